@@ -1,0 +1,28 @@
+"""kprof: what an AMD GPU will do with a kernel, why, and which knob to turn.
+
+The public names are loaded on first use, so that ``import kprof`` costs nothing.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from kprof.kernel_spec import Kernel as Kernel
+    from kprof.kernel_spec import Launch as Launch
+    from kprof.kernel_spec import Tensor as Tensor
+
+_PUBLIC = {
+    "Kernel": "kprof.kernel_spec",
+    "Launch": "kprof.kernel_spec",
+    "Tensor": "kprof.kernel_spec",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name on first use."""
+    if name in _PUBLIC:
+        from importlib import import_module
+
+        return getattr(import_module(_PUBLIC[name]), name)
+    raise AttributeError(f"module 'kprof' has no attribute {name!r}")

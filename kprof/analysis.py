@@ -1,0 +1,77 @@
+"""What analyzers get, what they give, and how they are found.
+
+An analyzer is any object with the :class:`Analyzer` protocol. Those in ``kprof_analyzers`` are built in; other
+distributions add theirs through the entry-point group ``kprof.analyzers``.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+from kprof.findings import Finding
+from kprof.report import LoopFacts, Occupancy, Resources, Specialization
+
+if TYPE_CHECKING:
+    from kprof.hardware.machine import Architecture, Product
+    from kprof.inputs.amdgcn import Kernel as Program
+    from kprof.inputs.mlir import Module
+
+
+@dataclass(frozen=True)
+class KernelFacts:
+    """Everything read or computed about one compiled kernel, before any judgement.
+
+    Attributes:
+        name: the kernel's function name.
+        arch: hardware model.
+        product: the GPU meant, when one was named (CU and XCD count, clocks, bandwidth).
+        program: instructions, blocks and loops.
+        ttgir: the TTGIR module, ``None`` when only assembly is at hand.
+        metadata: Triton's metadata (``shared``, ``num_warps``, ...), empty when not from Triton.
+        specialization: what was compiled.
+        grid: workgroups in x, y, z, ``None`` when no launch is known.
+        resources, occupancy, loops: as in the document.
+        triton: the compiling Triton's version.
+    """
+
+    name: str
+    arch: "Architecture"
+    program: "Program"
+    resources: Resources
+    occupancy: Occupancy | None
+    loops: Sequence[LoopFacts]
+    specialization: Specialization = field(default_factory=Specialization)
+    product: "Product | None" = None
+    ttgir: "Module | None" = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    grid: tuple[int, ...] | None = None
+    triton: str | None = None
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """What one analyzer found, and what it could not check and why."""
+
+    findings: Sequence[Finding] = ()
+    notes: Sequence[str] = ()
+
+
+class Analyzer(Protocol):
+    """Judges one kernel. Must not raise on unusual kernels: what cannot be checked becomes a note."""
+
+    def analyze(self, facts: KernelFacts) -> Analysis:
+        """Findings and notes for one kernel."""
+        ...
+
+
+def discover() -> Iterable[Analyzer]:
+    """Built-in analyzers first, then those of installed entry points in the group ``kprof.analyzers``."""
+    from importlib import import_module
+    from importlib.metadata import entry_points
+
+    seen = set()
+    for module_name in ("kprof_analyzers", *(e.value for e in entry_points(group="kprof.analyzers"))):
+        if module_name in seen:
+            continue
+        seen.add(module_name)
+        yield from import_module(module_name).analyzers()

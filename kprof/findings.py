@@ -1,0 +1,85 @@
+"""Findings: what an analyzer has to say about a kernel, with the evidence.
+
+All types are frozen msgspec structs; they are part of the ``kprof.report/1`` document.
+"""
+
+import enum
+from typing import Any
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+
+class Severity(str, enum.Enum):
+    """How much a finding matters. Compare with :meth:`rank`, not alphabetically."""
+
+    NOTE = "note"
+    WARNING = "warning"
+    ERROR = "error"
+
+    @property
+    def rank(self) -> int:
+        """0 for a note, 1 for a warning, 2 for an error."""
+        return ("note", "warning", "error").index(self.value)
+
+
+class Location(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A place in a source file.
+
+    Attributes:
+        file: path as the compiler recorded it.
+        line: 1-based line.
+        column: 1-based column, when known.
+        function: the Python or C++ function, when known.
+    """
+
+    file: str
+    line: int
+    column: int | None = None
+    function: str | None = None
+
+    def __str__(self) -> str:
+        """``name.py:12`` with the file's last part only, for tables."""
+        return f"{self.file.replace(chr(92), '/').rsplit('/', 1)[-1]}:{self.line}"
+
+
+class Advice(msgspec.Struct, frozen=True, rename={"from_": "from"}):
+    """One change to one knob.
+
+    Attributes:
+        knob: the knob's name: a constexpr, an option or an environment switch.
+        from_: its value now.
+        to: the value to try.
+        verified: metric name to ``[before, after]``, present only when the change was recompiled.
+        note: what is judgement rather than fact.
+    """
+
+    knob: str
+    from_: Any
+    to: Any
+    verified: dict[str, tuple[Any, Any]] | UnsetType = UNSET
+    note: str | UnsetType = UNSET
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """One thing worth telling the user.
+
+    Attributes:
+        rule: stable identifier, ``KP`` and three digits.
+        name: the bad pattern in kebab-case, so that "allow <name>" reads well.
+        severity: see :class:`Severity`.
+        message: one line with the numbers in it.
+        location: the user's own line, never a library's.
+        related: library lines and callers that belong to it.
+        evidence: numbers and names that the message rests on, JSON-able.
+        advice: knob changes to try.
+    """
+
+    rule: str
+    name: str
+    severity: Severity
+    message: str
+    location: Location | UnsetType = UNSET
+    related: list[Location] = []
+    evidence: dict[str, Any] = {}
+    advice: list[Advice] = []

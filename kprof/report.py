@@ -1,0 +1,197 @@
+"""The one document that reporters and the gate read: schema ``kprof.report/1``.
+
+Absent is not zero. A field that does not apply is left out (``UNSET``); one that applies but could not be
+determined is ``None``, and ``notes`` says why.
+"""
+
+from typing import Any, Literal
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from kprof.findings import Finding, Location
+
+SCHEMA = "kprof.report/1"
+
+
+class Specialization(msgspec.Struct, frozen=True):
+    """What exactly was compiled.
+
+    Attributes:
+        signature: argument name to Triton type (``*fp16``, ``i32``, ``constexpr``).
+        constexprs: argument name to compile-time value.
+        attributes: argument name to the hints the launch gives (``divisibility``, ``pointer_range``).
+        options: backend options (``num_warps``, ``waves_per_eu``, ...).
+        environment: environment switches that change code generation and were set.
+    """
+
+    signature: dict[str, str] = {}
+    constexprs: dict[str, Any] = {}
+    attributes: dict[str, dict[str, int]] = {}
+    options: dict[str, Any] = {}
+    environment: dict[str, str] = {}
+
+
+class Resources(msgspec.Struct, frozen=True):
+    """What a wavefront and a workgroup of the kernel take.
+
+    Attributes:
+        vgpr: VGPRs the code uses, AGPRs not counted.
+        agpr: accumulation VGPRs the code uses.
+        sgpr: SGPRs as the metadata counts them, with VCC and the like.
+        vgpr_allocated: vector registers a wavefront occupies in the register file: the padded total of VGPRs
+            and AGPRs, rounded to the allocation granule.
+        vgpr_spills: VGPRs spilled, per lane.
+        sgpr_spills: SGPRs spilled.
+        scratch_bytes: private memory per lane, in bytes.
+        lds_bytes: LDS per workgroup in bytes, dynamic part included.
+        num_warps: wavefronts per workgroup.
+        wavefront_size: lanes per wavefront.
+    """
+
+    vgpr: int | None | UnsetType = UNSET
+    agpr: int | None | UnsetType = UNSET
+    sgpr: int | None | UnsetType = UNSET
+    vgpr_allocated: int | None | UnsetType = UNSET
+    vgpr_spills: int | None | UnsetType = UNSET
+    sgpr_spills: int | None | UnsetType = UNSET
+    scratch_bytes: int | None | UnsetType = UNSET
+    lds_bytes: int | None | UnsetType = UNSET
+    num_warps: int | None | UnsetType = UNSET
+    wavefront_size: int | None | UnsetType = UNSET
+
+
+Limiter = Literal["vgpr", "sgpr", "lds", "wave_slots", "workgroup_slots", "launch_bounds"]
+
+
+class NextStep(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What to give up for more wavefronts on a SIMD.
+
+    Attributes:
+        resource: ``vgpr``, ``sgpr``, ``lds`` or ``num_warps``.
+        reduce_by: how much less is needed: registers, bytes or wavefronts a workgroup.
+        waves_per_simd: occupancy then.
+        also: further resources that must shrink at the same time, with the amounts.
+    """
+
+    resource: str
+    reduce_by: int
+    waves_per_simd: float
+    also: dict[str, int] = {}
+
+
+class Occupancy(msgspec.Struct, frozen=True):
+    """How many wavefronts of the kernel one SIMD holds at a time.
+
+    Attributes:
+        waves_per_simd: achievable wavefronts per SIMD (may be fractional: workgroups of one wavefront on four SIMDs).
+        max_waves_per_simd: the hardware's wave slots.
+        workgroups_per_cu: workgroups resident in a CU (in a WGP on RDNA in WGP mode).
+        limiter: the resource that sets it.
+        limits: resource to the wavefronts per SIMD which it alone would allow.
+        next_step: cheapest change that raises it; absent at the maximum.
+        method: ``hardware``, ``llvm`` or ``guide``.
+    """
+
+    waves_per_simd: float
+    max_waves_per_simd: int
+    workgroups_per_cu: int
+    limiter: Limiter
+    limits: dict[str, float]
+    next_step: NextStep | UnsetType = UNSET
+    method: str = "hardware"
+
+
+class LoopFacts(msgspec.Struct, frozen=True):
+    """One natural loop of the program, counted per iteration and wavefront.
+
+    Attributes:
+        header: label of the loop's first block.
+        depth: nesting, 1 is outermost.
+        lines: file name to ``[first, last]`` source line inside the loop.
+        instructions: mnemonic (without encoding suffix) to static count in the loop, inner loops included.
+        classes: instruction class to static count.
+        waits: wait as written, for example ``vmcnt(0)``, to count.
+        bytes_per_wave: memory path (``global_load``, ``lds_read``, ...) to bytes one wavefront moves per iteration.
+        spill_accesses: scratch instructions in the loop.
+        innermost: no loop inside this one.
+        hot: the loop that the report calls the hot one.
+    """
+
+    header: str
+    depth: int
+    lines: dict[str, tuple[int, int]] = {}
+    instructions: dict[str, int] = {}
+    classes: dict[str, int] = {}
+    waits: dict[str, int] = {}
+    bytes_per_wave: dict[str, int] = {}
+    spill_accesses: int = 0
+    innermost: bool = True
+    hot: bool = False
+
+
+class KernelReport(msgspec.Struct, frozen=True):
+    """Everything known about one compiled kernel on one architecture.
+
+    Attributes:
+        name: the kernel's function name.
+        arch: ``gfx942`` and the like.
+        source: where the kernel is defined.
+        triton: version of the Triton that compiled it.
+        compiler: another compiler's identification, when it was not Triton.
+        specialization: what was compiled.
+        launch: ``{"grid": [x, y, z]}`` and what else is known of the launch.
+        resources, occupancy, loops, instructions: facts.
+        model: the performance model's result.
+        findings: sorted by severity, then rule, then line.
+        notes: why something is null or was not checked; one sentence each.
+        compile_seconds: wall time of the compile, absent when nothing was compiled.
+        coverage: share of instructions that the reader knows, 0 to 1.
+    """
+
+    name: str
+    arch: str
+    source: Location | UnsetType = UNSET
+    triton: str | UnsetType = UNSET
+    compiler: str | UnsetType = UNSET
+    specialization: Specialization | UnsetType = UNSET
+    launch: dict[str, Any] | UnsetType = UNSET
+    resources: Resources | UnsetType = UNSET
+    occupancy: Occupancy | None | UnsetType = UNSET
+    loops: list[LoopFacts] = []
+    instructions: dict[str, int] = {}
+    model: dict[str, Any] | UnsetType = UNSET
+    findings: list[Finding] = []
+    notes: list[str] = []
+    compile_seconds: float | UnsetType = UNSET
+    coverage: float | UnsetType = UNSET
+
+
+class Verdict(msgspec.Struct, frozen=True):
+    """The last line: what the exit code says, in words.
+
+    Attributes:
+        status: ``ok`` (exit 0), ``regression`` (1) or ``cannot_tell`` (2).
+        summary: one line.
+    """
+
+    status: Literal["ok", "regression", "cannot_tell"]
+    summary: str
+
+
+class Report(msgspec.Struct, frozen=True):
+    """The whole document.
+
+    Attributes:
+        kprof: version of kprof that wrote it.
+        kernels: one entry a kernel, specialisation and architecture.
+        verdict: the result as a whole.
+        schema: always ``kprof.report/1``.
+        notes: what concerns the run as a whole: inputs that were skipped and why.
+    """
+
+    kprof: str
+    kernels: list[KernelReport]
+    verdict: Verdict
+    schema: Literal["kprof.report/1"] = SCHEMA
+    notes: list[str] = []
