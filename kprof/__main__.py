@@ -1,0 +1,6 @@
+"""``python -m kprof``."""
+
+from kprof.cli.app import main
+
+if __name__ == "__main__":
+    main()
