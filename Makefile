@@ -1,0 +1,55 @@
+# Two commands need nothing but Python 3.10 or later:
+#   make demo    what an MI300X does with a flash-attention kernel, no GPU needed
+#   make test    the whole test-suite
+# Everything is installed into .venv; delete that folder to start again.
+
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+TRITON ?= triton==3.9.0
+TORCH  ?= torch==2.13.0
+ARGS   ?= flash_attention --arch gfx942
+
+.PHONY: demo test test-quick lint format docs clean
+
+demo: $(VENV)/.demo
+	@$(BIN)/kprof analyze kernel $(ARGS)
+
+test: $(VENV)/.test
+	$(BIN)/python -m pytest -n 2 --dist loadfile
+
+test-quick: $(VENV)/.test
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow and not triton"
+
+lint: $(VENV)/.test $(VENV)/.lint
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(VENV)/.lint
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+docs: $(VENV)/.test
+	$(BIN)/python scripts/generate_docs.py
+
+clean:
+	rm -rf $(VENV) build dist
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.demo: pyproject.toml | $(BIN)/python
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e . "$(TRITON)"
+	@touch $@
+
+# torch only serves the numerical tests. Any build will do: TORCH=/path/to/torch.whl make test
+$(VENV)/.test: $(VENV)/.demo
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check "$(TORCH)"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[tables,test]"
+	@touch $@
+
+$(VENV)/.lint: $(VENV)/.demo
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[lint]"
+	@touch $@
