@@ -45,6 +45,7 @@ class Resources(msgspec.Struct, frozen=True):
         sgpr_spills: SGPRs spilled.
         scratch_bytes: private memory per lane, in bytes.
         lds_bytes: LDS per workgroup in bytes, dynamic part included.
+        lds_limit_bytes: LDS that one workgroup may have on this architecture.
         num_warps: wavefronts per workgroup.
         wavefront_size: lanes per wavefront.
     """
@@ -57,6 +58,7 @@ class Resources(msgspec.Struct, frozen=True):
     sgpr_spills: int | None | UnsetType = UNSET
     scratch_bytes: int | None | UnsetType = UNSET
     lds_bytes: int | None | UnsetType = UNSET
+    lds_limit_bytes: int | UnsetType = UNSET
     num_warps: int | None | UnsetType = UNSET
     wavefront_size: int | None | UnsetType = UNSET
 
@@ -115,6 +117,7 @@ class LoopFacts(msgspec.Struct, frozen=True):
         bytes_per_wave: memory path (``global_load``, ``lds_read``, ...) to bytes one wavefront moves per iteration.
         spill_accesses: scratch instructions in the loop.
         innermost: no loop inside this one.
+        matrix: matrix instruction shape such as ``32x32x8`` to count.
         hot: the loop that the report calls the hot one.
     """
 
@@ -127,6 +130,7 @@ class LoopFacts(msgspec.Struct, frozen=True):
     bytes_per_wave: dict[str, int] = {}
     spill_accesses: int = 0
     innermost: bool = True
+    matrix: dict[str, int] = {}
     hot: bool = False
 
 
@@ -136,6 +140,7 @@ class KernelReport(msgspec.Struct, frozen=True):
     Attributes:
         name: the kernel's function name.
         arch: ``gfx942`` and the like.
+        product: the GPU meant, when one was named or the architecture has a usual one.
         source: where the kernel is defined.
         triton: version of the Triton that compiled it.
         compiler: another compiler's identification, when it was not Triton.
@@ -146,11 +151,13 @@ class KernelReport(msgspec.Struct, frozen=True):
         findings: sorted by severity, then rule, then line.
         notes: why something is null or was not checked; one sentence each.
         compile_seconds: wall time of the compile, absent when nothing was compiled.
+        cached: the compile was served from kprof's cache.
         coverage: share of instructions that the reader knows, 0 to 1.
     """
 
     name: str
     arch: str
+    product: str | UnsetType = UNSET
     source: Location | UnsetType = UNSET
     triton: str | UnsetType = UNSET
     compiler: str | UnsetType = UNSET
@@ -164,6 +171,7 @@ class KernelReport(msgspec.Struct, frozen=True):
     findings: list[Finding] = []
     notes: list[str] = []
     compile_seconds: float | UnsetType = UNSET
+    cached: bool | UnsetType = UNSET
     coverage: float | UnsetType = UNSET
 
 

@@ -1,0 +1,1 @@
+"""Rules about global memory: widths, buffer operations, coalescing."""

@@ -1,0 +1,81 @@
+"""KP101 narrow-global-load."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import ClassVar
+
+from kprof.analysis import KernelFacts
+from kprof.findings import Finding, Severity
+from kprof.inputs.amdgcn import Instruction, InstructionClass, Loop, MemorySpace
+from kprof_analyzers.advice.rule import Rule
+from kprof_analyzers.scheduling.loops import own_instructions
+from kprof_analyzers.source_lines import busiest
+
+_SPACES = {MemorySpace.GLOBAL, MemorySpace.BUFFER, MemorySpace.FLAT}
+_WIDEST = 16
+_NARROW = 4
+# One or two narrow loads in a loop are an index or a scale; a row of them is a tile that was taken apart.
+_ENOUGH = 4
+
+
+class NarrowGlobalLoad(Rule):
+    """A loop loads from global memory in small pieces.
+
+    ## What it does
+    Looks at the vector loads in each innermost loop. When one source line makes at least four loads of 4 bytes or less
+    a lane, it is reported with the widths found.
+
+    ## Why it matters
+    A wavefront moves 16 bytes a lane with one `global_load_dwordx4` or `buffer_load_dwordx4`; in pieces of 2 or 4
+    bytes the same data takes 4 to 8 instructions, address registers and slots of the memory pipeline.
+
+    ## Evidence
+    `widths`: bytes per lane to number of loads. `bytes_per_lane`: what the line loads in all. `loop`.
+
+    ## What to try
+    Make contiguity visible: divisibility by 16 of strides and pointers (`tl.multiple_of`, `tl.max_contiguous`), the
+    fastest dimension along the last axis of the block, a mask that is constant along it.
+    """
+
+    id: ClassVar[str] = "KP101"
+    name: ClassVar[str] = "narrow-global-load"
+    severity: ClassVar[Severity] = Severity.WARNING
+
+    def check(self, facts: KernelFacts) -> Iterable[Finding]:
+        """See :meth:`Rule.check`."""
+        parents = {loop.parent for loop in facts.program.loops}
+        for loop in facts.program.loops:
+            if loop.index not in parents:
+                yield from self._check_loop(facts, loop)
+
+    def _check_loop(self, facts: KernelFacts, loop: Loop) -> Iterable[Finding]:
+        by_line: dict[tuple[str, int], list[Instruction]] = defaultdict(list)
+        for instruction in own_instructions(facts.program, loop):
+            if _is_plain_load(instruction):
+                frame = instruction.user_frame
+                by_line[(frame.file, frame.line) if frame else ("", 0)].append(instruction)
+        for loads in by_line.values():
+            widths: dict[int, int] = defaultdict(int)
+            for load in loads:
+                widths[load.opcode.bytes_per_lane or 0] += 1
+            narrow = sum(count for width, count in widths.items() if 0 < width <= _NARROW)
+            if narrow < _ENOUGH:
+                continue
+            total = sum(width * count for width, count in widths.items())
+            listed = ", ".join(f"{count} of {width} B" for width, count in sorted(widths.items()))
+            yield self.finding(
+                f"{len(loads)} loads a lane in loop {loop.header} ({listed}); {-(-total // _WIDEST)} of 16 B would do",
+                at=busiest(loads)[0],
+                evidence={"loop": loop.header, "widths": dict(sorted(widths.items())), "bytes_per_lane": total},
+            )
+
+
+def _is_plain_load(instruction: Instruction) -> bool:
+    opcode = instruction.opcode
+    return (
+        opcode.cls is InstructionClass.VMEM
+        and opcode.is_load
+        and not opcode.is_atomic
+        and not instruction.to_lds
+        and opcode.space in _SPACES
+    )

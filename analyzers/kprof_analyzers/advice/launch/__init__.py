@@ -1,0 +1,1 @@
+"""Rules about what a launch may and should ask for."""

@@ -1,0 +1,1 @@
+"""Rules about registers, spills and scratch."""

@@ -1,0 +1,1 @@
+"""Rules about waits, barriers and overlap."""

@@ -1,0 +1,149 @@
+"""From a loaded kernel to its entry in the document: facts, judgement, report."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from msgspec import UNSET
+
+from kprof import __version__
+from kprof.analysis import Analyzer, KernelFacts, discover
+from kprof.findings import Finding, Location, Severity
+from kprof.hardware.machine import Architecture
+from kprof.harness.targets import LoadedKernel
+from kprof.inputs.amdgcn import Registers
+from kprof.report import KernelReport, Occupancy, Report, Resources, Verdict
+from kprof_analyzers.occupancy import from_kernel
+from kprof_analyzers.scheduling.loops import loop_facts
+
+
+def analyze(loaded: LoadedKernel, analyzers: Sequence[Analyzer] | None = None) -> KernelReport:
+    """Everything kprof has to say about one kernel.
+
+    Args:
+        loaded: a compiled kernel from any target.
+        analyzers: who judges; all that are installed when ``None``.
+    """
+    facts, notes = facts_of(loaded)
+    findings: list[Finding] = []
+    for analyzer in discover() if analyzers is None else analyzers:
+        analysis = analyzer.analyze(facts)
+        findings.extend(analysis.findings)
+        notes.extend(analysis.notes)
+    return _kernel_report(loaded, facts, sorted(findings, key=_order), notes)
+
+
+def facts_of(loaded: LoadedKernel) -> tuple[KernelFacts, list[str]]:
+    """The facts of a kernel, and notes on what could not be determined."""
+    notes = list(loaded.notes)
+    registers = loaded.program.registers
+    size = registers.wavefront_size or loaded.arch.wavefront_size
+    resources = _resources(loaded, registers, size)
+    occupancy: Occupancy | None = None
+    if resources.lds_bytes is None:
+        notes.append("occupancy is not known: the LDS that the launch asks for is not in the input")
+    elif resources.num_warps is None:
+        notes.append("occupancy is not known: the number of wavefronts in a workgroup is not in the input")
+    else:
+        assert isinstance(resources.lds_bytes, int)
+        assert isinstance(resources.num_warps, int)
+        occupancy = from_kernel(
+            registers, lds_bytes=resources.lds_bytes, num_warps=resources.num_warps, arch=loaded.arch
+        )
+    facts = KernelFacts(
+        name=loaded.name,
+        arch=loaded.arch,
+        program=loaded.program,
+        resources=resources,
+        occupancy=occupancy,
+        loops=loop_facts(loaded.program, size),
+        specialization=loaded.specialization,
+        product=loaded.product,
+        ttgir=loaded.ttgir,
+        metadata=loaded.metadata,
+        grid=loaded.grid,
+        triton=loaded.triton,
+    )
+    return facts, notes
+
+
+def report(kernels: Iterable[KernelReport], failed: Sequence[str] = (), fail_on: Severity | None = None) -> Report:
+    """The document for several kernels, with the verdict.
+
+    Args:
+        kernels: entries in the order they are to be shown.
+        failed: what could not be analysed and why; one entry makes the verdict ``cannot_tell``.
+        fail_on: a finding of this severity or worse makes the verdict ``regression``.
+    """
+    entries = list(kernels)
+    counts = Counter(f.severity for k in entries for f in k.findings)
+    failing = fail_on is not None and any(s.rank >= fail_on.rank for s in counts)
+    words = [
+        f"{counts[s]} {s.value}{'' if counts[s] == 1 else 's'}"
+        for s in sorted(Severity, key=lambda s: -s.rank)
+        if counts[s]
+    ]
+    found = ", ".join(words) or "nothing found"
+    kind = "kernel" if len(entries) == 1 else "kernels"
+    done = f"{len(entries)} {kind} analysed, {found}"
+    if failed or not entries:
+        missing = f"{len(failed)} could not be analysed; " if failed else "there was no kernel; "
+        verdict = Verdict(status="cannot_tell", summary=f"cannot tell: {missing}{done}")
+    elif failing and fail_on is not None:
+        verdict = Verdict(status="regression", summary=f"failed (--fail-on {fail_on.value}): {done}")
+    else:
+        verdict = Verdict(status="ok", summary=f"ok: {done}")
+    return Report(kprof=__version__, kernels=entries, verdict=verdict, notes=list(failed))
+
+
+def _resources(loaded: LoadedKernel, registers: Registers, size: int) -> Resources:
+    metadata = loaded.metadata
+    shared = metadata.get("shared", loaded.shared_bytes)
+    warps = metadata.get("num_warps", loaded.num_warps)
+    return Resources(
+        vgpr=registers.vgpr,
+        agpr=UNSET if registers.agpr is None else registers.agpr,
+        sgpr=registers.sgpr,
+        vgpr_allocated=_allocated(registers, loaded.arch, size),
+        vgpr_spills=registers.vgpr_spills,
+        sgpr_spills=registers.sgpr_spills,
+        scratch_bytes=registers.scratch_bytes,
+        lds_bytes=shared,
+        lds_limit_bytes=loaded.arch.lds.bytes_per_workgroup,
+        num_warps=warps,
+        wavefront_size=size,
+    )
+
+
+def _allocated(registers: Registers, arch: Architecture, size: int) -> int | None:
+    from kprof_analyzers.occupancy import allocated_vgprs
+
+    return allocated_vgprs(registers, arch, size)
+
+
+def _kernel_report(loaded: LoadedKernel, facts: KernelFacts, findings: list[Finding], notes: list[str]) -> KernelReport:
+    instructions = Counter(i.opcode.name for i in loaded.program.instructions)
+    return KernelReport(
+        name=loaded.name,
+        arch=loaded.arch.name,
+        product=loaded.product.name if loaded.product is not None else UNSET,
+        source=loaded.source or UNSET,
+        triton=loaded.triton or UNSET,
+        compiler=loaded.compiler or UNSET,
+        specialization=loaded.specialization,
+        launch=UNSET if loaded.grid is None else {"grid": list(loaded.grid)},
+        resources=facts.resources,
+        occupancy=facts.occupancy,
+        loops=list(facts.loops),
+        instructions=dict(instructions.most_common()),
+        findings=findings,
+        notes=notes,
+        compile_seconds=UNSET if loaded.compile_seconds is None else loaded.compile_seconds,
+        cached=UNSET if loaded.cached is None else loaded.cached,
+        coverage=round(loaded.program.coverage, 6),
+    )
+
+
+def _order(finding: Finding) -> tuple[int, str, str, int]:
+    location = finding.location
+    place = (location.file, location.line) if isinstance(location, Location) else ("", 0)
+    return (-finding.severity.rank, finding.rule, *place)

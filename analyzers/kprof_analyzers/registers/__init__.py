@@ -1,0 +1,1 @@
+"""Register pressure: what is live where, and what would have to go."""

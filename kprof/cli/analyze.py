@@ -1,0 +1,134 @@
+"""``kprof analyze``: what a GPU will do with a kernel."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kprof.cli.common import (
+    ArchOption,
+    ConfigOption,
+    JobsOption,
+    JsonOption,
+    NoColorOption,
+    QuietOption,
+    ShapeOption,
+    VerboseOption,
+    assignments,
+    listed,
+    log,
+    terminal,
+    write_output,
+)
+from kprof.errors import KprofError
+
+if TYPE_CHECKING:
+    from kprof.findings import Severity
+    from kprof.report import Report
+
+HELP = "Compile or read a kernel and show what holds it back."
+
+app = typer.Typer(no_args_is_help=True)
+
+_EXIT = {"ok": 0, "regression": 1, "cannot_tell": 2}
+
+FailOnOption = Annotated[
+    str | None, typer.Option("--fail-on", help="Exit with 1 on a finding this bad: note, warning or error.")
+]
+
+
+@app.callback()
+def _group() -> None:
+    """Compile or read a kernel and show what holds it back."""
+
+
+@app.command()
+def kernel(
+    targets: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="TARGET...",
+            help="A bundled kernel, FILE.py::FUNCTION, an .amdgcn or .s file, a .hsaco or .co file, "
+            "or a Triton cache directory.",
+        ),
+    ],
+    arch: ArchOption = "",
+    config: ConfigOption = [],
+    shape: ShapeOption = [],
+    case: Annotated[str | None, typer.Option("--case", help="One of the kernel's named shapes.")] = None,
+    all_configs: Annotated[
+        bool, typer.Option("--all-configs", help="Each configuration that the kernel lists.")
+    ] = False,
+    signature: Annotated[
+        str | None, typer.Option("--signature", help="Argument types of your own kernel: '*fp16:16,*fp16,i32'.")
+    ] = None,
+    constexpr: Annotated[
+        list[str], typer.Option("--constexpr", help="Compile-time arguments: BLOCK=1024.", metavar="K=V,...")
+    ] = [],
+    env: Annotated[
+        list[str], typer.Option("--env", help="Triton's environment switches for this compile.", metavar="K=V,...")
+    ] = [],
+    passes: Annotated[bool, typer.Option("--passes", help="Also tell what each compiler pass changed.")] = False,
+    fail_on: FailOnOption = None,
+    jobs: JobsOption = 0,
+    json: JsonOption = None,
+    verbose: VerboseOption = 0,
+    quiet: QuietOption = False,
+    no_color: NoColorOption = False,
+) -> None:
+    """Show what an AMD GPU will do with a kernel and what holds it back. No GPU is used.
+
+    FILE.py::FUNCTION imports the file; every other target is only read.
+    """
+    from kprof.harness.targets import Options, load
+
+    options = Options(
+        archs=tuple(listed(arch)),
+        config=assignments(config, "--config"),
+        shape=assignments(shape, "--shape"),
+        case=case,
+        all_configs=all_configs,
+        signature=signature,
+        constexprs=assignments(constexpr, "--constexpr"),
+        environment={name: str(value) for name, value in assignments(env, "--env").items()},
+        passes=passes,
+        jobs=jobs,
+    )
+    severity = _severity(fail_on)
+    from kprof_analyzers.pipeline import analyze, report
+
+    entries, problems = [], []
+    for target in targets:
+        try:
+            entries.extend(analyze(loaded) for loaded in load(target, options))
+        except KprofError as error:
+            problems.append(str(error))
+            log(f"kprof: {error}")
+    document = report(entries, failed=problems, fail_on=severity)
+    _show(document, json=json, verbose=verbose, quiet=quiet, no_color=no_color)
+    raise typer.Exit(_EXIT[document.verdict.status])
+
+
+def _severity(name: str | None) -> "Severity | None":
+    from kprof.findings import Severity
+
+    if name is None:
+        return None
+    try:
+        return Severity(name)
+    except ValueError:
+        raise KprofError(f"--fail-on takes note, warning or error, got {name!r}") from None
+
+
+def _show(document: "Report", *, json: str | None, verbose: int, quiet: bool, no_color: bool) -> None:
+    from kprof.reporters.console import ConsoleReporter
+    from kprof.reporters.json_document import JsonReporter
+
+    if json:
+        write_output(json, JsonReporter().render(document))
+    if json == "-":
+        return
+    reporter = ConsoleReporter(terminal(no_color=no_color), verbose)
+    if quiet:
+        reporter.verdict(document)
+    else:
+        reporter.show(document)

@@ -1,0 +1,56 @@
+"""``kprof rules``: what kprof checks, and why."""
+
+from typing import Annotated
+
+import typer
+
+from kprof.cli.common import JsonOption, NoColorOption, near, terminal, write_output
+from kprof.errors import KprofError
+
+HELP = "The rules: list them, or explain one."
+
+app = typer.Typer(no_args_is_help=True)
+
+
+@app.command("list")
+def list_rules(json: JsonOption = None, no_color: NoColorOption = False) -> None:
+    """Every rule with its severity and what it looks for."""
+    from kprof_analyzers.advice import rules
+
+    found = rules()
+    if json:
+        import msgspec
+
+        rows = [{"rule": r.id, "name": r.name, "severity": r.severity.value, "summary": summary(r)} for r in found]
+        write_output(json, msgspec.json.format(msgspec.json.encode(rows), indent=2).decode())
+        return
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, padding=(0, 2))
+    for heading in ("rule", "name", "severity", "looks for"):
+        table.add_column(heading, no_wrap=heading != "looks for")
+    for rule in found:
+        table.add_row(rule.id, rule.name, rule.severity.value, summary(rule))
+    terminal(no_color=no_color).print(table)
+    print(f"{len(found)} rules; kprof rules explain {found[0].id} tells more about one")
+
+
+@app.command()
+def explain(rule: Annotated[str, typer.Argument(help="Identifier or name: KP101 or narrow-global-load.")]) -> None:
+    """What a rule looks for, why it matters, and what to try."""
+    from inspect import cleandoc
+
+    from kprof_analyzers.advice import rules
+
+    found = {r.id: r for r in rules()}
+    by_name = {r.name: r for r in rules()}
+    chosen = found.get(rule.upper()) or by_name.get(rule.lower())
+    if chosen is None:
+        raise KprofError(f"no rule {rule!r}{near(rule, [*found, *by_name])}", hint="kprof rules list shows all rules")
+    print(f"{chosen.id} {chosen.name} ({chosen.severity.value})\n")
+    print(cleandoc(type(chosen).__doc__ or ""))
+
+
+def summary(rule: object) -> str:
+    """First sentence of a rule's docstring."""
+    return (type(rule).__doc__ or "").strip().split("\n")[0]

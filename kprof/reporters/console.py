@@ -1,0 +1,201 @@
+"""The report on the terminal: what holds the kernel back first, then what it takes and what its loops do."""
+
+from typing import TYPE_CHECKING, Any
+
+from msgspec import UNSET
+
+from kprof.findings import Finding
+from kprof.report import KernelReport, LoopFacts, Occupancy, Report
+from kprof.reporters._console_text import bar, config_line, kib, loop_summary, plural, waves
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+_COLOUR = {"error": "bold red", "warning": "yellow", "note": "cyan"}
+_VERDICT_COLOUR = {"ok": "green", "regression": "bold red", "cannot_tell": "bold yellow"}
+_FINDINGS_SHOWN = 6
+
+
+class ConsoleReporter:
+    """Prints to a rich console.
+
+    Args:
+        console: where to.
+        verbose: 0 shows the hot loop and the first findings, 1 all loops, findings and notes, 2 evidence too.
+    """
+
+    def __init__(self, console: "Console", verbose: int = 0) -> None:
+        self._console = console
+        self._verbose = verbose
+
+    def show(self, report: Report) -> None:
+        """Print every kernel, then the verdict as the last line."""
+        for kernel in report.kernels:
+            self._kernel(kernel)
+        for note in report.notes:
+            self._console.print(f"note: {note}", style="dim", markup=False)
+        self.verdict(report)
+
+    def verdict(self, report: Report) -> None:
+        """Print the last line only."""
+        self._console.print(report.verdict.summary, style=_VERDICT_COLOUR[report.verdict.status], markup=False)
+
+    def _kernel(self, kernel: KernelReport) -> None:
+        from rich.text import Text
+
+        heading = Text(kernel.name, style="bold")
+        target = kernel.arch if kernel.product is UNSET else f"{kernel.arch} · {kernel.product}"
+        made_by = f"Triton {kernel.triton}" if kernel.triton is not UNSET else kernel.compiler
+        heading.append(f"   {target}", style="not bold")
+        if made_by is not UNSET:
+            heading.append(f"   {made_by}", style="not bold dim")
+        self._console.print(heading)
+        self._console.print(Text(config_line(kernel), style="dim"))
+        self._console.print()
+        if kernel.findings:
+            self._console.print(self._findings(kernel.findings))
+        self._console.print(self._facts(kernel))
+        self._tries(kernel)
+        if self._verbose:
+            self._loops(kernel)
+            for note in kernel.notes:
+                self._console.print(Text(f"  note: {note}", style="dim"))
+        elif kernel.notes:
+            self._console.print(Text(f"  {plural(len(kernel.notes), 'note')}: -v shows", style="dim"))
+        self._console.print()
+
+    def _findings(self, findings: list[Finding]) -> "Table":
+        from rich.table import Table
+        from rich.text import Text
+
+        table = Table.grid(padding=(0, 2), pad_edge=False)
+        table.add_column(no_wrap=True)
+        table.add_column(no_wrap=True)
+        table.add_column(ratio=1)
+        table.add_column(no_wrap=True, justify="left")
+        shown = findings if self._verbose else findings[:_FINDINGS_SHOWN]
+        for finding in shown:
+            colour = _COLOUR[finding.severity.value]
+            where = Text("" if finding.location is UNSET else str(finding.location), style="blue")
+            table.add_row(
+                Text(f"  {finding.severity.value}", style=colour),
+                Text(f"{finding.rule} {finding.name}"),
+                Text(finding.message),
+                where,
+            )
+            if self._verbose:
+                for place in finding.related[:4]:
+                    table.add_row("", "", Text(f"also {place}", style="dim"), "")
+            if self._verbose > 1 and finding.evidence:
+                pairs = "  ".join(f"{k}={v}" for k, v in finding.evidence.items())
+                table.add_row("", "", Text(pairs, style="dim"), "")
+        if len(findings) > len(shown):
+            table.add_row("", Text(f"{len(findings) - len(shown)} more: -v shows all", style="dim"), "", "")
+        table.add_row("", "", "", "")
+        return table
+
+    def _facts(self, kernel: KernelReport) -> "Table":
+        from rich.table import Table
+        from rich.text import Text
+
+        table = Table.grid(padding=(0, 3), pad_edge=False)
+        table.add_column(no_wrap=True, style="bold")
+        table.add_column(ratio=1)
+        if kernel.occupancy is None:
+            table.add_row("  Occupancy", Text("not known: see the notes (-v)", style="yellow"))
+        elif kernel.occupancy is not UNSET:
+            table.add_row("  Occupancy", self._occupancy(kernel.occupancy))
+        resources = kernel.resources
+        if resources is not UNSET:
+            table.add_row("  Registers", Text(_registers(resources)))
+            table.add_row("  LDS", Text(_lds(resources)))
+        for loop in kernel.loops:
+            if loop.hot:
+                table.add_row("  Hot loop", Text(loop_summary(loop)))
+        if not kernel.loops:
+            table.add_row("  Loops", Text("none: straight-line code"))
+        return table
+
+    @staticmethod
+    def _occupancy(occupancy: Occupancy) -> Any:
+        from rich.text import Text
+
+        text = Text(f"{waves(occupancy.waves_per_simd)} / {occupancy.max_waves_per_simd} waves per SIMD   ")
+        share = occupancy.waves_per_simd / occupancy.max_waves_per_simd
+        text.append(bar(share), style="green" if share >= 0.5 else "yellow" if share > 0.2 else "red")
+        text.append(f"   limited by {occupancy.limiter.replace('_', ' ').replace('vgpr', 'VGPR')}")
+        others = {k: v for k, v in occupancy.limits.items() if k in {"vgpr", "lds"} and k != occupancy.limiter}
+        if others:
+            allowed = ", ".join(f"{k.upper()} would allow {waves(v)}" for k, v in others.items())
+            text.append(f"  ({allowed})", style="dim")
+        step = occupancy.next_step
+        if step is not UNSET:
+            changes = {step.resource: step.reduce_by, **step.also}
+            words = ", ".join(_reduction(name, amount) for name, amount in changes.items())
+            text.append(f"   {words} for {waves(step.waves_per_simd)}", style="cyan")
+        return text
+
+    def _tries(self, kernel: KernelReport) -> None:
+        from rich.text import Text
+
+        tries = [a for f in kernel.findings for a in f.advice]
+        for number, advice in enumerate(tries[:3]):
+            label = "  Try         " if number == 0 else "              "
+            line = Text(label, style="bold").append(
+                f"{advice.knob} {advice.from_} → {advice.to}", style="not bold cyan"
+            )
+            if advice.verified is not UNSET:
+                changes = "   ".join(f"{name} {old} → {new}" for name, (old, new) in advice.verified.items())
+                line.append(f"   {changes}", style="not bold")
+            if advice.note is not UNSET:
+                line.append(f"   {advice.note}", style="not bold dim")
+            self._console.print(line)
+
+    def _loops(self, kernel: KernelReport) -> None:
+        from rich.text import Text
+
+        if kernel.loops:
+            self._console.print(Text("\n  Loops, per wavefront and iteration (inner loops included)", style="bold"))
+        for loop in kernel.loops:
+            self._console.print(Text(_loop_line(loop)))
+
+
+def _loop_line(loop: LoopFacts) -> str:
+    mark = "*" if loop.hot else " "
+    return f"  {mark} {'  ' * (loop.depth - 1)}{loop.header}   {loop_summary(loop)}"
+
+
+def _registers(resources: Any) -> str:
+    def shown(value: Any) -> str:
+        return "?" if value is None or value is UNSET else f"{value:,}"
+
+    parts = [f"{shown(resources.vgpr)} VGPR ({shown(resources.vgpr_allocated)} allocated)"]
+    if resources.agpr not in {UNSET, 0}:
+        parts.append(f"{shown(resources.agpr)} AGPR")
+    parts.append(f"{shown(resources.sgpr)} SGPR")
+    if resources.vgpr_spills not in {UNSET, 0}:
+        parts.append(f"{shown(resources.vgpr_spills)} VGPRs spilled")
+    if resources.sgpr_spills not in {UNSET, None, 0}:
+        parts.append(f"{shown(resources.sgpr_spills)} SGPRs spilled")
+    if resources.scratch_bytes not in {UNSET, 0}:
+        parts.append(f"{shown(resources.scratch_bytes)} B scratch a lane")
+    return "   ".join(parts)
+
+
+def _lds(resources: Any) -> str:
+    used = "?" if resources.lds_bytes in {None, UNSET} else kib(resources.lds_bytes)
+    limit = "" if resources.lds_limit_bytes is UNSET else f" of {kib(resources.lds_limit_bytes)}"
+    warps = resources.num_warps
+    size = resources.wavefront_size
+    if warps in {None, UNSET}:
+        return f"{used}{limit}"
+    return f"{used}{limit} a workgroup   {plural(warps, 'wavefront')} of {size} lanes"
+
+
+def _reduction(resource: str, amount: int) -> str:
+    if resource == "lds":
+        return f"-{amount:,} B LDS"
+    if resource in {"vgpr", "sgpr"}:
+        return f"-{amount} {resource.upper()}s"
+    return f"-{amount} {resource}"

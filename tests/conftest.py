@@ -1,0 +1,73 @@
+"""Fixtures for all tests."""
+
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+SHARED = ROOT.parent / "shared"
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What a command printed, and its exit code."""
+
+    code: int
+    out: str
+    err: str
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip, with the reason, what this machine cannot run."""
+    no_triton = pytest.mark.skip(reason="Triton is not installed")
+    no_llvm = pytest.mark.skip(reason="llvm-mc and llvm-objdump are not installed")
+    has_triton = find_spec("triton") is not None
+    has_llvm = any(shutil.which(name) for name in ("llvm-mc-19", "llvm-mc"))
+    for item in items:
+        if not has_triton and item.get_closest_marker("triton"):
+            item.add_marker(no_triton)
+        if not has_llvm and item.get_closest_marker("llvm"):
+            item.add_marker(no_llvm)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep the caches of kprof and Triton out of the user's home."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("KPROF_CACHE_DIR", str(tmp_path_factory.mktemp("kprof-cache")))
+        patch.setenv("TRITON_CACHE_DIR", str(tmp_path_factory.mktemp("triton-cache")))
+        yield
+
+
+@pytest.fixture
+def kprof(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Ran]:
+    """Run the ``kprof`` program in this process: ``kprof("arch", "list")``."""
+    from kprof.cli.app import main
+
+    def run(*arguments: object) -> Ran:
+        monkeypatch.setattr(sys, "argv", ["kprof", *map(str, arguments)])
+        capsys.readouterr()
+        code: object = 0
+        try:
+            main()
+        except SystemExit as stop:
+            code = stop.code
+        captured = capsys.readouterr()
+        return Ran(
+            code=int(code or 0) if isinstance(code, int) or code is None else 1, out=captured.out, err=captured.err
+        )
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder of published measurement files beside the checkout, which a clone does not have."""
+    if not SHARED.is_dir():
+        pytest.skip("the published sample files are not beside this checkout")
+    return SHARED
