@@ -1,18 +1,84 @@
 """How a kernel file describes its kernel: launch arguments, cases, configurations, reference.
 
 A kernel file holds a ``@triton.jit`` function and a module-level ``KERNEL = Kernel(...)``. It must import without
-torch and without a GPU: ``import torch`` belongs inside the functions that run on a device.
+torch and without a GPU: ``import torch`` belongs inside the functions that run on a device. ``kernels/softmax.py``
+is the model to copy.
+
+The rule that keeps analysis honest: ``launch`` is the only place that says how the kernel is launched. The harness
+compiles from it without a GPU, and ``run`` launches with it too (:func:`execute`), so both see the same program.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from kprof.errors import KprofError
+
 Shape = Mapping[str, Any]
-"""Problem parameters by name: sizes, flags and ``dtype``, for example ``{"M": 4096, "dtype": "fp16"}``."""
+"""Problem parameters by name: sizes, flags and ``dtype``, for example ``{"M": 4096, "dtype": "fp16"}``.
+
+The dtypes ``fp8_e4m3`` and ``fp8_e5m2`` mean "the form that the architecture has" and are resolved by
+:meth:`Kernel.problem` (FNUZ on gfx942, OCP elsewhere): ``launch`` never sees them.
+"""
 
 Config = Mapping[str, Any]
 """Knobs by name: constexprs such as ``BLOCK_M`` and backend options such as ``num_warps``."""
+
+
+@dataclass(frozen=True)
+class ElementType:
+    """A Triton element type.
+
+    Attributes:
+        size: bytes.
+        torch: name of the torch dtype.
+        roundoff: largest relative error of rounding to it, 2**-p for a significand of p bits; 0 for integers.
+        tiny: smallest positive (subnormal) value; 0 for integers.
+    """
+
+    size: int
+    torch: str
+    roundoff: float = 0.0
+    tiny: float = 0.0
+
+
+ELEMENT_TYPES: Mapping[str, ElementType] = {
+    "fp64": ElementType(8, "float64", 2.0**-53, 2.0**-1074),
+    "fp32": ElementType(4, "float32", 2.0**-24, 2.0**-149),
+    "fp16": ElementType(2, "float16", 2.0**-11, 2.0**-24),
+    "bf16": ElementType(2, "bfloat16", 2.0**-8, 2.0**-133),
+    "fp8e4nv": ElementType(1, "float8_e4m3fn", 2.0**-4, 2.0**-9),
+    "fp8e4b8": ElementType(1, "float8_e4m3fnuz", 2.0**-4, 2.0**-10),
+    "fp8e5": ElementType(1, "float8_e5m2", 2.0**-3, 2.0**-16),
+    "fp8e5b16": ElementType(1, "float8_e5m2fnuz", 2.0**-3, 2.0**-17),
+    "i1": ElementType(1, "bool"),
+    "i8": ElementType(1, "int8"),
+    "u8": ElementType(1, "uint8"),
+    "i16": ElementType(2, "int16"),
+    "i32": ElementType(4, "int32"),
+    "i64": ElementType(8, "int64"),
+}
+
+# Options of Triton's backends, not constexprs. The second set exists on AMD only.
+_COMMON_OPTIONS = frozenset({"num_warps", "num_stages", "num_ctas", "enable_fp_fusion"})
+_AMD_OPTIONS = frozenset(
+    {
+        "waves_per_eu",
+        "matrix_instr_nonkdim",
+        "kpack",
+        "schedule_hint",
+        "instruction_sched_variant",
+        "llvm_fn_attrs",
+        "wgp_cu_mode",
+        "allow_flush_denorm",
+        "launch_cooperative_grid",
+    }
+)
+BACKEND_OPTIONS = _COMMON_OPTIONS | _AMD_OPTIONS
+"""Names in a config that are options of the compiler, not arguments of the kernel."""
+
+_GENERIC_FP8 = {"fp8_e4m3": ("fp8e4b8", "fp8e4nv"), "fp8_e5m2": ("fp8e5b16", "fp8e5")}
 
 
 @dataclass(frozen=True)
@@ -20,7 +86,7 @@ class Tensor:
     """A tensor argument of a launch, without storage.
 
     Attributes:
-        dtype: Triton element type: ``fp16``, ``bf16``, ``fp32``, ``i8``, ``fp8e4b8``, ...
+        dtype: Triton element type, a key of :data:`ELEMENT_TYPES`: ``fp16``, ``bf16``, ``i8``, ``fp8e4b8``, ...
         shape: elements in each dimension. With the dtype it decides whether ``tt.pointer_range = 32`` holds,
             as it does for a launch through torch (storage of at most 2**31 - 1 bytes).
         aligned: whether the pointer is a multiple of 16 bytes, as torch's allocations are.
@@ -47,28 +113,56 @@ class Launch:
 
 
 @dataclass(frozen=True)
+class Part:
+    """A further Triton function that ``run`` launches: a reduction after split-K, the second half of a backward.
+
+    It is compiled and analysed under the name ``kernel::part``.
+    """
+
+    entry: Any
+    launch: Callable[[Shape, Config], Launch]
+
+
+@dataclass(frozen=True)
+class Check:
+    """A small problem on which ``run`` is compared with ``reference``, in the interpreter or on a device.
+
+    Attributes:
+        shape: problem parameters, complete. Small: the interpreter does some hundred blocks a second.
+        config: knobs on top of the kernel's ``config``: small blocks, the feature's flag.
+    """
+
+    shape: Shape
+    config: Config = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Kernel:
     """A kernel that kprof can compile, analyse, check and time.
 
     Attributes:
         name: the name on the command line; the file's name.
         entry: the ``@triton.jit`` function that is launched (autotuners and heuristics unwrapped).
-        summary: one line for ``kprof kernels list``.
+        summary: one line for ``kprof kernels list``, a plain string literal.
         launch: ``launch(shape, config) -> Launch``.
         shapes: case name to problem parameters; the first one is the default.
-        config: default knobs, for every architecture.
+        config: default knobs, for every architecture, backend options included.
         arch_config: architecture to the knobs that differ there.
         configs: further configurations worth looking at: the tuning space in short.
         space: knob name to its values, for a search; ``legal(shape, config, arch)`` says which combinations make sense.
         legal: reason why a combination is pointless, or ``None``.
-        run: ``run(inputs, shape, config) -> outputs``: host wrapper on real tensors.
+        run: ``run(inputs, shape, config) -> outputs``: host wrapper on real tensors, outputs by name.
         inputs: ``inputs(shape, device, seed) -> dict`` of torch tensors.
-        reference: ``reference(inputs, shape) -> outputs`` in torch, computed in float64 or float32.
+        reference: ``reference(inputs, shape) -> outputs`` by name, in torch, computed in float64 or float32.
         tolerance: ``tolerance(shape) -> (rtol, atol)``, derived from the dtype.
         flops: floating-point operations of a shape.
         bytes: bytes that must cross HBM at least for a shape.
         unsupported: ``unsupported(arch, shape) -> reason or None``: what an architecture cannot do, such as FP8 dots.
         notes: architecture to why its default is the best although a rule objects.
+        checks: name to a small problem for every feature flag; see :class:`Check`.
+        parts: name to a further function that ``run`` launches; see :class:`Part`.
+        shape_config: ``shape_config(shape, arch) -> knobs`` that this shape wants on top of the defaults, for
+            example smaller blocks for larger heads.
     """
 
     name: str
@@ -89,7 +183,153 @@ class Kernel:
     bytes: Callable[[Shape], int] | None = None
     unsupported: Callable[[str, Shape], str | None] | None = None
     notes: Mapping[str, str] = field(default_factory=dict)
+    checks: Mapping[str, Check] = field(default_factory=dict)
+    parts: Mapping[str, Part] = field(default_factory=dict)
+    shape_config: Callable[[Shape, str], Config] | None = None
 
-    def configure(self, arch: str, overrides: Config | None = None) -> dict[str, Any]:
-        """Default knobs of an architecture (``gfx942``), with a user's overrides on top."""
-        return {**self.config, **self.arch_config.get(arch, {}), **(overrides or {})}
+    def configure(self, arch: str, overrides: Config | None = None, shape: Shape | None = None) -> dict[str, Any]:
+        """Default knobs of an architecture (``gfx942``) and shape, with a user's overrides on top.
+
+        Raises:
+            KprofError: an override names a knob that the kernel does not have.
+        """
+        known = self.knobs()
+        for name in overrides or {}:
+            if known and name not in known:
+                hint = f"its knobs are {', '.join(sorted(known - BACKEND_OPTIONS))} and the compiler's options"
+                raise KprofError(f"{self.name} has no knob {name!r}{near(name, known)}", hint=hint)
+        by_shape = self.shape_config(shape, arch) if self.shape_config and shape is not None else {}
+        return {**self.config, **self.arch_config.get(arch, {}), **by_shape, **(overrides or {})}
+
+    def knobs(self) -> set[str]:
+        """Names that a config may hold; empty when the kernel does not say (a user's bare function)."""
+        if not self.config and not self.space:
+            return set()
+        return {*self.config, *self.space, *(k for c in self.arch_config.values() for k in c), *BACKEND_OPTIONS}
+
+    def problem(self, arch: str, case: str | None = None, overrides: Shape | None = None) -> dict[str, Any]:
+        """Parameters of a case (the first by default) with overrides, and generic fp8 types made the arch's own.
+
+        Raises:
+            KprofError: no such case, or no such parameter.
+        """
+        if case is None and self.shapes:
+            case = next(iter(self.shapes))
+        if case is not None and case not in self.shapes:
+            raise KprofError(f"{self.name} has no case {case!r}{near(case, self.shapes)}")
+        shape = dict(self.shapes[case]) if case is not None else {}
+        for name in overrides or {}:
+            if shape and name not in shape:
+                raise KprofError(f"{self.name} has no shape parameter {name!r}{near(name, shape)}")
+        return resolve_fp8({**shape, **(overrides or {})}, arch)
+
+    def part(self, name: str) -> "Kernel":
+        """This kernel with another of its functions as the entry.
+
+        Raises:
+            KprofError: the kernel has no such part.
+        """
+        if name not in self.parts:
+            has = f"; it has {', '.join(self.parts)}" if self.parts else ""
+            raise KprofError(f"{self.name} has no part {name!r}{near(name, self.parts) or has}")
+        part = self.parts[name]
+        return replace(self, name=f"{self.name}::{name}", entry=part.entry, launch=part.launch, parts={})
+
+
+def resolve_fp8(shape: Shape, arch: str) -> dict[str, Any]:
+    """A shape with the generic ``fp8_e4m3`` and ``fp8_e5m2`` replaced by the architecture's format.
+
+    gfx940 to gfx942 have the FNUZ formats, gfx950 and gfx12 the OCP ones (LLVM AMDGPUUsage, "FP8 conversion").
+    Architectures without either get OCP, which the kernel then declares as unsupported.
+    """
+    fnuz = arch.startswith("gfx94")
+
+    def resolved(value: Any) -> Any:
+        forms = _GENERIC_FP8.get(value) if isinstance(value, str) else None
+        return value if forms is None else forms[0 if fnuz else 1]
+
+    return {name: resolved(value) for name, value in shape.items()}
+
+
+def has_fp8(arch: str) -> bool:
+    """Whether the architecture converts and multiplies 8-bit floats in hardware (gfx94x, gfx950, gfx12)."""
+    return arch.startswith(("gfx94", "gfx95", "gfx12"))
+
+
+def no_fp8(arch: str, dtype: str) -> str | None:
+    """Why an architecture cannot multiply this type, for ``Kernel.unsupported``; ``None`` when it can."""
+    if not dtype.startswith("fp8"):
+        return None
+    if not has_fp8(arch):
+        return f"{arch} has no 8-bit float instructions"
+    fnuz = dtype in {"fp8e4b8", "fp8e5b16"}
+    if fnuz != arch.startswith("gfx94"):
+        return f"{arch} has the {'OCP' if fnuz else 'FNUZ'} 8-bit formats, not {dtype}"
+    return None
+
+
+def size_of(dtype: str) -> int:
+    """Bytes of one element."""
+    return ELEMENT_TYPES[dtype].size
+
+
+def rounding(dtype: str) -> tuple[float, float]:
+    """Error of rounding once to this type, as ``(relative, absolute)``: the start of a tolerance."""
+    kind = ELEMENT_TYPES[dtype]
+    return kind.roundoff, kind.tiny / 2
+
+
+def torch_dtype(dtype: str) -> Any:
+    """The ``torch.dtype`` of a Triton element type."""
+    import torch
+
+    return getattr(torch, ELEMENT_TYPES[dtype].torch)
+
+
+def on_amd() -> bool:
+    """Whether launches of this process go to an AMD GPU (torch for ROCm, interpreter off)."""
+    if os.environ.get("TRITON_INTERPRET", "0") not in {"", "0"}:
+        return False
+    import torch
+
+    return torch.version.hip is not None
+
+
+def split_config(config: Config) -> tuple[dict[str, Any], dict[str, Any]]:
+    """A config's constexprs and its compiler options."""
+    options = {k: v for k, v in config.items() if k in BACKEND_OPTIONS}
+    return {k: v for k, v in config.items() if k not in BACKEND_OPTIONS}, options
+
+
+def execute(entry: Any, launch: Launch, tensors: Mapping[str, Any], config: Config) -> None:
+    """Launch a kernel on real tensors, which take the places of the descriptors in ``launch.args``.
+
+    Options that only AMD's backend knows are left out elsewhere, so that kernels can be checked on any GPU and in
+    Triton's interpreter.
+
+    Raises:
+        ValueError: a tensor is missing, or its dtype or shape is not what the launch describes.
+    """
+    args = dict(launch.args)
+    for name, value in launch.args.items():
+        if not isinstance(value, Tensor):
+            continue
+        real = tensors.get(name)
+        if real is None:
+            raise ValueError(f"no tensor for the argument {name!r}")
+        if real.dtype != torch_dtype(value.dtype) or tuple(real.shape) != value.shape:
+            raise ValueError(
+                f"{name!r} is {real.dtype} {tuple(real.shape)}, the launch describes {value.dtype} {value.shape}"
+            )
+        args[name] = real
+    dropped = frozenset() if on_amd() else _AMD_OPTIONS
+    options = {k: v for k, v in split_config(config)[1].items() if k not in dropped}
+    entry[launch.grid](**args, **options)
+
+
+def near(word: str, known: Iterable[str]) -> str:
+    """``"; did you mean 'x'?"`` for a mistyped word, or nothing."""
+    from difflib import get_close_matches
+
+    matches = get_close_matches(word, list(known), n=3, cutoff=0.5)
+    return f"; did you mean {' or '.join(repr(m) for m in matches)}?" if matches else ""
