@@ -1,0 +1,200 @@
+"""Kernels that were compiled elsewhere: assembly, code objects, Triton's cache and dump directories.
+
+Everything here is only read. Nothing is executed, and no link is followed out of the directory that was named.
+"""
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from kprof.errors import KprofError
+from kprof.hardware.machine import Architecture
+from kprof.hardware.machine import load as load_architecture
+from kprof.harness.loaded import LoadedKernel
+from kprof.inputs import amdgcn
+from kprof.report import Specialization
+
+ASSEMBLY_SUFFIXES = {".amdgcn", ".s", ".asm"}
+OBJECT_SUFFIXES = {".hsaco", ".co", ".o", ".so", ".hsaco.o"}
+_ELF = b"\x7fELF"
+_BUNDLE = (b"__CLANG_OFFLOAD_BUNDLE__", b"CCOB")
+_MAX_BYTES = 512 * 1024 * 1024
+_OPTIONS = ("num_warps", "num_stages", "num_ctas", "waves_per_eu", "matrix_instr_nonkdim", "kpack")
+
+
+def load_file(path: Path, arch: str | None = None) -> Iterator[LoadedKernel]:
+    """Every kernel of an assembly file or code object, told apart by content.
+
+    Args:
+        path: the file.
+        arch: architecture to assume where the file does not say.
+
+    Raises:
+        KprofError: the file is missing, empty, cut off, too large or of another kind.
+    """
+    data = _read(path)
+    if data.startswith(_ELF) or data.startswith(_BUNDLE):
+        yield from _from_object(path, data, arch)
+        return
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        raise KprofError(
+            "this is neither assembly nor a code object", path=str(path), place=f"byte {error.start}"
+        ) from None
+    yield from _from_assembly(path, text, arch)
+
+
+def load_directory(path: Path, arch: str | None = None) -> Iterator[LoadedKernel]:
+    """Every kernel below a Triton cache or dump directory, in the order of their names.
+
+    A file that cannot be read ends the run only when nothing else could be.
+
+    Raises:
+        KprofError: the directory holds no compiled AMD kernel.
+    """
+    found = 0
+    problems: list[KprofError] = []
+    for file in _walk(path):
+        try:
+            for kernel in load_file(file, arch):
+                found += 1
+                yield kernel
+        except KprofError as error:
+            problems.append(error)
+    if problems:
+        raise problems[0]
+    if not found:
+        raise KprofError(
+            "no compiled kernel in this directory",
+            path=str(path),
+            hint="A Triton cache directory holds *.amdgcn and *.json files; set TRITON_KERNEL_DUMP=1 to get a dump.",
+        )
+
+
+def _walk(root: Path) -> Iterator[Path]:
+    for folder, folders, files in os.walk(root, followlinks=False):
+        folders.sort()
+        names = set(files)
+        for name in sorted(files):
+            path = Path(folder, name)
+            suffix = path.suffix
+            assembled = path.with_suffix(".amdgcn").name in names
+            if path.is_symlink() or (suffix in OBJECT_SUFFIXES and assembled):
+                continue
+            if suffix in ASSEMBLY_SUFFIXES or suffix in {".hsaco", ".co"}:
+                yield path
+
+
+def _read(path: Path) -> bytes:
+    try:
+        size = path.stat().st_size
+        if size > _MAX_BYTES:
+            raise KprofError(f"{size:,} bytes are too many for a kernel", path=str(path))
+        data = path.read_bytes()
+    except OSError as error:
+        raise KprofError(f"cannot be read: {error.strerror}", path=str(path)) from None
+    if not data:
+        raise KprofError("the file is empty", path=str(path))
+    return data
+
+
+def _from_assembly(path: Path, text: str, arch: str | None) -> Iterator[LoadedKernel]:
+    assembly = amdgcn.parse(text, str(path))
+    if not assembly.kernels:
+        raise KprofError("no kernel in this file", path=str(path))
+    metadata = _sibling_metadata(path)
+    ttgir = _sibling_ttgir(path)
+    for program in assembly.kernels:
+        machine = _architecture(program.arch or assembly.arch or arch, path)
+        notes = list(assembly.notes)
+        if assembly.truncated or not program.complete:
+            notes.append("the file ends too early: what is reported covers the part that is there")
+        yield _loaded(program, machine, metadata, ttgir, notes, made_by=assembly.source)
+
+
+def _from_object(path: Path, data: bytes, arch: str | None) -> Iterator[LoadedKernel]:
+    from kprof.inputs import code_object
+
+    metadata = _sibling_metadata(path)
+    for program, notes in code_object.programs(data, str(path)):
+        machine = _architecture(program.arch or arch, path)
+        yield _loaded(program, machine, metadata, None, notes, made_by="code object")
+
+
+def _loaded(
+    program: amdgcn.Kernel,
+    machine: Architecture,
+    metadata: Mapping[str, Any],
+    ttgir: Any,
+    notes: list[str],
+    *,
+    made_by: str,
+) -> LoadedKernel:
+    registers = program.registers
+    size = registers.wavefront_size or machine.wavefront_size
+    shared, warps = None, None
+    if not metadata:
+        shared = _static_lds(program)
+        lanes = registers.max_workgroup_size
+        warps = max(1, lanes // size) if lanes else None
+    version = metadata.get("triton_version")
+    return LoadedKernel(
+        name=program.name,
+        arch=machine,
+        program=program,
+        ttgir=ttgir,
+        metadata=metadata,
+        specialization=Specialization(options={name: metadata[name] for name in _OPTIONS if name in metadata}),
+        triton=str(version) if version else None,
+        compiler=None if version else made_by,
+        shared_bytes=shared,
+        num_warps=warps,
+        notes=notes,
+    )
+
+
+def _static_lds(program: amdgcn.Kernel) -> int | None:
+    """LDS of a workgroup as far as the code object tells; ``None`` when it is allocated at the launch.
+
+    Triton's LDS, and HIP's dynamic shared memory, read 0 here. Code that accesses LDS without having any was therefore
+    built for a size that only the launch knows.
+    """
+    static = program.registers.lds_bytes_static
+    if static:
+        return static
+    for instruction in program.instructions:
+        opcode = instruction.opcode
+        touches = opcode.cls is amdgcn.InstructionClass.LDS and (opcode.is_load or opcode.is_store or opcode.is_atomic)
+        if touches or instruction.to_lds:
+            return None
+    return static
+
+
+def _architecture(name: str | None, path: Path) -> Architecture:
+    if not name:
+        raise KprofError("the file does not say for which GPU it is", path=str(path), hint="Give it with --arch.")
+    return load_architecture(name)
+
+
+def _sibling_metadata(path: Path) -> Mapping[str, Any]:
+    """Triton's metadata of the same kernel, when it lies beside the file and is whole."""
+    sibling = path.with_suffix(".json")
+    try:
+        data = msgspec.json.decode(sibling.read_bytes())
+    except (OSError, msgspec.DecodeError):
+        return {}
+    return data if isinstance(data, dict) and "num_warps" in data else {}
+
+
+def _sibling_ttgir(path: Path) -> Any:
+    from kprof.inputs import mlir
+
+    sibling = path.with_suffix(".ttgir")
+    try:
+        return mlir.parse(sibling.read_text(), str(sibling))
+    except (OSError, UnicodeDecodeError, KprofError):
+        return None
