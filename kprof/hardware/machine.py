@@ -1,0 +1,115 @@
+"""Find and load architectures and products.
+
+>>> load("gfx942").lds.bytes_per_cu
+65536
+>>> load("MI355X").name
+'gfx950'
+"""
+
+from functools import cache
+from pathlib import Path
+
+from kprof.errors import KprofError
+from kprof.hardware.model import (
+    Architecture,
+    LdsRules,
+    LlvmFacts,
+    MatrixInstruction,
+    MemoryLevel,
+    OccupancyRules,
+    Product,
+    Source,
+    VgprFile,
+)
+
+__all__ = [
+    "Architecture",
+    "LdsRules",
+    "LlvmFacts",
+    "MatrixInstruction",
+    "MemoryLevel",
+    "OccupancyRules",
+    "Product",
+    "Source",
+    "VgprFile",
+    "architectures",
+    "find_product",
+    "load",
+    "products",
+]
+
+_FOLDER = Path(__file__).parent
+
+
+@cache
+def architectures() -> tuple[str, ...]:
+    """Names of all architectures, older before newer: ``("gfx908", "gfx90a", ...)``."""
+    names = (p.stem for p in _FOLDER.glob("gfx*.toml"))
+    return tuple(sorted(names, key=lambda n: (len(n), n)))
+
+
+@cache
+def products() -> dict[str, str]:
+    """Product name to architecture name.
+
+    Only the headings of the files are read, so that looking up one product does not parse every architecture.
+    """
+    found = {}
+    for arch in architectures():
+        for line in (_FOLDER / f"{arch}.toml").read_text(encoding="utf-8").splitlines():
+            if line.startswith("[products."):
+                name = line.removeprefix("[products.").partition("]")[0]
+                if "." not in name:
+                    found[name] = arch
+    return found
+
+
+def load(name: str) -> Architecture:
+    """The architecture called ``name``.
+
+    Args:
+        name: ``gfx942``, with or without features (``gfx942:sramecc+:xnack-``), or a product (``MI300X``,
+            ``AMD Instinct MI300X``); upper and lower case are the same.
+
+    Raises:
+        KprofError: nothing is called so; the message names near matches.
+    """
+    arch = name.strip().lower().partition(":")[0]
+    if arch in architectures():
+        return _load(arch)
+    product = _product_name(name)
+    if product is not None:
+        return _load(products()[product])
+    raise KprofError(f"no architecture or product {name!r}{_near(name)}", hint="kprof arch list shows all of them")
+
+
+def find_product(name: str) -> Product | None:
+    """The product called ``name``, spelled in any way that :func:`load` takes; ``None`` when there is none."""
+    product = _product_name(name)
+    return None if product is None else _load(products()[product]).products[product]
+
+
+@cache
+def _load(arch: str) -> Architecture:
+    from kprof.hardware.reader import read
+
+    return read(_FOLDER / f"{arch}.toml", _FOLDER / "sources.toml")
+
+
+def _product_name(name: str) -> str | None:
+    wanted = _plain(name)
+    return next((p for p in products() if _plain(p) == wanted), None)
+
+
+def _plain(name: str) -> str:
+    """``AMD Instinct MI300X`` and ``mi300x`` compare equal, so do ``MI250X GCD`` and ``MI250X_GCD``."""
+    words = name.upper().replace("_", " ").replace("-", " ").split()
+    return "".join(w for w in words if w not in {"AMD", "INSTINCT", "RADEON", "TM", "(TM)"})
+
+
+def _near(name: str) -> str:
+    from difflib import get_close_matches
+
+    known = {n.lower(): n for n in (*architectures(), *products())}
+    matches = get_close_matches(name.lower(), known, n=3, cutoff=0.6)
+    return f"; did you mean {' or '.join(repr(known[m]) for m in matches)}?" if matches else ""
