@@ -1,0 +1,79 @@
+"""Device memory write: fill a buffer, to see what stores alone can reach."""
+
+import triton
+import triton.language as tl
+
+from kprof.kernel_spec import Check, Kernel, Launch, Tensor, execute, size_of, torch_dtype
+
+FIRST = 3
+
+
+@triton.jit
+def memory_write(target, first_value, N, BLOCK: tl.constexpr, TILES: tl.constexpr):
+    """``target[i] = first_value + i % 128`` for ``N`` elements; values differ, as in real data."""
+    first = tl.program_id(0).to(tl.int64) * (BLOCK * TILES)
+    value = (first_value + tl.arange(0, BLOCK) % 128).to(tl.float32).to(target.dtype.element_ty)
+    for tile in tl.static_range(TILES):
+        at = first + tile * BLOCK + tl.arange(0, BLOCK)
+        tl.store(target + at, value, mask=at < N)
+
+
+def launch(shape, config):
+    """``target`` [N] of ``dtype``."""
+    knobs = {"BLOCK": config["BLOCK"], "TILES": config["TILES"]}
+    args = {"target": Tensor(shape["dtype"], (shape["N"],)), "first_value": FIRST, "N": shape["N"], **knobs}
+    return Launch(args=args, grid=(triton.cdiv(shape["N"], knobs["BLOCK"] * knobs["TILES"]),))
+
+
+def inputs(shape, device, seed):
+    """``target`` [N]: the buffer to be written, filled with something else, so that an unwritten element shows."""
+    import torch
+
+    fill = -1 - seed % 7
+    return {"target": torch.full((shape["N"],), fill, device=device, dtype=torch_dtype(shape["dtype"]))}
+
+
+def run(inputs, shape, config):
+    """``target`` [N], written in place."""
+    execute(memory_write, launch(shape, config), inputs, config)
+    return {"target": inputs["target"]}
+
+
+def reference(inputs, shape):
+    """The same values; all are below 256 and so exact in every dtype."""
+    import torch
+
+    return {"target": FIRST + torch.arange(shape["N"], device=inputs["target"].device, dtype=torch.int32) % 128}
+
+
+def legal(shape, config, arch):
+    """A block that is no multiple of the pattern's 128 elements would shift the pattern from tile to tile."""
+    return None if config["BLOCK"] % 128 == 0 else "BLOCK must be a multiple of 128"
+
+
+KERNEL = Kernel(
+    name="memory_write",
+    entry=memory_write,
+    summary="Device memory write: bandwidth of stores alone (fill)",
+    launch=launch,
+    shapes={
+        "gib1": {"N": 2**28, "dtype": "fp32"},
+        "mib64": {"N": 2**24, "dtype": "fp32"},
+        "gib1_fp16": {"N": 2**29, "dtype": "fp16"},
+    },
+    checks={
+        "even": Check({"N": 4096, "dtype": "fp32"}, {"BLOCK": 1024}),
+        "masked": Check({"N": 5001, "dtype": "bf16"}, {"BLOCK": 1024, "TILES": 2}),
+        "int": Check({"N": 777, "dtype": "i32"}, {"BLOCK": 256, "TILES": 4}),
+    },
+    config={"BLOCK": 4096, "TILES": 1, "num_warps": 4},
+    configs=({"BLOCK": 8192, "TILES": 1, "num_warps": 8}, {"BLOCK": 4096, "TILES": 4, "num_warps": 4}),
+    space={"BLOCK": (1024, 2048, 4096, 8192, 16384), "TILES": (1, 2, 4, 8), "num_warps": (2, 4, 8)},
+    legal=legal,
+    run=run,
+    inputs=inputs,
+    reference=reference,
+    tolerance=lambda _shape: (0.0, 0.0),
+    flops=lambda _shape: 0,
+    bytes=lambda shape: shape["N"] * size_of(shape["dtype"]),
+)
