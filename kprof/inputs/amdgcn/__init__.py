@@ -1,20 +1,11 @@
 """AMDGCN assembly: text from Triton, clang or llvm-objdump to instructions, loops, resources and source lines."""
 
-from kprof.inputs.amdgcn.model import (
-    Assembly,
-    Block,
-    Effects,
-    Flow,
-    Frame,
-    Instruction,
-    InstructionClass,
-    Kernel,
-    Kind,
-    Loop,
-    MemorySpace,
-    Opcode,
-    Registers,
-)
+from kprof.inputs.amdgcn.effects import Effects
+from kprof.inputs.amdgcn.instruction import Frame, Instruction
+from kprof.inputs.amdgcn.isa import Generation, InstructionClass, Kind, MemorySpace, Opcode, generation_of
+from kprof.inputs.amdgcn.model import Assembly, Block, Flow, Kernel, Loop, Registers
+from kprof.inputs.amdgcn.opcodes import lookup
+from kprof.inputs.amdgcn.parser import parse, read_file, split_target
 
 __all__ = [
     "Assembly",
@@ -22,6 +13,7 @@ __all__ = [
     "Effects",
     "Flow",
     "Frame",
+    "Generation",
     "Instruction",
     "InstructionClass",
     "Kernel",
@@ -30,4 +22,9 @@ __all__ = [
     "MemorySpace",
     "Opcode",
     "Registers",
+    "generation_of",
+    "lookup",
+    "parse",
+    "read_file",
+    "split_target",
 ]

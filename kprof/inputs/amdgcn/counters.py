@@ -1,0 +1,70 @@
+"""Which wait counters an instruction increments, for each generation.
+
+gfx9 counts loads and stores in ``vmcnt``; gfx10 and gfx11 count stores and atomics without return in ``vscnt``; gfx12
+has one counter for each kind of access; gfx1250 adds ``asynccnt``, ``tensorcnt`` and ``xcnt``. Source: the AMD ISA
+guides' chapters on data dependency resolution and LLVM's AMDGPU usage guide, memory model.
+"""
+
+from kprof.inputs.amdgcn.isa import Generation, InstructionClass, Kind, MemorySpace
+
+_NEW = (Generation.GFX12, Generation.GFX1250)
+
+
+def _vector_memory(kind: Kind, name: str, generation: Generation) -> str:
+    write = kind is Kind.STORE or kind is Kind.ATOMIC or name in {"global_wb", "global_wbinv"}
+    if generation in _NEW:
+        if kind is Kind.RAY:
+            return "bvhcnt"
+        if kind is Kind.SAMPLE:
+            return "samplecnt"
+        return "storecnt" if write else "loadcnt"
+    if generation in {Generation.GFX10, Generation.GFX11}:
+        return "vscnt" if write else "vmcnt"
+    return "vmcnt"
+
+
+def _lds(name: str, generation: Generation) -> tuple[str, ...]:
+    if name in {"lds_direct_load", "lds_param_load", "ds_direct_load", "ds_param_load"}:
+        return ("expcnt",)
+    if name == "ds_nop":
+        return ()
+    if name == "ds_atomic_async_barrier_arrive_b64":
+        return ("asynccnt",)
+    return ("dscnt",) if generation in _NEW else ("lgkmcnt",)
+
+
+def counters_of(
+    cls: InstructionClass, kind: Kind, space: MemorySpace | None, name: str, generation: Generation
+) -> tuple[str, ...]:
+    """Wait counters incremented by one instruction in its usual form (atomics without return)."""
+    new = generation in _NEW
+    scalar = "kmcnt" if new else "lgkmcnt"
+    translated = ("xcnt",) if generation is Generation.GFX1250 else ()
+    if kind is Kind.PREFETCH:
+        return ()
+    if kind is Kind.TENSOR:
+        return ("tensorcnt", *translated)
+    if cls is InstructionClass.SMEM:
+        return () if kind is Kind.CACHE and new else (scalar, *translated)
+    if cls in {InstructionClass.VMEM, InstructionClass.SCRATCH}:
+        if "_async_" in name:
+            return ("asynccnt", *translated)
+        first = _vector_memory(kind, name, generation)
+        if space is MemorySpace.FLAT:
+            return (first, "dscnt" if new else "lgkmcnt", *translated)
+        return (first, *translated)
+    if cls is InstructionClass.LDS:
+        return _lds(name, generation)
+    if cls is InstructionClass.GDS:
+        return ("dscnt",) if new else ("lgkmcnt", "expcnt")
+    if cls is InstructionClass.EXPORT:
+        return ("expcnt",)
+    if kind is Kind.MESSAGE and name.startswith("s_sendmsg"):
+        return (scalar,)
+    return ()
+
+
+def returning_atomic(counters: tuple[str, ...]) -> tuple[str, ...]:
+    """The same for an atomic that returns the old value: it is waited for like a load."""
+    swap = {"vscnt": "vmcnt", "storecnt": "loadcnt"}
+    return tuple(swap.get(counter, counter) for counter in counters)

@@ -1,0 +1,165 @@
+"""One instruction and where it comes from.
+
+Everything expensive (operands, registers, source frames) is computed when first asked for, so that reading a long file
+stays cheap.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from kprof.inputs.amdgcn.isa import InstructionClass, Opcode
+
+if TYPE_CHECKING:
+    from kprof.inputs.amdgcn.decode import Detail
+    from kprof.inputs.amdgcn.effects import Effects
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One position in source code. ``line`` is 1-based; 0 means that the compiler knows no line.
+
+    Attributes:
+        file: path with its directory where the assembly gives it.
+        line: 1-based line.
+        column: 1-based column, 0 when unknown.
+        in_library: whether the file belongs to Triton itself or to the HIP headers and not to the user.
+    """
+
+    file: str
+    line: int
+    column: int = 0
+    in_library: bool = False
+
+
+class SourceLine(Protocol):
+    """A ``.loc`` directive that resolves itself when asked."""
+
+    @property
+    def frames(self) -> tuple[Frame, ...]:
+        """Innermost frame first, then the call sites that it was inlined at."""
+        ...
+
+
+class Instruction:
+    """One instruction of a kernel or function.
+
+    Attributes:
+        index: position in :attr:`Kernel.instructions`.
+        line: 1-based line in the assembly.
+        text: the instruction without comment, as written.
+        comment: what the compiler wrote behind it, empty if nothing.
+        opcode: shared facts of the mnemonic.
+        source: the ``.loc`` in force, ``None`` without debug information.
+    """
+
+    __slots__ = ("_detail", "comment", "index", "line", "opcode", "source", "text")
+
+    def __init__(  # noqa: PLR0917 - called once a line, where keywords cost time
+        self, index: int, line: int, text: str, comment: str, opcode: Opcode, source: SourceLine | None
+    ) -> None:
+        """Keep the facts; nothing is decoded yet."""
+        self.index = index
+        self.line = line
+        self.text = text
+        self.comment = comment
+        self.opcode = opcode
+        self.source = source
+        self._detail: Detail | None = None
+
+    def __repr__(self) -> str:
+        """``<Instruction 12 line 80: s_endpgm>``."""
+        return f"<Instruction {self.index} line {self.line}: {self.text}>"
+
+    @property
+    def mnemonic(self) -> str:
+        """The mnemonic as written, with its encoding suffix."""
+        return self.opcode.mnemonic
+
+    @property
+    def detail(self) -> "Detail":
+        """The decoded form, computed on first use."""
+        if self._detail is None:
+            from kprof.inputs.amdgcn.decode import Detail
+
+            self._detail = Detail(self.opcode, self.text)
+        return self._detail
+
+    @property
+    def operands(self) -> tuple[str, ...]:
+        """Operands in the order written, such as ``("v0", "v[2:3]", "off")``; modifiers are not among them.
+
+        A dual instruction has those of its first half, then those of its second: see :attr:`halves`.
+        """
+        return self.detail.operands
+
+    @property
+    def halves(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """Mnemonic and operands of each half of a dual instruction; a single entry for all others."""
+        return self.detail.halves
+
+    @property
+    def modifiers(self) -> Mapping[str, str]:
+        """Modifiers by name: ``{"offset": "1024", "glc": ""}``."""
+        return self.detail.modifiers
+
+    @property
+    def waits(self) -> Mapping[str, int]:
+        """What a wait instruction waits for: counter name to the count that may remain outstanding.
+
+        Counters that the instruction leaves alone are absent. Empty for other classes.
+        """
+        return self.detail.waits
+
+    @property
+    def counters(self) -> tuple[str, ...]:
+        """Wait counters that this very instruction increments, modifiers considered."""
+        return self.detail.counters
+
+    @property
+    def to_lds(self) -> bool:
+        """Moves data between memory and LDS without passing registers (by mnemonic or by the ``lds`` modifier)."""
+        return self.opcode.to_lds or (self.opcode.cls is InstructionClass.VMEM and "lds" in self.modifiers)
+
+    @property
+    def returns(self) -> bool:
+        """An atomic that returns the old value."""
+        return self.detail.returns
+
+    @property
+    def effects(self) -> "Effects":
+        """Registers read and written, implicit ones included."""
+        return self.detail.effects
+
+    @property
+    def spill(self) -> str | None:
+        """``store`` or ``reload`` where the compiler's comment calls the instruction a register spill."""
+        if "Folded Spill" in self.comment:
+            return "store"
+        return "reload" if "Folded Reload" in self.comment else None
+
+    @property
+    def target(self) -> str | None:
+        """Label that a branch or call names, ``None`` for others."""
+        return self.operands[-1] if self.opcode.cls is InstructionClass.BRANCH and self.operands else None
+
+    @property
+    def location(self) -> tuple[Frame, ...]:
+        """Where the instruction comes from: innermost frame first, then the sites it was inlined at."""
+        return self.source.frames if self.source is not None else ()
+
+    @property
+    def user_frame(self) -> Frame | None:
+        """First frame outside Triton's own library (and HIP's headers), with a line; ``None`` when there is none."""
+        return next((f for f in self.location if f.line and not f.in_library), None)
+
+    @property
+    def library_frames(self) -> tuple[Frame, ...]:
+        """Frames inside the library that lie between the instruction and :attr:`user_frame`."""
+        frames = []
+        for frame in self.location:
+            if frame.line and not frame.in_library:
+                break
+            if frame.line:
+                frames.append(frame)
+        return tuple(frames)

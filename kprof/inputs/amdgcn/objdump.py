@@ -1,0 +1,96 @@
+"""Making llvm-objdump's disassembly and hand-written comments look like compiler output."""
+
+import re
+from dataclasses import dataclass
+
+_HEADER = re.compile(r"^\S.*:\s+file format elf64-amdgpu", re.MULTILINE)
+_FUNCTION = re.compile(r"^([0-9a-fA-F]{8,16}) <(.+)>:\s*$")
+_ADDRESS = re.compile(r"//\s*([0-9A-Fa-f]{8,16}):")
+_TARGET = re.compile(r"<(.+?)(?:\+0x([0-9a-fA-F]+))?>\s*$")
+_LONG_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+_KERNEL_ALIGNMENT = 256
+_JUMPS = ("s_branch", "s_cbranch", "s_call")
+
+
+@dataclass(frozen=True)
+class Normalized:
+    """Text as a compiler would have written it, line for line.
+
+    Attributes:
+        text: the text.
+        functions: functions that a disassembly names.
+        kernels: those of them that lie on a 256-byte boundary, as kernels must.
+        disassembly: the text came from llvm-objdump.
+    """
+
+    text: str
+    functions: frozenset[str] = frozenset()
+    kernels: frozenset[str] = frozenset()
+    disassembly: bool = False
+
+
+def is_objdump(text: str) -> bool:
+    """Whether the text is llvm-objdump's output."""
+    head = text[:4096]
+    return _HEADER.search(head) is not None or "\nDisassembly of section" in head
+
+
+def _strip_comments(text: str) -> str:
+    """Blank out ``/* */`` that span lines and cut ``//`` comments, keeping line numbers."""
+    if "/*" in text:
+        text = _LONG_COMMENT.sub(lambda m: "\n" * m[0].count("\n") if "\n" in m[0] else m[0], text)
+    if "//" not in text:
+        return text
+    lines = text.split("\n")
+    for number, line in enumerate(lines):
+        at = line.find("//")
+        if at >= 0 and '"' not in line and ";" not in line[:at]:
+            lines[number] = line[:at]
+    return "\n".join(lines)
+
+
+def _labelled(line: str, labels: dict[int, str], addresses: dict[int, int], bases: dict[str, int]) -> str:
+    """One instruction without its comment; a branch gets a label instead of a number of words."""
+    code, _, comment = line.partition("//")
+    code = code.strip()
+    target = _TARGET.search(comment)
+    if target is None or target[1] not in bases or not code.startswith(_JUMPS):
+        return code
+    at = addresses.get(bases[target[1]] + int(target[2] or "0", 16))
+    if at is None:
+        return code
+    label = labels.setdefault(at, f".L_{bases[target[1]] + int(target[2] or '0', 16):x}")
+    return " ".join([*code.split()[:-1], label])
+
+
+def _disassembly(text: str) -> Normalized:
+    """Give every branch target a label, line for line."""
+    lines = text.split("\n")
+    addresses: dict[int, int] = {}
+    bases: dict[str, int] = {}
+    for number, line in enumerate(lines):
+        match = _ADDRESS.search(line)
+        function = _FUNCTION.match(line)
+        if match is not None:
+            addresses[int(match[1], 16)] = number
+        elif function is not None:
+            bases[function[2]] = int(function[1], 16)
+    labels: dict[int, str] = {}
+    out = []
+    for line in lines:
+        function = _FUNCTION.match(line)
+        if function is not None:
+            out.append(f'"{function[2]}":')
+        else:
+            out.append(_labelled(line, labels, addresses, bases) if "//" in line else "")
+    for number, label in labels.items():
+        out[number] = f"{label}: {out[number]}"
+    kernels = frozenset(name for name, base in bases.items() if base % _KERNEL_ALIGNMENT == 0)
+    return Normalized("\n".join(out), frozenset(bases), kernels, disassembly=True)
+
+
+def normalize(text: str) -> Normalized:
+    """Text as a compiler would have written it. Line numbers stay as they are."""
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return _disassembly(text) if is_objdump(text) else Normalized(_strip_comments(text))

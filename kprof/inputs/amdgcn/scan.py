@@ -1,0 +1,257 @@
+"""One pass over the lines of an assembly file."""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from kprof.inputs.amdgcn.instruction import Instruction
+from kprof.inputs.amdgcn.isa import Generation, Opcode
+from kprof.inputs.amdgcn.opcodes import lookup_for
+from kprof.inputs.amdgcn.source_lines import FileTable, Location
+
+_NAME = re.compile(r'(?:"((?:[^"\\]|\\.)+)"|([\w.$@]+))')
+_LABEL = re.compile(r'^("(?:[^"\\]|\\.)+"|[\w.$@?]+):(?!:)\s*(.*)$')
+_MNEMONIC = re.compile(r"[a-z][a-z0-9_]*$", re.IGNORECASE)
+_ASSIGNMENT = re.compile(r"([\w.$@]+)\s*==?\s*(.+)$")
+_FACT = re.compile(r"; ([A-Za-z][\w:]*?)\s*[:=] ?(.*)$")
+_MAX_ODD_LINES = 5
+
+
+@dataclass
+class Body:
+    """A function as it is being read.
+
+    Attributes:
+        name: symbol.
+        line: 1-based line of its label, 0 when it has none.
+        alignment: exponent of the last ``.p2align`` before the label; kernels have 8.
+        ended: its end was marked.
+    """
+
+    name: str
+    line: int
+    alignment: int | None = None
+    instructions: list[Instruction] = field(default_factory=list)
+    labels: dict[str, int] = field(default_factory=dict)
+    comments: dict[str, str] = field(default_factory=dict)
+    ended: bool = False
+
+
+class Scanner:
+    """Reads lines into functions, descriptor directives, symbols and metadata."""
+
+    def __init__(self, generation: Generation, kernel_names: frozenset[str]) -> None:
+        """Begin with nothing read.
+
+        Args:
+            generation: decides wait counters.
+            kernel_names: names that ``.amdhsa_kernel`` directives of the file mention.
+        """
+        self.bodies: list[Body] = []
+        self.descriptors: dict[str, dict[str, str]] = {}
+        self.symbols: dict[str, str] = {}
+        self.metadata: list[list[str]] = []
+        self.notes: list[str] = []
+        self.unfinished: list[str] = []
+        self.odd_lines: list[int] = []
+        self.written_by_llvm = False
+        self.metadata_ended = False
+        self._generation = generation
+        self._functions = set(kernel_names)
+        self._files = FileTable()
+        self._locations: dict[str, Location] = {}
+        self._opcodes: dict[str, Opcode] = {}
+        self._body: Body | None = None
+        self._source: Location | None = None
+        self._pending: dict[str, int] = {}
+        self._alignment: int | None = None
+        self._in_facts = False
+        self._lines: Iterator[tuple[int, str]] = iter(())
+        self._handlers: dict[str, Callable[[str, int], None]] = {
+            ".file": lambda text, _: self._files.add(text),
+            ".type": self._type,
+            ".size": self._size,
+            ".set": self._set,
+            ".equ": self._set,
+            ".p2align": self._align,
+            ".amdhsa_kernel": self._descriptor,
+            ".amdgpu_metadata": self._metadata,
+            ".hsa_code_object_metadata": self._metadata,
+            ".macro": self._macro,
+            ".rept": self._repeat,
+            ".if": self._conditional,
+        }
+
+    def run(self, lines: list[str]) -> None:
+        """Read all lines."""
+        self._lines = iterator = enumerate(lines, 1)
+        opcodes = self._opcodes
+        locations = self._locations
+        for number, line in iterator:
+            text = line.strip()
+            if not text:
+                continue
+            first = text[0]
+            if first == ".":
+                if text.startswith(".loc"):
+                    self._source = locations.get(text) or self._location(text)
+                else:
+                    self._directive(text, number)
+            elif first == ";":
+                self._comment(text)
+            else:
+                code, _, comment = text.partition(";")
+                opcode = opcodes.get(code.partition(" ")[0])
+                body = self._body
+                if opcode is None or body is None:
+                    self._unusual(code.rstrip(), comment.strip(), number)
+                    continue
+                instructions = body.instructions
+                instructions.append(
+                    Instruction(len(instructions), number, code.rstrip(), comment, opcode, self._source)
+                )
+
+    def _location(self, text: str) -> Location:
+        location = self._locations[text] = Location(text, self._files)
+        return location
+
+    def _directive(self, text: str, number: int) -> None:
+        word = text.split(None, 1)[0]
+        handler = self._handlers.get(word)
+        if handler is not None:
+            handler(text, number)
+        elif ":" in word:
+            self._label_line(text, number)
+
+    def _comment(self, text: str) -> None:
+        if text.endswith((" info:", "Info:")):
+            self._in_facts = True
+            self.written_by_llvm = True
+        elif self._in_facts and self._body is not None:
+            match = _FACT.match(text)
+            if match is not None:
+                self._body.comments[match[1]] = match[2]
+
+    def _unusual(self, code: str, comment: str, number: int) -> None:
+        """A label, an assignment, the first use of a mnemonic, or a line that is no assembly."""
+        if code.startswith("#") or not code:
+            return
+        word = code.split(None, 1)[0]
+        if ":" in word or code.startswith('"'):
+            self._label_line(code if not comment else f"{code} ; {comment}", number)
+            return
+        if not _MNEMONIC.match(word):
+            self._assignment_or_odd(code, number)
+            return
+        rest = code[len(word) :].lstrip()
+        if rest.startswith("=") and not rest.startswith("=="):
+            self._assignment_or_odd(code, number)
+            return
+        name = word.lower()
+        opcode = self._opcodes.get(word)
+        if opcode is None:
+            opcode = self._opcodes[word] = lookup_for(name, self._generation)
+        self._append(f"{word} {rest}" if rest else word, comment, opcode, number)
+
+    def _append(self, code: str, comment: str, opcode: Opcode, number: int) -> None:
+        if self._body is None:
+            name = next(reversed(self._pending), "")
+            self._open(name, self._pending.get(name, number))
+        assert self._body is not None
+        instructions = self._body.instructions
+        instructions.append(Instruction(len(instructions), number, code, comment, opcode, self._source))
+
+    def _assignment_or_odd(self, code: str, number: int) -> None:
+        match = _ASSIGNMENT.match(code)
+        if match is not None:
+            self.symbols[match[1]] = match[2]
+        else:
+            self.odd_lines.append(number)
+
+    def _label_line(self, text: str, number: int) -> None:
+        match = _LABEL.match(text)
+        if match is None:
+            self.odd_lines.append(number)
+            return
+        name, rest = match[1].strip('"'), match[2]
+        code, _, comment = rest.partition(";")
+        if name in self._functions:
+            self._open(name, number)
+        elif name.startswith(".Lfunc_end") and self._body is not None:
+            self._body.ended = True
+        if self._body is not None:
+            self._body.labels[name] = len(self._body.instructions)
+        elif not name.startswith("."):
+            self._pending[name] = number
+        if code.strip():
+            self._unusual(code.strip(), comment.strip(), number)
+
+    def _open(self, name: str, line: int) -> None:
+        self._body = Body(name, line, self._alignment)
+        self.bodies.append(self._body)
+        self._source = None
+        self._in_facts = False
+        self._alignment = None
+        self._pending.clear()
+
+    def _type(self, text: str, _: int) -> None:
+        match = _NAME.search(text, len(".type"))
+        if match is not None and ("@function" in text or "%function" in text or "STT_FUNC" in text):
+            self._functions.add(match[1] or match[2])
+
+    def _size(self, text: str, _: int) -> None:
+        match = _NAME.search(text, len(".size"))
+        if match is not None and self._body is not None and (match[1] or match[2]) == self._body.name:
+            self._body.ended = True
+
+    def _set(self, text: str, _: int) -> None:
+        name, comma, value = text.partition(";")[0].split(None, 1)[-1].partition(",")
+        if comma:
+            self.symbols[name.strip().strip('"')] = value.strip()
+
+    def _align(self, text: str, _: int) -> None:
+        exponent = text[len(".p2align") :].partition(",")[0].partition(";")[0].strip()
+        self._alignment = int(exponent) if exponent.isdigit() and len(exponent) < 3 else None
+
+    def _descriptor(self, text: str, number: int) -> None:
+        match = _NAME.search(text, len(".amdhsa_kernel"))
+        name = (match[1] or match[2]) if match is not None else ""
+        values = self.descriptors.setdefault(name, {})
+        for _, line in self._lines:
+            word, _, value = line.partition(";")[0].strip().partition(" ")
+            if word == ".end_amdhsa_kernel":
+                return
+            if word.startswith(".amdhsa_"):
+                values[word.removeprefix(".amdhsa_")] = value.strip()
+        self.unfinished.append(f"the descriptor of {name} that begins in line {number}")
+
+    def _metadata(self, text: str, number: int) -> None:
+        end = f".end_{text.split(maxsplit=1)[0][1:]}"
+        kept: list[str] = []
+        self.metadata.append(kept)
+        for _, line in self._lines:
+            if line.strip().startswith(end):
+                self.metadata_ended = True
+                return
+            kept.append(line)
+        self.unfinished.append(f"the metadata that begins in line {number}")
+
+    def _skip(self, begin: str, end: str, number: int) -> None:
+        depth = 1
+        for _, line in self._lines:
+            word = line.split(None, 1)[:1]
+            depth += (word == [begin]) - (word == [end])
+            if depth == 0:
+                return
+        self.unfinished.append(f"the {begin} that begins in line {number}")
+
+    def _macro(self, _: str, number: int) -> None:
+        self.notes.append(f"line {number}: macros are not expanded; their uses count as unknown instructions")
+        self._skip(".macro", ".endm", number)
+
+    def _repeat(self, _: str, number: int) -> None:
+        self.notes.append(f"line {number}: .rept is not expanded; its body is left out")
+        self._skip(".rept", ".endr", number)
+
+    def _conditional(self, _: str, number: int) -> None:
+        self.notes.append(f"line {number}: conditional assembly is not evaluated; all branches are read")
