@@ -152,7 +152,8 @@ class MatrixInstruction:
     """One MFMA, SMFMAC, WMMA or SWMMAC.
 
     Attributes:
-        name: mnemonic without encoding suffix; ``@fp8``, ``@fp6``, ``@fp4`` after ``f8f6f4`` gives the operands' format.
+        name: mnemonic without encoding suffix; ``@fp8``, ``@fp6``, ``@fp4`` after ``f8f6f4`` gives the
+            format of the wider operand.
         m, n, k: shape of one block.
         blocks: independent products in one instruction.
         cycles: clocks for which a SIMD's matrix unit is busy.
@@ -200,7 +201,8 @@ class MemoryLevel:
     """One level between registers and memory.
 
     Attributes:
-        name: ``l1`` (vector cache; ``l0`` on RDNA), ``l2``, ``mall`` (Infinity Cache), ``hbm``, ``scalar``, ``code``.
+        name: ``l1`` (vector cache; ``l0`` on RDNA), ``l2``, ``mall`` (Infinity Cache), ``hbm`` (GDDR on Radeon),
+            ``scalar``, ``code``.
         size_bytes: capacity of one instance.
         scope: what shares an instance: ``cu``, ``cu_pair``, ``shader_array``, ``xcd``, ``device``.
         line_bytes: cache line.
@@ -270,12 +272,9 @@ class LlvmFacts:
 
     Attributes:
         elf_machine: ``EF_AMDGPU_MACH`` value in the low byte of ``e_flags``.
-        sgpr_extra: scalar registers that ``.sgpr_count`` adds to those a kernel names, by reason (``vcc``, ``xnack``,
-            ``flat_scratch``).
     """
 
     elf_machine: int
-    sgpr_extra: Mapping[str, int]
 
 
 @dataclass(frozen=True)
@@ -296,6 +295,7 @@ class Architecture:
         matrix_instructions: mnemonic to its facts.
         memory: level name to its facts, as far as they are the same for all products.
         latencies: operation (``lds_permute``, ``dpp``) to ``(least, most)`` clocks.
+        hazards: wait states that must lie between a matrix instruction and one that depends on it, beyond its passes.
         products: name to product.
         llvm: the compiler's view.
         sources: all citations by id.
@@ -314,6 +314,7 @@ class Architecture:
     matrix_instructions: Mapping[str, MatrixInstruction]
     memory: Mapping[str, MemoryLevel]
     latencies: Mapping[str, tuple[float, float]]
+    hazards: Mapping[str, int]
     products: Mapping[str, Product]
     llvm: LlvmFacts
     sources: Mapping[str, Source]
@@ -326,7 +327,8 @@ class Architecture:
         table follow it unless they have a ``source`` of their own.
 
         Args:
-            key: path in the TOML file, such as ``occupancy.max_waves_per_simd`` or ``products.MI300X.clock_mhz``.
+            key: path in the TOML file, such as ``occupancy.max_waves_per_simd``, ``products.MI300X.clock_mhz``,
+                ``matrix.instructions.v_mfma_f64_16x16x4_f64`` or, for a whole column, ``matrix.coexecution_cycles``.
 
         Raises:
             KeyError: there is no such figure.
@@ -334,6 +336,8 @@ class Architecture:
         found: tuple[str, ...] = ()
         node: Any = self.data
         for part in key.split("."):
+            if part in node.get("columns", ()):
+                return tuple(node.get("sources", {}).get(part, node.get("source", found)))
             if part not in node:
                 raise KeyError(key)
             found = tuple(node.get("sources", {}).get(part, node.get("source", found)))

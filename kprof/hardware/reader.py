@@ -1,0 +1,141 @@
+"""Turn an architecture's TOML file into the records of :mod:`kprof.hardware.model`."""
+
+import sys
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from kprof.errors import KprofError
+from kprof.hardware.model import (
+    Architecture,
+    Lanes,
+    LdsRules,
+    LlvmFacts,
+    MatrixInstruction,
+    MemoryLevel,
+    OccupancyRules,
+    Product,
+    Source,
+    VgprFile,
+)
+
+Table = Mapping[str, Any]
+_ABOUT_SOURCES = {"source", "sources"}
+_UNKNOWN = "?"
+
+
+def read(path: Path, sources: Path) -> Architecture:
+    """Read one architecture.
+
+    Args:
+        path: the architecture's file.
+        sources: the file with the citations.
+
+    Raises:
+        KprofError: a file is missing or is not TOML, or a figure is missing or not of its kind.
+    """
+    data = _toml(path)
+    try:
+        return _architecture(data, _sources(sources))
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise KprofError(f"not a valid description of an architecture: {error!r}", path=str(path)) from error
+
+
+def _architecture(data: Table, sources: Mapping[str, Source]) -> Architecture:
+    occupancy = _occupancy(data["occupancy"])
+    memory = _memory(data.get("memory", {}))
+    return Architecture(
+        name=data["name"],
+        family=data["family"],
+        generation=data["generation"],
+        wavefront_size=data["wavefront_size"],
+        wavefront_sizes=tuple(data["wavefront_sizes"]),
+        occupancy=occupancy,
+        lds=_lds(data["lds"]),
+        wait_counters=_figures(data["wait_counters"]),
+        rates=_figures(data.get("rates", {})),
+        matrix_instructions=_matrix(data.get("matrix", {}), occupancy.simds_per_cu),
+        memory=memory,
+        latencies={k: (v[0], v[1]) for k, v in _figures(data.get("latencies", {})).items()},
+        hazards=_figures(data.get("hazards", {})),
+        products={n: _product(n, data["name"], t, memory) for n, t in data.get("products", {}).items()},
+        llvm=LlvmFacts(**_figures(data["llvm"])),
+        sources=sources,
+        data=data,
+    )
+
+
+def _occupancy(table: Table) -> OccupancyRules:
+    figures = _figures(table)
+    files = {int(size): VgprFile(**_figures(t)) for size, t in figures.pop("vgprs").items()}
+    optional = {"simds_per_wgp": None, "sgprs_total": None, "max_workgroups_per_wgp": None}
+    return OccupancyRules(vgprs=files, **(optional | figures))
+
+
+def _lds(table: Table) -> LdsRules:
+    figures = _figures(table)
+    phases = {k: tuple(_lanes(g) for g in v) for k, v in _figures(figures.pop("phases", {})).items()}
+    cycles = {int(k[1:]): float(v) for k, v in _figures(figures.pop("read64_cycles", {})).items()}
+    return LdsRules(phases=phases, read64_cycles=cycles, **({"bytes_per_wgp": None} | figures))
+
+
+def _lanes(text: str) -> Lanes:
+    """``"0-3,20-23"`` as lane numbers."""
+    lanes: list[int] = []
+    for part in text.split(","):
+        first, _, last = part.partition("-")
+        lanes.extend(range(int(first), int(last or first) + 1))
+    return tuple(lanes)
+
+
+def _matrix(table: Table, simds_per_cu: int) -> dict[str, MatrixInstruction]:
+    columns = table.get("columns", [])
+    return {
+        name: MatrixInstruction(
+            name=name,
+            sparse="smfmac" in name or "swmmac" in name,
+            simds_per_cu=simds_per_cu,
+            **{c: None if v == _UNKNOWN else v for c, v in zip(columns, row, strict=True)},
+        )
+        for name, row in table.get("instructions", {}).items()
+    }
+
+
+def _memory(table: Table) -> dict[str, MemoryLevel]:
+    return {name: MemoryLevel(name=name, **_figures(level)) for name, level in table.items()}
+
+
+def _product(name: str, arch: str, table: Table, memory: Mapping[str, MemoryLevel]) -> Product:
+    from dataclasses import replace
+
+    figures = _figures(table)
+    levels = dict(memory)
+    for level, own in figures.pop("memory", {}).items():
+        levels[level] = replace(levels.get(level, MemoryLevel(name=level)), **_figures(own))
+    peaks = _figures(figures.pop("peaks", {}))
+    optional = {"compute_units": None, "xcds": None, "clock_mhz": None}
+    return Product(name=name, arch=arch, peaks=peaks, memory=levels, **(optional | figures))
+
+
+def _figures(table: Table) -> dict[str, Any]:
+    return {k: v for k, v in table.items() if k not in _ABOUT_SOURCES}
+
+
+@cache
+def _sources(path: Path) -> dict[str, Source]:
+    return {k: Source(id=k, kind=t["kind"], text=t["text"]) for k, t in _toml(path).items()}
+
+
+def _toml(path: Path) -> dict[str, Any]:
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise KprofError(f"cannot read the file: {error}", path=str(path)) from error
+    except tomllib.TOMLDecodeError as error:
+        raise KprofError(f"not TOML: {error}", path=str(path)) from error
