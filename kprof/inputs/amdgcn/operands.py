@@ -8,7 +8,35 @@ _TOKEN = re.compile(r"(?:[^\s,\[\]()]|\[[^\]]*\]?|\((?:[^()]|\([^()]*\))*\)?|[\]
 _HIGH_VGPR = re.compile(r"v(?:\d+|\[\d+:\d+\])(\.[lh])?\s*/\*(v(?:\d+|\[\d+:\d+\]))(?:\.[lh])?\*/")
 _C_COMMENT = re.compile(r"/\*.*?\*/")
 _FLAGS = frozenset(
-    ["glc", "slc", "dlc", "scc", "sc0", "sc1", "nt", "nv", "lds", "gds", "tfe", "lwe", "da", "unorm", "r128", "a16", "d16", "offen", "idxen", "addr64", "clamp", "done", "vm", "compr", "row_en", "high", "noret"]
+    [
+        "glc",
+        "slc",
+        "dlc",
+        "scc",
+        "sc0",
+        "sc1",
+        "nt",
+        "nv",
+        "lds",
+        "gds",
+        "tfe",
+        "lwe",
+        "da",
+        "unorm",
+        "r128",
+        "a16",
+        "d16",
+        "offen",
+        "idxen",
+        "addr64",
+        "clamp",
+        "done",
+        "vm",
+        "compr",
+        "row_en",
+        "high",
+        "noret",
+    ]
 )
 
 
