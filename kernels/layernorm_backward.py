@@ -113,7 +113,7 @@ def run(inputs, shape, config):
     dw, db = torch.empty((2, shape["N"]), device=x.device, dtype=x.dtype)
     tensors = {**inputs, "dx": torch.empty_like(x), "dw_parts": parts[0], "db_parts": parts[1], "dw": dw, "db": db}
     execute(layernorm_backward, launch(shape, config), tensors, config)
-    execute(add_parts, launch_add_parts(shape, config), tensors, {"num_warps": 4})
+    execute(add_parts, launch_add_parts(shape, config), tensors, config)
     return {name: tensors[name] for name in ("dx", "dw", "db")}
 
 

@@ -93,7 +93,7 @@ def run(inputs, shape, config):
     parts = torch.empty((_groups(shape, config), shape["N"]), device=x.device, dtype=torch.float32)
     tensors = {**inputs, "dx": torch.empty_like(x), "dw_parts": parts, "dw": torch.empty_like(inputs["weight"])}
     execute(rmsnorm_backward, launch(shape, config), tensors, config)
-    execute(add_parts, launch_add_parts(shape, config), tensors, {"num_warps": 4})
+    execute(add_parts, launch_add_parts(shape, config), tensors, config)
     return {name: tensors[name] for name in ("dx", "dw")}
 
 

@@ -1,0 +1,351 @@
+"""mLSTM, chunkwise forward: the matrix-memory cell of xLSTM, parallel inside chunks and recurrent between them.
+
+For each head, with input gate i, forget gate f (both before their activation), q, k and v at step t:
+
+    C_t = sigmoid(f_t) C_(t-1) + exp(i_t) k_t v_t^T        n_t = sigmoid(f_t) n_(t-1) + exp(i_t) k_t
+    h_t = C_t^T q_t / max(|n_t . q_t|, 1)                  with q scaled by 1 / sqrt(head size)
+
+(Beck et al. 2024, "xLSTM"). exp(i) overflows, so everything is kept divided by exp(m), m a running maximum: C and n
+between chunks, weights inside a chunk; the 1 in the denominator then is exp(-m). All exponents are in base 2.
+
+Two launches: ``states`` walks over the chunks and stores C, n and m before each; ``mlstm_chunkwise`` computes all
+chunks at once. This is the form for any head size; ``mlstm_chunkwise_d64`` is the one for heads of 64.
+"""
+
+import triton
+import triton.language as tl
+
+from kprof.kernel_spec import Check, Kernel, Launch, Part, Tensor, execute, rounding, size_of, torch_dtype
+
+LOG2_E = tl.constexpr(1.4426950408889634)
+
+
+@triton.jit
+def states(
+    k, v, input_gate, forget_gate, decay, memory, normaliser, maximum, S, DQK: tl.constexpr, DV: tl.constexpr,
+    CHUNK: tl.constexpr, BLOCK_DK: tl.constexpr, BLOCK_DV: tl.constexpr,
+):  # fmt: skip
+    """C, n and m before each chunk, a [BLOCK_DK, BLOCK_DV] tile of C a workgroup.
+
+    ``k`` [B*H, S, DQK], ``v`` [B*H, S, DV], gates [B*H, S]; ``decay`` [B*H, S] becomes the logarithm of the product
+    of the forget gates since the chunk's begin; ``memory`` [B*H, chunks, DQK, DV], ``normaliser`` [B*H, chunks, DQK],
+    ``maximum`` [B*H, chunks]; all of these float32.
+    """
+    head = tl.program_id(2).to(tl.int64)
+    rows = tl.program_id(0) * BLOCK_DK + tl.arange(0, BLOCK_DK)
+    columns = tl.program_id(1) * BLOCK_DV + tl.arange(0, BLOCK_DV)
+    chunks = tl.cdiv(S, CHUNK)
+    keep = (rows < DQK)[:, None] & (columns < DV)[None, :]
+    memory_tile = tl.zeros([BLOCK_DK, BLOCK_DV], dtype=tl.float32)
+    normaliser_tile = tl.zeros([BLOCK_DK], dtype=tl.float32)
+    m = 0.0
+    for chunk in range(chunks):
+        at = head * chunks + chunk
+        tl.store(memory + at * DQK * DV + rows[:, None] * DV + columns[None, :], memory_tile, mask=keep)
+        if tl.program_id(1) == 0:
+            tl.store(normaliser + at * DQK + rows, normaliser_tile, mask=rows < DQK)
+        step = chunk * CHUNK + tl.arange(0, CHUNK)
+        inside = step < S
+        gate = tl.load(forget_gate + head * S + step, mask=inside, other=0.0).to(tl.float32) * LOG2_E
+        # log2(sigmoid), without overflow for either sign.
+        log_forget = tl.where(inside, tl.minimum(gate, 0.0) - tl.log2(1.0 + tl.exp2(-tl.abs(gate))), 0.0)
+        since_begin = tl.cumsum(log_forget, axis=0)
+        if (tl.program_id(0) == 0) & (tl.program_id(1) == 0):
+            tl.store(maximum + at, m)
+            tl.store(decay + head * S + step, since_begin, mask=inside)
+        gate = tl.load(input_gate + head * S + step, mask=inside, other=float("-inf")).to(tl.float32) * LOG2_E
+        whole = tl.sum(log_forget, axis=0)
+        until_end = whole - since_begin + gate
+        new_m = tl.maximum(m + whole, tl.max(until_end, axis=0))
+        weight = tl.exp2(until_end - new_m)
+        fade = tl.exp2(m + whole - new_m)
+        # Transposed: [BLOCK_DK, CHUNK].
+        keys = tl.load(
+            k + (head * S + step[None, :]) * DQK + rows[:, None],
+            mask=inside[None, :] & (rows < DQK)[:, None],
+            other=0.0,
+        )
+        values = tl.load(
+            v + (head * S + step[:, None]) * DV + columns[None, :],
+            mask=inside[:, None] & (columns < DV)[None, :],
+            other=0.0,
+        )
+        weighted = keys.to(tl.float32) * weight[None, :]
+        memory_tile = memory_tile * fade + tl.dot(weighted.to(values.dtype), values, input_precision="ieee")
+        normaliser_tile = normaliser_tile * fade + tl.sum(weighted, axis=1)
+        m = new_m
+
+
+@triton.jit
+def mlstm_chunkwise(
+    q, k, v, input_gate, decay, memory, normaliser, maximum, h, S, scale, DQK: tl.constexpr, DV: tl.constexpr,
+    CHUNK: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_DK: tl.constexpr, BLOCK_DV: tl.constexpr,
+):  # fmt: skip
+    """``h`` [B*H, S, DV] for ``BLOCK_M`` steps of one chunk and ``BLOCK_DV`` columns.
+
+    The sums start with what the state before the chunk contributes, weight 1 at maximum ``m``, and go on over the
+    chunk's earlier steps, ``BLOCK_N`` at a time, rescaled whenever the maximum grows.
+    """
+    head = tl.program_id(2).to(tl.int64)
+    blocks = CHUNK // BLOCK_M
+    chunk = tl.program_id(1) // blocks
+    first = chunk * CHUNK + tl.program_id(1) % blocks * BLOCK_M
+    row = first + tl.arange(0, BLOCK_M)
+    row_inside = row < S
+    columns = tl.program_id(0) * BLOCK_DV + tl.arange(0, BLOCK_DV)
+    state = head * tl.cdiv(S, CHUNK) + chunk
+    row_decay = tl.load(decay + head * S + row, mask=row_inside, other=0.0)
+    m = row_decay + tl.load(maximum + state)
+    total = tl.zeros([BLOCK_M, BLOCK_DV], dtype=tl.float32)
+    weights = tl.zeros([BLOCK_M], dtype=tl.float32)
+    q_rows = q + (head * S + row)[:, None] * DQK
+    for at in tl.static_range(0, DQK, BLOCK_DK):
+        inner = at + tl.arange(0, BLOCK_DK)
+        queries = tl.load(q_rows + inner[None, :], mask=row_inside[:, None] & (inner < DQK)[None, :], other=0.0)
+        tile = tl.load(
+            memory + (state * DQK + inner[:, None]) * DV + columns[None, :],
+            mask=(inner < DQK)[:, None] & (columns < DV)[None, :],
+            other=0.0,
+        )
+        norm = tl.load(normaliser + state * DQK + inner, mask=inner < DQK, other=0.0)
+        total += tl.dot(queries, tile.to(queries.dtype), input_precision="ieee")
+        weights += tl.sum(queries.to(tl.float32) * norm[None, :], axis=1)
+    for start in range(chunk * CHUNK, first + BLOCK_M, BLOCK_N):
+        step = start + tl.arange(0, BLOCK_N)
+        inside = step < S
+        scores = tl.zeros([BLOCK_M, BLOCK_N], dtype=tl.float32)
+        for at in tl.static_range(0, DQK, BLOCK_DK):
+            inner = at + tl.arange(0, BLOCK_DK)
+            queries = tl.load(q_rows + inner[None, :], mask=row_inside[:, None] & (inner < DQK)[None, :], other=0.0)
+            keys = tl.load(
+                k + (head * S + step[None, :]) * DQK + inner[:, None],
+                mask=inside[None, :] & (inner < DQK)[:, None],
+                other=0.0,
+            )
+            scores += tl.dot(queries, keys, input_precision="ieee")
+        gate = tl.load(input_gate + head * S + step, mask=inside, other=float("-inf")).to(tl.float32) * LOG2_E
+        step_decay = tl.load(decay + head * S + step, mask=inside, other=0.0)
+        exponent = row_decay[:, None] + (gate - step_decay)[None, :]
+        exponent = tl.where(step[None, :] <= row[:, None], exponent, float("-inf"))
+        new_m = tl.maximum(m, tl.max(exponent, axis=1))
+        fade = tl.exp2(m - new_m)
+        scores *= tl.exp2(exponent - new_m[:, None])
+        values = tl.load(
+            v + (head * S + step[:, None]) * DV + columns[None, :],
+            mask=inside[:, None] & (columns < DV)[None, :],
+            other=0.0,
+        )
+        total = total * fade[:, None] + tl.dot(scores.to(values.dtype), values, input_precision="ieee")
+        weights = weights * fade + tl.sum(scores, axis=1)
+        m = new_m
+    divisor = tl.maximum(tl.abs(weights * scale), tl.exp2(-m))
+    out = total * (scale / divisor)[:, None]
+    keep = row_inside[:, None] & (columns < DV)[None, :]
+    tl.store(h + (head * S + row)[:, None] * DV + columns[None, :], out.to(h.dtype.element_ty), mask=keep)
+
+
+def _chunks(shape, config):
+    return triton.cdiv(shape["S"], config["CHUNK"])
+
+
+def _tensors(shape, config):
+    heads, chunks = shape["B"] * shape["H"], _chunks(shape, config)
+    qk = Tensor(shape["dtype"], (heads, shape["S"], shape["DQK"]))
+    v = Tensor(shape["dtype"], (heads, shape["S"], shape["DV"]))
+    gate = Tensor("fp32", (heads, shape["S"]))
+    return {
+        "q": qk,
+        "k": qk,
+        "v": v,
+        "h": v,
+        "input_gate": gate,
+        "forget_gate": gate,
+        "decay": gate,
+        "memory": Tensor("fp32", (heads, chunks, shape["DQK"], shape["DV"])),
+        "normaliser": Tensor("fp32", (heads, chunks, shape["DQK"])),
+        "maximum": Tensor("fp32", (heads, chunks)),
+    }
+
+
+def launch(shape, config):
+    """The parallel kernel: ``q``, ``k``, ``v``, ``h`` [B*H, S, head size], gates and states float32."""
+    blocks = {name: config[name] for name in ("CHUNK", "BLOCK_M", "BLOCK_N", "BLOCK_DK", "BLOCK_DV")}
+    tensors = {name: tensor for name, tensor in _tensors(shape, config).items() if name != "forget_gate"}
+    numbers = {"S": shape["S"], "scale": shape["DQK"] ** -0.5, "DQK": shape["DQK"], "DV": shape["DV"]}
+    columns = triton.cdiv(shape["DV"], blocks["BLOCK_DV"])
+    steps = _chunks(shape, config) * (blocks["CHUNK"] // blocks["BLOCK_M"])
+    return Launch(args={**tensors, **numbers, **blocks}, grid=(columns, steps, shape["B"] * shape["H"]))
+
+
+def launch_states(shape, config):
+    """The recurrent kernel: a workgroup a tile of a head's matrix memory."""
+    blocks = {name: config[name] for name in ("CHUNK", "BLOCK_DK", "BLOCK_DV")}
+    tensors = {name: tensor for name, tensor in _tensors(shape, config).items() if name not in {"q", "h"}}
+    numbers = {"S": shape["S"], "DQK": shape["DQK"], "DV": shape["DV"]}
+    rows, columns = triton.cdiv(shape["DQK"], blocks["BLOCK_DK"]), triton.cdiv(shape["DV"], blocks["BLOCK_DV"])
+    return Launch(args={**tensors, **numbers, **blocks}, grid=(rows, columns, shape["B"] * shape["H"]))
+
+
+def inputs(shape, device, seed):
+    """``q``, ``k``, ``v`` normally distributed; gates as in a trained model, or far beyond what exp can take."""
+    import torch
+
+    draw = {"device": device, "generator": torch.Generator(device=device).manual_seed(seed)}
+    heads, dtype = shape["B"] * shape["H"], torch_dtype(shape["dtype"])
+    size = {"q": shape["DQK"], "k": shape["DQK"], "v": shape["DV"]}
+    tensors = {name: torch.randn(heads, shape["S"], size[name], **draw).to(dtype) for name in size}
+    input_gate = torch.randn(heads, shape["S"], **draw)
+    forget_gate = torch.randn(heads, shape["S"], **draw) + 4
+    if shape["gates"] == "extreme":
+        input_gate, forget_gate = 60 * input_gate, 20 * forget_gate - 60
+    return {**tensors, "input_gate": input_gate, "forget_gate": forget_gate}
+
+
+def run(inputs, shape, config):
+    """``h`` [B*H, S, DV]."""
+    import torch
+
+    device = inputs["q"].device
+    needed = ("decay", "memory", "normaliser", "maximum", "h")
+    descriptions = _tensors(shape, config)
+    scratch = {
+        n: torch.empty(descriptions[n].shape, device=device, dtype=torch_dtype(descriptions[n].dtype)) for n in needed
+    }
+    tensors = {**inputs, **scratch}
+    execute(states, launch_states(shape, config), tensors, config)
+    execute(mlstm_chunkwise, launch(shape, config), tensors, config)
+    return {"h": tensors["h"]}
+
+
+def reference(inputs, shape):
+    """The quadratic form in float64: h = (D * q k^T) v / max(|sum of the row|, exp(-m)), head by head.
+
+    D[t, s] = exp(sum of log sigmoid(f) over s+1..t + i[s] - m[t]) for s <= t.
+    """
+    import torch
+
+    result = torch.empty(inputs["v"].shape, device=inputs["v"].device, dtype=torch.float64)
+    for head in range(result.shape[0]):
+        q, k, v, gate, forget = (inputs[n][head].double() for n in ("q", "k", "v", "input_gate", "forget_gate"))
+        decay = torch.nn.functional.logsigmoid(forget).cumsum(0)
+        exponent = decay[:, None] - decay[None, :] + gate[None, :]
+        later = torch.ones_like(exponent, dtype=torch.bool).triu(1)
+        exponent = exponent.masked_fill(later, -torch.inf)
+        m = exponent.amax(1).clamp_min(-700)  # exp(700) is still a float64; below that h is 0 in any case
+        weight = (q @ k.T) * shape["DQK"] ** -0.5 * torch.exp(exponent - m[:, None])
+        result[head] = (weight @ v) / torch.maximum(weight.sum(1).abs(), torch.exp(-m))[:, None]
+    return {"h": result}
+
+
+def tolerance(shape):
+    """The weights, the state and the result are rounded to the input's dtype, so four roundings of terms of size 1.
+
+    Numerator and denominator are sums with cancellation: errors of their terms add up at random and are seen against
+    the sum, which is smaller than the terms by up to the 1 in the denominator. Hence 32 roundings absolute. Exponents
+    are float32 sums of gates: a relative error of the weights, larger with extreme gates, whose sums reach thousands.
+    """
+    relative, _ = rounding(shape["dtype"])
+    exponents = 2.0**-9 if shape["gates"] == "extreme" else 2.0**-13
+    return 4 * relative + exponents, 32 * relative + exponents
+
+
+def block_size(head, wavefront):
+    """Tile width for a head size: a power of two, at least a wavefront's width, at most 64 columns.
+
+    Wider heads are taken in several tiles: the tile's accumulator and operands have to stay in registers.
+    """
+    return min(64, max(wavefront, triton.next_power_of_2(head)))
+
+
+def shape_config(shape, arch):
+    """Blocks from the head sizes and the wavefront: 64 lanes on gfx9, 32 on gfx10 and later."""
+    wavefront = 64 if arch.startswith("gfx9") else 32
+    # Four accumulators of 64 x 64 are alive at a time: 256 lanes, whatever the wavefront.
+    blocks = {"BLOCK_DK": block_size(shape["DQK"], wavefront), "BLOCK_DV": block_size(shape["DV"], wavefront)}
+    return {**blocks, "num_warps": 256 // wavefront}
+
+
+def legal(shape, config, arch):
+    """Blocks have to divide the chunk."""
+    if config["CHUNK"] % config["BLOCK_M"] or config["BLOCK_M"] % config["BLOCK_N"]:
+        return "CHUNK must be a multiple of BLOCK_M, and BLOCK_M of BLOCK_N"
+    return None
+
+
+def flops(shape):
+    """Work of the recurrent and the parallel part with chunks of 64, both products of each."""
+    steps, chunk = shape["B"] * shape["H"] * shape["S"], 64
+    state = 4 * shape["DQK"] * shape["DV"]
+    inside = (shape["DQK"] + shape["DV"]) * (chunk + 1)
+    return steps * (state + inside)
+
+
+def _case(batch, steps, head):
+    """8 heads; the published cases name batch, sequence and head size only."""
+    return {"B": batch, "S": steps, "H": 8, "DQK": head, "DV": head, "dtype": "bf16", "gates": "usual"}
+
+
+def _check(steps, dqk, dv, dtype, gates="usual"):
+    return {"B": 1, "S": steps, "H": 2, "DQK": dqk, "DV": dv, "dtype": dtype, "gates": gates}
+
+
+SMALL = {"CHUNK": 32, "BLOCK_M": 16, "BLOCK_N": 16, "BLOCK_DK": 16, "BLOCK_DV": 16}
+
+KERNEL = Kernel(
+    name="mlstm_chunkwise",
+    entry=mlstm_chunkwise,
+    summary="mLSTM (xLSTM) chunkwise forward for any head size",
+    launch=launch,
+    parts={"states": Part(states, launch_states)},
+    shapes={
+        "b1_s2048_h128": _case(1, 2048, 128),
+        "b1_s2048_h64": _case(1, 2048, 64),
+        "b1_s4096_h64": _case(1, 4096, 64),
+        "b1_s4096_h128": _case(1, 4096, 128),
+        "b2_s2048_h64": _case(2, 2048, 64),
+        "b2_s2048_h128": _case(2, 2048, 128),
+        "b2_s4096_h64": _case(2, 4096, 64),
+        "b2_s4096_h128": _case(2, 4096, 128),
+    },
+    checks={
+        "chunks": Check(_check(96, 32, 32, "fp32"), SMALL),
+        "fp16": Check(_check(64, 32, 32, "fp16"), SMALL),
+        "masked": Check(_check(75, 24, 40, "fp32"), SMALL),
+        "extreme_gates": Check(_check(64, 16, 16, "fp32", "extreme"), SMALL),
+        "one_block": Check(_check(64, 64, 64, "bf16"), {"CHUNK": 32, "BLOCK_M": 32, "BLOCK_N": 32}),
+    },
+    config={
+        "CHUNK": 64,
+        "BLOCK_M": 64,
+        "BLOCK_N": 32,
+        "BLOCK_DK": 64,
+        "BLOCK_DV": 64,
+        "num_warps": 4,
+        "num_stages": 1,
+    },
+    configs=(
+        {"CHUNK": 128, "BLOCK_M": 64, "BLOCK_N": 64},
+        {"CHUNK": 128, "BLOCK_M": 128, "BLOCK_N": 64, "num_warps": 8},
+        {"CHUNK": 64, "BLOCK_M": 32, "BLOCK_N": 32, "num_warps": 2},
+    ),
+    space={
+        "CHUNK": (32, 64, 128, 256),
+        "BLOCK_M": (32, 64, 128),
+        "BLOCK_N": (16, 32, 64),
+        "BLOCK_DK": (32, 64, 128),
+        "BLOCK_DV": (32, 64, 128),
+        "num_warps": (2, 4, 8),
+        "num_stages": (1, 2),
+        "waves_per_eu": (0, 2),
+    },
+    legal=legal,
+    run=run,
+    inputs=inputs,
+    reference=reference,
+    tolerance=tolerance,
+    shape_config=shape_config,
+    flops=flops,
+    bytes=lambda shape: (
+        shape["B"] * shape["H"] * shape["S"] * (2 * (shape["DQK"] + shape["DV"]) * size_of(shape["dtype"]) + 8)
+    ),
+)

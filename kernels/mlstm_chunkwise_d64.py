@@ -1,0 +1,238 @@
+"""mLSTM chunkwise forward, the form for heads of 64: a chunk and the whole head are one tile.
+
+The equations are those of ``mlstm_chunkwise``. What the small head allows: q, k and v of a chunk are read once each,
+there is no loop over the head and none over the chunk's blocks, so no running maximum and no rescaling; the decay is
+summed where it is used, not stored; the recurrent kernel takes 32 of the head's columns, for more workgroups.
+"""
+
+import triton
+import triton.language as tl
+
+from kprof.kernel_spec import Check, Kernel, Launch, Part, Tensor, execute, rounding, size_of, torch_dtype
+
+LOG2_E = tl.constexpr(1.4426950408889634)
+HEAD = 64
+
+
+@triton.jit
+def states(k, v, input_gate, forget_gate, memory, normaliser, maximum, S, CHUNK: tl.constexpr, BLOCK_DV: tl.constexpr):
+    """C, n and m before each chunk of ``CHUNK`` steps, a [64, BLOCK_DV] tile of C a workgroup.
+
+    ``k``, ``v`` [B*H, S, 64], gates [B*H, S]; ``memory`` [B*H, chunks, 64, 64], ``normaliser`` [B*H, chunks, 64] and
+    ``maximum`` [B*H, chunks] are float32. S is a multiple of CHUNK.
+    """
+    head = tl.program_id(1).to(tl.int64)
+    rows = tl.arange(0, 64)
+    columns = tl.program_id(0) * BLOCK_DV + tl.arange(0, BLOCK_DV)
+    chunks = S // CHUNK
+    memory_tile = tl.zeros([64, BLOCK_DV], dtype=tl.float32)
+    normaliser_tile = tl.zeros([64], dtype=tl.float32)
+    m = 0.0
+    for chunk in range(chunks):
+        at = head * chunks + chunk
+        tl.store(memory + at * 4096 + rows[:, None] * 64 + columns[None, :], memory_tile)
+        if tl.program_id(0) == 0:
+            tl.store(normaliser + at * 64 + rows, normaliser_tile)
+            tl.store(maximum + at, m)
+        step = head * S + chunk * CHUNK + tl.arange(0, CHUNK)
+        gate = tl.load(forget_gate + step) * LOG2_E
+        log_forget = tl.minimum(gate, 0.0) - tl.log2(1.0 + tl.exp2(-tl.abs(gate)))
+        whole = tl.sum(log_forget, axis=0)
+        until_end = whole - tl.cumsum(log_forget, axis=0) + tl.load(input_gate + step) * LOG2_E
+        new_m = tl.maximum(m + whole, tl.max(until_end, axis=0))
+        weight = tl.exp2(until_end - new_m)
+        fade = tl.exp2(m + whole - new_m)
+        # Transposed: [64, CHUNK].
+        keys = tl.load(k + step[None, :] * 64 + rows[:, None]).to(tl.float32) * weight[None, :]
+        values = tl.load(v + step[:, None] * 64 + columns[None, :])
+        memory_tile = memory_tile * fade + tl.dot(keys.to(values.dtype), values, input_precision="ieee")
+        normaliser_tile = normaliser_tile * fade + tl.sum(keys, axis=1)
+        m = new_m
+
+
+@triton.jit
+def mlstm_chunkwise_d64(
+    q, k, v, input_gate, forget_gate, memory, normaliser, maximum, h, S, scale, CHUNK: tl.constexpr
+):
+    """``h`` [B*H, S, 64] for one chunk: the state's part and the chunk's own, in one tile."""
+    head = tl.program_id(1).to(tl.int64)
+    chunk = tl.program_id(0)
+    state = head * (S // CHUNK) + chunk
+    local = tl.arange(0, CHUNK)
+    inner = tl.arange(0, 64)
+    step = head * S + chunk * CHUNK + local
+    tile = step[:, None] * 64 + inner[None, :]
+    queries = tl.load(q + tile)
+    scores = tl.dot(queries, tl.load(k + step[None, :] * 64 + inner[:, None]), input_precision="ieee")
+    gate = tl.load(forget_gate + step) * LOG2_E
+    decay = tl.cumsum(tl.minimum(gate, 0.0) - tl.log2(1.0 + tl.exp2(-tl.abs(gate))), axis=0)
+    gate = tl.load(input_gate + step) * LOG2_E
+    exponent = decay[:, None] + (gate - decay)[None, :]
+    exponent = tl.where(local[None, :] <= local[:, None], exponent, float("-inf"))
+    before = decay + tl.load(maximum + state)
+    m = tl.maximum(before, tl.max(exponent, axis=1))
+    scores *= tl.exp2(exponent - m[:, None])
+    fade = tl.exp2(before - m)
+    norm = tl.load(normaliser + state * 64 + inner)
+    weights = tl.sum(scores, axis=1) + fade * tl.sum(queries.to(tl.float32) * norm[None, :], axis=1)
+    total = tl.load(memory + state * 4096 + inner[:, None] * 64 + inner[None, :])
+    total = tl.dot(queries, total.to(queries.dtype), input_precision="ieee") * fade[:, None]
+    total += tl.dot(scores.to(queries.dtype), tl.load(v + tile), input_precision="ieee")
+    divisor = tl.maximum(tl.abs(weights * scale), tl.exp2(-m))
+    tl.store(h + tile, (total * (scale / divisor)[:, None]).to(h.dtype.element_ty))
+
+
+def _tensors(shape, config):
+    heads, chunks = shape["B"] * shape["H"], max(1, shape["S"] // config["CHUNK"])
+    rows = Tensor(shape["dtype"], (heads, shape["S"], shape["DQK"]))
+    gate = Tensor("fp32", (heads, shape["S"]))
+    return {
+        **dict.fromkeys(("q", "k", "v", "h"), rows),
+        "input_gate": gate,
+        "forget_gate": gate,
+        "memory": Tensor("fp32", (heads, chunks, HEAD, HEAD)),
+        "normaliser": Tensor("fp32", (heads, chunks, HEAD)),
+        "maximum": Tensor("fp32", (heads, chunks)),
+    }
+
+
+def launch(shape, config):
+    """The parallel kernel: ``q``, ``k``, ``v``, ``h`` [B*H, S, 64], gates and states float32; a workgroup a chunk."""
+    args = {**_tensors(shape, config), "S": shape["S"], "scale": HEAD**-0.5, "CHUNK": config["CHUNK"]}
+    return Launch(args=args, grid=(max(1, shape["S"] // config["CHUNK"]), shape["B"] * shape["H"]))
+
+
+def launch_states(shape, config):
+    """The recurrent kernel: a workgroup a tile of a head's matrix memory."""
+    tensors = {name: tensor for name, tensor in _tensors(shape, config).items() if name not in {"q", "h"}}
+    args = {**tensors, "S": shape["S"], "CHUNK": config["CHUNK"], "BLOCK_DV": config["BLOCK_DV"]}
+    return Launch(args=args, grid=(HEAD // config["BLOCK_DV"], shape["B"] * shape["H"]))
+
+
+def inputs(shape, device, seed):
+    """``q``, ``k``, ``v`` normally distributed; gates as in a trained model, or far beyond what exp can take."""
+    import torch
+
+    draw = {"device": device, "generator": torch.Generator(device=device).manual_seed(seed)}
+    heads, dtype = shape["B"] * shape["H"], torch_dtype(shape["dtype"])
+    tensors = {name: torch.randn(heads, shape["S"], HEAD, **draw).to(dtype) for name in ("q", "k", "v")}
+    input_gate = torch.randn(heads, shape["S"], **draw)
+    forget_gate = torch.randn(heads, shape["S"], **draw) + 4
+    if shape["gates"] == "extreme":
+        input_gate, forget_gate = 60 * input_gate, 20 * forget_gate - 60
+    return {**tensors, "input_gate": input_gate, "forget_gate": forget_gate}
+
+
+def run(inputs, shape, config):
+    """``h`` [B*H, S, 64]."""
+    import torch
+
+    wanted = {name: _tensors(shape, config)[name] for name in ("memory", "normaliser", "maximum", "h")}
+    device = inputs["q"].device
+    scratch = {n: torch.empty(t.shape, device=device, dtype=torch_dtype(t.dtype)) for n, t in wanted.items()}
+    tensors = {**inputs, **scratch}
+    execute(states, launch_states(shape, config), tensors, config)
+    execute(mlstm_chunkwise_d64, launch(shape, config), tensors, config)
+    return {"h": tensors["h"]}
+
+
+def reference(inputs, shape):
+    """The recurrence itself, step by step in float64, all heads at once."""
+    import torch
+
+    q, k, v, gate, forget = (inputs[n].double() for n in ("q", "k", "v", "input_gate", "forget_gate"))
+    forget = torch.nn.functional.logsigmoid(forget)
+    heads = q.shape[0]
+    memory = torch.zeros(heads, HEAD, HEAD, device=q.device, dtype=torch.float64)
+    normaliser = torch.zeros(heads, HEAD, device=q.device, dtype=torch.float64)
+    m = torch.zeros(heads, device=q.device, dtype=torch.float64)
+    h = torch.empty_like(v)
+    for t in range(shape["S"]):
+        new_m = torch.maximum(forget[:, t] + m, gate[:, t])
+        fade, weight = torch.exp(forget[:, t] + m - new_m), torch.exp(gate[:, t] - new_m)
+        key = weight[:, None] * k[:, t]
+        memory = fade[:, None, None] * memory + key[:, :, None] * v[:, t, None, :]
+        normaliser = fade[:, None] * normaliser + key
+        query = q[:, t] * HEAD**-0.5
+        divisor = torch.maximum((normaliser * query).sum(-1).abs(), torch.exp(-new_m.clamp_min(-700)))
+        h[:, t] = torch.einsum("hkv,hk->hv", memory, query) / divisor[:, None]
+        m = new_m
+    return {"h": h}
+
+
+def tolerance(shape):
+    """The weights, the state and the result are rounded to the input's dtype, so four roundings of terms of size 1.
+
+    Numerator and denominator are sums with cancellation: errors of their terms add up at random and are seen against
+    the sum, which is smaller than the terms by up to the 1 in the denominator. Hence 32 roundings absolute. Exponents
+    are float32 sums of gates: a relative error of the weights, larger with extreme gates, whose sums reach thousands.
+    """
+    relative, _ = rounding(shape["dtype"])
+    exponents = 2.0**-9 if shape["gates"] == "extreme" else 2.0**-13
+    return 4 * relative + exponents, 32 * relative + exponents
+
+
+def unsupported(arch, shape):
+    """Only heads of 64, and whole chunks."""
+    if shape["DQK"] != HEAD or shape["DV"] != HEAD:
+        return f"heads of {shape['DQK']} and {shape['DV']}: this form is for 64, mlstm_chunkwise takes any"
+    if shape["S"] % HEAD:
+        return f"{shape['S']} steps are no multiple of {HEAD}, mlstm_chunkwise takes any number"
+    return None
+
+
+def legal(shape, config, arch):
+    """Whole chunks only."""
+    return f"S is no multiple of CHUNK={config['CHUNK']}" if shape["S"] % config["CHUNK"] else None
+
+
+def shape_config(shape, arch):
+    """256 lanes a workgroup, whatever the wavefront."""
+    return {"num_warps": 4 if arch.startswith("gfx9") else 8}
+
+
+def _case(batch, steps):
+    """8 heads; the published cases name batch, sequence and head size only."""
+    return {"B": batch, "S": steps, "H": 8, "DQK": HEAD, "DV": HEAD, "dtype": "bf16", "gates": "usual"}
+
+
+def _check(steps, dtype, gates="usual"):
+    return {"B": 1, "S": steps, "H": 2, "DQK": HEAD, "DV": HEAD, "dtype": dtype, "gates": gates}
+
+
+KERNEL = Kernel(
+    name="mlstm_chunkwise_d64",
+    entry=mlstm_chunkwise_d64,
+    summary="mLSTM (xLSTM) chunkwise forward, the form for heads of 64",
+    launch=launch,
+    parts={"states": Part(states, launch_states)},
+    shapes={
+        "b1_s2048_h64": _case(1, 2048),
+        "b1_s4096_h64": _case(1, 4096),
+        "b2_s2048_h64": _case(2, 2048),
+        "b2_s4096_h64": _case(2, 4096),
+        "b4_s4096_h64": _case(4, 4096),
+    },
+    checks={
+        "chunks": Check(_check(128, "fp32"), {"CHUNK": 32}),
+        "fp16": Check(_check(128, "fp16")),
+        "bf16": Check(_check(128, "bf16"), {"CHUNK": 32, "BLOCK_DV": 64}),
+        "extreme_gates": Check(_check(64, "fp32", "extreme"), {"CHUNK": 16}),
+    },
+    config={"CHUNK": 64, "BLOCK_DV": 32, "num_warps": 4, "num_stages": 1},
+    configs=(
+        {"CHUNK": 32, "BLOCK_DV": 32, "num_warps": 2},
+        {"CHUNK": 64, "BLOCK_DV": 16},
+        {"CHUNK": 64, "BLOCK_DV": 64},
+    ),
+    space={"CHUNK": (16, 32, 64), "BLOCK_DV": (16, 32, 64), "num_warps": (1, 2, 4, 8), "waves_per_eu": (0, 2, 4)},
+    legal=legal,
+    run=run,
+    inputs=inputs,
+    reference=reference,
+    tolerance=tolerance,
+    unsupported=unsupported,
+    shape_config=shape_config,
+    flops=lambda shape: shape["B"] * shape["H"] * shape["S"] * (4 * HEAD * HEAD + 2 * HEAD * (HEAD + 1)),
+    bytes=lambda shape: shape["B"] * shape["H"] * shape["S"] * (4 * HEAD * size_of(shape["dtype"]) + 8),
+)
