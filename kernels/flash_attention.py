@@ -275,6 +275,21 @@ def traffic(shape: Shape) -> int:
     return elements * size_of(shape["dtype"]) + (4 * shape["B"] * queries if shape["lse"] else 0)
 
 
+# Largest head size to (BLOCK_M, BLOCK_N, num_warps), the widest tiles that do not spill in the loop. At 256 the
+# accumulator, the queries and the scores of a 128 x 64 tile ask for twice the registers there are.
+_CDNA_TILES = {64: (128, 64, 4), 128: (128, 64, 4), 256: (64, 32, 4)}
+# gfx11 holds every WMMA operand twice, once for each half of the wave; at 256 each tile spills, this one least.
+_RDNA3_TILES = {64: (128, 32, 8), 128: (64, 32, 8), 256: (32, 16, 8)}
+_RDNA4_TILES = {64: (128, 64, 8), 128: (128, 32, 8), 256: (128, 32, 8)}
+
+
+def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
+    """The tile for a head size; never more query rows than there are queries."""
+    tiles = _RDNA4_TILES if arch.startswith("gfx12") else _RDNA3_TILES if arch.startswith("gfx1") else _CDNA_TILES
+    m, n, warps = next((tile for d, tile in tiles.items() if shape["D"] <= d), tiles[256])
+    return {"BLOCK_M": min(m, max(16, triton.next_power_of_2(shape["SQ"]))), "BLOCK_N": n, "num_warps": warps}
+
+
 def legal(shape: Shape, config: Config, arch: str) -> str | None:
     """Tiles that the matrix unit cannot use, or that no register file holds."""
     if config["BLOCK_M"] < 16 or config["BLOCK_N"] < 16:
@@ -318,6 +333,14 @@ KERNEL = Kernel(
         "num_stages": 1,
         "waves_per_eu": 2,
     },
+    arch_config={
+        # Copies from memory straight to LDS pay here: the second stage costs no registers.
+        "gfx950": {"num_stages": 2},
+        # The register files of RDNA are larger for the wave; the compiler's own occupancy target is right.
+        "gfx1100": {"waves_per_eu": 0},
+        "gfx1201": {"waves_per_eu": 0},
+    },
+    shape_config=shape_config,
     configs=[
         {"BLOCK_M": 128, "BLOCK_N": 64},
         {"BLOCK_M": 128, "BLOCK_N": 64, "num_warps": 8},
@@ -336,6 +359,11 @@ KERNEL = Kernel(
         "matrix_instr_nonkdim": (0, 16, 32),
     },
     legal=legal,
+    notes={
+        "gfx942": "Triton 3.6 and later do not spill with these tiles. Triton 3.4 spills some 40 registers at head size "
+        "128; BLOCK_N=32 avoids it, at the price of twice as many rescalings of the accumulator.",
+        "gfx1100": "At head size 256 no tile of 16 rows or more fits 256 registers with both WMMA operands replicated.",
+    },
     run=run,
     inputs=inputs,
     reference=reference,
