@@ -8,6 +8,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kprof.errors import KprofError
+
 if TYPE_CHECKING:
     from kprof.harness.passes import PassHistory
 
@@ -173,7 +175,6 @@ class Compiled:
         source_line: line of the function in its file.
         stage_seconds: stage to its share of ``seconds``.
         diagnostics: what compiler and backend wrote to standard error and output, in general empty.
-        launch_problems: limits of the hardware that it breaks: it compiles but cannot be launched.
         missing: stage to the reason why it was not made.
         passes: MLIR after every pass, when the request asked for it.
     """
@@ -188,7 +189,6 @@ class Compiled:
     source_line: int | None = None
     stage_seconds: Mapping[str, float] = field(default_factory=dict)
     diagnostics: str = ""
-    launch_problems: Sequence[LaunchProblem] = ()
     missing: Mapping[str, str] = field(default_factory=dict)
     passes: "PassHistory | None" = None
 
@@ -218,6 +218,13 @@ class Compiled:
         """Assembly, text."""
         return self.text("amdgcn")
 
+    @cached_property
+    def launch_problems(self) -> Sequence[LaunchProblem]:
+        """Limits of the hardware that the kernel breaks: it compiles but cannot be launched."""
+        from kprof.harness.limits import launch_problems
+
+        return launch_problems(self.request.arch, self.metadata)
+
     @property
     def lds_bytes(self) -> int | None:
         """LDS of a workgroup in bytes: Triton's ``shared``; the assembly does not show it."""
@@ -231,29 +238,43 @@ class Outcome:
 
     Attributes:
         request: what was asked.
-        compiled: the result, ``None`` when there is none.
-        status: ``ok``, ``failed`` (the compiler said no), ``crashed`` (its process died) or ``timeout``.
-        error: why not, in one line: ``crashed: signal 6``, ``unsupported ...``; ``None`` when compiled.
-        place: ``file:line`` in the user's source, when known.
-        stage: the stage that was being made when it went wrong, when known.
-        diagnostics: what the compiler printed.
-        stages: stages that were made before it went wrong.
-        seconds: wall time.
         index: position of the request among those given.
+        compiled: the result, ``None`` when there is none.
+        status: ``ok``, ``failed`` (the compiler or kprof said no), ``crashed`` (its process died) or ``timeout``.
+        error: why not, one sentence: ``crashed: signal 6 (SIGABRT) while making llir``; ``None`` when compiled.
+        path: the file concerned, when it failed.
+        place: where in that file: ``line 12``.
+        hint: what to do about it.
+        stage: what was being made when it went wrong.
+        diagnostics: what the compiler printed.
+        stages: what was made before it went wrong.
+        seconds: wall time, from the worker taking the request.
     """
 
     request: CompileRequest
+    index: int = 0
     compiled: Compiled | None = None
     status: str = "ok"
     error: str | None = None
+    path: str | None = None
     place: str | None = None
+    hint: str | None = None
     stage: str | None = None
     diagnostics: str = ""
     stages: Mapping[str, str | bytes] = field(default_factory=dict)
     seconds: float = 0.0
-    index: int = 0
 
     @property
     def ok(self) -> bool:
         """Whether there is a compiled kernel."""
         return self.compiled is not None
+
+    def result(self) -> Compiled:
+        """The compiled kernel.
+
+        Raises:
+            KprofError: there is none, and why.
+        """
+        if self.compiled is None:
+            raise KprofError(self.error or self.status, path=self.path, place=self.place, hint=self.hint)
+        return self.compiled

@@ -1,0 +1,215 @@
+"""Finding a Triton function in a user's file. This imports, and so runs, that file."""
+
+import hashlib
+import importlib.util
+import os
+import sys
+import traceback
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from importlib.machinery import SourceFileLoader
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from kprof.errors import KprofError
+
+_PREFIX = "_kprof_user_"
+
+
+@dataclass(frozen=True)
+class Function:
+    """A Triton function with what its decorators say.
+
+    Attributes:
+        path: its file.
+        name: its name there.
+        jit: the ``@triton.jit`` function, decorators unwrapped.
+        configs: configurations of ``@triton.autotune``: knob to value, options such as ``num_warps`` included.
+        heuristics: names of the arguments that ``@triton.heuristics`` fills in.
+        module: the imported file.
+    """
+
+    path: Path
+    name: str
+    jit: Any
+    configs: Sequence[Mapping[str, Any]] = ()
+    heuristics: tuple[str, ...] = ()
+    module: ModuleType | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def line(self) -> int | None:
+        """Line of the function in its file, decorators included."""
+        line = getattr(self.jit, "starting_line_number", None)
+        return line if isinstance(line, int) else None
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """Names of its arguments in order."""
+        return tuple(parameter.name for parameter in self.jit.params)
+
+    @property
+    def constexprs(self) -> tuple[str, ...]:
+        """Names of its ``tl.constexpr`` arguments."""
+        return tuple(parameter.name for parameter in self.jit.params if parameter.is_constexpr)
+
+
+def load_module(path: str | Path) -> ModuleType:
+    """Import a Python file under a private name; a second call with the file unchanged gives the same module.
+
+    Files next to it can be imported from it, as when it is run.
+
+    Raises:
+        KprofError: the file is missing, no Python, or raises when imported.
+    """
+    file = Path(path).absolute()
+    try:
+        content = file.read_bytes()
+    except IsADirectoryError:
+        raise KprofError("is a directory, not a Python file", path=str(path)) from None
+    except OSError as error:
+        raise KprofError(f"cannot be read: {error.strerror}", path=str(path)) from error
+    name = f"{_PREFIX}{file.stem}_{hashlib.sha256(str(file).encode() + b'|' + content).hexdigest()[:16]}"
+    if name in sys.modules:
+        return sys.modules[name]
+    spec = importlib.util.spec_from_file_location(name, file, loader=SourceFileLoader(name, str(file)))
+    if spec is None or spec.loader is None:
+        raise KprofError("is not a Python file", path=str(path))
+    module = importlib.util.module_from_spec(spec)
+    # Triton and dataclasses look the module up by name while it is being executed.
+    sys.modules[name] = module
+    try:
+        with _importing(file.parent):
+            spec.loader.exec_module(module)
+    except Exception as error:  # noqa: BLE001  # user code may raise anything at all
+        raise _import_failure(path, file, error) from error
+    except SystemExit as error:
+        raise KprofError(f"calls sys.exit({error.code!r}) when it is imported", path=str(path)) from error
+    finally:
+        if sys.exc_info()[0] is not None:
+            sys.modules.pop(name, None)
+    return module
+
+
+@contextmanager
+def _importing(folder: Path) -> Iterator[None]:
+    """Siblings can be imported, no byte code is left next to the user's files, and Triton does not interpret."""
+    entry = str(folder)
+    interpret = os.environ.pop("TRITON_INTERPRET", None)
+    write, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+    sys.path.insert(0, entry)
+    try:
+        yield
+    finally:
+        sys.dont_write_bytecode = write
+        if entry in sys.path:
+            sys.path.remove(entry)
+        if interpret is not None:
+            os.environ["TRITON_INTERPRET"] = interpret
+
+
+def _import_failure(path: str | Path, file: Path, error: Exception) -> KprofError:
+    if isinstance(error, SyntaxError) and error.filename:
+        where = f"line {error.lineno}" if error.filename == str(file) else f"{error.filename}:{error.lineno}"
+        return KprofError(f"is not valid Python: {error.msg}", path=str(path), place=where)
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if frame.filename == str(file)]
+    place = f"line {own[-1].lineno}" if own else None
+    what = f"raises {type(error).__name__} when it is imported: {_first_line(error)}"
+    hint = None
+    if frames and own and frames[-1].filename != str(file):
+        hint = f"raised in {frames[-1].filename}, line {frames[-1].lineno}"
+    if isinstance(error, ModuleNotFoundError) and error.name == "triton":
+        from kprof.harness.triton_versions import installed
+
+        installed()
+    return KprofError(what, path=str(path), place=place, hint=hint)
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).strip().split("\n", 1)[0] or "no message"
+
+
+def load_function(path: str | Path, name: str) -> Function:
+    """Import a file and find a Triton function in it.
+
+    Raises:
+        KprofError: as :func:`load_module`; or there is no such name; or it is no Triton function.
+    """
+    module = load_module(path)
+    value: Any = module
+    for attribute in name.split("."):
+        value = getattr(value, attribute, None)
+    known = triton_functions(module)
+    if value is None:
+        value = _by_qualified_name(module, name)
+    if value is None:
+        near = get_close_matches(name, list(known), n=3, cutoff=0.5)
+        has = f"its Triton functions are {', '.join(known)}" if known else "it has no Triton functions"
+        hint = f"did you mean {' or '.join(repr(m) for m in near)}?" if near else has
+        raise KprofError(f"has no function {name!r}", path=str(path), hint=hint)
+    function = unwrap(value, path=Path(path).absolute(), name=name, module=module)
+    if function is None:
+        kind = "a Python function without @triton.jit" if callable(value) else f"a {type(value).__name__}"
+        hint = f"its Triton functions are {', '.join(known)}" if known else None
+        raise KprofError(f"{name!r} is {kind}, not a Triton function", path=str(path), hint=hint)
+    return function
+
+
+def _by_qualified_name(module: ModuleType, name: str) -> Any:
+    """A function that the module holds under another name than its own: ``fast = triton.jit(slow)``."""
+    for value in vars(module).values():
+        jit = _innermost(value)
+        if jit is not None and name in {jit.fn.__qualname__, jit.fn.__name__}:
+            return jit
+    return None
+
+
+def triton_functions(module: ModuleType) -> tuple[str, ...]:
+    """Names of the Triton functions that a module defines itself, in the order of its lines."""
+    found = {}
+    for name, value in vars(module).items():
+        jit = _innermost(value)
+        if jit is not None and getattr(jit.fn, "__module__", None) == module.__name__:
+            found[name] = getattr(jit, "starting_line_number", 0)
+    return tuple(sorted(found, key=lambda name: (found[name], name)))
+
+
+def unwrap(entry: Any, *, path: Path | None = None, name: str | None = None, module: Any = None) -> Function | None:
+    """Look through autotuners and heuristics; ``None`` when there is no Triton function inside."""
+    jit = _innermost(entry)
+    if jit is None:
+        return None
+    configs: list[dict[str, Any]] = []
+    heuristics: list[str] = []
+    value = entry
+    while value is not jit:
+        configs.extend(_config(config) for config in getattr(value, "configs", ()))
+        heuristics.extend(getattr(value, "values", {}))
+        value = value.fn
+    file = path or Path(jit.fn.__code__.co_filename)
+    return Function(file, name or jit.fn.__qualname__, jit, configs, tuple(heuristics), module)
+
+
+def _innermost(value: Any) -> Any:
+    """The JIT function inside; told by its shape, so that nothing of Triton need be imported."""
+    for _ in range(8):
+        # Not cache_key: that is computed, and may raise.
+        if hasattr(value, "params") and hasattr(value, "starting_line_number"):
+            return value
+        if type(value).__name__ == "InterpretedFunction" or not hasattr(value, "fn"):
+            return None
+        value = value.fn
+    return None
+
+
+def _config(config: Any) -> dict[str, Any]:
+    """A ``triton.Config`` as knobs."""
+    knobs = dict(config.kwargs)
+    for option in ("num_warps", "num_stages", "num_ctas", "maxnreg"):
+        value = getattr(config, option, None)
+        if value is not None:
+            knobs[option] = value
+    return knobs

@@ -1,0 +1,246 @@
+"""Everything that differs between Triton 3.4 and 3.9, and the only place that imports Triton's internals.
+
+========  ==============================================================================================
+version   what is different here
+========  ==============================================================================================
+3.4       ``ASTSource.make_ir`` takes no target; linking the code object needs an outside ``ld.lld``
+          (:func:`linker`); the kernel's own ``name`` of ``HIPOptions`` carries ``cluster_dims``
+3.6       ``ASTSource.make_ir`` takes the target first
+3.9       code generation lives in ``libtriton_amd_codegen.so``; ``enable_fp_fusion`` left out makes a warning
+          (:func:`quiet`); stages read ``num_ctas`` from the metadata
+========  ==============================================================================================
+"""
+
+import hashlib
+import importlib.util
+import inspect
+import os
+import re
+import shutil
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from kprof.errors import KprofError
+
+MINIMUM = (3, 4)
+_INSTALL = 'pip install "triton>=3.4" gets one; kprof never installs or replaces it by itself'
+_VERSION = re.compile(r"^__version__\s*=\s*[\"']([^\"']+)", re.MULTILINE)
+_NUMBERS = re.compile(r"(\d+)\.(\d+)")
+
+# Compiler sources below Triton's root whose change changes what is compiled.
+_CODE = ("compiler", "language", "runtime", "backends/amd", "_C")
+
+
+@dataclass(frozen=True)
+class Installed:
+    """The Triton that this Python would import.
+
+    Attributes:
+        version: ``3.9.0``.
+        root: its folder.
+    """
+
+    version: str
+    root: Path
+
+    @property
+    def numbers(self) -> tuple[int, int]:
+        """Major and minor version."""
+        found = _NUMBERS.match(self.version)
+        return (int(found[1]), int(found[2])) if found else (0, 0)
+
+
+@cache
+def installed() -> Installed:
+    """Find Triton without importing it.
+
+    Raises:
+        KprofError: Triton is not installed, older than 3.4, or built without the AMD backend.
+    """
+    spec = importlib.util.find_spec("triton")
+    if spec is None or spec.origin is None:
+        raise KprofError("Triton is not installed, and only its compiler can compile this kernel", hint=_INSTALL)
+    root = Path(spec.origin).parent
+    found = _VERSION.search(Path(spec.origin).read_text(encoding="utf-8", errors="replace"))
+    triton = Installed(found[1] if found else "unknown", root)
+    if triton.numbers < MINIMUM:
+        raise KprofError(f"Triton {triton.version} is too old, kprof needs 3.4 or newer", hint=_INSTALL)
+    if not (root / "backends" / "amd" / "compiler.py").is_file():
+        raise KprofError(
+            f"this Triton {triton.version} was built without the AMD backend",
+            path=str(root),
+            hint='the wheels on PyPI have it: pip install "triton>=3.4"',
+        )
+    return triton
+
+
+@cache
+def identity() -> str:
+    """SHA-256 that changes when the installed Triton does: version, and size and time of its compiler's files.
+
+    Raises:
+        KprofError: as :func:`installed`.
+    """
+    triton = installed()
+    digest = hashlib.sha256(triton.version.encode())
+    for folder in _CODE:
+        for path in sorted((triton.root / folder).rglob("*")):
+            if path.suffix in {".py", ".so", ".bc", ".dylib"}:
+                stat = path.stat()
+                digest.update(f"{path.relative_to(triton.root)} {stat.st_size} {stat.st_mtime_ns}\n".encode())
+    return digest.hexdigest()
+
+
+@dataclass(frozen=True)
+class Api:
+    """The parts of Triton that the harness uses, whatever the version."""
+
+    version: str
+    ir: Any
+    make_backend: Any
+    gpu_target: Any
+    language: Any
+    ast_source: Any
+    gluon_source: Any
+    hip_options: Any
+    jit_function: Any
+    compilation_error: Any
+    dtype: Any
+    constexpr: Any
+    environment: Any
+
+    @property
+    def numbers(self) -> tuple[int, int]:
+        """Major and minor version."""
+        return Installed(self.version, Path()).numbers
+
+
+@cache
+def api() -> Api:
+    """Import Triton.
+
+    The interpreter switch is taken out meanwhile: Triton decides at import whether its library can be compiled.
+
+    Raises:
+        KprofError: as :func:`installed`, or Triton is broken and cannot be imported.
+    """
+    triton = installed()
+    interpret = os.environ.pop("TRITON_INTERPRET", None)
+    try:
+        return _import(triton.version)
+    except (ImportError, AttributeError, OSError) as error:
+        raise KprofError(
+            f"Triton {triton.version} cannot be imported: {error}", path=str(triton.root), hint=_INSTALL
+        ) from error
+    finally:
+        if interpret is not None:
+            os.environ["TRITON_INTERPRET"] = interpret
+
+
+def _import(version: str) -> Api:
+    from triton._C.libtriton import get_cache_invalidating_env_vars, ir
+    from triton.backends.amd.compiler import HIPOptions
+    from triton.backends.compiler import GPUTarget, Language
+    from triton.compiler.compiler import ASTSource, make_backend
+    from triton.compiler.errors import CompilationError
+    from triton.language.core import constexpr, dtype
+    from triton.runtime.jit import JITFunction
+
+    try:
+        from triton.experimental.gluon._runtime import GluonASTSource
+    except ImportError:
+        GluonASTSource = None  # noqa: N806  # a class, under the name that it has elsewhere
+    return Api(
+        version=version,
+        ir=ir,
+        make_backend=make_backend,
+        gpu_target=GPUTarget,
+        language=Language,
+        ast_source=ASTSource,
+        gluon_source=GluonASTSource,
+        hip_options=HIPOptions,
+        jit_function=JITFunction,
+        compilation_error=CompilationError,
+        dtype=dtype,
+        constexpr=constexpr,
+        environment=get_cache_invalidating_env_vars,
+    )
+
+
+def warp_size(arch: str) -> int:
+    """Lanes of a wavefront that Triton compiles for: 32 from gfx10 on, 64 before (``HIPOptions.__post_init__``)."""
+    found = re.match(r"gfx(\d+)[0-9a-f]{2}", arch)
+    return 32 if found and int(found[1]) >= 10 else 64
+
+
+def buffer_ops_default(version: tuple[int, int]) -> bool:
+    """Whether ``AMDGCN_USE_BUFFER_OPS`` is on when it is not set: since 3.6 (``knobs.py``)."""
+    return version >= (3, 6)
+
+
+def make_ir(source: Any, target: Any, backend: Any, options: Any, context: Any) -> Any:
+    """The unoptimised module of a source."""
+    implementation = backend.get_codegen_implementation(options)
+    arguments = (options, implementation, backend.get_module_map(), context)
+    if "target" in inspect.signature(source.make_ir).parameters:
+        return source.make_ir(target, *arguments)
+    return source.make_ir(*arguments)
+
+
+@contextmanager
+def quiet(messages: list[str]) -> Iterator[None]:
+    """Collect Python warnings as text instead of showing them, except the one about a future fusion default."""
+    import warnings
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            yield
+        finally:
+            texts = (str(item.message) for item in caught)
+            messages.extend(text for text in texts if "TRITON_DEFAULT_FP_FUSION" not in text)
+
+
+def option_defaults(hip_options: Any) -> dict[str, Any]:
+    """Names of backend options that a user may set, with their defaults.
+
+    ``arch`` and ``backend_name`` are the request's own; ``instrumentation_mode`` and the like are fine.
+    """
+    return {item.name: item.default for item in fields(hip_options) if item.name not in {"arch", "backend_name"}}
+
+
+@contextmanager
+def linker(version: tuple[int, int], environment: Mapping[str, str | None]) -> Iterator[None]:
+    """Let Triton 3.4 and 3.5 find ``ld.lld`` wherever it is; newer ones link by themselves."""
+    name = "TRITON_HIP_LLD_PATH"
+    found = None if version >= (3, 6) or name in environment or name in os.environ else find_linker()
+    if found is None:
+        yield
+        return
+    os.environ[name] = found
+    try:
+        yield
+    finally:
+        os.environ.pop(name, None)
+
+
+@cache
+def find_linker() -> str | None:
+    """``ld.lld`` of ROCm or on PATH, also under a name with a version."""
+    for candidate in ("/opt/rocm/llvm/bin/ld.lld", "ld.lld", *(f"ld.lld-{n}" for n in range(24, 14, -1))):
+        found = shutil.which(candidate)
+        if found:
+            return found
+    return None
+
+
+def is_triton_file(path: str) -> bool:
+    """Whether a source file belongs to Triton itself."""
+    module = sys.modules.get("triton")
+    root = Path(module.__file__).parent if module and module.__file__ else None
+    return root is not None and Path(path).is_relative_to(root)
