@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from kprof.errors import KprofError
-from kprof.findings import Location
 from kprof.hardware.machine import Architecture, Product, find_product
 from kprof.hardware.machine import load as load_architecture
 from kprof.harness.artefacts import load_directory, load_file
@@ -105,11 +104,9 @@ def _from_source(
 ) -> Iterator[LoadedKernel]:
     from kprof.harness.sources import compile_target
 
-    for machine, product in machines or [resolve(DEFAULT_ARCH)]:
-        for kernel in compile_target(target, machine, options):
-            yield replace(kernel, product=product)
-
-
-def location(path: str, line: int | None) -> Location | None:
-    """Where a kernel is defined, when its line is known."""
-    return Location(file=path, line=line) if line else None
+    wanted = machines or [resolve(DEFAULT_ARCH)]
+    unique = {machine.name: machine for machine, _ in wanted}
+    for kernel in compile_target(target, list(unique.values()), options):
+        for machine, product in wanted:
+            if machine.name == kernel.arch.name:
+                yield replace(kernel, product=product)

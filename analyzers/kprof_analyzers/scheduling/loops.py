@@ -40,7 +40,7 @@ def hot_loop(program: Kernel) -> Loop:
     """The loop where the kernel spends its time, as far as the code alone tells.
 
     Innermost loops come first; among them the one with the most matrix work, then the one with the most memory
-    instructions, then the longest. Trip counts are not known here.
+    instructions, then the first: of two alike the later one is usually a remainder. Trip counts are not known here.
 
     Raises:
         ValueError: the program has no loop.
@@ -51,7 +51,7 @@ def hot_loop(program: Kernel) -> Loop:
         classes = Counter(program.instructions[i].opcode.cls for i in loop.instructions)
         memory = classes[InstructionClass.VMEM] + classes[InstructionClass.LDS]
         innermost = loop.index not in parents
-        return innermost, classes[InstructionClass.MATRIX], memory, len(loop.instructions)
+        return innermost, classes[InstructionClass.MATRIX], memory, -loop.index
 
     return max(program.loops, key=weight)
 

@@ -48,9 +48,10 @@ class FullDrain(Rule):
                 continue
             load, wait = min(pairs, key=lambda pair: pair[1].index - pair[0].index)
             distance = wait.index - load.index
+            behind = f"{distance} instruction{'' if distance == 1 else 's'} behind"
             more = f", and {len(pairs) - 1} more" if len(pairs) > 1 else ""
             yield self.finding(
-                f"{wait.text} {distance} instructions behind {load.mnemonic} in loop {loop.header}{more}",
+                f"{wait.text} {behind} {load.mnemonic} in loop {loop.header}{more}",
                 at=load,
                 evidence={
                     "loop": loop.header,

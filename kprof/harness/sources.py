@@ -1,0 +1,156 @@
+"""Kernels that have to be compiled first: bundled ones and those in a user's file."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from kprof.errors import KprofError
+from kprof.findings import Location
+from kprof.hardware.machine import Architecture
+from kprof.harness.loaded import LoadedKernel
+from kprof.harness.request import Compiled, CompileRequest, DtypeRef, FunctionRef
+from kprof.inputs import amdgcn
+from kprof.report import Specialization
+
+if TYPE_CHECKING:
+    from kprof.harness.targets import Options
+    from kprof.kernel_spec import Config, Kernel
+
+
+@dataclass(frozen=True)
+class _Job:
+    request: CompileRequest
+    machine: Architecture
+    name: str
+    grid: tuple[int, ...] | None
+    problem: Mapping[str, Any]
+
+
+def compile_target(target: str, machines: Sequence[Architecture], options: "Options") -> Iterator[LoadedKernel]:
+    """Compile a source target for each architecture, and for each of its configurations when asked.
+
+    Raises:
+        KprofError: no such kernel, case or knob; the architecture cannot do what the kernel needs; Triton is missing or
+            refuses.
+    """
+    from kprof.kernel_library import load
+
+    kernel = load(target)
+    jobs = [job for machine in machines for job in _jobs(kernel, machine, options)]
+    for job, compiled in zip(jobs, _compile(jobs, options), strict=True):
+        yield _loaded(job, compiled)
+
+
+def _jobs(kernel: "Kernel", machine: Architecture, options: "Options") -> Iterator[_Job]:
+    if not kernel.shapes or options.signature is not None:
+        yield _from_signature(kernel, machine, options)
+        return
+    if options.constexprs:
+        raise KprofError(
+            "--constexpr goes with --signature", hint="The knobs of a kernel with cases are set with --config."
+        )
+    problem = kernel.problem(machine.name, options.case, options.shape)
+    reason = kernel.unsupported(machine.name, problem) if kernel.unsupported is not None else None
+    if reason:
+        raise KprofError(f"{kernel.name} cannot run on {machine.name}: {reason}")
+    overrides: Sequence[Config] = [options.config]
+    if options.all_configs:
+        overrides = [{**config, **options.config} for config in kernel.configs] or overrides
+    for override in overrides:
+        config = kernel.configure(machine.name, override, problem)
+        yield _from_case(kernel, machine, problem, config, options)
+
+
+def _from_case(
+    kernel: "Kernel", machine: Architecture, problem: Mapping[str, Any], config: "Config", options: "Options"
+) -> _Job:
+    from kprof.harness.specialize import from_launch
+    from kprof.kernel_spec import split_config
+
+    launch = kernel.launch(problem, config)
+    request = from_launch(
+        kernel.entry,
+        launch,
+        machine.name,
+        options=split_config(config)[1],
+        environment=options.environment,
+        passes=options.passes,
+    )
+    return _Job(request, machine, kernel.name, tuple(launch.grid), problem)
+
+
+def _from_signature(kernel: "Kernel", machine: Architecture, options: "Options") -> _Job:
+    from kprof.harness.signature import from_signature
+    from kprof.kernel_spec import split_config
+
+    if options.signature is None:
+        raise KprofError(
+            f"{kernel.name} does not say how it is launched",
+            hint="Give --signature '*fp16,*fp16,i32' and --constexpr BLOCK=1024, or add a KERNEL to the file.",
+        )
+    constexprs, backend = split_config(options.config)
+    request = from_signature(
+        kernel.entry,
+        options.signature,
+        machine.name,
+        constexprs={**options.constexprs, **constexprs},
+        options=backend,
+        environment=options.environment,
+        passes=options.passes,
+    )
+    return _Job(request, machine, kernel.name, None, {})
+
+
+def _compile(jobs: Sequence[_Job], options: "Options") -> Iterator[Compiled]:
+    from kprof.harness.compile import compile_kernel, compile_many
+
+    if len(jobs) == 1:
+        yield compile_kernel(jobs[0].request, cache=options.use_cache)
+        return
+    waiting: dict[int, Compiled] = {}
+    following = 0
+    for outcome in compile_many([job.request for job in jobs], options.jobs or None, cache=options.use_cache):
+        waiting[outcome.index] = outcome.result()
+        while following in waiting:
+            yield waiting.pop(following)
+            following += 1
+
+
+def _loaded(job: _Job, compiled: Compiled) -> LoadedKernel:
+    from kprof.inputs import mlir
+
+    assembly = amdgcn.parse(compiled.amdgcn)
+    notes = [*assembly.notes, *(f"{stage} was not made: {why}" for stage, why in compiled.missing.items())]
+    line = compiled.source_line
+    return LoadedKernel(
+        name=job.name,
+        arch=job.machine,
+        program=assembly.kernels[0],
+        ttgir=mlir.parse(compiled.ttgir),
+        metadata=compiled.metadata,
+        specialization=_specialization(job.request),
+        grid=job.grid,
+        triton=compiled.triton_version,
+        source=Location(file=job.request.path, line=line) if line else None,
+        compile_seconds=compiled.seconds,
+        cached=compiled.cached,
+        passes=compiled.passes,
+        notes=notes,
+    )
+
+
+def _specialization(request: CompileRequest) -> Specialization:
+    return Specialization(
+        signature={name: str(kind) for name, kind in request.signature.items()},
+        constexprs={name: _plain(value) for name, value in request.constexprs.items()},
+        attributes={name: dict(hints) for name, hints in request.attributes.items() if hints},
+        options=dict(request.options),
+        environment={name: value or "" for name, value in request.environment.items()},
+    )
+
+
+def _plain(value: Any) -> Any:
+    """A compile-time value as JSON can hold it."""
+    if isinstance(value, DtypeRef | FunctionRef):
+        return value.name
+    return list(value) if isinstance(value, tuple) else value
