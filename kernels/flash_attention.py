@@ -334,9 +334,9 @@ KERNEL = Kernel(
         "waves_per_eu": 2,
     },
     arch_config={
-        # Copies from memory straight to LDS pay here: the second stage costs no registers.
+        # Loads go straight to LDS here, and LDS is large enough to have the next keys on their way.
         "gfx950": {"num_stages": 2},
-        # The register files of RDNA are larger for the wave; the compiler's own occupancy target is right.
+        # A floor of two waves means nothing to a SIMD with 1,536 registers a lane.
         "gfx1100": {"waves_per_eu": 0},
         "gfx1201": {"waves_per_eu": 0},
     },
@@ -360,8 +360,8 @@ KERNEL = Kernel(
     },
     legal=legal,
     notes={
-        "gfx942": "Triton 3.6 and later do not spill with these tiles. Triton 3.4 spills some 40 registers at head size "
-        "128; BLOCK_N=32 avoids it, at the price of twice as many rescalings of the accumulator.",
+        "gfx942": "Triton 3.6 and later do not spill with these tiles. Triton 3.4 spills some 40 registers at head "
+        "size 128; BLOCK_N=32 avoids it, at the price of twice as many rescalings of the accumulator.",
         "gfx1100": "At head size 256 no tile of 16 rows or more fits 256 registers with both WMMA operands replicated.",
     },
     run=run,
