@@ -1,0 +1,103 @@
+"""Disassembling a code object with llvm-objdump, when there is one."""
+
+import re
+import shutil
+import subprocess
+import tempfile
+from functools import cache
+from pathlib import Path
+
+from kprof.errors import KprofError
+from kprof.inputs import amdgcn
+from kprof.inputs.code_object.elf import Elf
+from kprof.inputs.code_object.model import CodeObject
+
+_ROCM = ("/opt/rocm/llvm/bin/llvm-objdump", "/opt/rocm/lib/llvm/bin/llvm-objdump")
+_VERSIONS = range(26, 14, -1)
+_TIMEOUT_SECONDS = 120
+_LABEL = re.compile(r"^([0-9a-f]+) <(.+)>:$")
+_ADDRESS = re.compile(r"// ([0-9A-F]+):")
+_FUNCTION = 2
+
+
+@cache
+def find_objdump() -> str | None:
+    """Path of llvm-objdump: on ``PATH``, with a version suffix, or in ROCm's usual place; ``None`` without one."""
+    for name in ("llvm-objdump", *_ROCM, *(f"llvm-objdump-{version}" for version in _VERSIONS)):
+        found = shutil.which(name)
+        if found is not None:
+            return found
+    return None
+
+
+def disassemble_text(code: CodeObject, *, tool: str | None = None, path: str | None = None) -> str:
+    """llvm-objdump's text for a code object.
+
+    Args:
+        code: the object.
+        tool: llvm-objdump to use; :func:`find_objdump` by default.
+        path: where the object came from, for messages.
+
+    Raises:
+        KprofError: no tool, the tool fails, does not know the architecture, or takes over two minutes.
+    """
+    tool = tool or find_objdump()
+    if tool is None:
+        hint = "Install LLVM or ROCm's llvm-objdump, or give the .amdgcn file instead."
+        raise KprofError(
+            "llvm-objdump is not installed, so this code object cannot be disassembled", path=path, hint=hint
+        )
+    with tempfile.TemporaryDirectory(prefix="kprof-") as folder:
+        file = Path(folder) / "code.o"
+        file.write_bytes(code.data)
+        command = [tool, "--disassemble", f"--mcpu={code.arch}", str(file)]
+        try:
+            result = subprocess.run(command, capture_output=True, timeout=_TIMEOUT_SECONDS, check=False)
+        except subprocess.TimeoutExpired as error:
+            raise KprofError(f"{tool} took over {_TIMEOUT_SECONDS} s", path=path) from error
+        except OSError as error:
+            raise KprofError(f"{tool} cannot be run: {error.strerror}", path=path) from error
+    errors = result.stderr.decode("utf-8", "replace").strip()
+    if result.returncode != 0 or "is not a recognized processor" in errors:
+        reason = errors.splitlines()[0][:200] if errors else f"exit status {result.returncode}"
+        hint = f"{tool} may be too old for {code.arch}."
+        raise KprofError(f"{tool} cannot disassemble the code object: {reason}", path=path, hint=hint)
+    return result.stdout.decode("utf-8", "replace")
+
+
+def _without_padding(text: str, code: CodeObject) -> str:
+    """Blank out what lies behind a function's end: the padding that lets the instruction cache read ahead."""
+    sizes = {s.name: s.size for s in Elf(code.data).symbols() if s.kind == _FUNCTION and s.size}
+    lines = text.split("\n")
+    end: int | None = None
+    for number, line in enumerate(lines):
+        label = _LABEL.match(line)
+        if label is not None:
+            end = int(label[1], 16) + sizes[label[2]] if label[2] in sizes else None
+        elif end is not None:
+            address = _ADDRESS.search(line)
+            if address is not None and int(address[1], 16) >= end:
+                lines[number] = ""
+    return "\n".join(lines)
+
+
+def disassemble(code: CodeObject, *, tool: str | None = None, path: str | None = None) -> amdgcn.Assembly:
+    """Instructions of a code object, with the resources of its descriptors and metadata.
+
+    Padding behind the end of a function is left out.
+    Arguments and errors as in :func:`disassemble_text`.
+    """
+    from dataclasses import replace
+
+    text = _without_padding(disassemble_text(code, tool=tool, path=path), code)
+    assembly = amdgcn.parse(text, path, arch=code.arch)
+    known = {kernel.name: kernel for kernel in code.kernels}
+    kernels = []
+    functions = []
+    for part in (*assembly.kernels, *assembly.functions):
+        if part.name in known:
+            kernel = known[part.name]
+            kernels.append(replace(part, registers=kernel.registers, metadata=kernel.metadata, is_kernel=True))
+        else:
+            functions.append(replace(part, is_kernel=False))
+    return replace(assembly, kernels=tuple(kernels), functions=tuple(functions), target=code.target)

@@ -1,0 +1,222 @@
+"""From the bytes of a code object file to its kernels."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from kprof.errors import KprofError
+from kprof.inputs.amdgcn import metadata as yaml_metadata
+from kprof.inputs.amdgcn import split_target
+from kprof.inputs.amdgcn.resources import registers
+from kprof.inputs.code_object import bundle, descriptor, machines
+from kprof.inputs.code_object.elf import EM_AMDGPU, Elf, Symbol
+from kprof.inputs.code_object.model import CodeObject, CodeObjectFile, KernelObject
+
+_MESSAGEPACK_NOTE, _YAML_NOTE = 32, 10
+_FUNCTION = 2
+_FAT_BINARY_SECTION = ".hip_fatbin"
+_MAX_BYTES = 1 << 30
+_PATH_LIKE = re.compile(rb"\s*[\w./~+@:=\\ -]{1,4096}\s*$")
+
+
+def _metadata(elf: Elf) -> tuple[dict[str, Any], list[str]]:
+    """The metadata note and what was wrong with it."""
+    import msgspec
+
+    for owner, kind, content in elf.notes():
+        if owner == "AMDGPU" and kind == _MESSAGEPACK_NOTE:
+            try:
+                value = msgspec.msgpack.decode(content)
+            except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+                return {}, [f"the metadata note is damaged: {error}"]
+            return (value, []) if isinstance(value, dict) else ({}, ["the metadata note is not a mapping"])
+        if owner == "AMD" and kind == _YAML_NOTE:
+            value = yaml_metadata.read(content.rstrip(b"\0").decode("utf-8", "replace").split("\n"))
+            return (value, []) if value is not None else ({}, ["the metadata note is damaged"])
+    return {}, ["there is no metadata note"]
+
+
+def _old_entry(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """An entry of code object version 2 under the names of later versions."""
+    properties = entry.get("CodeProps")
+    properties = properties if isinstance(properties, dict) else {}
+    names = {
+        "KernargSegmentSize": ".kernarg_segment_size",
+        "GroupSegmentFixedSize": ".group_segment_fixed_size",
+        "PrivateSegmentFixedSize": ".private_segment_fixed_size",
+        "WavefrontSize": ".wavefront_size",
+        "NumSGPRs": ".sgpr_count",
+        "NumVGPRs": ".vgpr_count",
+        "MaxFlatWorkGroupSize": ".max_flat_workgroup_size",
+        "NumSpilledSGPRs": ".sgpr_spill_count",
+        "NumSpilledVGPRs": ".vgpr_spill_count",
+    }
+    new = {names[key]: value for key, value in properties.items() if key in names}
+    return new | {".name": entry.get("Name"), ".symbol": entry.get("SymbolName")}
+
+
+def _entries(document: Mapping[str, Any]) -> list[dict[str, Any]]:
+    found = document.get("amdhsa.kernels")
+    if isinstance(found, list):
+        return [entry for entry in found if isinstance(entry, dict)]
+    old = document.get("Kernels")
+    return [_old_entry(entry) for entry in old if isinstance(entry, dict)] if isinstance(old, list) else []
+
+
+def _kernel(elf: Elf, arch: str, entry: Mapping[str, Any], symbols: Mapping[str, Symbol]) -> KernelObject:
+    symbol = str(entry.get(".symbol") or f"{entry.get('.name')}.kd").removesuffix("@kd")
+    symbol = symbol if symbol.endswith(".kd") else f"{symbol}.kd"
+    code = symbols.get(symbol.removesuffix(".kd"))
+    raw = elf.at_address(symbols[symbol], descriptor.SIZE) if symbol in symbols else b""
+    decoded = descriptor.decode(raw, arch) if len(raw) == descriptor.SIZE and arch else None
+    directives: dict[str, int | str] = {}
+    if decoded is not None:
+        directives = {
+            "next_free_vgpr": decoded.vgpr,
+            "private_segment_fixed_size": decoded.scratch_bytes,
+            "group_segment_fixed_size": decoded.lds_bytes,
+            "uses_dynamic_stack": int(decoded.dynamic_stack),
+            "wavefront_size32": int(decoded.wavefront_size == 32),
+        }
+        if decoded.accum_offset is not None:
+            directives["accum_offset"] = decoded.accum_offset
+        if decoded.wgp_mode is not None:
+            directives["workgroup_processor_mode"] = int(decoded.wgp_mode)
+    found = registers(arch, directives, entry, {})
+    code_bytes = code.size if code is not None and code.kind == _FUNCTION and code.size else None
+    return KernelObject(
+        name=str(entry.get(".name") or symbol.removesuffix(".kd")),
+        arch=arch,
+        descriptor=decoded,
+        metadata=entry,
+        registers=replace(found, code_bytes=code_bytes),
+        code_bytes=code_bytes,
+        address=code.value if code is not None else None,
+    )
+
+
+def _object(data: bytes, path: str | None, bundle_id: str | None) -> CodeObject:
+    elf = Elf(data, path)
+    if elf.machine != EM_AMDGPU:
+        raise KprofError(f"this ELF file is for machine {elf.machine}, not for AMD GPUs", path=path, place="byte 18")
+    document, notes = _metadata(elf)
+    target = str(document.get("amdhsa.target") or "")
+    arch = machines.architecture(elf.flags) or split_target(target)[0] or split_target(bundle_id or "")[0]
+    if not arch:
+        notes.append(f"the architecture is not known (e_flags {elf.flags:#x})")
+    symbols = {symbol.name: symbol for symbol in elf.symbols() if symbol.name}
+    entries = _entries(document)
+    if not entries:
+        names = sorted(
+            name for name, symbol in symbols.items() if name.endswith(".kd") and symbol.size == descriptor.SIZE
+        )
+        entries = [{".name": name.removesuffix(".kd"), ".symbol": name} for name in names]
+    kernels = tuple(_kernel(elf, arch, entry, symbols) for entry in entries)
+    notes += [
+        f"the descriptor of {kernel.name} lies outside the file" for kernel in kernels if kernel.descriptor is None
+    ]
+    return CodeObject(
+        arch=arch,
+        features=machines.features(elf.flags, elf.abi_version),
+        target=target or f"amdgcn-amd-amdhsa--{arch}",
+        version=elf.abi_version + 2,
+        kernels=kernels,
+        metadata=document,
+        bundle_id=bundle_id,
+        notes=tuple(notes),
+        data=data,
+    )
+
+
+def _bundled(data: bytes, path: str | None) -> Iterator[CodeObject]:
+    for entry in bundle.entries(data, path):
+        if entry.data.startswith(b"\x7fELF") and not entry.identifier.startswith("host"):
+            yield _object(entry.data, path, entry.identifier)
+
+
+def _unpack(data: bytes, path: str | None) -> tuple[str, list[CodeObject], list[str]]:
+    """Container, objects and notes of one file's bytes."""
+    if data.startswith(bundle.COMPRESSED_MAGIC):
+        return "compressed bundle", list(_bundled(bundle.expand(data, path), path)), []
+    if data.startswith(bundle.MAGIC):
+        return "bundle", list(_bundled(data, path)), []
+    elf = Elf(data, path)
+    if elf.machine == EM_AMDGPU:
+        return "elf", [_object(data, path, None)], []
+    section = elf.section(_FAT_BINARY_SECTION)
+    if section is None:
+        message = "this is a program for the host without GPU code"
+        raise KprofError(message, path=path, hint=f"It has no {_FAT_BINARY_SECTION} section.")
+    return "fat binary", *_fat_binary(elf.content(section), path)
+
+
+def _fat_binary(content: bytes, path: str | None) -> tuple[list[CodeObject], list[str]]:
+    """Bundles lie one behind the other, each at the next page."""
+    objects: list[CodeObject] = []
+    notes: list[str] = []
+    at = 0
+    while at < len(content):
+        starts = [s for s in (content.find(bundle.MAGIC, at), content.find(bundle.COMPRESSED_MAGIC, at)) if s >= 0]
+        if not starts:
+            break
+        at = min(starts)
+        part = content[at:]
+        try:
+            if part.startswith(bundle.MAGIC):
+                objects += _bundled(part, path)
+                at += max(bundle.total_size(part), len(bundle.MAGIC))
+            else:
+                objects += _bundled(bundle.expand(part, path), path)
+                at += len(bundle.COMPRESSED_MAGIC)
+        except KprofError as error:
+            notes.append(f"{_FAT_BINARY_SECTION} byte {at}: {error.message}")
+            at += len(bundle.COMPRESSED_MAGIC)
+    return objects, notes
+
+
+def read(data: bytes, path: str | None = None) -> CodeObjectFile:
+    """Read a code object, an offload bundle (plain or compressed) or a host program with embedded GPU code.
+
+    Args:
+        data: the whole file.
+        path: where it came from, for messages.
+
+    Raises:
+        KprofError: empty, cut off, damaged, or something else altogether; the message says what.
+    """
+    if not data:
+        raise KprofError("the file is empty", path=path)
+    if len(data) < 4 or not data.startswith((b"\x7fELF", bundle.MAGIC, bundle.COMPRESSED_MAGIC)):
+        if len(data) <= 4096 and _PATH_LIKE.match(data) and (b"/" in data or data.strip().endswith(b".hsaco")):
+            inner = data.decode("utf-8", "replace").strip()
+            raise KprofError(
+                "this file holds a path, not a code object", path=path, hint=f"Give the file it names: {inner}"
+            )
+        raise KprofError("this is neither an ELF file nor an offload bundle", path=path, place="byte 0")
+    container, objects, notes = _unpack(data, path)
+    if not objects:
+        notes.append("there is no code for an AMD GPU in it")
+    return CodeObjectFile(path, container, tuple(objects), tuple(notes))
+
+
+def read_file(path: str | Path) -> CodeObjectFile:
+    """Read a code object file; see :func:`read`.
+
+    Raises:
+        KprofError: the file is missing, a directory, unreadable or over 1 GiB, or :func:`read` refuses its content.
+    """
+    name = str(path)
+    try:
+        size = Path(path).stat().st_size
+        if size > _MAX_BYTES:
+            raise KprofError(f"the file is too large: {size:,} bytes", path=name, hint="1 GiB is read at most.")
+        data = Path(path).read_bytes()
+    except FileNotFoundError as error:
+        raise KprofError("there is no such file", path=name) from error
+    except IsADirectoryError as error:
+        raise KprofError("this is a directory", path=name) from error
+    except OSError as error:
+        raise KprofError(f"the file cannot be read: {error.strerror}", path=name) from error
+    return read(data, name)
