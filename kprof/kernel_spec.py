@@ -163,6 +163,10 @@ class Kernel:
         parts: name to a further function that ``run`` launches; see :class:`Part`.
         shape_config: ``shape_config(shape, arch) -> knobs`` that this shape wants on top of the defaults, for
             example smaller blocks for larger heads.
+        providers: who else computes this problem, for ``kprof bench --provider``: name to
+            ``provider(inputs, shape) -> outputs``, by the names that ``reference`` uses; fewer are fine.
+        alternatives: names of other bundled kernels that solve the same problem with the same shape parameters and
+            inputs, the one to prefer first. ``kprof select`` chooses among those that support a shape.
     """
 
     name: str
@@ -186,6 +190,8 @@ class Kernel:
     checks: Mapping[str, Check] = field(default_factory=dict)
     parts: Mapping[str, Part] = field(default_factory=dict)
     shape_config: Callable[[Shape, str], Config] | None = None
+    providers: Mapping[str, Callable[[Mapping[str, Any], Shape], Mapping[str, Any]]] = field(default_factory=dict)
+    alternatives: Sequence[str] = ()
 
     def configure(self, arch: str, overrides: Config | None = None, shape: Shape | None = None) -> dict[str, Any]:
         """Default knobs of an architecture (``gfx942``) and shape, with a user's overrides on top.
