@@ -5,8 +5,9 @@ Everything here is only read. Nothing is executed, and no link is followed out o
 
 import os
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -16,6 +17,9 @@ from kprof.hardware.machine import load as load_architecture
 from kprof.harness.loaded import LoadedKernel
 from kprof.inputs import amdgcn
 from kprof.report import Specialization
+
+if TYPE_CHECKING:
+    from kprof.inputs.code_object import CodeObject
 
 ASSEMBLY_SUFFIXES = {".amdgcn", ".s", ".asm"}
 OBJECT_SUFFIXES = {".hsaco", ".co", ".o", ".so", ".hsaco.o"}
@@ -103,7 +107,7 @@ def _read(path: Path) -> bytes:
 
 
 def _from_assembly(path: Path, text: str, arch: str | None) -> Iterator[LoadedKernel]:
-    assembly = amdgcn.parse(text, str(path))
+    assembly = amdgcn.parse(text, str(path), arch=arch)
     if not assembly.kernels:
         raise KprofError("no kernel in this file", path=str(path))
     metadata = _sibling_metadata(path)
@@ -120,9 +124,33 @@ def _from_object(path: Path, data: bytes, arch: str | None) -> Iterator[LoadedKe
     from kprof.inputs import code_object
 
     metadata = _sibling_metadata(path)
-    for program, notes in code_object.programs(data, str(path)):
-        machine = _architecture(program.arch or arch, path)
-        yield _loaded(program, machine, metadata, None, notes, made_by="code object")
+    file = code_object.read(data, str(path))
+    found = [(code, kernel) for code in file.objects for kernel in code.kernels]
+    if not found:
+        raise KprofError("no kernel in this code object", path=str(path))
+    for code in file.objects:
+        programs, notes = _disassembled(code, path)
+        for kernel in code.kernels:
+            program = programs.get(kernel.name)
+            registers = kernel.registers
+            program = (
+                amdgcn.Kernel(kernel.name, kernel.arch, (), {}, registers=registers, metadata=kernel.metadata)
+                if program is None
+                else replace(program, registers=registers, metadata=kernel.metadata)
+            )
+            machine = _architecture(kernel.arch or arch, path)
+            yield _loaded(program, machine, metadata, None, [*file.notes, *code.notes, *notes], made_by=file.container)
+
+
+def _disassembled(code: "CodeObject", path: Path) -> tuple[dict[str, amdgcn.Kernel], list[str]]:
+    """The instructions of a code object by kernel, or a note why there are none."""
+    from kprof.inputs import code_object
+
+    try:
+        assembly = code_object.disassemble(code, path=str(path))
+    except KprofError as error:
+        return {}, [f"resources only, no instructions: {error.message}"]
+    return {kernel.name: kernel for kernel in (*assembly.kernels, *assembly.functions)}, list(assembly.notes)
 
 
 def _loaded(
@@ -166,6 +194,8 @@ def _static_lds(program: amdgcn.Kernel) -> int | None:
     static = program.registers.lds_bytes_static
     if static:
         return static
+    if not program.instructions:
+        return None
     for instruction in program.instructions:
         opcode = instruction.opcode
         touches = opcode.cls is amdgcn.InstructionClass.LDS and (opcode.is_load or opcode.is_store or opcode.is_atomic)

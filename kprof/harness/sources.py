@@ -18,7 +18,17 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class _Job:
+class Job:
+    """One compile to be done.
+
+    Attributes:
+        request: what the compiler is asked.
+        machine: hardware model of its architecture.
+        name: the kernel's name.
+        grid: workgroups of the launch, ``None`` when no launch is known.
+        problem: the launch's problem parameters.
+    """
+
     request: CompileRequest
     machine: Architecture
     name: str
@@ -36,12 +46,17 @@ def compile_target(target: str, machines: Sequence[Architecture], options: "Opti
     from kprof.kernel_library import load
 
     kernel = load(target)
-    jobs = [job for machine in machines for job in _jobs(kernel, machine, options)]
+    jobs = [job for machine in machines for job in jobs_of(kernel, machine, options)]
     for job, compiled in zip(jobs, _compile(jobs, options), strict=True):
-        yield _loaded(job, compiled)
+        yield loaded(job, compiled)
 
 
-def _jobs(kernel: "Kernel", machine: Architecture, options: "Options") -> Iterator[_Job]:
+def jobs_of(kernel: "Kernel", machine: Architecture, options: "Options") -> "Iterator[Job]":
+    """The compiles that a kernel and the options ask for on one architecture.
+
+    Raises:
+        KprofError: no such case or knob, or the architecture cannot do what the kernel needs.
+    """
     if not kernel.shapes or options.signature is not None:
         yield _from_signature(kernel, machine, options)
         return
@@ -63,7 +78,7 @@ def _jobs(kernel: "Kernel", machine: Architecture, options: "Options") -> Iterat
 
 def _from_case(
     kernel: "Kernel", machine: Architecture, problem: Mapping[str, Any], config: "Config", options: "Options"
-) -> _Job:
+) -> Job:
     from kprof.harness.specialize import from_launch
     from kprof.kernel_spec import split_config
 
@@ -76,10 +91,10 @@ def _from_case(
         environment=options.environment,
         passes=options.passes,
     )
-    return _Job(request, machine, kernel.name, tuple(launch.grid), problem)
+    return Job(request, machine, kernel.name, tuple(launch.grid), problem)
 
 
-def _from_signature(kernel: "Kernel", machine: Architecture, options: "Options") -> _Job:
+def _from_signature(kernel: "Kernel", machine: Architecture, options: "Options") -> Job:
     from kprof.harness.signature import from_signature
     from kprof.kernel_spec import split_config
 
@@ -98,10 +113,10 @@ def _from_signature(kernel: "Kernel", machine: Architecture, options: "Options")
         environment=options.environment,
         passes=options.passes,
     )
-    return _Job(request, machine, kernel.name, None, {})
+    return Job(request, machine, kernel.name, None, {})
 
 
-def _compile(jobs: Sequence[_Job], options: "Options") -> Iterator[Compiled]:
+def _compile(jobs: Sequence[Job], options: "Options") -> Iterator[Compiled]:
     from kprof.harness.compile import compile_kernel, compile_many
 
     if len(jobs) == 1:
@@ -116,7 +131,8 @@ def _compile(jobs: Sequence[_Job], options: "Options") -> Iterator[Compiled]:
             following += 1
 
 
-def _loaded(job: _Job, compiled: Compiled) -> LoadedKernel:
+def loaded(job: Job, compiled: Compiled) -> LoadedKernel:
+    """A finished compile, read."""
     from kprof.inputs import mlir
 
     assembly = amdgcn.parse(compiled.amdgcn)
