@@ -272,9 +272,12 @@ class LlvmFacts:
 
     Attributes:
         elf_machine: ``EF_AMDGPU_MACH`` value in the low byte of ``e_flags``.
+        sgpr_extra: scalar registers that ``.sgpr_count`` counts beyond ``.amdhsa_next_free_sgpr`` in a kernel that uses
+            neither VCC nor scratch: flat scratch or the XNACK mask.
     """
 
     elf_machine: int
+    sgpr_extra: int
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,78 @@
+"""How many wavefronts of a kernel a SIMD holds, by three methods, and what to give up for more.
+
+``hardware`` is what really happens at a launch; ``llvm`` is what the compiler prints; ``guide`` is the formula of AMD's
+tuning guide.
+"""
+
+from typing import Any
+
+from kprof.errors import KprofError
+from kprof.hardware.machine import Architecture
+from kprof.report import Occupancy
+from kprof_analyzers.occupancy.request import OccupancyInput, from_registers
+
+__all__ = ["METHODS", "OccupancyInput", "allocated_vgprs", "from_kernel", "from_registers", "occupancy"]
+
+METHODS = ("hardware", "llvm", "guide")
+
+
+def occupancy(demand: OccupancyInput, method: str = "hardware", llvm: int | None = None) -> Occupancy:
+    """Occupancy of a kernel, with the next step when the method is ``hardware``.
+
+    Args:
+        demand: what the kernel takes, and its launch.
+        method: one of :data:`METHODS`.
+        llvm: LLVM's major version for the method ``llvm``; the newest known when ``None``.
+
+    Raises:
+        KprofError: no such method, or the guide does not cover the architecture.
+    """
+    from kprof_analyzers.occupancy import guide, hardware, steps
+    from kprof_analyzers.occupancy import llvm as by_llvm
+
+    if method == "llvm":
+        return by_llvm.occupancy(demand, by_llvm.ROUNDING_LLVM if llvm is None else llvm)
+    if method == "guide":
+        return guide.occupancy(demand)
+    if method != "hardware":
+        raise KprofError(f"no method {method!r}; there are {', '.join(METHODS)}")
+    from msgspec import UNSET
+    from msgspec.structs import replace
+
+    return replace(hardware.occupancy(demand), next_step=steps.next_step(demand) or UNSET)
+
+
+def from_kernel(
+    registers: Any, *, lds_bytes: int, num_warps: int, arch: Architecture, mode: str | None = None
+) -> Occupancy:
+    """Occupancy of a compiled kernel, as the hardware allocates.
+
+    The allocation follows ``.amdhsa_next_free_vgpr``, which holds the AGPRs of a unified file and what ``waves_per_eu``
+    padded, and not ``.vgpr_count``.
+
+    Args:
+        registers: anything with the fields of :class:`kprof.inputs.amdgcn.Registers`.
+        lds_bytes: LDS of a workgroup in bytes, the part that the launch asks for included.
+        num_warps: wavefronts of a workgroup.
+        arch: the architecture it was compiled for.
+        mode: ``wgp`` or ``cu``; what the kernel was compiled for when ``None``.
+
+    Raises:
+        KprofError: the number of vector registers is unknown, or a count is impossible on the architecture.
+    """
+    return occupancy(from_registers(registers, arch, lds_bytes=lds_bytes, num_warps=num_warps, mode=mode))
+
+
+def allocated_vgprs(registers: Any, arch: Architecture, wavefront_size: int) -> int | None:
+    """Vector registers that a wavefront of a compiled kernel occupies, per lane; ``None`` when not known.
+
+    Args:
+        registers: anything with the fields of :class:`kprof.inputs.amdgcn.Registers`.
+        arch: the architecture it was compiled for.
+        wavefront_size: lanes.
+    """
+    if registers.vgpr is None and registers.next_free_vgpr is None and registers.total_vgpr is None:
+        return None
+    if wavefront_size not in arch.wavefront_sizes:
+        return None
+    return from_registers(registers, arch, lds_bytes=0, num_warps=1).vgpr_allocated

@@ -1,0 +1,91 @@
+"""Occupancy as the hardware allocates: all limits together, for the launch that really happens.
+
+Source of the rules: LLVM's AMDGPUBaseInfo.cpp and GCNSubtarget.cpp for the register files, slots and granules, and
+the sources named in the architecture files for the LDS granule. Where LLVM takes the smallest of the separate limits
+for any workgroup size, this counts whole workgroups of the given size.
+"""
+
+from kprof.report import Limiter, Occupancy
+from kprof_analyzers.occupancy.request import OccupancyInput, align
+
+# Which limit is named when several are the lowest: wave slots mean that the SIMD is as full as it can be.
+_ORDER: tuple[Limiter, ...] = ("wave_slots", "launch_bounds", "vgpr", "sgpr", "lds", "workgroup_slots")
+
+
+def occupancy(demand: OccupancyInput) -> Occupancy:
+    """Wavefronts that a SIMD holds, without a next step (see :func:`kprof_analyzers.occupancy.occupancy`).
+
+    ``w = min(max_waves, registers // align(used, granule))`` for vector and scalar registers;
+    ``workgroups = min(w * SIMDs // num_warps, LDS // align(lds, granule), barriers)``, the last only for workgroups of
+    several wavefronts; ``waves = workgroups * num_warps / SIMDs``. Exact when wavefronts are spread evenly over SIMDs.
+    """
+    groups = workgroup_limits(demand)
+    simds = demand.arch.occupancy.simds(demand.block)
+    fewest = min(groups.values())
+    return Occupancy(
+        waves_per_simd=waves(demand, fewest),
+        max_waves_per_simd=demand.arch.occupancy.max_waves_per_simd,
+        workgroups_per_cu=fewest,
+        limiter=next(name for name in _ORDER if groups.get(name) == fewest),
+        limits={name: count * demand.num_warps / simds for name, count in groups.items()},
+    )
+
+
+def waves(demand: OccupancyInput, workgroups: int) -> float:
+    """Wavefronts a SIMD when a CU (or WGP) holds so many workgroups."""
+    return workgroups * demand.num_warps / demand.arch.occupancy.simds(demand.block)
+
+
+def workgroup_limits(demand: OccupancyInput) -> dict[Limiter, int]:
+    """Workgroups that each resource allows in a CU, or in a WGP in WGP mode; none is above the wave slots.
+
+    ``lds`` is absent when the kernel has none, ``workgroup_slots`` for workgroups of one wavefront, ``sgpr`` where
+    scalar registers never limit, ``launch_bounds`` when neither padding nor the size of the workgroup matters.
+    """
+    rules, lds = demand.arch.occupancy, demand.arch.lds
+    slots = rules.max_waves_per_simd * rules.simds(demand.block) // demand.num_warps
+    groups: dict[Limiter, int] = {"vgpr": _by_vgprs(demand, demand.vgpr_total)}
+    if rules.sgprs_total is not None:
+        groups["sgpr"] = _by_sgprs(demand, demand.sgpr)
+    if demand.lds_bytes > lds.bytes_per_workgroup:
+        groups["lds"] = 0
+    elif demand.lds_bytes:
+        groups["lds"] = lds.bytes_available(demand.block) // align(demand.lds_bytes, lds.granule)
+    groups["wave_slots"] = slots
+    if demand.num_warps > 1:
+        groups["workgroup_slots"] = rules.max_workgroups(demand.block)
+    bounds = _launch_bounds(demand, groups)
+    if bounds is not None:
+        groups["launch_bounds"] = bounds
+    return {name: min(count, slots) for name, count in groups.items()}
+
+
+def _launch_bounds(demand: OccupancyInput, groups: dict[Limiter, int]) -> int | None:
+    """What the workgroup's size or padded registers allow; ``None`` when they take nothing away."""
+    if demand.num_warps > demand.arch.occupancy.max_waves_per_workgroup(demand.size):
+        return 0
+    padded = _by_vgprs(demand, max(demand.vgpr_total, demand.padded_vgpr or 0))
+    fewer = padded < groups["vgpr"]
+    if "sgpr" in groups:
+        by_sgprs = _by_sgprs(demand, max(demand.sgpr, demand.padded_sgpr or 0))
+        fewer = fewer or by_sgprs < groups["sgpr"]
+        padded = min(padded, by_sgprs)
+    return padded if fewer else None
+
+
+def _by_vgprs(demand: OccupancyInput, count: int) -> int:
+    registers = demand.arch.occupancy.vgprs[demand.size]
+    allocated = max(registers.granule, align(count, registers.granule))
+    return _whole_workgroups(demand, registers.total // allocated)
+
+
+def _by_sgprs(demand: OccupancyInput, count: int) -> int:
+    rules = demand.arch.occupancy
+    assert rules.sgprs_total is not None
+    allocated = max(rules.sgpr_granule, align(count + rules.sgpr_trap_handler, rules.sgpr_granule))
+    return _whole_workgroups(demand, rules.sgprs_total // allocated)
+
+
+def _whole_workgroups(demand: OccupancyInput, waves_per_simd: int) -> int:
+    rules = demand.arch.occupancy
+    return min(waves_per_simd, rules.max_waves_per_simd) * rules.simds(demand.block) // demand.num_warps

@@ -1,0 +1,133 @@
+"""Occupancy as LLVM prints it: the ``; Occupancy:`` comment in the assembly.
+
+LLVM takes the smallest of three separate answers: registers, and the most wavefronts that *any* allowed workgroup size
+reaches. It knows only LDS allocated at compile time, so for a Triton kernel it leaves LDS out.
+
+Source: LLVM 22, AMDGPUSubtarget::getOccupancyWithWorkGroupSizes, GCNSubtarget::computeOccupancy, AMDGPUBaseInfo.cpp;
+for LLVM 24 the measured differences: LDS rounded to its granule, and scalar registers divided instead of looked up.
+"""
+
+from dataclasses import dataclass
+
+from kprof.hardware.machine import Architecture
+from kprof.report import Limiter, Occupancy
+from kprof_analyzers.occupancy.request import OccupancyInput, align
+
+# First LLVM that rounds LDS and divides SGPRs (Triton 3.9 carries it).
+ROUNDING_LLVM = 24
+# Scalar registers to wavefronts up to LLVM 23 on gfx8 and gfx9 (getOccupancyWithNumSGPRs); 7 beyond.
+_SGPR_STEPS = ((80, 10), (88, 9), (100, 8))
+_SGPR_LAST = 7
+
+
+@dataclass(frozen=True)
+class LlvmDemand:
+    """What LLVM's printed occupancy follows from.
+
+    Attributes:
+        vgprs: ``NumVGPRsForWavesPerEU``: vector registers with AGPRs and padding.
+        sgprs: ``NumSGPRsForWavesPerEU``: scalar registers with extras and padding.
+        lds_bytes: LDS allocated at compile time, bytes.
+        workgroup_sizes: fewest and most work-items, from ``amdgpu-flat-work-group-size``.
+        wavefront_size: lanes.
+        cu_mode: compiled for CU mode (only matters on gfx10 and later).
+    """
+
+    vgprs: int
+    sgprs: int
+    lds_bytes: int
+    workgroup_sizes: tuple[int, int]
+    wavefront_size: int
+    cu_mode: bool = False
+
+
+def occupancy(demand: OccupancyInput, llvm: int = ROUNDING_LLVM) -> Occupancy:
+    """What LLVM would print for a launch, LDS counted as if it were allocated at compile time.
+
+    Args:
+        demand: the kernel; a workgroup may have 1 to ``num_warps`` wavefronts, as Triton tells LLVM.
+        llvm: LLVM's major version.
+    """
+    printed = LlvmDemand(
+        vgprs=max(demand.vgpr_total, demand.padded_vgpr or 0),
+        sgprs=max(demand.sgpr, demand.padded_sgpr or 0),
+        lds_bytes=demand.lds_bytes,
+        workgroup_sizes=(1, demand.num_warps * demand.size),
+        wavefront_size=demand.size,
+        cu_mode=demand.block == "cu",
+    )
+    found = limits(demand.arch, printed, llvm)
+    fewest = min(found.values())
+    most = demand.arch.occupancy.max_waves_per_simd
+    order: tuple[Limiter, ...] = ("vgpr", "sgpr", "lds", "workgroup_slots")
+    limiter: Limiter = "wave_slots" if fewest == most else next(n for n in order if found.get(n) == fewest)
+    return Occupancy(
+        waves_per_simd=fewest,
+        max_waves_per_simd=most,
+        workgroups_per_cu=fewest * demand.arch.occupancy.simds(demand.block) // demand.num_warps,
+        limiter=limiter,
+        limits={name: float(count) for name, count in found.items()},
+        method="llvm",
+    )
+
+
+def limits(arch: Architecture, demand: LlvmDemand, llvm: int = ROUNDING_LLVM) -> dict[Limiter, int]:
+    """Wavefronts a SIMD by resource; the printed number is the smallest."""
+    workgroups = by_workgroups(arch, demand, llvm)
+    without_lds = by_workgroups(
+        arch, LlvmDemand(0, 0, 0, demand.workgroup_sizes, demand.wavefront_size, demand.cu_mode)
+    )
+    found: dict[Limiter, int] = {
+        "vgpr": by_vgprs(arch, demand.vgprs, demand.wavefront_size),
+        "sgpr": by_sgprs(arch, demand.sgprs, llvm),
+        "workgroup_slots": without_lds,
+    }
+    if demand.lds_bytes:
+        found["lds"] = workgroups
+    return found
+
+
+def by_vgprs(arch: Architecture, count: int, wavefront_size: int) -> int:
+    """Wavefronts that vector registers allow; at least 1 (getNumWavesPerEUWithNumVGPRs)."""
+    registers, most = arch.occupancy.vgprs[wavefront_size], arch.occupancy.max_waves_per_simd
+    if count < registers.granule:
+        return most
+    return min(max(registers.total // align(count, registers.granule), 1), most)
+
+
+def by_sgprs(arch: Architecture, count: int, llvm: int) -> int:
+    """Wavefronts that scalar registers allow; they never limit on gfx10 and later."""
+    rules = arch.occupancy
+    if rules.sgprs_total is None:
+        return rules.max_waves_per_simd
+    if llvm >= ROUNDING_LLVM:
+        waves = rules.sgprs_total // align(count + rules.sgpr_trap_handler, rules.sgpr_granule)
+    else:
+        waves = next((waves for most, waves in _SGPR_STEPS if count <= most), _SGPR_LAST)
+    return min(waves, rules.max_waves_per_simd)
+
+
+def by_workgroups(arch: Architecture, demand: LlvmDemand, llvm: int = ROUNDING_LLVM) -> int:
+    """The most wavefronts on a SIMD over all allowed workgroup sizes, for the LDS and the slots of workgroups."""
+    rules = arch.occupancy
+    mode = "cu" if demand.cu_mode or rules.simds_per_wgp is None else "wgp"
+    simds, slots = rules.simds(mode), rules.max_waves_per_simd * rules.simds(mode)
+    taken = align(demand.lds_bytes, arch.lds.granule_llvm) if llvm >= ROUNDING_LLVM else demand.lds_bytes
+    by_lds = arch.lds.bytes_available(mode) // max(taken, 1)
+    if not by_lds:
+        return 1
+    small, large = (-(-size // demand.wavefront_size) for size in demand.workgroup_sizes)
+
+    def workgroups(waves: int) -> int:
+        slots_left = slots if waves == 1 else min(slots // waves, rules.max_workgroups(mode))
+        return min(slots_left, by_lds)
+
+    in_small, in_large = workgroups(small), workgroups(large)
+    most, other = in_small * small, in_large * large
+    if other >= most:
+        most = other
+    else:
+        # As many workgroups as of the smallest size may still fit when each is somewhat larger.
+        spare = (slots - in_small * small) // in_small
+        most += in_small * min(spare, large - small)
+    return max(1, min(-(-most // simds), rules.max_waves_per_simd))

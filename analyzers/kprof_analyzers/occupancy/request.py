@@ -1,0 +1,159 @@
+"""What an occupancy is computed for."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from kprof.errors import KprofError
+from kprof.hardware.machine import Architecture
+
+# VCC, XNACK mask and flat scratch at most (LLVM, getNumExtraSGPRs).
+_MOST_EXTRA_SGPRS = 6
+
+
+def align(value: int, granule: int) -> int:
+    """``value`` rounded up to a multiple of ``granule``."""
+    return -(-value // granule) * granule
+
+
+@dataclass(frozen=True)
+class OccupancyInput:
+    """A kernel's demands, and how it is launched.
+
+    Attributes:
+        arch: the architecture.
+        vgpr: VGPRs that the code uses, per lane. In a unified file a count above ``max_vgprs`` with no ``agpr`` is
+            taken as the total that ``.vgpr_count`` gives.
+        agpr: accumulation VGPRs that the code uses, per lane.
+        sgpr: scalar registers that the code uses, VCC and the like included (``.sgpr_count``).
+        lds_bytes: LDS of a workgroup in bytes, the part asked for at launch included.
+        num_warps: wavefronts of a workgroup.
+        wavefront_size: lanes; the architecture's default when ``None``.
+        mode: ``wgp`` or ``cu``; the architecture's default when ``None``.
+        padded_vgpr: vector registers that the kernel descriptor asks for, AGPRs included, when that is more than the
+            code uses: ``waves_per_eu`` pads them.
+        padded_sgpr: the same for scalar registers.
+
+    Raises:
+        KprofError: a count is negative or more than a program can address, or the architecture has no such wavefront
+            size or mode. More LDS or wavefronts than a workgroup may have is not an error: the answer is 0.
+    """
+
+    arch: Architecture
+    vgpr: int
+    agpr: int = 0
+    sgpr: int = 0
+    lds_bytes: int = 0
+    num_warps: int = 4
+    wavefront_size: int | None = None
+    mode: str | None = None
+    padded_vgpr: int | None = None
+    padded_sgpr: int | None = None
+    size: int = field(init=False)
+    block: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Check everything, and settle the defaults in ``size`` and ``block``."""
+        object.__setattr__(
+            self, "size", self.arch.wavefront_size if self.wavefront_size is None else self.wavefront_size
+        )
+        object.__setattr__(self, "block", self.arch.occupancy.default_mode if self.mode is None else self.mode)
+        self._check_launch()
+        self._check_registers()
+
+    def _check_launch(self) -> None:
+        name = self.arch.name
+        if self.size not in self.arch.wavefront_sizes:
+            sizes = " or ".join(str(s) for s in self.arch.wavefront_sizes)
+            raise KprofError(f"{name} has no wavefronts of {self.size} lanes, only of {sizes}")
+        if self.block not in self.arch.occupancy.modes:
+            hint = "It has no workgroup processors." if self.block == "wgp" else None
+            raise KprofError(
+                f"{name} has no {self.block!r} mode, only {' or '.join(self.arch.occupancy.modes)}", hint=hint
+            )
+        if self.num_warps < 1:
+            raise KprofError(f"a workgroup has at least one wavefront, not {self.num_warps}")
+        if self.lds_bytes < 0:
+            raise KprofError(f"LDS cannot be {self.lds_bytes} bytes")
+
+    def _check_registers(self) -> None:
+        rules, name = self.arch.occupancy, self.arch.name
+        pooled = rules.unified_vgprs and not self.agpr
+        _check("VGPRs", self.vgpr, rules.max_vgprs_total if pooled else rules.max_vgprs, name)
+        if self.agpr and not rules.max_agprs:
+            raise KprofError(f"{name} has no AGPRs")
+        _check("AGPRs", self.agpr, rules.max_agprs, name)
+        _check("SGPRs", self.sgpr, rules.max_sgprs + _MOST_EXTRA_SGPRS, name)
+        _check("allocated VGPRs", self.padded_vgpr or 0, rules.max_vgprs_total, name)
+        # The descriptor's count may round up to a whole granule of 16 beyond what is addressable.
+        _check("allocated SGPRs", self.padded_sgpr or 0, align(rules.max_sgprs + _MOST_EXTRA_SGPRS, 16), name)
+
+    @property
+    def vgpr_total(self) -> int:
+        """Vector registers that the code uses in the file that is shared: VGPRs and AGPRs together, or the larger."""
+        return pooled_vgprs(self.arch, self.vgpr, self.agpr)
+
+    @property
+    def vgpr_allocated(self) -> int:
+        """Vector registers that a wavefront occupies, padded and rounded to the granule."""
+        granule = self.arch.occupancy.vgprs[self.size].granule
+        return max(granule, align(max(self.vgpr_total, self.padded_vgpr or 0), granule))
+
+
+def pooled_vgprs(arch: Architecture, vgpr: int, agpr: int) -> int:
+    """Registers that VGPRs and AGPRs take of one file.
+
+    In a unified file AGPRs start at a multiple of ``accum_granule``; with separate files of equal size the larger
+    count decides (LLVM, getTotalNumVGPRs).
+    """
+    rules = arch.occupancy
+    if rules.unified_vgprs and agpr:
+        return align(vgpr, rules.accum_granule) + agpr
+    return max(vgpr, agpr)
+
+
+def from_registers(
+    registers: Any, arch: Architecture, *, lds_bytes: int, num_warps: int, mode: str | None = None
+) -> OccupancyInput:
+    """The demands of a compiled kernel.
+
+    Args:
+        registers: anything with the fields of :class:`kprof.inputs.amdgcn.Registers`.
+        arch: the architecture it was compiled for.
+        lds_bytes: LDS of a workgroup in bytes.
+        num_warps: wavefronts of a workgroup.
+        mode: ``wgp`` or ``cu``; what the kernel was compiled for, or the default, when ``None``.
+
+    Raises:
+        KprofError: the number of vector registers is unknown, or see :class:`OccupancyInput`.
+    """
+    size = registers.wavefront_size or arch.wavefront_size
+    used, accumulators = registers.vgpr, registers.agpr or 0
+    if used is None:
+        used = registers.total_vgpr if registers.total_vgpr is not None else registers.next_free_vgpr
+        accumulators = 0
+    if used is None:
+        raise KprofError("the number of VGPRs is not in the input", hint="It is in .amdhsa_next_free_vgpr.")
+    if mode is None and registers.wgp_mode is not None and len(arch.occupancy.modes) > 1:
+        mode = "wgp" if registers.wgp_mode else "cu"
+    padded_sgpr = None
+    if registers.next_free_sgpr is not None and registers.next_free_sgpr > (registers.sgpr or 0):
+        padded_sgpr = registers.next_free_sgpr + arch.llvm.sgpr_extra
+    return OccupancyInput(
+        arch=arch,
+        vgpr=used,
+        agpr=accumulators,
+        sgpr=registers.sgpr or 0,
+        lds_bytes=lds_bytes,
+        num_warps=num_warps,
+        wavefront_size=size,
+        mode=mode,
+        padded_vgpr=registers.next_free_vgpr,
+        padded_sgpr=padded_sgpr,
+    )
+
+
+def _check(what: str, count: int, most: int, arch: str) -> None:
+    if count < 0:
+        raise KprofError(f"there cannot be {count} {what}")
+    if count > most:
+        raise KprofError(f"{count} {what}: a wavefront on {arch} can have {most}")
