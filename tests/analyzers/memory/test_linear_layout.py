@@ -32,7 +32,7 @@ def builder():
 
     if tuple(map(int, triton.__version__.split(".")[:2])) < (3, 9):
         pytest.skip("this Triton's layout builder takes other arguments")
-    yield made  # the context must outlive it
+    yield made  # noqa: PT022 - the context must outlive it
 
 
 def agree(builder, attribute, layout, shape):

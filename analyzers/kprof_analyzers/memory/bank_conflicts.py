@@ -1,0 +1,67 @@
+"""LDS bank conflicts of one access of a wavefront, counted exactly as the hardware serves it.
+
+The lanes of a wavefront are served in groups (phases). Inside a group every bank delivers one dword a clock; lanes that
+read the same dword share it. Each further dword that a group wants of a bank costs a clock. The groups of each access
+width are in the hardware files.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kprof.hardware.machine import Architecture
+
+
+@dataclass(frozen=True)
+class BankCost:
+    """What one LDS instruction of a wavefront costs in the banks.
+
+    Attributes:
+        cycles: clocks without any conflict: one for each phase.
+        conflicts: further clocks because lanes of a phase want different dwords of one bank.
+    """
+
+    cycles: int
+    conflicts: int
+
+    def __add__(self, other: "BankCost") -> "BankCost":
+        """Cost of two instructions one after the other."""
+        return BankCost(self.cycles + other.cycles, self.conflicts + other.conflicts)
+
+
+class PhasesUnknownError(ValueError):
+    """The hardware file has no lane groups for this access; the message names it."""
+
+
+def access_cost(addresses: Sequence[int | None], width: int, arch: Architecture, *, write: bool = False) -> BankCost:
+    """Cost of one LDS read or write.
+
+    Args:
+        addresses: byte address of each lane, ``None`` for a lane that is switched off.
+        width: bytes per lane: 1, 2, 4, 8 or 16.
+        arch: hardware model with banks and phases.
+        write: a write; its groups are taken from the reads of that width where the hardware file has only those.
+
+    Raises:
+        PhasesUnknownError: no groups are known for this width on this architecture.
+    """
+    conflicts = 0
+    groups = _groups(width, arch, write=write)
+    for lanes in groups:
+        wanted: dict[int, set[int]] = {}
+        for lane in lanes:
+            address = addresses[lane] if lane < len(addresses) else None
+            if address is None:
+                continue
+            for dword in range(address // 4, (address + width - 1) // 4 + 1):
+                wanted.setdefault(dword % arch.lds.banks, set()).add(dword)
+        conflicts += max((len(dwords) for dwords in wanted.values()), default=1) - 1
+    return BankCost(len(groups), conflicts)
+
+
+def _groups(width: int, arch: Architecture, *, write: bool) -> tuple[tuple[int, ...], ...]:
+    bits = max(32, width * 8)
+    names = [f"write_b{bits}", f"read_b{bits}"] if write else [f"read_b{bits}"]
+    for name in names:
+        if name in arch.lds.phases:
+            return arch.lds.phases[name]
+    raise PhasesUnknownError(f"the lane groups of {names[0]} on {arch.name} are not known")
