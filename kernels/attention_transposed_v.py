@@ -40,10 +40,7 @@ def _attend(
     col = tl.arange(0, BLOCK_N)
     for start in range(first, last, BLOCK_N):
         live = start + col < n_keys
-        if MASKED:
-            k = tl.load(k_ptrs + start * D, mask=live[None, :], other=0.0)
-        else:
-            k = tl.load(k_ptrs + start * D)
+        k = tl.load(k_ptrs + start * D, mask=live[None, :], other=0.0) if MASKED else tl.load(k_ptrs + start * D)
         if PRE_LOAD_V:
             v = tl.load(v_ptrs + start, mask=live[:, None], other=0.0) if MASKED else tl.load(v_ptrs + start)
         scores = tl.dot(q, k, input_precision="ieee")
