@@ -1,0 +1,183 @@
+"""``kprof kernels``: the kernels that come with kprof, or one of your own."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kprof.cli.common import JsonOption, NoColorOption, QuietOption, listed, terminal, write_output
+
+if TYPE_CHECKING:
+    from kprof.kernel_spec import Kernel
+
+HELP = "List the bundled kernels, or show one: cases, configurations, what an architecture cannot do."
+ARCHITECTURES = "gfx90a,gfx942,gfx950,gfx1100,gfx1201"
+
+app = typer.Typer(add_completion=False, no_args_is_help=True, rich_markup_mode=None)
+
+ArchitecturesOption = Annotated[
+    str, typer.Option("--arch", "-a", help="Architectures to speak of, comma separated.", metavar="ARCH[,ARCH]")
+]
+
+
+@app.command("list")
+def list_kernels(
+    arch: ArchitecturesOption = ARCHITECTURES,
+    json_path: JsonOption = None,
+    quiet: QuietOption = False,
+    no_color: NoColorOption = False,
+) -> None:
+    """Name, summary, number of cases, and the architectures that cannot run the default case."""
+    from kprof import kernel_library
+
+    archs = _architectures(arch)
+    rows = []
+    for entry in kernel_library.catalogue():
+        row: dict[str, Any] = {
+            "name": entry.name,
+            "summary": entry.summary,
+            "cases": list(entry.cases),
+            "parts": list(entry.parts),
+            "path": str(entry.path),
+        }
+        rows.append(row | {"unsupported": _unsupported(entry.name, archs)})
+    if json_path:
+        _write_json(json_path, {"kernels": rows})
+    if json_path != "-":
+        if not quiet:
+            _print_list(rows, no_color)
+        print(f"{len(rows)} kernels")
+
+
+@app.command("show")
+def show_kernel(
+    target: Annotated[str, typer.Argument(help="A bundled kernel, or file.py, or file.py::function.")],
+    arch: ArchitecturesOption = ARCHITECTURES,
+    json_path: JsonOption = None,
+    quiet: QuietOption = False,
+    no_color: NoColorOption = False,
+) -> None:
+    """Cases, default knobs on each architecture, further configurations, tuning space and source of one kernel."""
+    from kprof import kernel_library
+
+    kernel = kernel_library.load(target)
+    facts = _facts(kernel, _architectures(arch))
+    if json_path:
+        _write_json(json_path, facts)
+    if json_path != "-":
+        if not quiet:
+            _print_kernel(facts, no_color)
+        print(f"{kernel.name}: {len(kernel.shapes)} cases, {len(kernel.configs)} configurations")
+
+
+def _architectures(text: str) -> list[str]:
+    """Architectures meant by ``--arch``, which may name products too."""
+    if text == ARCHITECTURES:
+        return listed(text)
+    from kprof.hardware import machine
+
+    return list(dict.fromkeys(machine.load(name).name for name in listed(text)))
+
+
+def _write_json(path: str, content: dict[str, Any]) -> None:
+    import json
+
+    write_output(path, json.dumps(content, indent=2, default=str) + "\n")
+
+
+def _unsupported(name: str, archs: list[str]) -> dict[str, str] | None:
+    """Architecture to why it cannot run the default case; ``None`` when that is not known without Triton."""
+    from importlib.util import find_spec
+
+    from kprof import kernel_library
+
+    if find_spec("triton") is None:
+        return None
+    return _reasons(kernel_library.load(name), archs)
+
+
+def _reasons(kernel: "Kernel", archs: list[str], case: str | None = None) -> dict[str, str]:
+    if kernel.unsupported is None:
+        return {}
+    asked = {arch: kernel.unsupported(arch, kernel.problem(arch, case)) for arch in archs}
+    return {arch: reason for arch, reason in asked.items() if reason is not None}
+
+
+def _facts(kernel: "Kernel", archs: list[str]) -> dict[str, Any]:
+    """Everything that ``show`` tells, as JSON-ready data."""
+    from math import prod
+
+    code = getattr(kernel.entry, "fn", kernel.entry).__code__
+    return {
+        "name": kernel.name,
+        "summary": kernel.summary,
+        "source": {"file": code.co_filename, "line": code.co_firstlineno, "function": code.co_name},
+        "cases": {case: dict(shape) for case, shape in kernel.shapes.items()},
+        "unsupported": {case: reasons for case in kernel.shapes if (reasons := _reasons(kernel, archs, case))},
+        "defaults": {arch: kernel.configure(arch, None, kernel.problem(arch)) for arch in archs},
+        "configs": [dict(config) for config in kernel.configs],
+        "space": {
+            "size": prod(len(values) for values in kernel.space.values()) if kernel.space else 0,
+            "knobs": {name: list(values) for name, values in kernel.space.items()},
+        },
+        "notes": dict(kernel.notes),
+        "parts": list(kernel.parts),
+        "checks": {name: {"shape": dict(c.shape), "config": dict(c.config)} for name, c in kernel.checks.items()},
+    }
+
+
+def _print_list(rows: list[dict[str, Any]], no_color: bool) -> None:
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column("kernel", style="bold", no_wrap=True)
+    table.add_column("cases", justify="right")
+    table.add_column("what it does")
+    table.add_column("not on")
+    for row in rows:
+        unsupported = "?" if row["unsupported"] is None else " ".join(row["unsupported"])
+        table.add_row(row["name"], str(len(row["cases"])), row["summary"], unsupported)
+    terminal(no_color=no_color).print(table)
+
+
+def _print_kernel(facts: dict[str, Any], no_color: bool) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    console = terminal(no_color=no_color)
+    console.print(Text(facts["name"], style="bold"), Text(facts["summary"]))
+    source = facts["source"]
+    console.print(Text(f"{source['file']}:{source['line']}  {source['function']}", style="dim"), soft_wrap=True)
+
+    def section(title: str, rows: dict[str, str]) -> None:
+        if not rows:
+            return
+        console.print()
+        console.print(Text(title, style="bold"))
+        table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 2))
+        table.add_column(no_wrap=True)
+        table.add_column()
+        for name, text in rows.items():
+            table.add_row(Text(name), Text(text))
+        console.print(table)
+
+    section("Cases", {name: _pairs(shape) for name, shape in facts["cases"].items()})
+    section("Default knobs", _grouped({arch: _pairs(config) for arch, config in facts["defaults"].items()}))
+    section("Configurations", {str(i): _pairs(config) for i, config in enumerate(facts["configs"], 1)})
+    knobs = {name: " ".join(map(str, values)) for name, values in facts["space"]["knobs"].items()}
+    section(f"Tuning space, {facts['space']['size']:,} combinations before the pointless ones", knobs)
+    section("Cannot run", _grouped({case: "; ".join(r.values()) for case, r in facts["unsupported"].items()}))
+    section("Notes", facts["notes"])
+    section("Further functions", {f"{facts['name']}::{part}": "" for part in facts["parts"]})
+    console.print()
+
+
+def _pairs(values: dict[str, Any]) -> str:
+    return " ".join(f"{name}={value}" for name, value in values.items())
+
+
+def _grouped(rows: dict[str, str]) -> dict[str, str]:
+    """Rows with the same text as one row."""
+    names: dict[str, list[str]] = {}
+    for name, text in rows.items():
+        names.setdefault(text, []).append(name)
+    return {" ".join(group): text for text, group in names.items()}

@@ -1,0 +1,84 @@
+"""``kprof kernels list`` and ``show`` on the bundled kernels and on a user's file."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from kprof.cli.kernels import app
+from kprof.errors import KprofError
+from kprof.kernel_library import bundled, load
+
+
+def run(*arguments: str) -> str:
+    """Standard output of ``kprof kernels ...``; a KprofError goes through, as to the main program."""
+    result = CliRunner().invoke(app, list(arguments), catch_exceptions=False)
+    if isinstance(result.exception, KprofError):
+        raise result.exception
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def test_list_names_every_kernel() -> None:
+    """The table has each bundled kernel, and the last line counts them."""
+    output = run("list")
+
+    assert all(name in output for name in bundled())
+    assert output.splitlines()[-1] == f"{len(bundled())} kernels"
+
+
+@pytest.mark.triton
+def test_list_json_tells_what_an_architecture_cannot_do() -> None:
+    """fp8 kernels are listed with the reason why CDNA2 cannot run them."""
+    pytest.importorskip("triton")
+
+    kernels = {row["name"]: row for row in json.loads(run("list", "--json", "-", "--arch", "gfx90a,MI300X"))["kernels"]}
+
+    assert kernels["softmax"]["unsupported"] == {}
+    assert list(kernels["gemm_skinny_fp8"]["unsupported"]) == ["gfx90a"]
+    assert "square_8k" in kernels["gemm"]["cases"]
+
+
+@pytest.mark.triton
+def test_show_json_is_the_kernel() -> None:
+    """``show --json`` gives cases, defaults for each architecture, space and source line as the kernel has them."""
+    pytest.importorskip("triton")
+    kernel = load("flash_attention")
+
+    facts = json.loads(run("show", "flash_attention", "--json", "-", "--arch", "gfx942,gfx1201"))
+
+    assert facts["cases"] == {name: dict(shape) for name, shape in kernel.shapes.items()}
+    assert facts["defaults"]["gfx942"] == kernel.configure("gfx942", None, kernel.problem("gfx942"))
+    assert facts["space"]["knobs"]["BLOCK_M"] == list(kernel.space["BLOCK_M"])
+    line = Path(facts["source"]["file"]).read_text().splitlines()[facts["source"]["line"] - 1 :][:2]
+    assert line == ["@triton.jit", "def flash_attention_kernel("]
+
+
+@pytest.mark.triton
+def test_show_prints_sections_and_ends_with_a_verdict() -> None:
+    """The page has cases, defaults, space and further functions; quiet leaves the last line."""
+    pytest.importorskip("triton")
+
+    page = run("show", "gemm")
+
+    assert [
+        title for title in ("Cases", "Default knobs", "Tuning space", "Further functions") if title not in page
+    ] == []
+    assert run("show", "gemm", "--quiet") == page.splitlines()[-1] + "\n"
+
+
+@pytest.mark.triton
+def test_show_of_a_bare_function(tmp_path: Path) -> None:
+    """A user's function without a KERNEL is shown as having no cases."""
+    pytest.importorskip("triton")
+    path = tmp_path / "mine.py"
+    path.write_text("import triton\n\n\n@triton.jit\ndef nothing(x_ptr):\n    pass\n")
+
+    assert run("show", f"{path}::nothing").endswith("nothing: 0 cases, 0 configurations\n")
+
+
+def test_unknown_kernel_has_near_matches() -> None:
+    """A mistyped name is an error that names the right one."""
+    with pytest.raises(KprofError, match="did you mean 'softmax'"):
+        run("show", "softmaxx")
