@@ -7,6 +7,7 @@ from msgspec import UNSET
 
 from kprof import __version__
 from kprof.analysis import Analyzer, KernelFacts, discover
+from kprof.errors import KprofError
 from kprof.findings import Finding, Location, Severity
 from kprof.hardware.machine import Architecture
 from kprof.harness.targets import LoadedKernel
@@ -46,9 +47,12 @@ def facts_of(loaded: LoadedKernel) -> tuple[KernelFacts, list[str]]:
     else:
         assert isinstance(resources.lds_bytes, int)
         assert isinstance(resources.num_warps, int)
-        occupancy = from_kernel(
-            registers, lds_bytes=resources.lds_bytes, num_warps=resources.num_warps, arch=loaded.arch
-        )
+        try:
+            occupancy = from_kernel(
+                registers, lds_bytes=resources.lds_bytes, num_warps=resources.num_warps, arch=loaded.arch
+            )
+        except KprofError as error:
+            notes.append(f"occupancy is not known: {error.message}")
     facts = KernelFacts(
         name=loaded.name,
         arch=loaded.arch,
@@ -82,16 +86,16 @@ def report(kernels: Iterable[KernelReport], failed: Sequence[str] = (), fail_on:
         for s in sorted(Severity, key=lambda s: -s.rank)
         if counts[s]
     ]
-    found = ", ".join(words) or "nothing found"
+    found = ", ".join(words) or "no findings"
     kind = "kernel" if len(entries) == 1 else "kernels"
-    done = f"{len(entries)} {kind} analysed, {found}"
+    done = f"{len(entries)} {kind} analysed: {found}"
     if failed or not entries:
         missing = f"{len(failed)} could not be analysed; " if failed else "there was no kernel; "
         verdict = Verdict(status="cannot_tell", summary=f"cannot tell: {missing}{done}")
     elif failing and fail_on is not None:
         verdict = Verdict(status="regression", summary=f"failed (--fail-on {fail_on.value}): {done}")
     else:
-        verdict = Verdict(status="ok", summary=f"ok: {done}")
+        verdict = Verdict(status="ok", summary=done)
     return Report(kprof=__version__, kernels=entries, verdict=verdict, notes=list(failed))
 
 

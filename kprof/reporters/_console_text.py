@@ -5,6 +5,8 @@ from msgspec import UNSET
 from kprof.report import KernelReport, LoopFacts
 
 _BAR_CELLS = 8
+_GLOBAL = ("global_", "buffer_", "flat_", "image_")
+_SHOWN = 3
 
 
 def plural(count: int, noun: str) -> str:
@@ -34,7 +36,7 @@ def config_line(kernel: KernelReport) -> str:
     if kernel.specialization is not UNSET:
         spec = kernel.specialization
         knobs = {**spec.constexprs, **spec.options, **spec.environment}
-        parts.append(" ".join(f"{name}={value}" for name, value in knobs.items()))
+        parts.append(" ".join(f"{name}={value}" for name, value in knobs.items() if value is not None))
     if kernel.cached is True:
         parts.append("from the cache (no GPU used)")
     elif kernel.compile_seconds is not UNSET:
@@ -42,20 +44,29 @@ def config_line(kernel: KernelReport) -> str:
     return "   ".join(p for p in parts if p)
 
 
-def loop_summary(loop: LoopFacts) -> str:
-    """What a loop does in one line: lines, matrix work, memory instructions by width, drains, spills."""
+def loop_summary(loop: LoopFacts, *, full: bool = False) -> str:
+    """What a loop does in one line: lines, matrix work, memory instructions by width, drains, spills.
+
+    Args:
+        loop: the loop.
+        full: every memory instruction and wait instead of the most frequent ones.
+    """
     parts = []
     for file, (first, last) in list(loop.lines.items())[:1]:
         name = file.rsplit("/", 1)[-1]
         parts.append(f"{name}:{first}" if first == last else f"{name}:{first}-{last}")
     counts = [f"{n} MFMA {shape}" for shape, n in loop.matrix.items()]
-    counts += [f"{n} {name}" for name, n in loop.instructions.items() if _is_memory(name)]
-    drains = {wait: n for wait, n in loop.waits.items() if wait.endswith("(0)")}
-    counts += [f"{n} {wait}" for wait, n in drains.items()]
+    counts += _most({k: n for k, n in loop.instructions.items() if k.startswith(_GLOBAL)}, full=full)
+    counts += _most({k: n for k, n in loop.instructions.items() if k.startswith("ds_")}, full=full)
+    counts += _most({k: n for k, n in loop.waits.items() if full or k.endswith("(0)")}, full=full)
     if loop.spill_accesses:
         counts.append(f"{loop.spill_accesses} scratch accesses (spills)")
     return "   ".join([*parts, " · ".join(counts) or f"{sum(loop.instructions.values())} instructions"])
 
 
-def _is_memory(mnemonic: str) -> bool:
-    return mnemonic.startswith(("global_load", "global_store", "buffer_load", "buffer_store", "ds_", "flat_"))
+def _most(counts: dict[str, int], *, full: bool) -> list[str]:
+    """The most frequent entries, and how many further instructions are left out."""
+    shown = list(counts.items()) if full else list(counts.items())[:_SHOWN]
+    left = sum(counts.values()) - sum(n for _, n in shown)
+    family = next(iter(counts), "").split("_")[0]
+    return [*(f"{n} {name}" for name, n in shown), *([f"{left} other {family}_*"] if left else [])]

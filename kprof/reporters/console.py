@@ -14,6 +14,14 @@ if TYPE_CHECKING:
 
 _COLOUR = {"error": "bold red", "warning": "yellow", "note": "cyan"}
 _VERDICT_COLOUR = {"ok": "green", "regression": "bold red", "cannot_tell": "bold yellow"}
+_LIMITER = {
+    "vgpr": "VGPRs",
+    "sgpr": "SGPRs",
+    "lds": "LDS",
+    "wave_slots": "wave slots",
+    "workgroup_slots": "workgroup slots",
+    "launch_bounds": "waves_per_eu",
+}
 _FINDINGS_SHOWN = 6
 
 
@@ -74,14 +82,15 @@ class ConsoleReporter:
         table.add_column(no_wrap=True)
         table.add_column(ratio=1)
         table.add_column(no_wrap=True, justify="left")
-        shown = findings if self._verbose else findings[:_FINDINGS_SHOWN]
-        for finding in shown:
+        groups = _alike(findings, together=not self._verbose)
+        shown = groups if self._verbose else groups[:_FINDINGS_SHOWN]
+        for finding, *others in shown:
             colour = _COLOUR[finding.severity.value]
             where = Text("" if finding.location is UNSET else str(finding.location), style="blue")
             table.add_row(
                 Text(f"  {finding.severity.value}", style=colour),
                 Text(f"{finding.rule} {finding.name}"),
-                Text(finding.message),
+                Text(finding.message).append(f"; {len(others)} more alike" if others else "", style="dim"),
                 where,
             )
             if self._verbose:
@@ -90,8 +99,8 @@ class ConsoleReporter:
             if self._verbose > 1 and finding.evidence:
                 pairs = "  ".join(f"{k}={v}" for k, v in finding.evidence.items())
                 table.add_row("", "", Text(pairs, style="dim"), "")
-        if len(findings) > len(shown):
-            table.add_row("", Text(f"{len(findings) - len(shown)} more: -v shows all", style="dim"), "", "")
+        if len(groups) > len(shown):
+            table.add_row("", Text(f"{len(groups) - len(shown)} more: -v shows all", style="dim"), "", "")
         table.add_row("", "", "", "")
         return table
 
@@ -124,10 +133,14 @@ class ConsoleReporter:
         text = Text(f"{waves(occupancy.waves_per_simd)} / {occupancy.max_waves_per_simd} waves per SIMD   ")
         share = occupancy.waves_per_simd / occupancy.max_waves_per_simd
         text.append(bar(share), style="green" if share >= 0.5 else "yellow" if share > 0.2 else "red")
-        text.append(f"   limited by {occupancy.limiter.replace('_', ' ').replace('vgpr', 'VGPR')}")
-        others = {k: v for k, v in occupancy.limits.items() if k in {"vgpr", "lds"} and k != occupancy.limiter}
+        text.append(f"   limited by {_LIMITER[occupancy.limiter]}")
+        others = {
+            name: limit
+            for name, limit in occupancy.limits.items()
+            if name in {"vgpr", "lds"} and name != occupancy.limiter and limit > occupancy.waves_per_simd
+        }
         if others:
-            allowed = ", ".join(f"{k.upper()} would allow {waves(v)}" for k, v in others.items())
+            allowed = ", ".join(f"{name.upper()} would allow {waves(limit)}" for name, limit in others.items())
             text.append(f"  ({allowed})", style="dim")
         step = occupancy.next_step
         if step is not UNSET:
@@ -161,9 +174,19 @@ class ConsoleReporter:
             self._console.print(Text(_loop_line(loop)))
 
 
+def _alike(findings: list[Finding], *, together: bool) -> list[list[Finding]]:
+    """Findings of one rule on one line in one group: the loops of a kernel often share their source."""
+    groups: dict[object, list[Finding]] = {}
+    for number, finding in enumerate(findings):
+        place = finding.location
+        key = (finding.rule, place.file, place.line) if together and place is not UNSET else number
+        groups.setdefault(key, []).append(finding)
+    return list(groups.values())
+
+
 def _loop_line(loop: LoopFacts) -> str:
     mark = "*" if loop.hot else " "
-    return f"  {mark} {'  ' * (loop.depth - 1)}{loop.header}   {loop_summary(loop)}"
+    return f"  {mark} {'  ' * (loop.depth - 1)}{loop.header}   {loop_summary(loop, full=True)}"
 
 
 def _registers(resources: Any) -> str:
