@@ -50,11 +50,12 @@ def refuse_foreign(text: str, path: str | None) -> None:
     if text.startswith(("\x7fELF", "__CLANG_OFFLOAD_BUNDLE__", "CCOB")):
         raise KprofError("this is a code object, not assembly text", path=path, hint="Read it as a .hsaco.")
     head = text[:_HEAD]
+    # Clang may write a zero byte into a comment, so that one alone proves nothing.
+    if _MNEMONIC.search(head):
+        return
     zero = head.find("\0")
     if zero >= 0:
         raise KprofError("this is binary data, not assembly text", path=path, place=f"byte {zero}")
-    if _MNEMONIC.search(head):
-        return
     for pattern, message, hint in _SIGNS:
         match = pattern.search(head)
         if match is not None:
