@@ -263,8 +263,11 @@ def has_fp8(arch: str) -> bool:
 
 
 def no_fp8(arch: str, dtype: str) -> str | None:
-    """Why an architecture cannot multiply this type, for ``Kernel.unsupported``; ``None`` when it can."""
-    if not dtype.startswith("fp8"):
+    """Why an architecture cannot multiply this type, for ``Kernel.unsupported``; ``None`` when it can.
+
+    Only AMD's architectures are judged: for others (``sm_90``) the compiler has the last word.
+    """
+    if not dtype.startswith("fp8") or not arch.startswith("gfx"):
         return None
     if not has_fp8(arch):
         return f"{arch} has no 8-bit float instructions"
