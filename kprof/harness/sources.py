@@ -43,8 +43,10 @@ def compile_target(target: str, machines: Sequence[Architecture], options: "Opti
         KprofError: no such kernel, case or knob; the architecture cannot do what the kernel needs; Triton is missing or
             refuses.
     """
+    from kprof.harness.triton_versions import installed
     from kprof.kernel_library import load
 
+    installed()
     kernel = load(target)
     jobs = [job for machine in machines for job in jobs_of(kernel, machine, options)]
     for job, compiled in zip(jobs, _compile(jobs, options), strict=True):

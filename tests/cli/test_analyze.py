@@ -1,0 +1,160 @@
+"""``kprof analyze kernel`` end to end: the main job, without a GPU."""
+
+import json
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from kprof.reporters.json_document import schema
+
+ROOT = Path(__file__).resolve().parents[2]
+pytestmark = pytest.mark.triton
+LARGE = "BLOCK_M=128,BLOCK_N=64,waves_per_eu=2,num_warps=4"
+SMALL = "BLOCK_M=64,BLOCK_N=32,waves_per_eu=2,num_warps=4"
+ATTENTION = ("analyze", "kernel", "flash_attention", "--arch", "gfx942", "--case", "d256_s4096")
+
+
+def document(kprof, *arguments):
+    """The ``--json`` document of a run that must succeed, checked against the schema."""
+    ran = kprof(*arguments, "--json", "-")
+    assert ran.code == 0, ran.err
+    found = json.loads(ran.out)
+    Draft202012Validator(schema()).validate(found)
+    return found
+
+
+def test_head_size_256_spills_with_the_large_tile(kprof):
+    """The published 2.7x: 128x64 spills an order of magnitude more than 64x32."""
+    (large,) = document(kprof, *ATTENTION, "--config", LARGE)["kernels"]
+    (small,) = document(kprof, *ATTENTION, "--config", SMALL)["kernels"]
+    assert large["resources"]["vgpr_spills"] > 100
+    assert large["resources"]["vgpr_spills"] >= 10 * small["resources"]["vgpr_spills"]
+
+
+def test_first_lines_say_where_the_spills_are(kprof):
+    """The report's first finding names the spills, the loop and the line."""
+    ran = kprof(*ATTENTION, "--config", LARGE, "--no-color")
+    lines = ran.out.splitlines()
+    assert "flash_attention" in lines[0]
+    first = " ".join(lines[2:6])
+    assert "KP301 spill-in-loop" in first
+    assert "VGPRs spilled" in first
+    assert ".LBB" in first
+    assert "flash_attention.py:" in first
+
+
+def test_spill_lines_are_lines_of_the_loop(kprof):
+    """Each line that is named lies in the kernel file and holds code."""
+    (kernel,) = document(kprof, *ATTENTION, "--config", LARGE)["kernels"]
+    source = (ROOT / "kernels" / "flash_attention.py").read_text().splitlines()
+    spills = [f for f in kernel["findings"] if f["rule"] == "KP301"]
+    assert spills
+    for finding in spills:
+        for place in [finding["location"], *finding["related"]]:
+            assert place["file"].endswith("flash_attention.py")
+            assert source[place["line"] - 1].strip()
+        loop = next(found for found in kernel["loops"] if found["header"] == finding["evidence"]["loop"])
+        assert loop["spill_accesses"] == sum(finding["evidence"][k] for k in ("scratch_loads", "scratch_stores"))
+
+
+def test_document_says_what_was_compiled(kprof):
+    """Triton version, architecture and full specialisation are in every result."""
+    import triton
+
+    (kernel,) = document(kprof, *ATTENTION, "--config", SMALL)["kernels"]
+    assert kernel["triton"] == triton.__version__
+    assert kernel["arch"] == "gfx942"
+    assert kernel["specialization"]["constexprs"]["BLOCK_M"] == 64
+    assert kernel["specialization"]["options"]["waves_per_eu"] == 2
+    hints = kernel["specialization"]["attributes"].values()
+    assert {"divisibility": 16, "pointer_range": 32} in hints
+    assert kernel["launch"]["grid"]
+    assert kernel["coverage"] == 1.0
+
+
+def test_second_run_is_served_from_the_cache(kprof):
+    """The same question again costs no compile."""
+    document(kprof, *ATTENTION, "--config", SMALL)
+    (again,) = document(kprof, *ATTENTION, "--config", SMALL)["kernels"]
+    assert again["cached"] is True
+
+
+def test_several_architectures_and_products(kprof):
+    """One entry an architecture, in the order asked for, with the product that was named."""
+    found = document(kprof, "analyze", "kernel", "softmax", "--arch", "gfx90a,MI300X,gfx1100")["kernels"]
+    assert [(k["arch"], k.get("product")) for k in found] == [
+        ("gfx90a", None),
+        ("gfx942", "MI300X"),
+        ("gfx1100", None),
+    ]
+    assert found[2]["resources"]["wavefront_size"] == 32
+
+
+def test_fail_on_turns_findings_into_exit_code_1(kprof):
+    """For CI: a finding at or above the bar fails."""
+    assert kprof(*ATTENTION, "--config", LARGE, "--fail-on", "error", "--quiet").code == 1
+    ran = kprof(*ATTENTION, "--config", SMALL, "--fail-on", "error", "--quiet")
+    assert (ran.code, ran.err) == (0, "")
+
+
+def test_own_kernel_by_signature(kprof, tmp_path):
+    """A file of one's own needs no specification, and finds buffer loads as a launch through torch would."""
+    path = tmp_path / "mine.py"
+    path.write_text(
+        "import triton\nimport triton.language as tl\n\n\n@triton.jit\ndef scale(x, y, n, BLOCK: tl.constexpr):\n"
+        "    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)\n"
+        "    tl.store(y + i, 2 * tl.load(x + i, mask=i < n), mask=i < n)\n"
+    )
+    arguments = (
+        "analyze",
+        "kernel",
+        f"{path}::scale",
+        "--signature",
+        "*fp16,*fp16,i32:16",
+        "--constexpr",
+        "BLOCK=2048",
+    )
+    (kernel,) = document(kprof, *arguments)["kernels"]
+    assert kernel["name"] == "scale"
+    assert kernel["source"]["file"] == str(path)
+    assert kernel["instructions"]["buffer_load_dwordx4"] == 1
+
+
+def test_compiled_files_say_the_same_as_their_source(kprof, tmp_path):
+    """Assembly with Triton's metadata beside it, as in a cache directory."""
+    from kprof.harness.compile import compile_kernel
+    from kprof.harness.specialize import from_launch
+    from kprof.kernel_library import load
+
+    kernel = load("softmax")
+    shape = kernel.problem("gfx942")
+    config = kernel.configure("gfx942", None, shape)
+    options = {name: config[name] for name in ("num_warps", "num_stages", "waves_per_eu")}
+    compiled = compile_kernel(from_launch(kernel.entry, kernel.launch(shape, config), "gfx942", options))
+    (tmp_path / "softmax_kernel.amdgcn").write_text(compiled.amdgcn)
+    (tmp_path / "softmax_kernel.ttgir").write_text(compiled.ttgir)
+    (tmp_path / "softmax_kernel.json").write_text(json.dumps(dict(compiled.metadata)))
+    (from_source,) = document(kprof, "analyze", "kernel", "softmax", "--arch", "gfx942")["kernels"]
+    (from_directory,) = document(kprof, "analyze", "kernel", tmp_path)["kernels"]
+    for key in ("resources", "occupancy", "loops", "instructions"):
+        assert from_directory[key] == from_source[key]
+
+
+def test_assembly_alone_does_not_invent_the_lds(kprof, tmp_path):
+    """Triton's LDS is not in the assembly: occupancy is null, with the reason."""
+    from kprof.harness.compile import compile_kernel
+    from kprof.harness.specialize import from_launch
+    from kprof.kernel_library import load
+
+    kernel = load("gemm")
+    shape = kernel.problem("gfx942")
+    config = kernel.configure("gfx942", None, shape)
+    compiled = compile_kernel(from_launch(kernel.entry, kernel.launch(shape, config), "gfx942", {"num_warps": 8}))
+    assert compiled.lds_bytes
+    path = tmp_path / "gemm.amdgcn"
+    path.write_text(compiled.amdgcn)
+    (found,) = document(kprof, "analyze", "kernel", path)["kernels"]
+    assert found["resources"]["lds_bytes"] is None
+    assert found["occupancy"] is None
+    assert any("LDS" in note for note in found["notes"])
