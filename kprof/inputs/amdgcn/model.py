@@ -68,6 +68,7 @@ class Registers:
         next_free_vgpr: what the kernel descriptor allocates from: includes AGPRs on gfx90a and later, and padding
             asked for by ``waves_per_eu``.
         next_free_sgpr: SGPRs without extras, padding included.
+        padded_sgpr: SGPRs with extras and padding, as in ``; NumSGPRsForWavesPerEU``.
         accum_offset: first AGPR in the unified file (gfx90a and later).
         vgpr_spills: VGPRs spilled.
         sgpr_spills: SGPRs spilled.
@@ -87,6 +88,7 @@ class Registers:
     sgpr: int | None = None
     next_free_vgpr: int | None = None
     next_free_sgpr: int | None = None
+    padded_sgpr: int | None = None
     accum_offset: int | None = None
     vgpr_spills: int | None = None
     sgpr_spills: int | None = None

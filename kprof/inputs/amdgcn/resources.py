@@ -61,6 +61,7 @@ def registers(
         sgpr=_first(metadata.get(".sgpr_count"), comments.get("TotalNumSgprs"), comments.get("NumSgprs")),
         next_free_vgpr=_first(directives.get("next_free_vgpr")),
         next_free_sgpr=_first(directives.get("next_free_sgpr")),
+        padded_sgpr=_first(comments.get("NumSGPRsForWavesPerEU")),
         accum_offset=_first(directives.get("accum_offset"), comments.get("AccumOffset")),
         vgpr_spills=_first(metadata.get(".vgpr_spill_count")),
         sgpr_spills=_first(metadata.get(".sgpr_spill_count")),
