@@ -132,11 +132,15 @@ def test_output_that_cannot_be_written(kprof, tmp_path):
 @pytest.mark.parametrize("target", ["flash_attention", "mine.py::scale"])
 def test_triton_missing(kprof, monkeypatch, target):
     """Without Triton: what is missing and how to get it."""
+    from kprof.harness.triton_versions import installed
+
     find = importlib.util.find_spec
+    installed.cache_clear()
     monkeypatch.setattr(
         importlib.util, "find_spec", lambda name, *rest: None if name == "triton" else find(name, *rest)
     )
     refused(kprof("analyze", "kernel", target), "Triton is not installed", "pip install")
+    installed.cache_clear()
 
 
 def test_triton_too_old(tmp_path):
