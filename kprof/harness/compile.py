@@ -4,6 +4,7 @@ import atexit
 from collections.abc import Iterable, Iterator
 from functools import cache as once
 
+from kprof.harness.cache import directory
 from kprof.harness.pool import TIMEOUT, Pool
 from kprof.harness.request import Compiled, CompileRequest, Outcome
 from kprof.harness.triton_versions import installed
@@ -51,11 +52,12 @@ def compile_many(
         KprofError: no usable Triton.
     """
     installed()
+    folder = directory() if cache else None
     if pool is not None:
-        yield from pool.run(requests)
+        yield from pool.run(requests, folder)
         return
     with Pool(jobs, timeout) as own:
-        yield from own.run(requests)
+        yield from own.run(requests, folder)
 
 
 def warm_up() -> None:

@@ -1,6 +1,7 @@
 """Compiling in this process, stage by stage. :mod:`kprof.harness.compile` does the same in a worker, safely."""
 
 import json
+import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -9,11 +10,13 @@ from typing import Any
 from kprof.errors import KprofError
 from kprof.harness import environment as switches
 from kprof.harness import triton_versions as versions
-from kprof.harness.failures import CompileFailure, explain
+from kprof.harness.failures import explain
 from kprof.harness.request import STAGES, Compiled, CompileRequest, DtypeRef, FunctionRef
 from kprof.harness.source import Function, load_function
 
 Progress = Callable[[str], None]
+
+_ARCH = re.compile(r"gfx\d{1,2}[0-9a-f]{2}(-strict)?")
 
 
 @dataclass
@@ -21,13 +24,13 @@ class Build:
     """A compile in progress: what it has made so far, kept when it fails."""
 
     request: CompileRequest
+    function: Function
     stages: dict[str, str | bytes] = field(default_factory=dict)
     stage_seconds: dict[str, float] = field(default_factory=dict)
     missing: dict[str, str] = field(default_factory=dict)
     metadata: dict[str, Any] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     stage: str | None = None
-    function: Function | None = None
 
 
 def compile_here(request: CompileRequest, progress: Progress | None = None) -> Compiled:
@@ -37,40 +40,65 @@ def compile_here(request: CompileRequest, progress: Progress | None = None) -> C
         KprofError: no usable Triton; the file or function is missing; an argument, option or variable is wrong.
         CompileFailure: the compiler refused; it holds the stages made before.
     """
-    from kprof.harness.cache import content_hash
-
     api = versions.api()
     switches.check(request.environment)
-    build = Build(request)
     with switches.applied(request.environment):
-        build.function = load_function(request.path, request.function)
-        started = time.perf_counter()
-        try:
-            _run(api, build, progress or (lambda _stage: None))
-        except KprofError:
-            raise
-        except Exception as error:  # noqa: BLE001  # the compiler raises all kinds, bare Exception among them
-            raise explain(error, build.stage, build.function, build.stages) from error
-        seconds = time.perf_counter() - started
+        function = load_function(request.path, request.function)
+        return compile_function(api, request, function, progress)
+
+
+def compile_function(
+    api: versions.Api, request: CompileRequest, function: Function, progress: Progress | None = None
+) -> Compiled:
+    """Compile a function that is loaded already. The request's environment is the caller's affair.
+
+    Raises:
+        KprofError, CompileFailure: as :func:`compile_here`.
+    """
+    build = Build(request, function)
+    started = time.perf_counter()
+    try:
+        _run(api, build, progress or (lambda _stage: None))
+    except KprofError:
+        raise
+    except Exception as error:
+        raise explain(error, build.stage, function, build.stages) from error
     return Compiled(
         request=request,
         stages=build.stages,
         metadata=build.metadata,
         triton_version=api.version,
-        seconds=seconds,
+        seconds=time.perf_counter() - started,
         cached=False,
-        hash=content_hash(request, build.function.jit),
-        source_line=build.function.line,
+        hash=hash_of(request, function),
+        source_line=function.line,
         stage_seconds=build.stage_seconds,
         diagnostics="\n".join(build.warnings),
         missing=build.missing,
     )
 
 
+def hash_of(request: CompileRequest, function: Function) -> str:
+    """SHA-256 of what decides the result; see :func:`kprof.harness.cache.content_hash`.
+
+    Raises:
+        CompileFailure: Triton cannot find what the function refers to.
+    """
+    from kprof.harness.cache import content_hash
+
+    try:
+        return content_hash(request, function.jit, function.dependencies)
+    except (AttributeError, NameError, RuntimeError, TypeError, ValueError) as error:
+        raise explain(error, "source", function, {}) from error
+
+
 def _run(api: versions.Api, build: Build, progress: Progress) -> None:
     request, function = build.request, build.function
-    if function is None:
-        raise KprofError("no function to compile", path=request.path)
+    if not _ARCH.fullmatch(request.arch):
+        raise KprofError(
+            f"{request.arch!r} is no AMD architecture that Triton compiles for",
+            hint="they are named gfx942, gfx1100, ...",
+        )
     target = api.gpu_target("hip", request.arch, versions.warp_size(request.arch))
     backend = api.make_backend(target)
     options = parse_options(api, backend, request, build.warnings)
@@ -171,6 +199,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, set | frozenset | tuple):
         return sorted(value) if isinstance(value, set | frozenset) else list(value)
     return vars(value) if hasattr(value, "__dict__") else str(value)
-
-
-__all__ = ["Build", "CompileFailure", "compile_here", "parse_options"]

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from difflib import get_close_matches
 
 from kprof.errors import KprofError
+from kprof.harness.triton_versions import installed
 
 SWITCHES: Mapping[str, str] = {
     "AMDGCN_USE_BUFFER_OPS": "buffer loads and stores where pointers have a 32-bit range",
@@ -44,12 +45,18 @@ def check(environment: Mapping[str, str | None]) -> None:
         KprofError: an unknown variable; near matches are named.
     """
     for name, value in environment.items():
-        if name not in SWITCHES and not name.startswith(("TRITON_", "AMDGCN_", "LLVM_", "MLIR_", "DISABLE_")):
+        if name not in SWITCHES and not name.startswith(("LLVM_", "MLIR_")) and name not in _knobs():
             near = get_close_matches(name, SWITCHES, n=3, cutoff=0.5)
             hint = f"did you mean {' or '.join(near)}?" if near else f"known are {', '.join(sorted(SWITCHES))}"
             raise KprofError(f"{name} is no environment variable that changes how Triton compiles", hint=hint)
         if value is not None and "\0" in value:
             raise KprofError(f"the value of {name} has a zero byte")
+
+
+def _knobs() -> str:
+    """The text in which the installed Triton names its variables: newer ones are let through too."""
+    path = installed().root / "knobs.py"
+    return path.read_text(encoding="utf-8") if path.is_file() else ""
 
 
 def relevant(environment: Mapping[str, str | None]) -> dict[str, str]:

@@ -49,7 +49,10 @@ def from_diagnostics(failure: CompileFailure, printed: str) -> CompileFailure:
     """The same with what was printed: MLIR names the line there and not in the exception."""
     failure.diagnostics = "\n".join(filter(None, (failure.diagnostics, printed.strip())))
     found = _DIAGNOSTIC.search(printed)
-    if found and failure.stage != "source":
+    if found and "unsupported target" in found["text"]:
+        failure.message = f"this Triton does not compile for {found['text'].split()[-1].strip(chr(39))}"
+        failure.place = None
+    elif found and failure.stage != "source":
         failure.message = f"{failure.message}: {found['text']}"
         if found["file"] == failure.path:
             failure.place = f"line {found['line']}"
@@ -96,8 +99,14 @@ def _message(error: BaseException, stage: str | None) -> tuple[str, str | None]:
     lines = [line.strip() for line in text.strip().splitlines() if line.strip()]
     if not lines:
         return f"the compiler failed with {type(error).__name__} while making {stage}", None
+    if "unsupported target" in text:
+        return "this Triton does not compile for the architecture", None
     if "PassManager::run failed" in text:
         return f"the compiler failed while making {stage}", None
+    repr_of = re.fullmatch(r"\w+\((['\"])(.*)\1\)", lines[0]) if own else None
+    if repr_of:
+        # Triton puts some causes down as Python writes them: NameError('x is not defined').
+        lines[0] = repr_of[2]
     kind = "" if own else f"{type(error).__name__}: "
     # An excerpt of the source comes first in messages that have one; the reason is the last line.
     reason = lines[0] if own else lines[-1]

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any
 
+from kprof.harness.cache import lookup
 from kprof.harness.record import load_compiled, load_failure
 from kprof.harness.request import CompileRequest, Outcome
 from kprof.harness.wire import pack, unpack
@@ -42,7 +43,7 @@ class Worker:
     index: int = 0
     started: float = 0.0
     stage: str | None = None
-    ready: bool = False
+    cache: Path | None = None
     served: int = 0
 
     def kill(self) -> None:
@@ -151,8 +152,13 @@ class Pool:
         self._workers.remove(worker)
 
     def _give(self, index: int, request: CompileRequest, cache: Path | None) -> Iterator[Outcome]:
+        found = lookup(request, cache) if cache else None
+        if found is not None:
+            yield Outcome(request, index=index, compiled=found, diagnostics=found.diagnostics)
+            return
         worker = next((w for w in self._workers if w.request is None), None) or self._start()
-        worker.request, worker.index, worker.stage, worker.started = request, index, None, time.monotonic()
+        worker.request, worker.index, worker.cache = request, index, cache
+        worker.stage, worker.started = None, time.monotonic()
         message = {"request": request.to_json(), "cache": str(cache) if cache else None}
         try:
             for part in pack(message):
@@ -174,24 +180,26 @@ class Pool:
                 continue
             worker.buffer += data
             while (frame := unpack(worker.buffer)) is not None:
-                outcome = self._frame(worker, *frame)
-                if outcome is not None:
-                    yield outcome
+                yield from self._frame(worker, *frame)
         for worker in self._busy():
             if time.monotonic() > worker.started + self.timeout:
                 yield self._late(worker)
 
-    def _frame(self, worker: Worker, head: dict[str, Any], blobs: dict[str, str | bytes]) -> Outcome | None:
-        if head["kind"] == "ready":
-            worker.ready = True
-            worker.started = time.monotonic()
-            return None
-        if head["kind"] == "stage":
-            worker.stage = head["stage"]
-            return None
+    def _frame(self, worker: Worker, head: dict[str, Any], blobs: dict[str, str | bytes]) -> Iterator[Outcome]:
         request = worker.request
-        if request is None:
-            return None
+        if head["kind"] == "ready":
+            worker.started = time.monotonic()
+        elif head["kind"] == "stage":
+            worker.stage = head["stage"]
+        elif request is not None and head["kind"] == "stale":
+            self._discard(worker)
+            yield from self._give(worker.index, request, worker.cache)
+        elif request is not None:
+            yield self._answer(worker, request, head, blobs)
+
+    def _answer(
+        self, worker: Worker, request: CompileRequest, head: dict[str, Any], blobs: dict[str, str | bytes]
+    ) -> Outcome:
         if head["kind"] == "compiled":
             compiled = load_compiled(request, head["compiled"], blobs, cached=head["cached"])
             outcome = Outcome(request, compiled=compiled, diagnostics=compiled.diagnostics)
@@ -199,7 +207,7 @@ class Pool:
             outcome = load_failure(request, head, blobs)
         worker.request = None
         worker.served += 1
-        if worker.served >= RECYCLE:
+        if worker.served >= RECYCLE or head.get("retire"):
             self._discard(worker)
         return replace(outcome, index=worker.index, seconds=time.monotonic() - worker.started)
 

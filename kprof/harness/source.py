@@ -9,12 +9,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from functools import cached_property
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from kprof.errors import KprofError
+from kprof.harness.dependencies import Dependencies, dependencies
 
 _PREFIX = "_kprof_user_"
 
@@ -38,6 +40,12 @@ class Function:
     configs: Sequence[Mapping[str, Any]] = ()
     heuristics: tuple[str, ...] = ()
     module: ModuleType | None = field(default=None, repr=False, compare=False)
+
+    @cached_property
+    def dependencies(self) -> Dependencies:
+        """Files that decide what the function is."""
+        module = self.module or sys.modules.get(getattr(self.jit.fn, "__module__", ""))
+        return dependencies(module) if module is not None else Dependencies(complete=False)
 
     @property
     def line(self) -> int | None:

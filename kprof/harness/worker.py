@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from kprof.errors import KprofError
+from kprof.harness.dependencies import Stamp, stale
 from kprof.harness.failures import CompileFailure, from_diagnostics
 from kprof.harness.record import dump_compiled
 from kprof.harness.request import Compiled, from_json
 from kprof.harness.wire import pack, unpack
 
+_LOADED: dict[str, Stamp] = {}
 _LOG = 2
 _LOG_LIMIT = 1 << 20
 
@@ -37,6 +39,10 @@ def main() -> None:
                 return
             buffer += data
             continue
+        if stale(_LOADED):
+            # Python keeps imported modules; only a new process sees what the files say now.
+            _send(answers, {"kind": "stale"})
+            return
         head, blobs = _serve(frame[0], answers)
         _send(answers, head, blobs)
 
@@ -61,13 +67,14 @@ def _serve(message: dict[str, Any], answers: BinaryIO) -> tuple[dict[str, Any], 
         _send(answers, {"kind": "stage", "stage": stage})
 
     try:
-        compiled = build(request, Path(message["cache"]) if message["cache"] else None, progress, log)
+        compiled = build(request, Path(message["cache"]) if message["cache"] else None, progress, log, _LOADED)
     except CompileFailure as failure:
         explained = from_diagnostics(failure, log())
         head = _failure(explained) | {"stage": explained.stage, "diagnostics": explained.diagnostics}
         return head, dict(explained.stages)
     except KprofError as error:
-        return _failure(error) | {"stage": None, "diagnostics": log()}, {}
+        # A file that could not be imported may have left half of its helpers behind.
+        return _failure(error) | {"stage": None, "diagnostics": log(), "retire": True}, {}
     return _success(compiled)
 
 
