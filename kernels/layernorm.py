@@ -1,9 +1,12 @@
 """Layer normalisation, forward: y = (x - mean) / sqrt(var + eps) * weight + bias, row by row."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import triton
 import triton.language as tl
 
-from kprof.kernel_spec import Check, Kernel, Launch, Tensor, execute, rounding, size_of, torch_dtype
+from kprof.kernel_spec import Check, Config, Kernel, Launch, Shape, Tensor, execute, rounding, size_of, torch_dtype
 
 EPS = 1e-5
 
@@ -54,7 +57,7 @@ def layernorm(x, weight, bias, y, mean, rstd, stride, N, eps, BLOCK_N: tl.conste
     tl.store(rstd + row, row_rstd)
 
 
-def launch(shape, config):
+def launch(shape: Shape, config: Config) -> Launch:
     """``x``, ``y`` [M, N]; ``weight``, ``bias`` [N]; ``mean``, ``rstd`` [M] float32. A workgroup a row."""
     rows = Tensor(shape["dtype"], (shape["M"], shape["N"]))
     columns = Tensor(shape["dtype"], (shape["N"],))
@@ -66,7 +69,7 @@ def launch(shape, config):
     return Launch(args={**args, **numbers, **tiles}, grid=(shape["M"],))
 
 
-def inputs(shape, device, seed):
+def inputs(shape: Shape, device: str, seed: int) -> dict[str, Any]:
     """``x`` with mean 0.5, and ``weight`` around 1: an error in the mean must show."""
     import torch
 
@@ -79,7 +82,7 @@ def inputs(shape, device, seed):
     }
 
 
-def run(inputs, shape, config):
+def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, Any]:
     """``y`` [M, N], ``mean`` [M], ``rstd`` [M]."""
     import torch
 
@@ -89,7 +92,7 @@ def run(inputs, shape, config):
     return outputs
 
 
-def reference(inputs, shape):
+def reference(inputs: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
     """The same in float64."""
     x, weight, bias = (inputs[name].double() for name in ("x", "weight", "bias"))
     mean = x.mean(-1)
@@ -97,7 +100,7 @@ def reference(inputs, shape):
     return {"y": (x - mean[:, None]) * rstd[:, None] * weight + bias, "mean": mean, "rstd": rstd}
 
 
-def tolerance(shape):
+def tolerance(shape: Shape) -> tuple[float, float]:
     """One rounding to the stored dtype, and 16 float32 roundings of terms of size 1 on the way.
 
     The second matters where y is small: it is a difference of terms of size 1.

@@ -5,10 +5,25 @@ and writes it once; a second kernel adds the parts. No atomics and no locks, so 
 in which workgroups run.
 """
 
+from collections.abc import Mapping
+from typing import Any
+
 import triton
 import triton.language as tl
 
-from kprof.kernel_spec import Check, Kernel, Launch, Part, Tensor, execute, rounding, size_of, torch_dtype
+from kprof.kernel_spec import (
+    Check,
+    Config,
+    Kernel,
+    Launch,
+    Part,
+    Shape,
+    Tensor,
+    execute,
+    rounding,
+    size_of,
+    torch_dtype,
+)
 
 EPS = 1e-5
 
@@ -62,11 +77,11 @@ def add_parts(dw_parts, db_parts, dw, db, N, GROUPS: tl.constexpr, ROWS: tl.cons
     tl.store(db + at, tl.sum(db_sum, axis=0).to(db.dtype.element_ty), mask=inside)
 
 
-def _groups(shape, config):
+def _groups(shape: Shape, config: Config) -> int:
     return min(config["GROUPS"], shape["M"])
 
 
-def launch(shape, config):
+def launch(shape: Shape, config: Config) -> Launch:
     """``dy``, ``x``, ``dx`` [M, N]; ``weight`` [N]; ``mean``, ``rstd`` [M] and the parts [GROUPS, N] float32."""
     rows = Tensor(shape["dtype"], (shape["M"], shape["N"]))
     statistic = Tensor("fp32", (shape["M"],))
@@ -78,7 +93,7 @@ def launch(shape, config):
     return Launch(args={**args, **knobs}, grid=(groups,))
 
 
-def launch_add_parts(shape, config):
+def launch_add_parts(shape: Shape, config: Config) -> Launch:
     """The parts [GROUPS, N] float32, ``dw`` and ``db`` [N]."""
     groups = _groups(shape, config)
     parts = Tensor("fp32", (groups, shape["N"]))
@@ -88,7 +103,7 @@ def launch_add_parts(shape, config):
     return Launch(args=args, grid=(triton.cdiv(shape["N"], config["COLUMNS"]),))
 
 
-def inputs(shape, device, seed):
+def inputs(shape: Shape, device: str, seed: int) -> dict[str, Any]:
     """``x`` and ``weight`` as a layer has them, ``dy``, and the forward pass's ``mean`` and ``rstd``."""
     import torch
 
@@ -104,7 +119,7 @@ def inputs(shape, device, seed):
     }
 
 
-def run(inputs, shape, config):
+def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, Any]:
     """``dx`` [M, N], ``dw`` [N], ``db`` [N]."""
     import torch
 
@@ -117,7 +132,7 @@ def run(inputs, shape, config):
     return {name: tensors[name] for name in ("dx", "dw", "db")}
 
 
-def reference(inputs, shape):
+def reference(inputs: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
     """Torch's autograd through its layer norm, in float64."""
     import torch
 
@@ -129,18 +144,18 @@ def reference(inputs, shape):
     return {"dx": dx, "dw": dw, "db": db}
 
 
-def tolerance(shape):
+def tolerance(shape: Shape) -> tuple[float, float]:
     """One rounding to the stored dtype; float32 roundings of sums over M rows, of size sqrt(M), adding up at random."""
     relative, absolute = rounding(shape["dtype"])
     return relative + 16 * 2.0**-24, absolute + 32 * 2.0**-24 * max(2.0, shape["M"] ** 0.5)
 
 
-def unsupported(arch, shape):
+def unsupported(arch: str, shape: Shape) -> str | None:
     """A row and two sums have to fit a workgroup's registers."""
     return f"rows of {shape['N']} columns do not fit one tile of 32768" if shape["N"] > 32768 else None
 
 
-def shape_config(shape, arch):
+def shape_config(shape: Shape, arch: str) -> Config:
     """More wavefronts for wider rows: five tiles of float32 are alive at a time."""
     return {"num_warps": 4 if shape["N"] <= 2048 else 8 if shape["N"] <= 8192 else 16}
 

@@ -1,9 +1,12 @@
 """Device memory copy: what the memory system gives when half the traffic is reads and half is writes."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import triton
 import triton.language as tl
 
-from kprof.kernel_spec import Check, Kernel, Launch, Tensor, execute, size_of, torch_dtype
+from kprof.kernel_spec import Check, Config, Kernel, Launch, Shape, Tensor, execute, size_of, torch_dtype
 
 
 @triton.jit
@@ -17,7 +20,7 @@ def memory_copy(source, target, N, BLOCK: tl.constexpr, TILES: tl.constexpr):
         tl.store(target + at, tl.load(source + at, mask=inside), mask=inside)
 
 
-def launch(shape, config):
+def launch(shape: Shape, config: Config) -> Launch:
     """``source`` and ``target`` [N] of ``dtype``."""
     buffer = Tensor(shape["dtype"], (shape["N"],))
     knobs = {"BLOCK": config["BLOCK"], "TILES": config["TILES"]}
@@ -25,7 +28,7 @@ def launch(shape, config):
     return Launch(args={"source": buffer, "target": buffer, "N": shape["N"], **knobs}, grid=grid)
 
 
-def inputs(shape, device, seed):
+def inputs(shape: Shape, device: str, seed: int) -> dict[str, Any]:
     """``source`` [N]: random numbers, not zeros, since data that never changes can be moved faster."""
     import torch
 
@@ -36,7 +39,7 @@ def inputs(shape, device, seed):
     return {"source": torch.randn(shape["N"], device=device, generator=generator, dtype=dtype)}
 
 
-def run(inputs, shape, config):
+def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, Any]:
     """``target`` [N]."""
     import torch
 
@@ -45,7 +48,7 @@ def run(inputs, shape, config):
     return {"target": target}
 
 
-def reference(inputs, shape):
+def reference(inputs: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
     """A copy is exact."""
     return {"target": inputs["source"].clone()}
 

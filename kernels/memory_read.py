@@ -1,9 +1,12 @@
 """Device memory read: each workgroup reads one row and writes the row's sum, so that nothing can be left out."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import triton
 import triton.language as tl
 
-from kprof.kernel_spec import Check, Kernel, Launch, Tensor, execute, size_of, torch_dtype
+from kprof.kernel_spec import Check, Config, Kernel, Launch, Shape, Tensor, execute, size_of, torch_dtype
 
 
 @triton.jit
@@ -18,7 +21,7 @@ def memory_read(source, sums, N, BLOCK: tl.constexpr):
     tl.store(sums + row, tl.sum(total, axis=0))
 
 
-def launch(shape, config):
+def launch(shape: Shape, config: Config) -> Launch:
     """``source`` [M, N] of ``dtype``, ``sums`` [M] fp32; a workgroup a row."""
     args = {
         "source": Tensor(shape["dtype"], (shape["M"], shape["N"])),
@@ -29,7 +32,7 @@ def launch(shape, config):
     return Launch(args=args, grid=(shape["M"],))
 
 
-def inputs(shape, device, seed):
+def inputs(shape: Shape, device: str, seed: int) -> dict[str, Any]:
     """``source`` [M, N], normally distributed."""
     import torch
 
@@ -38,7 +41,7 @@ def inputs(shape, device, seed):
     return {"source": torch.randn(size, device=device, generator=generator, dtype=torch_dtype(shape["dtype"]))}
 
 
-def run(inputs, shape, config):
+def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, Any]:
     """Row sums [M], float32."""
     import torch
 
@@ -47,14 +50,14 @@ def run(inputs, shape, config):
     return {"sums": sums}
 
 
-def reference(inputs, shape):
+def reference(inputs: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
     """Row sums in float64, a slab of rows at a time, since all of them as float64 would take twice the memory."""
     import torch
 
     return {"sums": torch.cat([slab.double().sum(-1) for slab in inputs["source"].split(4096)])}
 
 
-def tolerance(shape):
+def tolerance(shape: Shape) -> tuple[float, float]:
     """Rounding errors of float32 partial sums, which are of size sqrt(N), adding up at random over the sum's depth.
 
     The depth is at most N / 1024 tiles and a tree of 20 levels; 8 is the margin.

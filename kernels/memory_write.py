@@ -1,9 +1,12 @@
 """Device memory write: fill a buffer, to see what stores alone can reach."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import triton
 import triton.language as tl
 
-from kprof.kernel_spec import Check, Kernel, Launch, Tensor, execute, size_of, torch_dtype
+from kprof.kernel_spec import Check, Config, Kernel, Launch, Shape, Tensor, execute, size_of, torch_dtype
 
 FIRST = 3
 
@@ -18,14 +21,14 @@ def memory_write(target, first_value, N, BLOCK: tl.constexpr, TILES: tl.constexp
         tl.store(target + at, value, mask=at < N)
 
 
-def launch(shape, config):
+def launch(shape: Shape, config: Config) -> Launch:
     """``target`` [N] of ``dtype``."""
     knobs = {"BLOCK": config["BLOCK"], "TILES": config["TILES"]}
     args = {"target": Tensor(shape["dtype"], (shape["N"],)), "first_value": FIRST, "N": shape["N"], **knobs}
     return Launch(args=args, grid=(triton.cdiv(shape["N"], knobs["BLOCK"] * knobs["TILES"]),))
 
 
-def inputs(shape, device, seed):
+def inputs(shape: Shape, device: str, seed: int) -> dict[str, Any]:
     """``target`` [N]: the buffer to be written, filled with something else, so that an unwritten element shows."""
     import torch
 
@@ -33,20 +36,20 @@ def inputs(shape, device, seed):
     return {"target": torch.full((shape["N"],), fill, device=device, dtype=torch_dtype(shape["dtype"]))}
 
 
-def run(inputs, shape, config):
+def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, Any]:
     """``target`` [N], written in place."""
     execute(memory_write, launch(shape, config), inputs, config)
     return {"target": inputs["target"]}
 
 
-def reference(inputs, shape):
+def reference(inputs: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
     """The same values; all are below 256 and so exact in every dtype."""
     import torch
 
     return {"target": FIRST + torch.arange(shape["N"], device=inputs["target"].device, dtype=torch.int32) % 128}
 
 
-def legal(shape, config, arch):
+def legal(shape: Shape, config: Config, arch: str) -> str | None:
     """A block that is no multiple of the pattern's 128 elements would shift the pattern from tile to tile."""
     return None if config["BLOCK"] % 128 == 0 else "BLOCK must be a multiple of 128"
 

@@ -12,10 +12,25 @@ Two launches: ``states`` walks over the chunks and stores C, n and m before each
 chunks at once. This is the form for any head size; ``mlstm_chunkwise_d64`` is the one for heads of 64.
 """
 
+from collections.abc import Mapping
+from typing import Any
+
 import triton
 import triton.language as tl
 
-from kprof.kernel_spec import Check, Kernel, Launch, Part, Tensor, execute, rounding, size_of, torch_dtype
+from kprof.kernel_spec import (
+    Check,
+    Config,
+    Kernel,
+    Launch,
+    Part,
+    Shape,
+    Tensor,
+    execute,
+    rounding,
+    size_of,
+    torch_dtype,
+)
 
 LOG2_E = tl.constexpr(1.4426950408889634)
 
@@ -144,11 +159,11 @@ def mlstm_chunkwise(
     tl.store(h + (head * S + row)[:, None] * DV + columns[None, :], out.to(h.dtype.element_ty), mask=keep)
 
 
-def _chunks(shape, config):
+def _chunks(shape: Shape, config: Config) -> int:
     return triton.cdiv(shape["S"], config["CHUNK"])
 
 
-def _tensors(shape, config):
+def _tensors(shape: Shape, config: Config) -> dict[str, Tensor]:
     heads, chunks = shape["B"] * shape["H"], _chunks(shape, config)
     qk = Tensor(shape["dtype"], (heads, shape["S"], shape["DQK"]))
     v = Tensor(shape["dtype"], (heads, shape["S"], shape["DV"]))
@@ -167,7 +182,7 @@ def _tensors(shape, config):
     }
 
 
-def launch(shape, config):
+def launch(shape: Shape, config: Config) -> Launch:
     """The parallel kernel: ``q``, ``k``, ``v``, ``h`` [B*H, S, head size], gates and states float32."""
     blocks = {name: config[name] for name in ("CHUNK", "BLOCK_M", "BLOCK_N", "BLOCK_DK", "BLOCK_DV")}
     tensors = {name: tensor for name, tensor in _tensors(shape, config).items() if name != "forget_gate"}
@@ -177,7 +192,7 @@ def launch(shape, config):
     return Launch(args={**tensors, **numbers, **blocks}, grid=(columns, steps, shape["B"] * shape["H"]))
 
 
-def launch_states(shape, config):
+def launch_states(shape: Shape, config: Config) -> Launch:
     """The recurrent kernel: a workgroup a tile of a head's matrix memory."""
     blocks = {name: config[name] for name in ("CHUNK", "BLOCK_DK", "BLOCK_DV")}
     tensors = {name: tensor for name, tensor in _tensors(shape, config).items() if name not in {"q", "h"}}
@@ -186,7 +201,7 @@ def launch_states(shape, config):
     return Launch(args={**tensors, **numbers, **blocks}, grid=(rows, columns, shape["B"] * shape["H"]))
 
 
-def inputs(shape, device, seed):
+def inputs(shape: Shape, device: str, seed: int) -> dict[str, Any]:
     """``q``, ``k``, ``v`` normally distributed; gates as in a trained model, or far beyond what exp can take."""
     import torch
 
@@ -201,7 +216,7 @@ def inputs(shape, device, seed):
     return {**tensors, "input_gate": input_gate, "forget_gate": forget_gate}
 
 
-def run(inputs, shape, config):
+def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, Any]:
     """``h`` [B*H, S, DV]."""
     import torch
 
@@ -217,7 +232,7 @@ def run(inputs, shape, config):
     return {"h": tensors["h"]}
 
 
-def reference(inputs, shape):
+def reference(inputs: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
     """The quadratic form in float64: h = (D * q k^T) v / max(|sum of the row|, exp(-m)), head by head.
 
     D[t, s] = exp(sum of log sigmoid(f) over s+1..t + i[s] - m[t]) for s <= t.
@@ -237,7 +252,7 @@ def reference(inputs, shape):
     return {"h": result}
 
 
-def tolerance(shape):
+def tolerance(shape: Shape) -> tuple[float, float]:
     """The weights, the state and the result are rounded to the input's dtype, so four roundings of terms of size 1.
 
     Numerator and denominator are sums with cancellation: errors of their terms add up at random and are seen against
@@ -249,7 +264,7 @@ def tolerance(shape):
     return 4 * relative + exponents, 32 * relative + exponents
 
 
-def block_size(head, wavefront):
+def block_size(head: int, wavefront: int) -> int:
     """Tile width for a head size: a power of two, at least a wavefront's width, at most 64 columns.
 
     Wider heads are taken in several tiles: the tile's accumulator and operands have to stay in registers.
@@ -257,7 +272,7 @@ def block_size(head, wavefront):
     return min(64, max(wavefront, triton.next_power_of_2(head)))
 
 
-def shape_config(shape, arch):
+def shape_config(shape: Shape, arch: str) -> Config:
     """Blocks from the head sizes and the wavefront: 64 lanes on gfx9, 32 on gfx10 and later."""
     wavefront = 64 if arch.startswith("gfx9") else 32
     # Four accumulators of 64 x 64 are alive at a time: 256 lanes, whatever the wavefront.
@@ -265,14 +280,14 @@ def shape_config(shape, arch):
     return {**blocks, "num_warps": 256 // wavefront}
 
 
-def legal(shape, config, arch):
+def legal(shape: Shape, config: Config, arch: str) -> str | None:
     """Blocks have to divide the chunk."""
     if config["CHUNK"] % config["BLOCK_M"] or config["BLOCK_M"] % config["BLOCK_N"]:
         return "CHUNK must be a multiple of BLOCK_M, and BLOCK_M of BLOCK_N"
     return None
 
 
-def flops(shape):
+def flops(shape: Shape) -> int:
     """Work of the recurrent and the parallel part with chunks of 64, both products of each."""
     steps, chunk = shape["B"] * shape["H"] * shape["S"], 64
     state = 4 * shape["DQK"] * shape["DV"]
@@ -280,12 +295,12 @@ def flops(shape):
     return steps * (state + inside)
 
 
-def _case(batch, steps, head):
+def _case(batch: int, steps: int, head: int) -> Shape:
     """8 heads; the published cases name batch, sequence and head size only."""
     return {"B": batch, "S": steps, "H": 8, "DQK": head, "DV": head, "dtype": "bf16", "gates": "usual"}
 
 
-def _check(steps, dqk, dv, dtype, gates="usual"):
+def _check(steps: int, dqk: int, dv: int, dtype: str, gates: str = "usual") -> Shape:
     return {"B": 1, "S": steps, "H": 2, "DQK": dqk, "DV": dv, "dtype": dtype, "gates": gates}
 
 
@@ -297,6 +312,7 @@ KERNEL = Kernel(
     summary="mLSTM (xLSTM) chunkwise forward for any head size",
     launch=launch,
     parts={"states": Part(states, launch_states)},
+    alternatives=("mlstm_chunkwise_d64",),
     shapes={
         "b1_s2048_h128": _case(1, 2048, 128),
         "b1_s2048_h64": _case(1, 2048, 64),

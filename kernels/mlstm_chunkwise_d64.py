@@ -5,10 +5,25 @@ there is no loop over the head and none over the chunk's blocks, so no running m
 summed where it is used, not stored; the recurrent kernel takes 32 of the head's columns, for more workgroups.
 """
 
+from collections.abc import Mapping
+from typing import Any
+
 import triton
 import triton.language as tl
 
-from kprof.kernel_spec import Check, Kernel, Launch, Part, Tensor, execute, rounding, size_of, torch_dtype
+from kprof.kernel_spec import (
+    Check,
+    Config,
+    Kernel,
+    Launch,
+    Part,
+    Shape,
+    Tensor,
+    execute,
+    rounding,
+    size_of,
+    torch_dtype,
+)
 
 LOG2_E = tl.constexpr(1.4426950408889634)
 HEAD = 64
@@ -82,7 +97,7 @@ def mlstm_chunkwise_d64(
     tl.store(h + tile, (total * (scale / divisor)[:, None]).to(h.dtype.element_ty))
 
 
-def _tensors(shape, config):
+def _tensors(shape: Shape, config: Config) -> dict[str, Tensor]:
     heads, chunks = shape["B"] * shape["H"], max(1, shape["S"] // config["CHUNK"])
     rows = Tensor(shape["dtype"], (heads, shape["S"], shape["DQK"]))
     gate = Tensor("fp32", (heads, shape["S"]))
@@ -96,20 +111,20 @@ def _tensors(shape, config):
     }
 
 
-def launch(shape, config):
+def launch(shape: Shape, config: Config) -> Launch:
     """The parallel kernel: ``q``, ``k``, ``v``, ``h`` [B*H, S, 64], gates and states float32; a workgroup a chunk."""
     args = {**_tensors(shape, config), "S": shape["S"], "scale": HEAD**-0.5, "CHUNK": config["CHUNK"]}
     return Launch(args=args, grid=(max(1, shape["S"] // config["CHUNK"]), shape["B"] * shape["H"]))
 
 
-def launch_states(shape, config):
+def launch_states(shape: Shape, config: Config) -> Launch:
     """The recurrent kernel: a workgroup a tile of a head's matrix memory."""
     tensors = {name: tensor for name, tensor in _tensors(shape, config).items() if name not in {"q", "h"}}
     args = {**tensors, "S": shape["S"], "CHUNK": config["CHUNK"], "BLOCK_DV": config["BLOCK_DV"]}
     return Launch(args=args, grid=(HEAD // config["BLOCK_DV"], shape["B"] * shape["H"]))
 
 
-def inputs(shape, device, seed):
+def inputs(shape: Shape, device: str, seed: int) -> dict[str, Any]:
     """``q``, ``k``, ``v`` normally distributed; gates as in a trained model, or far beyond what exp can take."""
     import torch
 
@@ -123,7 +138,7 @@ def inputs(shape, device, seed):
     return {**tensors, "input_gate": input_gate, "forget_gate": forget_gate}
 
 
-def run(inputs, shape, config):
+def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, Any]:
     """``h`` [B*H, S, 64]."""
     import torch
 
@@ -136,7 +151,7 @@ def run(inputs, shape, config):
     return {"h": tensors["h"]}
 
 
-def reference(inputs, shape):
+def reference(inputs: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
     """The recurrence itself, step by step in float64, all heads at once."""
     import torch
 
@@ -160,7 +175,7 @@ def reference(inputs, shape):
     return {"h": h}
 
 
-def tolerance(shape):
+def tolerance(shape: Shape) -> tuple[float, float]:
     """The weights, the state and the result are rounded to the input's dtype, so four roundings of terms of size 1.
 
     Numerator and denominator are sums with cancellation: errors of their terms add up at random and are seen against
@@ -172,7 +187,7 @@ def tolerance(shape):
     return 4 * relative + exponents, 32 * relative + exponents
 
 
-def unsupported(arch, shape):
+def unsupported(arch: str, shape: Shape) -> str | None:
     """Only heads of 64, and whole chunks."""
     if shape["DQK"] != HEAD or shape["DV"] != HEAD:
         return f"heads of {shape['DQK']} and {shape['DV']}: this form is for 64, mlstm_chunkwise takes any"
@@ -181,22 +196,22 @@ def unsupported(arch, shape):
     return None
 
 
-def legal(shape, config, arch):
+def legal(shape: Shape, config: Config, arch: str) -> str | None:
     """Whole chunks only."""
     return f"S is no multiple of CHUNK={config['CHUNK']}" if shape["S"] % config["CHUNK"] else None
 
 
-def shape_config(shape, arch):
+def shape_config(shape: Shape, arch: str) -> Config:
     """256 lanes a workgroup, whatever the wavefront."""
     return {"num_warps": 4 if arch.startswith("gfx9") else 8}
 
 
-def _case(batch, steps):
+def _case(batch: int, steps: int) -> Shape:
     """8 heads; the published cases name batch, sequence and head size only."""
     return {"B": batch, "S": steps, "H": 8, "DQK": HEAD, "DV": HEAD, "dtype": "bf16", "gates": "usual"}
 
 
-def _check(steps, dtype, gates="usual"):
+def _check(steps: int, dtype: str, gates: str = "usual") -> Shape:
     return {"B": 1, "S": steps, "H": 2, "DQK": HEAD, "DV": HEAD, "dtype": dtype, "gates": gates}
 
 

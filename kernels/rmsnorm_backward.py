@@ -4,10 +4,25 @@ As in the layer norm's backward pass a fixed number of workgroups shares the row
 parts of the weight's gradient: no atomics, the same result in every run.
 """
 
+from collections.abc import Mapping
+from typing import Any
+
 import triton
 import triton.language as tl
 
-from kprof.kernel_spec import Check, Kernel, Launch, Part, Tensor, execute, rounding, size_of, torch_dtype
+from kprof.kernel_spec import (
+    Check,
+    Config,
+    Kernel,
+    Launch,
+    Part,
+    Shape,
+    Tensor,
+    execute,
+    rounding,
+    size_of,
+    torch_dtype,
+)
 
 EPS = 1e-6
 
@@ -48,11 +63,11 @@ def add_parts(dw_parts, dw, N, GROUPS: tl.constexpr, ROWS: tl.constexpr, COLUMNS
     tl.store(dw + at, tl.sum(total, axis=0).to(dw.dtype.element_ty), mask=inside)
 
 
-def _groups(shape, config):
+def _groups(shape: Shape, config: Config) -> int:
     return min(config["GROUPS"], shape["M"])
 
 
-def launch(shape, config):
+def launch(shape: Shape, config: Config) -> Launch:
     """``dy``, ``x``, ``dx`` [M, N]; ``weight`` [N]; ``rstd`` [M] and ``dw_parts`` [GROUPS, N] float32."""
     rows = Tensor(shape["dtype"], (shape["M"], shape["N"]))
     groups = _groups(shape, config)
@@ -62,7 +77,7 @@ def launch(shape, config):
     return Launch(args={**args, "M": shape["M"], "N": shape["N"], **knobs}, grid=(groups,))
 
 
-def launch_add_parts(shape, config):
+def launch_add_parts(shape: Shape, config: Config) -> Launch:
     """``dw_parts`` [GROUPS, N] float32 and ``dw`` [N]."""
     groups = _groups(shape, config)
     knobs = {"GROUPS": groups, "ROWS": config["ROWS"], "COLUMNS": config["COLUMNS"]}
@@ -70,7 +85,7 @@ def launch_add_parts(shape, config):
     return Launch(args={**args, "N": shape["N"], **knobs}, grid=(triton.cdiv(shape["N"], config["COLUMNS"]),))
 
 
-def inputs(shape, device, seed):
+def inputs(shape: Shape, device: str, seed: int) -> dict[str, Any]:
     """``x`` and ``weight`` as a layer has them, ``dy``, and the forward pass's ``rstd``."""
     import torch
 
@@ -85,7 +100,7 @@ def inputs(shape, device, seed):
     }
 
 
-def run(inputs, shape, config):
+def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, Any]:
     """``dx`` [M, N] and ``dw`` [N]."""
     import torch
 
@@ -97,7 +112,7 @@ def run(inputs, shape, config):
     return {name: tensors[name] for name in ("dx", "dw")}
 
 
-def reference(inputs, shape):
+def reference(inputs: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
     """Torch's autograd through the formula, in float64."""
     import torch
 
@@ -108,18 +123,18 @@ def reference(inputs, shape):
     return {"dx": dx, "dw": dw}
 
 
-def tolerance(shape):
+def tolerance(shape: Shape) -> tuple[float, float]:
     """One rounding to the stored dtype; float32 roundings of sums over M rows, of size sqrt(M), adding up at random."""
     relative, absolute = rounding(shape["dtype"])
     return relative + 16 * 2.0**-24, absolute + 32 * 2.0**-24 * max(2.0, shape["M"] ** 0.5)
 
 
-def unsupported(arch, shape):
+def unsupported(arch: str, shape: Shape) -> str | None:
     """A row and the sum have to fit a workgroup's registers."""
     return f"rows of {shape['N']} columns do not fit one tile of 32768" if shape["N"] > 32768 else None
 
 
-def shape_config(shape, arch):
+def shape_config(shape: Shape, arch: str) -> Config:
     """More wavefronts for wider rows: four tiles of float32 are alive at a time."""
     return {"num_warps": 4 if shape["N"] <= 2048 else 8 if shape["N"] <= 8192 else 16}
 

@@ -4,10 +4,25 @@ h = x + residual (stored as the new residual); q = fp8(scale * weight * h / sqrt
 Unfused, the three steps move the row seven times; here it is read twice (x, residual) and written once and a half.
 """
 
+from collections.abc import Mapping
+from typing import Any
+
 import triton
 import triton.language as tl
 
-from kprof.kernel_spec import Check, Kernel, Launch, Tensor, execute, no_fp8, rounding, size_of, torch_dtype
+from kprof.kernel_spec import (
+    Check,
+    Config,
+    Kernel,
+    Launch,
+    Shape,
+    Tensor,
+    execute,
+    no_fp8,
+    rounding,
+    size_of,
+    torch_dtype,
+)
 
 EPS = 1e-5
 LARGEST = {"fp8e4nv": 448.0, "fp8e4b8": 240.0}
@@ -38,7 +53,7 @@ def rmsnorm_residual_fp8(
     tl.store(quantised + row + columns, value.to(quantised.dtype.element_ty), mask=inside)
 
 
-def launch(shape, config):
+def launch(shape: Shape, config: Config) -> Launch:
     """``x``, ``residual``, ``new_residual`` [M, N]; ``weight`` [N]; ``scale`` [1]; ``quantised`` [M, N] 8-bit."""
     rows = Tensor(shape["dtype"], (shape["M"], shape["N"]))
     args = {"x": rows, "residual": rows, "weight": Tensor(shape["dtype"], (shape["N"],)), "scale": Tensor("fp32", (1,))}
@@ -47,7 +62,7 @@ def launch(shape, config):
     return Launch(args={**args, **numbers, "BLOCK_N": triton.next_power_of_2(shape["N"])}, grid=(shape["M"],))
 
 
-def inputs(shape, device, seed):
+def inputs(shape: Shape, device: str, seed: int) -> dict[str, Any]:
     """Normally distributed rows; a scale with which some values, beyond 3.7 standard deviations, saturate."""
     import torch
 
@@ -61,7 +76,7 @@ def inputs(shape, device, seed):
     }
 
 
-def run(inputs, shape, config):
+def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, Any]:
     """``new_residual`` [M, N] in the input's dtype and ``quantised`` [M, N] in 8 bits."""
     import torch
 
@@ -71,7 +86,7 @@ def run(inputs, shape, config):
     return outputs
 
 
-def reference(inputs, shape):
+def reference(inputs: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
     """The same in float64, before the last rounding."""
     stored = (inputs["x"].float() + inputs["residual"].float()).to(inputs["x"].dtype)
     h = stored.double()
@@ -80,25 +95,25 @@ def reference(inputs, shape):
     return {"new_residual": stored, "quantised": (norm * inputs["scale"].double()).clamp(-limit, limit)}
 
 
-def tolerance(shape):
+def tolerance(shape: Shape) -> tuple[float, float]:
     """Half a unit of the 8-bit format, and the float32 arithmetic before it."""
     relative, absolute = rounding(shape["out"])
     return relative + 16 * 2.0**-24, absolute + 2.0**-24
 
 
-def unsupported(arch, shape):
+def unsupported(arch: str, shape: Shape) -> str | None:
     """The conversion has to exist; and a row has to fit one workgroup's registers."""
     if shape["N"] > 65536:
         return f"rows of {shape['N']} columns do not fit one tile of 65536"
     return no_fp8(arch, shape["out"])
 
 
-def shape_config(shape, arch):
+def shape_config(shape: Shape, arch: str) -> Config:
     """32 float32 values a lane and row at most."""
     return {"num_warps": 4 if shape["N"] <= 4096 else 8 if shape["N"] <= 8192 else 16}
 
 
-def _llama405b(rows):
+def _llama405b(rows: int) -> Shape:
     """Rows of Llama 3.1 405B: hidden size 16384."""
     return {"M": rows, "N": 16384, "dtype": "fp16", "out": "fp8_e4m3"}
 

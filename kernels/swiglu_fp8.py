@@ -4,10 +4,25 @@
 is computed with exp2 of the gate times log2(e), which the hardware has as one instruction.
 """
 
+from collections.abc import Mapping
+from typing import Any
+
 import triton
 import triton.language as tl
 
-from kprof.kernel_spec import Check, Kernel, Launch, Tensor, execute, no_fp8, rounding, size_of, torch_dtype
+from kprof.kernel_spec import (
+    Check,
+    Config,
+    Kernel,
+    Launch,
+    Shape,
+    Tensor,
+    execute,
+    no_fp8,
+    rounding,
+    size_of,
+    torch_dtype,
+)
 
 LARGEST = {"fp8e4nv": 448.0, "fp8e4b8": 240.0}
 MINUS_LOG2_E = tl.constexpr(-1.4426950408889634)
@@ -26,7 +41,7 @@ def swiglu_fp8(x, scale, quantised, N, LARGEST: tl.constexpr, BLOCK_N: tl.conste
     tl.store(quantised + row * N + columns, value.to(quantised.dtype.element_ty), mask=inside)
 
 
-def launch(shape, config):
+def launch(shape: Shape, config: Config) -> Launch:
     """``x`` [M, 2 N], ``scale`` [1] float32, ``quantised`` [M, N] 8-bit."""
     block = min(config["BLOCK_N"], triton.next_power_of_2(shape["N"]))
     args = {"x": Tensor(shape["dtype"], (shape["M"], 2 * shape["N"])), "scale": Tensor("fp32", (1,))}
@@ -35,7 +50,7 @@ def launch(shape, config):
     return Launch(args={**args, **knobs}, grid=(shape["M"], triton.cdiv(shape["N"], block)))
 
 
-def inputs(shape, device, seed):
+def inputs(shape: Shape, device: str, seed: int) -> dict[str, Any]:
     """Normally distributed gate and up, some gates far out, and a scale with which the largest values saturate."""
     import torch
 
@@ -48,7 +63,7 @@ def inputs(shape, device, seed):
     }
 
 
-def run(inputs, shape, config):
+def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, Any]:
     """``quantised`` [M, N] in 8 bits."""
     import torch
 
@@ -58,7 +73,7 @@ def run(inputs, shape, config):
     return {"quantised": quantised}
 
 
-def reference(inputs, shape):
+def reference(inputs: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
     """The same in float64, before the last rounding."""
     import torch
 
@@ -68,18 +83,18 @@ def reference(inputs, shape):
     return {"quantised": value.clamp(-limit, limit)}
 
 
-def tolerance(shape):
+def tolerance(shape: Shape) -> tuple[float, float]:
     """Half a unit of the 8-bit format, and the float32 arithmetic before it."""
     relative, absolute = rounding(shape["out"])
     return relative + 32 * 2.0**-24, absolute + 2.0**-24
 
 
-def unsupported(arch, shape):
+def unsupported(arch: str, shape: Shape) -> str | None:
     """The conversion has to exist."""
     return no_fp8(arch, shape["out"])
 
 
-def _llama405b(rows):
+def _llama405b(rows: int) -> Shape:
     """Rows of 16384 columns, gate and up together, as published."""
     return {"M": rows, "N": 8192, "dtype": "fp16", "out": "fp8_e4m3"}
 

@@ -1,0 +1,231 @@
+"""``kprof bench``: run a kernel on the GPU of this machine."""
+
+import os
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kprof.cli.common import (
+    ConfigOption,
+    JsonOption,
+    NoColorOption,
+    QuietOption,
+    ShapeOption,
+    assignments,
+    listed,
+    log,
+    terminal,
+    write_output,
+)
+from kprof.errors import KprofError
+
+if TYPE_CHECKING:
+    from kprof.harness.bench import Plan
+    from kprof.harness.bench_document import BenchReport, Measurement
+    from kprof.kernel_spec import Kernel
+
+HELP = "Check and time a kernel on a real GPU, beside torch and other libraries."
+
+_MARKS = {"ok": "", "unchecked": "not checked", "inaccurate": "less accurate"}
+
+
+def command(
+    kernel: Annotated[str, typer.Argument(metavar="KERNEL", help="A bundled kernel, or a file with a KERNEL.")],
+    case: Annotated[
+        list[str],
+        typer.Option("--case", help="Named shapes: a case, the first part of several (llama405b), or all."),
+    ] = [],
+    shape: ShapeOption = [],
+    provider: Annotated[
+        str,
+        typer.Option(
+            "--provider",
+            "-p",
+            help="Who computes it, comma separated: triton, tuned, torch, sdpa, aiter, ck, alternatives.",
+        ),
+    ] = "triton,torch",
+    config: ConfigOption = [],
+    limit: Annotated[
+        list[str],
+        typer.Option("--limit", help="The machine's limits, where known better: gbs=4800,fp16=990.", metavar="K=V,..."),
+    ] = [],
+    measure_limits: Annotated[
+        bool, typer.Option(help="Measure limits that are not known with a copy and a matrix product.")
+    ] = True,
+    check_only: Annotated[bool, typer.Option("--check-only", help="Compare with the reference, do not time.")] = False,
+    graph: Annotated[
+        bool | None, typer.Option("--graph/--no-graph", help="Always or never launch through a device graph.")
+    ] = None,
+    warmup_ms: Annotated[float, typer.Option(help="Milliseconds to run before measuring.", min=0)] = 25.0,
+    rep_ms: Annotated[float, typer.Option(help="Milliseconds to measure.", min=1)] = 100.0,
+    seed: Annotated[int, typer.Option(help="Seed of the inputs.", min=0)] = 0,
+    timeout: Annotated[float, typer.Option(help="Seconds that one measurement may take.", min=1)] = 600.0,
+    profile: Annotated[
+        str | None, typer.Option("--profile", help="Write PyTorch profiler traces to a folder.", metavar="DIR")
+    ] = None,
+    table: Annotated[
+        str | None, typer.Option("--table", help="Dispatch table with the tuned configurations.", metavar="FILE")
+    ] = None,
+    write_table: Annotated[
+        str | None,
+        typer.Option("--write-table", help="Add the fastest to a dispatch table for kprof select.", metavar="FILE"),
+    ] = None,
+    json: JsonOption = None,
+    csv: Annotated[str | None, typer.Option("--csv", help="Write the measurements as CSV.", metavar="PATH")] = None,
+    plot: Annotated[
+        str | None, typer.Option("--plot", help="Draw the rates over the cases (SVG).", metavar="PATH")
+    ] = None,
+    quiet: QuietOption = False,
+    no_color: NoColorOption = False,
+) -> None:
+    """Check and time a kernel on a real GPU, ROCm or CUDA.
+
+    Results are compared with the kernel's reference first; a wrong one is shown and not timed.
+
+    Exit codes: 0 all right, 1 a wrong result, 2 something could not be measured, or there is no GPU.
+
+    Example:  kprof bench rmsnorm_residual_fp8 --case llama405b --provider triton,tuned,torch
+    """
+    from kprof import kernel_library
+    from kprof.harness import bench
+    from kprof.harness.bench_output import as_csv, as_svg
+
+    loaded = kernel_library.load(kernel)
+    plan = bench.Plan(
+        target=_absolute(kernel),
+        cases=[name for item in case for name in listed(item)],
+        shape=assignments(shape, "--shape"),
+        providers=listed(provider),
+        config=assignments(config, "--config"),
+        seed=seed,
+        warmup_ms=warmup_ms,
+        rep_ms=rep_ms,
+        use_graph=graph,
+        check_only=check_only,
+        profile=profile,
+        tuned=_tuned(loaded, table),
+        timeout=timeout,
+        given_limits=assignments(limit, "--limit"),
+        measure_limits=measure_limits,
+    )
+    report = _run(loaded, plan, quiet=quiet)
+    for path, text in ((csv, as_csv), (plot, as_svg)):
+        if path is not None:
+            write_output(path, text(report))
+    if json is not None:
+        _write_json(json, report)
+    if write_table is not None:
+        _add_to_table(write_table, report)
+    if not quiet:
+        _print(report, no_color=no_color)
+    code, summary = bench.verdict(report)
+    print(f"bench {loaded.name} on {report.device.name}: {summary}")
+    raise typer.Exit(code)
+
+
+def _absolute(target: str) -> str:
+    """The worker has another idea of the current folder when it changes: name files in full."""
+    path, separator, function = target.partition("::")
+    return os.path.abspath(path) + separator + function if path.endswith(".py") else target  # noqa: PTH100
+
+
+def _run(kernel: "Kernel", plan: "Plan", *, quiet: bool) -> "BenchReport":
+    from kprof.harness import bench
+
+    def progress(found: "Measurement") -> None:
+        if not quiet:
+            what = f"{found.timing.median:.4f} ms" if found.timing else found.status
+            log(f"{found.kernel} {found.case} {found.provider}: {what}")
+
+    try:
+        return bench.run(kernel, plan, progress)
+    except KprofError as error:
+        if "GPU" not in error.message and "torch" not in error.message:
+            raise
+        hint = f"without a GPU: kprof analyze kernel {kernel.name} --arch gfx942"
+        raise KprofError(error.message, hint="\n  ".join(filter(None, (error.hint, hint)))) from error
+
+
+def _tuned(kernel: "Kernel", table: str | None) -> Any:
+    """Configurations of the dispatch table for ``--provider tuned``; without one the listed ones are tried."""
+    if table is None:
+        return None
+    from kprof.tuning import dispatch_table
+
+    known = dispatch_table.read(table)
+
+    def configuration(shape: Any, arch: str) -> Any:
+        found = dispatch_table.choose(kernel, shape, arch, known)
+        own = found.implementation == kernel.name and found.rule != "default"
+        return found.config if own else None
+
+    return configuration
+
+
+def _write_json(path: str, report: "BenchReport") -> None:
+    import msgspec
+
+    write_output(path, msgspec.json.format(msgspec.json.encode(report), indent=2))
+
+
+def _add_to_table(path: str, report: "BenchReport") -> None:
+    from pathlib import Path
+
+    import msgspec
+
+    from kprof.tuning import dispatch_table
+
+    before = dispatch_table.read(path) if Path(path).exists() else None
+    after = dispatch_table.merge(before, dispatch_table.entries_of(report))
+    write_output(path, msgspec.json.format(msgspec.json.encode(after), indent=2))
+
+
+def _print(report: "BenchReport", *, no_color: bool) -> None:
+    from rich.table import Table
+
+    console = terminal(no_color=no_color)
+    console.print(_heading(report), markup=False)
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in ("case", "provider", "ms", "p10", "p90", "TFLOP/s", "GB/s", "% of limit", "error"):
+        table.add_column(name, justify="left" if name in {"case", "provider"} else "right", no_wrap=True)
+    for found in report.measurements:
+        table.add_row(*_row(found))
+    for row in report.published:
+        table.add_row(row["case"], f"{row['provider']} ({row['device']}, published)", f"{row['ms']:.4f}", style="dim")
+    console.print(table)
+    for found in report.measurements:
+        if found.message:
+            console.print(f"{found.case} {found.provider}: {found.status}: {found.message}", markup=False)
+    if report.published:
+        for source in dict.fromkeys(row["source"] for row in report.published):
+            console.print(f"published: {source}", markup=False)
+
+
+def _heading(report: "BenchReport") -> str:
+    device = report.device
+    versions = ", ".join(f"{name} {version}" for name, version in device.versions.items())
+    limits = device.limits
+    known = [f"{limits.memory_gbs:,.0f} GB/s ({limits.source.get('memory_gbs')})"] if limits.memory_gbs else []
+    for name in ("fp16", "bf16", "fp8"):
+        if name in limits.tflops:
+            source = limits.source.get(f"tflops {name}") or limits.source.get("tflops")
+            known.append(f"{name} {limits.tflops[name]:,.0f} TFLOP/s ({source})")
+    return f"{device.name} · {device.arch} · {versions}\nlimits: {', '.join(known) or 'not known'}"
+
+
+def _row(found: "Measurement") -> list[str]:
+    timing = found.timing
+    times = [f"{t:.4f}" for t in (timing.median, timing.p10, timing.p90)] if timing else ["-", "-", "-"]
+    percent = f"{found.percent:.0f} {found.bound}" if found.percent is not None else "-"
+    worst = max((e.worst_ratio or 0 for e in found.errors), default=None)
+    status = _MARKS.get(found.status, found.status.replace("_", " "))
+    error = " ".join(filter(None, [f"{worst:.2g} tol" if worst is not None else "", status]))
+    return [
+        found.case,
+        found.provider,
+        *times,
+        f"{found.tflops:.4g}" if found.tflops else "-",
+        f"{found.gbs:,.0f}" if found.gbs else "-",
+        percent,
+        error,
+    ]

@@ -1,0 +1,246 @@
+"""What a benchmark run says: schema ``kprof.bench/1``. Units are in each field's description; absent is not zero."""
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import msgspec
+
+SCHEMA = "kprof.bench/1"
+
+Status = Literal[
+    "ok",
+    "wrong",
+    "out_of_memory",
+    "unsupported",
+    "not_installed",
+    "crashed",
+    "timeout",
+    "error",
+    "unchecked",
+    "inaccurate",
+]
+"""How a measurement ended.
+
+``unchecked`` was timed without anything to compare its result with. ``inaccurate`` is another provider's result that is
+beyond the kernel's tolerance but the same function, such as scores kept in half precision: it is timed, and told.
+"""
+
+
+class Limits(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What the machine can do at best, as far as it is known.
+
+    Attributes:
+        memory_gbs: device memory bandwidth in 1e9 bytes per second.
+        tflops: element type (``fp16``) to the peak of dense matrix products in 1e12 operations per second.
+        cache_bytes: size of the last-level cache.
+        source: where the figures come from: ``kprof's hardware data``, ``measured``, ``given``.
+    """
+
+    memory_gbs: float | None = None
+    tflops: dict[str, float] = {}
+    cache_bytes: int | None = None
+    source: dict[str, str] = {}
+
+
+class Device(msgspec.Struct, frozen=True):
+    """The GPU that ran the measurements.
+
+    Attributes:
+        name: as the driver calls it.
+        backend: ``rocm`` or ``cuda``.
+        arch: ``gfx942``, ``sm_90``.
+        versions: ``torch``, ``triton``, ``hip`` or ``cuda``.
+        memory_bytes: size of the device memory.
+        limits: what it can do at best.
+    """
+
+    name: str
+    backend: Literal["rocm", "cuda"]
+    arch: str
+    versions: dict[str, str]
+    memory_bytes: int
+    limits: Limits = Limits()
+
+
+class Error(msgspec.Struct, frozen=True):
+    """How far one output is from the reference.
+
+    Attributes:
+        output: its name.
+        shape: its dimensions.
+        max_absolute: largest absolute difference.
+        relative: norm of the difference over the norm of the reference.
+        worst_ratio: largest difference in units of the tolerance; at most 1 is right. ``None``: not a number.
+        index: element with the largest ratio.
+        got, expected: its values.
+        rtol, atol: the tolerance: ``atol + rtol * |expected|``.
+        mismatched: elements beyond the tolerance.
+        elements: elements compared.
+    """
+
+    output: str
+    shape: list[int]
+    max_absolute: float | None
+    relative: float | None
+    worst_ratio: float | None
+    index: list[int]
+    got: float | None
+    expected: float | None
+    rtol: float
+    atol: float
+    mismatched: int
+    elements: int
+
+
+class Timing(msgspec.Struct, frozen=True):
+    """Times of one call in milliseconds.
+
+    Attributes:
+        median, p10, p90, least: over the samples.
+        samples: number of samples; one is a call (``events``) or the average of a graph's calls (``graph``).
+        method: ``graph`` (launched as one device graph) or ``events`` (each call between two device events).
+        calls: calls in a sample.
+        buffers: sets of inputs and outputs that the calls took in turn.
+        note: why it was not done as asked.
+    """
+
+    median: float
+    p10: float
+    p90: float
+    least: float
+    samples: int
+    method: Literal["graph", "events"]
+    calls: int
+    buffers: int
+    note: str = ""
+
+
+class Measurement(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One provider on one problem.
+
+    Attributes:
+        kernel, case, shape: the problem; ``case`` is ``custom`` when its parameters were given by hand.
+        provider: ``triton``, ``tuned``, ``torch``, ``sdpa``, ``aiter``, ``ck``, or another kernel that solves it.
+        config: knobs that a Triton kernel ran with.
+        status: how it ended.
+        message: what went wrong, in words.
+        errors: one entry an output that was compared.
+        timing: absent unless the result was right (or could not be checked).
+        tflops, gbs: from the problem's least work and traffic and the median time.
+        percent: share of the machine's limit that binds, 0 to 100.
+        bound: which limit that is: ``memory`` or ``compute``.
+        trace: PyTorch profiler trace that was written.
+    """
+
+    kernel: str
+    case: str
+    shape: dict[str, Any]
+    provider: str
+    status: Status
+    config: dict[str, Any] = {}
+    message: str = ""
+    errors: list[Error] = []
+    timing: Timing | None = None
+    tflops: float | None = None
+    gbs: float | None = None
+    percent: float | None = None
+    bound: str | None = None
+    trace: str | None = None
+
+
+class BenchReport(msgspec.Struct, frozen=True):
+    """The whole document.
+
+    Attributes:
+        kprof: version that wrote it.
+        device: the GPU.
+        measurements: in the order in which they ran.
+        published: results that others published for the same cases, on their hardware.
+        notes: what concerns the run as a whole.
+    """
+
+    kprof: str
+    device: Device
+    measurements: list[Measurement]
+    published: list[dict[str, Any]] = []
+    notes: list[str] = []
+    schema: Literal["kprof.bench/1"] = "kprof.bench/1"
+
+
+class Task(msgspec.Struct, frozen=True):
+    """What a worker is asked to measure.
+
+    Attributes:
+        target: bundled kernel or file, as for ``kernel_library.load``.
+        case, shape: the problem, dtypes resolved.
+        provider: see :class:`Measurement`.
+        config: knobs on top of the kernel's defaults.
+        seed: of the inputs.
+        warmup_ms, rep_ms: time to run before and during measuring.
+        use_graph: ``None``: for short kernels only.
+        check_only: compare, do not time.
+        profile: file for a PyTorch profiler trace.
+        device: the device as described before, with its limits.
+    """
+
+    target: str
+    case: str
+    shape: dict[str, Any]
+    provider: str
+    config: dict[str, Any] = {}
+    seed: int = 0
+    warmup_ms: float = 25.0
+    rep_ms: float = 100.0
+    use_graph: bool | None = None
+    check_only: bool = False
+    profile: str | None = None
+    device: Device | None = None
+
+
+def rates(
+    timing: Timing, flops: int | None, traffic: int | None, limits: Limits, dtype: str | None
+) -> dict[str, float | str | None]:
+    """TFLOP/s, GB/s and the share of the machine's limit that binds, for :class:`Measurement`.
+
+    Args:
+        timing: the measured times.
+        flops: operations of one call; ``None`` when not known.
+        traffic: bytes that one call has to move at least; ``None`` when not known.
+        limits: of the device; a rate whose limit is not known gets no percentage.
+        dtype: element type whose matrix peak counts.
+    """
+    seconds = timing.median / 1e3
+    tflops = flops / seconds / 1e12 if flops else None
+    gbs = traffic / seconds / 1e9 if traffic else None
+    shares: dict[str, float] = {}
+    if gbs is not None and limits.memory_gbs:
+        shares["memory"] = 100 * gbs / limits.memory_gbs
+    if tflops is not None and dtype is not None and limits.tflops.get(dtype):
+        shares["compute"] = 100 * tflops / limits.tflops[dtype]
+    bound = max(shares, key=lambda name: shares[name], default=None)
+    return {"tflops": tflops, "gbs": gbs, "percent": shares[bound] if bound else None, "bound": bound}
+
+
+def flat(measurement: Measurement) -> Mapping[str, Any]:
+    """One row for a CSV file: no nesting, empty where there is nothing."""
+    timing, worst = measurement.timing, max(measurement.errors, key=lambda e: e.worst_ratio or 0, default=None)
+    return {
+        "kernel": measurement.kernel,
+        "case": measurement.case,
+        "shape": " ".join(f"{k}={v}" for k, v in measurement.shape.items()),
+        "provider": measurement.provider,
+        "config": " ".join(f"{k}={v}" for k, v in measurement.config.items()),
+        "status": measurement.status,
+        "ms": timing.median if timing else None,
+        "ms_p10": timing.p10 if timing else None,
+        "ms_p90": timing.p90 if timing else None,
+        "samples": timing.samples if timing else None,
+        "method": timing.method if timing else None,
+        "tflops": measurement.tflops,
+        "gbs": measurement.gbs,
+        "percent_of_limit": measurement.percent,
+        "bound": measurement.bound,
+        "max_abs_error": worst.max_absolute if worst else None,
+        "error_in_tolerances": worst.worst_ratio if worst else None,
+        "message": measurement.message,
+    }
