@@ -1,0 +1,121 @@
+"""Rules on the assembly in the Markdown files beside this one; see README.md."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from kprof.analysis import KernelFacts
+from kprof.hardware.machine import load
+from kprof.inputs import amdgcn
+from kprof.report import Resources
+from kprof_analyzers.advice import rules
+from kprof_analyzers.scheduling.loops import loop_facts
+
+HERE = Path(__file__).parent
+_BLOCK = re.compile(r"^```asm (\S+)(.*?)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+_KERNEL = """\t.amdgcn_target "amdgcn-amd-amdhsa--{arch}"
+\t.text
+\t.globl\tk
+\t.type\tk,@function
+k:
+\t.file\t1 "/user" "k.py"
+{body}
+\ts_endpgm
+\t.section\t.rodata,"a",@progbits
+\t.amdhsa_kernel k
+\t\t.amdhsa_next_free_vgpr 32
+\t\t.amdhsa_next_free_sgpr 16
+\t.end_amdhsa_kernel
+\t.text
+.Lfunc_end0:
+\t.size\tk, .Lfunc_end0-k
+"""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One fenced block."""
+
+    file: Path
+    number: int
+    arch: str
+    facts: dict[str, int]
+    body: str
+    expected: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """For pytest."""
+        return f"{self.file.stem}-{self.number}"
+
+
+def cases():
+    """Every block of every file."""
+    for file in sorted(HERE.rglob("*.md")):
+        if file.name == "README.md":
+            continue
+        for number, (arch, facts, text) in enumerate(_BLOCK.findall(file.read_text()), 1):
+            lines = text.splitlines()
+            given = dict(part.split("=") for part in facts.split())
+            yield Case(
+                file=file,
+                number=number,
+                arch=arch,
+                facts={name: int(value) for name, value in given.items()},
+                body="\n".join(line for line in lines if not line.startswith("expect:")),
+                expected=tuple(line.removeprefix("expect:").strip() for line in lines if line.startswith("expect:")),
+            )
+
+
+def facts_of(case: Case) -> KernelFacts:
+    """The facts that a rule gets."""
+    machine = load(case.arch)
+    program = amdgcn.parse(_KERNEL.format(arch=case.arch, body=case.body)).kernels[0]
+    resources = Resources(
+        lds_bytes=case.facts.get("lds_bytes", 0),
+        num_warps=case.facts.get("num_warps", 4),
+        vgpr_spills=case.facts.get("vgpr_spills", 0),
+        wavefront_size=machine.wavefront_size,
+    )
+    return KernelFacts(
+        name="k",
+        arch=machine,
+        program=program,
+        resources=resources,
+        occupancy=None,
+        loops=loop_facts(program, machine.wavefront_size),
+    )
+
+
+@pytest.mark.parametrize("case", list(cases()), ids=lambda case: case.name)
+def test_rule_says_what_the_page_says(case):
+    """Exactly the expected findings of the page's rule, each with its severity and place."""
+    rule = next(r for r in rules() if type(r).__module__.endswith(f".{case.file.parent.name}.{case.file.stem}"))
+    found = []
+    for finding in rule.analyze(facts_of(case)).findings:
+        place = f" {finding.location}" if finding.location else ""
+        found.append(f"{finding.rule} {finding.severity.value}{place}")
+    assert sorted(found) == sorted(case.expected)
+
+
+def test_every_rule_has_cases_that_fire_and_cases_that_stay_quiet():
+    """Both kinds, for each rule that judges assembly alone."""
+    by_file: dict[str, set[bool]] = {}
+    for case in cases():
+        by_file.setdefault(f"{case.file.parent.name}.{case.file.stem}", set()).add(bool(case.expected))
+    lacking = {name for name, kinds in by_file.items() if kinds != {True, False}}
+    assert not lacking
+    have = set(by_file)
+    assert {".".join(type(rule).__module__.split(".")[-2:]) for rule in rules()} <= have
+
+
+def test_rules_have_their_page_in_the_docstring():
+    """Each rule's docstring has the headings of a page."""
+    for rule in rules():
+        page = type(rule).__doc__ or ""
+        for heading in ("## What it does", "## Why it matters", "## Evidence", "## What to try"):
+            assert heading in page, (rule.id, heading)
+        assert re.fullmatch(r"KP\d{3}", rule.id)
+        assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)+", rule.name)

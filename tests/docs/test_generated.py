@@ -1,0 +1,36 @@
+"""What the documentation says is what the code says."""
+
+import importlib.util
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_generated_files_are_up_to_date():
+    """``make docs`` was run after the last change of a rule or of the document."""
+    spec = importlib.util.spec_from_file_location("generate_docs", ROOT / "scripts" / "generate_docs.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    files = module.generated()
+    stale = [str(path.relative_to(ROOT)) for path, content in files.items() if path.read_text() != content]
+    assert not stale, "run make docs"
+    pages = set((ROOT / "docs" / "rules").glob("*.md"))
+    assert pages == {path for path in files if path.parent.name == "rules"}
+
+
+def test_links_of_the_readme_lead_somewhere():
+    """No dead link to a file of the repository."""
+    text = (ROOT / "README.md").read_text()
+    for target in re.findall(r"\]\(([^)#:]+)\)", text):
+        assert (ROOT / target).exists(), target
+
+
+def test_commands_of_the_readme_exist(kprof):
+    """Each command that the README names answers to --help."""
+    text = (ROOT / "README.md").read_text()
+    named = set(re.findall(r"kprof ([a-z]+(?:-[a-z]+)?)(?: (kernel|list|show|explain|counters|trace))?", text))
+    assert len(named) > 5
+    for command, sub in named:
+        ran = kprof(command, *([sub] if sub else []), "--help")
+        assert ran.code == 0, (command, sub, ran.err)
