@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from kprof.inputs.amdgcn.isa import InstructionClass, Kind, Opcode
+from kprof.inputs.amdgcn.isa import Generation, InstructionClass, Kind, Opcode
 from kprof.inputs.amdgcn.operands import registers
 from kprof.inputs.amdgcn.roles import EXEC, VCC, Roles
 
@@ -47,8 +47,10 @@ def roles(opcode: Opcode, operands: Sequence[str], modifiers: Mapping[str, str])
     if _SWAPS.match(name):
         return Roles(swapped=(0, 1))
     reads: tuple[str, ...] = ()
-    if name.startswith("v_div_fmas") or (name.startswith("v_dual_cndmask") and len(operands) == 3):
-        reads = VCC
+    if name.startswith("v_dual_cndmask") and len(operands) == 3:
+        reads = VCC[:1]  # dual instructions exist in wave32 only
+    elif name.startswith("v_div_fmas"):
+        reads = VCC[:1] if opcode.generation is Generation.GFX1250 else VCC
     elif name.startswith(("v_movrel", "v_interp_")):
         reads = ("m0",)
     destinations = 1

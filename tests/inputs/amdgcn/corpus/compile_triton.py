@@ -38,7 +38,8 @@ def main():
             try:
                 compile_case(name, case, arch, folder)
             except Exception as error:  # noqa: BLE001 - Triton raises whatever its passes raise
-                print(f"{name} {arch}: {type(error).__name__}: {str(error)[:150]}", file=sys.stderr)
+                reason = str(error).strip().split("\n")[-1][:120]
+                print(f"not compiled: {name} {arch}: {type(error).__name__}: {reason}", file=sys.stderr)
 
 
 if __name__ == "__main__":
