@@ -135,9 +135,6 @@ def from_registers(
         raise KprofError("the number of VGPRs is not in the input", hint="It is in .amdhsa_next_free_vgpr.")
     if mode is None and registers.wgp_mode is not None and len(arch.occupancy.modes) > 1:
         mode = "wgp" if registers.wgp_mode else "cu"
-    padded_sgpr = None
-    if registers.next_free_sgpr is not None and registers.next_free_sgpr > (registers.sgpr or 0):
-        padded_sgpr = registers.next_free_sgpr + arch.llvm.sgpr_extra
     return OccupancyInput(
         arch=arch,
         vgpr=used,
@@ -148,8 +145,26 @@ def from_registers(
         wavefront_size=size,
         mode=mode,
         padded_vgpr=registers.next_free_vgpr,
-        padded_sgpr=padded_sgpr,
+        padded_sgpr=_padded_sgprs(registers, arch),
     )
+
+
+def _padded_sgprs(registers: Any, arch: Architecture) -> int | None:
+    """Scalar registers of the descriptor when ``waves_per_eu`` padded them.
+
+    Where the compiler did not write the number itself it follows from ``.amdhsa_next_free_sgpr``, which is without the
+    extras that ``.sgpr_count`` has. gfx942 and later CDNA always have six; on gfx908 and gfx90a it is four with XNACK,
+    and none to six otherwise, so that less than four tell nothing there.
+    """
+    if registers.padded_sgpr is not None:
+        known: int = registers.padded_sgpr
+        return known
+    if registers.next_free_sgpr is None:
+        return None
+    extra = arch.llvm.sgpr_extra
+    doubt = 0 if extra == _MOST_EXTRA_SGPRS else extra
+    padded: int = registers.next_free_sgpr + extra
+    return padded if padded > (registers.sgpr or 0) + doubt else None
 
 
 def _check(what: str, count: int, most: int, arch: str) -> None:
