@@ -11,7 +11,7 @@ from msgspec import UNSET, UnsetType
 
 from kprof.findings import Finding, Location
 
-SCHEMA = "kprof.report/1"
+SCHEMA: Literal["kprof.report/1"] = "kprof.report/1"
 
 
 class Specialization(msgspec.Struct, frozen=True):

@@ -10,7 +10,7 @@ from kprof.analysis import Analyzer, KernelFacts, discover
 from kprof.errors import KprofError
 from kprof.findings import Finding, Location, Severity
 from kprof.hardware.machine import Architecture
-from kprof.harness.targets import LoadedKernel
+from kprof.harness.loaded import LoadedKernel
 from kprof.inputs.amdgcn import Registers
 from kprof.report import KernelReport, Occupancy, Report, Resources, Verdict
 from kprof_analyzers.occupancy import from_kernel

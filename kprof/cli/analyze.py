@@ -23,7 +23,7 @@ from kprof.errors import KprofError
 
 if TYPE_CHECKING:
     from kprof.findings import Severity
-    from kprof.report import Report
+    from kprof.report import KernelReport, Report
 
 HELP = "Compile or read a kernel and show what holds it back."
 
@@ -96,7 +96,8 @@ def kernel(
     severity = _severity(fail_on)
     from kprof_analyzers.pipeline import analyze, report
 
-    entries, problems = [], []
+    entries: list[KernelReport] = []
+    problems: list[str] = []
     for target in targets:
         try:
             entries.extend(analyze(loaded) for loaded in load(target, options))

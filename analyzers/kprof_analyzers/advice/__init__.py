@@ -30,6 +30,6 @@ def rules() -> "tuple[Rule, ...]":
     return tuple(found)
 
 
-def _leaves(cls: type) -> list[type]:
-    below = cls.__subclasses__()
+def _leaves(cls: "type[Rule]") -> "list[type[Rule]]":
+    below: list[type[Rule]] = cls.__subclasses__()
     return [leaf for sub in below for leaf in _leaves(sub)] if below else [cls]

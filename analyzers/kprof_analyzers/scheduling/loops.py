@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from kprof.inputs.amdgcn import Instruction, InstructionClass, Kernel, Loop, MemorySpace
 from kprof.report import LoopFacts
@@ -91,8 +91,9 @@ def _facts(program: Kernel, loop: Loop, wavefront_size: int, *, is_hot: bool) ->
     )
 
 
-def _ordered(items: "Sequence[str] | object") -> dict[str, int]:
-    return dict(Counter(items).most_common())  # type: ignore[call-overload]
+def _ordered(items: Iterable[str]) -> dict[str, int]:
+    """Counts, the most frequent first."""
+    return dict(Counter(items).most_common())
 
 
 def _waits(instruction: Instruction) -> list[str]:
