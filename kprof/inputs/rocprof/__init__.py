@@ -1,0 +1,15 @@
+"""Measurements of every generation of ROCm's profilers, in one schema.
+
+>>> from kprof.inputs import rocprof
+>>> data = rocprof.read("results/")            # doctest: +SKIP
+>>> data.kernels, data.counters, data.issues   # doctest: +SKIP
+
+Reading tables needs pandas and pyarrow (``pip install 'kprof[tables]'``).
+"""
+
+from kprof.inputs.rocprof.model import COLUMNS, Data, Issue, Source
+from kprof.inputs.rocprof.names import normalise, short
+from kprof.inputs.rocprof.opening import MAX_UNPACKED
+from kprof.inputs.rocprof.reading import read
+
+__all__ = ["COLUMNS", "MAX_UNPACKED", "Data", "Issue", "Source", "normalise", "read", "short"]

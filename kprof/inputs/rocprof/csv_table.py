@@ -1,0 +1,239 @@
+"""Read a CSV file into columns: as fast as Arrow can, and honest about every record that is not in order."""
+
+import csv
+import re
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from kprof.errors import KprofError
+from kprof.inputs.rocprof.columns import Kind
+from kprof.inputs.rocprof.model import Part
+from kprof.inputs.rocprof.opening import Opened
+
+SHOWN = 20
+"""Bad records that get an issue of their own; the rest are counted."""
+
+_BLOCK = 4 << 20
+_FRACTION = re.compile(r"\d{1,18}\.\d+")
+
+
+@dataclass
+class RawTable:
+    """Typed columns of a CSV file.
+
+    Attributes:
+        columns: heading position to Arrow chunked array.
+        rows: number of good records.
+        averaged: positions of time columns with fractions: the mean of several runs.
+        rounded: positions of time columns whose text was in exponent notation, so that digits are lost.
+            bad_records: 1-based numbers of the records left out.
+    """
+
+    columns: dict[int, Any]
+    rows: int
+    rounded: set[int] = field(default_factory=set)
+    averaged: set[int] = field(default_factory=set)
+    bad_records: list[int] = field(default_factory=list)
+
+    def record(self, row: int) -> int:
+        """The 1-based record number in the file of a row of the table."""
+        number = row + 1
+        while (shifted := row + 1 + bisect_right(self.bad_records, number)) != number:
+            number = shifted
+        return number
+
+
+def heading(opened: Opened) -> list[str]:
+    """The first record's fields, blanks around them removed."""
+    try:
+        fields = next(csv.reader([opened.first_line], skipinitialspace=True, strict=False), [])
+    except csv.Error:
+        return []
+    return [name.strip() for name in fields]
+
+
+def read_table(opened: Opened, kinds: Mapping[int, Kind], part: Part) -> RawTable:
+    """Read the columns at the given positions.
+
+    Records with too few or too many fields (glued or cut) are left out, each with an issue; a value that is not
+    of its column's kind becomes missing, with an issue.
+
+    Raises:
+        KprofError: the content is not CSV at all.
+    """
+    import pyarrow as pa
+
+    width = len(heading(opened))
+    names = [str(position) for position in range(width)]
+    wanted = {str(position): kind for position, kind in kinds.items() if kind != "skip"}
+    _note_missing_end(opened, part)
+    reader = _Reader(opened, names, list(wanted))
+    types = {name: _arrow_type(kind) for name, kind in wanted.items()}
+    try:
+        try:
+            table, bad = reader.read(types)
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            table, bad = reader.read({name: pa.string() for name in wanted}, lenient=True)
+    except pa.ArrowException as error:
+        raise KprofError(f"cannot be read as CSV: {_first_sentence(error)}", path=str(opened.path)) from error
+    result = RawTable({}, table.num_rows, bad_records=_complain_about(bad, width, part))
+    for name, kind in wanted.items():
+        column = table.column(name)
+        if column.type != types[name]:
+            column = _convert(column, kind, result, part, name=heading(opened)[int(name)], position=int(name))
+        result.columns[int(name)] = column
+    return result
+
+
+def _first_sentence(error: Exception) -> str:
+    return str(error).splitlines()[0][:200]
+
+
+def _note_missing_end(opened: Opened, part: Part) -> None:
+    if bytes(opened.body[-1:]) != b"\n":
+        part.complain("no-final-line-end", "note", "the last line has no line end: if the file was cut there, "
+                      "its last value may be too short")  # fmt: skip
+
+
+@dataclass
+class _Reader:
+    opened: Opened
+    names: Sequence[str]
+    wanted: Sequence[str]
+
+    def read(self, types: Mapping[str, Any], *, lenient: bool = False) -> tuple[Any, list[Any]]:
+        table, bad = self._read(types, lenient=lenient, threads=True, newlines=False)
+        if any(row.text is None or row.text.count('"') % 2 for row in bad):
+            retried = self._read(types, lenient=lenient, threads=False, newlines=True)
+            # A quoted line break makes two bad halves; one lost quote makes the rest of the file one field.
+            if retried[0].num_rows >= table.num_rows:
+                return retried
+        if bad:
+            return self._read(types, lenient=lenient, threads=False, newlines=False)
+        return table, bad
+
+    def _read(self, types: Mapping[str, Any], *, lenient: bool, threads: bool, newlines: bool) -> tuple[Any, list[Any]]:
+        import pyarrow as pa
+        from pyarrow import csv as arrow
+
+        bad: list[Any] = []
+
+        def keep(row: Any) -> str:
+            bad.append(row)
+            return "skip"
+
+        body = self.opened.body
+        if lenient:
+            body = memoryview(bytes(body).decode("utf-8", "replace").encode())
+        end = bytes(body[: 1 << 20]).find(b"\n")
+        rest = body[end + 1 :] if end >= 0 else body[:0]
+        empty = {name: pa.array([], type=types[name]) for name in self.wanted}
+        if not bytes(rest[:64]).strip() and not bytes(rest[:65536]).strip():
+            return pa.table(empty), bad
+        table = arrow.read_csv(
+            pa.BufferReader(pa.py_buffer(rest)),
+            read_options=arrow.ReadOptions(use_threads=threads, block_size=_BLOCK, column_names=list(self.names)),
+            parse_options=arrow.ParseOptions(newlines_in_values=newlines, invalid_row_handler=keep),
+            convert_options=arrow.ConvertOptions(
+                column_types=dict(types),
+                include_columns=list(self.wanted),
+                null_values=["", "NA", "N/A", "nan", "NaN", "None", "null"],
+                strings_can_be_null=False,
+            ),
+        )
+        return table, bad
+
+
+def _arrow_type(kind: Kind) -> Any:
+    import pyarrow as pa
+
+    if kind in {"text", "name", "agent"}:
+        return pa.dictionary(pa.int32(), pa.string())
+    return {"int": pa.int64(), "time": pa.int64(), "uint": pa.uint64(), "float": pa.float64()}[kind]
+
+
+def _complain_about(bad: list[Any], width: int, part: Part) -> list[int]:
+    numbers = []
+    for row in bad:
+        # Arrow counts the records it was given from 1; the heading was not among them.
+        number = row.number
+        if number is not None:
+            numbers.append(number)
+        if len(numbers) > SHOWN:
+            continue
+        text = row.text if isinstance(row.text, str) else ""
+        if row.actual_columns > width:
+            glued = row.actual_columns == 2 * width - 1
+            kind = "glued-records" if glued else "too-many-fields"
+            what = "two records on one line; neither is used" if glued else "the record is not used"
+        else:
+            kind, what = "cut-record", "the record is not used"
+        message = f"{row.actual_columns} fields where the heading has {width}: {what}"
+        part.complain(kind, "error", message, record=number, excerpt=text[:200])
+    if len(bad) > SHOWN:
+        part.complain("more-bad-records", "error", f"{len(bad) - SHOWN:,} further records have a wrong number of fields"
+                      " and are not used", count=len(bad) - SHOWN)  # fmt: skip
+    return sorted(numbers)
+
+
+def _convert(column: Any, kind: Kind, table: RawTable, part: Part, *, name: str, position: int) -> Any:
+    """Values that Arrow did not take as they are: one by one, keeping what is good."""
+    import pyarrow as pa
+
+    if kind in {"text", "name", "agent"}:
+        return column.dictionary_encode()
+    parse = float if kind == "float" else int
+    values: list[Any] = []
+    bad: list[int] = []
+    for row, text in enumerate(column.to_pylist()):
+        stripped = (text or "").strip()
+        if stripped in {"", "NA", "N/A", "nan", "NaN", "None", "null"}:
+            values.append(None)
+            continue
+        try:
+            values.append(parse(stripped))
+        except ValueError:
+            number = _lenient_number(stripped, kind)
+            if number is None and kind == "time" and _FRACTION.fullmatch(stripped):
+                number = int(stripped.partition(".")[0])
+                table.averaged.add(position)
+            if number is not None and kind == "time" and "e" in stripped.lower():
+                table.rounded.add(position)
+            if number is None:
+                bad.append(row)
+            values.append(number)
+    if position in table.averaged:
+        part.complain("averaged-timestamps", "note", f"column {name} has fractions of a nanosecond: the times are "
+                      "means over several runs, not a moment in any of them")  # fmt: skip
+    values, outside = _within_range(values, kind)
+    bad.extend(outside)
+    if bad:
+        shown = column[bad[0]].as_py()
+        part.complain("bad-value", "error", f"column {name}: {len(bad):,} values are not numbers that fit, for example "
+                      f"{shown[:60]!r}; they are treated as missing",
+                      record=table.record(bad[0]), count=len(bad), excerpt=shown[:200])  # fmt: skip
+    return pa.chunked_array([pa.array(values, type=_arrow_type(kind))])
+
+
+def _lenient_number(text: str, kind: Kind) -> int | float | None:
+    try:
+        if text.lower().startswith("0x"):
+            return int(text, 16)
+        number = float(text)
+    except ValueError:
+        return None
+    if kind == "float":
+        return number
+    return int(number) if number == number and abs(number) < 2**64 and number == int(number) else None  # noqa: PLR0124
+
+
+def _within_range(values: list[Any], kind: Kind) -> tuple[list[Any], list[int]]:
+    if kind == "float":
+        return values, []
+    low, high = (0, 2**64) if kind == "uint" else (-(2**63), 2**63)
+    outside = [row for row, value in enumerate(values) if value is not None and not low <= value < high]
+    for row in outside:
+        values[row] = None
+    return values, outside

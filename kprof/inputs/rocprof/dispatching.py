@@ -1,0 +1,149 @@
+"""Put dispatch columns in order: names, grids, durations; and say which times cannot be trusted."""
+
+from typing import Any
+
+from kprof.inputs.rocprof.frames import agent_numbers, length, name_columns
+from kprof.inputs.rocprof.model import Columns, Part
+
+ABSURD_NS = 86_400_000_000_000
+"""A dispatch of more than a day is a broken timestamp."""
+
+
+def dispatches(columns: Columns, part: Part, *, rounded: bool = False) -> Columns:
+    """Complete the columns of a dispatch table: names, agent numbers, workgroup counts, durations.
+
+    Args:
+        columns: ``kernel_name`` is a Categorical of original names, ``agent`` numbers or a Categorical.
+        part: gets the issues.
+        rounded: the times were written with too few digits.
+    """
+    import pandas as pd
+
+    result = dict(columns)
+    if "kernel_name" in result:
+        result.update(name_columns(result["kernel_name"]))
+    if isinstance(result.get("agent"), pd.Categorical):
+        result["agent"] = agent_numbers(result["agent"])
+    _add_sizes(result)
+    stated = result.pop("stated_duration_ns", None)
+    if "start_ns" in result and "end_ns" in result:
+        result["duration_ns"] = trusted_durations(result, part, rounded=rounded)
+        _compare_stated(result, stated, part)
+    return result
+
+
+def _add_sizes(columns: Columns) -> None:
+    import numpy as np
+
+    for whole, prefix in (("grid_work_items", "grid"), ("workgroup_work_items", "workgroup")):
+        axes = [columns[f"{prefix}_{axis}"] for axis in "xyz" if f"{prefix}_{axis}" in columns]
+        if whole not in columns and len(axes) == 3:
+            columns[whole] = axes[0] * axes[1] * axes[2]
+    if all(f"{prefix}_{axis}" in columns for prefix in ("grid", "workgroup") for axis in "xyz"):
+        counts = [_ceil(columns[f"grid_{axis}"], columns[f"workgroup_{axis}"]) for axis in "xyz"]
+        columns["workgroups"] = counts[0] * counts[1] * counts[2]
+    elif "grid_work_items" in columns and "workgroup_work_items" in columns:
+        columns["workgroups"] = _ceil(columns["grid_work_items"], columns["workgroup_work_items"])
+    if "workgroups" in columns and isinstance(columns["workgroups"], np.ndarray):
+        columns["workgroups"] = columns["workgroups"].astype(np.int64, copy=False)
+
+
+def _ceil(work_items: Any, size: Any) -> Any:
+    import numpy as np
+    import pandas as pd
+
+    if isinstance(work_items, np.ndarray) and isinstance(size, np.ndarray) and (size > 0).all():
+        return -(-work_items // size)
+    top, bottom = pd.array(work_items, dtype="Int64"), pd.array(size, dtype="Int64")
+    bottom = bottom.copy()
+    bottom[(bottom <= 0).fillna(False)] = pd.NA
+    return -(-top // bottom)
+
+
+def trusted_durations(columns: Columns, part: Part, *, rounded: bool = False, what: str = "dispatches") -> Any:
+    """``end - start``, missing where the times are impossible, with an issue for each kind of trouble."""
+    import numpy as np
+    import pandas as pd
+
+    start = pd.array(columns["start_ns"], dtype="Int64")
+    end = pd.array(columns["end_ns"], dtype="Int64")
+    first = np.asarray(start.fillna(0), dtype=np.int64)
+    last = np.asarray(end.fillna(0), dtype=np.int64)
+    unknown = np.asarray(start.isna() | end.isna())
+    # Differences of wild values overflow; as floats they only lose digits, and are thrown away anyway.
+    wild = (np.abs(first.astype(float)) > 4e18) | (np.abs(last.astype(float)) > 4e18)
+    spent = np.where(wild, 0, last - first)
+    negative = (spent < 0) & ~unknown
+    absurd = (wild | (spent > ABSURD_NS) | ((first <= 0) & (last > 0))) & ~unknown & ~negative
+    bad = unknown | negative | absurd
+    _complain_times(part, what, negative=negative, absurd=absurd, unknown=unknown)
+    if rounded:
+        lost = (spent == 0) & ~bad
+        part.complain("rounded-timestamps", "warning", f"times are written with too few digits (a spreadsheet's "
+                      f"8.1E+14): the durations of {int(lost.sum()):,} of {len(spent):,} {what} are lost, "
+                      "and all times are inexact", count=len(spent))  # fmt: skip
+        bad = np.ones_like(bad)
+    else:
+        zero = int(((spent == 0) & ~bad).sum())
+        if zero and what == "dispatches":
+            part.complain("zero-durations", "note", f"{zero:,} dispatches last 0 ns: the tool's clock is too coarse "
+                          "or did not write their times", count=zero)  # fmt: skip
+    if not bad.any():
+        return spent
+    integers: Any = pd.arrays.IntegerArray
+    return integers(np.where(bad, 0, spent), bad)
+
+
+def _complain_times(part: Part, what: str, **kinds: Any) -> None:
+    words = {
+        "negative": "end before they start; their duration is treated as missing",
+        "absurd": "have impossible times (longer than a day, or a start of 0); their duration is treated as missing",
+        "unknown": "have no start or end",
+    }
+    for kind, mask in kinds.items():
+        count = int(mask.sum())
+        if count:
+            first = int(mask.argmax()) + 1
+            part.complain(f"{kind}-time", "warning", f"{count:,} of {len(mask):,} {what} {words[kind]}",
+                          record=first, count=count)  # fmt: skip
+
+
+def _compare_stated(columns: Columns, stated: Any, part: Part) -> None:
+    import numpy as np
+    import pandas as pd
+
+    if stated is None:
+        return
+    ours = pd.array(columns["duration_ns"], dtype="Int64")
+    differs = np.asarray((pd.array(stated, dtype="Int64") != ours).fillna(False))
+    if differs.any():
+        part.complain("duration-disagrees", "warning", f"the file's own duration is not end - start for "
+                      f"{int(differs.sum()):,} dispatches; end - start is used",
+                      record=int(differs.argmax()) + 1, count=int(differs.sum()))  # fmt: skip
+
+
+def complain_about_repeats(columns: Columns, part: Part) -> None:
+    """Dispatch ids that repeat: the same dispatch twice, or ids of several processes mixed."""
+    import numpy as np
+    import pandas as pd
+
+    if "dispatch_id" not in columns or not length(columns):
+        return
+    keys = [k for k in ("process_id", "agent", "dispatch_id") if k in columns]
+    table = pd.DataFrame({k: np.asarray(pd.array(columns[k], dtype="Int64").fillna(-1)) for k in keys})
+    repeated = table.duplicated()
+    if not repeated.any():
+        return
+    if "start_ns" in columns:
+        table["start_ns"] = np.asarray(pd.array(columns["start_ns"], dtype="Int64").fillna(-1))
+    if "kernel_name" in columns:
+        table["kernel"] = np.asarray(columns["kernel_name"].codes)
+    same = table.duplicated()
+    if same.any():
+        part.complain("duplicate-records", "warning", f"{int(same.sum()):,} dispatches are in the file more than once "
+                      "(same id, kernel and start); all are kept and counted",
+                      record=int(np.asarray(same).argmax()) + 1, count=int(same.sum()))  # fmt: skip
+    mixed = int(repeated.sum() - same.sum())
+    if mixed > 0:
+        part.complain("ids-repeat", "note", f"{mixed:,} dispatches have an id that another dispatch of the same agent "
+                      "has: the file joins several processes; rows are kept apart", count=mixed)  # fmt: skip

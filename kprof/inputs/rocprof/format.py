@@ -1,0 +1,176 @@
+"""What a format is, and how the right one is found by looking at the content.
+
+A format is one file in ``formats/`` with a constant ``FORMAT``; the folder is the list.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import Protocol
+
+from kprof.errors import KprofError
+from kprof.inputs.rocprof.columns import Column, Kind, is_repeated, key
+from kprof.inputs.rocprof.csv_table import RawTable, heading, read_table
+from kprof.inputs.rocprof.frames import array_of
+from kprof.inputs.rocprof.model import Columns, Part
+from kprof.inputs.rocprof.opening import Opened
+
+SURE_ENOUGH = 0.6
+"""Share of a format's own headings that a CSV file must have to be taken for it."""
+
+
+class Format(Protocol):
+    """A kind of file.
+
+    Attributes:
+        name: what it is, for people.
+        tool: which tool writes it.
+        role: see :class:`kprof.inputs.rocprof.model.Source`.
+    """
+
+    name: str
+    tool: str
+    role: str
+
+    def score(self, opened: Opened) -> float:
+        """How sure it is that the file is of this format: 0 not at all, 1 completely."""
+
+    def read(self, opened: Opened, part: Part) -> None:
+        """Fill the part's tables.
+
+        Raises:
+            KprofError: the file is of this format but cannot be used.
+        """
+
+
+@dataclass(frozen=True)
+class OtherFormat:
+    """A format that is not a CSV table: the functions tell all."""
+
+    name: str
+    tool: str
+    role: str
+    recognise: Callable[[Opened], float]
+    reader: Callable[[Opened, Part], None]
+
+    def score(self, opened: Opened) -> float:
+        """See :class:`Format`."""
+        return self.recognise(opened)
+
+    def read(self, opened: Opened, part: Part) -> None:
+        """See :class:`Format`."""
+        self.reader(opened, part)
+
+
+@dataclass(frozen=True)
+class CsvFormat:
+    """A CSV table with a heading.
+
+    Attributes:
+        vocabulary: what the headings mean; ``signature`` and ``required`` are keys of it.
+        signature: headings that make the format recognisable.
+        required: without these the file cannot be used.
+        forbidden: with one of these it is another format.
+        wide: other headings are counters.
+        finish: turns the columns read into the part's tables.
+    """
+
+    name: str
+    tool: str
+    role: str
+    vocabulary: Mapping[str, Column]
+    signature: frozenset[str]
+    required: frozenset[str]
+    finish: "Callable[[CsvContent, Part], None]"
+    forbidden: frozenset[str] = frozenset()
+    wide: bool = False
+
+    def score(self, opened: Opened) -> float:
+        """See :class:`Format`."""
+        keys = {key(name) for name in heading(opened)}
+        if keys & self.forbidden:
+            return 0.0
+        found = len(keys & self.signature) / len(self.signature)
+        known = len(keys & self.vocabulary.keys()) / max(len(keys), 1)
+        # The share of known headings only breaks ties; a wide file has few.
+        return found + known / 1000 + len(self.signature) / 100000 if found >= SURE_ENOUGH else 0.0
+
+    def read(self, opened: Opened, part: Part) -> None:
+        """See :class:`Format`."""
+        names = heading(opened)
+        missing = self.required - {key(name) for name in names}
+        if missing:
+            raise KprofError(
+                f"a {self.name} of {self.tool} without the column {', '.join(sorted(missing))}",
+                path=str(opened.path),
+                place="line 1",
+                hint="the file may have been edited or cut: export it again",
+            )
+        content = self._content(opened, names, part)
+        part.describe(rows=content.table.rows)
+        if not content.table.rows:
+            part.complain("no-records", "warning", "the file has a heading but no records")
+        self.finish(content, part)
+
+    def _content(self, opened: Opened, names: list[str], part: Part) -> "CsvContent":
+        kinds: dict[int, Kind] = {}
+        target: dict[int, str] = {}
+        counters: dict[int, str] = {}
+        seen: set[str] = set()
+        odd = []
+        for place, name in enumerate(names):
+            known = self.vocabulary.get(key(name))
+            if known and known[0] not in seen:
+                seen.add(known[0])
+                kinds[place], target[place] = known[1], known[0]
+            elif known or (self.wide and is_repeated(name, self.vocabulary)):
+                continue
+            elif self.wide and name:
+                kinds[place], counters[place] = "float", name
+            else:
+                odd.append(name)
+        if odd:
+            part.complain("unknown-columns", "note", f"columns without a known meaning are not used: "
+                          f"{', '.join(odd[:8])}", count=len(odd))  # fmt: skip
+        if len(set(counters.values())) < len(counters):
+            raise KprofError("two columns have the same counter name", path=str(opened.path), place="line 1")
+        table = read_table(opened, kinds, part)
+        columns = {target[p]: array_of(table.columns[p]) for p in target if p in table.columns}
+        values = {name: array_of(table.columns[p]) for p, name in counters.items()}
+        times = any(target.get(place) in {"start_ns", "end_ns"} for place in table.rounded)
+        return CsvContent(opened, names, table, columns, values, times)
+
+
+@dataclass(frozen=True)
+class CsvContent:
+    """What was in a CSV file.
+
+    Attributes:
+        columns: our column name to array; texts are Categoricals.
+        counters: counter name to float array.
+        rounded: start or end times have lost digits.
+    """
+
+    opened: Opened
+    headings: list[str]
+    table: RawTable
+    columns: Columns
+    counters: Columns
+    rounded: bool
+
+
+@cache
+def formats() -> tuple[Format, ...]:
+    """Every format, in the order of their file names."""
+    from kprof.inputs.rocprof import formats as folder
+
+    names = sorted(module.name for module in iter_modules(folder.__path__) if not module.name.startswith("_"))
+    return tuple(import_module(f"{folder.__name__}.{name}").FORMAT for name in names)
+
+
+def recognise(opened: Opened) -> Format | None:
+    """The format that fits best; ``None`` when none does."""
+    best = max(formats(), key=lambda one: one.score(opened))
+    return best if best.score(opened) > 0 else None

@@ -1,0 +1,169 @@
+"""The parts of rocprofv3's JSON that are read; everything else is skipped while decoding."""
+
+import msgspec
+
+
+class Handle(msgspec.Struct):
+    """``{"handle": 37946}``."""
+
+    handle: int = 0
+
+
+class Correlation(msgspec.Struct):
+    """Correlation of an API call with what it started."""
+
+    internal: int = 0
+
+
+class Axes(msgspec.Struct):
+    """Three sizes in work-items."""
+
+    x: int = 1
+    y: int = 1
+    z: int = 1
+
+
+class Agent(msgspec.Struct):
+    """A CPU or GPU. Sizes as HSA tells them."""
+
+    id: Handle = msgspec.field(default_factory=Handle)
+    type: int = 0
+    name: str = ""
+    product_name: str = ""
+    node_id: int | None = None
+    logical_node_id: int | None = None
+    cu_count: int | None = None
+    simd_count: int | None = None
+    num_xcc: int | None = None
+    wave_front_size: int | None = None
+    max_engine_clk_fcompute: int | None = None
+    lds_size_in_kb: int = 0
+
+
+class Kernel(msgspec.Struct):
+    """A kernel symbol; most are never launched."""
+
+    kernel_id: int = 0
+    kernel_name: str = ""
+    formatted_kernel_name: str = ""
+    sgpr_count: int | None = None
+    arch_vgpr_count: int | None = None
+    accum_vgpr_count: int | None = None
+
+    @property
+    def name(self) -> str:
+        """The demangled name; the symbol when there is none."""
+        return self.formatted_kernel_name or self.kernel_name
+
+
+class DispatchInfo(msgspec.Struct):
+    """What was launched where."""
+
+    agent_id: Handle = msgspec.field(default_factory=Handle)
+    queue_id: Handle = msgspec.field(default_factory=Handle)
+    kernel_id: int = 0
+    dispatch_id: int = 0
+    private_segment_size: int = 0
+    group_segment_size: int = 0
+    workgroup_size: Axes = msgspec.field(default_factory=Axes)
+    grid_size: Axes = msgspec.field(default_factory=Axes)
+
+
+class CounterValue(msgspec.Struct):
+    """One instance of one counter."""
+
+    counter_id: Handle = msgspec.field(default_factory=Handle)
+    value: float = 0.0
+
+
+class Record(msgspec.Struct):
+    """Any record: a dispatch, a call, a copy; the fields of the other kinds stay at their defaults."""
+
+    kind: int = -1
+    operation: int = -1
+    thread_id: int = 0
+    correlation_id: Correlation = msgspec.field(default_factory=Correlation)
+    start_timestamp: int = 0
+    end_timestamp: int = 0
+    dispatch_info: DispatchInfo | None = None
+    dispatch_data: "Record | None" = None
+    stream_id: Handle = msgspec.field(default_factory=Handle)
+    src_agent_id: Handle = msgspec.field(default_factory=Handle)
+    dst_agent_id: Handle = msgspec.field(default_factory=Handle)
+    agent_id: Handle = msgspec.field(default_factory=Handle)
+    bytes: int | None = None
+    allocation_size: int | None = None
+    records: list[CounterValue] = []
+
+    @property
+    def info(self) -> DispatchInfo:
+        """The dispatch, also when it is nested in ``dispatch_data``."""
+        if self.dispatch_info is not None:
+            return self.dispatch_info
+        return self.dispatch_data.info if self.dispatch_data is not None else DispatchInfo()
+
+
+class BufferRecords(msgspec.Struct):
+    """Traces."""
+
+    kernel_dispatch: list[Record] = []
+    hip_api: list[Record] = []
+    hsa_api: list[Record] = []
+    marker_api: list[Record] = []
+    rccl_api: list[Record] = []
+    rocdecode_api: list[Record] = []
+    rocjpeg_api: list[Record] = []
+    memory_copy: list[Record] = []
+    memory_allocation: list[Record] = []
+    scratch_memory: list[Record] = []
+    counter_collection: list[Record] = []
+
+
+class CallbackRecords(msgspec.Struct):
+    """Counters."""
+
+    counter_collection: list[Record] = []
+
+
+class Operations(msgspec.Struct):
+    """Names of the operations of one kind of record."""
+
+    kind: str = ""
+    operations: list[str] = []
+
+
+class Strings(msgspec.Struct):
+    """Names by number."""
+
+    buffer_records: list[Operations] = []
+
+
+class Counter(msgspec.Struct):
+    """A counter's name."""
+
+    id: Handle = msgspec.field(default_factory=Handle)
+    name: str = ""
+
+
+class Metadata(msgspec.Struct):
+    """The process."""
+
+    pid: int = 0
+
+
+class Process(msgspec.Struct):
+    """One process that was profiled."""
+
+    metadata: Metadata = msgspec.field(default_factory=Metadata)
+    agents: list[Agent] = []
+    counters: list[Counter] = []
+    strings: Strings = msgspec.field(default_factory=Strings)
+    kernel_symbols: list[Kernel] = []
+    callback_records: CallbackRecords = msgspec.field(default_factory=CallbackRecords)
+    buffer_records: BufferRecords = msgspec.field(default_factory=BufferRecords)
+
+
+class Document(msgspec.Struct):
+    """The file."""
+
+    processes: list[Process] = msgspec.field(name="rocprofiler-sdk-tool", default_factory=list)

@@ -1,0 +1,49 @@
+"""``analyze/*.csv`` of rocprof-compute: the metrics that the tool itself derived."""
+
+import csv
+
+from kprof.inputs.rocprof.columns import key
+from kprof.inputs.rocprof.csv_table import heading
+from kprof.inputs.rocprof.format import OtherFormat
+from kprof.inputs.rocprof.frames import factorised
+from kprof.inputs.rocprof.model import Part
+from kprof.inputs.rocprof.opening import Opened
+
+
+def _recognise(opened: Opened) -> float:
+    keys = [key(name) for name in heading(opened)]
+    return float(keys[:1] == ["metric"] and bool({"avg", "value", "median"} & set(keys)))
+
+
+def _read(opened: Opened, part: Part) -> None:
+    import numpy as np
+
+    names = [key(name) for name in heading(opened)]
+    value_at = next(names.index(name) for name in ("avg", "value", "median") if name in names)
+    unit_at = next((names.index(name) for name in ("unit", "units") if name in names), None)
+    metrics, values, units = [], [], []
+    for number, record in enumerate(csv.reader(opened.head.decode("utf-8", "replace").splitlines()[1:]), 1):
+        if len(record) != len(names):
+            part.complain("cut-record", "error", f"{len(record)} fields where the heading has {len(names)}: the record "
+                          "is not used", record=number)  # fmt: skip
+            continue
+        metrics.append(record[0])
+        values.append(_number(record[value_at]))
+        units.append(record[unit_at] if unit_at is not None else None)
+    part.describe(rows=len(metrics))
+    part.tables["metrics"] = {
+        "table": factorised([opened.path.stem] * len(metrics)),
+        "metric": factorised(metrics),
+        "value": np.array(values, dtype=float),
+        "unit": factorised(units),
+    }
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return float("nan")
+
+
+FORMAT = OtherFormat("derived metrics", "rocprof-compute", "summary", _recognise, _read)

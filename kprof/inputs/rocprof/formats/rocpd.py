@@ -1,0 +1,145 @@
+"""rocpd databases of rocprofv3, schema 3 and its predecessors.
+
+Only the ``rocpd_...`` tables are read: the views of the same names are the file's own code. A file that joins
+several runs has a set of tables for each, told apart by the guid that ends their names.
+
+Time by kernel comes from one pass of SQL over the dispatches; the rows themselves are read when asked for.
+"""
+
+import re
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+from kprof.errors import KprofError
+from kprof.inputs.rocprof import database
+from kprof.inputs.rocprof.format import OtherFormat
+from kprof.inputs.rocprof.formats import _rocpd_tables as reader
+from kprof.inputs.rocprof.frames import length
+from kprof.inputs.rocprof.model import Columns, Part
+from kprof.inputs.rocprof.opening import Opened
+
+_NAME = re.compile(r"^(rocpd_[a-z_]+?)(_[0-9a-f]{8}(?:_[0-9a-f]{4}){3}_[0-9a-f]{12})?$")
+_NEEDED = {
+    "rocpd_kernel_dispatch": {"id", "agent_id", "kernel_id", "start", "end"},
+    "rocpd_info_kernel_symbol": {"id", "display_name"},
+}
+
+
+def _recognise(opened: Opened) -> float:
+    if not (opened.is_plain and database.is_database(opened.head)):
+        return 0.0
+    # Anything with SQLite's magic is taken, with less certainty: the message about a wrong schema is clearer here.
+    return 1.0 if b"rocpd_" in opened.head else 0.5
+
+
+def _read(opened: Opened, part: Part) -> None:
+    path = opened.path
+    beside = database.unmerged(path)
+    if beside:
+        part.complain("unmerged-log", "warning", beside)
+    with database.opened(path) as connection:
+        runs = runs_in(connection, path)
+        version = reader.schema_version(connection, runs)
+        rows = sum(_count(connection, run["rocpd_kernel_dispatch"]) for run in runs)
+        part.describe(version=f"schema {version}" if version else None, rows=rows)
+        if len(runs) > 1:
+            part.complain("several-runs", "note", f"{len(runs)} runs in one database; their dispatches are together")
+        part.tables["agents"] = reader.agents(connection, runs)
+        systems = reader.systems(connection, runs)
+        if systems:
+            part.tables["systems"] = systems
+        counted = any(_count(connection, run.get("rocpd_pmc_event")) for run in runs)
+        part.describe(role="counters" if counted else "trace")
+        part.kernels = kernels(connection, runs, part) if rows else {}
+    if not rows:
+        part.complain("no-records", "warning", "the database has no dispatch")
+    part.lazy = _Loader(path)
+
+
+def runs_in(connection: sqlite3.Connection, path: Path) -> list[dict[str, str]]:
+    """For each run, table name without the guid to real name.
+
+    Raises:
+        KprofError: no dispatches table, or one without the columns that are needed.
+    """
+    found: dict[str, dict[str, str]] = {}
+    tables = database.plain_tables(connection)
+    for name in tables:
+        match = _NAME.match(name)
+        if match:
+            found.setdefault(match[2] or "", {})[match[1]] = name
+    runs = [run for run in found.values() if "rocpd_kernel_dispatch" in run]
+    if not runs:
+        known = ", ".join(sorted(tables)[:6]) or "none"
+        raise KprofError(
+            "an SQLite file, but not a rocpd or rocprof database", path=str(path), hint=f"its tables: {known}"
+        )
+    for run in runs:
+        for table, columns in _NEEDED.items():
+            missing = columns - set(tables.get(run.get(table, ""), []))
+            if missing:
+                raise KprofError(
+                    f"a rocpd database of an unknown schema: {table} has no {', '.join(sorted(missing))}",
+                    path=str(path),
+                )
+    return runs
+
+
+def _count(connection: sqlite3.Connection, table: str | None) -> int:
+    if table is None:
+        return 0
+    return int(connection.execute(f'SELECT count(*) FROM "{table}"').fetchone()[0])  # noqa: S608 - a checked name
+
+
+def kernels(connection: sqlite3.Connection, runs: list[dict[str, str]], part: Part) -> Columns:
+    """The kernels table, from one pass of SQL."""
+    merged: dict[tuple[int | None, str], list[Any]] = {}
+    bad = 0
+    for run in runs:
+        names = reader.kernel_names(connection, run)
+        agent_of = reader.agent_numbers(connection, run)
+        query = (
+            'SELECT agent_id, kernel_id, count(*), sum("end" - start), min("end" - start), max("end" - start), '  # noqa: S608 - a checked name
+            f'min(start) FROM "{run["rocpd_kernel_dispatch"]}" GROUP BY agent_id, kernel_id'
+        )
+        for agent, kernel, calls, total, least, most, first in connection.execute(query):
+            if not isinstance(least, int) or least < 0 or most > reader.ABSURD_NS or first <= 0:
+                bad += 1
+            key = (agent_of.get(agent), names.get(kernel, (f"kernel {kernel}",))[0])
+            entry = merged.setdefault(key, [0, 0, least, most])
+            entry[0] += calls
+            entry[1] += total or 0
+            entry[2] = min(entry[2], least)
+            entry[3] = max(entry[3], most)
+    if bad:
+        # Sums over impossible times are worthless: the rows are looked at one by one instead.
+        return _slow_kernels(part)
+    return reader.kernel_columns(merged)
+
+
+def _slow_kernels(part: Part) -> Columns:
+    from kprof.inputs.rocprof.frames import kernels_frame
+
+    copy = Part(part.source)
+    _Loader(Path(part.source.path))(copy)
+    copy.kernels = None
+    whole = kernels_frame([copy])
+    return {name: whole[name].array for name in whole.columns if name != "source"}
+
+
+class _Loader:
+    """Reads the rows of a database into a part when they are asked for."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __call__(self, part: Part) -> None:
+        with database.opened(self._path) as connection:
+            runs = runs_in(connection, self._path)
+            for name, columns in reader.everything(connection, runs, part).items():
+                if length(columns):
+                    part.tables[name] = columns
+
+
+FORMAT = OtherFormat("rocpd database", "rocprofv3", "trace", _recognise, _read)

@@ -1,0 +1,117 @@
+"""rocprof v1 ``results.json``, whole or a fragment that begins with a comma.
+
+Only the ``args`` of an event are used: ``ts`` and ``dur`` are microseconds, cut, as text or number.
+"""
+
+import re
+
+import msgspec
+
+from kprof.errors import KprofError
+from kprof.inputs.rocprof.columns import DISPATCH, key
+from kprof.inputs.rocprof.dispatching import complain_about_repeats, dispatches
+from kprof.inputs.rocprof.format import OtherFormat
+from kprof.inputs.rocprof.frames import factorised
+from kprof.inputs.rocprof.model import Columns, Part
+from kprof.inputs.rocprof.opening import Opened
+
+_START = re.compile(rb'^\s*(\{\s*"traceEvents"\s*:\s*\[|,?\s*\{)')
+
+
+class _Event(msgspec.Struct):
+    name: str = ""
+    ph: str = ""
+    pid: int | str = 0
+    tid: int | str = 0
+    args: dict[str, str | int | float | None] = {}
+
+
+def _recognise(opened: Opened) -> float:
+    head = opened.head
+    if not _START.match(head[:200]) or b'"ph"' not in head[:20000]:
+        return 0.0
+    marks = (b'"DispatchNs"', b'"KernelName"', b'"gpu-id"', b'"BeginNs"')
+    return 1.0 if sum(mark in head for mark in marks) >= 2 else 0.0
+
+
+def _read(opened: Opened, part: Part) -> None:
+    events = _events(bytes(opened.body), opened, part)
+    kernels = [e.args for e in events if e.ph == "X" and "BeginNs" in e.args]
+    calls = [e for e in events if e.ph == "X" and "BeginNs" in e.args and "KernelName" not in e.args]
+    kernels = [args for args in kernels if "KernelName" in args]
+    if calls:
+        part.tables["api_calls"] = _calls(calls)
+    columns: Columns = {}
+    for name in dict.fromkeys(name for args in kernels for name in args):
+        known = DISPATCH.get(key(name))
+        if known is None or known[1] == "skip":
+            continue
+        texts = [args.get(name) for args in kernels]
+        columns[known[0]] = factorised(texts) if known[1] == "name" else _numbers(texts)
+    if kernels:
+        # The position is what results.csv calls Index.
+        columns.setdefault("dispatch_id", _numbers(list(range(len(kernels)))))
+        table = dispatches(columns, part)
+        complain_about_repeats(table, part)
+        part.tables["dispatches"] = table
+    else:
+        part.complain("no-records", "warning", "no kernel in the file")
+    part.describe(rows=len(kernels) + len(calls))
+
+
+def _calls(events: list[_Event]) -> Columns:
+    columns: Columns = {"function": factorised([e.name for e in events])}
+    for name, source in (("start_ns", "BeginNs"), ("end_ns", "EndNs"), ("process_id", "pid"), ("thread_id", "tid")):
+        columns[name] = _numbers([e.args.get(source) for e in events])
+    columns["duration_ns"] = columns["end_ns"] - columns["start_ns"]
+    return columns
+
+
+def _numbers(texts: list[str | int | float | None]) -> object:
+    import pandas as pd
+
+    values = []
+    for text in texts:
+        try:
+            number = int(str(text), 0) if text not in {None, ""} else None
+        except ValueError:
+            number = None
+        values.append(number if number is not None and -(2**63) <= number < 2**63 else None)
+    numbers = pd.array(values, dtype="Int64")
+    return numbers if numbers.isna().any() else numbers.to_numpy("int64")
+
+
+def _events(text: bytes, opened: Opened, part: Part) -> list[_Event]:
+    try:
+        if text.lstrip()[:1] == b",":
+            part.complain("fragment", "note", "a fragment: the file begins with a comma, other files have the rest")
+            return msgspec.json.decode(b"[" + text.lstrip()[1:].rstrip().rstrip(b"],}") + b"}]", type=list[_Event])
+        return msgspec.json.decode(text, type=_Document).traceEvents
+    except (msgspec.DecodeError, msgspec.ValidationError, UnicodeDecodeError) as error:
+        return _salvaged(text, opened, part, str(error))
+
+
+class _Document(msgspec.Struct):
+    traceEvents: list[_Event] = []  # noqa: N815 - the file's word
+
+
+def _salvaged(text: bytes, opened: Opened, part: Part, reason: str) -> list[_Event]:
+    """The events before the damage: the tool writes each event from a line that starts with ``,{`` or ``{``."""
+    decoder = msgspec.json.Decoder(_Event)
+    start = text.find(b"[") + 1 if b'"traceEvents"' in text[:200] else 0
+    pieces = re.split(rb"\n\s*,\s*(?=\{)", text[start:])
+    events = []
+    bad = 0
+    for piece in pieces:
+        try:
+            events.append(decoder.decode(piece.strip().strip(b",")))
+        except (msgspec.DecodeError, msgspec.ValidationError, UnicodeDecodeError):
+            bad += 1
+    if not any(e.ph == "X" for e in events):
+        raise KprofError(f"not readable as JSON: {reason}", path=str(opened.path))
+    part.complain("damaged-json", "error", f"the JSON is cut off or damaged ({reason}); {len(events):,} events were "
+                  f"read, {bad:,} were not", count=bad)  # fmt: skip
+    return events
+
+
+FORMAT = OtherFormat("trace JSON", "rocprof", "trace", _recognise, _read)

@@ -1,0 +1,239 @@
+"""rocprofv3 ``results.json``: root ``rocprofiler-sdk-tool``, a list with one entry a process."""
+
+from typing import Any
+
+import msgspec
+
+from kprof.errors import KprofError
+from kprof.inputs.rocprof.dispatching import complain_about_repeats, dispatches, trusted_durations
+from kprof.inputs.rocprof.format import OtherFormat
+from kprof.inputs.rocprof.formats._v3_json_types import Document, Kernel, Process, Record
+from kprof.inputs.rocprof.frames import factorised
+from kprof.inputs.rocprof.model import Columns, Part
+from kprof.inputs.rocprof.opening import Opened
+
+_CALLS = ("hip_api", "hsa_api", "marker_api", "rccl_api", "rocdecode_api", "rocjpeg_api")
+
+
+def _recognise(opened: Opened) -> float:
+    return 1.0 if b'"rocprofiler-sdk-tool"' in opened.head[:4096] else 0.0
+
+
+def _read(opened: Opened, part: Part) -> None:
+    try:
+        document = msgspec.json.decode(bytes(opened.body), type=Document)
+    except (msgspec.DecodeError, msgspec.ValidationError, UnicodeDecodeError) as error:
+        raise KprofError(
+            f"not readable as rocprofv3 JSON: {error}",
+            path=str(opened.path),
+            hint="a file cut off in the middle cannot be used; rocpd databases survive that better",
+        ) from error
+    if not document.processes:
+        raise KprofError("no process in the file", path=str(opened.path))
+    gathered: dict[str, list[Columns]] = {}
+    for process in document.processes:
+        for name, columns in _tables(process, part).items():
+            gathered.setdefault(name, []).append(columns)
+    if len(document.processes) > 1:
+        part.complain("several-processes", "note", f"{len(document.processes)} processes in one file")
+    for name, pieces in gathered.items():
+        part.tables[name] = pieces[0] if len(pieces) == 1 else _stack(pieces)
+    part.describe(rows=sum(len(next(iter(t.values()))) for n, t in part.tables.items() if n != "agents"))
+    if not part.source.rows:
+        part.complain("no-records", "warning", "the file describes the machine but has no records")
+
+
+def _stack(pieces: list[Columns]) -> Columns:
+    import pandas as pd
+
+    whole = pd.concat([pd.DataFrame(piece) for piece in pieces], ignore_index=True)
+    return {name: whole[name].astype("category").array if whole[name].dtype == object else whole[name].array
+            for name in whole}  # fmt: skip
+
+
+def _tables(process: Process, part: Part) -> dict[str, Columns]:
+    tables: dict[str, Columns] = {}
+    nodes = {agent.id.handle: agent.logical_node_id for agent in process.agents}
+    if process.agents:
+        tables["agents"] = _agents(process)
+    symbols = {symbol.kernel_id: symbol for symbol in process.kernel_symbols}
+    counted = process.callback_records.counter_collection or process.buffer_records.counter_collection
+    if process.buffer_records.kernel_dispatch:
+        tables["dispatches"] = _dispatches(process.buffer_records.kernel_dispatch, process, symbols, nodes, part)
+    if counted:
+        own, counters = _counters(counted, process, symbols, nodes, part)
+        if "dispatches" not in tables:
+            tables["dispatches"] = own
+        else:
+            _point_at(tables["dispatches"], own, counters, part)
+        tables["counters"] = counters
+    calls = [(name, record) for name in _CALLS for record in getattr(process.buffer_records, name)]
+    if calls:
+        tables["api_calls"] = _calls(calls, process, part)
+    if process.buffer_records.memory_copy:
+        tables["copies"] = _copies(process, nodes, part)
+    for table, records in (("allocations", process.buffer_records.memory_allocation),
+                           ("scratch", process.buffer_records.scratch_memory)):  # fmt: skip
+        if records:
+            tables[table] = _memory(records, process, nodes, part, table)
+    return tables
+
+
+def _agents(process: Process) -> Columns:
+    import pandas as pd
+
+    rows = process.agents
+    columns: Columns = {
+        "agent": pd.array([a.logical_node_id for a in rows], dtype="Int64"),
+        "type": factorised([{1: "CPU", 2: "GPU"}.get(a.type, "?") for a in rows]),
+        "name": factorised([a.name for a in rows]),
+        "product": factorised([a.product_name for a in rows]),
+    }
+    for ours, theirs in (("node_id", "node_id"), ("logical_node_id", "logical_node_id"), ("cu_count", "cu_count"),
+                         ("simd_count", "simd_count"), ("xcd_count", "num_xcc"), ("wavefront_size", "wave_front_size"),
+                         ("max_clock_mhz", "max_engine_clk_fcompute")):  # fmt: skip
+        columns[ours] = pd.array([getattr(a, theirs) for a in rows], dtype="Int64")
+    columns["lds_bytes_per_cu"] = pd.array([a.lds_size_in_kb * 1024 for a in rows], dtype="Int64")
+    return columns
+
+
+def _ints(values: list[int | None]) -> Any:
+    import numpy as np
+    import pandas as pd
+
+    if None in values:
+        return pd.array([None if v is None or not -(2**63) <= v < 2**63 else v for v in values], dtype="Int64")
+    try:
+        return np.array(values, dtype=np.int64)
+    except OverflowError:
+        return pd.array([None if not -(2**63) <= (v or 0) < 2**63 else v for v in values], dtype="Int64")
+
+
+def _info(records: list[Record], process: Process, symbols: dict[int, Kernel], nodes: dict[int, int | None]) -> Columns:
+    infos = [record.info for record in records]
+    known = [symbols.get(info.kernel_id) for info in infos]
+    names = [
+        k.name if k is not None and k.name else f"kernel {info.kernel_id}" for k, info in zip(known, infos, strict=True)
+    ]
+    columns: Columns = {
+        "agent": _ints([nodes.get(info.agent_id.handle) for info in infos]),
+        "dispatch_id": _ints([info.dispatch_id for info in infos]),
+        "kernel_name": factorised(names),
+        "lds_bytes": _ints([info.group_segment_size for info in infos]),
+        "scratch_bytes": _ints([info.private_segment_size for info in infos]),
+        "vgprs": _ints([k.arch_vgpr_count if k else None for k in known]),
+        "agprs": _ints([k.accum_vgpr_count if k else None for k in known]),
+        "sgprs": _ints([k.sgpr_count if k else None for k in known]),
+        "queue_id": _ints([info.queue_id.handle for info in infos]),
+        "kernel_id": _ints([info.kernel_id for info in infos]),
+        "process_id": _ints([process.metadata.pid] * len(infos)),
+        "thread_id": _ints([record.thread_id for record in records]),
+        "correlation_id": _ints([record.correlation_id.internal for record in records]),
+        "start_ns": _ints([record.start_timestamp for record in records]),
+        "end_ns": _ints([record.end_timestamp for record in records]),
+    }
+    for axis in "xyz":
+        columns[f"workgroup_{axis}"] = _ints([getattr(info.workgroup_size, axis) for info in infos])
+        columns[f"grid_{axis}"] = _ints([getattr(info.grid_size, axis) for info in infos])
+    return columns
+
+
+def _dispatches(records: list[Record], process: Process, symbols: dict[int, Kernel], nodes: dict[int, int | None],
+                part: Part) -> Columns:  # fmt: skip
+    unknown = sum(record.info.kernel_id not in symbols for record in records)
+    if unknown:
+        part.complain("unknown-kernel", "warning", f"{unknown:,} dispatches are of kernels that the file does not name",
+                      count=unknown)  # fmt: skip
+    columns = _info(records, process, symbols, nodes)
+    columns["stream_id"] = _ints([record.stream_id.handle for record in records])
+    table = dispatches(columns, part)
+    complain_about_repeats(table, part)
+    return table
+
+
+def _counters(records: list[Record], process: Process, symbols: dict[int, Kernel], nodes: dict[int, int | None],
+              part: Part) -> tuple[Columns, Columns]:  # fmt: skip
+    import numpy as np
+
+    names = {counter.id.handle: counter.name for counter in process.counters}
+    flat = [outer.dispatch_data or outer for outer in records]
+    own = dispatches(_info(flat, process, symbols, nodes), part)
+    # A counter has one record an instance (XCD, SE, channel); what people mean by its value is their sum.
+    sums: dict[tuple[int, str], float] = {}
+    for row, outer in enumerate(records):
+        for value in outer.records:
+            name = names.get(value.counter_id.handle, f"counter {value.counter_id.handle}")
+            sums[row, name] = sums.get((row, name), 0.0) + value.value
+    rows = np.array([row for row, _ in sums], dtype=np.int64)
+    return own, {
+        "dispatch": rows,
+        **{name: own[name].take(rows) for name in ("agent", "dispatch_id", "kernel_name")},
+        "counter": factorised([name for _, name in sums]),
+        "instance": np.full(len(rows), -1, dtype=np.int16),
+        "pass": np.zeros(len(rows), dtype=np.int16),
+        "value": np.array(list(sums.values()), dtype=np.float64),
+    }
+
+
+def _point_at(table: Columns, own: Columns, counters: Columns, part: Part) -> None:
+    import numpy as np
+
+    place = {int(number): row for row, number in enumerate(table["dispatch_id"])}
+    rows = np.array([place.get(int(number), -1) for number in own["dispatch_id"]], dtype=np.int64)
+    counters["dispatch"] = rows[counters["dispatch"]]
+    lost = int((counters["dispatch"] < 0).sum())
+    if lost:
+        part.complain("unknown-dispatch", "warning", f"{lost:,} counter values are of dispatches that the file does "
+                      "not list", count=lost)  # fmt: skip
+
+
+def _operation(process: Process, record: Record) -> tuple[str, str]:
+    kinds = process.strings.buffer_records
+    if not 0 <= record.kind < len(kinds):
+        return "?", str(record.operation)
+    operations = kinds[record.kind].operations
+    name = operations[record.operation] if 0 <= record.operation < len(operations) else str(record.operation)
+    return kinds[record.kind].kind, name
+
+
+def _calls(calls: list[tuple[str, Record]], process: Process, part: Part) -> Columns:
+    records = [record for _, record in calls]
+    named = [_operation(process, record) for record in records]
+    columns = _times(records, process)
+    columns["domain"] = factorised([domain for domain, _ in named])
+    columns["function"] = factorised([function for _, function in named])
+    columns["duration_ns"] = trusted_durations(columns, part, what="api_calls")
+    return columns
+
+
+def _times(records: list[Record], process: Process) -> Columns:
+    return {
+        "process_id": _ints([process.metadata.pid] * len(records)),
+        "thread_id": _ints([record.thread_id for record in records]),
+        "correlation_id": _ints([record.correlation_id.internal for record in records]),
+        "start_ns": _ints([record.start_timestamp for record in records]),
+        "end_ns": _ints([record.end_timestamp for record in records]),
+    }
+
+
+def _copies(process: Process, nodes: dict[int, int | None], part: Part) -> Columns:
+    records = process.buffer_records.memory_copy
+    columns = _times(records, process)
+    columns["direction"] = factorised([_operation(process, record)[1] for record in records])
+    columns["source_agent"] = _ints([nodes.get(record.src_agent_id.handle) for record in records])
+    columns["destination_agent"] = _ints([nodes.get(record.dst_agent_id.handle) for record in records])
+    columns["bytes"] = _ints([record.bytes for record in records])
+    columns["duration_ns"] = trusted_durations(columns, part, what="copies")
+    return columns
+
+
+def _memory(records: list[Record], process: Process, nodes: dict[int, int | None], part: Part, what: str) -> Columns:
+    columns = _times(records, process)
+    columns["operation"] = factorised([_operation(process, record)[1] for record in records])
+    columns["agent"] = _ints([nodes.get(record.agent_id.handle) for record in records])
+    columns["bytes"] = _ints([record.allocation_size for record in records])
+    columns["duration_ns"] = trusted_durations(columns, part, what=what)
+    return columns
+
+
+FORMAT = OtherFormat("results JSON", "rocprofv3", "trace", _recognise, _read)

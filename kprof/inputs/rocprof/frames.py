@@ -1,0 +1,216 @@
+"""From Arrow columns to arrays, and from parts to pandas frames."""
+
+from typing import TYPE_CHECKING, Any
+
+from kprof.inputs.rocprof.model import COLUMNS, Columns, Part
+from kprof.inputs.rocprof.names import normalise
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_CORE = {
+    "dispatches": ("agent", "dispatch_id", "kernel_name", "kernel_name_original", "start_ns", "end_ns", "duration_ns",
+                   "grid_work_items", "workgroup_work_items", "workgroups"),
+    "counters": ("dispatch", "agent", "dispatch_id", "kernel_name", "counter", "instance", "pass", "value"),
+}  # fmt: skip
+_TEXT = {"kernel_name", "kernel_name_original", "counter", "name", "function", "domain", "direction", "operation"}
+
+
+def coded(codes: Any, words: "list[str] | Any") -> "pd.Categorical":
+    """A Categorical whose categories have dtype object: then any two can be joined."""
+    import pandas as pd
+
+    make: Any = pd.Categorical.from_codes
+    result: pd.Categorical = make(codes, categories=pd.Index(words, dtype=object))
+    return result
+
+
+def array_of(column: Any) -> Any:
+    """A numpy array or, for text and for numbers with gaps, a pandas array; without copying where Arrow allows."""
+    import pandas as pd
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(column.type):
+        return categorical(column)
+    if column.null_count == 0:
+        return column.to_numpy()
+    if pa.types.is_floating(column.type):
+        return column.to_numpy()
+    mask = column.is_null().to_numpy()
+    values = column.fill_null(0).to_numpy().copy()
+    kind: Any = pd.arrays.IntegerArray
+    return kind(values, mask)
+
+
+def categorical(column: Any) -> "pd.Categorical":
+    """A dictionary-encoded Arrow column as a Categorical."""
+    import numpy as np
+    import pandas as pd
+
+    unified = column.unify_dictionaries()
+    if unified.num_chunks == 0:
+        return pd.Categorical([])
+    words = unified.chunk(0).dictionary.to_pylist()
+    codes = [chunk.indices.fill_null(-1).to_numpy(zero_copy_only=False) for chunk in unified.chunks]
+    return coded(codes[0] if len(codes) == 1 else np.concatenate(codes), words)
+
+
+def renamed(column: "pd.Categorical", change: Any) -> "pd.Categorical":
+    """Apply a function to each distinct text; texts that become equal become one category."""
+    import numpy as np
+
+    words = [change(word) for word in column.categories]
+    distinct = list(dict.fromkeys(words))
+    if len(distinct) == len(words):
+        return coded(column.codes, distinct)
+    place = {word: index for index, word in enumerate(distinct)}
+    mapping = np.array([*(place[word] for word in words), -1], dtype=np.int32)
+    return coded(mapping[column.codes], distinct)
+
+
+def name_columns(column: "pd.Categorical") -> Columns:
+    """``kernel_name`` and ``kernel_name_original``."""
+    return {"kernel_name": renamed(column, normalise), "kernel_name_original": column}
+
+
+def agent_numbers(column: "pd.Categorical") -> Any:
+    """``"Agent 4"`` and ``"4"`` as 4; missing when there is no number."""
+    import numpy as np
+    import pandas as pd
+
+    numbers = []
+    for word in column.categories:
+        digits = word.strip().lower().removeprefix("agent").strip()
+        numbers.append(int(digits) if digits.isdigit() and len(digits) < 19 else None)
+    codes = column.codes
+    lookup = np.array([*(number or 0 for number in numbers), 0], dtype=np.int64)
+    values = lookup[codes]
+    known = np.array([*(number is not None for number in numbers), False])
+    if known[codes].all():
+        return values
+    return pd.arrays.IntegerArray(values, ~known[codes])
+
+
+def factorised(values: list[Any]) -> "pd.Categorical":
+    """A Categorical from a list of texts, keeping the order of first appearance."""
+    place: dict[str, int] = {}
+    codes = [-1 if value is None else place.setdefault(value, len(place)) for value in values]
+    return coded(codes, list(place))
+
+
+def length(columns: Columns) -> int:
+    """Number of rows."""
+    return len(next(iter(columns.values()))) if columns else 0
+
+
+def frame(name: str, parts: list[Part]) -> "pd.DataFrame":
+    """One table over all parts, columns in the documented order."""
+    import numpy as np
+    import pandas as pd
+
+    frames: list[pd.DataFrame] = []
+    for index, part in enumerate(parts):
+        columns = part.tables.get(name)
+        if not columns or not length(columns):
+            continue
+        rows = length(columns)
+        known = list(COLUMNS[name])
+        ordered: Columns = {"source": np.full(rows, index, dtype=np.int32)}
+        for column in [*known, *(c for c in columns if c not in known)]:
+            if column in columns:
+                ordered[column] = columns[column]
+            elif column in _CORE.get(name, ()):
+                ordered[column] = _missing(column, rows)
+        frames.append(pd.DataFrame(ordered, copy=False))
+    if not frames:
+        return _empty(name)
+    return frames[0] if len(frames) == 1 else _concatenate(frames)
+
+
+def _missing(column: str, rows: int) -> Any:
+    import numpy as np
+    import pandas as pd
+
+    if column in _TEXT:
+        return coded(np.full(rows, -1, dtype=np.int8), [""])
+    return pd.arrays.IntegerArray(np.zeros(rows, dtype=np.int64), np.ones(rows, dtype=bool))
+
+
+def _concatenate(frames: "list[pd.DataFrame]") -> "pd.DataFrame":
+    import pandas as pd
+    from pandas.api.types import union_categoricals
+
+    columns = list(dict.fromkeys(column for one in frames for column in one.columns))
+    result: dict[str, Any] = {}
+    for column in columns:
+        pieces: list[Any] = []
+        for one in frames:
+            piece = one[column] if column in one else pd.Series([pd.NA] * len(one), dtype="Int64")
+            pieces.append(piece)
+        if any(isinstance(piece.dtype, pd.CategoricalDtype) for piece in pieces):
+            result[column] = pd.Series(union_categoricals([_texts(piece) for piece in pieces]))
+        else:
+            result[column] = pd.concat(pieces, ignore_index=True)
+    whole: pd.DataFrame = pd.DataFrame(result)
+    return whole
+
+
+def _texts(column: "pd.Series[Any]") -> "pd.Categorical":
+    import pandas as pd
+
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return coded(column.array.codes, column.array.categories)
+    return coded([-1] * len(column), [""])
+
+
+def kernels_frame(parts: list[Part]) -> "pd.DataFrame":
+    """Time by kernel, of each source that has dispatches of its own."""
+    import pandas as pd
+
+    frames: list[pd.DataFrame] = []
+    for index, part in enumerate(parts):
+        columns = part.kernels if part.kernels is not None else _kernels_of(part.tables.get("dispatches"))
+        if columns and length(columns):
+            frames.append(pd.DataFrame({"source": index, **columns}))
+    if not frames:
+        return _empty("kernels")
+    whole: pd.DataFrame = pd.concat(frames, ignore_index=True)
+    whole = whole.sort_values(["source", "total_ns"], ascending=[True, False], ignore_index=True)
+    return whole
+
+
+def _empty(name: str) -> "pd.DataFrame":
+    import pandas as pd
+
+    none: pd.DataFrame = pd.DataFrame({column: [] for column in COLUMNS[name]})
+    return none
+
+
+def _kernels_of(dispatches: Columns | None) -> Columns | None:
+    import numpy as np
+    import pandas as pd
+
+    if not dispatches or not length(dispatches):
+        return None
+    rows = length(dispatches)
+    agent = dispatches.get("agent")
+    agents = pd.array(agent if agent is not None else [pd.NA] * rows, dtype="Int64")
+    duration = pd.array(dispatches.get("duration_ns", [pd.NA] * rows), dtype="Int64")
+    table = pd.DataFrame({
+        "agent": agents,
+        "kernel_name": dispatches.get("kernel_name", coded([0] * rows, ["?"])),
+        "calls": np.ones(rows, dtype=np.int64),
+        "duration": duration,
+    })  # fmt: skip
+    groups = table.groupby(["agent", "kernel_name"], observed=True, dropna=False, sort=False)
+    result = groups.agg(
+        calls=("calls", "sum"),
+        timed_calls=("duration", "count"),
+        total_ns=("duration", "sum"),
+        average_ns=("duration", "mean"),
+        min_ns=("duration", "min"),
+        max_ns=("duration", "max"),
+    ).reset_index()
+    result["kernel_name"] = result["kernel_name"].astype(object)
+    result.loc[result["timed_calls"] == 0, "total_ns"] = pd.NA
+    return {name: result[name].array for name in result.columns}

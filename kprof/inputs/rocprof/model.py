@@ -1,0 +1,320 @@
+"""What reading measurements gives: sources, issues and tables.
+
+Times are integer nanoseconds on the clock the tool used, sizes are bytes, grids and workgroups are counted in
+**work-items** unless a column says ``workgroups``. Every table has a column ``source``: an index into
+:attr:`Data.sources`, which says which file, tool, version and format a row came from.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Severity = Literal["note", "warning", "error"]
+
+COLUMNS: Mapping[str, Mapping[str, str]] = {
+    "dispatches": {
+        "source": "index into sources",
+        "agent": "GPU as numbered by the tool: v1, v2 gpu-id; v3 logical node (older: node); rocpd absolute index",
+        "dispatch_id": "the tool's number; need not start at 0 or be dense, may repeat between agents and processes",
+        "kernel_name": "normalised: without .kd, [clone .kd], (.kd)",
+        "kernel_name_original": "as the file has it",
+        "start_ns": "start on the GPU",
+        "end_ns": "end on the GPU",
+        "duration_ns": "end - start; missing when the times cannot be trusted (see issues)",
+        "grid_work_items": "grid size in work-items",
+        "workgroup_work_items": "workgroup size in work-items",
+        "workgroups": "number of workgroups: grid / workgroup in each dimension, rounded up",
+        "grid_x": "grid size in work-items (_y, _z too)",
+        "workgroup_x": "workgroup size in work-items (_y, _z too)",
+        "lds_bytes": "LDS a workgroup was given",
+        "scratch_bytes": "scratch a work-item was given",
+        "vgprs": "architectural VGPRs",
+        "agprs": "accumulation VGPRs",
+        "sgprs": "SGPRs",
+        "wavefront_size": "lanes",
+        "queue_id": "hardware queue as numbered by the tool",
+        "stream_id": "HIP stream",
+        "process_id": "process",
+        "thread_id": "host thread that launched",
+        "correlation_id": "joins api_calls",
+        "kernel_id": "the tool's number of the kernel symbol",
+        "queued_ns": "rocprof v1: when the packet was put in the queue",
+        "completed_ns": "rocprof v1: when the host saw the end",
+    },
+    "counters": {
+        "source": "index into sources",
+        "dispatch": "row of dispatches",
+        "agent": "as in dispatches",
+        "dispatch_id": "as in dispatches",
+        "kernel_name": "as in dispatches",
+        "counter": "hardware or derived counter, without [instance]",
+        "instance": "channel number from NAME[7]; -1 when the value is for the whole GPU",
+        "pass": "0, 1, ... in the order in which a dispatch was run again for more counters",
+        "value": "as counted; the unit is the counter's own",
+    },
+    "kernels": {
+        "source": "index into sources",
+        "agent": "as in dispatches",
+        "kernel_name": "normalised",
+        "calls": "dispatches",
+        "timed_calls": "dispatches with a trusted duration; the next four are over these",
+        "total_ns": "sum of durations",
+        "average_ns": "mean duration",
+        "min_ns": "shortest",
+        "max_ns": "longest",
+    },
+    "agents": {
+        "source": "index into sources",
+        "agent": "as in dispatches",
+        "type": "CPU or GPU",
+        "name": "gfx target or CPU name",
+        "product": "marketing name",
+        "node_id": "HSA node",
+        "logical_node_id": "node numbered over the visible ones",
+        "cu_count": "compute units",
+        "simd_count": "SIMDs",
+        "xcd_count": "XCDs",
+        "wavefront_size": "lanes",
+        "max_clock_mhz": "highest engine clock",
+        "lds_bytes_per_cu": "LDS",
+    },
+    "api_calls": {
+        "source": "index into sources",
+        "domain": "HIP_RUNTIME_API, HSA_CORE_API, MARKER_CORE_API, RCCL_API, ...",
+        "function": "function or marker text",
+        "process_id": "process",
+        "thread_id": "thread",
+        "correlation_id": "joins dispatches",
+        "start_ns": "start on the host",
+        "end_ns": "end on the host",
+        "duration_ns": "end - start",
+    },
+    "copies": {
+        "source": "index into sources",
+        "direction": "HOST_TO_DEVICE and so on",
+        "source_agent": "from",
+        "destination_agent": "to",
+        "bytes": "size, when the tool tells",
+        "start_ns": "start",
+        "end_ns": "end",
+        "duration_ns": "end - start",
+    },
+    "allocations": {"source": "index into sources", "operation": "what", "agent": "where", "bytes": "size"},
+    "scratch": {"source": "index into sources", "operation": "what", "agent": "where", "bytes": "size"},
+    "samples": {
+        "source": "index into sources",
+        "dispatch_id": "as in dispatches",
+        "instruction": "instruction at the sampled program counter",
+        "source_line": "file and line, when known",
+        "exec_mask": "active lanes, one bit each",
+        "issued": "stochastic sampling: 1 when the wavefront issued",
+        "instruction_type": "stochastic sampling",
+        "stall_reason": "stochastic sampling: why it did not issue",
+        "wave_count": "stochastic sampling: wavefronts on the SIMD",
+    },
+    "stats": {
+        "source": "index into sources",
+        "name": "kernel, function or domain",
+        "calls": "how often",
+        "total_ns": "as the tool summed",
+        "average_ns": "as the tool averaged",
+        "percentage": "of the tool's total",
+    },
+    "peaks": {
+        "source": "index into sources",
+        "device": "number",
+        "name": "HBMBw, L2Bw, MFMAF16Flops, ...",
+        "value": "GB/s for names ending in Bw, GFLOP/s or GOP/s for the rest",
+    },
+    "metrics": {
+        "source": "index into sources",
+        "table": "number and title of the panel",
+        "metric": "name",
+        "value": "average",
+        "unit": "as the tool says",
+    },
+    "systems": {"source": "index into sources", "name": "property of the machine", "value": "as text"},
+}
+"""Columns of each table and what they mean. Columns that a file does not tell are missing or ``NA``, never 0."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file, and what made it.
+
+    Attributes:
+        path: as found.
+        tool: ``rocprof``, ``rocprofv2``, ``rocprofv3``, ``rocprof-compute`` ...
+        version: the tool's or ROCm's version when the file (or its folder) says it.
+        format: which of the tool's formats.
+        rows: records read, without the bad ones.
+        role: what its rows are good for: ``trace``, ``counters``, ``summary``, ``system`` or ``other``.
+        folder: the workload folder it belongs to.
+        same_as: index of a source with the same dispatches; its dispatches are not counted again.
+    """
+
+    path: str
+    tool: str
+    format: str
+    version: str | None = None
+    rows: int = 0
+    role: str = "other"
+    folder: str | None = None
+    same_as: int | None = None
+
+
+@dataclass(frozen=True)
+class Issue:
+    """Something in the data that must not be trusted, or was left out.
+
+    Attributes:
+        kind: a short stable word, for example ``glued-records``.
+        severity: ``error`` when data is missing, ``warning`` when a number may be wrong, else ``note``.
+        message: in words, with numbers.
+        path: file.
+        record: 1-based number of the data record (the header is not counted), when there is one.
+        count: how many records it concerns.
+        excerpt: the beginning of the offending text.
+    """
+
+    kind: str
+    severity: Severity
+    message: str
+    path: str
+    record: int | None = None
+    count: int = 1
+    excerpt: str | None = None
+
+
+Columns = dict[str, Any]
+"""Column name to a one-dimensional numpy array or pandas array."""
+
+
+@dataclass
+class Part:
+    """What one file gave.
+
+    Attributes:
+        source: provenance.
+        tables: table name to columns. ``counters`` rows point into this part's own ``dispatches``.
+        issues: what was found while reading.
+        lazy: further tables that are read when somebody asks for them.
+        kernels: the kernels table when it was computed without reading every dispatch.
+    """
+
+    source: Source
+    tables: dict[str, Columns] = field(default_factory=dict)
+    issues: list[Issue] = field(default_factory=list)
+    lazy: "Callable[[Part], None] | None" = None
+    kernels: Columns | None = None
+
+    def complain(self, kind: str, severity: Severity, message: str, **more: Any) -> None:
+        """Add an issue about this part's file."""
+        self.issues.append(Issue(kind, severity, message, self.source.path, **more))
+
+    def describe(self, **changes: Any) -> None:
+        """Change fields of the source."""
+        self.source = replace(self.source, **changes)
+
+
+class Data:
+    """All that was read. Tables are pandas frames; see :data:`COLUMNS`.
+
+    A database of millions of dispatches is not loaded to tell its kernels: ``dispatches`` and ``counters`` of
+    such a source are read when they are first asked for.
+    """
+
+    def __init__(self, parts: list[Part], issues: list[Issue]) -> None:
+        """Use :func:`kprof.inputs.rocprof.read`."""
+        self._parts = parts
+        self._own_issues = issues
+        self._frames: dict[str, pd.DataFrame] = {}
+        self._joined = False
+        if not any(part.lazy for part in parts):
+            self._join()
+
+    @property
+    def sources(self) -> list[Source]:
+        """Every file read, in order."""
+        return [part.source for part in self._parts]
+
+    @property
+    def issues(self) -> list[Issue]:
+        """All issues, worst first."""
+        found = self._own_issues + [issue for part in self._parts for issue in part.issues]
+        return sorted(found, key=lambda issue: ("error", "warning", "note").index(issue.severity))
+
+    def _join(self) -> None:
+        from kprof.inputs.rocprof.joining import join
+
+        for part in self._parts:
+            if part.lazy:
+                loader, part.lazy = part.lazy, None
+                loader(part)
+        self._own_issues.extend(join(self._parts))
+        self._joined = True
+
+    def table(self, name: str) -> "pd.DataFrame":
+        """A table by name; empty, with the documented first columns, when no file had such rows.
+
+        Raises:
+            KeyError: there is no such table.
+        """
+        from kprof.inputs.rocprof.frames import frame, kernels_frame
+
+        if name not in COLUMNS:
+            raise KeyError(name)
+        if name not in self._frames:
+            if name == "kernels":
+                self._frames[name] = kernels_frame(self._parts)
+            else:
+                if name in {"dispatches", "counters"} and not self._joined:
+                    self._join()
+                self._frames[name] = frame(name, self._parts)
+        return self._frames[name]
+
+    @property
+    def dispatches(self) -> "pd.DataFrame":
+        """One row for each time a kernel ran."""
+        return self.table("dispatches")
+
+    @property
+    def counters(self) -> "pd.DataFrame":
+        """One row for each counter value."""
+        return self.table("counters")
+
+    @property
+    def kernels(self) -> "pd.DataFrame":
+        """One row a source, agent and kernel."""
+        return self.table("kernels")
+
+    @property
+    def agents(self) -> "pd.DataFrame":
+        """CPUs and GPUs."""
+        return self.table("agents")
+
+    @property
+    def api_calls(self) -> "pd.DataFrame":
+        """HIP, HSA, RCCL and marker calls."""
+        return self.table("api_calls")
+
+    @property
+    def copies(self) -> "pd.DataFrame":
+        """Memory copies."""
+        return self.table("copies")
+
+    def names(self) -> list[str]:
+        """Names of the tables that have rows, ``kernels`` included."""
+        if not self._joined:
+            self._join()
+        found = {name for part in self._parts for name, columns in part.tables.items() if _length(columns)}
+        if "dispatches" in found:
+            found.add("kernels")
+        return [name for name in COLUMNS if name in found]
+
+
+def _length(columns: Columns) -> int:
+    return len(next(iter(columns.values()))) if columns else 0

@@ -1,0 +1,61 @@
+"""Kernel names: each tool decorates them in its own way."""
+
+import re
+
+_DECORATION = re.compile(r"(?:\s*\[clone [^\]]*\]|\s*\(\.kd\)|\.kd)+$")
+_SPACE = re.compile(r"\s*\n\s*")
+
+
+def normalise(name: str) -> str:
+    """The name without what a tool hung on it, so that names of two tools can be compared.
+
+    >>> normalise("void k<int>(float*) [clone .kd]"), normalise("k (.kd)"), normalise('"_Z1kv.kd"')
+    ('void k<int>(float*)', 'k', '_Z1kv')
+    """
+    text = name.strip()
+    if len(text) > 1 and text[0] == text[-1] == '"':
+        text = text[1:-1]
+    if "\n" in text:
+        text = _SPACE.sub(" ", text)
+    if text.endswith((")", "]", ".kd")):
+        text = _DECORATION.sub("", text)
+    return text
+
+
+def short(name: str) -> str:
+    """The function's own name, for tables: no return type, template arguments or parameters.
+
+    >>> short("void at::native::f<4, g<int>>(int, (anonymous namespace)::T)"), short("_ZN5aiter3fooE")
+    ('at::native::f', 'aiter::foo')
+    """
+    text = normalise(name)
+    if text.startswith("_Z"):
+        return _nested(text) or text
+    kept: list[str] = []
+    depth = 0
+    text = text.replace("(anonymous namespace)", "{anonymous}")
+    for at, char in enumerate(text):
+        if char == "<" and not text[:at].endswith("operator"):
+            depth += 1
+        elif char == ">" and depth:
+            depth -= 1
+        elif depth == 0 and char == "(":
+            break
+        elif depth == 0:
+            kept.append(char)
+    plain = "".join(kept).strip()
+    return plain.split(" ")[-1] if "operator" not in plain else plain
+
+
+def _nested(mangled: str) -> str | None:
+    """``_ZN5aiter3fooE`` as ``aiter::foo``; ``None`` for what is more than plain names."""
+    text = mangled.removeprefix("_Z").removeprefix("N")
+    parts = []
+    while match := re.match(r"(\d{1,4})", text):
+        length = int(match[1])
+        rest = text[match.end() :]
+        if not 0 < length <= len(rest):
+            return None
+        parts.append(rest[:length])
+        text = rest[length:]
+    return "::".join(parts) or None

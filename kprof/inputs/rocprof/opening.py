@@ -1,0 +1,131 @@
+"""Open what a user points at: folders, plain files and ``.gz``, within bounds."""
+
+import mmap
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from kprof.errors import KprofError
+
+MAX_UNPACKED = 4 << 30
+"""Bytes that one ``.gz`` may unpack to. A bomb of a few kilobytes must not fill the memory."""
+
+_BOM = b"\xef\xbb\xbf"
+_CHUNK = 1 << 20
+
+
+@dataclass
+class Opened:
+    """A file's bytes.
+
+    Attributes:
+        path: as the user gave it, or as found in a folder.
+        folder: the folder it was found in, or its own.
+        body: the content, unpacked, without a byte order mark; a memory map for plain files.
+        damage: what was wrong with the packing, when something could still be read.
+        is_plain: the file itself can be opened again by path (SQLite needs that).
+    """
+
+    path: Path
+    folder: Path
+    body: memoryview
+    damage: str | None = None
+    is_plain: bool = True
+
+    @cached_property
+    def head(self) -> bytes:
+        """The first 256 KiB: enough to tell the format."""
+        return bytes(self.body[: 1 << 18])
+
+    @cached_property
+    def first_line(self) -> str:
+        """The first line as text, without its end."""
+        return self.head.split(b"\n", 1)[0].rstrip(b"\r").decode("utf-8", "replace")
+
+
+def files_of(path: Path) -> list[Path]:
+    """The file itself, or every file below a folder, hidden ones too, sorted. Links are not followed out of it.
+
+    Raises:
+        KprofError: nothing is there.
+    """
+    if path.is_dir():
+        return sorted(p for p in path.rglob("*") if p.is_file() and not p.is_symlink())
+    if not path.exists():
+        raise KprofError("no such file or folder", path=str(path))
+    return [path]
+
+
+def open_file(path: Path, *, limit: int = MAX_UNPACKED) -> Opened:
+    """Map a file, or unpack it when its first bytes say gzip.
+
+    Raises:
+        KprofError: empty, unreadable, not really gzip, or larger than ``limit`` when unpacked.
+    """
+    try:
+        if not path.is_file():
+            raise KprofError("not a regular file", path=str(path))
+        if path.stat().st_size == 0:
+            raise KprofError("the file is empty", path=str(path))
+        with path.open("rb") as file:
+            magic = file.read(2)
+            body = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+    except OSError as error:
+        raise KprofError(f"cannot be read: {error.strerror or error}", path=str(path)) from error
+    damage = None
+    packed = magic == b"\x1f\x8b"
+    if packed:
+        data, damage = _unpack(body, path, limit)
+        body = memoryview(data)
+    elif path.suffix == ".gz":
+        raise KprofError("named .gz but not gzip data", path=str(path))
+    if bytes(body[:3]) == _BOM:
+        body = body[3:]
+    return Opened(path, path.parent, body, damage, is_plain=not packed)
+
+
+def _unpack(body: memoryview, path: Path, limit: int) -> tuple[bytes, str | None]:
+    pieces: list[bytes] = []
+    size = 0
+    try:
+        for piece in _pieces(body):
+            size += len(piece)
+            if size > limit:
+                raise KprofError(
+                    f"unpacks to more than {limit >> 20} MiB",
+                    path=str(path),
+                    hint="unpack it yourself and read the plain file if it is meant to be that large",
+                )
+            pieces.append(piece)
+    except (zlib.error, EOFError) as error:
+        if not size:
+            raise KprofError("damaged gzip data, nothing could be unpacked", path=str(path)) from error
+        what = "is cut off" if isinstance(error, EOFError) else "is damaged"
+        return b"".join(pieces), f"the gzip data {what} after {size:,} unpacked bytes; what comes later is missing"
+    if not size:
+        raise KprofError("the file is empty", path=str(path))
+    return b"".join(pieces), None
+
+
+def _pieces(body: memoryview) -> Iterator[bytes]:
+    position = 0
+    unpacker = zlib.decompressobj(wbits=31)
+    rest = b""
+    while True:
+        if not rest:
+            if position >= len(body):
+                break
+            rest = bytes(body[position : position + _CHUNK])
+            position += len(rest)
+        yield unpacker.decompress(rest, 8 * _CHUNK)
+        rest = unpacker.unconsumed_tail
+        if unpacker.eof:
+            rest = unpacker.unused_data
+            if not rest.strip(b"\0") and position >= len(body):
+                return
+            unpacker = zlib.decompressobj(wbits=31)
+    yield unpacker.flush()
+    if not unpacker.eof:
+        raise EOFError

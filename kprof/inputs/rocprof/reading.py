@@ -1,0 +1,123 @@
+"""Read files and folders of measurements."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from kprof.errors import KprofError
+from kprof.inputs.rocprof.format import recognise
+from kprof.inputs.rocprof.model import Data, Issue, Part, Source
+from kprof.inputs.rocprof.opening import MAX_UNPACKED, Opened, files_of, open_file
+
+_MOST_FILES = 20_000
+
+
+def read(paths: str | Path | Iterable[str | Path], *, max_unpacked: int = MAX_UNPACKED) -> Data:
+    """Read measurement files of any ROCm profiler. The format is found by content.
+
+    Args:
+        paths: files, ``.gz`` files and folders (searched to the bottom, hidden ones too).
+        max_unpacked: bytes that one ``.gz`` may unpack to.
+
+    Returns:
+        Tables, sources and issues. Files in a folder that are no measurements are left out with a note; files
+        in a folder that are damaged are left out with an error, as long as something else could be read.
+
+    Raises:
+        KprofError: a named file cannot be read or is of no known format, or nothing in a folder could be read.
+    """
+    given = [Path(paths)] if isinstance(paths, str | Path) else [Path(path) for path in paths]
+    if not given:
+        raise KprofError("no file to read")
+    parts: list[Part] = []
+    issues: list[Issue] = []
+    failed: list[KprofError] = []
+    for path in given:
+        for file in _files(path):
+            try:
+                part = read_file(file, max_unpacked=max_unpacked)
+            except KprofError as error:
+                if not path.is_dir():
+                    raise
+                failed.append(error)
+                issues.append(_left_out(error, file))
+                continue
+            if part is not None:
+                parts.append(part)
+            elif path.is_dir():
+                issues.append(Issue("not-a-measurement", "note", "left out: no known measurement format", str(file)))
+            else:
+                raise _unknown(file)
+    if not parts:
+        if failed:
+            raise failed[0]
+        raise KprofError("no measurement of a known format", path=str(given[0]))
+    _mark_workloads(parts)
+    if len(parts) > 1 and any(part.lazy is None for part in parts):
+        for part in parts:
+            _load(part)
+    return Data(parts, issues)
+
+
+def _load(part: Part) -> None:
+    if part.lazy is not None:
+        loader, part.lazy = part.lazy, None
+        loader(part)
+        part.kernels = None
+
+
+def _files(path: Path) -> list[Path]:
+    found = files_of(path)
+    if len(found) > _MOST_FILES:
+        raise KprofError(f"{len(found):,} files in this folder", path=str(path), hint="name the run's own folder")
+    return found
+
+
+def read_file(path: Path, *, max_unpacked: int = MAX_UNPACKED) -> Part | None:
+    """Read one file; ``None`` when its format is not known.
+
+    Raises:
+        KprofError: it cannot be read, or is damaged beyond use.
+    """
+    opened = open_file(path, limit=max_unpacked)
+    found = recognise(opened)
+    if found is None:
+        return None
+    part = Part(Source(str(path), found.tool, found.name, role=found.role))
+    if opened.damage:
+        part.complain("damaged-packing", "error", opened.damage)
+    found.read(opened, part)
+    return part
+
+
+def _left_out(error: KprofError, file: Path) -> Issue:
+    if error.message == "the file is empty":
+        return Issue("empty-file", "note", "left out: the file is empty", str(file))
+    place = f"{error.place}: " if error.place else ""
+    return Issue("unreadable", "error", f"left out: {place}{error.message}", str(file))
+
+
+def _unknown(file: Path) -> KprofError:
+    opened = open_file(file)
+    if b'"traceEvents"' in opened.head or b'"schemaVersion"' in opened.head:
+        return KprofError("this is a trace of another profiler", path=str(file), hint="kprof ingest trace reads those")
+    first = opened.first_line[:60]
+    return KprofError(
+        "no known measurement format",
+        path=str(file),
+        hint=f"it begins with {first!r}; rocprof v1 to v3, rocpd and rocprof-compute output is understood",
+    )
+
+
+def _mark_workloads(parts: list[Part]) -> None:
+    """Files beside a sysinfo are passes of one Omniperf or rocprof-compute workload."""
+    for system in [part for part in parts if part.source.format == "workload system"]:
+        folder = str(Path(system.source.path).parent)
+        for part in parts:
+            if str(Path(part.source.path).parent) == folder and part.source.tool in {
+                "rocprof", "rocprofv2", "rocprof-compute"
+            }:  # fmt: skip
+                format_ = "workload pass" if part.source.format == "kernel table" else part.source.format
+                part.describe(folder=folder, tool=system.source.tool, version=system.source.version, format=format_)
+
+
+__all__ = ["Opened", "read", "read_file"]

@@ -1,0 +1,189 @@
+"""Counter values that must not be taken at face value."""
+
+from typing import TYPE_CHECKING
+
+from kprof.inputs.rocprof.frames import length
+from kprof.inputs.rocprof.model import Columns, Issue, Part
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TOLERANCE = 0.02
+"""Passes of one dispatch may differ by this share before it is reported."""
+
+_WHOLE_AND_PART = (
+    ("TCC_EA_RDREQ_sum", "TCC_EA_RDREQ_32B_sum"),
+    ("TCC_EA0_RDREQ_sum", "TCC_EA0_RDREQ_32B_sum"),
+    ("TCC_EA_WRREQ_sum", "TCC_EA_WRREQ_64B_sum"),
+    ("TCC_EA0_WRREQ_sum", "TCC_EA0_WRREQ_64B_sum"),
+    ("L2CacheHit", "TCC_HIT_sum"),
+    ("L2CacheHit", "TCC_EA_RDREQ_32B_sum"),
+    ("L2CacheHit", "TCC_EA0_RDREQ_32B_sum"),
+    ("FETCH_SIZE", "TCC_EA0_RDREQ_sum"),
+    ("FETCH_SIZE", "TCC_EA_RDREQ_sum"),
+    ("SQ_INSTS_VALU", "SQ_INSTS_VALU_ADD_F32"),
+    ("SQ_INSTS_VALU", "SQ_INSTS_VALU_INT32"),
+    ("SQ_WAVES", "SQ_WAVE_CYCLES"),
+    ("GRBM_GUI_ACTIVE", "SQ_BUSY_CYCLES"),
+    ("GRBM_GUI_ACTIVE", "SQ_WAVES"),
+    ("MfmaUtil", "SQ_INSTS_VALU_MFMA_MOPS_F16"),
+    ("MfmaUtil", "SQ_INSTS_VALU_MFMA_MOPS_BF16"),
+    ("MfmaUtil", "SQ_INSTS_MFMA"),
+)
+"""A counter that reads 0 although the second one, which it contains or implies, does not: it is not supported."""
+
+_PERCENT = {
+    "GPUBusy", "GPU_UTIL", "GpuUtil", "MfmaUtil", "OccupancyPercent", "VALUBusy", "SALUBusy", "VALUUtilization",
+    "LDSBankConflict", "L2CacheHit", "MemUnitBusy", "MemUnitStalled", "WriteUnitStalled", "ALUStalledByLDS",
+    "FetchUnitBusy", "LdsUtil", "SIMD_UTILIZATION",
+}  # fmt: skip
+
+
+def check(part: Part) -> None:
+    """Add issues about the counters of one part."""
+    counters = part.tables.get("counters")
+    if not counters or not length(counters):
+        return
+    _negative(counters, part)
+    _repeated(counters, part)
+    _over_hundred(counters, part)
+    _unsupported(counters, part)
+
+
+def _negative(counters: Columns, part: Part) -> None:
+    import numpy as np
+
+    bad = np.flatnonzero(np.asarray(counters["value"]) < 0)
+    if len(bad):
+        names = sorted({str(counters["counter"][i]) for i in bad[:1000]})
+        part.complain("negative-counter", "warning", f"{len(bad):,} values are negative ({', '.join(names[:5])}): "
+                      "a counter cannot be; they are kept as read", count=len(bad))  # fmt: skip
+
+
+def _repeated(counters: Columns, part: Part) -> None:
+    import numpy as np
+
+    # One number a value: a set of tuples would cost more than reading the file.
+    code = np.asarray(counters["counter"].codes, dtype=np.int64)
+    key = (np.asarray(counters["dispatch"], dtype=np.int64) << 32) + (code << 20)
+    key += (np.asarray(counters["instance"], dtype=np.int64) + 1 << 8) + np.asarray(counters["pass"], dtype=np.int64)
+    if len(key) < 2 or (key[1:] > key[:-1]).all():
+        return
+    ordered = np.sort(key)
+    repeats = int((ordered[1:] == ordered[:-1]).sum())
+    if repeats:
+        part.complain("duplicate-counters", "warning", f"{repeats:,} values are a second value of the same counter of "
+                      "the same dispatch; all are kept, and summing them would count twice",
+                      count=repeats)  # fmt: skip
+
+
+def _over_hundred(counters: Columns, part: Part) -> None:
+    import numpy as np
+
+    words = counters["counter"].categories
+    codes = [place for place, word in enumerate(words) if word in _PERCENT]
+    if not codes:
+        return
+    over = np.isin(counters["counter"].codes, codes) & (np.asarray(counters["value"]) > 100.0)
+    for code in codes:
+        values = np.asarray(counters["value"])[over & (counters["counter"].codes == code)]
+        if len(values):
+            part.complain("over-100-percent", "warning", f"{words[code]} is a percentage and reads up to "
+                          f"{values.max():.4g}", count=len(values))  # fmt: skip
+
+
+def _unsupported(counters: Columns, part: Part) -> None:
+    import numpy as np
+
+    words = list(counters["counter"].categories)
+    codes = np.asarray(counters["counter"].codes)
+    value, dispatch = np.asarray(counters["value"]), np.asarray(counters["dispatch"])
+    told = set()
+    for whole, fraction in _WHOLE_AND_PART:
+        if whole not in words or fraction not in words or whole in told:
+            continue
+        zero = dispatch[(codes == words.index(whole)) & (value == 0)]
+        if not len(zero):
+            continue
+        busy = np.intersect1d(zero, dispatch[(codes == words.index(fraction)) & (value > 0)])
+        if len(busy):
+            told.add(whole)
+            part.complain("unsupported-counter", "warning", f"{whole} reads 0 in {len(busy):,} dispatches where "
+                          f"{fraction} does not: the counter is not supported there, 0 is not a measurement",
+                          count=len(busy))  # fmt: skip
+
+
+def compare_passes(parts: list[Part]) -> list[Issue]:
+    """Counters that one dispatch has more than once, from several files or passes, with different values.
+
+    Call it once the counters of files about the same dispatches point at the same dispatch numbers.
+    """
+    import pandas as pd
+
+    homes: dict[int, list[Part]] = {}
+    for place, part in enumerate(parts):
+        counters = part.tables.get("counters")
+        if counters and length(counters):
+            homes.setdefault(place if part.source.same_as is None else part.source.same_as, []).append(part)
+    issues: list[Issue] = []
+    for members in homes.values():
+        tables = [part.tables["counters"] for part in members]
+        if len(tables) == 1 and not any((t["pass"] > 0).any() or (t["instance"] >= 0).any() for t in tables):
+            continue
+        pieces = [
+            pd.DataFrame({name: table[name] for name in ("dispatch", "instance", "value")}).assign(
+                counter=table["counter"].astype(object)
+            )
+            for table in tables
+        ]
+        whole = pieces[0] if len(pieces) == 1 else pd.concat(pieces)
+        path = members[0].source.folder or members[0].source.path
+        issues += _spread(whole, path) + _sums(whole, path)
+    return issues
+
+
+def _spread(whole: "pd.DataFrame", path: str) -> list[Issue]:
+    repeated = whole[whole.duplicated(["dispatch", "counter", "instance"], keep=False)]
+    if not len(repeated):
+        return []
+    spread = repeated.groupby(["counter", "dispatch", "instance"])["value"].agg(["min", "max"])
+    spread["share"] = (spread["max"] - spread["min"]) / spread["max"].abs().clip(lower=1)
+    issues = []
+    for name, rows in spread[spread["share"] > TOLERANCE].groupby("counter"):
+        worst = rows.loc[rows["share"].idxmax()]
+        issues.append(
+            Issue(
+                "passes-disagree",
+                "warning",
+                f"{name} differs by up to {worst['share']:.0%} between passes of the same dispatch "
+                f"({worst['min']:,.0f} and {worst['max']:,.0f}); all values are kept, none is averaged",
+                path,
+                count=len(rows),
+            )
+        )
+    return issues
+
+
+def _sums(whole: "pd.DataFrame", path: str) -> list[Issue]:
+    channels = whole[whole["instance"] >= 0]
+    if not len(channels):
+        return []
+    issues = []
+    totals = (
+        channels.drop_duplicates(["dispatch", "counter", "instance"]).groupby(["counter", "dispatch"])["value"].sum()
+    )
+    stated = whole[(whole["instance"] < 0) & whole["counter"].str.endswith("_sum")]
+    for name, rows in stated.groupby("counter"):
+        base = str(name).removesuffix("_sum")
+        if base not in totals.index.get_level_values(0):
+            continue
+        pairs = rows.set_index("dispatch")["value"].to_frame("stated").join(totals[base].rename("summed"), how="inner")
+        differs = pairs[pairs["stated"] != pairs["summed"]]
+        if len(differs):
+            one = differs.iloc[0]
+            words = (
+                f"{name} is {one['stated']:,.0f} and the sum of {base}[...] is {one['summed']:,.0f}: they were "
+                "counted in different passes"
+            )
+            issues.append(Issue("passes-disagree", "note", words, path, count=len(differs)))
+    return issues
