@@ -1,0 +1,10 @@
+"""PyTorch profiler (Kineto) traces and Proton profiles.
+
+:func:`load` gives the linked tables of one trace; :class:`TraceReader` streams its events in bounded memory.
+"""
+
+from kprof.inputs.torch_profiler.load import load
+from kprof.inputs.torch_profiler.model import Activity, Frame, Launch, Operator, Trace, TraceInfo
+from kprof.inputs.torch_profiler.reader import TraceReader
+
+__all__ = ["Activity", "Frame", "Launch", "Operator", "Trace", "TraceInfo", "TraceReader", "load"]

@@ -1,0 +1,121 @@
+"""One event of a trace as it stands in the file: typed, and nothing decoded that is not asked for."""
+
+import msgspec
+
+# Seen as numbers and as text ("stream 7", "0x0", "3004819264"), in one file even.
+Loose = int | float | str | None
+
+
+class SlimArgs(msgspec.Struct, gc=False):
+    """The arguments that sums by device need."""
+
+    device: Loose = None
+    stream: Loose = None
+    rank: Loose = None
+
+
+class SlimEvent(msgspec.Struct, gc=False):
+    """What sums by name need. Times in microseconds as written: integers stay exact.
+
+    Attributes:
+        ph: phase: ``X`` complete, ``M`` metadata, ``s``/``f`` flow ends, ``i`` instant, ``B``/``E`` begin and end.
+        cat: category, empty for metadata.
+        dur: duration; ``None`` when there is none.
+    """
+
+    ph: str = ""
+    cat: str = ""
+    name: str = ""
+    ts: int | float | None = None
+    dur: int | float | None = None
+    pid: Loose = None
+    tid: Loose = None
+    args: SlimArgs | None = None
+
+
+class FullArgs(
+    msgspec.Struct,
+    gc=False,
+    rename={
+        "external_id": "External id",
+        "external_id_old": "external id",
+        "sequence": "Sequence number",
+        "forward_thread": "Fwd thread id",
+        "input_dims": "Input Dims",
+        "input_dims_old": "Input dims",
+        "input_types": "Input type",
+        "concrete_inputs": "Concrete Inputs",
+        "shared_memory": "shared memory",
+        "registers": "registers per thread",
+        "python_id": "Python id",
+        "python_parent": "Python parent id",
+        "collective": "Collective name",
+        "group_size": "Group size",
+        "group_name": "Process Group Name",
+        "in_elements": "In msg nelems",
+        "out_elements": "Out msg nelems",
+        "element_type": "dtype",
+        "alloc_bytes": "Bytes",
+        "total_allocated": "Total Allocated",
+        "total_reserved": "Total Reserved",
+        "device_id": "Device Id",
+        "device_type": "Device Type",
+    },
+):
+    """Every argument that ends in a table. Nested values stay JSON text."""
+
+    device: Loose = None
+    stream: Loose = None
+    rank: Loose = None
+    correlation: Loose = None
+    external_id: Loose = None
+    external_id_old: Loose = None
+    kind: Loose = None
+    grid: msgspec.Raw = msgspec.Raw()
+    block: msgspec.Raw = msgspec.Raw()
+    bytes: Loose = None
+    size: Loose = None
+    shared_memory: Loose = None
+    registers: Loose = None
+    kernel: Loose = None
+    sequence: Loose = None
+    forward_thread: Loose = None
+    input_dims: msgspec.Raw = msgspec.Raw()
+    input_dims_old: msgspec.Raw = msgspec.Raw()
+    input_types: msgspec.Raw = msgspec.Raw()
+    concrete_inputs: msgspec.Raw = msgspec.Raw()
+    python_id: Loose = None
+    python_parent: Loose = None
+    collective: Loose = None
+    group_size: Loose = None
+    group_name: Loose = None
+    in_elements: Loose = None
+    out_elements: Loose = None
+    element_type: Loose = None
+    alloc_bytes: Loose = None
+    total_allocated: Loose = None
+    total_reserved: Loose = None
+    device_id: Loose = None
+    device_type: Loose = None
+    kernel_file: Loose = None
+    kernel_hash: Loose = None
+    kernel_backend: Loose = None
+    num_warps: Loose = None
+    num_stages: Loose = None
+    name: Loose = None
+
+
+class FullEvent(msgspec.Struct, gc=False):
+    """As :class:`SlimEvent`, with every argument that a table keeps."""
+
+    ph: str = ""
+    cat: str = ""
+    name: str = ""
+    ts: int | float | None = None
+    dur: int | float | None = None
+    pid: Loose = None
+    tid: Loose = None
+    args: FullArgs | None = None
+
+
+AnyEvent = SlimEvent | FullEvent

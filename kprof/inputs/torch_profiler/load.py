@@ -1,0 +1,261 @@
+"""A whole trace as linked tables."""
+
+from collections import Counter
+from pathlib import Path
+
+import msgspec
+
+from kprof.errors import KprofError
+from kprof.inputs.torch_profiler.events import FullArgs, FullEvent
+from kprof.inputs.torch_profiler.grids import settle_grids
+from kprof.inputs.torch_profiler.issues import IssueLog
+from kprof.inputs.torch_profiler.link import link
+from kprof.inputs.torch_profiler.model import (
+    Activity,
+    Frame,
+    Launch,
+    MemoryEvent,
+    Operator,
+    Size,
+    Trace,
+    info_from,
+)
+from kprof.inputs.torch_profiler.normalise import (
+    GPU_KINDS,
+    MAX_MICROSECONDS,
+    integer,
+    kind_of,
+    nanoseconds,
+    rank_of_file,
+    rank_of_process,
+    text,
+)
+from kprof.inputs.torch_profiler.plausible import drop_implausible, note_oddities
+from kprof.inputs.torch_profiler.reader import TraceReader
+
+MODULE_PREFIX = "nn.Module: "
+
+
+def load(path: Path | str, *, stacks: bool = False, memory: bool = False, rank: int | None = None) -> Trace:
+    """Read a Kineto trace (.json or .json.gz) into linked tables.
+
+    Args:
+        path: the trace.
+        stacks: keep every Python frame; otherwise only those of modules.
+        memory: keep allocator events.
+        rank: the rank of events that do not tell it; by default the file's own, or 0.
+
+    Raises:
+        KprofError: unreadable, or not a trace. Damage inside is in ``Trace.issues``.
+    """
+    loading = _Loading(path, stacks=stacks, memory=memory, rank=rank)
+    for events in loading.reader.events():
+        for event in events:
+            loading.take(event)
+    return loading.finish()
+
+
+class _Loading:
+    def __init__(self, path: Path | str, *, stacks: bool, memory: bool, rank: int | None) -> None:
+        self.reader = TraceReader(path, FullEvent)
+        self._log = self.reader.log
+        self._stacks = stacks
+        self._memory = memory
+        self._rank = rank
+        self._names: dict[str, str] = {}
+        self._categories: Counter[str] = Counter()
+        self._unranked: list[Activity | Launch | Operator | Frame | MemoryEvent] = []
+        self.trace = Trace(info_from({}, str(path)), [], [], [], [], [])
+
+    def take(self, event: FullEvent) -> None:
+        """Put an event into the table it belongs to."""
+        if event.ph in {"X", "i"}:
+            self._categories[event.cat] += 1
+            kind = kind_of(event.cat, event.pid)
+            if kind == "other" or (kind == "python" and not self._stacks and not event.name.startswith(MODULE_PREFIX)):
+                return
+            if kind == "unknown":
+                self._log.add("unknown-category", f"events of an unknown category, first {event.cat!r}")
+                return
+            if event.ph == "i":
+                if kind == "memory" and self._memory and event.args is not None:
+                    self._memory_event(event, event.args)
+                return
+            times = self._times(event)
+            if times is not None:
+                self._record(event, kind, *times)
+        else:
+            self._categories[f"{event.cat} {event.ph}".strip()] += 1
+            if event.ph in {"B", "E"} and kind_of(event.cat, event.pid) != "other":
+                self._log.add("unpaired-phase", "begin and end events are not read, only complete ones", lost=1)
+
+    def _times(self, event: FullEvent) -> tuple[int, int] | None:
+        return checked_times(event, self._log)
+
+    def _rank_of(self, event: FullEvent, record: Activity | Launch | Operator | Frame | MemoryEvent) -> None:
+        rank = integer(event.args.rank) if event.args is not None else None
+        if rank is None:
+            rank = rank_of_process(event.pid)
+        if rank is None:
+            self._unranked.append(record)
+        else:
+            record.rank = rank
+
+    def _record(self, event: FullEvent, kind: str, start: int, duration: int) -> None:
+        name = self._names.setdefault(event.name, event.name)
+        args = event.args or FullArgs()
+        if kind in GPU_KINDS:
+            activity = _activity(event, args, name, kind, (start, duration))
+            self.trace.activities.append(activity)
+            self._rank_of(event, activity)
+        elif kind == "launch":
+            launch = _launch(event, args, name, start, duration)
+            self.trace.launches.append(launch)
+            self._rank_of(event, launch)
+        elif kind in {"operator", "annotation"}:
+            operator = _operator(event, args, name, kind, (start, duration))
+            self.trace.operators.append(operator)
+            self._rank_of(event, operator)
+        elif kind == "python":
+            frame = Frame(name, 0, integer(event.tid), start, duration, module=name.startswith(MODULE_PREFIX))
+            self.trace.frames.append(frame)
+            self._rank_of(event, frame)
+
+    def _memory_event(self, event: FullEvent, args: FullArgs) -> None:
+        size = integer(args.alloc_bytes)
+        if size is None or event.ts is None or abs(event.ts) > MAX_MICROSECONDS:
+            return
+        record = MemoryEvent(
+            0,
+            nanoseconds(event.ts),
+            size,
+            integer(args.device_type),
+            integer(args.device_id),
+            integer(args.total_allocated),
+            integer(args.total_reserved),
+        )
+        self.trace.memory.append(record)
+        self._rank_of(event, record)
+
+    def finish(self) -> Trace:
+        """Ranks, plausibility, links and grids, when all of the file is known."""
+        reader, trace = self.reader, self.trace
+        if reader.events_read == 0:
+            self._log.add("no-events", "the trace holds no events")
+        trace.info = info_from(reader.metadata, str(reader.path))
+        rank = self._rank if self._rank is not None else rank_of_file(reader.metadata, reader.path.name)
+        for record in self._unranked:
+            record.rank = rank or 0
+        self._check_is_a_trace()
+        drop_implausible(trace, self._log)
+        link(trace, self._log)
+        settle_grids(trace, self._log)
+        note_oddities(trace, self._log)
+        trace.info.ranks = sorted({a.rank for a in trace.activities} | {o.rank for o in trace.operators}) or [rank or 0]
+        trace.info.events = reader.events_read
+        trace.info.categories = dict(self._categories)
+        trace.info.bytes_read = reader.bytes_read
+        trace.issues = self._log.all()
+        return trace
+
+    def _check_is_a_trace(self) -> None:
+        if self.reader.events_read and not any(self._categories):
+            raise KprofError("the list holds no profiler events", path=str(self.reader.path))
+
+
+def checked_times(event: FullEvent, log: IssueLog) -> tuple[int, int] | None:
+    """Start and duration in ns; ``None`` (reported as lost) when there is no usable start."""
+    start, duration = event.ts, event.dur
+    if start is None or abs(start) > MAX_MICROSECONDS:
+        log.add("absurd-time", "an event without a usable time was left out", place=event.name[:80], lost=1)
+        return None
+    if duration is None:
+        log.add("no-duration", "a complete event has no duration: counted as 0", place=event.name[:80])
+        duration = 0
+    if duration < 0:
+        log.add("negative-duration", "a negative duration was counted as 0", place=event.name[:80])
+        duration = 0
+    if duration > MAX_MICROSECONDS:
+        log.add("absurd-time", "an event without a usable time was left out", place=event.name[:80], lost=1)
+        return None
+    return nanoseconds(start), nanoseconds(duration)
+
+
+def _activity(event: FullEvent, args: FullArgs, name: str, kind: str, times: tuple[int, int]) -> Activity:
+    device = integer(args.device)
+    stream = integer(args.stream)
+    return Activity(
+        name,
+        "kernel" if kind == "kernel" else "copy" if kind == "copy" else "memset",
+        0,
+        device if device is not None else integer(event.pid),
+        stream if stream is not None else integer(event.tid),
+        *times,
+        correlation=integer(args.correlation),
+        external_id=_external_id(args),
+        workgroup_size=size_from(args.block),
+        grid_as_written=size_from(args.grid),
+        bytes=integer(args.bytes),
+        lds_bytes=integer(args.shared_memory),
+        registers=integer(args.registers),
+        collective=text(args.collective),
+        group=text(args.group_name),
+        group_size=integer(args.group_size),
+        elements=integer(args.in_elements),
+        element_type=text(args.element_type),
+    )
+
+
+def _launch(event: FullEvent, args: FullArgs, name: str, start: int, duration: int) -> Launch:
+    return Launch(
+        name,
+        0,
+        integer(event.tid),
+        start,
+        duration,
+        integer(args.correlation),
+        _external_id(args),
+        grid=size_from(args.grid),
+        block=size_from(args.block),
+        lds_bytes=integer(args.shared_memory),
+    )
+
+
+def _operator(event: FullEvent, args: FullArgs, name: str, kind: str, times: tuple[int, int]) -> Operator:
+    return Operator(
+        name,
+        "operator" if kind == "operator" else "annotation",
+        0,
+        integer(event.tid),
+        *times,
+        external_id=_external_id(args),
+        sequence=integer(args.sequence),
+        forward_thread=integer(args.forward_thread),
+        input_dims=_json_text(args.input_dims) or _json_text(args.input_dims_old),
+        input_types=_json_text(args.input_types),
+        kernel_file=text(args.kernel_file),
+        kernel_hash=text(args.kernel_hash),
+        num_warps=integer(args.num_warps),
+        num_stages=integer(args.num_stages),
+    )
+
+
+def _external_id(args: FullArgs) -> int | None:
+    # Zero is what 2021's traces write for "none".
+    return integer(args.external_id) or integer(args.external_id_old) or None
+
+
+def _json_text(raw: msgspec.Raw) -> str | None:
+    # A copy: the raw view would keep its whole block alive.
+    return bytes(raw).decode(errors="replace") or None
+
+
+def size_from(raw: msgspec.Raw) -> Size | None:
+    """Three extents from ``[x, y, z]``; ``None`` when they are not three positive integers."""
+    if not bytes(raw):
+        return None
+    try:
+        value = msgspec.json.decode(raw, type=tuple[int, int, int])
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None
+    return value if all(0 < v < 1 << 62 for v in value) else None

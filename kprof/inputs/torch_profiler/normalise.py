@@ -1,0 +1,115 @@
+"""One meaning for what the generations of the profiler write differently: categories, times, numbers, ranks."""
+
+import math
+import re
+from typing import Any, Literal
+
+from kprof.inputs.torch_profiler.events import Loose
+
+Kind = Literal["kernel", "copy", "memset", "launch", "operator", "annotation", "python", "memory", "other", "unknown"]
+
+# Category as written, in lower case: 2021's "Kernel", "Runtime", "Operator" are thereby the same as today's.
+KINDS: dict[str, Kind] = {
+    "kernel": "kernel",
+    "gpu_memcpy": "copy",
+    "memcpy": "copy",
+    "gpu_memset": "memset",
+    "memset": "memset",
+    "cuda_runtime": "launch",
+    "cuda_driver": "launch",
+    "hip_runtime": "launch",
+    "runtime": "launch",
+    "driver": "launch",
+    "cpu_op": "operator",
+    "operator": "operator",
+    "user_annotation": "annotation",
+    "python_function": "python",
+    "python": "python",
+    "cpu_instant_event": "memory",
+}
+_NOT_IN_TABLES = (
+    "",
+    "trace",
+    "gpu_user_annotation",
+    "overhead",
+    "ac2g",
+    "async",
+    "async_gpu",
+    "async_cpu",
+    "fwdbwd",
+    "fwd_bwd",
+    "cuda_sync",
+    "cuda_event",
+    "collective_comm",
+    "cuda_profiler_range",
+    "external_correlation",
+    "metadata",
+)
+for _category in _NOT_IN_TABLES:
+    KINDS[_category] = "other"
+
+GPU_KINDS = frozenset({"kernel", "copy", "memset"})
+
+# Before Kineto the profiler wrote no category but told the two sides apart by process.
+_PRE_KINETO = {"CUDA functions": "kernel", "CPU functions": "operator"}
+
+INT64_MAX = (1 << 63) - 1
+# Beyond this many microseconds a time does not fit 64 bits of nanoseconds.
+MAX_MICROSECONDS = INT64_MAX // 1000
+
+# A merged trace sets the processes of rank r off by r times this.
+RANK_OFFSET = 100_000_000
+_RANK_IN_NAME = re.compile(r"(?:rank|worker|gpu|device)[-_.]?(\d+)", re.IGNORECASE)
+_STREAM_NUMBER = re.compile(r"(\d+)\s*$")
+
+
+def kind_of(category: str, pid: Loose = None) -> Kind:
+    """What an event of this category is; ``unknown`` for a category no version is known to write."""
+    kind = KINDS.get(category)
+    if kind is None:
+        kind = KINDS[category] = KINDS.get(category.lower(), "unknown")
+    if not category and isinstance(pid, str) and pid in _PRE_KINETO:
+        return "kernel" if _PRE_KINETO[pid] == "kernel" else "operator"
+    return kind
+
+
+def nanoseconds(microseconds: float) -> int:
+    """A time as written, in whole nanoseconds; exact for integers of any size."""
+    whole = int(microseconds)
+    return whole * 1000 + round((microseconds - whole) * 1000)
+
+
+def integer(value: Loose) -> int | None:
+    """A number that may be text: ``7``, ``"7"``, ``"0x10"``, ``"stream 7"``; ``None`` when there is none."""
+    if value is None or isinstance(value, int):
+        return value
+    if isinstance(value, float):
+        return int(value) if math.isfinite(value) and abs(value) < MAX_MICROSECONDS else None
+    try:
+        return int(value, 0)
+    except ValueError:
+        found = _STREAM_NUMBER.search(value)
+        return int(found[1]) if found else None
+
+
+def text(value: Loose) -> str | None:
+    """A value as text; ``None`` stays ``None``."""
+    return value if value is None or isinstance(value, str) else str(value)
+
+
+def rank_of_process(pid: Loose) -> int | None:
+    """The rank that a merged trace has put into a process number; ``None`` for an ordinary one.
+
+    Linux gives no process number above 4,194,304.
+    """
+    number = integer(pid)
+    return number // RANK_OFFSET if number is not None and number >= RANK_OFFSET else None
+
+
+def rank_of_file(metadata: dict[str, Any], name: str) -> int | None:
+    """The rank by the trace's own ``distributedInfo``, else by its file name."""
+    info = metadata.get("distributedInfo")
+    if isinstance(info, dict) and isinstance(info.get("rank"), int):
+        return int(info["rank"])
+    found = _RANK_IN_NAME.search(name)
+    return int(found[1]) if found else None

@@ -1,0 +1,94 @@
+"""Bytes of a trace file, plain or gzip, in blocks; damage is reported and what came before it is kept."""
+
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from kprof.errors import KprofError
+from kprof.inputs.torch_profiler.issues import IssueLog
+
+BLOCK = 1 << 20
+GZIP_MAGIC = b"\x1f\x8b"
+_COMPRESSED_READ = 1 << 18
+# Real traces pack 12 to 40 times. Deflate's own ceiling is 1032; only repetition without content comes near it.
+BOMB_RATIO = 400
+BOMB_FREE_BYTES = 256 << 20
+
+_OTHER_PACKING = {
+    b"PK\x03\x04": "a zip archive",
+    b"\x28\xb5\x2f\xfd": "zstd-compressed",
+    b"BZh": "bzip2-compressed",
+    b"\xfd7zXZ": "xz-compressed",
+    b"SQLite format 3": "an SQLite database",
+    b"PAR1": "a Parquet file",
+}
+
+
+def blocks(path: Path, issues: IssueLog, size: int = BLOCK) -> Iterator[bytes]:
+    """The file's content, unpacked when it is gzip (told by its first bytes, not by its name).
+
+    Raises:
+        KprofError: the file is missing or unreadable, is packed in another way, or is gzip and nothing of it
+            can be unpacked.
+    """
+    try:
+        with path.open("rb") as file:
+            start = file.read(16)
+            file.seek(0)
+            for magic, what in _OTHER_PACKING.items():
+                if start.startswith(magic):
+                    raise KprofError(
+                        f"this is {what}, not a trace",
+                        path=str(path),
+                        hint="unpack it first; .json and .json.gz are read",
+                    )
+            yield from _unpacked(file, path, issues, size) if start.startswith(GZIP_MAGIC) else _plain(file, size)
+    except OSError as error:
+        raise KprofError(f"cannot read: {error.strerror or error}", path=str(path)) from error
+
+
+def _plain(file: BinaryIO, size: int) -> Iterator[bytes]:
+    while block := file.read(size):
+        yield block
+
+
+def _unpacked(file: BinaryIO, path: Path, issues: IssueLog, size: int) -> Iterator[bytes]:
+    total = packed = 0
+    members = 0
+    unpacker = zlib.decompressobj(wbits=31)
+    pending = b""
+    while True:
+        data = pending or file.read(_COMPRESSED_READ)
+        if not pending:
+            packed += len(data)
+        if not data:
+            if not unpacker.eof:
+                issues.add("cut-off", "the gzip stream ends before its end mark", place=f"compressed byte {packed}")
+            return
+        if unpacker.eof:
+            # A further member; zero padding and anything that is no gzip after the end is not content.
+            if not data.startswith(GZIP_MAGIC):
+                if data.strip(b"\0"):
+                    issues.add("trailing-garbage", "bytes after the end of the gzip stream were left out")
+                return
+            unpacker = zlib.decompressobj(wbits=31)
+            members += 1
+        try:
+            out = unpacker.decompress(data, size)
+        except zlib.error as error:
+            if total == 0:
+                raise KprofError(f"not readable as gzip: {error}", path=str(path), place=f"byte {packed}") from error
+            issues.add("cut-off", f"the gzip stream is damaged: {error}", place=f"compressed byte {packed}")
+            return
+        pending = unpacker.unused_data if unpacker.eof else unpacker.unconsumed_tail
+        total += len(out)
+        if total > BOMB_FREE_BYTES and total > BOMB_RATIO * packed:
+            issues.add(
+                "gzip-bomb",
+                f"reading stopped: the file unpacks to more than {BOMB_RATIO} times its size",
+                place=f"byte {total}",
+            )
+            return
+        if out:
+            yield out

@@ -1,0 +1,179 @@
+"""Events of a Kineto trace, block by block: typed decoding where the text is sound, event by event where not."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+import msgspec
+
+from kprof.errors import KprofError
+from kprof.inputs.torch_profiler.events import FullEvent, SlimEvent
+from kprof.inputs.torch_profiler.issues import Issue, IssueLog
+from kprof.inputs.torch_profiler.opening import BLOCK, blocks
+from kprof.inputs.torch_profiler.repair import Repair
+from kprof.inputs.torch_profiler.scan import last_boundary
+
+E = TypeVar("E", SlimEvent, FullEvent)
+
+MAX_HEADER = 64 << 20
+MAX_FOOTER = 64 << 20
+_EVENTS_KEY = re.compile(rb'"traceEvents"\s*:\s*\[')
+_LIST_END = re.compile(rb"\}\s*\]")
+_END_GUESSES = 8
+
+
+class TraceReader(Generic[E]):
+    """Reads one file once, from beginning to end.
+
+    After the events have been consumed, :attr:`metadata`, :attr:`issues` and :attr:`bytes_read` are complete.
+    Memory is a few blocks, whatever the size of the file.
+    """
+
+    def __init__(self, path: Path | str, kind: type[E], block: int = BLOCK) -> None:
+        self.path = Path(path)
+        self.log = IssueLog(str(path))
+        self.metadata: dict[str, Any] = {}
+        self.bytes_read = 0
+        self.events_read = 0
+        self._block = block
+        self._decode_many = msgspec.json.Decoder(list[kind]).decode  # type: ignore[valid-type]
+        self._repair = Repair(kind, self.log)
+        self._is_list = False
+
+    @property
+    def issues(self) -> tuple[Issue, ...]:
+        """What was met so far."""
+        return self.log.all()
+
+    def events(self) -> Iterator[list[E]]:
+        """Lists of events in the order of the file.
+
+        Raises:
+            KprofError: the file cannot be read, or is not a trace. Damage inside a trace is not raised: it is in
+                :attr:`issues`.
+        """
+        source = self._counted(blocks(self.path, self.log, self._block))
+        carry = self._header(source)
+        offset = self.bytes_read - len(carry)
+        for block in source:
+            data = carry + block
+            cut = last_boundary(data)
+            if cut is None:
+                if len(data) <= self._block * 2:
+                    carry = data
+                    continue
+                cut = len(data)
+            events, end, kept = self._decode(data, cut, offset)
+            self.events_read += len(events)
+            if events:
+                yield events
+            if end is not None:
+                self._footer(data[end + 1 :], source)
+                return
+            offset += kept
+            carry = data[kept:]
+        yield from self._tail(carry, offset)
+
+    def _counted(self, source: Iterator[bytes]) -> Iterator[bytes]:
+        for block in source:
+            self.bytes_read += len(block)
+            yield block
+
+    def _header(self, source: Iterator[bytes]) -> bytes:
+        """Consume what stands before the events; returns the bytes after the opening bracket."""
+        data = b""
+        searched = 0
+        for block in source:
+            data += block
+            text = data.lstrip(b"\xef\xbb\xbf \t\r\n")
+            if text.startswith(b"["):
+                self._is_list = True
+                return text[1:]
+            if text and not text.startswith(b"{"):
+                raise KprofError("not JSON: a trace starts with { or [", path=str(self.path), place="byte 0")
+            for match in _EVENTS_KEY.finditer(data, max(0, searched - 64)):
+                if self._take_header(data[: match.start()]):
+                    return data[match.end() :]
+            searched = len(data)
+            if searched > MAX_HEADER:
+                break
+        if not data.strip():
+            raise KprofError("the file is empty", path=str(self.path))
+        raise KprofError(
+            "not a PyTorch profiler trace: it has no list of traceEvents",
+            path=str(self.path),
+            hint="kprof ingest counters reads rocprof's and rocpd's files",
+        )
+
+    def _take_header(self, data: bytes) -> bool:
+        # Only at depth 1 does closing the object right here give sound JSON.
+        header = _object(data.lstrip(b"\xef\xbb\xbf") + b'"":0}')
+        if header is None:
+            return False
+        header.pop("", None)
+        self.metadata.update(header)
+        return True
+
+    def _decode(self, data: bytes, cut: int, offset: int) -> tuple[list[E], int | None, int]:
+        """Events of ``data[:cut]``; the index of the list's end if it was met; from where on to keep bytes."""
+        try:
+            events = self._decode_many(b"[" + data[:cut] + b"]")
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            return self._repair.events(data, offset, final=False)  # type: ignore[return-value]
+        following = data.find(b",", cut)
+        # Only blanks stand between the cut and the comma; without a comma the cut was the end of the data.
+        return events, None, following + 1 if following >= 0 else len(data)
+
+    def _tail(self, data: bytes, offset: int) -> Iterator[list[E]]:
+        for match in list(_LIST_END.finditer(data))[: -_END_GUESSES - 1 : -1]:
+            try:
+                events = self._decode_many(b"[" + data[: match.start() + 1] + b"]")
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+                continue
+            self.events_read += len(events)
+            yield events
+            self._footer(data[match.end() :], iter(()))
+            return
+        repaired, end, kept = self._repair.events(data, offset, final=True)
+        self.events_read += len(repaired)
+        if repaired:
+            yield repaired  # type: ignore[misc]
+        if end is not None:
+            self._footer(data[end + 1 :], iter(()))
+            return
+        left = data[kept:].strip(b" \t\r\n,")
+        self.log.add(
+            "cut-off",
+            "the file ends in the middle of an event" if left else "the file ends before its list of events does",
+            place=f"byte {offset + kept}",
+            lost=1 if left else 0,
+        )
+
+    def _footer(self, data: bytes, source: Iterator[bytes]) -> None:
+        """What stands after the events: more metadata, or nothing."""
+        for block in source:
+            data += block
+            if len(data) > MAX_FOOTER:
+                self.log.add("long-footer", "metadata after the events is larger than 64 MiB and was left out")
+                return
+        text = data.strip()
+        if self._is_list:
+            if text:
+                self.log.add("trailing-garbage", "bytes after the end of the list were left out")
+            return
+        footer = _object(b'{"":0' + text)
+        if footer is None:
+            self.log.add("bad-footer", "what follows the events is not sound JSON and was left out")
+            return
+        footer.pop("", None)
+        self.metadata.update(footer)
+
+
+def _object(data: bytes) -> dict[str, Any] | None:
+    try:
+        value = json.loads(data.decode(errors="replace"), strict=False)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None

@@ -1,0 +1,142 @@
+"""Events one by one, where a block could not be decoded as a whole: keep what is readable, name what is not."""
+
+import json
+import math
+import re
+from typing import Any
+
+import msgspec
+
+from kprof.inputs.torch_profiler.events import AnyEvent, FullArgs, FullEvent, SlimArgs
+from kprof.inputs.torch_profiler.issues import IssueLog
+from kprof.inputs.torch_profiler.scan import EVENT_START, Scanner
+
+# Anything larger that never closes is damage, not an event: the largest real ones are under 1 MB.
+MAX_EVENT = 8 << 20
+_NESTED = frozenset({"grid", "block", "input_dims", "input_dims_old", "input_types", "concrete_inputs"})
+_LONG_DIGITS = re.compile(r"(?<![\d.eE])-?\d{20,}(?![\d.eE])")
+
+
+class Repair:
+    """Decodes single events into ``kind``, with what it had to mend on the log."""
+
+    def __init__(self, kind: type[AnyEvent], issues: IssueLog) -> None:
+        self._kind = kind
+        self._decode = msgspec.json.Decoder(kind).decode
+        self._issues = issues
+
+    def events(self, data: bytes, offset: int, *, final: bool) -> tuple[list[AnyEvent], int | None, int]:
+        """Every readable event in ``data``.
+
+        Returns:
+            The events; the index of the bracket that ends the list or ``None``; the index from which on data
+            has to be kept for the next block.
+        """
+        events: list[AnyEvent] = []
+        position = 0
+        while True:
+            scanner = Scanner(data, position)
+            resume = self._walk(scanner, data, offset, events)
+            if resume is None:
+                if scanner.end is not None:
+                    return events, scanner.end, scanner.end
+                rest = scanner.rest
+                following = EVENT_START.search(data, rest) if final or len(data) - rest > MAX_EVENT else None
+                if following is None:
+                    return events, None, rest
+                self._issues.add("malformed", "an event has no end", place=f"byte {offset + rest}", lost=1)
+                resume = following.end()
+            position = resume
+
+    def _walk(self, scanner: Scanner, data: bytes, offset: int, events: list[AnyEvent]) -> int | None:
+        """Take events until one is damaged; then where to go on: damage may have glued several together."""
+        for begin, end in scanner:
+            event = self.one(data[begin:end], offset + begin)
+            if event is not None:
+                events.append(event)
+                continue
+            following = EVENT_START.search(data, begin + 1, end)
+            if following is not None:
+                return following.end()
+        return None
+
+    def one(self, raw: bytes, offset: int) -> AnyEvent | None:
+        """One event, mended if need be; ``None`` when it is not an event at all."""
+        try:
+            return self._decode(raw)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            pass
+        place = f"byte {offset}"
+        try:
+            text = raw.decode()
+        except UnicodeDecodeError:
+            text = raw.decode(errors="replace")
+            self._issues.add("bad-utf8", "text that is not UTF-8 was replaced", place=place)
+        try:
+            value = json.loads(text)
+        except RecursionError:
+            value = None
+        except ValueError:
+            value = self._loads_loosely(text, place)
+        if not isinstance(value, dict):
+            self._issues.add("malformed", "an entry is not a readable event", place=place, lost=1)
+            return None
+        if _LONG_DIGITS.search(text):
+            self._issues.add("huge-integer", "an integer does not fit 64 bits", place=place)
+        return self._coerced(value, place)
+
+    def _loads_loosely(self, text: str, place: str) -> Any:
+        try:
+            value = json.loads(text, strict=False)
+        except (ValueError, RecursionError):
+            return None
+        self._issues.add("control-character", "a control character stands in a text", place=place)
+        return value
+
+    def _coerced(self, value: dict[str, Any], place: str) -> AnyEvent:
+        event = self._kind()
+        for name in ("ph", "cat", "name"):
+            text = value.get(name)
+            setattr(event, name, text if isinstance(text, str) else "" if text is None else str(text))
+        for name in ("ts", "dur"):
+            setattr(event, name, self._number(value.get(name), name, place))
+        for name in ("pid", "tid"):
+            plain = value.get(name)
+            setattr(event, name, plain if isinstance(plain, (int, float, str)) else None)
+        args = value.get("args")
+        if isinstance(args, dict):
+            event.args = self._args(args)
+        elif args is not None:
+            self._issues.add("odd-arguments", "an event's arguments are not an object", place=place)
+        return event
+
+    def _number(self, value: Any, name: str, place: str) -> int | float | None:
+        if value is None:
+            return None
+        if isinstance(value, str):
+            try:
+                value = float(value) if not value.lstrip("-").isdigit() else int(value)
+            except ValueError:
+                self._issues.add("odd-number", f"{name} is not a number", place=place)
+                return None
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            self._issues.add("odd-number", f"{name} is not a number", place=place)
+            return None
+        if isinstance(value, float) and not math.isfinite(value):
+            self._issues.add("not-finite", f"{name} is not a finite number", place=place)
+            return None
+        return value
+
+    def _args(self, args: dict[str, Any]) -> Any:
+        kind = FullArgs if self._kind is FullEvent else SlimArgs
+        result = kind()
+        for field in msgspec.structs.fields(kind):
+            value = args.get(field.encode_name)
+            if value is None:
+                continue
+            if field.name in _NESTED:
+                value = msgspec.Raw(json.dumps(value).encode())
+            elif not isinstance(value, (int, float, str)):
+                continue
+            setattr(result, field.name, value)
+        return result

@@ -1,0 +1,85 @@
+"""The exact way through a list of JSON values: token by token, on bytes, whatever stands in the strings."""
+
+import re
+from collections.abc import Iterator
+
+# A closed string, or one of the marks that structure is made of. A lone quote is a string without an end.
+_TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|["{}\[\],]', re.DOTALL)
+_OPEN = frozenset(b"{[")
+_CLOSE = frozenset(b"}]")
+_COMMA = ord(",")
+_QUOTE = ord('"')
+
+# The start of an event after another one. A quote that closes a string is never followed by a letter, so this
+# cannot be met inside a string; it can be met inside a nested list of objects.
+EVENT_START = re.compile(rb'\}\s*,\s*(?=\{\s*"(?:ph|name|cat|pid|tid|ts|dur|id|s|args|bp)"\s*:)')
+OBJECT_START = re.compile(rb'\}\s*,\s*(?=\{\s*"[A-Za-z_])')
+
+
+class Scanner:
+    """Walks over the values of a list whose opening bracket has been passed; linear in what is walked over.
+
+    Attributes:
+        end: after the walk, index of the bracket that closes the list; ``None`` when the data ends before it.
+        rest: after the walk, index from which on the data is not part of a complete value.
+    """
+
+    def __init__(self, data: bytes, start: int = 0) -> None:
+        self._data = data
+        self._start = start
+        self.end: int | None = None
+        self.rest = start
+
+    def __iter__(self) -> Iterator[tuple[int, int]]:
+        """Start and end of each complete value, blanks and commas excluded."""
+        data = self._data
+        depth = 0
+        begin = self._start
+        for token in _TOKEN.finditer(data, begin):
+            at = token.start()
+            mark = data[at]
+            if mark == _QUOTE:
+                if token.end() - at == 1:
+                    return
+            elif mark in _OPEN:
+                depth += 1
+            elif depth == 0:
+                # A comma between values, or a closing mark of the list itself.
+                yield from _trimmed(data, begin, at)
+                if mark != _COMMA:
+                    self.end = self.rest = at
+                    return
+                begin = self.rest = at + 1
+            elif mark in _CLOSE:
+                depth -= 1
+                if depth == 0:
+                    self.rest = at + 1
+                    yield from _trimmed(data, begin, at + 1)
+                    begin = at + 1
+
+
+def _trimmed(data: bytes, begin: int, end: int) -> Iterator[tuple[int, int]]:
+    while begin < end and data[begin] in b" \t\r\n":
+        begin += 1
+    while end > begin and data[end - 1] in b" \t\r\n":
+        end -= 1
+    if end > begin:
+        yield begin, end
+
+
+def last_boundary(data: bytes, window: int = 1 << 14) -> int | None:
+    """Index just after the ``}`` that ends the last event known to be followed by another; ``None`` if none is found.
+
+    A guess: only decoding what stands before it proves that it is not inside a nested list.
+    """
+    for pattern in (EVENT_START, OBJECT_START):
+        size = window
+        while True:
+            base = max(0, len(data) - size)
+            starts = [match.start() for match in pattern.finditer(data, base)]
+            if starts:
+                return starts[-1] + 1
+            if base == 0:
+                break
+            size *= 8
+    return None
