@@ -1,7 +1,7 @@
 """The rules. A rule is one file in one of the family folders here; the folder is the registry."""
 
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from kprof_analyzers.advice.rule import Rule
@@ -30,6 +30,6 @@ def rules() -> "tuple[Rule, ...]":
     return tuple(found)
 
 
-def _leaves(cls: "type[Rule]") -> "list[type[Rule]]":
+def _leaves(cls: Any) -> "list[type[Rule]]":
     below: list[type[Rule]] = cls.__subclasses__()
     return [leaf for sub in below for leaf in _leaves(sub)] if below else [cls]
