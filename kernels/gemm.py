@@ -238,14 +238,15 @@ def reference(inputs: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
 
 
 def tolerance(shape: Shape) -> tuple[float, float]:
-    """Rounding of the result, and of a float32 sum of K products of size 1: K steps at a magnitude of sqrt(K).
+    """Rounding of the result, and of a float32 sum of K products of size 1, which grows to sqrt(K).
 
-    Integers are exact.
+    Matrix units may cut instead of round when they add (NVIDIA's do): then the error grows with each of about K / 8
+    steps. Integers are exact.
     """
     if shape["dtype"] == "i8":
         return 0.0, 0.5
     relative, absolute = rounding(shape["out"])
-    return relative + 2.0**-23, absolute + shape["K"] * 2.0**-23
+    return relative + 2.0**-23, absolute + max(shape["K"], shape["K"] ** 1.5 / 8) * 2.0**-23
 
 
 def traffic(shape: Shape) -> int:
