@@ -382,7 +382,7 @@ def traffic(shape: Shape) -> int:
 def unsupported(arch: str, shape: Shape) -> str | None:
     """Heads are not padded here."""
     if shape["D"] < 16 or shape["D"] & (shape["D"] - 1):
-        return f"head size {shape['D']} is not a power of two from 16; attention_varlen pads"
+        return f"head size {shape['D']} is not a power of two from 16, on {arch} as elsewhere; attention_varlen pads"
     return None
 
 

@@ -161,7 +161,7 @@ def unsupported(arch: str, shape: Shape) -> str | None:
     return legal(shape, KERNEL.configure(arch, shape=shape), arch)
 
 
-def legal(shape: Shape, config: Config, arch: str = "") -> str | None:
+def legal(shape: Shape, config: Config, _arch: str = "") -> str | None:
     """Tiles that do not divide the lengths: there are no masks."""
     for length, tile in (("SQ", "BLOCK_M"), ("SK", "BLOCK_N")):
         if shape[length] % config[tile]:

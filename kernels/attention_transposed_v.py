@@ -217,7 +217,7 @@ def traffic(shape: Shape) -> int:
 def unsupported(arch: str, shape: Shape) -> str | None:
     """Heads are not padded here."""
     if shape["D"] < 16 or shape["D"] & (shape["D"] - 1):
-        return f"head size {shape['D']} is not a power of two from 16; flash_attention pads"
+        return f"head size {shape['D']} is not a power of two from 16, on {arch} as elsewhere; flash_attention pads"
     return None
 
 

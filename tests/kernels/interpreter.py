@@ -68,6 +68,8 @@ def mend_interpreter() -> None:
 
     def cast_impl(self: Any, handle: Any, to: Any) -> Any:
         floats = {*stored_as_integers, *numpy_types}
+        if to.scalar in stored_as_integers and handle.dtype.scalar not in floats:
+            handle = TensorHandle(handle.data.astype(np.float32), tl.float32)
         custom = {handle.dtype.scalar, to.scalar} & set(stored_as_integers)
         if custom and {handle.dtype.scalar, to.scalar} <= floats:
             return convert(handle, to)

@@ -1,0 +1,312 @@
+"""Fused attention, forward, with INT8 keys and values, in three forms told by which scales are given.
+
+=========== ================================= ===================== =====================================
+form        scales                            first product (Q K)   second product (P V)
+=========== ================================= ===================== =====================================
+``qkv``     q_descale, k_descale, v_descale   INT8                  in the dtype, V dequantised
+``qkpv``    the same and p_descale            INT8                  INT8: the weights are quantised too
+``kv``      k_descale, v_descale              in the dtype, K dequantised   in the dtype, V dequantised
+=========== ================================= ===================== =====================================
+
+A descale is what one step of the integer is worth: one float32 a head for Q, K and V, one number for the weights,
+which lie in [0, 1] (1 / 127 uses the whole range). The softmax is always in float32. As a descale is constant over a
+head, it is applied to a product's result, where it costs one multiplication that was there anyway, and not to its
+operands: an 8-bit integer is exact in fp16 and bf16.
+
+Causal or full, grouped and multi-query, any lengths, log-sum-exp output.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import triton
+import triton.language as tl
+
+from kprof.kernel_spec import Check, Config, Kernel, Launch, Shape, Tensor, execute, rounding, size_of, torch_dtype
+
+
+@triton.jit
+def _attend(
+    acc, total, top, q, k_ptrs, v_ptrs, first, last, n_keys, limit, factor, p_descale,
+    D: tl.constexpr, BLOCK_N: tl.constexpr, CAUSAL: tl.constexpr, MASKED: tl.constexpr, DTYPE: tl.constexpr,
+):  # fmt: skip
+    """Attend to the keys from ``first`` up to ``last``; ``limit`` is each query's last visible key."""
+    col = tl.arange(0, BLOCK_N)
+    for start in range(first, last, BLOCK_N):
+        live = start + col < n_keys
+        k = tl.load(k_ptrs + start * D, mask=live[None, :], other=0) if MASKED else tl.load(k_ptrs + start * D)
+        # The product of two int8 tiles is int32; a q in the dtype gets its partner dequantised.
+        scores = tl.dot(q, k.to(q.dtype), input_precision="ieee").to(tl.float32)
+        if MASKED:
+            visible = live[None, :] & (((start + col)[None, :] <= limit[:, None]) | (not CAUSAL))
+            scores = tl.where(visible, scores, -float("inf"))
+        new_top = tl.maximum(top, tl.max(scores, axis=1) * factor)
+        # A query that has seen no key yet: exponents against 0, not -inf.
+        base = tl.where(new_top == -float("inf"), 0.0, new_top) if MASKED else new_top
+        p = tl.exp2(scores * factor - base[:, None])
+        fade = tl.exp2(top - base)
+        total = total * fade + tl.sum(p, axis=1)
+        acc = acc * fade[:, None]
+        v = tl.load(v_ptrs + start * D, mask=live[:, None], other=0) if MASKED else tl.load(v_ptrs + start * D)
+        if p_descale is not None:
+            # Round to nearest: p is not negative. 1 becomes 127.5 and is cut to 127.
+            steps = (p * (1.0 / p_descale) + 0.5).to(tl.int8)
+            acc += tl.dot(steps, v).to(tl.float32)
+        else:
+            acc = tl.dot(p.to(DTYPE), v.to(DTYPE), acc, input_precision="ieee")
+        top = new_top
+    return acc, total, top
+
+
+@triton.jit
+def attention_int8_kernel(
+    q_ptr, k_ptr, v_ptr, out_ptr, lse_ptr, q_descale_ptr, k_descale_ptr, v_descale_ptr, p_descale,
+    scale, n_queries, n_keys, GROUP: tl.constexpr, CAUSAL: tl.constexpr, D: tl.constexpr,
+    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr,
+):  # fmt: skip
+    """Attention of ``BLOCK_M`` queries of one head; grid: heads, blocks of queries (the last first), batch."""
+    LOG2E: tl.constexpr = 1.4426950408889634
+    # Heads are numbered first, so that the query blocks of a head share the L2 of an XCD. Longest blocks start first.
+    head = tl.program_id(2) * tl.num_programs(0) + tl.program_id(0)
+    q_first = (tl.num_programs(1) - 1 - tl.program_id(1)) * BLOCK_M
+    # Uniform 64-bit parts go to the bases; the lanes' offsets stay within 32 bits (buffer loads).
+    at = head.to(tl.int64) * n_queries + q_first
+    kv_at = (head // GROUP).to(tl.int64) * n_keys * D
+    row = tl.arange(0, BLOCK_M)
+    col = tl.arange(0, BLOCK_N)
+    d = tl.arange(0, D)
+    live = (q_first + row < n_queries)[:, None]
+    q = tl.load(q_ptr + at * D + row[:, None] * D + d[None, :], mask=live, other=0)
+    k_ptrs = k_ptr + kv_at + col[None, :] * D + d[:, None]
+    v_ptrs = v_ptr + kv_at + col[:, None] * D + d[None, :]
+
+    factor = scale * LOG2E * tl.load(k_descale_ptr + head // GROUP)
+    if q_descale_ptr is not None:
+        factor *= tl.load(q_descale_ptr + head)
+    worth = tl.load(v_descale_ptr + head // GROUP)
+    if p_descale is not None:
+        worth *= p_descale
+
+    # Up to ``whole`` every query sees whole blocks. Causal masks end together: the last query sees all keys.
+    limit = q_first + row + (n_keys - n_queries)
+    whole = n_keys // BLOCK_N * BLOCK_N
+    end = n_keys
+    if CAUSAL:
+        seen_by_first = tl.maximum(q_first + n_keys - n_queries + 1, 0)
+        whole = tl.minimum(whole, seen_by_first // BLOCK_N * BLOCK_N)
+        end = tl.minimum(end, tl.maximum(q_first + n_keys - n_queries + BLOCK_M, 0))
+
+    acc = tl.zeros([BLOCK_M, D], tl.float32)
+    total = tl.zeros([BLOCK_M], tl.float32)
+    top = tl.full([BLOCK_M], -float("inf"), tl.float32)
+    for masked in tl.static_range(2):
+        acc, total, top = _attend(
+            acc, total, top, q, k_ptrs, v_ptrs, whole if masked else 0, end if masked else whole, n_keys, limit,
+            factor, p_descale, D, BLOCK_N, CAUSAL, masked == 1, out_ptr.dtype.element_ty,
+        )  # fmt: skip
+
+    # A query that sees no key at all (more queries than keys) gets zeros and a log-sum-exp of -inf.
+    total = tl.where(total > 0.0, total, 1.0)
+    acc = acc * (worth / total)[:, None]
+    tl.store(out_ptr + at * D + row[:, None] * D + d[None, :], acc.to(out_ptr.dtype.element_ty), mask=live)
+    tl.store(lse_ptr + at + row, (top + tl.log2(total)) / LOG2E, mask=q_first + row < n_queries)
+
+
+def launch(shape: Shape, config: Config) -> Launch:
+    """One workgroup for ``BLOCK_M`` queries of one head."""
+    b, h, hk, sq, sk, d = (shape[name] for name in ("B", "H", "HK", "SQ", "SK", "D"))
+    integer_q = shape["form"] != "kv"
+    args = {
+        "q_ptr": Tensor("i8" if integer_q else shape["dtype"], (b, h, sq, d)),
+        "k_ptr": Tensor("i8", (b, hk, sk, d)),
+        "v_ptr": Tensor("i8", (b, hk, sk, d)),
+        "out_ptr": Tensor(shape["dtype"], (b, h, sq, d)),
+        "lse_ptr": Tensor("fp32", (b, h, sq)),
+        "q_descale_ptr": Tensor("fp32", (b, h)) if integer_q else None,
+        "k_descale_ptr": Tensor("fp32", (b, hk)),
+        "v_descale_ptr": Tensor("fp32", (b, hk)),
+        "p_descale": 1 / 127 if shape["form"] == "qkpv" else None,
+        "scale": d**-0.5,
+        "n_queries": sq,
+        "n_keys": sk,
+        "GROUP": h // hk,
+        "CAUSAL": shape["causal"],
+        "D": d,
+        "BLOCK_M": config["BLOCK_M"],
+        "BLOCK_N": config["BLOCK_N"],
+    }
+    return Launch(args, (h, triton.cdiv(sq, config["BLOCK_M"]), b))
+
+
+def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
+    """Tiles whose accumulator and scores leave room for two waves a SIMD."""
+    rdna = arch.startswith(("gfx10", "gfx11", "gfx12"))
+    if shape["D"] <= 64:
+        return {"BLOCK_M": 128, "BLOCK_N": 64, "num_warps": 8 if rdna else 4}
+    if shape["D"] <= 128:
+        return {"BLOCK_M": 128, "BLOCK_N": 32, "num_warps": 8 if rdna else 4}
+    return {"BLOCK_M": 64, "BLOCK_N": 32, "num_warps": 8}
+
+
+def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, Any]:
+    """Attention of int8 ``k``, ``v`` and int8 or float ``q``, (batch, head, token, D); ``out`` and ``lse``."""
+    import torch
+
+    q = inputs["q"]
+    out = torch.empty(q.shape, device=q.device, dtype=torch_dtype(shape["dtype"]))
+    outputs = {"out": out, "lse": torch.empty(q.shape[:3], device=q.device, dtype=torch.float32)}
+    tensors = {f"{name}_ptr": tensor for name, tensor in {**inputs, **outputs}.items()}
+    execute(attention_int8_kernel, launch(shape, config), tensors, config)
+    return outputs
+
+
+def quantise(x: Any) -> tuple[Any, Any]:
+    """Integers from -127 to 127 of a (batch, head, token, D) tensor, and each head's step."""
+    import torch
+
+    step = x.abs().amax(dim=(2, 3)) / 127
+    return (x / step[:, :, None, None]).round().to(torch.int8), step.float()
+
+
+def inputs(shape: Shape, device: str, seed: int) -> dict[str, Any]:
+    """Normal values, quantised as the form asks."""
+    import torch
+
+    generator = torch.Generator(device).manual_seed(seed)
+    b, h, hk, sq, sk, d = (shape[name] for name in ("B", "H", "HK", "SQ", "SK", "D"))
+    result = {}
+    for name, size in {"q": (b, h, sq, d), "k": (b, hk, sk, d), "v": (b, hk, sk, d)}.items():
+        x = torch.randn(size, device=device, generator=generator)
+        if name in shape["form"]:
+            result[name], result[f"{name}_descale"] = quantise(x)
+        else:
+            result[name] = x.to(torch_dtype(shape["dtype"]))
+    return result
+
+
+def reference(inputs: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
+    """In float64 from the integers times their steps, one head at a time so that long sequences fit."""
+    import torch
+
+    q = inputs["q"]
+    out = torch.empty(q.shape, device=q.device, dtype=torch.float64)
+    lse = torch.empty(q.shape[:3], device=q.device, dtype=torch.float64)
+    hidden = torch.ones(shape["SQ"], shape["SK"], device=q.device, dtype=torch.bool)
+    hidden = hidden.triu(1 + shape["SK"] - shape["SQ"]) & shape["causal"]
+
+    def real(name: str, b: int, h: int) -> Any:
+        x = inputs[name][b, h].double()
+        return x * inputs[f"{name}_descale"][b, h].double() if f"{name}_descale" in inputs else x
+
+    for b in range(shape["B"]):
+        for h in range(shape["H"]):
+            hk = h // (shape["H"] // shape["HK"])
+            scores = real("q", b, h) @ real("k", b, hk).T * shape["D"] ** -0.5
+            scores = scores.masked_fill(hidden, -torch.inf)
+            lse[b, h] = scores.logsumexp(dim=1)
+            out[b, h] = (scores - lse[b, h][:, None]).exp().nan_to_num(0.0) @ real("v", b, hk)
+    return {"out": out, "lse": lse}
+
+
+def tolerance(shape: Shape) -> tuple[float, float]:
+    """Weights and results are rounded once to the dtype, or the weights to steps of 1/127 of a row's largest.
+
+    A weighted mean of values up to 4 with each weight off by u is off by less than 4 u; the float32 sums add a few
+    2**-20. Steps are absolute: each weight is off by up to half a step, evenly and independently, so n keys whose
+    weights sum to l give a deviation of step sqrt(n / 12) / l. With normal scores l is at least about sqrt(n), and
+    values up to 4 and a hundred thousand results (4.5 deviations) make it 6 steps.
+    """
+    relative, _ = rounding(shape["dtype"])
+    steps = 6 / 127 if shape["form"] == "qkpv" else 0.0
+    return relative + 2.0**-19, 4 * relative + 2.0**-19 + steps
+
+
+def flops(shape: Shape) -> int:
+    """Two products of 2 SQ SK D per head; with a causal mask only the visible pairs."""
+    sq, sk = shape["SQ"], shape["SK"]
+    seen = min(sq, sk)
+    pairs = seen * (seen + 1) // 2 + seen * (sk - seen) if shape["causal"] else sq * sk
+    return 4 * shape["B"] * shape["H"] * pairs * shape["D"]
+
+
+def traffic(shape: Shape) -> int:
+    """Q, K, V once each in, the result and its log-sum-exp once out."""
+    queries, keys = shape["B"] * shape["H"] * shape["SQ"], shape["B"] * shape["HK"] * shape["SK"]
+    size = size_of(shape["dtype"])
+    return (queries * (size + (1 if shape["form"] != "kv" else size)) + 2 * keys) * shape["D"] + 4 * queries
+
+
+def unsupported(arch: str, shape: Shape) -> str | None:
+    """Heads are not padded here."""
+    if shape["D"] < 32 or shape["D"] & (shape["D"] - 1):
+        return f"head size {shape['D']} is not a power of two from 32, as int8 products on {arch} need"
+    return None
+
+
+def legal(shape: Shape, config: Config, arch: str) -> str | None:
+    """Tiles whose accumulator no register file holds."""
+    lanes = config["num_warps"] * (32 if arch.startswith(("gfx10", "gfx11", "gfx12")) else 64)
+    if config["BLOCK_M"] * shape["D"] > 256 * lanes:
+        return f"the accumulator alone takes {config['BLOCK_M'] * shape['D'] // lanes} registers a lane"
+    return None
+
+
+def _case(form: str, b: int, h: int, hk: int, s: int, d: int, dtype: str = "fp16", **flags: Any) -> dict[str, Any]:
+    base = {"form": form, "B": b, "H": h, "HK": hk, "SQ": s, "SK": s, "D": d}
+    return {**base, "causal": True, "dtype": dtype, **flags}
+
+
+KERNEL = Kernel(
+    name="attention_int8",
+    entry=attention_int8_kernel,
+    summary="Fused attention forward in INT8: the first product, both, or only keys and values stored so",
+    launch=launch,
+    shapes={
+        "qkv_s4096_d128": _case("qkv", 4, 32, 32, 4096, 128),
+        "qkpv_s4096_d128": _case("qkpv", 4, 32, 32, 4096, 128),
+        "kv_s4096_d128": _case("kv", 4, 32, 32, 4096, 128),
+        "qkv_s4096_d64": _case("qkv", 4, 32, 32, 4096, 64),
+        "qkpv_s4096_d64": _case("qkpv", 4, 32, 32, 4096, 64),
+        "kv_s4096_d64": _case("kv", 4, 32, 32, 4096, 64),
+        "d256_s512": _case("qkv", 4, 8, 8, 512, 256),
+        "d256_s4096": _case("qkv", 4, 8, 8, 4096, 256),
+        "llama_gqa": _case("qkpv", 1, 64, 8, 8192, 128, "bf16"),
+        "full": _case("qkpv", 4, 16, 16, 2048, 64, causal=False),
+    },
+    config={"BLOCK_M": 128, "BLOCK_N": 32, "num_warps": 4, "num_stages": 1, "waves_per_eu": 2},
+    configs=[
+        {"BLOCK_M": 128, "BLOCK_N": 32},
+        {"BLOCK_M": 128, "BLOCK_N": 64},
+        {"BLOCK_M": 128, "BLOCK_N": 64, "num_warps": 8},
+        {"BLOCK_M": 64, "BLOCK_N": 64},
+    ],
+    space={
+        "BLOCK_M": (32, 64, 128, 256),
+        "BLOCK_N": (32, 64, 128),
+        "num_warps": (4, 8),
+        "num_stages": (1, 2),
+        "waves_per_eu": (0, 1, 2, 3),
+        "matrix_instr_nonkdim": (0, 16, 32),
+    },
+    shape_config=shape_config,
+    legal=legal,
+    run=run,
+    inputs=inputs,
+    reference=reference,
+    tolerance=tolerance,
+    flops=flops,
+    bytes=traffic,
+    unsupported=unsupported,
+    checks={
+        "qkv_causal": Check(_case("qkv", 1, 2, 2, 70, 32), {"BLOCK_M": 32, "BLOCK_N": 32}),
+        "qkv_bf16_gqa": Check(_case("qkv", 1, 4, 2, 50, 64, "bf16"), {"BLOCK_M": 16, "BLOCK_N": 32}),
+        "qkv_fp32": Check(_case("qkv", 1, 2, 1, 40, 32, "fp32", causal=False), {"BLOCK_M": 32, "BLOCK_N": 32}),
+        "qkpv_causal": Check(_case("qkpv", 1, 2, 2, 70, 32), {"BLOCK_M": 32, "BLOCK_N": 32}),
+        "qkpv_full": Check(_case("qkpv", 1, 2, 1, 128, 64, "bf16", causal=False), {"BLOCK_M": 32, "BLOCK_N": 64}),
+        "kv_causal": Check(_case("kv", 1, 2, 2, 70, 32, "fp32"), {"BLOCK_M": 32, "BLOCK_N": 32}),
+        "kv_gqa_bf16": Check(_case("kv", 1, 4, 1, 40, 64, "bf16", causal=False), {"BLOCK_M": 16, "BLOCK_N": 32}),
+        "more_keys": Check(_case("kv", 1, 1, 1, 20, 32, SK=75), {"BLOCK_M": 16, "BLOCK_N": 32}),
+        "more_queries": Check(_case("qkv", 1, 1, 1, 60, 32, SK=25), {"BLOCK_M": 32, "BLOCK_N": 32}),
+        "head_256": Check(_case("qkpv", 1, 1, 1, 40, 256), {"BLOCK_M": 32, "BLOCK_N": 32}),
+    },
+)
