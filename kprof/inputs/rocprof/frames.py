@@ -175,8 +175,7 @@ def kernels_frame(parts: list[Part]) -> "pd.DataFrame":
     if not frames:
         return _empty("kernels")
     whole: pd.DataFrame = pd.concat(frames, ignore_index=True)
-    whole = whole.sort_values(["source", "total_ns"], ascending=[True, False], ignore_index=True)
-    return whole
+    return whole.sort_values(["source", "total_ns"], ascending=[True, False], ignore_index=True)
 
 
 def _empty(name: str) -> "pd.DataFrame":

@@ -1,0 +1,88 @@
+"""Thread traces (ATT) as decoded by rocprofv3 and rocprofv2.
+
+>>> from kprof.inputs import thread_trace
+>>> trace = thread_trace.read("ui_output_agent_1_dispatch_2")   # doctest: +SKIP
+>>> trace.by_line()[0]                                           # doctest: +SKIP
+"""
+
+from pathlib import Path
+from typing import Any
+
+from kprof.errors import KprofError
+from kprof.inputs.thread_trace.model import Instruction, LineCost, ThreadTrace
+
+__all__ = ["Instruction", "LineCost", "ThreadTrace", "find", "is_thread_trace", "read"]
+
+_LARGEST = 512 << 20
+
+
+def is_thread_trace(path: Path) -> bool:
+    """Whether a file's content is an ATT table or ``code.json``."""
+    from kprof.inputs.thread_trace.att_csv import columns_of
+
+    try:
+        with path.open("rb") as file:
+            head = file.read(4096)
+    except OSError:
+        return False
+    if head.lstrip()[:8].replace(b" ", b"").startswith(b'{"code":'):
+        return True
+    return columns_of(head.split(b"\n", 1)[0].decode("utf-8", "replace")) is not None
+
+
+def find(folder: Path) -> list[Path]:
+    """Every thread trace below a folder; where a folder has both forms, the one that tells more comes first."""
+    found = [path for path in sorted(folder.rglob("*")) if path.suffix in {".csv", ".json"} and path.is_file()]
+    return [path for path in found if is_thread_trace(path)]
+
+
+def read(path: str | Path) -> ThreadTrace:
+    """Read an ATT CSV, a ``code.json``, or the folder that holds one of them.
+
+    Raises:
+        KprofError: nothing of the kind is there, or it cannot be read.
+    """
+    place = Path(path)
+    if place.is_dir():
+        traces = find(place)
+        if not traces:
+            raise KprofError("no decoded thread trace in this folder", path=str(path))
+        place = min(traces, key=lambda one: (one.suffix != ".json", len(str(one))))
+    data = _content(place)
+    if data.lstrip()[:1] == b"{":
+        from kprof.inputs.thread_trace import code_json
+
+        trace = code_json.read(data, str(path))
+    else:
+        from kprof.inputs.thread_trace import att_csv
+
+        trace = att_csv.read(data.decode("utf-8", "replace"), str(path))
+    from dataclasses import replace
+
+    return replace(trace, wavefronts=_wavefronts(place.parent / "filenames.json"))
+
+
+def _content(place: Path) -> bytes:
+    try:
+        if place.stat().st_size > _LARGEST:
+            raise KprofError("larger than any thread trace listing", path=str(place))
+        return place.read_bytes()
+    except OSError as error:
+        raise KprofError(f"cannot be read: {error.strerror or error}", path=str(place)) from error
+
+
+def _wavefronts(listing: Path) -> int | None:
+    """Files named in ``filenames.json``: shader engine, SIMD, slot, wavefront."""
+    import msgspec
+
+    try:
+        document = msgspec.json.decode(listing.read_bytes())
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+        return None
+    return _leaves(document.get("wave_filenames")) if isinstance(document, dict) else None
+
+
+def _leaves(tree: Any, depth: int = 0) -> int:
+    if isinstance(tree, dict) and depth < 8:
+        return sum(_leaves(branch, depth + 1) for branch in tree.values())
+    return 1

@@ -1,0 +1,121 @@
+"""ATT as CSV, in three layouts.
+
+They are ``CodeObj, Vaddr, Instruction, Hitcount, Latency, Source`` (with blanks after the commas), the later one
+with ``Stall`` and ``Idle``, and rocprofv2's ``Addr``, ``Hitcount``, ``Cycles``, ``C++ Reference``.
+"""
+
+import csv
+import re
+
+from kprof.errors import KprofError
+from kprof.inputs.thread_trace.model import Instruction, ThreadTrace
+
+_MEANING = {
+    "codeobj": "code_object",
+    "codeobject": "code_object",
+    "vaddr": "address",
+    "addr": "address",
+    "address": "address",
+    "instruction": "text",
+    "asm": "text",
+    "line": "text",
+    "hitcount": "hits",
+    "hit": "hits",
+    "hits": "hits",
+    "latency": "latency",
+    "cycles": "latency",
+    "meancycles": "mean",
+    "meancycle": "mean",
+    "stall": "stall",
+    "idle": "idle",
+    "source": "source",
+    "c++reference": "source",
+    "cppreference": "source",
+}
+_NEEDED = {"text", "hits"}
+_LONGEST = 1 << 20
+
+
+def columns_of(first_line: str) -> dict[str, int] | None:
+    """Our name to position, when a heading is of one of the three layouts."""
+    try:
+        fields = next(csv.reader([first_line.lstrip("\ufeff")], skipinitialspace=True), [])
+    except csv.Error:
+        return None
+    found: dict[str, int] = {}
+    for place, name in enumerate(fields):
+        meaning = _MEANING.get(re.sub(r"[\s_]+", "", name).lower())
+        if meaning:
+            found.setdefault(meaning, place)
+    is_trace = found.keys() >= _NEEDED and found.keys() & {"latency", "mean"} and found.keys() & {"address", "source"}
+    return found if is_trace else None
+
+
+def read(text: str, path: str) -> ThreadTrace:
+    """Read the CSV.
+
+    Raises:
+        KprofError: not such a CSV, or without any instruction.
+    """
+    lines = text.lstrip("\ufeff").splitlines()
+    places = columns_of(lines[0]) if lines else None
+    if places is None:
+        raise KprofError("no thread trace table", path=path, place="line 1")
+    width = len(next(csv.reader([lines[0]])))
+    issues: list[str] = []
+    kernel: str | None = None
+    instructions: list[Instruction] = []
+    bad = 0
+    for fields in csv.reader(lines[1:], skipinitialspace=True):
+        if not fields:
+            continue
+        comment = fields[places["text"]] if len(fields) > places["text"] else fields[0]
+        if comment.lstrip().startswith(";") or fields[0].lstrip().startswith(";"):
+            kernel = kernel or _kernel_of(comment if comment.lstrip().startswith(";") else fields[0])
+            continue
+        one = _instruction(fields, places, len(instructions)) if len(fields) == width else None
+        if one is None:
+            bad += 1
+        else:
+            instructions.append(one)
+    if bad:
+        issues.append(f"{bad} records are cut off or not numbers and are not used")
+    if not instructions:
+        raise KprofError("a thread trace without instructions", path=path)
+    layout = "ATT CSV with stalls" if "stall" in places else "ATT CSV"
+    if "code_object" not in places:
+        layout = "rocprofv2 ATT CSV"
+    return ThreadTrace(path, layout, kernel, tuple(instructions), issues=tuple(issues))
+
+
+def _kernel_of(comment: str) -> str | None:
+    name = comment.strip().lstrip(";").strip()
+    return name if name and not name.lower().startswith(("begin att", "end att")) else None
+
+
+def _instruction(fields: list[str], places: dict[str, int], index: int) -> Instruction | None:
+    def number(name: str) -> int | None:
+        if name not in places:
+            return None
+        text = fields[places[name]].strip()
+        return int(text, 16) if text.lower().startswith("0x") else int(float(text)) if text else None
+
+    try:
+        hits = number("hits") or 0
+        latency = number("latency")
+        if latency is None:
+            latency = hits * (number("mean") or 0)
+        source = fields[places["source"]].strip() if "source" in places else ""
+        return Instruction(
+            index,
+            fields[places["text"]].strip()[:_LONGEST],
+            number("code_object"),
+            number("address"),
+            hits,
+            latency,
+            number("stall"),
+            number("idle"),
+            source or None,
+        )
+    except (ValueError, OverflowError):
+        return None

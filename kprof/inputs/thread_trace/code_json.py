@@ -1,0 +1,56 @@
+"""``code.json`` of a ``ui_output_agent_*_dispatch_*`` folder.
+
+A record is ``[text, _, number, source, code object, address, hits, latency]``, later with stall and idle.
+"""
+
+from typing import Any
+
+import msgspec
+
+from kprof.errors import KprofError
+from kprof.inputs.thread_trace.model import Instruction, ThreadTrace
+
+_SHORTEST = 8
+
+
+class _Code(msgspec.Struct):
+    code: list[list[Any]]
+    version: str | None = None
+
+
+def read(data: bytes, path: str) -> ThreadTrace:
+    """Read the JSON.
+
+    Raises:
+        KprofError: not this JSON, cut off, or without any instruction.
+    """
+    try:
+        document = msgspec.json.decode(data, type=_Code)
+    except (msgspec.DecodeError, msgspec.ValidationError, UnicodeDecodeError) as error:
+        raise KprofError(f"not readable as code.json: {error}", path=path) from error
+    kernel: str | None = None
+    instructions: list[Instruction] = []
+    bad = 0
+    for record in document.code:
+        if record and isinstance(record[0], str) and record[0].startswith(";"):
+            kernel = kernel or record[0].lstrip("; ").strip() or None
+            continue
+        one = _instruction(record, len(instructions))
+        if one is None:
+            bad += 1
+        else:
+            instructions.append(one)
+    if not instructions:
+        raise KprofError("a thread trace without instructions", path=path)
+    issues = (f"{bad} records have a wrong shape and are not used",) if bad else ()
+    return ThreadTrace(path, "code.json", kernel, tuple(instructions), document.version, issues)
+
+
+def _instruction(record: list[Any], index: int) -> Instruction | None:
+    numbers = record[4:10]
+    shape = len(record) >= _SHORTEST and isinstance(record[0], str) and isinstance(record[3], str)
+    if not shape or not all(isinstance(number, int) and number >= 0 for number in numbers):
+        return None
+    code_object, address, hits, latency, *more = numbers
+    stall, idle = [*more, None, None][:2]
+    return Instruction(index, record[0], code_object, address, hits, latency, stall, idle, record[3] or None)

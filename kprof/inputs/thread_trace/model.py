@@ -1,0 +1,120 @@
+"""What a thread trace (ATT) tells: how often each instruction ran and how long it took."""
+
+import re
+from dataclasses import dataclass, field
+
+_MNEMONIC = re.compile(r"[a-z][a-z0-9_]*")
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """One instruction of the traced kernel.
+
+    Attributes:
+        index: position in the listing.
+        text: as disassembled.
+        code_object: number of the code object, when told.
+        address: virtual address in bytes.
+        hits: times it was issued by the traced wavefronts.
+        latency: clocks from when it could have issued until it was done, summed over the hits.
+        stall: clocks of that in which it could not issue; ``None`` in formats that do not tell.
+        idle: clocks in which nothing was ready before it; ``None`` in formats that do not tell.
+        source: ``file:line``, or ``None``.
+    """
+
+    index: int
+    text: str
+    code_object: int | None
+    address: int | None
+    hits: int
+    latency: int
+    stall: int | None = None
+    idle: int | None = None
+    source: str | None = None
+
+    @property
+    def mnemonic(self) -> str:
+        """The first word."""
+        match = _MNEMONIC.match(self.text)
+        return match[0] if match else ""
+
+
+@dataclass(frozen=True)
+class LineCost:
+    """All instructions of one source line, or one mnemonic.
+
+    Attributes:
+        name: ``file:line`` or mnemonic.
+        instructions: different instructions.
+        hits: issues.
+        latency: clocks, summed.
+        stall: clocks, summed; ``None`` when the format does not tell.
+        share: of the latency of the whole trace, 0 to 1.
+    """
+
+    name: str
+    instructions: int
+    hits: int
+    latency: int
+    stall: int | None
+    share: float
+
+
+@dataclass(frozen=True)
+class ThreadTrace:
+    """A decoded thread trace.
+
+    Attributes:
+        path: the file read.
+        format: which layout.
+        kernel: name from the listing's comment line, when there is one.
+        version: of the decoder, when told.
+        instructions: in address order as listed.
+        issues: what was odd, in words.
+        wavefronts: number of wavefront files listed beside it, when there is such a list.
+    """
+
+    path: str
+    format: str
+    kernel: str | None
+    instructions: tuple[Instruction, ...]
+    version: str | None = None
+    issues: tuple[str, ...] = field(default=())
+    wavefronts: int | None = None
+
+    @property
+    def hits(self) -> int:
+        """Issues in all."""
+        return sum(one.hits for one in self.instructions)
+
+    @property
+    def latency(self) -> int:
+        """Clocks in all, summed over wavefronts that ran at the same time: not the kernel's time."""
+        return sum(one.latency for one in self.instructions)
+
+    def by_line(self) -> list[LineCost]:
+        """Cost by source line, most expensive first. Instructions without a line are under ``?``."""
+        return self._grouped([one.source or "?" for one in self.instructions])
+
+    def by_mnemonic(self) -> list[LineCost]:
+        """Cost by mnemonic, most expensive first."""
+        return self._grouped([one.mnemonic or "?" for one in self.instructions])
+
+    def _grouped(self, names: list[str]) -> list[LineCost]:
+        groups: dict[str, list[Instruction]] = {}
+        for name, one in zip(names, self.instructions, strict=True):
+            if one.hits or one.latency:
+                groups.setdefault(name, []).append(one)
+        whole = self.latency
+        costs = [
+            LineCost(
+                name,
+                len(members),
+                sum(one.hits for one in members),
+                sum(one.latency for one in members),
+                sum(one.stall or 0 for one in members) if any(one.stall is not None for one in members) else None,
+                sum(one.latency for one in members) / whole if whole else 0.0,
+            )
+            for name, members in groups.items()
+        ]
+        return sorted(costs, key=lambda cost: (-cost.latency, -cost.hits, cost.name))

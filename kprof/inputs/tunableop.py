@@ -1,0 +1,203 @@
+"""PyTorch TunableOp result files: the fastest GEMM solution found for each problem.
+
+A file has no heading: ``Validator,NAME,VALUE`` lines say what it is valid for, then
+``OPERATOR,PROBLEM,SOLUTION,MILLISECONDS`` lines. ``Default`` as the solution means that nothing beat the library's
+own choice. The time of the default for the other problems is not in the file, so what tuning gained can only be told
+against a second file or an untuned measurement.
+"""
+
+import csv
+import math
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from kprof.errors import KprofError
+
+_PROBLEM = re.compile(r"^([nt]{2})_(\d+)_(\d+)_(\d+)(?:_B_(\d+))?(?:_ld_(\d+)_(\d+)_(\d+))?$")
+_OPERATOR = re.compile(r"^(.*?)TunableOp_(.+)_([NT]{2})$")
+_LARGEST = 256 << 20
+
+
+@dataclass(frozen=True)
+class Solution:
+    """One tuned problem.
+
+    Attributes:
+        operator: ``Gemm``, ``GemmAndBias``, ``GemmStridedBatched``, ``ScaledGemm`` ...
+        dtype: as PyTorch writes it: ``float``, ``Half``, ``BFloat16``.
+        problem: the key as written.
+        transposes: ``tn`` and so on, of the column-major BLAS call.
+        m: rows of the result; ``None`` when the key is of an unknown shape, as for the next.
+        n: columns of the result.
+        k: reduction.
+        batch: problems in one call.
+        solution: name in rocBLAS or hipBLASLt, or ``Default``.
+        milliseconds: of one call; ``None`` when the file has none.
+    """
+
+    operator: str
+    dtype: str
+    problem: str
+    transposes: str | None
+    m: int | None
+    n: int | None
+    k: int | None
+    batch: int
+    solution: str
+    milliseconds: float | None
+
+    @property
+    def is_default(self) -> bool:
+        """Whether the library's own choice was kept."""
+        return self.solution == "Default"
+
+    @property
+    def library(self) -> str:
+        """``Rocblas``, ``Hipblaslt`` or ``Default``."""
+        parts = self.solution.split("_")
+        return parts[1] if len(parts) > 2 and parts[0] == "Gemm" else self.solution
+
+    @property
+    def tflops(self) -> float | None:
+        """``2 m n k batch`` operations over the time, in TFLOP/s."""
+        if self.milliseconds is None or self.m is None or self.n is None or self.k is None or self.milliseconds <= 0:
+            return None
+        return 2.0 * self.m * self.n * self.k * self.batch / (self.milliseconds * 1e9)
+
+
+@dataclass(frozen=True)
+class Results:
+    """A result file.
+
+    Attributes:
+        path: the file.
+        validators: what the results are valid for: PyTorch, HIP, library versions, ``GCN_ARCH_NAME``.
+        solutions: in file order, later lines for a problem after earlier ones.
+        issues: records that were not used, in words.
+    """
+
+    path: str
+    validators: dict[str, str]
+    solutions: tuple[Solution, ...]
+    issues: tuple[str, ...]
+
+    @property
+    def arch(self) -> str | None:
+        """GPU, ``gfx1151`` for example."""
+        return self.validators.get("GCN_ARCH_NAME", "").split(":")[0] or None
+
+    def best(self) -> dict[tuple[str, str, str], Solution]:
+        """The fastest entry of each (operator, dtype, problem)."""
+        found: dict[tuple[str, str, str], Solution] = {}
+        for one in self.solutions:
+            key = (one.operator, one.dtype, one.problem)
+            before = found.get(key)
+            if before is None or (one.milliseconds or math.inf) < (before.milliseconds or math.inf):
+                found[key] = one
+        return found
+
+    def defaults(self) -> dict[tuple[str, str, str], Solution]:
+        """Entries measured with the library's own choice."""
+        return {(one.operator, one.dtype, one.problem): one for one in self.solutions if one.is_default}
+
+
+@dataclass(frozen=True)
+class Gain:
+    """What tuning gave for one problem.
+
+    Attributes:
+        default: with the library's own choice.
+        best: the fastest.
+    """
+
+    default: Solution
+    best: Solution
+
+    @property
+    def lost_milliseconds(self) -> float:
+        """Time a call loses without tuning."""
+        return max(0.0, (self.default.milliseconds or 0.0) - (self.best.milliseconds or 0.0))
+
+
+def gains(results: Results, untuned: Results | None = None) -> list[Gain]:
+    """Default against best for every problem where both are known, largest loss first.
+
+    Args:
+        results: the tuned file.
+        untuned: a file in which the same problems were timed with ``Default`` (for example a run with tuning of
+            both libraries switched off). Without it only problems that ``results`` itself has twice can be compared.
+    """
+    defaults = (untuned or results).defaults()
+    best = results.best()
+    pairs = [Gain(default, best[key]) for key, default in defaults.items() if key in best]
+    known = [gain for gain in pairs if gain.default.milliseconds is not None and gain.best.milliseconds is not None]
+    return sorted(known, key=lambda gain: -gain.lost_milliseconds)
+
+
+def is_results(path: Path) -> bool:
+    """Whether a file begins like a TunableOp result file."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(512).lstrip(b"\xef\xbb\xbf")
+    except OSError:
+        return False
+    first = head.split(b"\n", 1)[0]
+    return first.startswith(b"Validator,") or re.match(rb"\w+TunableOp_\w+,", first) is not None
+
+
+def read(path: str | Path) -> Results:
+    """Read a result file.
+
+    Raises:
+        KprofError: it is none, or cannot be read.
+    """
+    place = Path(path)
+    try:
+        if place.stat().st_size > _LARGEST:
+            raise KprofError("larger than any TunableOp result file", path=str(path))
+        text = place.read_bytes().decode("utf-8-sig", "replace")
+    except OSError as error:
+        raise KprofError(f"cannot be read: {error.strerror or error}", path=str(path)) from error
+    validators: dict[str, str] = {}
+    solutions: list[Solution] = []
+    issues: list[str] = []
+    for number, fields in enumerate(csv.reader(text.splitlines()), 1):
+        if len(fields) == 3 and fields[0] == "Validator":
+            validators[fields[1]] = fields[2]
+        elif len(fields) == 4 and _OPERATOR.match(fields[0]):
+            solutions.append(_solution(fields, number, issues))
+        elif fields:
+            issues.append(f"line {number}: not a result ({len(fields)} fields)")
+    if not validators and not solutions:
+        raise KprofError(
+            "no TunableOp results", path=str(path), hint="they begin with lines such as Validator,PT_VERSION,..."
+        )
+    return Results(str(path), validators, tuple(solutions), tuple(issues))
+
+
+def _solution(fields: list[str], number: int, issues: list[str]) -> Solution:
+    operator = _OPERATOR.match(fields[0])
+    problem = _PROBLEM.match(fields[1])
+    try:
+        time: float | None = float(fields[3])
+    except ValueError:
+        time = None
+    if time is None or not math.isfinite(time) or time <= 0:
+        issues.append(f"line {number}: {fields[3][:40]!r} is no time")
+        time = None
+    if problem is None:
+        issues.append(f"line {number}: problem {fields[1][:60]!r} is of an unknown form")
+    m, n, k = (int(problem[place]) for place in (2, 3, 4)) if problem else (None, None, None)
+    return Solution(
+        operator[1] if operator else fields[0],
+        operator[2] if operator else "?",
+        fields[1],
+        problem[1] if problem else None,
+        m,
+        n,
+        k,
+        int(problem[5] or 1) if problem else 1,
+        fields[2],
+        time,
+    )
