@@ -7,9 +7,12 @@ out when first asked for.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from kprof.inputs.mlir.layouts import Layout
+
+if TYPE_CHECKING:
+    from kprof.inputs.mlir.details import Readers
 
 
 @dataclass(frozen=True)
@@ -63,7 +66,7 @@ class MemDesc:
         layout: placement in LDS.
         memory_space: ``shared_memory`` for LDS.
         mutable: whether it is written after it was made.
-        alloc_shape: shape of the allocation that this is a view of, when it differs from ``shape``.
+        alloc_shape: shape of the allocation that this is a view of; ``shape`` when it is the whole.
     """
 
     shape: tuple[int, ...]
@@ -80,7 +83,7 @@ class MemDesc:
 
     @property
     def bytes(self) -> int | None:
-        """Bytes of the elements, padding not counted; see :func:`kprof.inputs.mlir.lds_bytes`."""
+        """Bytes of the elements, padding not counted; see :func:`kprof.inputs.mlir.measures.lds_bytes`."""
         return _bytes(self.elements, self.element)
 
 
@@ -265,6 +268,13 @@ class Module:
         """``gfx942``; ``None`` when the module is for no AMD GPU or does not say."""
         backend, _, arch = (self.target or "").partition(":")
         return arch if backend == "hip" and arch else None
+
+    @cached_property
+    def readers(self) -> "Readers":
+        """What reads types and positions of this module's operations."""
+        from kprof.inputs.mlir.details import Readers
+
+        return Readers(self)
 
     @cached_property
     def layouts(self) -> Mapping[str, Layout]:

@@ -1,0 +1,182 @@
+"""The parts of an operation that are read on demand: operands, attributes, types, position."""
+
+import re
+from typing import Any
+
+from kprof.inputs.mlir.layout_text import Scope
+from kprof.inputs.mlir.locations import Locations
+from kprof.inputs.mlir.model import Details, Module, Operation, Pointer, Scalar, Tensor, Type
+from kprof.inputs.mlir.text import closing, fields, top_level
+from kprof.inputs.mlir.type_text import TypeReader, types_in
+
+_OPERAND = re.compile(r"%[\w$.-]+(?:#\d+)?")
+_MODIFIER = re.compile(r"(?<![\w.%#])([A-Za-z_]\w*)\s*=\s*([\w.#+-]+|%[\w$.#-]+)")
+_COLON = re.compile(r"(?<=\s):(?=\s)|(?<=\)):(?=\s)")
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+
+
+class Readers:
+    """What one module's operations share."""
+
+    def __init__(self, module: Module) -> None:
+        attributes = {name: text for name, text in module.aliases.items() if name.startswith("#")}
+        self.types = TypeReader(Scope(attributes), {n: t for n, t in module.aliases.items() if n.startswith("!")})
+        self.locations = Locations(module.locations)
+
+
+def read_details(op: Operation) -> Details:
+    """Read one operation. Nothing in its text makes this fail; what is not understood is left out."""
+    readers: Readers = op.module.readers
+    text, place = _split_location(op.text)
+    tail, tail_place = _split_location(op.tail)
+    region = text.endswith("{")
+    if region:
+        text = text[:-1].rstrip()
+    body, signature = _split_types(text)
+    if region and not signature and " : " in tail:
+        signature = tail.rpartition(" : ")[2]
+        tail = tail[: tail.rfind(" : ")]
+    attributes = {**_attributes(body), **_attributes(tail)}
+    plain = _without_braces(body)
+    operand_types, result_types = _types(op, plain, signature, readers.types)
+    return Details(
+        operands=_operands(op, plain),
+        attributes=attributes,
+        modifiers={name: found for name, found in _MODIFIER.findall(plain) if not found.startswith("%")},
+        operand_types=operand_types,
+        result_types=result_types,
+        location=readers.locations.frames(tail_place if region else place),
+    )
+
+
+def _split_location(text: str) -> tuple[str, str]:
+    """Text before a final ``loc(...)``, and what is inside it."""
+    stripped = text.rstrip()
+    at = stripped.rfind(" loc(")
+    if at < 0 or not stripped.endswith(")") or closing(stripped, at + 4) != len(stripped) - 1:
+        return stripped, ""
+    return stripped[:at].rstrip(), stripped[at + 5 : -1]
+
+
+def _split_types(text: str) -> tuple[str, str]:
+    """Text before and after the last colon that is outside all brackets."""
+    masked = _STRING.sub(lambda m: "_" * len(m[0]), text)
+    for match in reversed(list(_COLON.finditer(masked))):
+        left = masked[: match.start()]
+        if all(left.count(a) == left.count(b) for a, b in ("()", "[]", "{}")):
+            return text[: match.start()].rstrip(), text[match.end() :].strip()
+    return text, ""
+
+
+def _attributes(text: str) -> dict[str, Any]:
+    """Attributes in ``{...}`` and ``<{...}>`` outside other brackets."""
+    found: dict[str, Any] = {}
+    at = text.find("{")
+    while at >= 0:
+        end = closing(text, at)
+        if end < 0:
+            break
+        left = text[:at]
+        if left.count("(") == left.count(")") and left.count("[") == left.count("]") and not _in_attribute(left):
+            found.update(fields(text[at + 1 : end]))
+        at = text.find("{", end)
+    return found
+
+
+def _in_attribute(left: str) -> bool:
+    """Whether an open ``<`` before the brace belongs to ``#ttg.slice<`` and the like."""
+    return left.endswith("<") and bool(left[:-1]) and (left[-2].isalnum() or left[-2] == "_")
+
+
+def _without_braces(text: str) -> str:
+    if "{" not in text:
+        return text
+    parts, at = [], 0
+    while (start := text.find("{", at)) >= 0:
+        end = closing(text, start)
+        if end < 0:
+            break
+        parts.append(text[at:start])
+        at = end + 1
+    parts.append(text[at:])
+    return "".join(parts)
+
+
+def _operands(op: Operation, body: str) -> tuple[str, ...]:
+    if op.name in {"tt.func", "builtin.module"}:
+        return ()
+    found = _OPERAND.findall(body)
+    if op.name == "scf.for":
+        # The induction variable and the loop's own names stand left of an equals sign.
+        own = set(re.findall(r"(%[\w$.-]+)\s*=", body))
+        return tuple(name for name in found if name not in own)
+    return tuple(found)
+
+
+def _types(op: Operation, body: str, signature: str, reader: TypeReader) -> tuple[tuple[Type, ...], tuple[Type, ...]]:
+    if op.name in {"tt.func", "builtin.module"}:
+        return (), ()
+    inner = _arrow(body)
+    if inner is not None and "->" not in signature:
+        # scf.for ... -> (results) : i32, scf.if %c -> (results).
+        return tuple(types_in(signature, reader)), tuple(types_in(body[inner + 2 :], reader))
+    arrow = _arrow(signature)
+    if arrow is not None:
+        left = tuple(types_in(signature[:arrow], reader))
+        right = tuple(types_in(signature[arrow + 2 :], reader))
+        return _copies(op, left, right) if _stores(op) else (left, right)
+    found = tuple(types_in(signature, reader))
+    if not op.results:
+        return found, ()
+    return _single(op, signature, found)
+
+
+def _single(op: Operation, signature: str, found: tuple[Type, ...]) -> tuple[tuple[Type, ...], tuple[Type, ...]]:
+    """Types of an operation with results whose text has no arrow."""
+    if " to " in signature and len(found) == 2:
+        return found[:1], found[1:]
+    if op.name == "tt.load" and found:
+        return found, (_loaded(found[0]),)
+    if op.name in {"tt.dot", "tt.dot_scaled", "arith.select"} or op.name.startswith("scf."):
+        return found, found[-1:]
+    if op.name in {"arith.cmpi", "arith.cmpf"} and found:
+        return found, (_truth(found[0]),)
+    if op.name == "tt.addptr":
+        return found, found[:1]
+    if op.name.startswith("amdg.buffer_load"):
+        return (), found
+    # One type for all: arith.addf %a, %b : f32. Constants and indices have no operands.
+    return (found if "%" in op.text else ()), found[-1:] * len(op.results)
+
+
+def _stores(op: Operation) -> bool:
+    """Operations whose arrow points from what is copied to where it goes; a result is at most a token."""
+    return not op.results or "_to_local" in op.name or "_copy_" in op.name or op.name == "ttg.local_store"
+
+
+def _copies(
+    op: Operation, left: tuple[Type, ...], right: tuple[Type, ...]
+) -> tuple[tuple[Type, ...], tuple[Type, ...]]:
+    token: tuple[Type, ...] = (Scalar("!ttg.async.token", None),) * len(op.results)
+    return left + right, token
+
+
+def _loaded(kind: Type) -> Type:
+    """What a load through such a pointer, or tensor of pointers, gives."""
+    if isinstance(kind, Tensor) and isinstance(kind.element, Pointer):
+        return Tensor(kind.shape, kind.element.pointee, kind.layout)
+    if isinstance(kind, Pointer):
+        return kind.pointee
+    return kind
+
+
+def _truth(kind: Type) -> Type:
+    if isinstance(kind, Tensor):
+        return Tensor(kind.shape, Scalar("i1", 1), kind.layout)
+    return Scalar("i1", 1)
+
+
+def _arrow(text: str) -> int | None:
+    """Position of the last arrow outside brackets."""
+    found = [at for at, token in top_level(text) if token == "->"]  # noqa: S105
+    return found[-1] if found else None

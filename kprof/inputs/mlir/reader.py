@@ -1,0 +1,208 @@
+"""Finding the operations of a module and how they nest, line by line."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from kprof.errors import KprofError
+from kprof.inputs.mlir.model import LOOPS, Module, Operation
+from kprof.inputs.mlir.text import closing, fields
+
+_OPERATION = re.compile(
+    r"(?:(%[\w$.-]+(?::\d+)?(?:\s*,\s*%[\w$.-]+(?::\d+)?)*)\s*=\s*)?(\"?)([A-Za-z_][\w$]*(?:\.[\w$-]+)*)\2(?=[\s(<{\[@%#\"]|$)"
+)
+_DIALECTS = frozenset(
+    "tt ttg triton_gpu ttng triton_nvidia_gpu amdg amdgpu arith scf cf math builtin func gpu rocdl nvgpu nvvm ub"
+    " index vector memref tensor affine llvm gluon proton proton_gpu triton".split()
+)
+_SPELLINGS = (("triton_gpu.", "ttg."), ("amdgpu.", "amdg."), ("triton_nvidia_gpu.", "ttng."))
+_JOIN = 64
+"""Lines over which one operation may be spread; the compiler's printer uses one."""
+
+
+def parse(text: str, path: str | None = None) -> Module:
+    """Read a TTIR or TTGIR module, as Triton 3.0 to 3.9 print it.
+
+    Operations, types and layouts that are not known are kept as they are; a text that ends too early is read as far
+    as it goes, and the module's ``notes`` say so.
+
+    Args:
+        text: the module; headers of MLIR dumps may stand before it.
+        path: for messages.
+
+    Raises:
+        KprofError: the text is not MLIR.
+    """
+    if "\0" in text[:4096]:
+        raise KprofError("is a binary file, not MLIR text", path=path)
+    scan = _Scan()
+    for number, line in _logical_lines(text):
+        scan.line(number, line)
+    if not scan.dialects:
+        place = f"line {scan.strange[0]}" if scan.strange else None
+        what = "is empty" if not text.strip() else "is not MLIR: no operation of Triton or of MLIR's dialects in it"
+        raise KprofError(what, path=path, place=place)
+    return scan.module(path)
+
+
+def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
+    """Stripped lines with their numbers; lines that end inside parentheses are joined with those that follow."""
+    lines = text.split("\n")
+    at = 0
+    while at < len(lines):
+        line = lines[at].strip()
+        at += 1
+        if not line or line.startswith("//"):
+            continue
+        start = at
+        if _open(line):
+            parts = [line]
+            while at < len(lines) and at - start < _JOIN and _open(line):
+                parts.append(lines[at].strip())
+                line = " ".join(parts)
+                at += 1
+            if _open(line):
+                # Not an operation over several lines but something cut off: each line for itself.
+                line, at = parts[0], start
+        yield start, line
+
+
+def _open(line: str) -> bool:
+    balance = line.count("(") - line.count(")")
+    return balance > 0 and not line.endswith("({")
+
+
+@dataclass
+class _Scan:
+    """State of reading: the regions that are open, and what was found."""
+
+    operations: list[dict[str, Any]] = field(default_factory=list)
+    aliases: dict[str, str] = field(default_factory=dict)
+    locations: dict[str, str] = field(default_factory=dict)
+    regions: list[int] = field(default_factory=list)
+    loops: list[int] = field(default_factory=list)
+    strange: list[int] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    dialects: bool = False
+
+    def line(self, number: int, line: str) -> None:
+        first = line[0]
+        if first == "%" or first == '"' or first.isalpha():
+            self._operation(number, line)
+        elif first == "}":
+            self._close(number, line)
+        elif first in "#!":
+            self._alias(line)
+        elif first not in "^{":
+            self.strange.append(number)
+
+    def _alias(self, line: str) -> None:
+        name, equals, right = line.partition("=")
+        right = right.strip()
+        if not equals:
+            return
+        if right.startswith("loc("):
+            self.locations[name.strip()] = right[4:-1] if right.endswith(")") else right[4:]
+        else:
+            self.aliases[name.strip()] = right
+
+    def _operation(self, number: int, line: str) -> None:
+        match = _OPERATION.match(line)
+        if match is None:
+            self.strange.append(number)
+            return
+        name = spelling = match[3]
+        dialect, dot, _ = name.partition(".")
+        if (dot and dialect in _DIALECTS) or name == "module":
+            self.dialects = True
+        elif not dot and not self.operations:
+            self.strange.append(number)
+            return
+        for old, new in _SPELLINGS:
+            if name.startswith(old):
+                name = new + name[len(old) :]
+        index = len(self.operations)
+        opens = line.endswith("{")
+        self.operations.append(
+            {
+                "index": index,
+                "name": "builtin.module" if name == "module" else name,
+                "spelling": spelling,
+                "results": _results(match[1]),
+                "line": number,
+                "parent": self.regions[-1] if self.regions else None,
+                "depth": len(self.regions),
+                "loop": self.loops[-1] if self.loops else None,
+                "loop_depth": len(self.loops),
+                "text": line[match.end() :],
+            }
+        )
+        if opens:
+            self.regions.append(index)
+            if name in LOOPS:
+                self.loops.append(index)
+
+    def _close(self, number: int, line: str) -> None:
+        if not self.regions:
+            self.strange.append(number)
+            return
+        index = self.regions[-1]
+        if line.endswith("{"):
+            # The next region of the same operation: else, do, a partition.
+            return
+        self.regions.pop()
+        if self.loops and self.loops[-1] == index:
+            self.loops.pop()
+        self.operations[index]["tail"] = line[1:]
+
+    def module(self, path: str | None) -> Module:
+        if self.regions:
+            last = self.operations[self.regions[-1]]
+            self.notes.append(f"cut off: {last['spelling']} of line {last['line']} is not closed")
+        if self.strange:
+            lines = ", ".join(map(str, self.strange[:5]))
+            self.notes.append(f"{len(self.strange)} lines are not MLIR as Triton prints it: {lines}")
+        operations: list[Operation] = []
+        module = Module(
+            operations=operations,
+            attributes=self._attributes(),
+            aliases=self.aliases,
+            locations=self.locations,
+            path=path,
+            notes=tuple(self.notes),
+        )
+        operations.extend(Operation(module=module, **found) for found in self.operations)
+        return module
+
+    def _attributes(self) -> dict[str, Any]:
+        for found in self.operations:
+            if found["name"] == "builtin.module":
+                return module_attributes(found["text"])
+        return {}
+
+
+def module_attributes(text: str) -> dict[str, Any]:
+    """``attributes {"ttg.num-warps" = 4 : i32}`` as a dictionary, old ``triton_gpu.`` names as ``ttg.``."""
+    start = text.find("attributes {")
+    if start < 0:
+        return {}
+    start += len("attributes ")
+    end = closing(text, start)
+    found = fields(text[start + 1 : end]) if end > 0 else {}
+    return {name.replace("triton_gpu.", "ttg.", 1): value for name, value in found.items()}
+
+
+def _results(text: str | None) -> tuple[str, ...]:
+    """``%a:2, %b`` as ``%a#0``, ``%a#1``, ``%b``."""
+    if not text:
+        return ()
+    if ":" not in text and "," not in text:
+        return (text,)
+    names: list[str] = []
+    for part in text.split(","):
+        name, colon, count = part.strip().partition(":")
+        # A count that no operation has is a damaged file; it must not fill the memory.
+        number = min(int(count), 4096) if colon else 1
+        names.extend(f"{name}#{n}" for n in range(number)) if colon else names.append(name)
+    return tuple(names)

@@ -1,0 +1,112 @@
+"""The small pieces of MLIR's syntax: brackets, lists, attribute values."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|->|=>|[()\[\]{}<>,]')
+_CLOSING = {"(": ")", "[": "]", "{": "}", "<": ">"}
+_OPEN, _CLOSE = frozenset("([{<"), frozenset(")]}>")
+_NUMBER = re.compile(r"[+-]?(?:0x[0-9a-fA-F]+|\d+\.\d*(?:[eE][+-]?\d+)?|\d+)")
+_TYPED = re.compile(r"\s*:\s*[\w!.<>]+$")
+_DEPTH = 64
+"""Nesting beyond which text is kept as it is: no compiler writes it, and it must not exhaust the stack."""
+
+
+def top_level(text: str) -> Iterator[tuple[int, str]]:
+    """Positions of commas and arrows outside all brackets and strings."""
+    depth = 0
+    for match in _TOKEN.finditer(text):
+        token = match[0]
+        if token in _OPEN:
+            depth += 1
+        elif token in _CLOSE:
+            depth -= 1
+        elif depth == 0 and token in {",", "->"}:
+            yield match.start(), token
+
+
+def split(text: str, separator: str = ",") -> list[str]:
+    """Parts between separators outside brackets and strings, stripped, without empty ones."""
+    parts, start = [], 0
+    for at, token in top_level(text):
+        if token == separator:
+            parts.append(text[start:at].strip())
+            start = at + len(token)
+    parts.append(text[start:].strip())
+    return [part for part in parts if part]
+
+
+def closing(text: str, start: int) -> int:
+    """Position of the bracket that closes the one at ``start``; -1 when there is none."""
+    if text[start : start + 1] not in _OPEN:
+        return -1
+    depth = 0
+    for match in _TOKEN.finditer(text, start):
+        token = match[0]
+        if token in _OPEN:
+            depth += 1
+        elif token in _CLOSE:
+            depth -= 1
+            if depth == 0:
+                return match.start()
+    return -1
+
+
+def value(text: str, depth: int = 0) -> Any:
+    """An attribute value: number, bool, string, list, dictionary; anything else as text."""
+    text = text.strip()
+    if not text or depth > _DEPTH:
+        return text
+    first = text[0]
+    if first == '"' and text[-1] == '"' and len(text) > 1:
+        return unescape(text[1:-1])
+    if first == "[" and text[-1] == "]":
+        return [value(item, depth + 1) for item in split(text[1:-1])]
+    if first == "{" and text[-1] == "}":
+        return fields(text[1:-1], depth + 1)
+    if text in {"true", "false"}:
+        return text == "true"
+    if first.isdigit() or first in "+-":
+        return _number(text)
+    if first == '"':
+        end = _TYPED.search(text)
+        return value(text[: end.start()], depth + 1) if end else text
+    return text
+
+
+def _number(text: str) -> Any:
+    match = _NUMBER.match(text)
+    if match is None or (match.end() < len(text) and not _TYPED.fullmatch(text, match.end())):
+        return text
+    number = match[0]
+    try:
+        if number.lower().lstrip("+-").startswith("0x"):
+            return int(number, 16)
+        return float(number) if "." in number else int(number)
+    except ValueError:
+        return text
+
+
+def fields(text: str, depth: int = 0) -> dict[str, Any]:
+    """``a = 1 : i32, "b" = [1], c`` as a dictionary; a name alone is ``True``."""
+    found: dict[str, Any] = {}
+    for part in split(text):
+        name, equals, right = part.partition("=")
+        found[name.strip().strip('"')] = value(right, depth) if equals else True
+    return found
+
+
+def unescape(text: str) -> str:
+    """A string's characters: ``\\22`` is a byte in hexadecimal, ``\\\\`` a backslash."""
+    if "\\" not in text:
+        return text
+    raw = re.sub(rb"\\([0-9A-Fa-f]{2})", lambda m: bytes([int(m[1], 16)]), text.encode())
+    return raw.replace(b"\\\\", b"\\").replace(b'\\"', b'"').decode(errors="replace")
+
+
+def integers(item: Any) -> tuple[int, ...]:
+    """A list of whole numbers as a tuple; empty when it is something else."""
+    if isinstance(item, list) and all(isinstance(number, int) for number in item):
+        return tuple(item)
+    return ()

@@ -1,0 +1,111 @@
+"""Types: text to the classes of :mod:`kprof.inputs.mlir.model`."""
+
+import re
+from collections.abc import Mapping
+
+from kprof.inputs.mlir.layout_text import Scope
+from kprof.inputs.mlir.model import MemDesc, Pointer, RawType, Scalar, Tensor, Type
+from kprof.inputs.mlir.text import closing, split
+
+_SCALAR = re.compile(r"(?:[su]?i|f|bf|tf)(\d+)(?:E\d+M\d+\w*)?|index|none")
+_DIMENSIONS = re.compile(r"(?:(?:\d+|\?)x)*")
+_SHAPE = re.compile(r"\d+(?:x\d+)*")
+_MEMDESC = re.compile(r"!(?:ttg|triton_gpu|tt)\.memdesc<")
+_NESTING = 16
+
+
+class TypeReader:
+    """Reads types of one module; the same text is read once."""
+
+    def __init__(self, scope: Scope, aliases: Mapping[str, str]) -> None:
+        self._scope = scope
+        self._aliases = aliases
+        self._known: dict[str, Type] = {}
+
+    def read(self, text: str, nesting: int = 0) -> Type:
+        """A type; what is not known in detail becomes a :class:`~kprof.inputs.mlir.model.RawType`."""
+        text = text.strip()
+        known = self._known.get(text)
+        if known is None:
+            known = self._read(text, nesting) if nesting < _NESTING else RawType(text)
+            self._known[text] = known
+        return known
+
+    def _read(self, text: str, nesting: int) -> Type:
+        scalar = _SCALAR.fullmatch(text)
+        if scalar:
+            # tf32 is a format of the matrix cores in 32-bit storage.
+            return Scalar(text, int(scalar[1]) if scalar[1] else None)
+        if text.startswith("tensor<") and text.endswith(">"):
+            return self._tensor(text[7:-1], nesting) or RawType(text)
+        if text.startswith("!tt.ptr<") and text.endswith(">"):
+            pointee, *space = split(text[8:-1])
+            number = int(space[0]) if space and space[0].isdigit() else 1
+            return Pointer(self.read(pointee, nesting + 1), number)
+        memdesc = _MEMDESC.match(text)
+        if memdesc and text.endswith(">"):
+            return self._memdesc(text[memdesc.end() : -1], nesting) or RawType(text)
+        alias = self._aliases.get(text)
+        if alias is not None and alias != text:
+            return self.read(alias, nesting + 1)
+        return RawType(text)
+
+    def _tensor(self, body: str, nesting: int) -> Tensor | None:
+        first, *encoding = split(body)
+        found = self._shaped(first, nesting)
+        if found is None:
+            return None
+        return Tensor(*found, self._scope.layout(encoding[0]) if encoding else None)
+
+    def _memdesc(self, body: str, nesting: int) -> MemDesc | None:
+        first, *rest = split(body)
+        found = self._shaped(first, nesting)
+        if found is None:
+            return None
+        space, alloc = "shared_memory", found[0]
+        for item in rest[1:]:
+            if item.startswith("#"):
+                resolved = self._scope.aliases.get(item, item)
+                space = resolved.rpartition(".")[2].strip()
+            elif _SHAPE.fullmatch(item):
+                alloc = tuple(map(int, item.split("x")))
+        return MemDesc(
+            shape=found[0],
+            element=found[1],
+            layout=self._scope.layout(rest[0]) if rest else None,
+            memory_space=space,
+            mutable="mutable" in rest,
+            alloc_shape=alloc,
+        )
+
+    def _shaped(self, text: str, nesting: int) -> tuple[tuple[int, ...], Type] | None:
+        """``128x64xf16``; a dimension that is not known statically counts as 0."""
+        match = _DIMENSIONS.match(text)
+        end = match.end() if match else 0
+        element = text[end:]
+        if not element:
+            return None
+        shape = tuple(0 if part == "?" else int(part) for part in text[:end].split("x") if part)
+        return shape, self.read(element, nesting + 1)
+
+
+def types_in(text: str, reader: TypeReader) -> list[Type]:
+    """Types of a list such as ``A, B``, ``A * B``, ``A to B`` or ``(A, B)``."""
+    text = text.strip()
+    if text.startswith("(") and closing(text, 0) == len(text) - 1:
+        text = text[1:-1]
+    found = []
+    for part in split(text):
+        found.extend(reader.read(piece) for piece in _pieces(part))
+    return found
+
+
+def _pieces(part: str) -> list[str]:
+    """``A * B`` of a dot, ``A to B`` of a cast, ``!tt.ptr<f16>[tensor<..>]`` of a buffer operation."""
+    for mark in (" * ", " to "):
+        if mark in part:
+            return [piece for half in part.split(mark) for piece in _pieces(half)]
+    if part.endswith("]") and "[" in part and not part.startswith("["):
+        at = part.index("[")
+        return [part[:at], part[at + 1 : -1]]
+    return [part]
