@@ -26,9 +26,13 @@ def occupancy(demand: OccupancyInput) -> Occupancy:
         waves_per_simd=waves(demand, fewest),
         max_waves_per_simd=demand.arch.occupancy.max_waves_per_simd,
         workgroups_per_cu=fewest,
-        limiter=next(name for name in _ORDER if groups.get(name) == fewest),
+        limiter="launch_bounds" if groups.get("launch_bounds") == 0 else _lowest(groups, fewest),
         limits={name: count * demand.num_warps / simds for name, count in groups.items()},
     )
+
+
+def _lowest(groups: dict[Limiter, int], fewest: int) -> Limiter:
+    return next(name for name in _ORDER if groups.get(name) == fewest)
 
 
 def waves(demand: OccupancyInput, workgroups: int) -> float:

@@ -1,0 +1,31 @@
+"""Why a kernel cannot be launched at all."""
+
+from kprof_analyzers.occupancy.hardware import workgroup_limits
+from kprof_analyzers.occupancy.request import OccupancyInput, align
+
+
+def launch_problems(demand: OccupancyInput) -> list[str]:
+    """Each reason why not even one workgroup fits, in words; empty when the kernel can be launched."""
+    arch, rules = demand.arch, demand.arch.occupancy
+    found = []
+    most = rules.max_waves_per_workgroup(demand.size)
+    if demand.num_warps > most:
+        items = demand.num_warps * demand.size
+        found.append(
+            f"{demand.num_warps:,} wavefronts of {demand.size} lanes are {items:,} work-items; "
+            f"a workgroup on {arch.name} has at most {rules.max_workgroup_size:,} ({most} wavefronts)"
+        )
+    if demand.lds_bytes > arch.lds.bytes_per_workgroup:
+        found.append(
+            f"{demand.lds_bytes:,} B of LDS; a workgroup on {arch.name} can have {arch.lds.bytes_per_workgroup:,}"
+        )
+    limits = workgroup_limits(demand)
+    if not found and not min(limits.values()):
+        place = "WGP" if demand.block == "wgp" else "CU"
+        if not min(limits["vgpr"], limits.get("launch_bounds", 1)):
+            what = f"{demand.vgpr_allocated} VGPRs"
+        else:
+            assert rules.sgprs_total is not None
+            what = f"{align(demand.sgpr + rules.sgpr_trap_handler, rules.sgpr_granule)} SGPRs"
+        found.append(f"{demand.num_warps} wavefronts with {what} each are more than a {place} of {arch.name} holds")
+    return found

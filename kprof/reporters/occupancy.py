@@ -1,0 +1,218 @@
+"""Occupancy on the terminal: plain text, so that nothing heavy is loaded for a few lines."""
+
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from msgspec import UNSET
+
+from kprof.report import NextStep, Occupancy
+
+_CELLS = 24
+_MOST_ROWS = 25
+_NAMES = {
+    "vgpr": "VGPRs",
+    "sgpr": "SGPRs",
+    "lds": "LDS",
+    "wave_slots": "wave slots",
+    "workgroup_slots": "workgroup slots",
+    "launch_bounds": "waves_per_eu",
+}
+_GIVEN_UP = {
+    "vgpr": "VGPRs",
+    "agpr": "AGPRs",
+    "sgpr": "SGPRs",
+    "lds": "B LDS",
+    "num_warps": "waves per workgroup",
+    "vgpr_padding": "VGPRs of padding (waves_per_eu)",
+    "sgpr_padding": "SGPRs of padding (waves_per_eu)",
+}
+
+
+class Plateau(Protocol):
+    """A range of a resource with the same occupancy."""
+
+    @property
+    def first(self) -> int:
+        """Smallest amount."""
+
+    @property
+    def last(self) -> int:
+        """Largest amount."""
+
+    @property
+    def waves_per_simd(self) -> float:
+        """Occupancy there."""
+
+    @property
+    def limiter(self) -> str:
+        """What sets it."""
+
+    @property
+    def current(self) -> bool:
+        """Whether the kernel is here."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One kernel on one architecture.
+
+    Attributes:
+        title: kernel's name, empty for numbers from the command line.
+        target: ``gfx942`` or ``gfx942 · MI300X``.
+        demand: what it takes, in words.
+        block: ``CU`` or ``WGP``, what the workgroups are counted in.
+        occupancy: the result.
+        problems: why it cannot be launched; empty when it can.
+        notes: further lines, such as where the guide differs.
+        curve: plateaus, and the resource that they run over; empty without a curve.
+        curve_of: ``VGPRs``, ``bytes of LDS`` or ``waves per workgroup``.
+    """
+
+    title: str
+    target: str
+    demand: str
+    block: str
+    occupancy: Occupancy
+    problems: Sequence[str] = ()
+    notes: Sequence[str] = ()
+    curve: Sequence[Plateau] = ()
+    curve_of: str = ""
+
+
+class Style:
+    """Colours where they are wanted, and blocks where the terminal can show them."""
+
+    def __init__(self, *, no_color: bool = False) -> None:
+        """Look at the terminal and at ``NO_COLOR``."""
+        self._colour = not no_color and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+        try:
+            "█░◄·→".encode(sys.stdout.encoding or "ascii")
+        except (UnicodeEncodeError, LookupError):
+            self.full, self.empty, self.here, self.dot, self.to = "#", ".", "<", "-", "->"
+        else:
+            self.full, self.empty, self.here, self.dot, self.to = "█", "░", "◄", "·", "→"
+
+    def paint(self, text: str, code: str) -> str:
+        """Text with an ANSI code around it, on a terminal."""
+        return f"\x1b[{code}m{text}\x1b[0m" if self._colour and text else text
+
+    def bar(self, share: float, cells: int = 8) -> str:
+        """A bar that is green from half on, yellow from a fifth on, red below."""
+        done = max(round(share * cells), 1 if share > 0 else 0)
+        colour = "32" if share >= 0.5 else "33" if share > 0.2 else "31"
+        return self.paint(self.full * done, colour) + self.paint(self.empty * (cells - done), "2")
+
+
+def waves(value: float) -> str:
+    """Wavefronts per SIMD: whole numbers without decimals, others with two."""
+    return f"{value:.0f}" if value == int(value) else f"{value:.2f}".rstrip("0")
+
+
+def limiter(name: str, waves_per_simd: float = 1) -> str:
+    """A limiter in the words of the terminal. Launch bounds that leave nothing are a workgroup that is too large."""
+    return "workgroup size" if name == "launch_bounds" and not waves_per_simd else _NAMES[name]
+
+
+def step_text(step: NextStep, style: Style) -> str:
+    """``-8 VGPRs and -1,024 B LDS → 3``."""
+    parts = [f"-{amount:,} {_GIVEN_UP[name]}" for name, amount in {step.resource: step.reduce_by, **step.also}.items()]
+    return f"{' and '.join(parts)} {style.to} {waves(step.waves_per_simd)}"
+
+
+def single(entry: Entry, style: Style) -> list[str]:
+    """Lines for one entry: what holds it back first."""
+    found = entry.occupancy
+    share = found.waves_per_simd / found.max_waves_per_simd
+    head = " ".join(filter(None, (style.paint(entry.title, "1"), style.paint(entry.target, "1"))))
+    lines = [f"{head}   {style.paint(entry.demand, '2')}"]
+    if entry.problems:
+        lines += [f"  {style.paint('error', '1;31')}       {problem}" for problem in entry.problems]
+    number = f"{waves(found.waves_per_simd)} / {found.max_waves_per_simd} waves per SIMD"
+    resident = f"{found.workgroups_per_cu} {'workgroup' if found.workgroups_per_cu == 1 else 'workgroups'}"
+    lines.append(
+        f"  {'Occupancy':<10}  {number}   {style.bar(share)}   {resident} per {entry.block}"
+        f"   limited by {limiter(found.limiter, found.waves_per_simd)}"
+    )
+    ordered = sorted(found.limits.items(), key=lambda pair: pair[1])
+    limits = f"  {style.dot}  ".join(f"{limiter(name, limit)} {waves(limit)}" for name, limit in ordered)
+    lines.append(f"  {'Limits':<10}  {limits}")
+    if found.next_step is not UNSET:
+        lines.append(f"  {'Next step':<10}  {style.paint(step_text(found.next_step, style), '36')}")
+    lines += [f"  {'Note' if number == 0 else '':<10}  {note}" for number, note in enumerate(entry.notes)]
+    if entry.curve:
+        lines += ["", *curve(entry, style)]
+    return lines
+
+
+def table(entries: Sequence[Entry], style: Style) -> list[str]:
+    """One row for each entry, columns aligned."""
+    rows = [
+        (
+            " ".join(filter(None, (e.title, e.target))),
+            f"{waves(e.occupancy.waves_per_simd)} / {e.occupancy.max_waves_per_simd}",
+            "cannot launch" if e.problems else limiter(e.occupancy.limiter),
+            f"{e.occupancy.workgroups_per_cu} per {e.block}",
+            "" if e.occupancy.next_step is UNSET else step_text(e.occupancy.next_step, style),
+        )
+        for e in entries
+    ]
+    headings = ("", "waves/SIMD", "limited by", "workgroups", "next step")
+    widths = [max(len(row[i]) for row in (headings, *rows)) for i in range(len(headings))]
+    bar = " " * 8
+    lines = [_row((*headings[:2], bar, *headings[2:]), (*widths[:2], 8, *widths[2:]), style, heading=True)]
+    for entry, row in zip(entries, rows, strict=True):
+        share = entry.occupancy.waves_per_simd / entry.occupancy.max_waves_per_simd
+        lines.append(_row((*row[:2], style.bar(share), *row[2:]), (*widths[:2], 0, *widths[2:]), style))
+    lines += [f"  {entry.target}: {problem}" for entry in entries for problem in entry.problems]
+    for entry in entries:
+        lines += [f"  {entry.target}: {note}" for note in entry.notes]
+        if entry.curve:
+            lines += ["", *curve(entry, style)]
+    return lines
+
+
+def curve(entry: Entry, style: Style) -> list[str]:
+    """One bar for each plateau, the kernel's own marked."""
+    shown = _around_current(entry.curve)
+    most = entry.occupancy.max_waves_per_simd
+    labels = [f"{p.first:,}" if p.first == p.last else f"{p.first:,}-{p.last:,}" for p in shown if p is not None]
+    width = max((len(label) for label in labels), default=0)
+    lines = [style.paint(f"  {entry.target}: waves per SIMD over {entry.curve_of}", "1")]
+    remaining = iter(labels)
+    for plateau in shown:
+        if plateau is None:
+            lines.append(f"  {'...':>{width}}")
+            continue
+        share = plateau.waves_per_simd / most
+        here = f" {style.here} here" if plateau.current else ""
+        words = "cannot launch" if not plateau.waves_per_simd else limiter(plateau.limiter)
+        number = f"{waves(plateau.waves_per_simd):>5}"
+        lines.append(f"  {next(remaining):>{width}}  {number}  {style.bar(share, _CELLS)}  {words}{here}")
+    return lines
+
+
+def _around_current(plateaus: Sequence[Plateau]) -> list[Plateau | None]:
+    """All plateaus, or when they are many the ends and those about the current one, ``None`` for what is left out."""
+    if len(plateaus) <= _MOST_ROWS:
+        return list(plateaus)
+    current = next((i for i, p in enumerate(plateaus) if p.current), 0)
+    kept = {0, 1, len(plateaus) - 2, len(plateaus) - 1}
+    for distance in range(len(plateaus)):
+        kept |= {i for i in (current - distance, current + distance) if 0 <= i < len(plateaus)}
+        if len(kept) >= _MOST_ROWS - 2:
+            break
+    rows: list[Plateau | None] = []
+    for index, plateau in enumerate(plateaus):
+        if index in kept:
+            rows.append(plateau)
+        elif rows[-1] is not None:
+            rows.append(None)
+    return rows
+
+
+def _row(cells: Sequence[str], widths: Sequence[int], style: Style, *, heading: bool = False) -> str:
+    text = "  " + "   ".join(f"{cell:<{width}}" for cell, width in zip(cells, widths, strict=True)).rstrip()
+    return style.paint(text, "2") if heading else text
