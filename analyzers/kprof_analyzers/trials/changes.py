@@ -1,0 +1,90 @@
+"""Which changes of knobs are worth a compile, the most promising ones first."""
+
+from collections.abc import Collection, Iterator, Mapping
+from itertools import combinations, product
+from typing import TYPE_CHECKING, Any
+
+from kprof.hardware.machine import Architecture
+
+if TYPE_CHECKING:
+    from kprof.kernel_spec import Kernel, Shape
+
+Config = Mapping[str, Any]
+
+# Where a kernel lists no values of its own for one of the compiler's options.
+_OPTION_VALUES: Mapping[str, tuple[int, ...]] = {
+    "num_warps": (2, 4, 8),
+    "num_stages": (1, 2),
+    "waves_per_eu": (0, 1, 2, 3),
+}
+_CDNA_OPTION_VALUES: Mapping[str, tuple[int, ...]] = {"matrix_instr_nonkdim": (0, 16, 32)}
+
+
+def values(kernel: "Kernel", config: Config, arch: Architecture) -> dict[str, tuple[Any, ...]]:
+    """Every knob with the values to try, the present one included."""
+    known: dict[str, tuple[Any, ...]] = {name: tuple(found) for name, found in kernel.space.items()}
+    options = {**_OPTION_VALUES, **(_CDNA_OPTION_VALUES if arch.family.startswith("CDNA") else {})}
+    for name, found in options.items():
+        known.setdefault(name, found)
+    for name, value in config.items():
+        if name not in known and _is_tile(name, value):
+            known[name] = (value // 2, value, value * 2)
+    return {name: found for name, found in known.items() if len(set(found)) > 1}
+
+
+def _is_tile(name: str, value: object) -> bool:
+    power = isinstance(value, int) and not isinstance(value, bool) and value >= 16 and value & (value - 1) == 0
+    return power and ("BLOCK" in name.upper() or "TILE" in name.upper())
+
+
+def neighbours(
+    kernel: "Kernel", shape: "Shape", config: Config, arch: Architecture, rules: Collection[str]
+) -> Iterator[dict[str, Any]]:
+    """Changes of one knob, of two tile sizes at once, and of a tile size with the number of wavefronts.
+
+    Args:
+        kernel: whose knobs.
+        shape: the problem, for what is legal.
+        config: knobs now.
+        arch: architecture.
+        rules: identifiers of the findings; they decide what comes first.
+
+    Yields:
+        Only the knobs that change. Combinations that the kernel calls pointless are left out.
+    """
+    known = values(kernel, config, arch)
+    single = [{name: value} for name, found in known.items() for value in found if value != config.get(name)]
+    tiles = [name for name, found in known.items() if _is_tile(name, config.get(name)) or "BLOCK" in name.upper()]
+    pairs = [
+        dict(zip(names, combination, strict=True))
+        for names in combinations(tiles[:3], 2)
+        for combination in product(*(known[name] for name in names))
+        if all(value != config.get(name) for name, value in zip(names, combination, strict=True))
+    ]
+    with_warps = [
+        {name: value, "num_warps": warps}
+        for name in tiles[:3]
+        for value in known[name]
+        for warps in known["num_warps"]
+        if value != config.get(name) and warps != config.get("num_warps")
+    ]
+    # Of two changes that go equally far the one with fewer knobs comes first.
+    ordered = sorted([*single, *pairs, *with_warps], key=lambda change: (_distance(change, config, rules), len(change)))
+    for change in ordered:
+        if kernel.legal is None or kernel.legal(shape, {**config, **change}, arch.name) is None:
+            yield change
+
+
+def _distance(change: Config, config: Config, rules: Collection[str]) -> float:
+    """How far a change goes, in doublings; the direction that cures a finding counts half."""
+    pressed = bool({"KP301", "KP302", "KP401"} & set(rules))
+    total = 0.0
+    for name, value in change.items():
+        now = config.get(name)
+        if isinstance(value, bool) or not isinstance(value, int) or not isinstance(now, int):
+            total += 1
+            continue
+        steps = abs(max(value, 1).bit_length() - max(now, 1).bit_length()) or 1
+        smaller = value < now if name != "num_warps" else value > now
+        total += steps * (0.5 if smaller and pressed else 1)
+    return total

@@ -1,0 +1,170 @@
+"""Compile changes in parallel workers until the budget is spent, and say which are worth having."""
+
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from kprof.errors import KprofError
+from kprof.hardware.machine import Architecture
+from kprof.harness.compile import compile_many
+from kprof.harness.request import Outcome
+from kprof.harness.sources import Job, loaded
+from kprof.report import KernelReport
+from kprof_analyzers.pipeline import analyze
+from kprof_analyzers.trials.changes import neighbours
+from kprof_analyzers.trials.measure import Measure, measure
+
+if TYPE_CHECKING:
+    from kprof.harness.targets import Options
+    from kprof.kernel_spec import Kernel
+
+Progress = Callable[[int, str], None]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One configuration that was compiled, or could not be.
+
+    Attributes:
+        change: the knobs that differ from the starting point, with their new values.
+        config: all knobs.
+        report: what kprof says of it, ``None`` when it did not compile.
+        measure: its figures, ``None`` when it did not compile.
+        error: why it did not compile.
+    """
+
+    change: Mapping[str, Any]
+    config: Mapping[str, Any]
+    report: KernelReport | None = None
+    measure: Measure | None = None
+    error: str | None = None
+
+
+@dataclass(frozen=True)
+class Trials:
+    """The result of a round of trials.
+
+    Attributes:
+        start: the configuration as it was.
+        best: trials that no other one dominates and that rank above the start, best first.
+        tried: how many configurations were compiled.
+        failed: those that did not compile.
+        left: how many were left out because the budget was spent.
+        seconds: wall time.
+    """
+
+    start: Trial
+    best: tuple[Trial, ...]
+    tried: int
+    failed: tuple[Trial, ...] = ()
+    left: int = 0
+    seconds: float = 0.0
+    all: tuple[Trial, ...] = field(default=(), repr=False)
+
+
+def advise(
+    kernel: "Kernel",
+    machine: Architecture,
+    options: "Options",
+    *,
+    budget: float = 60.0,
+    progress: Progress | None = None,
+) -> Trials:
+    """Look for better knobs around a kernel's configuration.
+
+    Single knobs first, then pairs. What is compared are resources and the hot loop's instructions; times are not known.
+
+    Args:
+        kernel: a kernel with cases.
+        machine: architecture.
+        options: case, shape and starting knobs.
+        budget: seconds after which no further compile is begun.
+        progress: called with the number of finished compiles and the change.
+
+    Raises:
+        KprofError: the kernel has no cases, or its present configuration does not compile.
+    """
+    from kprof.harness.sources import jobs_of
+
+    if not kernel.shapes:
+        raise KprofError(
+            f"{kernel.name} has no cases, so that no launch can be derived for other tile sizes",
+            hint="Add a KERNEL with shapes and a launch to its file.",
+        )
+    began = time.monotonic()
+    (job,) = jobs_of(kernel, machine, options)
+    config = kernel.configure(machine.name, options.config, job.problem)
+    (outcome,) = compile_many([job.request], 1, cache=options.use_cache)
+    start = _judge({}, config, job, outcome)
+    if start.report is None or start.measure is None:
+        raise KprofError(f"the present configuration does not compile: {start.error}")
+    rules = {finding.rule for finding in start.report.findings}
+    found: list[Trial] = []
+    waiting: list[Mapping[str, Any]] = list(neighbours(kernel, job.problem, config, machine, rules))
+    total = len(waiting)
+    for trial in _compile(kernel, machine, options, config, waiting, deadline=began + budget):
+        found.append(trial)
+        if progress is not None:
+            progress(len(found), ", ".join(f"{k}={v}" for k, v in trial.change.items()))
+    return Trials(
+        start=start,
+        best=_best(start, found),
+        tried=len(found),
+        failed=tuple(t for t in found if t.measure is None),
+        left=total - len(found),
+        seconds=time.monotonic() - began,
+        all=tuple(found),
+    )
+
+
+def _compile(
+    kernel: "Kernel",
+    machine: Architecture,
+    options: "Options",
+    config: Mapping[str, Any],
+    changes: Collection[Mapping[str, Any]],
+    *,
+    deadline: float,
+) -> Iterator[Trial]:
+    from dataclasses import replace
+
+    from kprof.harness.sources import jobs_of
+
+    begun: list[tuple[Mapping[str, Any], Mapping[str, Any], Job]] = []
+
+    def requests() -> Iterator[Any]:
+        for change in changes:
+            if time.monotonic() >= deadline:
+                return
+            changed = {**config, **change}
+            try:
+                (job,) = jobs_of(kernel, machine, replace(options, config=changed, all_configs=False))
+            except KprofError:
+                continue
+            begun.append((change, changed, job))
+            yield job.request
+
+    for outcome in compile_many(requests(), options.jobs or None, cache=options.use_cache):
+        change, changed, job = begun[outcome.index]
+        yield _judge(change, changed, job, outcome)
+
+
+def _judge(change: Mapping[str, Any], config: Mapping[str, Any], job: Job, outcome: Outcome) -> Trial:
+    if outcome.compiled is None:
+        return Trial(change, config, error=outcome.error or outcome.status)
+    report = analyze(loaded(job, outcome.compiled))
+    return Trial(change, config, report, measure(report, job.machine))
+
+
+def _best(start: Trial, found: Collection[Trial]) -> tuple[Trial, ...]:
+    """What is left after dominated trials are dropped, those better than the start, best first."""
+    assert start.measure is not None
+    measured = [(t, t.measure) for t in found if t.measure is not None and t.measure.launchable]
+    better = [(t, m) for t, m in measured if m.rank() < start.measure.rank()]
+    front = [(t, m) for t, m in better if not any(other.dominates(m) for _, other in better)]
+    unique: dict[tuple[object, ...], Trial] = {}
+    for trial, figures in sorted(front, key=lambda pair: (pair[1].rank(), len(pair[0].change))):
+        # Changes that lead to the same code are one: the shortest is kept.
+        unique.setdefault((figures.rank(), figures.vgprs, figures.lds_bytes, figures.instructions), trial)
+    return tuple(unique.values())

@@ -1,0 +1,167 @@
+"""``kprof advise``: try other knobs by recompiling, and say what they change."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kprof.cli.common import (
+    ArchOption,
+    ConfigOption,
+    JobsOption,
+    JsonOption,
+    NoColorOption,
+    ShapeOption,
+    assignments,
+    listed,
+    log,
+    terminal,
+    write_output,
+)
+from kprof.errors import KprofError
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from kprof_analyzers.trials import Measure, Trial, Trials
+
+HELP = "Try other knobs by recompiling, and show what they change."
+_SHOWN = 6
+_LEGEND = (
+    "waves per SIMD; scratch, loads (count x bytes a lane), drains (full waits) and instructions of one iteration "
+    "of the hot loop; issue: least issue cycles for 1,000 operations"
+)
+
+
+def command(
+    target: Annotated[str, typer.Argument(metavar="KERNEL", help="A bundled kernel, or a file with a KERNEL.")],
+    arch: ArchOption = "",
+    config: ConfigOption = [],
+    shape: ShapeOption = [],
+    case: Annotated[str | None, typer.Option("--case", help="One of the kernel's named shapes.")] = None,
+    budget: Annotated[float, typer.Option("--budget", help="Seconds after which no compile is begun.", min=1)] = 60.0,
+    jobs: JobsOption = 0,
+    json: JsonOption = None,
+    no_color: NoColorOption = False,
+) -> None:
+    """Try other knobs by recompiling, and show what they change.
+
+    Spills, registers, occupancy and instructions are verified by compiling. Which trade is the faster one is
+    judgement: nothing is timed.
+    """
+    from kprof.harness.targets import DEFAULT_ARCH, Options, resolve
+    from kprof.kernel_library import load
+    from kprof_analyzers.trials import advise
+
+    names = listed(arch) or [DEFAULT_ARCH]
+    if len(names) > 1:
+        raise KprofError("kprof advise takes one architecture at a time")
+    machine, _product = resolve(names[0])
+    options = Options(config=assignments(config, "--config"), shape=assignments(shape, "--shape"), case=case, jobs=jobs)
+    trials = advise(load(target), machine, options, budget=budget, progress=_progress)
+    if json:
+        import msgspec
+
+        write_output(json, msgspec.json.format(msgspec.json.encode(_document(trials)), indent=2).decode())
+    if json != "-":
+        _show(trials, no_color=no_color)
+
+
+def _progress(done: int, change: str) -> None:
+    import sys
+
+    if sys.stderr.isatty():
+        sys.stderr.write(f"\r\x1b[K{done} compiled: {change}"[:100])
+        sys.stderr.flush()
+
+
+def _show(trials: "Trials", *, no_color: bool) -> None:
+    console = terminal(no_color=no_color)
+    import sys
+
+    if sys.stderr.isatty():
+        sys.stderr.write("\r\x1b[K")
+    start = trials.start.report
+    assert start is not None
+    console.print(f"[bold]{start.name}[/bold]   {start.arch}   Triton {start.triton}", highlight=False)
+    console.print(_knobs(trials.start.config), style="dim", markup=False)
+    console.print()
+    console.print(_table(trials))
+    console.print(_LEGEND, style="dim")
+    for trial in trials.failed[:3]:
+        log(f"did not compile: {_knobs(trial.change)}: {trial.error}")
+    left = f", {trials.left} left out when the budget was spent" if trials.left else ""
+    console.print(f"\n{trials.tried} configurations compiled in {trials.seconds:.0f} s{left}.", style="dim")
+    if trials.best:
+        console.print("Verified: resources and instructions. Judgement: which trade is faster.", style="dim")
+        console.print(f"\n{_triton_config(trials.best[0].config)}", markup=False)
+        print(f"{len(trials.best)} better configurations found; the first one: {_knobs(trials.best[0].change)}")
+    else:
+        print("no change of knobs helps: none is better without being worse elsewhere")
+
+
+def _table(trials: "Trials") -> "Table":
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, padding=(0, 1))
+    table.add_column("change", no_wrap=True)
+    for heading in ("spilled", "scratch", "VGPRs", "waves", "LDS KiB", "loads", "drains", "instr", "issue"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_row("as it is", *_cells(trials.start.measure), style="dim")
+    for number, trial in enumerate(trials.best[:_SHOWN]):
+        table.add_row(_knobs(trial.change), *_cells(trial.measure), style="bold" if number == 0 else None)
+    return table
+
+
+def _cells(measure: "Measure | None") -> list[str]:
+    assert measure is not None
+    loads = " ".join(f"{count}x{width}" for width, count in measure.loads.items())
+    issue = "" if measure.issue_per_work == float("inf") else f"{measure.issue_per_work:.3g}"
+    return [
+        f"{measure.vgpr_spills}",
+        f"{measure.scratch}",
+        f"{measure.vgprs}",
+        f"{measure.waves:g}",
+        f"{measure.lds_bytes / 1024:.4g}",
+        loads or "-",
+        f"{measure.drains}",
+        f"{measure.instructions}",
+        issue,
+    ]
+
+
+def _knobs(config: "Any") -> str:
+    return " ".join(f"{name}={value}" for name, value in config.items())
+
+
+def _triton_config(config: "Any") -> str:
+    """The configuration as code for ``triton.autotune``. AMD's own options go where the kernel's do."""
+    own = {name: value for name, value in config.items() if name not in {"num_warps", "num_stages"}}
+    launch = ", ".join(f"{name}={config[name]}" for name in ("num_warps", "num_stages") if name in config)
+    return f"triton.Config({own!r}, {launch})"
+
+
+def _document(trials: "Trials") -> dict[str, Any]:
+    from dataclasses import asdict
+
+    def entry(trial: "Trial") -> dict[str, Any]:
+        return {
+            "change": dict(trial.change),
+            "config": dict(trial.config),
+            "measure": asdict(trial.measure) if trial.measure is not None else None,
+            "error": trial.error,
+        }
+
+    start = trials.start.report
+    assert start is not None
+    return {
+        "schema": "kprof.advice/1",
+        "kernel": start.name,
+        "arch": start.arch,
+        "triton": start.triton,
+        "start": entry(trials.start),
+        "best": [entry(trial) for trial in trials.best],
+        "failed": [entry(trial) for trial in trials.failed],
+        "tried": trials.tried,
+        "left": trials.left,
+        "seconds": round(trials.seconds, 1),
+    }
