@@ -10,8 +10,8 @@ register part   kprof's LLVM method with ``; Occupancy:``, from the counts of th
 descriptor      registers that kprof takes from the assembly, with ``; TotalNumVgprs`` and ``; Num*ForWavesPerEU``
 whole           kprof's hardware method, for several launches of each kernel, with ``occupancy_oracle.py``
 
-A difference in the first that vanishes with LLVM's own padded counts is explained: padding of SGPRs can overshoot. The exit
-code is 1 when any difference is left unexplained.
+A difference in the first that vanishes with LLVM's own padded counts is explained: padding of SGPRs can overshoot.
+The exit code is 1 when any difference is left unexplained.
 """
 
 import argparse
@@ -69,7 +69,9 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=80, help="synthetic kernels an architecture and LLVM")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--arch", help="only these, comma separated")
-    parser.add_argument("--no-triton-kernels", action="store_true", help="only the synthetic ones, which compile faster")
+    parser.add_argument(
+        "--no-triton-kernels", action="store_true", help="only the synthetic ones, which compile faster"
+    )
     options = parser.parse_args()
     archs = options.arch.split(",") if options.arch else list(MACHINES)
     tallies = []
@@ -87,6 +89,7 @@ def main() -> int:
 def check(python: str, archs: Iterable[str], count: int, seed: int, *, triton_kernels: bool) -> Tally:
     """Compile with one Triton and compare."""
     jobs: dict[int, tuple[dict[str, Any], Sample | None]] = {}
+    sample: Sample | None
     for arch in archs:
         for sample in samples(arch, count, seed):
             jobs[len(jobs)] = ({"id": len(jobs), "arch": arch, "ir": sample.ir()}, sample)
@@ -112,7 +115,7 @@ def compiled(python: str, jobs: list[dict[str, Any]]) -> Iterator[dict[str, Any]
     while left:
         command = [python, "-W", "ignore", str(HERE / "occupancy_worker.py")]
         text = "".join(json.dumps(j) + "\n" for j in left)
-        run = subprocess.run(command, input=text, capture_output=True, text=True, check=False)  # noqa: S603
+        run = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
         lines = [json.loads(line) for line in run.stdout.splitlines()]
         if not lines:
             raise SystemExit(f"{python}: {run.stderr[-2000:]}")
@@ -147,7 +150,7 @@ def compare(tally: Tally, job: dict[str, Any], sample: Sample | None, answer: di
         tally.done["descriptor"] += name in said
 
     asked = sample.waves_per_eu if sample else job["options"].get("waves_per_eu", 0)
-    launch = {
+    launch: dict[str, Any] = {
         "lds_bytes": sample.lds if sample else 0,
         "workgroup_sizes": sample.sizes if sample else (1, warps * size),
         "wavefront_size": size,
@@ -193,7 +196,11 @@ def report(tally: Tally) -> None:
     counts = ", ".join(f"{count} {name}" for name, count in tally.done.items())
     print(f"Triton {tally.triton}, LLVM {tally.llvm}: {counts}")
     print("  " + " ".join(f"{arch}:{count}" for arch, count in tally.by_arch.items()))
-    for title, lines in (("explained", tally.explained), ("UNEXPLAINED", tally.unexplained), ("not compiled", tally.failed)):
+    for title, lines in (
+        ("explained", tally.explained),
+        ("UNEXPLAINED", tally.unexplained),
+        ("not compiled", tally.failed),
+    ):
         if lines:
             print(f"  {title}: {len(lines)}")
             for line in lines[:8]:

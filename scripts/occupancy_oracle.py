@@ -6,31 +6,40 @@ Figures: LLVM 22 (AMDGPUBaseInfo.cpp, AMDGPU.td) and, for the LDS granule of gfx
 
 import random
 from dataclasses import dataclass, field
-from typing import Any
+from typing import NamedTuple
 
-# name: wave slots, SIMDs a CU, SIMDs a WGP, {wavefront: (registers, granule)}, unified, LDS a CU, LDS a workgroup,
-# LDS granule of the hardware, scalar registers, workgroups a CU
-_CDNA = (4, 0)
-_RDNA = (2, 4)
+KIB = 1024
 _SMALL = {32: (1024, 16), 64: (512, 8)}
 _LARGE = {32: (1536, 24), 64: (768, 12)}
-KIB = 1024
-MACHINES: dict[str, tuple[Any, ...]] = {
-    "gfx908": (10, *_CDNA, {64: (256, 4)}, False, 64 * KIB, 64 * KIB, 512, 800, 16),
-    "gfx90a": (8, *_CDNA, {64: (512, 8)}, True, 64 * KIB, 64 * KIB, 512, 800, 16),
-    "gfx942": (8, *_CDNA, {64: (512, 8)}, True, 64 * KIB, 64 * KIB, 512, 800, 16),
-    "gfx950": (8, *_CDNA, {64: (512, 8)}, True, 160 * KIB, 160 * KIB, 1280, 800, 16),
-    "gfx1030": (16, *_RDNA, _SMALL, False, 64 * KIB, 64 * KIB, 1024, None, 16),
-    "gfx1100": (16, *_RDNA, _LARGE, False, 64 * KIB, 64 * KIB, 1024, None, 16),
-    "gfx1101": (16, *_RDNA, _LARGE, False, 64 * KIB, 64 * KIB, 1024, None, 16),
-    "gfx1102": (16, *_RDNA, _SMALL, False, 64 * KIB, 64 * KIB, 1024, None, 16),
-    "gfx1103": (16, *_RDNA, _SMALL, False, 64 * KIB, 64 * KIB, 1024, None, 16),
-    "gfx1150": (16, *_RDNA, _SMALL, False, 64 * KIB, 64 * KIB, 1024, None, 16),
-    "gfx1151": (16, *_RDNA, _LARGE, False, 64 * KIB, 64 * KIB, 1024, None, 16),
-    "gfx1200": (16, *_RDNA, _LARGE, False, 64 * KIB, 64 * KIB, 1024, None, 16),
-    "gfx1201": (16, *_RDNA, _LARGE, False, 64 * KIB, 64 * KIB, 1024, None, 16),
-    "gfx1250": (16, *_CDNA, {32: (1024, 16)}, False, 320 * KIB, 320 * KIB, 2048, None, 16),
+
+
+class Machine(NamedTuple):
+    """What the second opinion knows of an architecture; ``files`` is wavefront size to (registers, granule)."""
+
+    slots: int
+    simds_per_cu: int
+    simds_per_wgp: int
+    files: dict[int, tuple[int, int]]
+    most_vgprs: int
+    lds: int
+    lds_granule: int
+    sgprs: int | None
+
+
+def _rdna(files: dict[int, tuple[int, int]]) -> Machine:
+    return Machine(16, 2, 4, files, 256, 64 * KIB, 1024, None)
+
+
+MACHINES = {
+    "gfx908": Machine(10, 4, 0, {64: (256, 4)}, 256, 64 * KIB, 512, 800),
+    "gfx90a": Machine(8, 4, 0, {64: (512, 8)}, 512, 64 * KIB, 512, 800),
+    "gfx942": Machine(8, 4, 0, {64: (512, 8)}, 512, 64 * KIB, 512, 800),
+    "gfx950": Machine(8, 4, 0, {64: (512, 8)}, 512, 160 * KIB, 1280, 800),
+    **dict.fromkeys(("gfx1030", "gfx1102", "gfx1103", "gfx1150"), _rdna(_SMALL)),
+    **dict.fromkeys(("gfx1100", "gfx1101", "gfx1151", "gfx1200", "gfx1201"), _rdna(_LARGE)),
+    "gfx1250": Machine(16, 4, 0, {32: (1024, 16)}, 1024, 320 * KIB, 2048, None),
 }
+BARRIERS_PER_CU = 16
 
 
 @dataclass
@@ -78,19 +87,22 @@ def resident_workgroups(
     arch: str, *, vgprs: int, sgprs: int, lds: int, wavefronts: int, size: int, wgp: bool
 ) -> tuple[int, float]:
     """Fill an empty CU or WGP; workgroups that fit, and wavefronts a SIMD."""
-    slots, in_cu, in_wgp, files, _, lds_cu, lds_most, lds_granule, scalars, barriers = MACHINES[arch]
-    total, granule = files[size]
-    both = bool(wgp and in_wgp)
+    machine = MACHINES[arch]
+    total, granule = machine.files[size]
+    both = wgp and machine.simds_per_wgp > 0
     block = Block(
-        [Simd(slots, total, scalars) for _ in range(in_wgp if both else in_cu)],
-        lds_cu * (2 if both else 1),
-        barriers * (2 if both else 1),
+        [
+            Simd(machine.slots, total, machine.sgprs)
+            for _ in range(machine.simds_per_wgp if both else machine.simds_per_cu)
+        ],
+        machine.lds * (2 if both else 1),
+        BARRIERS_PER_CU * (2 if both else 1),
     )
-    if lds > lds_most or wavefronts * size > 1024:
+    if lds > machine.lds or wavefronts * size > 1024:
         return 0, 0.0
     vector = max(1, (vgprs + granule - 1) // granule) * granule
     scalar = (sgprs + 16 + 15) // 16 * 16
-    taken = (lds + lds_granule - 1) // lds_granule * lds_granule
+    taken = (lds + machine.lds_granule - 1) // machine.lds_granule * machine.lds_granule
     while block.place(wavefronts, vector, scalar, taken):
         pass
     return block.resident, block.resident * wavefronts / len(block.simds)
@@ -102,17 +114,16 @@ def padding(arch: str, size: int, waves: int) -> int:
     Not every number can be forced: with blocks of 16 registers 11 wavefronts have no more room than 12, and with 256
     addressable registers a SIMD with 1536 always holds 5. LLVM then forces the next number that can be.
     """
-    slots, _, _, files, unified, *_ = MACHINES[arch]
-    total, granule = files[size]
-    if not waves or waves >= slots:
+    machine = MACHINES[arch]
+    total, granule = machine.files[size]
+    if not waves or waves >= machine.slots:
         return 0
     room = total // waves // granule * granule
-    if room == total // slots // granule * granule:
+    if room == total // machine.slots // granule * granule:
         return 0
     if total // room > waves:
         return padding(arch, size, total // room)
-    most = 1024 if arch == "gfx1250" else 512 if unified else 256
-    return min(min(room - granule, total // (waves + 1) // granule * granule) + 1, most)
+    return min(min(room - granule, total // (waves + 1) // granule * granule) + 1, machine.most_vgprs)
 
 
 @dataclass(frozen=True)
@@ -141,37 +152,37 @@ class Sample:
         if self.waves_per_eu:
             given.append(f'"amdgpu-waves-per-eu"="{self.waves_per_eu},{self.waves_per_eu}"')
         features = [f"+wavefrontsize{self.wavefront}"] if self.arch.startswith("gfx1") else []
-        features += ["+cumode"] if self.cu_mode and MACHINES[self.arch][2] else []
+        features += ["+cumode"] if self.cu_mode and MACHINES[self.arch].simds_per_wgp else []
         if features:
             given.append(f'"target-features"="{",".join(features)}"')
         body = "\n".join([*lines, "  ret void"])
-        return f"{head}define amdgpu_kernel void @k() #0 {{\n{body}\n}}\nattributes #0 = {{ nounwind {' '.join(given)} }}\n"
+        attributes = " ".join(["nounwind", *given])
+        return f"{head}define amdgpu_kernel void @k() #0 {{\n{body}\n}}\nattributes #0 = {{ {attributes} }}\n"
 
 
 def samples(arch: str, count: int, seed: int) -> list[Sample]:
     """Random kernels of an architecture, half of them one register beside a boundary of the register file."""
-    slots, in_cu, in_wgp, files, unified, _, lds_most, lds_granule, scalars, _ = MACHINES[arch]
-    rng = random.Random(f"{arch}/{seed}")
+    machine, rng = MACHINES[arch], random.Random(f"{arch}/{seed}")
     made = []
     if arch == "gfx908":
         # LDS allows 9 wavefronts here. LLVM 24 pads SGPRs to force that, and overshoots to 8.
         made = [Sample(arch, 16, 0, 8, 5400, (192, 192), 64, cu_mode=False, waves_per_eu=0)]
     while len(made) < count:
-        wavefront = rng.choice(list(files))
-        total, granule = files[wavefront]
+        size = rng.choice(list(machine.files))
+        total, granule = machine.files[size]
         vgpr = rng.randint(1, 256)
         if rng.random() < 0.5:
-            vgpr = min(256, max(1, total // rng.randint(1, slots) // granule * granule + rng.choice((-1, 0, 1))))
-        agpr = rng.choice((0, 0, rng.randint(1, 256))) if scalars else 0
+            boundary = total // rng.randint(1, machine.slots) // granule * granule
+            vgpr = min(256, max(1, boundary + rng.choice((-1, 0, 1))))
+        agpr = rng.choice((0, 0, rng.randint(1, 256))) if machine.sgprs else 0
         sgpr = rng.choice((8, 40, rng.randint(1, 102), rng.randint(75, 102)))
-        lds = rng.choice((0, 0, rng.randint(1, lds_most), lds_most // rng.randint(1, 16) + rng.choice((-1, 0, 1))))
-        lds = min(lds, lds_most)
-        waves = rng.choice((1, 2, 3, 4, 5, 8, 1024 // wavefront))
-        high = min(1024, waves * wavefront)
+        share = machine.lds // rng.randint(1, 16) + rng.choice((-1, 0, 1))
+        lds = min(machine.lds, rng.choice((0, 0, rng.randint(1, machine.lds), share)))
+        waves = rng.choice((1, 2, 3, 4, 5, 8, 1024 // size))
+        high = min(1024, waves * size)
         low = rng.choice((1, high, rng.randint(1, high)))
-        cu_mode = bool(in_wgp) and rng.random() < 0.3
-        simds = in_wgp if in_wgp and not cu_mode else in_cu
-        least = -(-waves // simds)
-        asked = rng.choice((0, 0, rng.randint(least, slots))) if not lds else 0
-        made.append(Sample(arch, vgpr, agpr, sgpr, lds, (low, high), wavefront, cu_mode, asked))
+        cu_mode = machine.simds_per_wgp > 0 and rng.random() < 0.3
+        simds = machine.simds_per_wgp if machine.simds_per_wgp and not cu_mode else machine.simds_per_cu
+        asked = 0 if lds else rng.choice((0, 0, rng.randint(-(-waves // simds), machine.slots)))
+        made.append(Sample(arch, vgpr, agpr, sgpr, lds, (low, high), size, cu_mode, asked))
     return made

@@ -1,7 +1,8 @@
+# ruff: noqa: ANN001, ANN201, N803, PLR0917 - kernels are written as Triton wants them
 """Compile kernels in one Triton's own interpreter and print what LLVM says about each.
 
-Started by ``check_occupancy_against_llvm.py`` with the interpreter of a Triton installation. It reads jobs as JSON lines
-from standard input and answers each with one line: ``{"id", "asm"}`` or ``{"id", "error"}``. It needs Triton only.
+Started by ``check_occupancy_against_llvm.py`` with the interpreter of a Triton installation. It reads jobs as JSON
+lines from standard input and answers each with one line: ``{"id", "asm"}`` or ``{"id", "error"}``. It needs Triton only.
 
 A job is LLVM IR (``{"id", "arch", "ir"}``) or a kernel of this file (``{"id", "arch", "kernel", "constexprs",
 "options"}``).
@@ -65,12 +66,10 @@ def assemble(ir: str, arch: str) -> str:
         # From 3.9 the code generator is a library of its own, with a newer LLVM.
         options = {"disable_optimization": False, "canonicalize_gep": False, "disabled_passes": ""}
         triple = amd_backend.get_amd_codegen_target_triple(arch)
-        text: str = amd_backend.compile_amdgpu(
+        return amd_backend.compile_amdgpu(
             ir, triple, arch, "", flags=[], enable_fp_fusion=False, dump_ir=False, enable_timing=False, **options
         )
-        return text
-    text = llvm.translate_to_asm(ir, "amdgcn-amd-amdhsa", arch, "", [], False, False)
-    return text
+    return llvm.translate_to_asm(ir, "amdgcn-amd-amdhsa", arch, "", [], False, False)
 
 
 def compile_kernel(job: dict[str, Any]) -> dict[str, Any]:
@@ -81,7 +80,11 @@ def compile_kernel(job: dict[str, Any]) -> dict[str, Any]:
     amd_backend.HIPBackend.make_hsaco = staticmethod(lambda *_: b"")
     function = globals()[job["kernel"]]
     signature = {**SIGNATURES[job["kernel"]], **dict.fromkeys(job["constexprs"], "constexpr")}
-    source = ASTSource(fn=function, signature=signature, constexprs={(function.arg_names.index(k),): v for k, v in job["constexprs"].items()})
+    source = ASTSource(
+        fn=function,
+        signature=signature,
+        constexprs={(function.arg_names.index(k),): v for k, v in job["constexprs"].items()},
+    )
     size = 32 if job["arch"].startswith("gfx1") else 64
     compiled = triton.compile(source, target=GPUTarget("hip", job["arch"], size), options=job["options"])
     return {"asm": compiled.asm["amdgcn"], "shared": compiled.metadata.shared}

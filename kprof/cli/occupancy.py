@@ -139,7 +139,9 @@ def _demand_of(kernel: Any, numbers: dict[str, Any]) -> "OccupancyInput":
     for name, value, option in (("LDS", shared, "lds_bytes"), ("wavefronts of a workgroup", warps, "num_warps")):
         if value is None and option not in numbers:
             flag = "--lds" if option == "lds_bytes" else "--num-warps"
-            raise KprofError(f"the {name} that the launch asks for is not in the input", path=kernel.name, hint=f"Give {flag}.")
+            raise KprofError(
+                f"the {name} that the launch asks for is not in the input", path=kernel.name, hint=f"Give {flag}."
+            )
     demand = from_registers(
         kernel.program.registers,
         kernel.arch,
@@ -187,7 +189,10 @@ def _result(
         "notes": notes,
     }
     if curve:
-        points = [{"first": p.first, "last": p.last, "waves_per_simd": p.waves_per_simd, "limiter": p.limiter} for p in plateaus]
+        points = [
+            {"first": p.first, "last": p.last, "waves_per_simd": p.waves_per_simd, "limiter": p.limiter}
+            for p in plateaus
+        ]
         record["curve"] = {"over": curve, "points": points}
     return entry, record
 
@@ -210,8 +215,12 @@ def _notes(demand: "OccupancyInput", method: str) -> list[str]:
     if reasons:
         real = waves(occupancy(demand).waves_per_simd)
         notes.append(f"the hardware holds {real}: {'; '.join(reasons)}")
-    ranges = [f"{first}-{last} VGPRs: {real}, not {said}" for first, last, real, said in guide.vgpr_differences(demand.arch)]
-    notes.append(f"the guide is wrong for {'; '.join(ranges)}" if ranges else "the guide's VGPR rounding agrees everywhere")
+    ranges = [
+        f"{first}-{last} VGPRs: {real}, not {said}" for first, last, real, said in guide.vgpr_differences(demand.arch)
+    ]
+    notes.append(
+        f"the guide is wrong for {'; '.join(ranges)}" if ranges else "the guide's VGPR rounding agrees everywhere"
+    )
     return notes
 
 
@@ -247,7 +256,8 @@ def _show(results: "list[tuple[Entry, dict[str, Any]]]", *, json: str | None, qu
     entries = [entry for entry, _ in results]
     verdict = _verdict(entries)
     if json:
-        from msgspec.json import encode, format as indent
+        from msgspec.json import encode
+        from msgspec.json import format as indent
 
         from kprof import __version__
 

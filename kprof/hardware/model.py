@@ -373,4 +373,6 @@ class Architecture:
         if (found := self.matrix_instructions.get(name)) is not None:
             return found
         wanted = (operands,) if operands else ("fp8", "fp6", "fp4")
-        return next((self.matrix_instructions[k] for o in wanted if (k := f"{name}@{o}") in self.matrix_instructions), None)
+        return next(
+            (self.matrix_instructions[k] for o in wanted if (k := f"{name}@{o}") in self.matrix_instructions), None
+        )

@@ -91,15 +91,12 @@ def _lanes(text: str) -> Lanes:
 
 def _matrix(table: Table, simds_per_cu: int) -> dict[str, MatrixInstruction]:
     columns = table.get("columns", [])
-    return {
-        name: MatrixInstruction(
-            name=name,
-            sparse="smfmac" in name or "swmmac" in name,
-            simds_per_cu=simds_per_cu,
-            **{c: None if v == _UNKNOWN else v for c, v in zip(columns, row, strict=True)},
-        )
-        for name, row in table.get("instructions", {}).items()
-    }
+    found = {}
+    for name, row in table.get("instructions", {}).items():
+        figures: dict[str, Any] = {c: None if v == _UNKNOWN else v for c, v in zip(columns, row, strict=True)}
+        sparse = "smfmac" in name or "swmmac" in name
+        found[name] = MatrixInstruction(name=name, sparse=sparse, simds_per_cu=simds_per_cu, **figures)
+    return found
 
 
 def _memory(table: Table) -> dict[str, MemoryLevel]:

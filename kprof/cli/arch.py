@@ -1,0 +1,54 @@
+"""``kprof arch``: the GPU architectures, and every figure that kprof works with."""
+
+from typing import Annotated
+
+import typer
+
+from kprof.cli.common import JsonOption, VerboseOption, write_output
+
+HELP = "The GPU architectures: list them, or show one with its sources."
+
+app = typer.Typer(no_args_is_help=True)
+
+
+@app.command("list")
+def list_architectures(json: JsonOption = None) -> None:
+    """Every architecture with its products."""
+    from kprof.hardware.machine import architectures, load
+
+    found = [load(name) for name in architectures()]
+    if json:
+        from msgspec.json import encode
+        from msgspec.json import format as indent
+
+        rows = [{"name": a.name, "family": a.family, "products": list(a.products)} for a in found]
+        write_output(json, indent(encode(rows), indent=2).decode())
+        return
+    from kprof.reporters.architecture import listing
+
+    print("\n".join(listing(found)))
+    print(f"{len(found)} architectures; kprof arch show {found[0].name} tells more about one")
+
+
+@app.command()
+def show(
+    name: Annotated[str, typer.Argument(help="Architecture or product: gfx942 or MI300X.")],
+    json: JsonOption = None,
+    verbose: VerboseOption = 0,
+) -> None:
+    """Occupancy rules, LDS, rates, memory, products and matrix instructions of one architecture.
+
+    Figures marked ? are not firmly sourced, and no verdict rests on them.
+    """
+    from kprof.hardware.machine import find_product, load
+    from kprof.reporters.architecture import document, sheet
+
+    arch = load(name)
+    if json:
+        from msgspec.json import encode
+        from msgspec.json import format as indent
+
+        write_output(json, indent(encode(document(arch)), indent=2).decode())
+        return
+    product = find_product(name)
+    print("\n".join(sheet(arch, None if product is None else product.name, verbose)))

@@ -1,0 +1,88 @@
+"""Every single figure of an architecture, with its unit and whether a verdict may rest on it."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any
+
+from kprof.hardware.model import Architecture
+
+# First match wins. Words such as names and scopes have no unit.
+_UNITS = (
+    ("wavefront_size*", "lanes"),
+    ("occupancy.max_waves_per_simd", "wavefronts"),
+    ("occupancy.simds_per_*", "SIMDs"),
+    ("occupancy.max_workgroup_size", "work-items"),
+    ("occupancy.max_workgroups_per_*", "workgroups"),
+    ("occupancy.vgprs.*", "registers per lane"),
+    ("occupancy.*vgprs*", "registers per lane"),
+    ("occupancy.max_agprs", "registers per lane"),
+    ("occupancy.accum_granule", "registers per lane"),
+    ("occupancy.*sgpr*", "registers"),
+    ("lds.banks", "banks"),
+    ("lds.phases.*", "lanes"),
+    ("lds.read64_cycles.*", "clocks"),
+    ("lds.*", "bytes"),
+    ("wait_counters.*", "outstanding"),
+    ("rates.matrix_sparse_factor", "times"),
+    ("rates.*_bytes", "bytes per clock and CU"),
+    ("rates.*", "operations per clock and CU"),
+    ("*.launch_overhead_ns", "ns"),
+    ("*.latency_ns", "ns"),
+    ("*.latency_cycles", "clocks"),
+    ("*_mhz", "MHz"),
+    ("*_gbs", "GB/s"),
+    ("*_per_clock", "bytes per clock"),
+    ("*.channels", "channels"),
+    ("*_bytes", "bytes"),
+    ("latencies.*", "clocks"),
+    ("hazards.*", "wait states"),
+    ("llvm.elf_machine", "e_flags value"),
+    ("llvm.sgpr_extra", "registers"),
+    ("products.*.compute_units", "CUs"),
+    ("products.*.xcds", "dies"),
+    ("products.*.peaks.*", "1e12 operations per second"),
+    ("matrix.instructions.*", "see matrix.columns"),
+)
+_NOT_FIGURES = {"source", "sources", "columns", "name", "family", "generation", "note", "scope", "default_mode"}
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One figure.
+
+    Attributes:
+        key: path in the TOML file.
+        value: as in the file.
+        unit: what it counts; ``None`` for yes-or-no facts.
+        sources: ids of its sources.
+        firm: whether a verdict may rest on it.
+    """
+
+    key: str
+    value: Any
+    unit: str | None
+    sources: tuple[str, ...]
+    firm: bool
+
+
+def figures(arch: Architecture) -> Iterator[Figure]:
+    """All figures in the order of the file."""
+    for key, value in _leaves(arch.data, ""):
+        unit = None if isinstance(value, bool) else unit_of(key)
+        yield Figure(key, value, unit, arch.source_of(key), arch.is_sourced(key))
+
+
+def unit_of(key: str) -> str | None:
+    """Unit of a figure by its path, ``None`` when the key is not known."""
+    return next((unit for pattern, unit in _UNITS if fnmatchcase(key, pattern)), None)
+
+
+def _leaves(table: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
+    for name, value in table.items():
+        if name in _NOT_FIGURES:
+            continue
+        if isinstance(value, Mapping):
+            yield from _leaves(value, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", value

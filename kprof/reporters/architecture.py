@@ -1,0 +1,181 @@
+"""What is known about a GPU architecture, as plain text."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from kprof.hardware.figures import Figure, figures
+from kprof.hardware.model import Architecture, MatrixInstruction, Product
+
+_TITLES = {
+    "occupancy": "Occupancy",
+    "lds": "LDS",
+    "wait_counters": "Wait counters, largest value",
+    "rates": "Rates per clock and CU; 0 means that there is no such unit",
+    "memory": "Memory",
+    "latencies": "Latencies, from and to",
+    "hazards": "Wait states after a matrix instruction, beyond its passes",
+    "llvm": "LLVM",
+}
+_MARK = " ?"
+
+
+def listing(architectures: Iterable[Architecture]) -> list[str]:
+    """One row for each architecture."""
+    rows = [("arch", "family", "lanes", "waves/SIMD", "VGPRs/SIMD", "LDS/workgroup", "matrix FP16", "products")]
+    for arch in architectures:
+        rules = arch.occupancy
+        fp16 = arch.rates.get("matrix_fp16")
+        rows.append(
+            (
+                arch.name,
+                arch.family,
+                "/".join(str(s) for s in arch.wavefront_sizes),
+                str(rules.max_waves_per_simd),
+                str(rules.vgprs[arch.wavefront_size].total),
+                f"{arch.lds.bytes_per_workgroup // 1024} KiB",
+                "?" if fp16 is None else f"{fp16:,}",
+                ", ".join(arch.products) or "",
+            )
+        )
+    return aligned(rows, left={0, 1, 7})
+
+
+def sheet(arch: Architecture, product: str | None = None, verbose: int = 0) -> list[str]:
+    """Everything about one architecture.
+
+    Args:
+        arch: the architecture.
+        product: show this product only.
+        verbose: 1 adds all matrix instructions and the source of each figure.
+    """
+    known = list(figures(arch))
+    lines = [f"{arch.name}   {arch.family}   wavefronts of {' or '.join(str(s) for s in arch.wavefront_sizes)} lanes"]
+    for table, title in _TITLES.items():
+        here = [f for f in known if f.key.startswith(f"{table}.")]
+        rows = [_figure_row(f, table, verbose) for f in here if not isinstance(f.value, list)]
+        lines += ["", title] if here else []
+        lines += aligned(rows, left={0, 2, 3}) if rows else []
+        lines += [_list_line(f, table, verbose) for f in here if isinstance(f.value, list)]
+    lines += ["", *_products([p for p in arch.products.values() if product in {None, p.name}], arch)]
+    if arch.matrix_instructions:
+        lines += ["", *_matrix(arch, verbose)]
+    if verbose:
+        used = sorted({s for f in known for s in f.sources})
+        lines += ["", "Sources", *(f"  {s}: {arch.sources[s].text} ({arch.sources[s].kind})" for s in used)]
+    weak = sum(not f.firm for f in known)
+    marked = f", {weak} of them not firmly sourced (marked{_MARK})" if weak else ", all of them sourced"
+    return [*lines, "", f"{arch.name}: {len(known)} figures{marked}{'' if verbose else '; -v shows the sources'}"]
+
+
+def document(arch: Architecture) -> dict[str, Any]:
+    """The same for programs: figures by path with unit, sources and whether a verdict may rest on them."""
+    return {
+        "name": arch.name,
+        "family": arch.family,
+        "generation": arch.generation,
+        "products": list(arch.products),
+        "matrix_columns": arch.data.get("matrix", {}).get("columns", []),
+        "figures": {
+            f.key: {"value": f.value, "unit": f.unit, "sources": list(f.sources), "firm": f.firm} for f in figures(arch)
+        },
+        "sources": {s.id: {"kind": s.kind, "text": s.text} for s in arch.sources.values()},
+    }
+
+
+def aligned(rows: Sequence[Sequence[str]], left: set[int]) -> list[str]:
+    """Rows with columns as wide as their widest cell; those in ``left`` start left, numbers end right."""
+    count = max(len(row) for row in rows)
+    full = [[*row, *([""] * (count - len(row)))] for row in rows]
+    widths = [max(len(row[i]) for row in full) for i in range(count)]
+    return [
+        "  "
+        + "   ".join(
+            c.ljust(w) if i in left else c.rjust(w) for i, (c, w) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in full
+    ]
+
+
+def _figure_row(figure: Figure, table: str, verbose: int) -> tuple[str, ...]:
+    value = figure.value
+    text = {True: "yes", False: "no"}[value] if isinstance(value, bool) else _number(value)
+    unit = f"{figure.unit or ''}{'' if figure.firm else _MARK}"
+    return (figure.key.removeprefix(f"{table}."), text, unit, *((", ".join(figure.sources),) if verbose else ()))
+
+
+def _list_line(figure: Figure, table: str, verbose: int) -> str:
+    """A figure of several parts, such as the groups of lanes of an LDS access, on a line of its own."""
+    values = "   ".join(str(v) for v in figure.value)
+    sources = f"   {', '.join(figure.sources)}" if verbose else ""
+    return f"  {figure.key.removeprefix(f'{table}.')}   {values}   {figure.unit}{'' if figure.firm else _MARK}{sources}"
+
+
+def _number(value: object) -> str:
+    return f"{value:,}" if isinstance(value, int | float) else str(value)
+
+
+def _products(products: Sequence[Product], arch: Architecture) -> list[str]:
+    if not products:
+        return ["Products: none known"]
+    rows: list[tuple[str, ...]] = [("product", "CUs", "XCDs", "MHz", "HBM GB/s", "MALL MiB", "matrix FP16 TFLOPS")]
+    for product in products:
+        hbm, mall = product.memory.get("hbm"), product.memory.get("mall")
+        base = f"products.{product.name}"
+        rows.append(
+            (
+                product.name,
+                _cell(arch, f"{base}.compute_units", product.compute_units),
+                _cell(arch, f"{base}.xcds", product.xcds),
+                _cell(arch, f"{base}.clock_mhz", product.clock_mhz),
+                _cell(arch, f"{base}.memory.hbm.bandwidth_gbs", hbm.bandwidth_gbs if hbm else None),
+                _cell(
+                    arch,
+                    f"{base}.memory.mall.size_bytes",
+                    mall.size_bytes // 2**20 if mall and mall.size_bytes else None,
+                ),
+                _cell(arch, f"{base}.peaks.matrix_fp16", product.peaks.get("matrix_fp16")),
+            )
+        )
+    notes = [f"  {p.name}: {p.note}" for p in products if p.note]
+    return ["Products", *aligned(rows, left={0}), *notes]
+
+
+def _cell(arch: Architecture, key: str, value: float | None) -> str:
+    if value is None:
+        return "-"
+    try:
+        firm = arch.is_sourced(key)
+    except KeyError:
+        firm = True  # it is the architecture's own figure, shown and marked above
+    return f"{value:,}{'' if firm else _MARK}"
+
+
+def _matrix(arch: Architecture, verbose: int) -> list[str]:
+    chosen = list(arch.matrix_instructions.values()) if verbose else _fastest(arch)
+    mark = "" if arch.is_sourced("matrix.instructions") else _MARK
+    rows: list[tuple[str, ...]] = [("instruction", "m n k", "blocks", "clocks", "FLOP/clk/CU", "VGPRs a b d")]
+    rows += [
+        (
+            i.name,
+            f"{i.m} {i.n} {i.k}",
+            str(i.blocks),
+            f"{i.cycles}{mark}",
+            f"{i.flops_per_clock:,.0f}",
+            " ".join("?" if v is None else str(v) for v in (i.vgprs_a, i.vgprs_b, i.vgprs_d)),
+        )
+        for i in chosen
+    ]
+    left = len(arch.matrix_instructions) - len(chosen)
+    title = f"Matrix instructions{f', the fastest of each type ({left} more: -v)' if left else ''}"
+    return [title, *aligned(rows, left={0})]
+
+
+def _fastest(arch: Architecture) -> list[MatrixInstruction]:
+    best: dict[str, MatrixInstruction] = {}
+    for instruction in arch.matrix_instructions.values():
+        if instruction.sparse:
+            continue
+        other = best.get(instruction.type)
+        if other is None or instruction.flops_per_clock > other.flops_per_clock:
+            best[instruction.type] = instruction
+    return list(best.values())
