@@ -98,6 +98,7 @@ def _from_case(
 
 def _from_signature(kernel: "Kernel", machine: Architecture, options: "Options") -> Job:
     from kprof.harness.signature import from_signature
+    from kprof.harness.source import unwrap
     from kprof.kernel_spec import split_config
 
     if options.signature is None:
@@ -106,8 +107,11 @@ def _from_signature(kernel: "Kernel", machine: Architecture, options: "Options")
             hint="Give --signature '*fp16,*fp16,i32' and --constexpr BLOCK=1024, or add a KERNEL to the file.",
         )
     constexprs, backend = split_config(options.config)
+    function = unwrap(kernel.entry)
+    if function is None:
+        raise KprofError(f"{kernel.name} is not a Triton function")
     request = from_signature(
-        kernel.entry,
+        function,
         options.signature,
         machine.name,
         constexprs={**options.constexprs, **constexprs},

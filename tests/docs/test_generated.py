@@ -29,7 +29,7 @@ def test_links_of_the_readme_lead_somewhere():
 def test_commands_of_the_readme_exist(kprof):
     """Each command that the README names answers to --help."""
     text = (ROOT / "README.md").read_text()
-    named = set(re.findall(r"kprof ([a-z]+(?:-[a-z]+)?)(?: (kernel|list|show|explain|counters|trace))?", text))
+    named = set(re.findall(r"[`$] ?kprof ([a-z]+(?:-[a-z]+)?)(?: (kernel|list|show|explain|counters|trace))?", text))
     assert len(named) > 5
     for command, sub in named:
         ran = kprof(command, *([sub] if sub else []), "--help")
