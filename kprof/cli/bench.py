@@ -29,52 +29,67 @@ HELP = "Check and time a kernel on a real GPU, beside torch and other libraries.
 _MARKS = {"ok": "", "unchecked": "not checked", "inaccurate": "less accurate"}
 
 
+_OPTION = typer.Option
+KernelArgument = Annotated[str, typer.Argument(metavar="KERNEL", help="A bundled kernel, or a file with a KERNEL.")]
+CaseOption = Annotated[
+    list[str], _OPTION("--case", help="Named shapes: a case, the first part of several (llama405b), or all.")
+]
+ProviderOption = Annotated[
+    str,
+    _OPTION(
+        "--provider",
+        "-p",
+        help="Who computes it, comma separated: triton, tuned, torch, sdpa, aiter, ck, alternatives. "
+        "By default triton, and torch where it can.",
+        metavar="NAME[,NAME]",
+    ),
+]
+LimitOption = Annotated[
+    list[str],
+    _OPTION("--limit", help="The machine's limits, where known better: gbs=4800,fp16=990.", metavar="K=V,..."),
+]
+MeasureOption = Annotated[bool, _OPTION(help="Measure limits that are not known with a copy and a matrix product.")]
+CheckOption = Annotated[bool, _OPTION("--check-only", help="Compare with the reference, do not time.")]
+GraphOption = Annotated[
+    bool | None, _OPTION("--graph/--no-graph", help="Always or never launch through a device graph.")
+]
+WarmupOption = Annotated[float, _OPTION(help="Milliseconds to run before measuring.", min=0)]
+RepOption = Annotated[float, _OPTION(help="Milliseconds to measure.", min=1)]
+SeedOption = Annotated[int, _OPTION(help="Seed of the inputs.", min=0)]
+TimeoutOption = Annotated[float, _OPTION(help="Seconds that one measurement may take.", min=1)]
+ProfileOption = Annotated[
+    str | None, _OPTION("--profile", help="Write PyTorch profiler traces to a folder.", metavar="DIR")
+]
+TableOption = Annotated[
+    str | None, _OPTION("--table", help="Dispatch table with the tuned configurations.", metavar="FILE")
+]
+WriteTableOption = Annotated[
+    str | None, _OPTION("--write-table", help="Add the fastest to a dispatch table for kprof select.", metavar="FILE")
+]
+CsvOption = Annotated[str | None, _OPTION("--csv", help="Write the measurements as CSV.", metavar="PATH")]
+PlotOption = Annotated[str | None, _OPTION("--plot", help="Draw the rates over the cases (SVG).", metavar="PATH")]
+
+
 def command(
-    kernel: Annotated[str, typer.Argument(metavar="KERNEL", help="A bundled kernel, or a file with a KERNEL.")],
-    case: Annotated[
-        list[str],
-        typer.Option("--case", help="Named shapes: a case, the first part of several (llama405b), or all."),
-    ] = [],
+    kernel: KernelArgument,
+    case: CaseOption = [],
     shape: ShapeOption = [],
-    provider: Annotated[
-        str,
-        typer.Option(
-            "--provider",
-            "-p",
-            help="Who computes it, comma separated: triton, tuned, torch, sdpa, aiter, ck, alternatives.",
-        ),
-    ] = "triton,torch",
+    provider: ProviderOption = "",
     config: ConfigOption = [],
-    limit: Annotated[
-        list[str],
-        typer.Option("--limit", help="The machine's limits, where known better: gbs=4800,fp16=990.", metavar="K=V,..."),
-    ] = [],
-    measure_limits: Annotated[
-        bool, typer.Option(help="Measure limits that are not known with a copy and a matrix product.")
-    ] = True,
-    check_only: Annotated[bool, typer.Option("--check-only", help="Compare with the reference, do not time.")] = False,
-    graph: Annotated[
-        bool | None, typer.Option("--graph/--no-graph", help="Always or never launch through a device graph.")
-    ] = None,
-    warmup_ms: Annotated[float, typer.Option(help="Milliseconds to run before measuring.", min=0)] = 25.0,
-    rep_ms: Annotated[float, typer.Option(help="Milliseconds to measure.", min=1)] = 100.0,
-    seed: Annotated[int, typer.Option(help="Seed of the inputs.", min=0)] = 0,
-    timeout: Annotated[float, typer.Option(help="Seconds that one measurement may take.", min=1)] = 600.0,
-    profile: Annotated[
-        str | None, typer.Option("--profile", help="Write PyTorch profiler traces to a folder.", metavar="DIR")
-    ] = None,
-    table: Annotated[
-        str | None, typer.Option("--table", help="Dispatch table with the tuned configurations.", metavar="FILE")
-    ] = None,
-    write_table: Annotated[
-        str | None,
-        typer.Option("--write-table", help="Add the fastest to a dispatch table for kprof select.", metavar="FILE"),
-    ] = None,
+    limit: LimitOption = [],
+    measure_limits: MeasureOption = True,
+    check_only: CheckOption = False,
+    graph: GraphOption = None,
+    warmup_ms: WarmupOption = 25.0,
+    rep_ms: RepOption = 100.0,
+    seed: SeedOption = 0,
+    timeout: TimeoutOption = 600.0,
+    profile: ProfileOption = None,
+    table: TableOption = None,
+    write_table: WriteTableOption = None,
     json: JsonOption = None,
-    csv: Annotated[str | None, typer.Option("--csv", help="Write the measurements as CSV.", metavar="PATH")] = None,
-    plot: Annotated[
-        str | None, typer.Option("--plot", help="Draw the rates over the cases (SVG).", metavar="PATH")
-    ] = None,
+    csv: CsvOption = None,
+    plot: PlotOption = None,
     quiet: QuietOption = False,
     no_color: NoColorOption = False,
 ) -> None:
@@ -88,7 +103,6 @@ def command(
     """
     from kprof import kernel_library
     from kprof.harness import bench
-    from kprof.harness.bench_output import as_csv, as_svg
 
     loaded = kernel_library.load(kernel)
     plan = bench.Plan(
@@ -109,13 +123,7 @@ def command(
         measure_limits=measure_limits,
     )
     report = _run(loaded, plan, quiet=quiet)
-    for path, text in ((csv, as_csv), (plot, as_svg)):
-        if path is not None:
-            write_output(path, text(report))
-    if json is not None:
-        _write_json(json, report)
-    if write_table is not None:
-        _add_to_table(write_table, report)
+    _write(report, json=json, csv=csv, plot=plot, table=write_table)
     if not quiet:
         _print(report, no_color=no_color)
     code, summary = bench.verdict(report)
@@ -162,10 +170,19 @@ def _tuned(kernel: "Kernel", table: str | None) -> Any:
     return configuration
 
 
-def _write_json(path: str, report: "BenchReport") -> None:
+def _write(report: "BenchReport", *, json: str | None, csv: str | None, plot: str | None, table: str | None) -> None:
     import msgspec
 
-    write_output(path, msgspec.json.format(msgspec.json.encode(report), indent=2))
+    from kprof.harness.bench_output import as_csv, as_svg
+
+    if json is not None:
+        write_output(json, msgspec.json.format(msgspec.json.encode(report), indent=2))
+    if csv is not None:
+        write_output(csv, as_csv(report))
+    if plot is not None:
+        write_output(plot, as_svg(report))
+    if table is not None:
+        _add_to_table(table, report)
 
 
 def _add_to_table(path: str, report: "BenchReport") -> None:
@@ -187,18 +204,20 @@ def _print(report: "BenchReport", *, no_color: bool) -> None:
     console.print(_heading(report), markup=False)
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in ("case", "provider", "ms", "p10", "p90", "TFLOP/s", "GB/s", "% of limit", "error"):
-        table.add_column(name, justify="left" if name in {"case", "provider"} else "right", no_wrap=True)
+        words = name in {"case", "provider"}
+        table.add_column(name, justify="left" if words else "right", no_wrap=not words, overflow="fold")
     for found in report.measurements:
         table.add_row(*_row(found))
-    for row in report.published:
-        table.add_row(row["case"], f"{row['provider']} ({row['device']}, published)", f"{row['ms']:.4f}", style="dim")
     console.print(table)
     for found in report.measurements:
         if found.message:
             console.print(f"{found.case} {found.provider}: {found.status}: {found.message}", markup=False)
-    if report.published:
-        for source in dict.fromkeys(row["source"] for row in report.published):
-            console.print(f"published: {source}", markup=False)
+    for source in dict.fromkeys(row["source"] for row in report.published):
+        console.print(f"\npublished, not measured here: {source}", markup=False)
+        for case in dict.fromkeys(r["case"] for r in report.published if r["source"] == source):
+            rows = [r for r in report.published if (r["source"], r["case"]) == (source, case)]
+            times = ", ".join(f"{r['provider']} {r['ms']:.4f} ms" for r in rows)
+            console.print(f"  {case} on {rows[0]['device']}: {times}", markup=False)
 
 
 def _heading(report: "BenchReport") -> str:

@@ -10,6 +10,7 @@ from kprof.errors import KprofError
 from kprof.harness.bench_document import BenchReport, Device, Measurement, Task
 from kprof.harness.bench_pool import Runner
 from kprof.harness.bench_providers import NAMES
+from kprof.harness.bench_providers import providers as known_providers
 from kprof.kernel_spec import ELEMENT_TYPES, Config, Kernel, Shape, near
 
 
@@ -21,7 +22,7 @@ class Plan:
         target: bundled kernel or file.
         cases: names of cases or of groups of cases (``llama405b`` for all ``llama405b_...``); none: the default.
         shape: parameters on top of each case.
-        providers: who computes it, in this order.
+        providers: who computes it, in this order; none: Triton, and torch where it has something for the kernel.
         config: knobs for Triton.
         seed: of the inputs.
         warmup_ms, rep_ms: time before and during each measurement.
@@ -37,7 +38,7 @@ class Plan:
     target: str
     cases: Sequence[str] = ()
     shape: Shape = field(default_factory=dict)
-    providers: Sequence[str] = ("triton", "torch")
+    providers: Sequence[str] = ()
     config: Config = field(default_factory=dict)
     seed: int = 0
     warmup_ms: float = 25.0
@@ -112,6 +113,11 @@ def expand(kernel: Kernel, providers: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
+def default_providers(kernel: Kernel) -> list[str]:
+    """Triton, and torch when it has something for the kernel."""
+    return ["triton", "torch"] if "torch" in known_providers(kernel) else ["triton"]
+
+
 def run(kernel: Kernel, plan: Plan, report: Callable[[Measurement], None] | None = None) -> BenchReport:
     """Measure everything in a plan.
 
@@ -123,7 +129,7 @@ def run(kernel: Kernel, plan: Plan, report: Callable[[Measurement], None] | None
     Raises:
         KprofError: there is no GPU, or the plan names something unknown.
     """
-    providers = expand(kernel, plan.providers)
+    providers = expand(kernel, plan.providers) or default_providers(kernel)
     problems(kernel, plan, "gfx942")
     with Runner(plan.timeout) as runner:
         device = runner.describe(dict(plan.given_limits), measure=plan.measure_limits and not plan.check_only)

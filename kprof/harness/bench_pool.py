@@ -111,6 +111,8 @@ class Runner:
     def _start(self) -> subprocess.Popen[str]:
         self._log = tempfile.TemporaryFile(mode="a+b")  # noqa: SIM115 - closed with the process
         environment = {k: v for k, v in os.environ.items() if k != "TRITON_INTERPRET"}
+        # AMD multiplies float32 as float32; elsewhere Triton would use TF32 unless it is told not to.
+        environment.setdefault("TRITON_F32_DEFAULT", "ieee")
         process = subprocess.Popen(
             [sys.executable, "-c", _START, json.dumps([str(Path(p or ".").absolute()) for p in sys.path])],
             stdin=subprocess.PIPE,

@@ -8,7 +8,7 @@ from kprof.harness.bench_document import Timing
 SHORT_MS = 0.2
 """Below this a launch's own cost on the host can exceed the kernel's time, so calls go into a device graph."""
 
-_MOST_BUFFERS = 64
+_MOST_BUFFERS = 1024
 _LEAST_SAMPLES = 20
 _MOST_SAMPLES = 1000
 
@@ -22,7 +22,7 @@ def buffers_needed(set_bytes: int, cache_bytes: int, free_bytes: int) -> int:
         free_bytes: device memory that may be used, of which a quarter is taken at most.
 
     Returns:
-        1 to 64: together they are at least twice the cache where memory allows.
+        1 to 1024: together they are at least twice the cache where memory allows.
     """
     if set_bytes <= 0:
         return 1
@@ -78,8 +78,7 @@ def time_calls(
     def turn(number: int) -> None:
         kept[number % len(sets)] = call(sets[number % len(sets)])
 
-    for number in range(len(sets)):
-        turn(number)
+    turn(0)
     estimate = max(_between_events(turn, max(5, len(sets))), 1e-4)
     for number in range(min(2000, int(warmup_ms / estimate))):
         turn(number)

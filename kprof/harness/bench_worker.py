@@ -192,6 +192,12 @@ def _explain(error: Exception, task: Task, start: Measurement) -> tuple[str, str
     return "error", f"{kind}: {_end(text)}"
 
 
+def _first_line(error: Exception) -> str:
+    """What the driver says, without its advice."""
+    lines = str(error).strip().splitlines() or [""]
+    return f"{type(error).__name__}: {lines[0][:300]}"
+
+
 def _end(text: str, most: int = 400) -> str:
     return text if len(text) <= most else f"... {text[-most:]}"
 
@@ -236,7 +242,7 @@ def main() -> None:
         except KprofError as error:
             reply = {"failure": {"message": error.message, "hint": error.hint}}
         except Exception as error:  # noqa: BLE001 - the device failed; the parent starts another process
-            reply, last = {"device_failure": f"{type(error).__name__}: {_end(' '.join(str(error).split()))}"}, True
+            reply, last = {"device_failure": _first_line(error)}, True
         answers.write(json.dumps(reply) + "\n")
         answers.flush()
         if last:

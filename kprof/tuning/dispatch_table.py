@@ -13,8 +13,8 @@ How an entry is chosen for a shape (:func:`choose`):
    ``|log2(a / b)|``, the first in the table when two are equally near ("nearest").
 4. The entry's implementation has to support the shape and its configuration has to be legal for it; else the next
    nearest is tried.
-5. Without an entry: the first of the kernel's ``alternatives`` that supports the shape, else the kernel itself, with its
-   own defaults ("default").
+5. Without an entry: the first of the kernel's ``alternatives`` that supports the shape, else the kernel itself,
+   with its own defaults ("default").
 """
 
 import os
