@@ -175,7 +175,8 @@ def kernels_frame(parts: list[Part]) -> "pd.DataFrame":
     if not frames:
         return _empty("kernels")
     whole: pd.DataFrame = pd.concat(frames, ignore_index=True)
-    return whole.sort_values(["source", "total_ns"], ascending=[True, False], ignore_index=True)
+    ordered: pd.DataFrame = whole.sort_values(["source", "total_ns"], ascending=[True, False], ignore_index=True)
+    return ordered
 
 
 def _empty(name: str) -> "pd.DataFrame":
