@@ -128,9 +128,11 @@ def reduce_kernel(
     at = tl.program_id(0).to(tl.int64) * BLOCK
     offset = tl.arange(0, BLOCK)
     live = at + offset < n_elements
-    total = tl.load(partial_ptr + at + offset, mask=live, other=0)
-    for split in tl.static_range(1, SPLIT_K):
-        total += tl.load(partial_ptr + split * n_elements.to(tl.int64) + at + offset, mask=live, other=0)
+    place = partial_ptr + at
+    total = tl.load(place + offset, mask=live, other=0)
+    for _ in tl.static_range(1, SPLIT_K):
+        place += n_elements
+        total += tl.load(place + offset, mask=live, other=0)
     if bias_ptr is not None:
         total += tl.load(bias_ptr + (at + offset) % N, mask=live, other=0).to(total.dtype)
     tl.store(c_ptr + at + offset, total.to(c_ptr.dtype.element_ty), mask=live)
