@@ -31,11 +31,11 @@ from kprof.inputs.amdgcn.opcodes import split_encoding  # noqa: E402
 from kprof.inputs.code_object.elf import Elf  # noqa: E402
 
 CORPUS = ROOT / "tests" / "inputs" / "amdgcn" / "corpus"
-ARCHITECTURES = (
-    "gfx908 gfx90a gfx942 gfx950 gfx1030 gfx1100 gfx1101 gfx1102 gfx1103 gfx1150 gfx1151 gfx1200 gfx1201 gfx1250"
-).split()
+ARCHITECTURES = ["gfx908", "gfx90a", "gfx942", "gfx950", "gfx1030", "gfx1100", "gfx1101", "gfx1102", "gfx1103", "gfx1150", "gfx1151", "gfx1200", "gfx1201", "gfx1250"]
 _TARGET = re.compile(r'(\.amdgcn_target\s+")[^"]*?(gfx[0-9a-f]+(?:-[\w-]*generic)?)((?::\w+[+-])*)(")')
-_METADATA_TARGET = re.compile(r"^(amdhsa\.target:\s+).*?(gfx[0-9a-f]+(?:-[\w-]*generic)?)((?::\w+[+-])*)'?$", re.MULTILINE)
+_METADATA_TARGET = re.compile(
+    r"^(amdhsa\.target:\s+).*?(gfx[0-9a-f]+(?:-[\w-]*generic)?)((?::\w+[+-])*)'?$", re.MULTILINE
+)
 _LISTED = re.compile(r"^\s+([a-z]\S*).*?//\s*([0-9A-F]{8,16}):")
 _FUNCTION = re.compile(r"^([0-9a-f]{8,16}) <(.+)>:$")
 
@@ -96,7 +96,9 @@ def for_assembler(text: str) -> str:
     return "\n".join(lines)
 
 
-def disassemble(text: str, arch: str, pair: tuple[str, str], folder: Path) -> tuple[dict[str, list[str]], dict[str, int]]:
+def disassemble(
+    text: str, arch: str, pair: tuple[str, str], folder: Path
+) -> tuple[dict[str, list[str]], dict[str, int]]:
     """Mnemonics of each function as LLVM decodes its own encoding, and the function's size in bytes.
 
     Raises:
@@ -195,7 +197,15 @@ def compile_clang(clang: str, architectures: list[str], folder: Path) -> None:
     out = folder / Path(clang).name
     out.mkdir(parents=True, exist_ok=True)
     languages = {
-        "kernels.cl": ["-x", "cl", "-cl-std=CL2.0", "-Xclang", "-finclude-default-header", "-target", "amdgcn-amd-amdhsa"],
+        "kernels.cl": [
+            "-x",
+            "cl",
+            "-cl-std=CL2.0",
+            "-Xclang",
+            "-finclude-default-header",
+            "-target",
+            "amdgcn-amd-amdhsa",
+        ],
         "hip_kernels.hip": ["-x", "hip", "--cuda-device-only", "-nogpuinc"],
     }
     for arch in architectures:
@@ -232,7 +242,9 @@ def main() -> int:
     parser.add_argument("--triton", action="append", default=[], help="interpreter with a Triton; may be repeated")
     parser.add_argument("--clang", action="append", default=[], help="clang to compile the C-like corpus with")
     parser.add_argument("--arch", default=",".join(ARCHITECTURES), help="comma-separated architectures")
-    parser.add_argument("--llvm-mc", default="llvm-mc-22,llvm-mc-21,llvm-mc-20,llvm-mc-19,llvm-mc", help="tried in order")
+    parser.add_argument(
+        "--llvm-mc", default="llvm-mc-22,llvm-mc-21,llvm-mc-20,llvm-mc-19,llvm-mc", help="tried in order"
+    )
     parser.add_argument("--folder", type=Path, help="keep (and reuse) the compiled files here")
     parser.add_argument("-j", "--jobs", type=int, default=2)
     arguments = parser.parse_args()
@@ -249,7 +261,9 @@ def main() -> int:
             compile_clang(clang, architectures, folder)
         files = sorted([*folder.rglob("*.amdgcn"), *folder.rglob("*.s")])
         with ThreadPoolExecutor(arguments.jobs) as pool:
-            results = list(pool.map(lambda file: check(file.name, file.read_text("utf-8", "surrogateescape"), available), files))
+            results = list(
+                pool.map(lambda file: check(file.name, file.read_text("utf-8", "surrogateescape"), available), files)
+            )
     outcomes: dict[str, list[Outcome]] = defaultdict(list)
     for file, outcome in zip(files, results, strict=True):
         outcomes[file.parent.name].append(outcome)

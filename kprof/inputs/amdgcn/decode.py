@@ -21,7 +21,7 @@ class Detail:
     def __init__(self, opcode: Opcode, text: str) -> None:
         """Split the text; the rest waits until it is asked for."""
         self._opcode = opcode
-        self._rest = text.partition(opcode.mnemonic)[2]
+        self._rest = text[len(opcode.mnemonic) :]
         first, dual, second = self._rest.partition("::")
         self.operands, self.modifiers = operands.split(first)
         self._first = self.operands

@@ -95,7 +95,8 @@ def analyze(instructions: Sequence[Instruction], labels: Mapping[str, int]) -> F
             predecessors[successor].append(number)
     names: dict[int, str] = {}
     for label, at in labels.items():
-        if at in block_at and (at not in names or names[at].startswith(_HARDLY_TARGETS)):
+        # Of several labels the last one is what branches name; the first may be the function itself.
+        if at in block_at and (at not in names or not label.startswith(_HARDLY_TARGETS)):
             names[at] = label
     blocks = tuple(
         Block(n, names.get(start), start, ends[n], successors[n], tuple(predecessors[n]))
@@ -103,5 +104,6 @@ def analyze(instructions: Sequence[Instruction], labels: Mapping[str, int]) -> F
     )
     idom, retreating = dominators(blocks)
     loops, irreducible = natural_loops(blocks, idom, retreating)
-    indirect = tuple(number for number, end in enumerate(ends) if end - 1 in set(unknown))
+    lost = set(unknown)
+    indirect = tuple(number for number, end in enumerate(ends) if end - 1 in lost)
     return Flow(blocks, tuple(idom), loops, irreducible, indirect)

@@ -62,13 +62,25 @@ def dominators(blocks: Sequence[Block]) -> tuple[list[int | None], list[tuple[in
     return [idom[n] if n and n in idom else None for n in range(len(blocks))], retreating
 
 
-def _dominates(idom: Sequence[int | None], dominator: int, block: int) -> bool:
-    at: int | None = block
-    while at is not None:
-        if at == dominator:
-            return True
-        at = idom[at]
-    return False
+def _intervals(idom: Sequence[int | None]) -> list[tuple[int, int]]:
+    """First and last visit of each block in the dominator tree: one block dominates another when it encloses it."""
+    children: list[list[int]] = [[] for _ in idom]
+    for block, parent in enumerate(idom):
+        if parent is not None:
+            children[parent].append(block)
+    intervals = [(-1, -1)] * len(idom)
+    clock = 0
+    stack = [(0, False)]
+    while stack:
+        block, done = stack.pop()
+        if done:
+            intervals[block] = (intervals[block][0], clock)
+            continue
+        clock += 1
+        intervals[block] = (clock, clock)
+        stack.append((block, True))
+        stack.extend((child, False) for child in children[block])
+    return intervals
 
 
 def _body(blocks: Sequence[Block], header: int, latches: Sequence[int]) -> set[int]:
@@ -88,8 +100,9 @@ def natural_loops(
     """Natural loops (those with one header are merged), and retreating edges that close no natural loop."""
     latches: dict[int, list[int]] = {}
     irreducible = []
+    intervals = _intervals(idom)
     for source, target in retreating:
-        if _dominates(idom, target, source):
+        if intervals[target][0] <= intervals[source][0] and intervals[source][1] <= intervals[target][1]:
             latches.setdefault(target, []).append(source)
         else:
             irreducible.append((source, target))
@@ -98,8 +111,10 @@ def natural_loops(
     # A loop lies inside another when its header does; sorting by size puts the outer ones first.
     order = sorted(bodies, key=lambda header: (-len(bodies[header]), header))
     parents: dict[int, int | None] = {}
-    for position, header in enumerate(order):
-        parents[header] = next((h for h in reversed(order[:position]) if header in bodies[h]), None)
+    innermost: dict[int, int] = {}
+    for header in order:
+        parents[header] = innermost.get(header)
+        innermost.update(dict.fromkeys(bodies[header], header))
     depths: dict[int, int] = {}
     for header in order:
         parent = parents[header]

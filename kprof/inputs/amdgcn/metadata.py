@@ -12,6 +12,7 @@ _KEY = re.compile(r"('(?:[^']|'')*'|\"(?:[^\"\\]|\\.)*\"|[^\s'\"#\[{&*!|>%@`-][^
 _INTEGER = re.compile(r"[-+]?\d{1,19}$")
 _MAX_DEPTH = 24
 _MAX_LINES = 2_000_000
+_MAX_UNUSUAL = 100_000
 
 
 class _UnusualError(Exception):
@@ -60,6 +61,8 @@ class _Reader:
             if level != indent or not (text.startswith("- ") or text == "-"):
                 break
             rest = text[1:].lstrip()
+            if rest.startswith("- ") or rest == "-":
+                raise _UnusualError
             if not rest:
                 self.at += 1
                 items.append(self.child(indent, depth))
@@ -101,12 +104,15 @@ class _Reader:
 
 
 def _with_library(text: str) -> Any:
+    if len(text) > _MAX_UNUSUAL:
+        return None
     import yaml
 
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    # The loader in C would overflow the stack of the process on deep nesting; the one in Python raises. Its
+    # constructors let errors of Python's own conversions through.
     try:
-        return yaml.load(text, Loader=loader)  # noqa: S506 - this is the safe loader
-    except (yaml.YAMLError, ValueError, RecursionError):
+        return yaml.load(text, Loader=yaml.SafeLoader)
+    except (yaml.YAMLError, ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError):
         return None
 
 

@@ -98,6 +98,7 @@ _PAIRS = {
 }
 _SINGLE = frozenset({"m0", "scc", "vccz", "execz"} | {half for pair in _PAIRS.values() for half in pair})
 _SOURCES = {"src_scc": "scc", "src_vccz": "vccz", "src_execz": "execz"}
+_WRAPPERS = ("abs(", "neg(", "sext(")
 _MAX_RANGE = 1024
 
 
@@ -109,9 +110,8 @@ def registers(operand: str) -> tuple[str, ...]:
     range that no hardware has (reversed or over 1024 registers) names nothing.
     """
     text = operand.strip("-|")
-    for wrapper in ("abs(", "neg(", "sext("):
-        if text.startswith(wrapper):
-            return registers(text[len(wrapper) :].rstrip(")"))
+    while text.startswith(_WRAPPERS):
+        text = text.partition("(")[2].rstrip(")").strip("-|")
     if text.endswith((".l", ".h")):
         text = text[:-2]
     match = _REGISTER.match(text)

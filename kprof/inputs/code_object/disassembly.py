@@ -21,13 +21,31 @@ _FUNCTION = 2
 
 
 @cache
+def _objdumps() -> tuple[str, ...]:
+    """Every llvm-objdump there is: ROCm's, then by version with the newest first, then the one without version."""
+    names = (*_ROCM, *(f"llvm-objdump-{version}" for version in _VERSIONS), "llvm-objdump")
+    return tuple(found for found in map(shutil.which, names) if found is not None)
+
+
 def find_objdump() -> str | None:
-    """Path of llvm-objdump: on ``PATH``, with a version suffix, or in ROCm's usual place; ``None`` without one."""
-    for name in ("llvm-objdump", *_ROCM, *(f"llvm-objdump-{version}" for version in _VERSIONS)):
-        found = shutil.which(name)
-        if found is not None:
-            return found
-    return None
+    """Path of the llvm-objdump that is tried first, ``None`` when there is none."""
+    return next(iter(_objdumps()), None)
+
+
+def _run(tool: str, arch: str, file: Path, path: str | None) -> str:
+    command = [tool, "--disassemble", "--triple=amdgcn-amd-amdhsa", f"--mcpu={arch}", str(file)]
+    try:
+        result = subprocess.run(command, capture_output=True, timeout=_TIMEOUT_SECONDS, check=False)
+    except subprocess.TimeoutExpired as error:
+        raise KprofError(f"{tool} took over {_TIMEOUT_SECONDS} s", path=path) from error
+    except OSError as error:
+        raise KprofError(f"{tool} cannot be run: {error.strerror}", path=path) from error
+    errors = result.stderr.decode("utf-8", "replace").strip()
+    if result.returncode != 0 or "is not a recognized processor" in errors:
+        reason = errors.splitlines()[0][:200] if errors else f"exit status {result.returncode}"
+        hint = f"{tool} may be too old for {arch}."
+        raise KprofError(f"{tool} cannot disassemble the code object: {reason}", path=path, hint=hint)
+    return result.stdout.decode("utf-8", "replace")
 
 
 def disassemble_text(code: CodeObject, *, tool: str | None = None, path: str | None = None) -> str:
@@ -35,34 +53,29 @@ def disassemble_text(code: CodeObject, *, tool: str | None = None, path: str | N
 
     Args:
         code: the object.
-        tool: llvm-objdump to use; :func:`find_objdump` by default.
+        tool: llvm-objdump to use; by default all that are installed are tried, the newest first.
         path: where the object came from, for messages.
 
     Raises:
-        KprofError: no tool, the tool fails, does not know the architecture, or takes over two minutes.
+        KprofError: no tool, none knows the architecture, or the tool fails or takes over two minutes.
     """
-    tool = tool or find_objdump()
-    if tool is None:
+    tools = (tool,) if tool is not None else _objdumps()
+    if not tools:
         hint = "Install LLVM or ROCm's llvm-objdump, or give the .amdgcn file instead."
         raise KprofError(
             "llvm-objdump is not installed, so this code object cannot be disassembled", path=path, hint=hint
         )
+    failure: KprofError | None = None
     with tempfile.TemporaryDirectory(prefix="kprof-") as folder:
         file = Path(folder) / "code.o"
         file.write_bytes(code.data)
-        command = [tool, "--disassemble", f"--mcpu={code.arch}", str(file)]
-        try:
-            result = subprocess.run(command, capture_output=True, timeout=_TIMEOUT_SECONDS, check=False)
-        except subprocess.TimeoutExpired as error:
-            raise KprofError(f"{tool} took over {_TIMEOUT_SECONDS} s", path=path) from error
-        except OSError as error:
-            raise KprofError(f"{tool} cannot be run: {error.strerror}", path=path) from error
-    errors = result.stderr.decode("utf-8", "replace").strip()
-    if result.returncode != 0 or "is not a recognized processor" in errors:
-        reason = errors.splitlines()[0][:200] if errors else f"exit status {result.returncode}"
-        hint = f"{tool} may be too old for {code.arch}."
-        raise KprofError(f"{tool} cannot disassemble the code object: {reason}", path=path, hint=hint)
-    return result.stdout.decode("utf-8", "replace")
+        for candidate in tools:
+            try:
+                return _run(candidate, code.arch, file, path)
+            except KprofError as error:
+                failure = failure or error
+    assert failure is not None
+    raise failure
 
 
 def _without_padding(text: str, code: CodeObject) -> str:

@@ -16,8 +16,9 @@ def load_cases():
 
 
 def compile_case(name, case, arch, folder):
+    import triton
     from triton.backends.compiler import GPUTarget
-    from triton.compiler import ASTSource, compile
+    from triton.compiler import ASTSource
 
     function, signature, constants = case
     signature = {**signature, **dict.fromkeys(constants, "constexpr")}
@@ -25,7 +26,7 @@ def compile_case(name, case, arch, folder):
     pointers = [i for i, type_ in enumerate(signature.values()) if type_.startswith("*")]
     attributes = {(i,): [["tt.divisibility", 16], ["tt.pointer_range", 32]] for i in pointers}
     target = GPUTarget("hip", arch, 64 if arch.startswith("gfx9") else 32)
-    compiled = compile(ASTSource(function, signature, constants, attributes), target=target)
+    compiled = triton.compile(ASTSource(function, signature, constants, attributes), target=target)
     (folder / f"{name}.{arch}.amdgcn").write_text(compiled.asm["amdgcn"])
     (folder / f"{name}.{arch}.hsaco").write_bytes(compiled.asm["hsaco"])
 

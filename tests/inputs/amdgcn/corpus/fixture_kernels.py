@@ -1,4 +1,5 @@
 """Two small kernels for the fixtures: a masked elementwise one and a blocked matmul."""
+
 import triton
 import triton.language as tl
 
@@ -15,7 +16,7 @@ def matmul(a, b, c, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
     rn = tl.program_id(1) * BN + tl.arange(0, BN)
     rk = tl.arange(0, BK)
     acc = tl.zeros((BM, BN), tl.float32)
-    for k in range(0, tl.cdiv(K, BK)):
+    for k in range(tl.cdiv(K, BK)):
         left = tl.load(a + rm[:, None] * K + (k * BK + rk)[None, :])
         right = tl.load(b + (k * BK + rk)[:, None] * N + rn[None, :])
         acc = tl.dot(left, right, acc)

@@ -32,7 +32,7 @@ def matmul(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexp
     pa = a + rm[:, None] * K + rk[None, :]
     pb = b + rk[:, None] * N + rn[None, :]
     acc = tl.zeros((BM, BN), ACC)
-    for k in range(0, tl.cdiv(K, BK)):
+    for k in range(tl.cdiv(K, BK)):
         left = tl.load(pa, mask=rk[None, :] < K - k * BK, other=0.0)
         right = tl.load(pb, mask=rk[:, None] < K - k * BK, other=0.0)
         acc = tl.dot(left, right, acc, out_dtype=ACC)
