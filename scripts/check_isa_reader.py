@@ -31,7 +31,22 @@ from kprof.inputs.amdgcn.opcodes import split_encoding  # noqa: E402
 from kprof.inputs.code_object.elf import Elf  # noqa: E402
 
 CORPUS = ROOT / "tests" / "inputs" / "amdgcn" / "corpus"
-ARCHITECTURES = ["gfx908", "gfx90a", "gfx942", "gfx950", "gfx1030", "gfx1100", "gfx1101", "gfx1102", "gfx1103", "gfx1150", "gfx1151", "gfx1200", "gfx1201", "gfx1250"]
+ARCHITECTURES = [
+    "gfx908",
+    "gfx90a",
+    "gfx942",
+    "gfx950",
+    "gfx1030",
+    "gfx1100",
+    "gfx1101",
+    "gfx1102",
+    "gfx1103",
+    "gfx1150",
+    "gfx1151",
+    "gfx1200",
+    "gfx1201",
+    "gfx1250",
+]
 _TARGET = re.compile(r'(\.amdgcn_target\s+")[^"]*?(gfx[0-9a-f]+(?:-[\w-]*generic)?)((?::\w+[+-])*)(")')
 _METADATA_TARGET = re.compile(
     r"^(amdhsa\.target:\s+).*?(gfx[0-9a-f]+(?:-[\w-]*generic)?)((?::\w+[+-])*)'?$", re.MULTILINE
