@@ -160,7 +160,11 @@ def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
     wanted = max(1, 2 * units // (shape["B"] * shape["HK"]))
     longest = max(1, shape["N"] // 256)
     splits = min(128, triton.next_power_of_2(min(wanted, longest)))
-    return {"SPLITS": splits, "BLOCK_N": 32 if shape["D"] > 128 else 64}
+    block = 32 if shape["D"] > 128 else 64
+    if arch.startswith(("gfx10", "gfx11", "gfx12")):
+        # Half as many lanes a wave: half the tile, and no second one on its way.
+        return {"SPLITS": splits, "BLOCK_N": block // 2, "num_stages": 1}
+    return {"SPLITS": splits, "BLOCK_N": block}
 
 
 def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, Any]:
