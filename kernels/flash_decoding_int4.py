@@ -38,17 +38,17 @@ from kprof.kernel_spec import (
 
 
 @triton.jit
-def _halves(bytes_ptrs, scale_ptrs, shift_ptrs, live, DTYPE: tl.constexpr):
+def _halves(bytes_ptrs, scale_ptrs, shift_ptrs, live, kind: tl.constexpr):
     """The two halves of the heads' vectors of a block of tokens, (token, D / 2) each, dequantised."""
     # bfloat16 has no arithmetic of its own on most architectures: float32 there, with one rounding at the end.
-    WIDE: tl.constexpr = tl.float16 if DTYPE == tl.float16 else tl.float32
+    WIDE: tl.constexpr = tl.float16 if kind == tl.float16 else tl.float32
     packed = tl.load(bytes_ptrs, mask=live[:, None], other=0)
     low_scale = tl.load(scale_ptrs, mask=live, other=0.0).to(WIDE)
     low_shift = tl.load(shift_ptrs, mask=live, other=0.0).to(WIDE)
     high_scale = tl.load(scale_ptrs + 1, mask=live, other=0.0).to(WIDE)
     high_shift = tl.load(shift_ptrs + 1, mask=live, other=0.0).to(WIDE)
-    low = ((packed & 15).to(WIDE) * low_scale[:, None] + low_shift[:, None]).to(DTYPE)
-    high = ((packed >> 4).to(WIDE) * high_scale[:, None] + high_shift[:, None]).to(DTYPE)
+    low = ((packed & 15).to(WIDE) * low_scale[:, None] + low_shift[:, None]).to(kind)
+    high = ((packed >> 4).to(WIDE) * high_scale[:, None] + high_shift[:, None]).to(kind)
     return low, high
 
 
@@ -98,9 +98,6 @@ def flash_decoding_int4_kernel(
         k_low, k_high = _halves(
             k_ptrs + start * (HK * HALF), k_scale_ptr + pair + step, k_shift_ptr + pair + step, live, DTYPE
         )
-        v_low, v_high = _halves(
-            v_ptrs + start * (HK * HALF), v_scale_ptr + pair + step, v_shift_ptr + pair + step, live, DTYPE
-        )
         scores = tl.dot(q_low, tl.trans(k_low), input_precision="ieee")
         scores = tl.dot(q_high, tl.trans(k_high), scores, input_precision="ieee")
         scores = tl.where(live[None, :], scores, -float("inf"))
@@ -109,6 +106,9 @@ def flash_decoding_int4_kernel(
         p = tl.exp2(scores * factor - new_top[:, None])
         fade = tl.exp2(top - new_top)
         total = total * fade + tl.sum(p, axis=1)
+        v_low, v_high = _halves(
+            v_ptrs + start * (HK * HALF), v_scale_ptr + pair + step, v_shift_ptr + pair + step, live, DTYPE
+        )
         weights = p.to(DTYPE)
         acc_low = tl.dot(weights, v_low, acc_low * fade[:, None], input_precision="ieee")
         acc_high = tl.dot(weights, v_high, acc_high * fade[:, None], input_precision="ieee")
@@ -195,7 +195,7 @@ def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
     longest = max(1, shape["N"] // 256)
     splits = min(128, triton.next_power_of_2(min(wanted, longest)))
     small = arch.startswith(("gfx10", "gfx11", "gfx12")) or shape["D"] > 128 or shape["H"] > 16 * shape["HK"]
-    return {"SPLITS": splits, "BLOCK_N": 32 if small else 64}
+    return {"SPLITS": splits, "BLOCK_N": 16 if small else 32}
 
 
 def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, Any]:
@@ -332,7 +332,7 @@ KERNEL = Kernel(
         "d64": _case(8, 32, 8, 8192, 64),
         "d256": _case(4, 8, 8, 4096, 256),
     },
-    config={"BLOCK_N": 64, "SPLITS": 8, "num_warps": 1, "num_stages": 1, "waves_per_eu": 2},
+    config={"BLOCK_N": 32, "SPLITS": 8, "num_warps": 1, "num_stages": 1, "waves_per_eu": 2},
     shape_config=shape_config,
     configs=[
         {"BLOCK_N": 64},
