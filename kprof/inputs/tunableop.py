@@ -135,6 +135,50 @@ def gains(results: Results, untuned: Results | None = None) -> list[Gain]:
     return sorted(known, key=lambda gain: -gain.lost_milliseconds)
 
 
+@dataclass(frozen=True)
+class Suspect:
+    """A problem left at the default solution although a similar problem was solved much faster.
+
+    Attributes:
+        solution: the entry with ``Default``.
+        neighbour: the tuned problem nearest in size.
+        expected_milliseconds: the time at the neighbour's FLOP rate: an estimate.
+    """
+
+    solution: Solution
+    neighbour: Solution
+    expected_milliseconds: float
+
+
+def suspects(results: Results) -> list[Suspect]:
+    """Problems best with ``Default`` that a tuned neighbour suggests could be at least a tenth faster.
+
+    A neighbour has the same operator, type and transposes, and each of m, n, k within a factor of two.
+    """
+    best = list(results.best().values())
+    tuned = [one for one in best if not one.is_default and one.tflops]
+    found = []
+    for one in best:
+        if not one.is_default or not one.tflops or one.milliseconds is None:
+            continue
+        near = [(distance, other) for other in tuned if (distance := _distance(one, other)) is not None]
+        if not near:
+            continue
+        neighbour = min(near, key=lambda entry: entry[0])[1]
+        expected = one.milliseconds * one.tflops / (neighbour.tflops or one.tflops)
+        if expected < 0.9 * one.milliseconds:
+            found.append(Suspect(one, neighbour, expected))
+    return sorted(found, key=lambda suspect: suspect.expected_milliseconds - (suspect.solution.milliseconds or 0.0))
+
+
+def _distance(one: Solution, other: Solution) -> float | None:
+    same = ("operator", "dtype", "transposes", "batch")
+    if any(getattr(one, name) != getattr(other, name) for name in same):
+        return None
+    ratios = [abs(math.log2((getattr(one, axis) or 1) / (getattr(other, axis) or 1))) for axis in "mnk"]
+    return sum(ratios) if max(ratios) <= 1.0 else None
+
+
 def is_results(path: Path) -> bool:
     """Whether a file begins like a TunableOp result file."""
     try:

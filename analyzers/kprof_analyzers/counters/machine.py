@@ -69,7 +69,7 @@ def gpu_of(data: "Data", name: str | None = None) -> Gpu:
 
 def _same(row: Any, arch: Architecture) -> bool:
     name = str(row["name"])
-    return name.split(":")[0] == arch.name
+    return name.partition(":")[0] == arch.name
 
 
 def _product_in(text: str) -> str | None:

@@ -24,10 +24,12 @@ def draw(points: list[Point], limits: list[Roof], *, width: int = 72, height: in
 
     for column in range(width):
         intensity = 10 ** (x_range[0] + (x_range[1] - x_range[0]) * column / (width - 1))
+        # A roof is drawn only where it is the limit: slanted below the highest flat one, flat right of the ridge.
         flat = max((roof.flop_rate for roof in roofs if roof.flop_rate), default=math.inf)
+        slanted = max((roof.at(intensity) for roof in roofs if roof.bandwidth), default=math.inf)
         for roof in roofs:
             rate = roof.at(intensity)
-            if 0 < rate <= flat * 1.0001 and 0 <= row_of(rate) < height:
+            if 0 < rate <= min(flat, slanted) * 1.0001 and 0 <= row_of(rate) < height:
                 grid[row_of(rate)][column] = "/" if roof.bandwidth else "-"
     for letter, point in zip(_LETTERS, shown, strict=False):
         column = round((math.log10(point.intensity or 1) - x_range[0]) / (x_range[1] - x_range[0]) * (width - 1))

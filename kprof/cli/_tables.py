@@ -1,0 +1,101 @@
+"""Write tables to a folder, and show some of their rows on the terminal."""
+
+import shutil
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kprof.errors import KprofError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FORMATS = ("parquet", "csv", "json")
+
+
+def need_tables() -> None:
+    """Say what to install when pandas or pyarrow is missing.
+
+    Raises:
+        KprofError: one of them cannot be imported.
+    """
+    from importlib.util import find_spec
+
+    missing = [name for name in ("pandas", "pyarrow") if find_spec(name) is None]
+    if missing:
+        raise KprofError(f"reading tables needs {' and '.join(missing)}", hint="pip install 'kprof[tables]'")
+
+
+def write_tables(tables: "Mapping[str, pd.DataFrame]", folder: str, form: str, inputs: Iterable[str]) -> list[Path]:
+    """One file a table.
+
+    Raises:
+        KprofError: unknown format, the folder is one of the inputs or inside it, or cannot be written.
+    """
+    if form not in FORMATS:
+        raise KprofError(f"--format takes {', '.join(FORMATS)}, got {form!r}")
+    target = Path(folder).resolve()
+    for given in inputs:
+        source = Path(given).resolve()
+        if source.is_dir() and target.is_relative_to(source):
+            raise KprofError("the output folder is inside the input folder", path=folder, hint="choose another -o")
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+        return [_write(name, table, target, form) for name, table in tables.items()]
+    except OSError as error:
+        raise KprofError(f"cannot write tables: {error.strerror or error}", path=folder) from error
+
+
+def _write(name: str, table: "pd.DataFrame", target: Path, form: str) -> Path:
+    path = target / f"{name}.{form}"
+    partial = target / f".{name}.{form}.partial"
+    if form == "parquet":
+        table.to_parquet(partial, index=False)
+    elif form == "csv":
+        table.to_csv(partial, index=False)
+    else:
+        table.to_json(partial, orient="records", lines=False)
+    partial.replace(path)
+    return path
+
+
+def rows_table(headings: Iterable[str], rows: Iterable[Iterable[Any]], *, wide: int = 0, width: int = 0) -> str:
+    """Columns of text, numbers to the right; column ``wide`` is cut to make a line fit.
+
+    A line may be ``width`` characters long: by default the terminal's width, 110 in a pipe.
+    """
+    titles = list(headings)
+    content = [[value if isinstance(value, str) else number(value) for value in row] for row in rows]
+    sizes = [max(len(line[place]) for line in [titles, *content]) for place in range(len(titles))]
+    excess = sum(sizes) + 2 * (len(sizes) - 1) - (width or _width())
+    sizes[wide] = max(min(sizes[wide], 16), sizes[wide] - max(excess, 0))
+    right = [bool(content) and all(_is_number(line[place]) for line in content) for place in range(len(titles))]
+    return "\n".join(_line(cells, sizes, right) for cells in [titles, *content])
+
+
+def _line(cells: list[str], sizes: list[int], right: list[bool]) -> str:
+    cut = [cell if len(cell) <= size else cell[: size - 1] + "…" for cell, size in zip(cells, sizes, strict=True)]
+    padded = (c.rjust(s) if r else c.ljust(s) for c, s, r in zip(cut, sizes, right, strict=True))
+    return "  ".join(padded).rstrip()
+
+
+def _width() -> int:
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else 110
+
+
+def _is_number(text: str) -> bool:
+    digits = text.replace(",", "").replace(".", "").replace("%", "").replace("-", "").strip()
+    return digits.isdigit() or text in {"", "?"}
+
+
+def number(value: Any) -> str:
+    """A number for people: thousands separated, four digits of a fraction; ``?`` for what is not known."""
+    if value is None or value != value or str(value) == "<NA>":  # noqa: PLR0124 - not a number
+        return "?"
+    if isinstance(value, int) or (isinstance(value, float) and value == int(value) and abs(value) < 1e15):
+        return f"{int(value):,}"
+    try:
+        return f"{value:,.1f}" if abs(value) >= 1000 else f"{value:.4g}"
+    except (TypeError, ValueError):
+        return str(value)

@@ -1,0 +1,191 @@
+"""``kprof ingest counters``: read profiler output of any generation."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kprof.cli.common import JsonOption, NoColorOption, QuietOption, log, terminal, write_output
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from kprof.inputs.rocprof import Data, Issue
+
+HELP = "rocprof v1 to v3, rocpd, Omniperf and rocprof-compute output."
+SCHEMA = "kprof.counters/1"
+
+
+def command(
+    paths: Annotated[
+        list[str], typer.Argument(metavar="PATH...", help="Files, .gz files or folders of any ROCm profiler.")
+    ],
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", metavar="DIR", help="Folder to write the tables to.")
+    ] = None,
+    form: Annotated[str, typer.Option("--format", help="Of the tables: parquet, csv or json.")] = "parquet",
+    top: Annotated[int, typer.Option("--top", help="Kernels to show.", min=1)] = 15,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with 2 when anything could not be read.")] = False,
+    json: JsonOption = None,
+    quiet: QuietOption = False,
+    no_color: NoColorOption = False,
+) -> None:
+    """Tell which tool made the files, what is in them, and what cannot be trusted. The format is found by content."""
+    from kprof.cli._tables import need_tables, write_tables
+
+    need_tables()
+    from kprof.inputs import rocprof
+
+    data = rocprof.read(paths)
+    if output:
+        tables = {name: data.table(name) for name in data.names()}
+        for path in write_tables(tables | _about(data), output, form, paths):
+            log(f"kprof: wrote {path}")
+    if json:
+        write_output(json, _document(data))
+    if json != "-":
+        if not quiet:
+            _show(data, top, no_color=no_color)
+        print(_verdict(data))
+    if strict and any(issue.severity == "error" for issue in data.issues):
+        raise typer.Exit(2)
+
+
+def _about(data: "Data") -> "dict[str, pd.DataFrame]":
+    from dataclasses import asdict
+
+    import pandas as pd
+
+    sources = pd.DataFrame([asdict(source) for source in data.sources])
+    issues = pd.DataFrame([asdict(issue) for issue in data.issues])
+    return {"sources": sources, "issues": issues}
+
+
+def _document(data: "Data") -> str:
+    from dataclasses import asdict
+
+    import msgspec
+
+    kernels = [_plain(row) for row in data.kernels.to_dict("records")]
+    document = {
+        "schema": SCHEMA,
+        "sources": [asdict(source) for source in data.sources],
+        "issues": [asdict(issue) for issue in data.issues],
+        "agents": [_plain(row) for row in data.agents.to_dict("records")],
+        "kernels": kernels,
+        "counters": _sums(data),
+        "rows": {name: len(data.table(name)) for name in data.names()},
+    }
+    return msgspec.json.format(msgspec.json.encode(document), indent=2).decode()
+
+
+def _sums(data: "Data") -> list[dict[str, Any]]:
+    counters = data.counters
+    if not len(counters):
+        return []
+    groups = counters.groupby(["source", "kernel_name", "counter"], observed=True)["value"]
+    table = groups.agg(["count", "sum", "min", "max"]).reset_index()
+    table["kernel_name"] = table["kernel_name"].astype(object)
+    table["counter"] = table["counter"].astype(object)
+    return [_plain(row) for row in table.to_dict("records")]
+
+
+def _plain(row: Any) -> dict[str, Any]:
+    """Python values; what is missing is left out."""
+    import pandas as pd
+
+    kept = {str(key): value for key, value in row.items() if not pd.isna(value)}
+    return {key: value.item() if hasattr(value, "item") else value for key, value in kept.items()}
+
+
+def _show(data: "Data", top: int, *, no_color: bool) -> None:
+    from kprof.cli._tables import rows_table
+    from kprof.inputs.rocprof import short
+
+    console = terminal(no_color=no_color)
+    groups: dict[tuple[str, str, str], list[int]] = {}
+    for source in data.sources:
+        groups.setdefault((source.tool, source.version or "", source.format), []).append(source.rows)
+    rows = [[tool, version, kind, len(found), sum(found)] for (tool, version, kind), found in groups.items()]
+    print(rows_table(["read", "version", "format", "files", "records"], rows, wide=2))
+    gpus = data.agents
+    if len(gpus):
+        kinds = gpus[gpus["type"].astype(str) == "GPU"]
+        names = (
+            kinds["name"].astype(object).fillna("?") + " " + kinds["product"].astype(object).fillna("")
+        ).value_counts()
+        print("\nGPUs  " + ", ".join(f"{count} x {str(name).strip()}" for name, count in names.items()))
+    kernels = _timed(data)
+    if len(kernels):
+        total = float(kernels["total_ns"].sum()) or 1.0
+        shown = [
+            [short(str(name)), row["calls"], row["total_ns"] / 1e6, row["total_ns"] / row["timed"] / 1e3,
+             f"{row['total_ns'] / total:.1%}"]
+            for name, row in kernels.head(top).iterrows()
+        ]  # fmt: skip
+        print()
+        print(rows_table(["kernel", "calls", "total ms", "mean us", "share"], shown))
+        if len(kernels) > top:
+            print(f"... and {len(kernels) - top:,} more kernels (--top)")
+    _show_counters(data, console)
+    _show_issues(data.issues, console)
+
+
+def _timed(data: "Data") -> "pd.DataFrame":
+    """Time by kernel name over all sources; counting runs are left out when there are traces."""
+    table = data.kernels
+    traces = [index for index, source in enumerate(data.sources) if source.role == "trace"]
+    if traces and table["source"].isin(traces).any():
+        table = table[table["source"].isin(traces)]
+    table = table[table["timed_calls"] > 0]
+    groups = table.groupby("kernel_name")
+    sums: pd.DataFrame = groups.agg(
+        calls=("calls", "sum"), timed=("timed_calls", "sum"), total_ns=("total_ns", "sum")
+    ).astype(float)
+    ordered: pd.DataFrame = sums.sort_values("total_ns", ascending=False)
+    return ordered
+
+
+def _show_counters(data: "Data", console: Any) -> None:
+    counters = data.counters
+    if not len(counters):
+        return
+    names = sorted({str(name) for name in counters["counter"].unique()})
+    print(f"\n{len(names)} counters, {len(counters):,} values of {counters['dispatch'].nunique():,} dispatches:")
+    text = ", ".join(names[:60]) + (f" ... and {len(names) - 60} more" if len(names) > 60 else "")
+    console.print(text, style="dim", markup=False)
+    print("kprof counters metrics derives bandwidths, hit rates and utilisation from them")
+
+
+def _show_issues(issues: "list[Issue]", console: Any) -> None:
+    from rich.text import Text
+
+    if not issues:
+        return
+    print()
+    colours = {"error": "red", "warning": "yellow", "note": "dim"}
+    by_kind: dict[tuple[str, str], list[Issue]] = {}
+    for issue in issues:
+        by_kind.setdefault((issue.severity, issue.kind), []).append(issue)
+    for (severity, kind), found in by_kind.items():
+        for issue in found[: 3 if severity != "note" else 1]:
+            place = f" record {issue.record}" if issue.record else ""
+            line = Text(f"{severity:8}", style=colours[severity])
+            line.append(f"{kind}  ", style="bold").append(f"{issue.message}  ")
+            line.append(f"{_tail(issue.path)}{place}", style="dim")
+            console.print(line)
+        rest = len(found) - (3 if severity != "note" else 1)
+        if rest > 0:
+            print(f"         ... and {rest} more of {kind}")
+
+
+def _tail(path: str) -> str:
+    return "/".join(path.replace("\\", "/").split("/")[-2:])
+
+
+def _verdict(data: "Data") -> str:
+    issues = data.issues
+    counts = {level: sum(issue.severity == level for issue in issues) for level in ("error", "warning", "note")}
+    words = [f"{count} {level}{'s' if count > 1 else ''}" for level, count in counts.items() if count]
+    calls = int(data.kernels["calls"].sum()) if len(data.kernels) else 0
+    files = f"{len(data.sources)} file{'s' if len(data.sources) != 1 else ''}"
+    return f"read {files}, {calls:,} dispatches: {', '.join(words) if words else 'nothing to complain about'}"

@@ -1,0 +1,80 @@
+"""``kprof ingest thread-trace``: decoded thread traces (ATT)."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kprof.cli.common import JsonOption, write_output
+
+if TYPE_CHECKING:
+    from kprof.inputs.thread_trace import LineCost, ThreadTrace
+
+HELP = "Decoded thread traces (ATT): cost by source line and instruction."
+
+
+def command(
+    path: Annotated[str, typer.Argument(metavar="PATH", help="ui_output_agent_*_dispatch_* folder, code.json or CSV.")],
+    top: Annotated[int, typer.Option("--top", help="Rows to show of each table.", min=1)] = 12,
+    json: JsonOption = None,
+) -> None:
+    """Show where the traced wavefronts spent their clocks: by source line, by mnemonic and by instruction."""
+    from kprof.inputs import thread_trace
+
+    trace = thread_trace.read(path)
+    if json:
+        write_output(json, _document(trace))
+    if json == "-":
+        return
+    _show(trace, top)
+
+
+def _document(trace: "ThreadTrace") -> str:
+    from dataclasses import asdict
+
+    import msgspec
+
+    document = {
+        "schema": "kprof.thread-trace/1",
+        **asdict(trace),
+        "hits": trace.hits,
+        "latency": trace.latency,
+        "lines": [asdict(cost) for cost in trace.by_line()],
+        "mnemonics": [asdict(cost) for cost in trace.by_mnemonic()],
+    }
+    return msgspec.json.format(msgspec.json.encode(document), indent=2).decode()
+
+
+def _show(trace: "ThreadTrace", top: int) -> None:
+    from kprof.cli._tables import rows_table
+
+    waves = f" of {trace.wavefronts} wavefronts" if trace.wavefronts else ""
+    print(f"{trace.kernel or 'kernel'}   {trace.format}   {len(trace.instructions):,} instructions{waves}\n")
+    for heading, costs in (("source line", trace.by_line()), ("instruction", trace.by_mnemonic())):
+        print(rows_table([heading, "clocks", "share", "issued", "clocks each"], _rows(costs[:top])))
+        print()
+    hottest = sorted(trace.instructions, key=lambda one: -one.latency)[:top]
+    rows: list[list[Any]] = [
+        [one.text, hex(one.address) if one.address is not None else "?", one.hits, one.latency, _short(one.source)]
+        for one in hottest
+    ]
+    print(rows_table(["slowest", "address", "issued", "clocks", "source"], rows))
+    for issue in trace.issues:
+        print(f"warning  {issue}")
+    print(f"\n{trace.hits:,} instructions issued in {trace.latency:,} clocks, summed over wavefronts")
+
+
+def _rows(costs: "list[LineCost]") -> list[list[Any]]:
+    return [
+        [
+            _short(cost.name),
+            cost.latency,
+            f"{cost.share:.1%}",
+            cost.hits,
+            cost.latency / cost.hits if cost.hits else None,
+        ]
+        for cost in costs
+    ]
+
+
+def _short(source: str | None) -> str:
+    return source.replace("\\", "/").rsplit("/", 1)[-1] if source else "?"
