@@ -1,49 +1,75 @@
-"""From an instruction to the line that a finding belongs on."""
+"""From an instruction or operation to the line that a finding belongs on."""
 
 from collections import Counter
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from typing import Protocol, TypeVar
 
 from kprof.findings import Location
 
-if TYPE_CHECKING:
-    from kprof.inputs.amdgcn import Frame, Instruction
+
+class Frame(Protocol):
+    """A position in source code, as both the assembly and the MLIR reader give it."""
+
+    @property
+    def file(self) -> str:
+        """Path as the compiler recorded it."""
+        ...
+
+    @property
+    def line(self) -> int:
+        """1-based line, 0 when unknown."""
+        ...
+
+    @property
+    def column(self) -> int:
+        """1-based column, 0 when unknown."""
+        ...
+
+    @property
+    def in_library(self) -> bool:
+        """Whether the file is Triton's own."""
+        ...
 
 
-def location_of(instruction: "Instruction") -> tuple[Location | None, list[Location]]:
+class Located(Protocol):
+    """What knows where it comes from: innermost frame first, then the calls that it was inlined at."""
+
+    @property
+    def location(self) -> Sequence[Frame]:
+        """The frames."""
+        ...
+
+
+T = TypeVar("T", bound=Located)
+
+
+def location_of(item: Located) -> tuple[Location | None, list[Location]]:
     """The user's own line, and the library lines and callers around it.
 
     A helper of Triton's library that was inlined (``tl.cdiv``, ``tl.sum``) is never the place of a finding: it is
     named among the related ones. ``None`` when the compiler recorded no line.
     """
-    user = instruction.user_frame
+    frames = [frame for frame in item.location if frame.line]
+    user = next((index for index, frame in enumerate(frames) if not frame.in_library), None)
     if user is None:
         return None, []
-    callers = _callers(instruction, user)
-    return _location(user), [_location(f) for f in (*instruction.library_frames, *callers)]
+    callers = [frame for frame in frames[user + 1 :] if not frame.in_library]
+    return _location(frames[user]), [_location(frame) for frame in (*frames[:user], *callers)]
 
 
-def busiest(instructions: "Iterable[Instruction]") -> "tuple[Instruction | None, dict[str, int]]":
+def busiest(items: Iterable[T]) -> tuple[T | None, dict[str, int]]:
     """Of several instructions one on the line that has most of them, and the count for each ``file:line``."""
     counts: Counter[str] = Counter()
-    first: dict[str, Instruction] = {}
-    for instruction in instructions:
-        frame = instruction.user_frame
-        if frame is None:
-            continue
-        place = str(_location(frame))
-        counts[place] += 1
-        first.setdefault(place, instruction)
+    first: dict[str, T] = {}
+    for item in items:
+        place = location_of(item)[0]
+        if place is not None:
+            counts[str(place)] += 1
+            first.setdefault(str(place), item)
     if not counts:
         return None, {}
     return first[counts.most_common(1)[0][0]], dict(counts.most_common())
 
 
-def _callers(instruction: "Instruction", user: "Frame") -> "tuple[Frame, ...]":
-    frames = instruction.location
-    after = frames[frames.index(user) + 1 :]
-    return tuple(f for f in after if f.line and not f.in_library)
-
-
-def _location(frame: "Frame") -> Location:
+def _location(frame: Frame) -> Location:
     return Location(file=frame.file, line=frame.line, column=frame.column or None)

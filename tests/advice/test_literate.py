@@ -8,13 +8,13 @@ import pytest
 
 from kprof.analysis import KernelFacts
 from kprof.hardware.machine import load
-from kprof.inputs import amdgcn
+from kprof.inputs import amdgcn, mlir
 from kprof.report import Resources
 from kprof_analyzers.advice import rules
 from kprof_analyzers.scheduling.loops import loop_facts
 
 HERE = Path(__file__).parent
-_BLOCK = re.compile(r"^```asm (\S+)(.*?)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+_BLOCK = re.compile(r"^```(asm|ttgir) (\S+)(.*?)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _KERNEL = """\t.amdgcn_target "amdgcn-amd-amdhsa--{arch}"
 \t.text
 \t.globl\tk
@@ -40,6 +40,7 @@ class Case:
 
     file: Path
     number: int
+    language: str
     arch: str
     facts: dict[str, int]
     body: str
@@ -56,12 +57,13 @@ def cases():
     for file in sorted(HERE.rglob("*.md")):
         if file.name == "README.md":
             continue
-        for number, (arch, facts, text) in enumerate(_BLOCK.findall(file.read_text()), 1):
+        for number, (language, arch, facts, text) in enumerate(_BLOCK.findall(file.read_text()), 1):
             lines = text.splitlines()
             given = dict(part.split("=") for part in facts.split())
             yield Case(
                 file=file,
                 number=number,
+                language=language,
                 arch=arch,
                 facts={name: int(value) for name, value in given.items()},
                 body="\n".join(line for line in lines if not line.startswith("expect:")),
@@ -72,7 +74,9 @@ def cases():
 def facts_of(case: Case) -> KernelFacts:
     """The facts that a rule gets."""
     machine = load(case.arch)
-    program = amdgcn.parse(_KERNEL.format(arch=case.arch, body=case.body)).kernels[0]
+    is_assembly = case.language == "asm"
+    body = case.body if is_assembly else "\ts_nop 0"
+    program = amdgcn.parse(_KERNEL.format(arch=case.arch, body=body)).kernels[0]
     resources = Resources(
         lds_bytes=case.facts.get("lds_bytes", 0),
         num_warps=case.facts.get("num_warps", 4),
@@ -86,6 +90,7 @@ def facts_of(case: Case) -> KernelFacts:
         resources=resources,
         occupancy=None,
         loops=loop_facts(program, machine.wavefront_size),
+        ttgir=None if is_assembly else mlir.parse(case.body),
     )
 
 
@@ -101,7 +106,7 @@ def test_rule_says_what_the_page_says(case):
 
 
 def test_every_rule_has_cases_that_fire_and_cases_that_stay_quiet():
-    """Both kinds, for each rule that judges assembly alone."""
+    """Both kinds, for each rule."""
     by_file: dict[str, set[bool]] = {}
     for case in cases():
         by_file.setdefault(f"{case.file.parent.name}.{case.file.stem}", set()).add(bool(case.expected))

@@ -2,16 +2,13 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from msgspec import UNSET
 
 from kprof.analysis import Analysis, KernelFacts
 from kprof.findings import Advice, Finding, Location, Severity
-from kprof_analyzers.source_lines import location_of
-
-if TYPE_CHECKING:
-    from kprof.inputs.amdgcn import Instruction
+from kprof_analyzers.source_lines import Located, location_of
 
 
 class NotCheckedError(Exception):
@@ -56,13 +53,13 @@ class Rule(ABC):
         self,
         message: str,
         *,
-        at: "Instruction | None" = None,
+        at: Located | None = None,
         evidence: dict[str, Any] | None = None,
         advice: Sequence[Advice] = (),
         severity: Severity | None = None,
         related: Sequence[Location] = (),
     ) -> Finding:
-        """A finding of this rule; ``at`` is the instruction whose source line it belongs to."""
+        """A finding of this rule; ``at`` is the instruction or operation whose line it belongs to."""
         location, library = location_of(at) if at is not None else (None, [])
         return Finding(
             rule=self.id,

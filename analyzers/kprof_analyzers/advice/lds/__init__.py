@@ -1,0 +1,1 @@
+"""Rules about LDS: widths, bank conflicts, conversions."""

@@ -1,0 +1,74 @@
+"""KP112 lds-bank-conflicts."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import ClassVar
+
+from kprof.analysis import KernelFacts
+from kprof.findings import Finding, Severity
+from kprof_analyzers.advice.rule import NotCheckedError, Rule
+from kprof_analyzers.memory.bank_conflicts import BankCost
+from kprof_analyzers.memory.lds_access import LdsAccess, lds_accesses, transposed_lines
+from kprof_analyzers.source_lines import location_of
+
+# Conflicts worth a word: half as many clocks again.
+_SHARE = 0.5
+
+
+class LdsBankConflicts(Rule):
+    """LDS accesses in a loop meet in the same banks.
+
+    ## What it does
+    Computes from the register layout and the LDS layout in the TTGIR which address each lane accesses, and serves the
+    lanes as the hardware does: in groups, one dword a bank and clock. Reports a line of a loop when conflicts add
+    at least half of the clocks that its accesses need without any.
+
+    ## Why it matters
+    LDS is shared by all wavefronts of a CU. Clocks lost to conflicts are lost to all of them.
+
+    ## Evidence
+    `conflicts` and `cycles`: clocks of one wavefront and iteration, lost and needed. `width`: bytes a lane. The lane
+    groups are in the hardware files; where nobody has measured them the rule says so and stays quiet.
+
+    ## What to try
+    `kpack=2` or another `matrix_instr_nonkdim` changes the operand layout; the order of strides decides whether a tile
+    is transposed on its way; on gfx950 async copies use padding.
+    """
+
+    id: ClassVar[str] = "KP112"
+    name: ClassVar[str] = "lds-bank-conflicts"
+    severity: ClassVar[Severity] = Severity.WARNING
+
+    def check(self, facts: KernelFacts) -> Iterable[Finding]:
+        """See :meth:`Rule.check`."""
+        if facts.ttgir is None:
+            raise NotCheckedError("there is no TTGIR")
+        skipped = transposed_lines(facts.program)
+        by_line: dict[tuple[str, int], list[LdsAccess]] = defaultdict(list)
+        for access in lds_accesses(facts.ttgir, facts.arch):
+            place = location_of(access.operation)[0]
+            if access.operation.loop is None or place is None or (place.file, place.line) in skipped:
+                continue
+            if access.cost is None:
+                raise NotCheckedError(access.reason or "the lane groups are not known")
+            by_line[place.file, place.line].append(access)
+        for accesses in by_line.values():
+            cost = sum((a.cost for a in accesses if a.cost is not None), BankCost(0, 0))
+            if cost.conflicts >= _SHARE * cost.cycles:
+                yield self._report(accesses, cost)
+
+    def _report(self, accesses: list[LdsAccess], cost: BankCost) -> Finding:
+        worst = max(accesses, key=lambda a: a.cost.conflicts if a.cost is not None else 0)
+        verb = "writes" if worst.write else "reads"
+        return self.finding(
+            f"{cost.conflicts} clocks of bank conflicts on top of {cost.cycles} in an iteration "
+            f"({worst.instructions} {verb} of {worst.width} B a lane)",
+            at=worst.operation,
+            evidence={
+                "conflicts": cost.conflicts,
+                "cycles": cost.cycles,
+                "width": worst.width,
+                "accesses": len(accesses),
+                "write": worst.write,
+            },
+        )

@@ -1,0 +1,140 @@
+"""What each LDS access of a kernel costs: width and bank conflicts, from the layouts in its TTGIR."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from kprof.hardware.machine import Architecture
+from kprof.inputs.amdgcn import Kernel
+from kprof.inputs.mlir import MemDesc, Module, Operation, Scalar, Tensor
+from kprof.inputs.mlir.layouts import Layout
+from kprof_analyzers.memory.bank_conflicts import BankCost, PhasesUnknownError, access_cost
+from kprof_analyzers.memory.linear_layout import LANE, REGISTER, WARP, Basis, UnknownLayoutError, linear
+from kprof_analyzers.memory.shared_offsets import Placement, placement
+from kprof_analyzers.source_lines import location_of
+
+_WIDEST = 16
+
+
+@dataclass(frozen=True)
+class LdsAccess:
+    """One ``ttg.local_load``, ``ttg.local_store`` or initialised ``ttg.local_alloc``, for one wavefront.
+
+    Attributes:
+        operation: the TTGIR operation.
+        write: writes LDS.
+        width: bytes that a lane moves with one instruction.
+        instructions: LDS instructions of a wavefront, before the assembler pairs them (``ds_read2_b64``).
+        cost: clocks in the banks, all instructions together; ``None`` where the lane groups are not known.
+        reason: why ``cost`` is not known.
+    """
+
+    operation: Operation
+    write: bool
+    width: int
+    instructions: int
+    cost: BankCost | None
+    reason: str | None = None
+
+
+def lds_accesses(module: Module, arch: Architecture) -> Iterator[LdsAccess]:
+    """Every LDS access of a module whose layouts are known here.
+
+    Layout conversions that go through scratch LDS are not among them: the compiler lays that out on its own.
+    """
+    for operation in module.named("ttg.local_load", "ttg.local_store", "ttg.local_alloc"):
+        found = _sides(operation)
+        if found is None:
+            continue
+        tensor, buffer, write = found
+        assert isinstance(tensor.element, Scalar)
+        assert tensor.layout is not None
+        assert buffer.layout is not None
+        allocated = buffer.alloc_shape[-len(buffer.shape) :] or buffer.shape
+        size = (tensor.element.bits or 32) // 8 or 1
+        held, placed = (tensor.layout, tensor.shape), (buffer.layout, tuple(allocated))
+        try:
+            width, instructions, cost, reason = _cost(held, placed, size, arch.name, write=write)
+        except UnknownLayoutError:
+            continue
+        yield LdsAccess(operation, write, width, instructions, cost, reason)
+
+
+def _sides(operation: Operation) -> tuple[Tensor, MemDesc, bool] | None:
+    """The register side and the LDS side of an access, and whether it writes."""
+    tensors = [t for t in operation.types if isinstance(t, Tensor)]
+    buffers = [t for t in operation.types if isinstance(t, MemDesc)]
+    if len(tensors) != 1 or len(buffers) != 1 or not isinstance(tensors[0].element, Scalar):
+        return None
+    if tensors[0].layout is None or buffers[0].layout is None or len(tensors[0].shape) != len(buffers[0].shape):
+        return None
+    return tensors[0], buffers[0], operation.name != "ttg.local_load"
+
+
+@lru_cache(maxsize=512)
+def _cost(
+    held: tuple[Layout, tuple[int, ...]], placed: tuple[Layout, tuple[int, ...]], size: int, arch: str, *, write: bool
+) -> tuple[int, int, BankCost | None, str | None]:
+    """Width in bytes, instructions and cost of a wavefront. Cached: unrolled loops repeat their accesses."""
+    from kprof.hardware.machine import load
+
+    layout, shape = held
+    machine = load(arch)
+    registers = linear(layout, shape)
+    place = placement(*placed)
+    elsewhere = [basis for name in (LANE, WARP) for basis in registers.bases[name]]
+    vector, others = _split(registers.bases[REGISTER], elsewhere, place, size)
+    groups = _combinations(others, len(shape))
+    lanes = [registers.element(0, lane) for lane in range(registers.size(LANE))]
+    width = vector * size
+    total = BankCost(0, 0)
+    try:
+        for group in groups:
+            addresses = [place(_xor(group, lane)) * size for lane in lanes]
+            total = total + access_cost(addresses, width, machine, write=write)
+    except PhasesUnknownError as error:
+        return width, len(groups), None, str(error)
+    return width, len(groups), total, None
+
+
+def _split(bases: Sequence[Basis], elsewhere: Sequence[Basis], place: Placement, size: int) -> tuple[int, list[Basis]]:
+    """How many elements one instruction moves, and the register bases that are left for further instructions.
+
+    The compiler may take registers in any order, so that each basis that continues the run in LDS widens the access.
+    The run must begin at a multiple of its length for every lane: a swizzle whose vectors are shorter ends it.
+    """
+    left = [basis for basis in bases if any(basis)]
+    vector = 1
+    while vector * size < _WIDEST:
+        following = next((basis for basis in left if place(basis) == vector), None)
+        if following is None:
+            break
+        others = [basis for basis in (*left, *elsewhere) if basis is not following]
+        if any(place(basis) & vector for basis in others):
+            break
+        left.remove(following)
+        vector *= 2
+    return vector, left
+
+
+def _combinations(bases: Sequence[Basis], rank: int) -> list[Basis]:
+    """Every exclusive-or of a subset of the bases."""
+    found: list[Basis] = [(0,) * rank]
+    for basis in bases:
+        found += [_xor(element, basis) for element in found]
+    return found
+
+
+def _xor(one: Basis, other: Basis) -> Basis:
+    return tuple(a ^ b for a, b in zip(one, other, strict=True))
+
+
+def transposed_lines(program: Kernel) -> set[tuple[str, int]]:
+    """Source lines whose LDS reads the hardware transposes (``ds_read_b64_tr_b16``): their lanes swap data.
+
+    The addresses of such a read do not follow from the register layout alone, so that its cost is not computed.
+    """
+    places = (
+        location_of(i)[0] for i in program.instructions if "_tr" in i.opcode.name and i.opcode.name.startswith("ds_")
+    )
+    return {(place.file, place.line) for place in places if place is not None}
