@@ -16,6 +16,7 @@ _PUBLIC = {
     "Kernel": "kprof.kernel_spec",
     "Launch": "kprof.kernel_spec",
     "Tensor": "kprof.kernel_spec",
+    "select": "kprof.tuning.dispatch_table",
 }
 
 

@@ -87,5 +87,7 @@ _FORWARD = {"torch": _native, "sdpa": _sdpa, "aiter": _aiter_triton, "ck": _comp
 PROVIDERS = {
     "flash_attention": _FORWARD,
     "attention_lean": _FORWARD,
+    "attention_persistent": _FORWARD,
+    "attention_transposed_v": _FORWARD,
     "attention_forward_backward": {"sdpa": _backward},
 }

@@ -28,4 +28,25 @@ def _gemm(inputs: Values, shape: Shape) -> Values:
     return {"c": (c + inputs["bias"]).to(out) if shape.get("bias") else c}
 
 
-PROVIDERS = {"gemm": {"torch": _gemm}}
+def _multiply_reduce(inputs: Values, shape: Shape) -> Values:
+    """``b`` is stored as [N, K]."""
+    return _gemm(inputs, {**shape, "trans_a": False, "trans_b": True})
+
+
+def _skinny(inputs: Values, shape: Shape) -> Values:
+    import torch
+
+    if shape["dtype"] not in {"fp8e4nv", "fp8e4b8"}:
+        raise KprofError("torch multiplies e5m2 only with e4m3")
+    if shape["per_channel"]:
+        raise KprofError("torch scales rows and columns together or not at all")
+    one = inputs["a_scale"].reshape(()), inputs["b_scale"].reshape(())
+    c = torch._scaled_mm(inputs["a"], inputs["b"].T, *one, out_dtype=torch_dtype(shape["out"]))  # noqa: SLF001 - as above
+    return {"out": c}
+
+
+PROVIDERS = {
+    "gemm": {"torch": _gemm},
+    "gemm_multiply_reduce": {"torch": _multiply_reduce},
+    "gemm_skinny_fp8": {"torch": _skinny},
+}

@@ -13,6 +13,13 @@ def _softmax(inputs: Values, _shape: Shape) -> Values:
     return {"out": inputs["x"].softmax(dim=1)}
 
 
+def _rmsnorm(inputs: Values, shape: Shape) -> Values:
+    import torch
+
+    gain = inputs["gain"] + 1 if shape["unit_offset"] else inputs["gain"]
+    return {"out": torch.nn.functional.rms_norm(inputs["x"], (shape["N"],), gain, shape["eps"])}
+
+
 def _layernorm(inputs: Values, shape: Shape) -> Values:
     import torch
 
@@ -68,6 +75,7 @@ def _swiglu_fp8(inputs: Values, shape: Shape) -> Values:
 
 PROVIDERS = {
     "softmax": {"torch": _softmax},
+    "rmsnorm": {"torch": _rmsnorm},
     "layernorm": {"torch": _layernorm},
     "layernorm_backward": {"torch": _layernorm_backward},
     "rmsnorm_backward": {"torch": _rmsnorm_backward},

@@ -1,0 +1,81 @@
+"""``kprof bench`` and ``kprof select`` on a machine without a GPU."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("triton", reason="kernels are loaded")
+pytestmark = pytest.mark.triton
+
+ROOT = Path(__file__).parents[2]
+
+
+def kprof(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the program."""
+    return subprocess.run(
+        [sys.executable, "-m", "kprof", *arguments], capture_output=True, text=True, cwd=ROOT, check=False, timeout=300
+    )
+
+
+def has_gpu() -> bool:
+    """Whether the bench would really run."""
+    try:
+        import torch
+    except ImportError:
+        return False
+    return bool(torch.cuda.is_available())
+
+
+@pytest.mark.skipif(has_gpu(), reason="there is a GPU here")
+def test_without_a_gpu_bench_says_so_and_offers_the_analysis() -> None:
+    """Exit 2, one message, no traceback."""
+    done = kprof("bench", "softmax")
+
+    assert done.returncode == 2
+    assert "GPU" in done.stderr
+    assert "kprof analyze kernel softmax --arch gfx942" in done.stderr
+    assert "Traceback" not in done.stderr + done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["sofmax"], "did you mean 'softmax'"),
+        (["softmax", "--case", "row_8k"], "rows_8k"),
+        (["softmax", "--shape", "dtype=fp7"], "no element type 'fp7'"),
+        (["softmax", "--shape", "Q=3"], "no shape parameter 'Q'"),
+        (["softmax", "--provider", "tritn"], "no provider 'tritn'"),
+        (["softmax", "--table", "absent.json"], "absent.json"),
+    ],
+)
+def test_a_mistake_is_found_before_the_gpu_is_asked(arguments: list[str], words: str) -> None:
+    """Exit 2 with what is wrong and what would be right."""
+    done = kprof("bench", *arguments)
+
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_select_prints_what_to_use(tmp_path: Path) -> None:
+    """For a person, and as JSON."""
+    done = kprof("select", "mlstm_chunkwise", "--shape", "S=4096,DQK=64,DV=64", "--arch", "MI300X")
+    target = tmp_path / "choice.json"
+    written = kprof("select", "mlstm_chunkwise", "--shape", "DQK=64,DV=64", "--json", str(target), "-q")
+
+    assert done.returncode == 0
+    assert "implementation  mlstm_chunkwise_d64" in done.stdout
+    assert done.stdout.splitlines()[-1] == "select mlstm_chunkwise on gfx942: mlstm_chunkwise_d64 (default)"
+    assert written.returncode == 0
+    assert json.loads(target.read_text())["implementation"] == "mlstm_chunkwise_d64"
+
+
+def test_select_on_an_architecture_that_cannot() -> None:
+    """The reason, not a guess."""
+    done = kprof("select", "swiglu_fp8", "--arch", "gfx1100")
+
+    assert done.returncode == 2
+    assert "gfx1100 has no 8-bit float instructions" in done.stderr
