@@ -38,7 +38,7 @@ def compile_here(request: CompileRequest, progress: Progress | None = None) -> C
 
     Raises:
         KprofError: no usable Triton; the file or function is missing; an argument, option or variable is wrong.
-        CompileFailure: the compiler refused; it holds the stages made before.
+        CompileError: the compiler refused; it holds the stages made before.
     """
     api = versions.api()
     switches.check(request.environment)
@@ -53,7 +53,7 @@ def compile_function(
     """Compile a function that is loaded already. The request's environment is the caller's affair.
 
     Raises:
-        KprofError, CompileFailure: as :func:`compile_here`.
+        KprofError, CompileError: as :func:`compile_here`.
     """
     build = Build(request, function)
     started = time.perf_counter()
@@ -82,7 +82,7 @@ def hash_of(request: CompileRequest, function: Function) -> str:
     """SHA-256 of what decides the result; see :func:`kprof.harness.cache.content_hash`.
 
     Raises:
-        CompileFailure: Triton cannot find what the function refers to.
+        CompileError: Triton cannot find what the function refers to.
     """
     from kprof.harness.cache import content_hash
 
@@ -123,7 +123,7 @@ def _run(api: versions.Api, build: Build, progress: Progress) -> None:
         for stage in list(makers)[list(makers).index(source.ext) :]:
             build.stage = stage
             progress(stage)
-            module = _stage(api, build, stage, makers[stage], module, metadata)
+            module = _stage(api, build, makers[stage], module, metadata)
             now = time.perf_counter()
             build.stage_seconds[stage] = now - started
             started = now
@@ -132,8 +132,9 @@ def _run(api: versions.Api, build: Build, progress: Progress) -> None:
     build.metadata = json.loads(json.dumps(metadata, default=_plain))
 
 
-def _stage(api: versions.Api, build: Build, stage: str, make: Any, module: Any, metadata: dict[str, Any]) -> Any:
+def _stage(api: versions.Api, build: Build, make: Any, module: Any, metadata: dict[str, Any]) -> Any:
     """One stage; the linked code object alone may be missing, for want of a linker."""
+    stage = str(build.stage)
     if stage != "hsaco":
         module = make(module, metadata)
         if stage in STAGES:

@@ -58,7 +58,7 @@ def remember(question: Mapping[str, Any], answer: Any, module: ModuleType, *modu
 
 
 def _own_files() -> dict[str, str]:
-    """kprof's own share in an answer."""
+    """Files of kprof that have a share in an answer."""
     package = Path(__file__).parent.parent
     names = ("kernel_spec.py", "kernel_library.py", "harness/specialize.py", "harness/signature.py")
     paths = [package / name for name in names]

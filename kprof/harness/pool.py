@@ -16,7 +16,7 @@ import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from kprof.harness.cache import lookup
 from kprof.harness.record import load_compiled, load_failure
@@ -28,6 +28,9 @@ TIMEOUT = 600.0
 
 RECYCLE = 500
 """Requests after which a worker is replaced, so that nothing that the compiler leaks adds up."""
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 _START = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from kprof.harness.worker import main; main()"
 
@@ -81,7 +84,7 @@ class Pool:
         self._workers: list[Worker] = []
         self._selector = selectors.DefaultSelector()
 
-    def __enter__(self) -> "Pool":
+    def __enter__(self) -> "Self":
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -1,11 +1,13 @@
 """Compiled kernels and outcomes as a JSON head and raw blobs: for the pipe to workers and for the cache."""
 
+import zlib
 from collections.abc import Mapping
 from typing import Any
 
 from kprof.harness.request import Compiled, CompileRequest, Outcome
 
 _PASSES = "passes"
+_DUMP_LIMIT = 1 << 29
 
 
 def dump_compiled(compiled: Compiled) -> tuple[dict[str, Any], dict[str, str | bytes]]:
@@ -22,7 +24,8 @@ def dump_compiled(compiled: Compiled) -> tuple[dict[str, Any], dict[str, str | b
     }
     blobs = dict(compiled.stages)
     if compiled.passes is not None:
-        blobs[_PASSES] = compiled.passes.text
+        # Dozens of prints of nearly the same module: a hundredth of it is left.
+        blobs[_PASSES] = zlib.compress(compiled.passes.text.encode(), 1)
     return head, blobs
 
 
@@ -37,10 +40,10 @@ def load_compiled(
     stages = dict(blobs)
     dump = stages.pop(_PASSES, None)
     passes = None
-    if isinstance(dump, str):
+    if isinstance(dump, bytes):
         from kprof.harness.passes import PassHistory
 
-        passes = PassHistory(dump)
+        passes = PassHistory(zlib.decompressobj().decompress(dump, _DUMP_LIMIT).decode(errors="replace"))
     return Compiled(
         request=request,
         stages=stages,

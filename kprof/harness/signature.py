@@ -40,9 +40,9 @@ def from_signature(
     signature: SignatureLike,
     arch: str,
     constexprs: Mapping[str, Any] | None = None,
+    *,
     options: Mapping[str, Any] | None = None,
     environment: Mapping[str, str | None] | None = None,
-    *,
     passes: bool = False,
 ) -> CompileRequest:
     """A compile request from written argument types.
@@ -71,7 +71,9 @@ def from_signature(
     given = {name: _item(function, name, item) for name, item in items.items()}
     for name in values:
         if name in given:
-            raise KprofError(f"{function.name}: {name!r} is given in the signature and as a value", path=_path(function))
+            raise KprofError(
+                f"{function.name}: {name!r} is given in the signature and as a value", path=_path(function)
+            )
     launch_args = {**{k: v for k, v in tuned.items() if k in known}, **given, **values}
     _complete(function, launch_args)
     typed = {name: value for name, value in launch_args.items() if isinstance(value, _Typed)}
@@ -223,7 +225,7 @@ def _pointer(what: str, element: str, hints: Sequence[str]) -> _Typed:
     unknown = set(hints) - {"16", "1", "wide"}
     if unknown:
         raise KprofError(
-            f"{what} has the unknown hint {sorted(unknown)[0]!r}",
+            f"{what} has the unknown hint {min(unknown)!r}",
             hint="16 is the default, 1 is a pointer that is not aligned, wide one to more than 2 GiB",
         )
     elements = 2**31 if "wide" in hints else 1024

@@ -91,7 +91,7 @@ def load_module(path: str | Path) -> ModuleType:
     try:
         with _importing(file.parent):
             spec.loader.exec_module(module)
-    except Exception as error:  # noqa: BLE001  # user code may raise anything at all
+    except Exception as error:  # user code may raise anything at all
         raise _import_failure(path, file, error) from error
     except SystemExit as error:
         raise KprofError(f"calls sys.exit({error.code!r}) when it is imported", path=str(path)) from error
@@ -161,8 +161,8 @@ def load_function(path: str | Path, name: str) -> Function:
     function = unwrap(value, path=Path(path).absolute(), name=name, module=module)
     if function is None:
         kind = "a Python function without @triton.jit" if callable(value) else f"a {type(value).__name__}"
-        hint = f"its Triton functions are {', '.join(known)}" if known else None
-        raise KprofError(f"{name!r} is {kind}, not a Triton function", path=str(path), hint=hint)
+        has = f"its Triton functions are {', '.join(known)}" if known else "it has no Triton functions"
+        raise KprofError(f"{name!r} is {kind}, not a Triton function", path=str(path), hint=has)
     return function
 
 

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 
 from kprof.errors import KprofError
 from kprof.harness.dependencies import Stamp, stale
-from kprof.harness.failures import CompileFailure, from_diagnostics
+from kprof.harness.failures import CompileError, from_diagnostics
 from kprof.harness.record import dump_compiled
 from kprof.harness.request import Compiled, from_json
 from kprof.harness.wire import pack, unpack
@@ -68,7 +68,7 @@ def _serve(message: dict[str, Any], answers: BinaryIO) -> tuple[dict[str, Any], 
 
     try:
         compiled = build(request, Path(message["cache"]) if message["cache"] else None, progress, log, _LOADED)
-    except CompileFailure as failure:
+    except CompileError as failure:
         explained = from_diagnostics(failure, log())
         head = _failure(explained) | {"stage": explained.stage, "diagnostics": explained.diagnostics}
         return head, dict(explained.stages)

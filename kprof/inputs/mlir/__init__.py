@@ -1,6 +1,6 @@
-"""Triton's intermediate representation (TTIR, TTGIR), read without MLIR.
+r"""Triton's intermediate representation (TTIR, TTGIR), read without MLIR.
 
->>> module = parse('module attributes {"ttg.num-warps" = 4 : i32} {\\n}')
+>>> module = parse('module attributes {"ttg.num-warps" = 4 : i32} {\n}')
 >>> module.num_warps
 4
 """

@@ -43,7 +43,7 @@ def _per_dimension(layout: Layout | None, shape: Shape) -> tuple[int, ...] | Non
         return tuple(_times(size, each * lanes * warps) * each for size, each, lanes, warps in tiles)
     if isinstance(layout, Mfma) and len(shape) == len(layout.warps_per_cta):
         return _matrix(shape, layout.instr_shape[:2], layout, _LANES_CDNA)
-    if isinstance(layout, Wmma) and layout.warps_per_cta and len(shape) == len(layout.warps_per_cta):
+    if isinstance(layout, Wmma) and len(shape) == len(_warps(layout)):
         return _matrix(shape, layout.instr_shape[:2], layout, _LANES_RDNA)
     if isinstance(layout, DotOperand):
         return _operand(layout, shape)
@@ -58,14 +58,21 @@ def _matrix(shape: Shape, instruction: Shape, layout: Mfma | Wmma, lanes: int) -
     own = (1, m * n // lanes) if layout.is_transposed else (m * n // lanes, 1)
     whole = (*(1 for _ in held), m, n)
     each = (*held, *own)
-    dimensions = zip(shape, whole, each, tiles, layout.warps_per_cta, strict=True)
+    dimensions = zip(shape, whole, each, tiles, _warps(layout), strict=True)
     return tuple(
         _times(size, tile * many * warps) * many * elements for size, tile, elements, many, warps in dimensions
     )
 
 
+def _warps(layout: Mfma | Wmma) -> tuple[int, ...]:
+    """Warps a dimension, also where the text gives a basis for every bit of the warp's number."""
+    if isinstance(layout, Mfma) or layout.warps_per_cta or not layout.warp_bases:
+        return layout.warps_per_cta
+    return tuple(1 << sum(basis[d] != 0 for basis in layout.warp_bases) for d in range(len(layout.warp_bases[0])))
+
+
 def _operand(layout: DotOperand, shape: Shape) -> tuple[int, ...] | None:
-    """Operand of an MFMA: along M or N as the result, along K ``k_width`` neighbours in each of 64/M groups of lanes."""
+    """Operand of an MFMA: along M or N as the result, along K ``k_width`` neighbours in each of 64/M lane groups."""
     parent = layout.parent
     if not isinstance(parent, Mfma) or not layout.k_width or len(shape) != 2:
         return None

@@ -13,8 +13,11 @@ _OPERATION = re.compile(
     r"(?:(%[\w$.-]+(?::\d+)?(?:\s*,\s*%[\w$.-]+(?::\d+)?)*)\s*=\s*)?(\"?)([A-Za-z_][\w$]*(?:\.[\w$-]+)*)\2(?=[\s(<{\[@%#\"]|$)"
 )
 _DIALECTS = frozenset(
-    "tt ttg triton_gpu ttng triton_nvidia_gpu amdg amdgpu arith scf cf math builtin func gpu rocdl nvgpu nvvm ub"
-    " index vector memref tensor affine llvm gluon proton proton_gpu triton".split()
+    {
+        *("tt", "ttg", "triton_gpu", "ttng", "triton_nvidia_gpu", "amdg", "amdgpu", "triton", "gluon", "proton"),
+        *("proton_gpu", "arith", "scf", "cf", "math", "builtin", "func", "gpu", "rocdl", "nvgpu", "nvvm", "ub"),
+        *("index", "vector", "memref", "tensor", "affine", "llvm"),
+    }
 )
 _SPELLINGS = (("triton_gpu.", "ttg."), ("amdgpu.", "amdg."), ("triton_nvidia_gpu.", "ttng."))
 _JOIN = 64
@@ -88,7 +91,7 @@ class _Scan:
 
     def line(self, number: int, line: str) -> None:
         first = line[0]
-        if first == "%" or first == '"' or first.isalpha():
+        if first in '%"' or first.isalpha():
             self._operation(number, line)
         elif first == "}":
             self._close(number, line)

@@ -98,7 +98,7 @@ def fields(text: str, depth: int = 0) -> dict[str, Any]:
 
 
 def unescape(text: str) -> str:
-    """A string's characters: ``\\22`` is a byte in hexadecimal, ``\\\\`` a backslash."""
+    """A string's characters: a backslash stands before two hexadecimal digits of a byte, or before itself."""
     if "\\" not in text:
         return text
     raw = re.sub(rb"\\([0-9A-Fa-f]{2})", lambda m: bytes([int(m[1], 16)]), text.encode())

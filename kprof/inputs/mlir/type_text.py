@@ -94,7 +94,7 @@ def types_in(text: str, reader: TypeReader) -> list[Type]:
     text = text.strip()
     if text.startswith("(") and closing(text, 0) == len(text) - 1:
         text = text[1:-1]
-    found = []
+    found: list[Type] = []
     for part in split(text):
         found.extend(reader.read(piece) for piece in _pieces(part))
     return found

@@ -1,0 +1,308 @@
+"""What each compiler pass did to the kernel.
+
+Which one changed the LDS size, brought this layout conversion in, lost a vector width?
+MLIR prints the whole module before each pass. What a pass did is therefore the difference between its own print and
+the next one's; of nested passes (a canonicalizer inside the inliner) the innermost gets the blame. After the lowering
+to LLVM there are no layouts and buffers to measure any more.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+from kprof.errors import KprofError
+from kprof.inputs.mlir import MemDesc, Module, Operation, Tensor, parse
+from kprof.inputs.mlir.measures import lds_bytes, vector_bytes
+
+STAGE_MARK = "// kprof stage "
+"""Begins the line that the harness writes between the stages of a dump."""
+
+_HEADER = re.compile(
+    r"^// -----// IR Dump (?P<when>Before|After) (?P<what>.*?)(?P<failed> Failed)?"
+    r"(?: \('(?P<scope>[\w.]+)' operation(?:: (?P<symbol>@[^\n]*?))?\))? //----- //$"
+    rf"|^{re.escape(STAGE_MARK)}(?P<stage>\w+)$",
+    re.MULTILINE,
+)
+_NAME = re.compile(
+    r"(?P<class>\w+(?:::\w+)*)(?: \((?P<old>[\w-]+)\)|: (?P<new>[\w-]+)(?P<options>\{.*\})?)?", re.DOTALL
+)
+
+Number = int | None
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A number that can be read off a module.
+
+    Attributes:
+        name: key.
+        unit: ``bytes`` or ``operations``.
+        summary: what it counts.
+        measure: the number for a module; ``None`` when it has no meaning there.
+    """
+
+    name: str
+    unit: str
+    summary: str
+    measure: Callable[[Module], Number] = field(repr=False)
+
+
+@dataclass(eq=False)
+class PassRecord:
+    """One run of one pass.
+
+    Attributes:
+        order: position in the history, from 0.
+        name: the pass as on MLIR's command line: ``tritonamdgpu-pipeline``.
+        options: its options in braces, where the compiler prints them.
+        scope: operation that it ran on: ``builtin.module``, ``tt.func``.
+        symbol: the function's name, where it ran on one.
+        stage: stage of the compiler: ``ttir``, ``ttgir``, ``llir``; ``None`` when not known.
+        failed: whether the compiler stopped here.
+        before: the module before.
+        after: the module after; ``None`` for the last pass.
+    """
+
+    order: int
+    name: str
+    options: str
+    scope: str
+    symbol: str | None
+    stage: str | None
+    failed: bool
+    before: str = field(repr=False)
+    after: str | None = field(default=None, repr=False)
+
+    @property
+    def changed(self) -> bool | None:
+        """Whether the text of the module changed; ``None`` when what came after is not known."""
+        return None if self.after is None else self.after != self.before
+
+    @cached_property
+    def module(self) -> Module | None:
+        """The module before the pass, read; ``None`` when the print is not MLIR."""
+        try:
+            return parse(self.before)
+        except KprofError:
+            return None
+
+
+@dataclass(frozen=True)
+class Change:
+    """A pass that changed a metric, with the values before and after it."""
+
+    record: PassRecord
+    before: Number
+    after: Number
+
+    def __str__(self) -> str:
+        return f"{self.record.name} (pass {self.record.order}): {self.before} -> {self.after}"
+
+
+@dataclass(eq=False)
+class PassHistory:
+    """Every pass of one compile, from what ``MLIR_ENABLE_DUMP=1`` prints.
+
+    Attributes:
+        text: the dump.
+    """
+
+    text: str = field(repr=False)
+
+    @cached_property
+    def records(self) -> Sequence[PassRecord]:
+        """Passes in the order in which they ran."""
+        found: list[PassRecord] = []
+        stage = None
+        for match, body in self._sections():
+            if match["stage"]:
+                stage = match["stage"]
+                continue
+            if match["when"] == "After":
+                _finish(found, match, body)
+                continue
+            name = _NAME.match(match["what"])
+            found.append(
+                PassRecord(
+                    order=len(found),
+                    name=((name["old"] or name["new"] or name["class"]) if name else match["what"]),
+                    options=(name["options"] or "") if name else "",
+                    scope=match["scope"] or "",
+                    symbol=match["symbol"],
+                    stage=stage,
+                    failed=False,
+                    before=body,
+                )
+            )
+        for record, following in pairwise(found):
+            record.after = record.after if record.after is not None else following.before
+        return found
+
+    def _sections(self) -> Iterator[tuple[re.Match[str], str]]:
+        matches = list(_HEADER.finditer(self.text))
+        ends = [match.start() for match in matches[1:]] + [len(self.text)]
+        for match, end in zip(matches, ends, strict=True):
+            yield match, self.text[match.end() : end].strip("\n")
+
+    def changes(self, metric: str) -> list[Change]:
+        """Passes that changed a metric, in order.
+
+        Raises:
+            KprofError: there is no such metric.
+        """
+        measure = _metric(metric).measure
+        return self._changes(measure)
+
+    def first_change(self, metric: str) -> Change | None:
+        """The pass that changed a metric first; ``None`` when none did.
+
+        Raises:
+            KprofError: there is no such metric.
+        """
+        return next(iter(self.changes(metric)), None)
+
+    def introduced(self, operation: str, line: int | None = None) -> list[Change]:
+        """Passes after which there are more operations of this name, of a line of the user's source if given."""
+
+        def count(module: Module) -> Number:
+            if _lowered(module):
+                return None
+            return sum(1 for op in module.named(operation) if line is None or _line(op) == line)
+
+        return [change for change in self._changes(count) if (change.after or 0) > (change.before or 0)]
+
+    def narrowed(self, line: int | None = None) -> list[Change]:
+        """Passes after which the narrowest global access, of a line if given, is narrower, in bytes a thread."""
+
+        def width(module: Module) -> Number:
+            return None if _lowered(module) else _vector(module, min, line)
+
+        changes = self._changes(width)
+        return [c for c in changes if c.before is not None and c.after is not None and c.after < c.before]
+
+    def table(self, metrics: Sequence[str] | None = None) -> list[dict[str, Any]]:
+        """A row for every pass that changed one of the metrics: its order, name, stage and the values after it.
+
+        Raises:
+            KprofError: there is no such metric.
+        """
+        chosen = [_metric(name) for name in metrics or METRICS]
+        rows: list[dict[str, Any]] = []
+        first = self.records[0].module if self.records else None
+        values = {metric.name: metric.measure(first) for metric in chosen} if first else {}
+        for record, following in pairwise(self.records):
+            module = following.module
+            if record.changed is False or module is None:
+                continue
+            now = {metric.name: metric.measure(module) for metric in chosen}
+            if now != values:
+                rows.append({"order": record.order, "pass": record.name, "stage": record.stage, **now})
+                values = now
+        return rows
+
+    def _changes(self, measure: Callable[[Module], Number]) -> list[Change]:
+        found, known = [], None
+        for record, following in pairwise(self.records):
+            if known is None and record.module is not None:
+                known = measure(record.module)
+            if record.changed is False or following.module is None:
+                continue
+            now = measure(following.module)
+            if now is not None and now != known:
+                found.append(Change(record, known, now))
+            known = now
+        return found
+
+
+def _finish(found: list[PassRecord], match: re.Match[str], body: str) -> None:
+    """A print after a pass: only failing ones have it."""
+    if found:
+        found[-1].after = body
+        found[-1].failed = bool(match["failed"])
+
+
+def _metric(name: str) -> Metric:
+    from kprof.harness.options import near_hint
+
+    if name not in METRICS:
+        raise KprofError(f"there is no metric {name!r} of a pass", hint=near_hint(name, METRICS, "there are"))
+    return METRICS[name]
+
+
+def _lowered(module: Module) -> bool:
+    return any(op.name == "llvm.func" for op in module.functions)
+
+
+def _count(*names: str) -> Callable[[Module], Number]:
+    def measure(module: Module) -> Number:
+        return None if _lowered(module) else sum(1 for _ in module.named(*names))
+
+    return measure
+
+
+def _allocated(module: Module) -> Number:
+    if _lowered(module):
+        return None
+    buffers = (op.result_types[0] for op in module.named("ttg.local_alloc") if op.result_types)
+    return sum(lds_bytes(buffer) or 0 for buffer in buffers if isinstance(buffer, MemDesc))
+
+
+def _buffers(module: Module) -> Number:
+    """Copies that a multi-buffered allocation has: its first dimension where there are three."""
+    if _lowered(module):
+        return None
+    types = (op.result_types[0] for op in module.named("ttg.local_alloc") if op.result_types)
+    return max((t.shape[0] for t in types if isinstance(t, MemDesc) and len(t.shape) > 2), default=0)
+
+
+def _widest(module: Module) -> Number:
+    return None if _lowered(module) else _vector(module, max)
+
+
+def _narrowest(module: Module) -> Number:
+    return None if _lowered(module) else _vector(module, min)
+
+
+def _vector(module: Module, pick: Callable[..., int], line: int | None = None) -> Number:
+    widths = []
+    for op in module.named("tt.load", "tt.store", "amdg.buffer_load", "amdg.buffer_store"):
+        tensor = next((t for t in op.types if isinstance(t, Tensor)), None)
+        width = vector_bytes(tensor) if tensor is not None and tensor.layout is not None else None
+        if width is not None and (line is None or _line(op) == line):
+            widths.append(width)
+    return pick(widths) if widths else None
+
+
+def _line(op: Operation) -> int | None:
+    frame = op.user_frame
+    return frame.line if frame else None
+
+
+METRICS: Mapping[str, Metric] = {
+    metric.name: metric
+    for metric in (
+        Metric("shared", "bytes", "LDS of the workgroup, once the compiler has placed it", lambda m: m.shared_bytes),
+        Metric("allocated", "bytes", "LDS buffers declared so far, padding included, overlaps not", _allocated),
+        Metric("buffers", "copies", "buffers of the deepest software pipeline", _buffers),
+        Metric("convert_layout", "operations", "layout conversions", _count("ttg.convert_layout")),
+        Metric("local_alloc", "operations", "LDS buffers", _count("ttg.local_alloc")),
+        Metric("local_load", "operations", "LDS reads", _count("ttg.local_load")),
+        Metric("local_store", "operations", "LDS writes", _count("ttg.local_store")),
+        Metric(
+            "async_copy",
+            "operations",
+            "copies from global memory straight into LDS",
+            _count("ttg.async_copy_*", "amdg.buffer_load_to_local", "amdg.async_*"),
+        ),
+        Metric("loads", "operations", "global loads of pointers", _count("tt.load")),
+        Metric("buffer_ops", "operations", "buffer operations", _count("amdg.buffer_*")),
+        Metric("dots", "operations", "matrix products", _count("tt.dot", "tt.dot_scaled")),
+        Metric("loops", "operations", "loops", _count("scf.for", "scf.while")),
+        Metric("vector_max", "bytes", "widest global access that layouts allow, a thread", _widest),
+        Metric("vector_min", "bytes", "narrowest global access that layouts allow, a thread", _narrowest),
+    )
+}
+"""What can be followed through the passes."""
