@@ -10,7 +10,6 @@ class SlimArgs(msgspec.Struct, gc=False):
     """The arguments that sums by device need."""
 
     device: Loose = None
-    stream: Loose = None
     rank: Loose = None
 
 
@@ -29,7 +28,6 @@ class SlimEvent(msgspec.Struct, gc=False):
     ts: int | float | None = None
     dur: int | float | None = None
     pid: Loose = None
-    tid: Loose = None
     args: SlimArgs | None = None
 
 

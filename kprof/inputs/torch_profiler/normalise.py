@@ -51,7 +51,7 @@ for _category in _NOT_IN_TABLES:
 GPU_KINDS = frozenset({"kernel", "copy", "memset"})
 
 # Before Kineto the profiler wrote no category but told the two sides apart by process.
-_PRE_KINETO = {"CUDA functions": "kernel", "CPU functions": "operator"}
+PRE_KINETO = {"CUDA functions": "kernel", "CPU functions": "operator"}
 
 INT64_MAX = (1 << 63) - 1
 # Beyond this many microseconds a time does not fit 64 bits of nanoseconds.
@@ -68,8 +68,8 @@ def kind_of(category: str, pid: Loose = None) -> Kind:
     kind = KINDS.get(category)
     if kind is None:
         kind = KINDS[category] = KINDS.get(category.lower(), "unknown")
-    if not category and isinstance(pid, str) and pid in _PRE_KINETO:
-        return "kernel" if _PRE_KINETO[pid] == "kernel" else "operator"
+    if not category and isinstance(pid, str) and pid in PRE_KINETO:
+        return "kernel" if PRE_KINETO[pid] == "kernel" else "operator"
     return kind
 
 

@@ -101,6 +101,8 @@ class Repair:
         for name in ("ts", "dur"):
             setattr(event, name, self._number(value.get(name), name, place))
         for name in ("pid", "tid"):
+            if not hasattr(event, name):
+                continue
             plain = value.get(name)
             setattr(event, name, plain if isinstance(plain, (int, float, str)) else None)
         args = value.get("args")

@@ -1,0 +1,143 @@
+"""Kernels grouped as practitioners group them; the rules are data that a user's file may extend."""
+
+import re
+import sys
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from kprof.errors import KprofError
+from kprof.inputs.torch_profiler.model import Activity, Trace
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+OTHER = "other"
+COMMUNICATION = "communication"
+MEMORY = "memory"
+_KEYS = ("kernel", "operator", "module")
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One rule: a category, and for each of kernel, operator and module a pattern or ``None``."""
+
+    name: str
+    kernel: re.Pattern[str] | None
+    operator: re.Pattern[str] | None
+    module: re.Pattern[str] | None
+
+    def matches(self, kernel: str, operators: str, modules: str) -> bool:
+        """Whether every pattern of the rule is found; operators and modules are newline-joined names."""
+        return (
+            (self.kernel is None or self.kernel.search(kernel) is not None)
+            and (self.operator is None or self.operator.search(operators) is not None)
+            and (self.module is None or self.module.search(modules) is not None)
+        )
+
+
+@dataclass
+class Categories:
+    """An ordered list of rules, with what has been decided remembered."""
+
+    rules: tuple[Rule, ...]
+    _known: dict[tuple[str, str, str], str] = field(default_factory=dict, repr=False)
+
+    def of_name(self, kernel: str) -> str:
+        """The category by the kernel's name alone: rules that ask for more do not match."""
+        return self._decide(kernel, "", "")
+
+    def of(self, trace: Trace, activity: Activity) -> str:
+        """The category of one GPU activity, by its name and by what launched it."""
+        if activity.kind != "kernel":
+            return MEMORY
+        operators = "\n".join(o.name for o in trace.operator_chain(activity.operator))
+        modules = "\n".join(trace.modules(activity))
+        return self._decide(activity.name, operators, modules)
+
+    def _decide(self, kernel: str, operators: str, modules: str) -> str:
+        key = (kernel, operators, modules)
+        known = self._known.get(key)
+        if known is None:
+            known = next((r.name for r in self.rules if r.matches(kernel, operators, modules)), OTHER)
+            if len(self._known) < 200_000:
+                self._known[key] = known
+        return known
+
+    def names(self) -> list[str]:
+        """Every category once, in the order of the rules, ``other`` last."""
+        return [*dict.fromkeys(r.name for r in self.rules), OTHER]
+
+
+def load_categories(path: Path | str | None = None) -> Categories:
+    """The shipped rules, behind those of the user's file when one is given.
+
+    Raises:
+        KprofError: the file cannot be read, is not TOML, or has a rule that is no rule.
+    """
+    shipped = _shipped()
+    if path is None:
+        return Categories(tuple(_rules(shipped, shipped.get("patterns", {}), "categories.toml")))
+    try:
+        own = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise KprofError(f"cannot read the categories: {error.strerror}", path=str(path)) from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise KprofError(f"the categories are not TOML: {error}", path=str(path)) from error
+    patterns = shipped.get("patterns", {}) | _table(own.get("patterns", {}), str(path))
+    return Categories((*_rules(own, patterns, str(path)), *_rules(shipped, patterns, "categories.toml")))
+
+
+@cache
+def _shipped() -> dict[str, Any]:
+    return tomllib.loads(resources.files(__package__).joinpath("categories.toml").read_text(encoding="utf-8"))
+
+
+def _table(value: Any, path: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise KprofError("[patterns] has to be a table of lists", path=path)
+    return value
+
+
+def _rules(data: dict[str, Any], patterns: dict[str, Any], path: str) -> list[Rule]:
+    found = data.get("category", [])
+    if not isinstance(found, list):
+        raise KprofError("rules are written as [[category]]", path=path)
+    return [_rule(entry, number, patterns, path) for number, entry in enumerate(found, 1)]
+
+
+def _rule(entry: Any, number: int, patterns: dict[str, Any], path: str) -> Rule:
+    place = f"category {number}"
+    if not isinstance(entry, dict) or not isinstance(entry.get("name"), str) or not entry["name"]:
+        raise KprofError("a category needs a name", path=path, place=place)
+    unknown = ", ".join(sorted(set(entry) - {"name", *_KEYS}))
+    if unknown or not set(entry) & set(_KEYS):
+        raise KprofError(
+            f"category {entry['name']!r} {'has unknown keys: ' + unknown if unknown else 'is empty'}",
+            path=path,
+            place=place,
+            hint=f"keys are name, {', '.join(_KEYS)}",
+        )
+    compiled = {key: _pattern(entry[key], patterns, path, place) for key in _KEYS if key in entry}
+    return Rule(entry["name"], compiled.get("kernel"), compiled.get("operator"), compiled.get("module"))
+
+
+def _pattern(value: Any, patterns: dict[str, Any], path: str, place: str) -> re.Pattern[str]:
+    parts: list[str] = []
+    for item in value if isinstance(value, list) else [value]:
+        if not isinstance(item, str):
+            raise KprofError("patterns are texts", path=path, place=place)
+        if item.startswith("@"):
+            if item[1:] not in patterns:
+                raise KprofError(f"no pattern {item[1:]!r} under [patterns]", path=path, place=place)
+            parts.extend(patterns[item[1:]])
+        else:
+            parts.append(item)
+    try:
+        return re.compile("|".join(f"(?:{part})" for part in parts), re.IGNORECASE | re.MULTILINE)
+    except re.error as error:
+        raise KprofError(f"not a regular expression: {error}", path=path, place=place) from error

@@ -1,0 +1,189 @@
+"""Exact unions of time intervals in little memory: how long anything of a kind was running.
+
+Intervals are half open, ``[start, end)``, in whole nanoseconds. A set holds its disjoint intervals in two arrays of
+8-byte integers; only when there are more than :data:`MAX_INTERVALS` of them are the shortest gaps closed, and
+:attr:`IntervalSet.error_ns` says by how much the union may then be too long.
+"""
+
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+MAX_INTERVALS = 2_000_000
+_BUFFER = 1 << 15
+_WINDOW = 1 << 13
+
+
+@dataclass(slots=True)
+class Disjoint:
+    """Sorted intervals that neither overlap nor touch."""
+
+    starts: "array[int]" = field(default_factory=lambda: array("q"))
+    ends: "array[int]" = field(default_factory=lambda: array("q"))
+
+    def __len__(self) -> int:
+        """Number of intervals."""
+        return len(self.starts)
+
+    def __iter__(self) -> Iterator[tuple[int, int]]:
+        """``(start, end)`` in order."""
+        return zip(self.starts, self.ends, strict=True)
+
+    def length(self) -> int:
+        """Sum of the lengths, in ns."""
+        return sum(self.ends) - sum(self.starts)
+
+
+def union(pairs: Iterable[tuple[int, int]]) -> Disjoint:
+    """The union of intervals that come sorted by start; empty ones vanish."""
+    result = Disjoint()
+    starts, ends = result.starts, result.ends
+    open_start = open_end = None
+    for start, end in pairs:
+        if end <= start:
+            continue
+        if open_end is None or open_start is None:
+            open_start, open_end = start, end
+        elif start > open_end:
+            starts.append(open_start)
+            ends.append(open_end)
+            open_start, open_end = start, end
+        elif end > open_end:
+            open_end = end
+    if open_start is not None and open_end is not None:
+        starts.append(open_start)
+        ends.append(open_end)
+    return result
+
+
+def merged(*sets: Disjoint) -> Disjoint:
+    """The union of several sets."""
+    full = [s for s in sets if len(s)]
+    return full[0] if len(full) == 1 else union(_in_order(full))
+
+
+def _in_order(sets: list[Disjoint]) -> Iterator[tuple[int, int]]:
+    """All intervals by start, window by window: sorting a few thousand at a time beats a heap by far."""
+    if not sets:
+        return
+    pivots = max(sets, key=len).starts
+    at = [0] * len(sets)
+    for pivot in range(_WINDOW, len(pivots) + _WINDOW, _WINDOW):
+        upto = [bisect_left(s.starts, pivots[pivot]) if pivot < len(pivots) else len(s) for s in sets]
+        window = [
+            pair
+            for s, low, high in zip(sets, at, upto, strict=True)
+            for pair in zip(s.starts[low:high], s.ends[low:high], strict=True)
+        ]
+        window.sort()
+        yield from window
+        at = upto
+
+
+def subtract(left: Disjoint, right: Disjoint) -> Disjoint:
+    """What is in ``left`` and not in ``right``."""
+    result = Disjoint()
+    index = 0
+    for start, end in left:
+        while index < len(right) and right.ends[index] <= start:
+            index += 1
+        at, scan = start, index
+        while scan < len(right) and right.starts[scan] < end:
+            if right.starts[scan] > at:
+                result.starts.append(at)
+                result.ends.append(right.starts[scan])
+            at = max(at, right.ends[scan])
+            scan += 1
+        if at < end:
+            result.starts.append(at)
+            result.ends.append(end)
+    return result
+
+
+def gaps(busy: Disjoint) -> Iterator[tuple[int, int]]:
+    """The intervals between those of a set."""
+    for index in range(1, len(busy)):
+        yield busy.ends[index - 1], busy.starts[index]
+
+
+class IntervalSet:
+    """Collects intervals in any order; close to sorted is fastest."""
+
+    def __init__(self, limit: int = MAX_INTERVALS) -> None:
+        self._limit = limit
+        self._starts = array("q")
+        self._ends = array("q")
+        self._runs: list[Disjoint] = []
+        self.error_ns = 0
+
+    def add(self, start: int, end: int) -> None:
+        """Add ``[start, end)``."""
+        self._starts.append(start)
+        self._ends.append(end)
+        if len(self._starts) >= _BUFFER:
+            self._flush()
+
+    def add_many(self, starts: list[int], ends: list[int]) -> None:
+        """Add intervals whose ends stand beside their starts."""
+        self._starts.extend(starts)
+        self._ends.extend(ends)
+
+    def settle(self) -> None:
+        """Merge what has been added since, if it is enough to be worth it; call it where order in time is whole."""
+        if len(self._starts) >= _BUFFER:
+            self._flush()
+
+    def disjoint(self) -> Disjoint:
+        """The union of everything added so far."""
+        self._flush()
+        if len(self._runs) > 1:
+            self._runs = [merged(*self._runs)]
+        return self._runs[0] if self._runs else Disjoint()
+
+    def _flush(self) -> None:
+        if not self._starts:
+            return
+        run = union(sorted(zip(self._starts, self._ends, strict=True)))
+        self._starts, self._ends = array("q"), array("q")
+        if not len(run):
+            return
+        self._append(run)
+        # Runs double in length from the last to the first, so each interval is merged only a few times.
+        while len(self._runs) > 1 and len(self._runs[-1]) * 2 > len(self._runs[-2]):
+            last = self._runs.pop()
+            self._runs.append(merged(self._runs.pop(), last))
+        if sum(map(len, self._runs)) > self._limit:
+            self._coarsen()
+
+    def _append(self, run: Disjoint) -> None:
+        """Put a run behind the last one when only their ends overlap, else beside it."""
+        if self._runs:
+            last = self._runs[-1]
+            keep = bisect_left(last.ends, run.starts[0])
+            if len(last) - keep <= _BUFFER:
+                if keep < len(last):
+                    tail = Disjoint(last.starts[keep:], last.ends[keep:])
+                    del last.starts[keep:], last.ends[keep:]
+                    run = merged(tail, run)
+                last.starts.extend(run.starts)
+                last.ends.extend(run.ends)
+                return
+        self._runs.append(run)
+
+    def _coarsen(self) -> None:
+        whole = merged(*self._runs)
+        self._runs = [whole]
+        widest = 1
+        while len(whole) > self._limit // 2:
+            widest *= 2
+            closed = Disjoint()
+            for start, end in whole:
+                if closed.ends and start - closed.ends[-1] <= widest:
+                    self.error_ns += start - closed.ends[-1]
+                    closed.ends[-1] = end
+                else:
+                    closed.starts.append(start)
+                    closed.ends.append(end)
+            whole = closed
+            self._runs = [whole]

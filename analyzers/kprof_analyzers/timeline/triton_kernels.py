@@ -1,0 +1,97 @@
+"""Triton kernels in a trace, with what the launch tells, to be joined with their static analysis."""
+
+import re
+from collections import Counter
+from typing import Literal
+
+import msgspec
+
+from kprof.inputs.torch_profiler.model import Activity, Operator, Size, Trace
+
+_INDUCTOR = re.compile(r"^triton_(?:poi|red|per|tem|for|mm|bmm|flex)?_?\w*$")
+# A Triton kernel's name is a Python function's: no C++ scope, template or mangling.
+_PLAIN = re.compile(r"^[A-Za-z_]\w*$")
+_NOT_TRITON = re.compile(
+    r"^(?:Cijk_|_Z|__amd_|nccl|rccl|SubTensorOp|batched_transpose|igemm_|miopen|Im2|MIOpen|naive_conv|gcnAsm|ampere_|volta_)"
+    r"|^(?:volta|turing|sm\d+|cudnn|cutlass)_",
+    re.IGNORECASE,
+)
+_MODULE_LAUNCH = ("hipModuleLaunchKernel", "cuLaunchKernel", "hipDrvLaunchKernelEx", "cuLaunchKernelEx")
+
+
+class TritonKernel(msgspec.Struct, frozen=True):
+    """All runs of one Triton kernel with one launch shape.
+
+    Attributes:
+        evidence: ``metadata``: the operator around it names Triton's source; ``name``: Inductor's ``triton_`` prefix;
+            ``launch``: a plain function name launched through the module API, as Triton does, but others may too.
+        workgroup_size: work-items of a workgroup, all three extents multiplied.
+        num_warps: by the trace, else workgroup size over the wavefront's.
+        lds_bytes: dynamic LDS of the launch: what Triton calls ``shared``.
+        source, source_hash: Inductor's file and hash, where the trace tells.
+    """
+
+    name: str
+    evidence: Literal["metadata", "name", "launch"]
+    count: int
+    total_ns: int
+    workgroups: Size | None
+    workgroup_size: int | None
+    num_warps: int | None
+    num_stages: int | None
+    lds_bytes: int | None
+    source: str | None
+    source_hash: str | None
+
+
+def triton_kernels(trace: Trace, wavefront_size: int | None = None) -> list[TritonKernel]:
+    """Triton kernels by summed time, largest first.
+
+    Args:
+        trace: the linked tables.
+        wavefront_size: lanes of a wavefront, to tell wavefronts from work-items where the trace does not.
+    """
+    groups: dict[tuple[str, Size | None, Size | None], list[Activity]] = {}
+    for activity in trace.activities:
+        if activity.kind == "kernel" and _evidence(trace, activity) is not None:
+            groups.setdefault((activity.name, activity.workgroups, activity.workgroup_size), []).append(activity)
+    rows = [_row(trace, found, wavefront_size) for found in groups.values()]
+    return sorted(rows, key=lambda r: (-r.total_ns, r.name))
+
+
+def _evidence(trace: Trace, activity: Activity) -> Literal["metadata", "name", "launch"] | None:
+    operator = trace.operators[activity.operator] if activity.operator >= 0 else None
+    if operator is not None and operator.kernel_hash and operator.name == activity.name:
+        return "metadata"
+    if _INDUCTOR.match(activity.name):
+        return "name"
+    launch = trace.launches[activity.launch].name if activity.launch >= 0 else ""
+    if _PLAIN.match(activity.name) and not _NOT_TRITON.search(activity.name) and launch.startswith(_MODULE_LAUNCH):
+        return "launch"
+    return None
+
+
+def _row(trace: Trace, found: list[Activity], wavefront_size: int | None) -> TritonKernel:
+    first = found[0]
+    evidence = _evidence(trace, first)
+    operator: Operator | None = None
+    if evidence == "metadata":
+        operator = trace.operators[first.operator]
+    size = first.workgroup_size[0] * first.workgroup_size[1] * first.workgroup_size[2] if first.workgroup_size else None
+    warps = operator.num_warps if operator is not None else None
+    if warps is None and size and wavefront_size and size % wavefront_size == 0:
+        warps = size // wavefront_size
+    lds = Counter(a.lds_bytes for a in found).most_common(1)[0][0]
+    return TritonKernel(
+        first.name,
+        evidence or "name",
+        len(found),
+        sum(a.duration_ns for a in found),
+        first.workgroups,
+        size,
+        warps,
+        operator.num_stages if operator is not None else None,
+        lds,
+        operator.kernel_file if operator is not None else None,
+        operator.kernel_hash if operator is not None else None,
+    )

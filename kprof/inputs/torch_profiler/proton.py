@@ -1,0 +1,135 @@
+"""Triton Proton's ``.hatchet`` profiles: a tree of scopes with kernels as leaves, in JSON."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from kprof.errors import KprofError
+from kprof.inputs.torch_profiler.issues import Issue, IssueLog
+
+MAX_BYTES = 1 << 30
+_TIME = "time (ns)"
+_CYCLES = "cycles"
+
+
+class ProtonRow(msgspec.Struct, frozen=True):
+    """One node of the tree that has a measurement of its own.
+
+    Attributes:
+        name: kernel or scope, as written (C++ names are mangled).
+        scope: names around it, outermost first, the root left out.
+        time_ns: summed time, ``None`` when the profile counts something else.
+        count: launches.
+        device_type, device: as written: ``HIP`` or ``CUDA``, and an ordinal.
+        metrics: every other number, as written (``flops16``, ``bytes``, ``cycles``, ...).
+    """
+
+    name: str
+    scope: tuple[str, ...]
+    time_ns: int | None
+    count: int | None
+    device_type: str | None
+    device: str | None
+    metrics: dict[str, float]
+
+
+class ProtonProfile(msgspec.Struct):
+    """A profile and the devices it was taken on: device type to ordinal to its properties."""
+
+    path: str
+    rows: list[ProtonRow]
+    devices: dict[str, dict[str, dict[str, Any]]] = {}
+    issues: tuple[Issue, ...] = ()
+
+
+def is_proton(path: Path) -> bool:
+    """Whether the file begins as a hatchet tree does."""
+    try:
+        with path.open("rb") as file:
+            start = file.read(1 << 16).lstrip(b"\xef\xbb\xbf \t\r\n")
+    except OSError:
+        return False
+    # Keys are written sorted: "children" comes first, whatever the depth.
+    return re.match(rb'\[\s*\{\s*"(?:children|frame)"', start) is not None
+
+
+def load_proton(path: Path | str) -> ProtonProfile:
+    """Read a hatchet profile.
+
+    Raises:
+        KprofError: unreadable, cut off, larger than 1 GiB, or not a hatchet tree.
+    """
+    path = Path(path)
+    try:
+        size = path.stat().st_size
+        if size > MAX_BYTES:
+            raise KprofError(f"the profile is larger than 1 GiB ({size:,} bytes)", path=str(path))
+        data = path.read_bytes()
+    except OSError as error:
+        raise KprofError(f"cannot read: {error.strerror or error}", path=str(path)) from error
+    try:
+        tree = json.loads(data.decode(errors="replace"), strict=False)
+    except json.JSONDecodeError as error:
+        raise KprofError(f"not sound JSON: {error.msg}", path=str(path), place=f"line {error.lineno}") from error
+    except (ValueError, RecursionError) as error:
+        raise KprofError("not sound JSON: nested too deep or a number too long", path=str(path)) from error
+    if not isinstance(tree, list) or not any(isinstance(node, dict) and "frame" in node for node in tree):
+        raise KprofError("not a Proton profile: no tree of frames", path=str(path))
+    log = IssueLog(str(path))
+    rows: list[ProtonRow] = []
+    devices: dict[str, dict[str, dict[str, Any]]] = {}
+    for node in tree:
+        if isinstance(node, dict) and "frame" in node:
+            _walk(node, rows, log)
+        elif isinstance(node, dict):
+            devices.update({str(k): v for k, v in node.items() if isinstance(v, dict)})
+    if not rows:
+        log.add("no-events", "the profile holds no measurement")
+    return ProtonProfile(str(path), rows, devices, log.all())
+
+
+def _walk(root: dict[str, Any], rows: list[ProtonRow], log: IssueLog) -> None:
+    stack: list[tuple[dict[str, Any], tuple[str, ...]]] = [(root, ())]
+    while stack:
+        node, scope = stack.pop()
+        frame = node.get("frame")
+        name = str(frame.get("name", "")) if isinstance(frame, dict) else ""
+        metrics = node.get("metrics")
+        if isinstance(metrics, dict) and metrics:
+            row = _row(name, scope, metrics, log)
+            if row is not None:
+                rows.append(row)
+        inner = scope if name == "ROOT" and not scope else (*scope, name)
+        children = node.get("children")
+        for child in reversed(children) if isinstance(children, list) else ():
+            if isinstance(child, dict):
+                stack.append((child, inner))
+            else:
+                log.add("malformed", "a child is not a node", place=name[:80], lost=1)
+
+
+def _row(name: str, scope: tuple[str, ...], metrics: dict[str, Any], log: IssueLog) -> ProtonRow | None:
+    numbers = {k: v for k, v in metrics.items() if isinstance(v, (int, float)) and not isinstance(v, bool)}
+    time = numbers.pop(_TIME, None)
+    count = numbers.pop("count", None)
+    if not count and not time and not numbers:
+        return None
+    if any(v != v or v in {float("inf"), float("-inf")} for v in (time or 0, count or 0)):  # noqa: PLR0124 - NaN
+        log.add("not-finite", "a time or count is not a finite number", place=name[:80], lost=1)
+        return None
+    if time is not None and time < 0:
+        log.add("negative-duration", "a negative time was left out", place=name[:80], lost=1)
+        return None
+    device_type, device = metrics.get("device_type"), metrics.get("device_id")
+    return ProtonRow(
+        name,
+        scope,
+        None if time is None else round(time),
+        None if count is None else int(count),
+        None if device_type is None else str(device_type),
+        None if device is None else str(device),
+        {k: float(v) for k, v in numbers.items()},
+    )
