@@ -1,14 +1,15 @@
 # ruff: noqa: ANN001, ANN201, N803, PLR0917 - kernels are written as Triton wants them
 """Compile kernels in one Triton's own interpreter and print what LLVM says about each.
 
-Started by ``check_occupancy_against_llvm.py`` with the interpreter of a Triton installation. It reads jobs as JSON
-lines from standard input and answers each with one line: ``{"id", "asm"}`` or ``{"id", "error"}``. It needs Triton only.
+Started by ``check_occupancy_against_llvm.py`` with the interpreter of a Triton. It reads jobs as JSON lines
+from standard input and answers each with one line: ``{"id", "asm"}`` or ``{"id", "error"}``. It needs Triton only.
 
 A job is LLVM IR (``{"id", "arch", "ir"}``) or a kernel of this file (``{"id", "arch", "kernel", "constexprs",
 "options"}``).
 """
 
 import json
+import os
 import sys
 from typing import Any
 
@@ -76,7 +77,8 @@ def compile_kernel(job: dict[str, Any]) -> dict[str, Any]:
     """One of this file's kernels through the whole of Triton."""
     from triton.compiler import ASTSource
 
-    # Only the assembly is wanted: no linker is needed.
+    # Only the assembly is wanted: no linker is needed, but older Tritons look for one all the same.
+    os.environ.setdefault("TRITON_HIP_LLD_PATH", sys.executable)
     amd_backend.HIPBackend.make_hsaco = staticmethod(lambda *_: b"")
     function = globals()[job["kernel"]]
     signature = {**SIGNATURES[job["kernel"]], **dict.fromkeys(job["constexprs"], "constexpr")}

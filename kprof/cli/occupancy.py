@@ -271,13 +271,13 @@ def _show(results: "list[tuple[Entry, dict[str, Any]]]", *, json: str | None, qu
         write_output(json, indent(encode(document), indent=2).decode())
     if json == "-":
         return
-    if not quiet:
-        from kprof.reporters import occupancy as text
+    from kprof.reporters import occupancy as text
 
+    lines = [verdict]
+    if not quiet:
         style = text.Style(no_color=no_color)
-        lines = text.single(entries[0], style) if len(entries) == 1 else text.table(entries, style)
-        print("\n".join(lines))
-    print(verdict)
+        lines = [*(text.single(entries[0], style) if len(entries) == 1 else text.table(entries, style)), verdict]
+    print(text.printable("\n".join(lines)))
 
 
 def _verdict(entries: "list[Entry]") -> str:
@@ -299,6 +299,6 @@ def _bytes(text: str) -> int:
     plain = text.strip().upper().replace(",", "").replace("_", "")
     digits = plain.rstrip("BKMI")
     unit = _UNITS.get(plain[len(digits) :].strip())
-    if not digits.strip().isdigit() or unit is None or len(digits) > 20:
+    if not (digits.strip().isdecimal() and digits.isascii()) or unit is None or len(digits) > 20:
         raise KprofError(f"--lds takes bytes such as 32768 or 32K, got {text!r}")
     return int(digits) * unit

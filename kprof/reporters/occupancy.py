@@ -11,7 +11,6 @@ from msgspec import UNSET
 from kprof.report import NextStep, Occupancy
 
 _CELLS = 24
-_MOST_ROWS = 25
 _NAMES = {
     "vgpr": "VGPRs",
     "sgpr": "SGPRs",
@@ -83,17 +82,11 @@ class Entry:
 
 
 class Style:
-    """Colours where they are wanted, and blocks where the terminal can show them."""
+    """Colours where they are wanted."""
 
     def __init__(self, *, no_color: bool = False) -> None:
         """Look at the terminal and at ``NO_COLOR``."""
         self._colour = not no_color and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-        try:
-            "█░◄·→".encode(sys.stdout.encoding or "ascii")
-        except (UnicodeEncodeError, LookupError):
-            self.full, self.empty, self.here, self.dot, self.to = "#", ".", "<", "-", "->"
-        else:
-            self.full, self.empty, self.here, self.dot, self.to = "█", "░", "◄", "·", "→"
 
     def paint(self, text: str, code: str) -> str:
         """Text with an ANSI code around it, on a terminal."""
@@ -103,7 +96,18 @@ class Style:
         """A bar that is green from half on, yellow from a fifth on, red below."""
         done = max(round(share * cells), 1 if share > 0 else 0)
         colour = "32" if share >= 0.5 else "33" if share > 0.2 else "31"
-        return self.paint(self.full * done, colour) + self.paint(self.empty * (cells - done), "2")
+        return self.paint("█" * done, colour) + self.paint("░" * (cells - done), "2")
+
+
+def printable(text: str) -> str:
+    """Text as standard output can show it: where it has no block characters, ASCII takes their place."""
+    encoding = sys.stdout.encoding or "ascii"
+    try:
+        text.encode(encoding)
+    except (UnicodeEncodeError, LookupError):
+        plain = text.translate(str.maketrans("█░◄·→", "#.<->"))
+        return plain.encode("ascii", "replace").decode("ascii")
+    return text
 
 
 def waves(value: float) -> str:
@@ -116,10 +120,10 @@ def limiter(name: str, waves_per_simd: float = 1) -> str:
     return "workgroup size" if name == "launch_bounds" and not waves_per_simd else _NAMES[name]
 
 
-def step_text(step: NextStep, style: Style) -> str:
+def step_text(step: NextStep) -> str:
     """``-8 VGPRs and -1,024 B LDS → 3``."""
     parts = [f"-{amount:,} {_GIVEN_UP[name]}" for name, amount in {step.resource: step.reduce_by, **step.also}.items()]
-    return f"{' and '.join(parts)} {style.to} {waves(step.waves_per_simd)}"
+    return f"{' and '.join(parts)} → {waves(step.waves_per_simd)}"
 
 
 def single(entry: Entry, style: Style) -> list[str]:
@@ -137,10 +141,10 @@ def single(entry: Entry, style: Style) -> list[str]:
         f"   limited by {limiter(found.limiter, found.waves_per_simd)}"
     )
     ordered = sorted(found.limits.items(), key=lambda pair: pair[1])
-    limits = f"  {style.dot}  ".join(f"{limiter(name, limit)} {waves(limit)}" for name, limit in ordered)
+    limits = "  ·  ".join(f"{limiter(name, limit)} {waves(limit)}" for name, limit in ordered)
     lines.append(f"  {'Limits':<10}  {limits}")
     if found.next_step is not UNSET:
-        lines.append(f"  {'Next step':<10}  {style.paint(step_text(found.next_step, style), '36')}")
+        lines.append(f"  {'Next step':<10}  {style.paint(step_text(found.next_step), '36')}")
     lines += [f"  {'Note' if number == 0 else '':<10}  {note}" for number, note in enumerate(entry.notes)]
     if entry.curve:
         lines += ["", *curve(entry, style)]
@@ -155,7 +159,7 @@ def table(entries: Sequence[Entry], style: Style) -> list[str]:
             f"{waves(e.occupancy.waves_per_simd)} / {e.occupancy.max_waves_per_simd}",
             "cannot launch" if e.problems else limiter(e.occupancy.limiter),
             f"{e.occupancy.workgroups_per_cu} per {e.block}",
-            "" if e.occupancy.next_step is UNSET else step_text(e.occupancy.next_step, style),
+            "" if e.occupancy.next_step is UNSET else step_text(e.occupancy.next_step),
         )
         for e in entries
     ]
@@ -176,41 +180,17 @@ def table(entries: Sequence[Entry], style: Style) -> list[str]:
 
 def curve(entry: Entry, style: Style) -> list[str]:
     """One bar for each plateau, the kernel's own marked."""
-    shown = _around_current(entry.curve)
     most = entry.occupancy.max_waves_per_simd
-    labels = [f"{p.first:,}" if p.first == p.last else f"{p.first:,}-{p.last:,}" for p in shown if p is not None]
+    labels = [f"{p.first:,}" if p.first == p.last else f"{p.first:,}-{p.last:,}" for p in entry.curve]
     width = max((len(label) for label in labels), default=0)
     lines = [style.paint(f"  {entry.target}: waves per SIMD over {entry.curve_of}", "1")]
-    remaining = iter(labels)
-    for plateau in shown:
-        if plateau is None:
-            lines.append(f"  {'...':>{width}}")
-            continue
+    for label, plateau in zip(labels, entry.curve, strict=True):
         share = plateau.waves_per_simd / most
-        here = f" {style.here} here" if plateau.current else ""
+        here = " ◄ here" if plateau.current else ""
         words = "cannot launch" if not plateau.waves_per_simd else limiter(plateau.limiter)
         number = f"{waves(plateau.waves_per_simd):>5}"
-        lines.append(f"  {next(remaining):>{width}}  {number}  {style.bar(share, _CELLS)}  {words}{here}")
+        lines.append(f"  {label:>{width}}  {number}  {style.bar(share, _CELLS)}  {words}{here}")
     return lines
-
-
-def _around_current(plateaus: Sequence[Plateau]) -> list[Plateau | None]:
-    """All plateaus, or when they are many the ends and those about the current one, ``None`` for what is left out."""
-    if len(plateaus) <= _MOST_ROWS:
-        return list(plateaus)
-    current = next((i for i, p in enumerate(plateaus) if p.current), 0)
-    kept = {0, 1, len(plateaus) - 2, len(plateaus) - 1}
-    for distance in range(len(plateaus)):
-        kept |= {i for i in (current - distance, current + distance) if 0 <= i < len(plateaus)}
-        if len(kept) >= _MOST_ROWS - 2:
-            break
-    rows: list[Plateau | None] = []
-    for index, plateau in enumerate(plateaus):
-        if index in kept:
-            rows.append(plateau)
-        elif rows[-1] is not None:
-            rows.append(None)
-    return rows
 
 
 def _row(cells: Sequence[str], widths: Sequence[int], style: Style, *, heading: bool = False) -> str:

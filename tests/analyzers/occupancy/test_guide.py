@@ -1,0 +1,54 @@
+"""The tuning guide's formula, and where it is not the hardware."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kprof.errors import KprofError
+from kprof.hardware.machine import load
+from kprof_analyzers.occupancy import OccupancyInput, guide, occupancy
+
+
+def test_the_guides_own_example():
+    """The guide's text: 170 VGPRs are 176 in blocks of 16, and 176 x 3 is more than 512."""
+    assert occupancy(OccupancyInput(load("gfx942"), 170, num_warps=4), "guide").waves_per_simd == 2
+
+
+@pytest.mark.parametrize("arch", ["gfx90a", "gfx942", "gfx950"])
+def test_exactly_sixteen_counts_differ(arch):
+    """65 to 72 and 161 to 168 VGPRs, and nothing else."""
+    assert guide.vgpr_differences(load(arch)) == [(65, 72, 7, 6), (161, 168, 3, 2)]
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.integers(1, 512), st.integers(0, 65536), st.sampled_from((1, 2, 4, 8)))
+def test_it_is_the_published_formula(vgpr, lds, warps):
+    """Restated literally from the guide's text, for MI300X."""
+    by_vgpr = min(8, 512 // (-(-vgpr // 16) * 16))
+    expected = by_vgpr * 4 // warps
+    if lds:
+        expected = min(expected, 65536 // lds)
+    found = occupancy(OccupancyInput(load("gfx942"), vgpr, lds_bytes=lds, num_warps=warps), "guide")
+
+    assert found.waves_per_simd == expected * warps / 4
+    assert found.method == "guide"
+
+
+def test_the_differences_are_put_into_words():
+    """Granules of registers and LDS, and resources that the formula leaves out."""
+    machine = load("gfx942")
+    registers = guide.differences(OccupancyInput(machine, 168))
+    lds = guide.differences(OccupancyInput(machine, 16, lds_bytes=21840))
+    scalars = guide.differences(OccupancyInput(machine, 32, sgpr=102))
+
+    assert registers == ["168 VGPRs are 168 in blocks of 8, not 176"]
+    assert lds == ["21,840 B of LDS take 22,016: blocks of 512 B"]
+    assert any("sgpr" in reason for reason in scalars)
+    assert guide.differences(OccupancyInput(machine, 128)) == []
+
+
+@pytest.mark.parametrize("arch", ["gfx908", "gfx1100", "gfx1250"])
+def test_other_architectures_are_not_covered(arch):
+    """The formula is about unified register files of 512."""
+    with pytest.raises(KprofError, match="not about"):
+        occupancy(OccupancyInput(load(arch), 64), "guide")
