@@ -1,0 +1,399 @@
+"""Multi-head latent attention on the latent cache, with both weight-absorbed products fused in.
+
+The cache holds one latent vector of C elements a token and a rotary key of DR, shared by all heads. Head h's keys
+and values would be kv @ W1[h].T and kv @ W2[h].T, where ``w`` (H, DN + DV, C) stacks W1 and W2. Neither is ever made:
+
+* before the loop the query takes W1 in: absorbed = q_nope @ W1[h], a vector of C;
+* in the loop latents are keys and values at once: one tile, read once, serves both products;
+* after the loop W2 is applied to the weighted mean of latents, once a query and not once a token.
+
+All products are transposed: columns are queries, rows are latent elements or keys. With one new token a sequence a
+tile has only ``BLOCK_M`` = 16 columns, of as many heads, and it is the long side, C, that the waves share out.
+
+The keys are split into ``SPLITS`` runs, then reduced as in ``flash_decoding``; W2 is linear, so each run can apply it.
+What fusing costs: every workgroup reads the weights of its heads, 2 (DN + DV) C bytes each in 16 bits. That is
+little beside the cache of a long sequence or when many queries share a head, and much for short ones in large batches.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import triton
+import triton.language as tl
+
+from kprof.kernel_spec import (
+    Check,
+    Config,
+    Kernel,
+    Launch,
+    Part,
+    Shape,
+    Tensor,
+    execute,
+    rounding,
+    size_of,
+    torch_dtype,
+)
+
+
+@triton.jit
+def _absorb(q_ptr, w_ptr, rows, live, member, head_first, H, DN: tl.constexpr, DV: tl.constexpr, C: tl.constexpr,
+            MEMBERS: tl.constexpr, BLOCK_D: tl.constexpr, BLOCK_M: tl.constexpr):  # fmt: skip
+    """W1[h].T @ q for the column of each query, (C, BLOCK_M): head by head, the others' columns being zero."""
+    c = tl.arange(0, C)
+    absorbed = tl.zeros([C, BLOCK_M], tl.float32)
+    for index in range(MEMBERS):
+        w_at = tl.minimum(head_first + index, H - 1).to(tl.int64) * ((DN + DV) * C)
+        mine = live & (member == index)
+        for first in range(0, DN, BLOCK_D):
+            d = first + tl.arange(0, BLOCK_D)
+            w = tl.load(w_ptr + w_at + d[None, :] * C + c[:, None])
+            q = tl.load(q_ptr + rows[None, :] * DN + d[:, None], mask=mine[None, :], other=0.0)
+            absorbed = tl.dot(w, q, absorbed, input_precision="ieee")
+    return absorbed
+
+
+@triton.jit
+def _attend(absorbed, q_pe, kv_ptr, k_pe_ptr, begin, end, limit, factor, C: tl.constexpr, DR: tl.constexpr,
+            BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, CAUSAL: tl.constexpr):  # fmt: skip
+    """Mean latent of each query over the tokens from ``begin`` up to ``end``, (C, BLOCK_M), and its lse in base 2."""
+    c = tl.arange(0, C)
+    r = tl.arange(0, DR)
+    acc = tl.zeros([C, BLOCK_M], tl.float32)
+    total = tl.zeros([BLOCK_M], tl.float32)
+    top = tl.full([BLOCK_M], -float("inf"), tl.float32)
+    for start in range(begin, end, BLOCK_N):
+        token = start + tl.arange(0, BLOCK_N)
+        live = (token < end)[:, None]
+        kv = tl.load(kv_ptr + token[:, None] * C + c[None, :], mask=live, other=0.0)
+        k_pe = tl.load(k_pe_ptr + token[:, None] * DR + r[None, :], mask=live, other=0.0)
+        scores = tl.dot(kv, absorbed, input_precision="ieee")
+        scores = tl.dot(k_pe, q_pe, scores, input_precision="ieee")
+        visible = live & ((token[:, None] <= limit[None, :]) | (not CAUSAL))
+        scores = tl.where(visible, scores, -float("inf"))
+        new_top = tl.maximum(top, tl.max(scores, axis=0) * factor)
+        # A query that has seen no token yet: exponents against 0, not -inf.
+        base = tl.where(new_top == -float("inf"), 0.0, new_top)
+        p = tl.exp2(scores * factor - base[None, :])
+        fade = tl.exp2(top - base)
+        total = total * fade + tl.sum(p, axis=0)
+        acc = tl.dot(tl.trans(kv), p.to(kv.dtype), acc * fade[None, :], input_precision="ieee")
+        top = new_top
+    total = tl.where(total > 0.0, total, 1.0)
+    return acc / total[None, :], top + tl.log2(total)
+
+
+@triton.jit
+def mla_decode_kernel(
+    q_nope_ptr, q_pe_ptr, kv_ptr, k_pe_ptr, w_ptr, lengths_ptr, run_out_ptr, run_lse_ptr, scale, capacity, H, S,
+    DN: tl.constexpr, DR: tl.constexpr, DV: tl.constexpr, C: tl.constexpr, CAUSAL: tl.constexpr,
+    MEMBERS: tl.constexpr, QUERIES: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_D: tl.constexpr,
+):  # fmt: skip
+    """``QUERIES`` new tokens of ``MEMBERS`` heads over one run; grid: heads and new tokens, runs, sequences."""
+    LOG2E: tl.constexpr = 1.4426950408889634
+    BLOCK_M: tl.constexpr = MEMBERS * QUERIES
+    head_tiles = tl.cdiv(H, MEMBERS)
+    head_first = tl.program_id(0) % head_tiles * MEMBERS
+    q_first = tl.program_id(0) // head_tiles * QUERIES
+    split = tl.program_id(1)
+    splits = tl.num_programs(1)
+    sequence = tl.program_id(2)
+    length = tl.load(lengths_ptr + sequence)
+    blocks = tl.cdiv(tl.cdiv(length, BLOCK_N), splits)
+    begin = tl.minimum(split * blocks * BLOCK_N, length)
+    end = tl.minimum(begin + blocks * BLOCK_N, length)
+
+    column = tl.arange(0, BLOCK_M)
+    member = column // QUERIES
+    query = q_first + column % QUERIES
+    live = (head_first + member < H) & (query < S)
+    # Uniform 64-bit parts go to the bases; the lanes' offsets stay within 32 bits (buffer loads).
+    at = sequence.to(tl.int64) * H * S
+    rows = (head_first + member) * S + query
+    token_at = sequence.to(tl.int64) * capacity
+    r = tl.arange(0, DR)
+    q_pe = tl.load(q_pe_ptr + at * DR + rows[None, :] * DR + r[:, None], mask=live[None, :], other=0.0)
+    absorbed = _absorb(
+        q_nope_ptr + at * DN, w_ptr, rows, live, member, head_first, H, DN, DV, C, MEMBERS, BLOCK_D, BLOCK_M
+    )
+
+    # The new tokens are the last ones of the cache: under a causal mask the last of them sees all.
+    latent, lse = _attend(
+        absorbed.to(q_pe.dtype), q_pe, kv_ptr + token_at * C, k_pe_ptr + token_at * DR, begin, end,
+        length - S + query, scale * LOG2E, C, DR, BLOCK_M, BLOCK_N, CAUSAL,
+    )  # fmt: skip
+
+    run_lse_ptr += at * splits
+    run_out_ptr += at * splits * DV
+    tl.store(run_lse_ptr + rows * splits + split, lse, mask=live)
+    latent = latent.to(q_pe.dtype)
+    c = tl.arange(0, C)
+    for index in range(MEMBERS):
+        w_at = (tl.minimum(head_first + index, H - 1).to(tl.int64) * (DN + DV) + DN) * C
+        mine = live & (member == index)
+        for first in range(0, DV, BLOCK_D):
+            d = first + tl.arange(0, BLOCK_D)
+            w = tl.load(w_ptr + w_at + d[:, None] * C + c[None, :])
+            out = tl.dot(w, latent, input_precision="ieee")
+            out_at = (rows * splits + split)[None, :] * DV + d[:, None]
+            tl.store(run_out_ptr + out_at, out, mask=mine[None, :])
+
+
+@triton.jit
+def mla_decode_reduce_kernel(
+    run_out_ptr, run_lse_ptr, out_ptr, lse_ptr, SPLITS: tl.constexpr, BLOCK_S: tl.constexpr, DV: tl.constexpr
+):
+    """Weigh the runs of one query of one head by exp2(lse) and add them up; ``run_lse`` is in base 2."""
+    LOG2E: tl.constexpr = 1.4426950408889634
+    row = tl.program_id(0)
+    split = tl.arange(0, BLOCK_S)
+    d = tl.arange(0, DV)
+    lse = tl.load(run_lse_ptr + row * SPLITS + split, mask=split < SPLITS, other=-float("inf"))
+    top = tl.max(lse, axis=0)
+    base = tl.where(top == -float("inf"), 0.0, top)
+    weight = tl.exp2(lse - base)
+    total = tl.sum(weight, axis=0)
+    total = tl.where(total > 0.0, total, 1.0)
+    run_out_ptr += row.to(tl.int64) * SPLITS * DV
+    out = tl.load(run_out_ptr + split[:, None] * DV + d[None, :], mask=(split < SPLITS)[:, None], other=0.0)
+    out = tl.sum(out * (weight / total)[:, None], axis=0)
+    tl.store(out_ptr + row.to(tl.int64) * DV + d, out.to(out_ptr.dtype.element_ty))
+    tl.store(lse_ptr + row, (top + tl.log2(total)) / LOG2E)
+
+
+def launch(shape: Shape, config: Config) -> Launch:
+    """One workgroup for ``BLOCK_M`` queries and one run of a sequence: of one head, or of several with few queries."""
+    b, h, s, t, dn, dr, dv, c = (shape[name] for name in ("B", "H", "S", "T", "DN", "DR", "DV", "C"))
+    queries = min(config["BLOCK_M"], triton.next_power_of_2(s))
+    members = config["BLOCK_M"] // queries
+    splits = config["SPLITS"]
+    args = {
+        "q_nope_ptr": Tensor(shape["dtype"], (b, h, s, dn)),
+        "q_pe_ptr": Tensor(shape["dtype"], (b, h, s, dr)),
+        "kv_ptr": Tensor(shape["dtype"], (b, t, c)),
+        "k_pe_ptr": Tensor(shape["dtype"], (b, t, dr)),
+        "w_ptr": Tensor(shape["dtype"], (h, dn + dv, c)),
+        "lengths_ptr": Tensor("i32", (b,)),
+        "run_out_ptr": Tensor("fp32", (b, h, s, splits, dv)),
+        "run_lse_ptr": Tensor("fp32", (b, h, s, splits)),
+        "scale": (dn + dr) ** -0.5,
+        "capacity": t,
+        "H": h,
+        "S": s,
+        "DN": dn,
+        "DR": dr,
+        "DV": dv,
+        "C": c,
+        "CAUSAL": shape["causal"],
+        "MEMBERS": members,
+        "QUERIES": queries,
+        "BLOCK_N": config["BLOCK_N"],
+        "BLOCK_D": config["BLOCK_D"],
+    }
+    return Launch(args, (triton.cdiv(h, members) * triton.cdiv(s, queries), splits, b))
+
+
+def launch_reduce(shape: Shape, config: Config) -> Launch:
+    """One workgroup a query and head."""
+    b, h, s, dv = (shape[name] for name in ("B", "H", "S", "DV"))
+    splits = config["SPLITS"]
+    args = {
+        "run_out_ptr": Tensor("fp32", (b, h, s, splits, dv)),
+        "run_lse_ptr": Tensor("fp32", (b, h, s, splits)),
+        "out_ptr": Tensor(shape["dtype"], (b, h, s, dv)),
+        "lse_ptr": Tensor("fp32", (b, h, s)),
+        "SPLITS": splits,
+        "BLOCK_S": triton.next_power_of_2(splits),
+        "DV": dv,
+    }
+    return Launch(args, (b * h * s,))
+
+
+def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
+    """Runs enough for a workgroup a compute unit, but none shorter than 512 tokens: each run reads the weights."""
+    units = {"gfx90a": 104, "gfx950": 256, "gfx1100": 96, "gfx1201": 64}.get(arch, 304)
+    columns = 32 if shape["S"] > 16 else 16
+    tiles = shape["B"] * triton.cdiv(shape["H"] * triton.next_power_of_2(shape["S"]), columns)
+    splits = min(triton.next_power_of_2(max(1, units // tiles)), max(1, shape["T"] // 512), 64)
+    return {"BLOCK_M": columns, "SPLITS": splits}
+
+
+def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, Any]:
+    """Attention of ``q_nope`` (B, H, S, DN) and ``q_pe`` (B, H, S, DR) to ``kv`` (B, T, C) and ``k_pe`` (B, T, DR).
+
+    Returns ``out`` (B, H, S, DV) and ``lse`` (B, H, S).
+    """
+    import torch
+
+    b, h, s, dv = (shape[name] for name in ("B", "H", "S", "DV"))
+    place = {"device": inputs["kv"].device}
+    outputs = {
+        "out": torch.empty(b, h, s, dv, dtype=inputs["kv"].dtype, **place),
+        "lse": torch.empty(b, h, s, dtype=torch.float32, **place),
+    }
+    tensors = {f"{name}_ptr": tensor for name, tensor in {**inputs, **outputs}.items()}
+    tensors["run_out_ptr"] = torch.empty(b, h, s, config["SPLITS"], dv, dtype=torch.float32, **place)
+    tensors["run_lse_ptr"] = torch.empty(b, h, s, config["SPLITS"], dtype=torch.float32, **place)
+    execute(mla_decode_kernel, launch(shape, config), tensors, config)
+    execute(mla_decode_reduce_kernel, launch_reduce(shape, config), tensors, config)
+    return outputs
+
+
+def cache_lengths(shape: Shape) -> list[int]:
+    """Tokens of each sequence: all T, or with ``ragged`` from T falling evenly to 0."""
+    b, t = shape["B"], shape["T"]
+    return [t * (b - 1 - index) // max(1, b - 1) if shape["ragged"] else t for index in range(b)]
+
+
+def inputs(shape: Shape, device: str, seed: int) -> dict[str, Any]:
+    """Normal values, weights scaled by C**-0.5; behind a sequence's end are infinities, which must not be seen."""
+    import torch
+
+    b, h, s, t, dn, dr, dv, c = (shape[name] for name in ("B", "H", "S", "T", "DN", "DR", "DV", "C"))
+    generator = torch.Generator(device).manual_seed(seed)
+    dtype = torch_dtype(shape["dtype"])
+
+    def draw(*size: int, scale: float = 1.0) -> Any:
+        return (scale * torch.randn(size, device=device, generator=generator)).to(dtype)
+
+    lengths = torch.tensor(cache_lengths(shape), device=device, dtype=torch.int32)
+    unused = (torch.arange(t, device=device)[None, :] >= lengths[:, None])[:, :, None]
+    return {
+        "q_nope": draw(b, h, s, dn),
+        "q_pe": draw(b, h, s, dr),
+        "kv": draw(b, t, c).masked_fill_(unused, torch.inf),
+        "k_pe": draw(b, t, dr).masked_fill_(unused, torch.inf),
+        "w": draw(h, dn + dv, c, scale=c**-0.5),
+        "lengths": lengths,
+    }
+
+
+def reference(inputs: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
+    """In float64 by way of each head's own keys and values, which the kernel never makes."""
+    import torch
+
+    q_nope, q_pe, w = (inputs[name].double() for name in ("q_nope", "q_pe", "w"))
+    scale = (shape["DN"] + shape["DR"]) ** -0.5
+    out = torch.zeros(*q_nope.shape[:3], shape["DV"], device=w.device, dtype=torch.float64)
+    lse = torch.full(q_nope.shape[:3], -torch.inf, device=w.device, dtype=torch.float64)
+    for b, length in enumerate(cache_lengths(shape)):
+        kv, k_pe = inputs["kv"][b, :length].double(), inputs["k_pe"][b, :length].double()
+        last = length - shape["S"] + torch.arange(shape["S"], device=w.device)[:, None]
+        hidden = (torch.arange(length, device=w.device)[None, :] > last) & shape["causal"]
+        for h in range(shape["H"]):
+            keys, values = kv @ w[h, : shape["DN"]].T, kv @ w[h, shape["DN"] :].T
+            scores = (q_nope[b, h] @ keys.T + q_pe[b, h] @ k_pe.T) * scale
+            scores = scores.masked_fill(hidden, -torch.inf)
+            lse[b, h] = scores.logsumexp(dim=1)
+            out[b, h] = (scores - lse[b, h][:, None]).exp().nan_to_num(0.0) @ values
+    return {"out": out, "lse": lse}
+
+
+def tolerance(shape: Shape) -> tuple[float, float]:
+    """Absorbed queries, weights, mean latents and results are each rounded once to the dtype, with relative error u.
+
+    The first gives a score an error of about u, and so do the second's weights: together 2 u on weights that sum to
+    1, times values up to 4. The rounded latents, projected, add as much as one rounding of a value of up to 4.
+    """
+    relative, _ = rounding(shape["dtype"])
+    return relative + 2.0**-18, 12 * relative + 2.0**-18
+
+
+def flops(shape: Shape) -> int:
+    """The absorbed products, a query each, and for a pair of query and token C + DR for scores, C for latents."""
+    rows = shape["H"] * shape["S"]
+    per_query = shape["C"] * (shape["DN"] + shape["DV"])
+    hidden = shape["S"] * (shape["S"] - 1) // 2 if shape["causal"] else 0
+    pairs = sum(max(0, shape["S"] * length - hidden) for length in cache_lengths(shape))
+    return 2 * shape["B"] * rows * per_query + 2 * shape["H"] * pairs * (2 * shape["C"] + shape["DR"])
+
+
+def traffic(shape: Shape) -> int:
+    """The filled part of the cache and the weights once in; queries in and results out."""
+    cache = sum(cache_lengths(shape)) * (shape["C"] + shape["DR"])
+    weights = shape["H"] * (shape["DN"] + shape["DV"]) * shape["C"]
+    rows = shape["B"] * shape["H"] * shape["S"]
+    return (cache + weights + rows * (shape["DN"] + shape["DR"] + shape["DV"])) * size_of(shape["dtype"]) + 4 * rows
+
+
+def unsupported(arch: str, shape: Shape) -> str | None:
+    """No size is padded here."""
+    for name in ("DN", "DR", "DV", "C"):
+        if shape[name] < 16 or shape[name] & (shape[name] - 1):
+            return f"{name}={shape[name]} is not a power of two from 16, on {arch} as elsewhere"
+    return None
+
+
+def legal(shape: Shape, config: Config, arch: str) -> str | None:
+    """Chunks of the weights longer than the heads, or more runs than blocks, on any architecture."""
+    if config["BLOCK_D"] > min(shape["DN"], shape["DV"]):
+        return f"BLOCK_D={config['BLOCK_D']} is more than the head, on {arch}"
+    blocks = triton.cdiv(shape["T"], config["BLOCK_N"])
+    return f"{config['SPLITS']} runs of {blocks} blocks, on {arch}" if config["SPLITS"] > blocks else None
+
+
+def _case(b: int, h: int, s: int, t: int, sizes: tuple[int, int, int, int], **flags: Any) -> dict[str, Any]:
+    base = {"B": b, "H": h, "S": s, "T": t} | dict(zip(("DN", "DR", "DV", "C"), sizes, strict=True))
+    return {**base, "causal": True, "ragged": False, "dtype": "bf16", **flags}
+
+
+_DEEPSEEK = (128, 64, 128, 512)
+_SMALL = {"BLOCK_M": 16, "BLOCK_N": 16, "BLOCK_D": 16}
+
+KERNEL = Kernel(
+    name="mla_decode",
+    entry=mla_decode_kernel,
+    summary="Multi-head latent attention: both weight-absorbed products fused in, keys split, then reduced",
+    launch=launch,
+    shapes={
+        "deepseek_b8_t4096": _case(8, 128, 1, 4096, _DEEPSEEK),
+        "deepseek_b1_t16384": _case(1, 128, 1, 16384, _DEEPSEEK),
+        "deepseek_b32_t8192": _case(32, 128, 1, 8192, _DEEPSEEK),
+        "deepseek_two_tokens": _case(8, 128, 2, 4096, _DEEPSEEK),
+        "tensor_parallel_8": _case(32, 16, 1, 8192, _DEEPSEEK, ragged=True),
+        "published": _case(2, 16, 128, 128, (64, 32, 64, 256), dtype="fp16", causal=False),
+        "chunk": _case(1, 16, 512, 4096, _DEEPSEEK),
+    },
+    config={
+        "BLOCK_M": 16,
+        "BLOCK_N": 32,
+        "BLOCK_D": 32,
+        "SPLITS": 1,
+        "num_warps": 4,
+        "num_stages": 1,
+        "waves_per_eu": 1,
+    },
+    shape_config=shape_config,
+    configs=[{"BLOCK_N": 32}, {"BLOCK_N": 16}, {"BLOCK_N": 32, "num_warps": 8}, {"BLOCK_N": 32, "BLOCK_D": 16}],
+    space={
+        "BLOCK_M": (16, 32, 64),
+        "BLOCK_N": (16, 32, 64),
+        "BLOCK_D": (16, 32, 64),
+        "SPLITS": (1, 2, 4, 8, 16, 32, 64),
+        "num_warps": (4, 8),
+        "num_stages": (1, 2),
+        "waves_per_eu": (0, 1, 2),
+    },
+    legal=legal,
+    run=run,
+    inputs=inputs,
+    reference=reference,
+    tolerance=tolerance,
+    flops=flops,
+    bytes=traffic,
+    unsupported=unsupported,
+    checks={
+        "decode": Check(_case(2, 16, 1, 50, (32, 16, 16, 64), dtype="fp32"), _SMALL | {"SPLITS": 2}),
+        "odd_heads_bf16": Check(_case(1, 5, 1, 40, (16, 16, 32, 32)), _SMALL | {"SPLITS": 3}),
+        "two_tokens": Check(_case(1, 9, 2, 33, (16, 16, 16, 64), dtype="fp16"), _SMALL | {"SPLITS": 1}),
+        "one_head_a_tile": Check(
+            _case(2, 2, 40, 70, (32, 16, 32, 64), dtype="fp32"), _SMALL | {"BLOCK_M": 32, "SPLITS": 2}
+        ),
+        "full": Check(_case(1, 2, 20, 30, (16, 16, 16, 32), dtype="fp16", causal=False), _SMALL | {"SPLITS": 1}),
+        "ragged_and_empty": Check(
+            _case(3, 3, 3, 45, (16, 16, 16, 32), dtype="fp32", ragged=True), _SMALL | {"SPLITS": 3}
+        ),
+        "more_queries_than_tokens": Check(_case(1, 2, 9, 5, (16, 16, 16, 32), dtype="fp32"), _SMALL | {"SPLITS": 1}),
+    },
+    parts={"reduce": Part(mla_decode_reduce_kernel, launch_reduce)},
+)
