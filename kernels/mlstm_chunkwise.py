@@ -357,6 +357,8 @@ KERNEL = Kernel(
         "num_warps": 4,
         "num_stages": 1,
     },
+    # gfx1100's WMMA wants its operands twice, in both halves of a wavefront: smaller tiles stay in registers.
+    arch_config={"gfx1100": {"BLOCK_M": 32}},
     configs=(
         {"CHUNK": 128, "BLOCK_M": 64, "BLOCK_N": 64},
         {"CHUNK": 128, "BLOCK_M": 128, "BLOCK_N": 64, "num_warps": 8},

@@ -166,8 +166,8 @@ def test_table_survives_the_way_through_a_file(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "{", "[]", '{"entries": []} trailing', '{"schema": "kprof.dispatch/2", "entries": []}', '{"entries": [{"kernel": 3}]}',
-     "[" * 100_000, "\ud800".encode("utf-8", "surrogatepass").decode("latin-1")],
+    ["", "{", "[]", '{"entries": []} trailing', '{"schema": "kprof.dispatch/2", "entries": []}',
+     '{"entries": [{"kernel": 3}]}', "[" * 100_000, "\ud800".encode("utf-8", "surrogatepass").decode("latin-1")],
 )  # fmt: skip
 def test_what_is_no_table_is_refused(tmp_path: Path, text: str) -> None:
     """One clear message with the path, never a traceback."""
