@@ -11,7 +11,7 @@ from kprof.hardware.machine import load as load_architecture
 from kprof.harness.artefacts import load_directory, load_file
 from kprof.harness.loaded import LoadedKernel
 
-DEFAULT_ARCH = "gfx942"
+DEFAULT_ARCH = "MI300X"
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from kprof.analysis import KernelFacts
-from kprof.hardware.machine import load
+from kprof.hardware.machine import find_product, load
 from kprof.inputs import amdgcn, mlir
 from kprof.report import Resources
 from kprof_analyzers.advice import rules
+from kprof_analyzers.occupancy import OccupancyInput, occupancy
 from kprof_analyzers.scheduling.loops import loop_facts
 
 HERE = Path(__file__).parent
@@ -76,10 +77,13 @@ def facts_of(case: Case) -> KernelFacts:
     machine = load(case.arch)
     is_assembly = case.language == "asm"
     body = case.body if is_assembly else "\ts_nop 0"
-    program = amdgcn.parse(_KERNEL.format(arch=case.arch, body=body)).kernels[0]
+    program = amdgcn.parse(_KERNEL.format(arch=machine.name, body=body)).kernels[0]
+    lds_bytes, num_warps = case.facts.get("lds_bytes", 0), case.facts.get("num_warps", 4)
+    demand = OccupancyInput(machine, vgpr=case.facts.get("vgpr", 32), lds_bytes=lds_bytes, num_warps=num_warps)
     resources = Resources(
-        lds_bytes=case.facts.get("lds_bytes", 0),
-        num_warps=case.facts.get("num_warps", 4),
+        lds_bytes=lds_bytes,
+        num_warps=num_warps,
+        vgpr_allocated=demand.vgpr_allocated,
         vgpr_spills=case.facts.get("vgpr_spills", 0),
         wavefront_size=machine.wavefront_size,
     )
@@ -88,7 +92,9 @@ def facts_of(case: Case) -> KernelFacts:
         arch=machine,
         program=program,
         resources=resources,
-        occupancy=None,
+        occupancy=occupancy(demand) if "vgpr" in case.facts else None,
+        product=find_product(case.arch),
+        grid=(case.facts["grid"],) if "grid" in case.facts else None,
         loops=loop_facts(program, machine.wavefront_size),
         ttgir=None if is_assembly else mlir.parse(case.body),
     )

@@ -39,7 +39,7 @@ def access_cost(addresses: Sequence[int | None], width: int, arch: Architecture,
         addresses: byte address of each lane, ``None`` for a lane that is switched off.
         width: bytes per lane: 1, 2, 4, 8 or 16.
         arch: hardware model with banks and phases.
-        write: a write; its groups are taken from the reads of that width where the hardware file has only those.
+        write: a write; it has groups of its own.
 
     Raises:
         PhasesUnknownError: no groups are known for this width on this architecture.
@@ -59,9 +59,7 @@ def access_cost(addresses: Sequence[int | None], width: int, arch: Architecture,
 
 
 def _groups(width: int, arch: Architecture, *, write: bool) -> tuple[tuple[int, ...], ...]:
-    bits = max(32, width * 8)
-    names = [f"write_b{bits}", f"read_b{bits}"] if write else [f"read_b{bits}"]
-    for name in names:
-        if name in arch.lds.phases:
-            return arch.lds.phases[name]
-    raise PhasesUnknownError(f"the lane groups of {names[0]} on {arch.name} are not known")
+    name = f"{'write' if write else 'read'}_b{max(32, width * 8)}"
+    if name not in arch.lds.phases:
+        raise PhasesUnknownError(f"the lane groups of {name} on {arch.name} are not known")
+    return arch.lds.phases[name]

@@ -68,6 +68,13 @@ def linear(layout: Layout, shape: Sequence[int]) -> LinearLayout:
     sizes = tuple(shape)
     if any(size < 1 or size & (size - 1) for size in sizes):
         raise UnknownLayoutError(f"shape {sizes} is not made of powers of two")
+    try:
+        return _linear(layout, sizes)
+    except IndexError:
+        raise UnknownLayoutError(f"{type(layout).__name__} does not fit a tensor of {len(sizes)} dimensions") from None
+
+
+def _linear(layout: Layout, sizes: tuple[int, ...]) -> LinearLayout:
     if isinstance(layout, Blocked):
         return _blocked(layout, sizes)
     if isinstance(layout, Slice):

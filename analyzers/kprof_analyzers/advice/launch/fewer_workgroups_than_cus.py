@@ -1,0 +1,49 @@
+"""KP404 fewer-workgroups-than-cus."""
+
+from collections.abc import Iterable
+from math import prod
+from typing import ClassVar
+
+from kprof.analysis import KernelFacts
+from kprof.findings import Finding, Severity
+from kprof_analyzers.advice.rule import NotCheckedError, Rule
+
+
+class FewerWorkgroupsThanCus(Rule):
+    """The launch has fewer workgroups than the GPU has CUs.
+
+    ## What it does
+    Compares the grid with the CUs of the GPU that was named, such as `--arch MI300X`.
+
+    ## Why it matters
+    A workgroup runs on one CU. CUs without one stand still for the whole kernel.
+
+    ## Evidence
+    `workgroups`, `compute_units`, `product`. The rule needs a launch and a product: an architecture alone does not
+    say how many CUs there are.
+
+    ## What to try
+    Smaller tiles, or split the reduction over several workgroups (split-K, split KV). AMD's tuning guide asks for at
+    least 1,024 workgroups on an MI300X.
+    """
+
+    id: ClassVar[str] = "KP404"
+    name: ClassVar[str] = "fewer-workgroups-than-cus"
+    severity: ClassVar[Severity] = Severity.WARNING
+
+    def check(self, facts: KernelFacts) -> Iterable[Finding]:
+        """See :meth:`Rule.check`."""
+        if facts.grid is None:
+            raise NotCheckedError("the launch's grid is not known")
+        if facts.product is None:
+            raise NotCheckedError("no product was named, such as --arch MI300X")
+        workgroups = prod(facts.grid)
+        units = facts.product.compute_units
+        if units is None:
+            raise NotCheckedError(f"the CUs of an {facts.product.name} are not known")
+        if workgroups < units:
+            yield self.finding(
+                f"{workgroups:,} workgroups for {units} CUs of an {facts.product.name}: "
+                f"{100 * (units - workgroups) / units:.0f} % of the GPU stand still",
+                evidence={"workgroups": workgroups, "compute_units": units, "product": facts.product.name},
+            )

@@ -1,0 +1,1 @@
+"""Rules about layouts and their conversions."""

@@ -1,0 +1,90 @@
+"""KP601 convert-layout-in-loop."""
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+from kprof.analysis import KernelFacts
+from kprof.findings import Finding, Severity
+from kprof.inputs.mlir import Operation, Scalar, Tensor
+from kprof_analyzers.advice.rule import NotCheckedError, Rule
+from kprof_analyzers.memory.linear_layout import WARP, UnknownLayoutError, linear
+from kprof_analyzers.source_lines import location_of
+
+# A vector that is converted, such as a row of maxima, costs next to nothing beside a tile.
+_SMALL_BYTES = 4096
+
+
+class ConvertLayoutInLoop(Rule):
+    """A tile changes its register layout through LDS in every iteration.
+
+    ## What it does
+    Looks at `ttg.convert_layout` inside loops. A conversion that only renames registers of a lane is free, and one
+    that moves data inside a wavefront can be done with lane permutations; the others go through LDS and are reported.
+
+    ## Why it matters
+    The tile is written to LDS, all wavefronts of the workgroup meet at a barrier, and it is read back, in each
+    iteration. It also takes LDS of its own, which can cost occupancy.
+
+    ## Evidence
+    `bytes`: the tile. `from`, `to`: the layouts. `loop_depth`.
+
+    ## What to try
+    For the second product of an attention kernel `matrix_instr_nonkdim` and `kpack` decide whether the first result is
+    already in the operand's layout. Otherwise do the conversion's producer and consumer in one layout: let the
+    same operation load both, or move the conversion before the loop.
+    """
+
+    id: ClassVar[str] = "KP601"
+    name: ClassVar[str] = "convert-layout-in-loop"
+    severity: ClassVar[Severity] = Severity.WARNING
+
+    def check(self, facts: KernelFacts) -> Iterable[Finding]:
+        """See :meth:`Rule.check`."""
+        if facts.ttgir is None:
+            raise NotCheckedError("there is no TTGIR")
+        seen: set[tuple[object, str]] = set()
+        for operation in facts.ttgir.named("ttg.convert_layout"):
+            if operation.loop is None or not _goes_through_lds(operation):
+                continue
+            source, target = operation.operand_types[0], operation.result_types[0]
+            assert isinstance(source, Tensor)
+            assert isinstance(target, Tensor)
+            key = (location_of(operation)[0], operation.text.split(" loc(")[0])
+            if key in seen or (source.bytes or 0) < _SMALL_BYTES:
+                continue
+            seen.add(key)
+            shape = "x".join(map(str, source.shape))
+            yield self.finding(
+                f"a {shape} tile of {(source.bytes or 0) / 1024:g} KiB goes through LDS from "
+                f"{_name(source)} to {_name(target)} in each iteration",
+                at=operation,
+                evidence={
+                    "bytes": source.bytes,
+                    "from": repr(source.layout),
+                    "to": repr(target.layout),
+                    "loop_depth": operation.loop_depth,
+                },
+            )
+
+
+def _goes_through_lds(operation: Operation) -> bool:
+    """Whether data changes the wavefront; ``False`` too where the layouts are not known."""
+    types = (*operation.operand_types, *operation.result_types)
+    if len(types) != 2 or not all(isinstance(t, Tensor) and isinstance(t.element, Scalar) for t in types):
+        return False
+    source, target = types
+    assert isinstance(source, Tensor)
+    assert isinstance(target, Tensor)
+    if source.layout is None or target.layout is None:
+        return False
+    try:
+        one, other = linear(source.layout, source.shape), linear(target.layout, target.shape)
+    except UnknownLayoutError:
+        return False
+    # A wavefront that already holds what others hold too has nothing to fetch from them.
+    pairs = zip(one.bases[WARP], other.bases[WARP], strict=False)
+    return any(any(held) and held != wanted for held, wanted in pairs)
+
+
+def _name(tensor: Tensor) -> str:
+    return type(tensor.layout).__name__.lower().replace("dotoperand", "dot operand")
