@@ -70,7 +70,8 @@ class NextStep(msgspec.Struct, frozen=True, omit_defaults=True):
     """What to give up for more wavefronts on a SIMD.
 
     Attributes:
-        resource: ``vgpr``, ``sgpr``, ``lds`` or ``num_warps``.
+        resource: ``vgpr``, ``agpr``, ``sgpr``, ``lds``, ``num_warps``, or what ``waves_per_eu`` padded:
+            ``vgpr_padding``, ``sgpr_padding``.
         reduce_by: how much less is needed: registers, bytes or wavefronts a workgroup.
         waves_per_simd: occupancy then.
         also: further resources that must shrink at the same time, with the amounts.

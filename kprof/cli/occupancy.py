@@ -289,8 +289,10 @@ def _verdict(entries: "list[Entry]") -> str:
             return f"{entry.target}: cannot launch: {entry.problems[0]}"
         number = f"{waves(found.waves_per_simd)} of {found.max_waves_per_simd} waves per SIMD"
         return f"{entry.target}: {number}, limited by {limiter(found.limiter)}"
+    same = len({e.title for e in entries}) == 1
     return "waves per SIMD: " + ", ".join(
-        f"{e.target} {'cannot launch' if e.problems else waves(e.occupancy.waves_per_simd)}" for e in entries
+        f"{e.target if same else f'{e.title} {e.target}'} {'cannot launch' if e.problems else waves(e.occupancy.waves_per_simd)}"
+        for e in entries
     )
 
 

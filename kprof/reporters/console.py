@@ -219,6 +219,8 @@ def _lds(resources: Any) -> str:
 def _reduction(resource: str, amount: int) -> str:
     if resource == "lds":
         return f"-{amount:,} B LDS"
-    if resource in {"vgpr", "sgpr"}:
+    if resource in {"vgpr", "agpr", "sgpr"}:
         return f"-{amount} {resource.upper()}s"
+    if resource in {"vgpr_padding", "sgpr_padding"}:
+        return f"-{amount} {resource[:4].upper()}s of padding (waves_per_eu)"
     return f"-{amount} {resource}"
