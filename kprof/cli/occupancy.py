@@ -290,10 +290,11 @@ def _verdict(entries: "list[Entry]") -> str:
         number = f"{waves(found.waves_per_simd)} of {found.max_waves_per_simd} waves per SIMD"
         return f"{entry.target}: {number}, limited by {limiter(found.limiter)}"
     same = len({e.title for e in entries}) == 1
-    return "waves per SIMD: " + ", ".join(
-        f"{e.target if same else f'{e.title} {e.target}'} {'cannot launch' if e.problems else waves(e.occupancy.waves_per_simd)}"
-        for e in entries
-    )
+    found = []
+    for entry in entries:
+        label = entry.target if same else f"{entry.title} {entry.target}"
+        found.append(f"{label} {'cannot launch' if entry.problems else waves(entry.occupancy.waves_per_simd)}")
+    return f"waves per SIMD: {', '.join(found)}"
 
 
 def _bytes(text: str) -> int:
