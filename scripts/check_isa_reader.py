@@ -6,11 +6,14 @@ mnemonic must be known. Clang's output for the C-like corpus is checked in the s
 
     python scripts/check_isa_reader.py --triton python3.11 --triton other/bin/python --clang clang-19
 
-An LLVM older than the one that wrote the text does not know all of its instructions; such files are counted as
-"not assembled", never as equal. LLVM's own ``; codeLenInByte`` is compared with the assembled size as well.
+An LLVM older than the one that wrote the text does not know all of its instructions. Such a file goes through
+the assembler inside its own Triton instead (3.9 and later): each instruction that was read gets a line number of
+its own, and the line table of the object must hold each of them once, in order, without a gap, up to the function's
+end. What neither way decides is counted as "undecided", never as equal.
 """
 
 import argparse
+import io
 import os
 import re
 import shutil
@@ -20,6 +23,7 @@ import tempfile
 from collections import Counter, defaultdict
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -53,6 +57,8 @@ _METADATA_TARGET = re.compile(
 )
 _LISTED = re.compile(r"^\s+([a-z]\S*).*?//\s*([0-9A-F]{8,16}):")
 _FUNCTION = re.compile(r"^([0-9a-f]{8,16}) <(.+)>:$")
+
+_SIZES = frozenset({4, 8, 12, 16, 20})
 
 
 @dataclass
@@ -94,27 +100,31 @@ def tools(names: list[str]) -> Tools:
     return Tools(pairs)
 
 
-def for_assembler(text: str) -> str:
-    """The same code as an older assembler takes it: target in the old spelling, no alignment inside functions."""
+def _old_spelling(text: str) -> str:
     text = _TARGET.sub(r"\1amdgcn-amd-amdhsa--\2\3\4", text)
-    text = _METADATA_TARGET.sub(r"\1'amdgcn-amd-amdhsa--\2\3'", text)
+    return _METADATA_TARGET.sub(r"\1'amdgcn-amd-amdhsa--\2\3'", text)
+
+
+def for_assembler(text: str, *, old_target: bool = True) -> str:
+    """The same code as an older assembler takes it: target in the old spelling, no alignment inside functions."""
+    if old_target:
+        text = _old_spelling(text)
     lines = []
     inside = False
     for line in text.split("\n"):
         word = line.strip().split(None, 1)[0] if line.strip() else ""
-        if word == ".cfi_startproc" or word.startswith(".Lfunc_begin"):
+        if word.endswith(":") and not word.startswith("."):
             inside = True
         elif word == ".size" or word.startswith(".Lfunc_end"):
             inside = False
-        # Fills with s_nop, which the text does not hold.
-        lines.append("" if inside and word in {".p2align", ".p2alignl"} else line)
+        # The first fills with s_nop, which the text does not hold; the second says nothing about instructions.
+        drop = (inside and word in {".p2align", ".p2alignl"}) or word == ".amdhsa_inst_pref_size"
+        lines.append("" if drop else line)
     return "\n".join(lines)
 
 
-def disassemble(
-    text: str, arch: str, pair: tuple[str, str], folder: Path
-) -> tuple[dict[str, list[str]], dict[str, int]]:
-    """Mnemonics of each function as LLVM decodes its own encoding, and the function's size in bytes.
+def disassemble(text: str, arch: str, pair: tuple[str, str], folder: Path) -> dict[str, list[str]]:
+    """Mnemonics of each function as LLVM decodes its own encoding.
 
     Raises:
         ValueError: the text cannot be assembled or decoded; the message is LLVM's first complaint.
@@ -143,10 +153,10 @@ def disassemble(
             raise ValueError("llvm-objdump cannot decode what llvm-mc encoded")
         if listed is not None and int(listed[2], 16) < end:
             current.append(listed[1])
-    return functions, sizes
+    return functions
 
 
-def difference(assembly: amdgcn.Assembly, functions: dict[str, list[str]], sizes: dict[str, int]) -> str:
+def difference(assembly: amdgcn.Assembly, functions: dict[str, list[str]]) -> str:
     """First difference between what was read and what was disassembled; empty when there is none."""
     read = {kernel.name: kernel for kernel in (*assembly.kernels, *assembly.functions)}
     if set(read) != set(functions):
@@ -159,11 +169,58 @@ def difference(assembly: amdgcn.Assembly, functions: dict[str, list[str]], sizes
         for position, (left, right) in enumerate(zip(mine, theirs, strict=True)):
             if left != right:
                 return f"{name}: instruction {position} is {left}, llvm-objdump {right}"
-        claimed = read[name].registers.code_bytes
-        # LLVM's own estimate is an upper bound where relaxation or literals make instructions shorter.
-        if claimed is not None and claimed < sizes[name]:
-            return f"{name}: {sizes[name]} bytes, codeLenInByte {claimed}"
     return ""
+
+
+def with_line_numbers(text: str, assembly: amdgcn.Assembly) -> str:
+    """The same code, each instruction with its own position as line number."""
+    numbers: dict[int, int] = {}
+    for kernel in (*assembly.kernels, *assembly.functions):
+        numbers |= {instruction.line: len(numbers) + 1 + n for n, instruction in enumerate(kernel.instructions)}
+    lines = ['\t.file 1 "numbered.s"']
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.lstrip().startswith((".loc", ".file")):
+            continue
+        if number in numbers:
+            lines.append(f"\t.loc 1 {numbers[number]} 0")
+        lines.append(line)
+    return "\n".join(lines)
+
+
+def line_table_difference(data: bytes, count: int) -> str:
+    """What is wrong with a line table that should hold the lines 1 to ``count``, each for one instruction."""
+    from elftools.elf.elffile import ELFFile
+
+    dwarf = ELFFile(io.BytesIO(data)).get_dwarf_info(relocate_dwarf_sections=False)
+    rows: list[tuple[int, int]] = []
+    for unit in dwarf.iter_CUs():
+        program = dwarf.line_program_for_CU(unit)
+        states = [entry.state for entry in program.get_entries()] if program is not None else []
+        rows.extend((state.line, state.address) for state in states if state is not None and not state.end_sequence)
+    if [line for line, _ in rows] != list(range(1, count + 1)):
+        return f"{count} instructions, {len(rows)} in the line table"
+    # Behind the last instruction there is padding, which the function's symbol leaves out.
+    end = max(symbol.value + symbol.size for symbol in Elf(data).symbols() if symbol.kind == 2)
+    for (line, at), (_, following) in pairwise([*rows, (0, end)]):
+        if following - at not in _SIZES:
+            return f"instruction {line} has {following - at} bytes"
+    return ""
+
+
+def check_with_triton(outcome: Outcome, text: str, python: str) -> None:
+    """Decide an undecided file with the assembler of the Triton that made it."""
+    assembly = amdgcn.parse(text, outcome.name)
+    numbered = with_line_numbers(for_assembler(text, old_target=False), assembly)
+    with tempfile.TemporaryDirectory() as folder:
+        source, target = Path(folder) / "in.s", Path(folder) / "out.o"
+        source.write_text(numbered, "utf-8", "surrogateescape")
+        command = [python, str(ROOT / "scripts" / "assemble_with_triton.py"), assembly.arch, str(source), str(target)]
+        result = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+        if result.returncode:
+            return
+        outcome.reason = line_table_difference(target.read_bytes(), outcome.instructions)
+    outcome.tool = "Triton's assembler"
+    outcome.equal = not outcome.reason
 
 
 def check(name: str, text: str, available: Tools) -> Outcome:
@@ -177,22 +234,26 @@ def check(name: str, text: str, available: Tools) -> Outcome:
     for pair in available.pairs:
         with tempfile.TemporaryDirectory() as folder:
             try:
-                functions, sizes = disassemble(text, assembly.arch, pair, Path(folder))
+                functions = disassemble(text, assembly.arch, pair, Path(folder))
             except (ValueError, subprocess.SubprocessError) as error:
                 outcome.reason = outcome.reason or f"{Path(pair[0]).name}: {error}"
                 continue
         outcome.tool = Path(pair[0]).name
-        outcome.reason = difference(assembly, functions, sizes)
+        outcome.reason = difference(assembly, functions)
         outcome.equal = not outcome.reason
         return outcome
     return outcome
 
 
-def compile_triton(python: str, architectures: list[str], folder: Path) -> str:
-    """Compile the corpus with one interpreter's Triton and return the Triton version."""
-    version = subprocess.run(
-        [python, "-c", "import triton; print(triton.__version__)"], capture_output=True, text=True, check=True
-    ).stdout.strip()
+def triton_version(python: str) -> str:
+    """Version of an interpreter's Triton."""
+    command = [python, "-c", "import triton; print(triton.__version__)"]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def compile_triton(python: str, architectures: list[str], folder: Path, *, bundled: bool) -> str:
+    """Compile the corpus, and the bundled kernels, with one interpreter's Triton and return its version."""
+    version = triton_version(python)
     environment = os.environ | {"PYTHONWARNINGS": "ignore"}
     linker = shutil.which("ld.lld") or shutil.which("ld.lld-19")
     if linker is not None:
@@ -204,6 +265,10 @@ def compile_triton(python: str, architectures: list[str], folder: Path) -> str:
         for line in result.stderr.splitlines():
             if line.startswith("not compiled:"):
                 print(f"  triton {version} {line}", file=sys.stderr)
+    if bundled:
+        worker = str(ROOT / "scripts" / "compile_bundled.py")
+        command = [python, worker, str(folder / f"triton-{version}-kernels"), ",".join(architectures)]
+        subprocess.run(command, env=environment, check=False)
     return version
 
 
@@ -234,7 +299,7 @@ def compile_clang(clang: str, architectures: list[str], folder: Path) -> None:
 
 def report(outcomes: dict[str, list[Outcome]]) -> str:
     """The table, in Markdown."""
-    lines = ["| compiler | files | instructions | classified | same as llvm-objdump | not assembled | LLVM used |"]
+    lines = ["| compiler | files | instructions | classified | same as the assembler | undecided | oracle |"]
     lines.append("|---|---|---|---|---|---|---|")
     for compiler, found in sorted(outcomes.items()):
         total = sum(outcome.instructions for outcome in found)
@@ -251,41 +316,56 @@ def report(outcomes: dict[str, list[Outcome]]) -> str:
     return "\n".join(lines)
 
 
-def main() -> int:
-    """Compile, compare, print. Exit code 1 when a file differs or holds an unknown instruction."""
+def arguments_of() -> argparse.Namespace:
+    """The command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--triton", action="append", default=[], help="interpreter with a Triton; may be repeated")
     parser.add_argument("--clang", action="append", default=[], help="clang to compile the C-like corpus with")
     parser.add_argument("--arch", default=",".join(ARCHITECTURES), help="comma-separated architectures")
-    parser.add_argument(
-        "--llvm-mc", default="llvm-mc-22,llvm-mc-21,llvm-mc-20,llvm-mc-19,llvm-mc", help="tried in order"
-    )
+    parser.add_argument("--corpus-only", action="store_true", help="leave the bundled kernels out")
+    parser.add_argument("--no-compile", action="store_true", help="only check what lies in --folder")
+    names = ",".join(f"llvm-mc-{version}" for version in range(26, 18, -1))
+    parser.add_argument("--llvm-mc", default=f"{names},llvm-mc", help="tried in order")
     parser.add_argument("--folder", type=Path, help="keep (and reuse) the compiled files here")
     parser.add_argument("-j", "--jobs", type=int, default=2)
-    arguments = parser.parse_args()
+    return parser.parse_args()
+
+
+def check_file(file: Path, available: Tools, pythons: dict[str, str]) -> Outcome:
+    """Check one file; what llvm-mc is too old for goes to the Triton whose version the folder's name gives."""
+    text = file.read_text("utf-8", "surrogateescape")
+    outcome = check(file.name, text, available)
+    version = file.parent.name.removeprefix("triton-").removesuffix("-kernels")
+    if outcome.equal is None and version in pythons:
+        check_with_triton(outcome, text, pythons[version])
+    return outcome
+
+
+def main() -> int:
+    """Compile, compare, print. Exit code 1 when a file differs or holds an unknown instruction."""
+    arguments = arguments_of()
     architectures = arguments.arch.split(",")
     available = tools(arguments.llvm_mc.split(","))
     if not available.pairs:
         print("no llvm-mc with its llvm-objdump is installed", file=sys.stderr)
         return 2
+    pythons = {triton_version(python): python for python in arguments.triton}
     with tempfile.TemporaryDirectory() as temporary:
         folder = arguments.folder or Path(temporary)
-        for python in arguments.triton:
-            compile_triton(python, architectures, folder)
-        for clang in arguments.clang:
-            compile_clang(clang, architectures, folder)
-        files = sorted([*folder.rglob("*.amdgcn"), *folder.rglob("*.s")])
+        if not arguments.no_compile:
+            for python in arguments.triton:
+                compile_triton(python, architectures, folder, bundled=not arguments.corpus_only)
+            for clang in arguments.clang:
+                compile_clang(clang, architectures, folder)
+        files = sorted([*folder.glob("*/*.amdgcn"), *folder.glob("*/*.s")])
         with ThreadPoolExecutor(arguments.jobs) as pool:
-            results = list(
-                pool.map(lambda file: check(file.name, file.read_text("utf-8", "surrogateescape"), available), files)
-            )
+            results = list(pool.map(lambda file: check_file(file, available, pythons), files))
     outcomes: dict[str, list[Outcome]] = defaultdict(list)
     for file, outcome in zip(files, results, strict=True):
         outcomes[file.parent.name].append(outcome)
-    for compiler, found in outcomes.items():
-        for outcome in found:
-            if outcome.equal is not True or outcome.unknown:
-                print(f"{compiler} {outcome.name}: {outcome.reason} ({outcome.unknown} unknown)", file=sys.stderr)
+        if outcome.equal is not True or outcome.unknown:
+            complaint = f"{outcome.reason} ({outcome.unknown} unknown)"
+            print(f"{file.parent.name} {outcome.name}: {complaint}", file=sys.stderr)
     print(report(outcomes))
     bad = sum(outcome.equal is False or outcome.unknown > 0 for outcome in results)
     print(f"{len(results)} files, {bad} with a difference or an unknown instruction")
