@@ -140,8 +140,11 @@ class Instruction:
 
     @property
     def target(self) -> str | None:
-        """Label that a branch or call names, ``None`` for others."""
-        return self.operands[-1] if self.opcode.cls is InstructionClass.BRANCH and self.operands else None
+        """Label that a branch or call names; ``None`` for other instructions and for jumps through a register."""
+        if self.opcode.cls is not InstructionClass.BRANCH or not self.operands:
+            return None
+        last = self.operands[-1]
+        return None if last.startswith(("s[", "ttmp[", "vcc")) else last
 
     @property
     def location(self) -> tuple[Frame, ...]:

@@ -53,6 +53,9 @@ def _labelled(line: str, labels: dict[int, str], addresses: dict[int, int], base
     """One instruction without its comment; a branch gets a label instead of a number of words."""
     code, _, comment = line.partition("//")
     code = code.strip()
+    if code.startswith(".long"):
+        # What the tool cannot decode must show up as unknown and not get lost as data.
+        return f"undecoded{code[len('.long') :]}"
     target = _TARGET.search(comment)
     if target is None or target[1] not in bases or not code.startswith(_JUMPS):
         return code

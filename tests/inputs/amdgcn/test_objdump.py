@@ -32,6 +32,15 @@ def test_listing() -> None:
     assert not assembly.truncated
 
 
+def test_what_the_tool_could_not_decode_is_counted() -> None:
+    """Words that llvm-objdump prints as data are unknown instructions, not nothing."""
+    line = "\ts_endpgm "
+    data = "\t.long 0xd7000221                                           // 000000001910: D7000221\n"
+    assembly = amdgcn.parse(LISTING.replace(line, data + line), arch="gfx942")
+    assert assembly.unknown == {"undecoded": 1}
+    assert assembly.coverage == 0.8
+
+
 @pytest.mark.llvm
 @pytest.mark.parametrize(
     "name", ["gfx908/kernels.clang-19.s", "gfx90a/hip_kernels.clang-19.s", "gfx1100/kernels.clang-19.s"]

@@ -160,3 +160,32 @@ def test_spills_are_told_by_the_compilers_comment() -> None:
     instructions = (assembly.kernels or assembly.functions)[0].instructions
     assert [item.spill for item in instructions] == ["store", "reload", None]
     assert instructions[0].opcode.cls is InstructionClass.SCRATCH
+
+
+@pytest.mark.parametrize("name", ["gfx942/matmul.triton-3.6.0.amdgcn", "gfx908/matmul.triton-3.9.0.amdgcn",
+                                  "gfx1100/matmul.triton-3.9.0.amdgcn"])  # fmt: skip
+def test_metadata_stands_in_for_comments(name: str) -> None:
+    """Without LLVM's comments and symbols the counts come from the metadata, rounded where that is all there is."""
+    text = (ARTIFACTS / name).read_text()
+    bare = "\n".join(line for line in text.split("\n") if not line.startswith(("; ", "\t.set ")))
+    (whole,) = amdgcn.parse(text).kernels
+    (kernel,) = amdgcn.parse(bare).kernels
+    assert kernel.comments == {}
+    assert whole.registers.vgpr is not None
+    assert kernel.registers.vgpr is not None
+    slack = 3 if whole.registers.agpr and kernel.arch == "gfx942" else 0
+    assert 0 <= kernel.registers.vgpr - whole.registers.vgpr <= slack
+    assert kernel.registers.sgpr == whole.registers.sgpr
+    assert kernel.registers.next_free_vgpr == whole.registers.next_free_vgpr
+    assert kernel.registers.occupancy is None
+
+
+def test_targets_of_branches() -> None:
+    """Labels are given, registers are not."""
+    assembly = amdgcn.read_file(ARTIFACTS / "gfx908" / "kernels.clang-19.s")
+    targets = {
+        i.opcode.name: i.target for i in assembly.kernel("steps").instructions if i.target or i.opcode.kind is Kind.CALL
+    }
+    assert targets["s_swappc_b64"] is None
+    loops = assembly.kernel("private_array")
+    assert all(i.target in loops.labels for i in loops.instructions if i.opcode.kind is Kind.CONDITIONAL)

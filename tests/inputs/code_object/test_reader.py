@@ -67,8 +67,8 @@ def test_flags_against_the_assembler(llvm_mc: str, tmp_path: Path) -> None:
     """llvm-mc's objects for each architecture are recognised."""
     import subprocess
 
-    for arch in ("gfx803", "gfx900", "gfx906", "gfx908", "gfx90a", "gfx942", "gfx1010", "gfx1030", "gfx1036", "gfx1100",
-                 "gfx1101", "gfx1102", "gfx1103", "gfx1150", "gfx1151", "gfx1200", "gfx1201", "gfx11-generic"):  # fmt: skip
+    numbers = "803 900 906 908 90a 942 1010 1030 1036 1100 1101 1102 1103 1150 1151 1200 1201 11-generic"
+    for arch in (f"gfx{number}" for number in numbers.split()):
         target = tmp_path / f"{arch}.o"
         command = [llvm_mc, "-triple=amdgcn-amd-amdhsa", f"-mcpu={arch}", "-filetype=obj", "-o", str(target)]
         subprocess.run(command, input=b"s_nop 0\n", check=True)
