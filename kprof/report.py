@@ -135,6 +135,22 @@ class LoopFacts(msgspec.Struct, frozen=True):
     hot: bool = False
 
 
+class PassChange(msgspec.Struct, frozen=True, rename={"pass_": "pass"}):
+    """What one compiler pass changed.
+
+    Attributes:
+        order: position among all passes, from 0.
+        pass_: the pass as on MLIR's command line.
+        stage: stage of the compiler: ``ttir``, ``ttgir``, ``llir``.
+        changed: metric to its values before and after: LDS in bytes, numbers of operations, vector widths in bytes.
+    """
+
+    order: int
+    pass_: str
+    stage: str | None
+    changed: dict[str, tuple[int | None, int | None]]
+
+
 class KernelReport(msgspec.Struct, frozen=True):
     """Everything known about one compiled kernel on one architecture.
 
@@ -153,6 +169,8 @@ class KernelReport(msgspec.Struct, frozen=True):
         notes: why something is null or was not checked; one sentence each.
         compile_seconds: wall time of the compile, absent when nothing was compiled.
         cached: the compile was served from kprof's cache.
+        passes: with ``--passes``, what each compiler pass changed: its order, name, stage, and metric to
+            ``[before, after]``.
         coverage: share of instructions that the reader knows, 0 to 1.
     """
 
@@ -173,6 +191,7 @@ class KernelReport(msgspec.Struct, frozen=True):
     notes: list[str] = []
     compile_seconds: float | UnsetType = UNSET
     cached: bool | UnsetType = UNSET
+    passes: list[PassChange] | UnsetType = UNSET
     coverage: float | UnsetType = UNSET
 
 

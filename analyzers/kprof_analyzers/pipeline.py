@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from msgspec import UNSET
 
@@ -12,9 +13,12 @@ from kprof.findings import Finding, Location, Severity
 from kprof.hardware.machine import Architecture
 from kprof.harness.loaded import LoadedKernel
 from kprof.inputs.amdgcn import Registers
-from kprof.report import KernelReport, Occupancy, Report, Resources, Verdict
+from kprof.report import KernelReport, Occupancy, PassChange, Report, Resources, Verdict
 from kprof_analyzers.occupancy import from_kernel
 from kprof_analyzers.scheduling.loops import loop_facts
+
+if TYPE_CHECKING:
+    from kprof.harness.passes import PassHistory
 
 
 def analyze(loaded: LoadedKernel, analyzers: Sequence[Analyzer] | None = None) -> KernelReport:
@@ -143,8 +147,27 @@ def _kernel_report(loaded: LoadedKernel, facts: KernelFacts, findings: list[Find
         notes=notes,
         compile_seconds=UNSET if loaded.compile_seconds is None else loaded.compile_seconds,
         cached=UNSET if loaded.cached is None else loaded.cached,
+        passes=UNSET if loaded.passes is None else _passes(loaded.passes),
         coverage=round(loaded.program.coverage, 6),
     )
+
+
+def _passes(history: "PassHistory") -> list[PassChange]:
+    """What changed from one row of the history's table to the next."""
+    rows = history.table()
+    changes = []
+    before: dict[str, int | None] = {}
+    for row in rows:
+        values = {name: value for name, value in row.items() if name not in {"order", "pass", "stage"}}
+        changed = {
+            name: (before.get(name), value)
+            for name, value in values.items()
+            if value != before.get(name) and value is not None
+        }
+        if changed and before:
+            changes.append(PassChange(order=row["order"], pass_=row["pass"], stage=row["stage"], changed=changed))
+        before = {**before, **{name: value for name, value in values.items() if value is not None}}
+    return changes
 
 
 def _order(finding: Finding) -> tuple[int, str, str, int]:

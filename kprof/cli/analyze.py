@@ -1,5 +1,6 @@
 """``kprof analyze``: what a GPU will do with a kernel."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -68,6 +69,9 @@ def kernel(
         list[str], typer.Option("--env", help="Triton's environment switches for this compile.", metavar="K=V,...")
     ] = [],
     passes: Annotated[bool, typer.Option("--passes", help="Also tell what each compiler pass changed.")] = False,
+    dump: Annotated[
+        Path | None, typer.Option("--dump", help="Write each stage, and with --passes each pass, to this folder.")
+    ] = None,
     fail_on: FailOnOption = None,
     jobs: JobsOption = 0,
     json: JsonOption = None,
@@ -79,6 +83,7 @@ def kernel(
 
     FILE.py::FUNCTION imports the file; every other target is only read.
     """
+    from kprof.harness.dump import write_stages
     from kprof.harness.targets import Options, load
 
     options = Options(
@@ -100,7 +105,10 @@ def kernel(
     problems: list[str] = []
     for target in targets:
         try:
-            entries.extend(analyze(loaded) for loaded in load(target, options))
+            for loaded in load(target, options):
+                entries.append(analyze(loaded))
+                if dump is not None:
+                    write_stages(loaded, dump)
         except KprofError as error:
             problems.append(str(error))
             log(f"kprof: {error}")

@@ -35,6 +35,7 @@ class LoadedKernel:
         shared_bytes: LDS of a workgroup where there is no metadata, ``None`` when unknown.
         num_warps: wavefronts of a workgroup where there is no metadata, ``None`` when unknown.
         passes: MLIR after every pass, when asked for.
+        stages: what the compiler made, by stage; empty when nothing was compiled.
         notes: what is missing in the target, in words.
     """
 
@@ -54,4 +55,5 @@ class LoadedKernel:
     shared_bytes: int | None = None
     num_warps: int | None = None
     passes: "PassHistory | None" = None
+    stages: Mapping[str, str | bytes] = field(default_factory=dict)
     notes: Sequence[str] = ()

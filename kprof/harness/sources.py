@@ -157,6 +157,7 @@ def loaded(job: Job, compiled: Compiled) -> LoadedKernel:
         compile_seconds=compiled.seconds,
         cached=compiled.cached,
         passes=compiled.passes,
+        stages=compiled.stages,
         notes=notes,
     )
 

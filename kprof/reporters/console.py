@@ -65,6 +65,7 @@ class ConsoleReporter:
             self._console.print(self._findings(kernel.findings))
         self._console.print(self._facts(kernel))
         self._tries(kernel)
+        self._passes(kernel)
         if self._verbose:
             self._loops(kernel)
             for note in kernel.notes:
@@ -165,6 +166,17 @@ class ConsoleReporter:
                 line.append(f"   {advice.note}", style="not bold dim")
             self._console.print(line)
 
+    def _passes(self, kernel: KernelReport) -> None:
+        from rich.text import Text
+
+        if kernel.passes is UNSET:
+            return
+        self._console.print(Text("\n  Compiler passes that changed something", style="bold"))
+        width = max((len(change.pass_) for change in kernel.passes), default=0)
+        for change in kernel.passes:
+            words = ", ".join(f"{name} {_step(old)} → {_step(new)}" for name, (old, new) in change.changed.items())
+            self._console.print(Text(f"  {change.order:4}  {change.pass_:{width}}  ").append(words, style="cyan"))
+
     def _loops(self, kernel: KernelReport) -> None:
         from rich.text import Text
 
@@ -172,6 +184,10 @@ class ConsoleReporter:
             self._console.print(Text("\n  Loops, per wavefront and iteration (inner loops included)", style="bold"))
         for loop in kernel.loops:
             self._console.print(Text(_loop_line(loop)))
+
+
+def _step(value: int | None) -> str:
+    return "-" if value is None else f"{value:,}"
 
 
 def _alike(findings: list[Finding], *, together: bool) -> list[list[Finding]]:

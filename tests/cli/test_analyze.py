@@ -98,6 +98,24 @@ def test_fail_on_turns_findings_into_exit_code_1(kprof):
     assert (ran.code, ran.err) == (0, "")
 
 
+def test_passes_say_who_changed_what(kprof, tmp_path):
+    """Which pass placed the LDS and widened the loads; the modules themselves with --dump."""
+    (kernel,) = document(
+        kprof, "analyze", "kernel", "gemm", "--arch", "gfx942", "--passes", "--dump", tmp_path / "stages"
+    )["kernels"]
+    by_metric = {name: entry["pass"] for entry in kernel["passes"] for name in entry["changed"]}
+    assert by_metric["shared"] == "allocate-amdgpu-shared-memory"
+    widened = next(entry for entry in kernel["passes"] if "vector_max" in entry["changed"])
+    assert widened["pass"] == "tritongpu-coalesce"
+    shared = kernel["passes"][-1]["changed"]["shared"]
+    assert shared == [None, kernel["resources"]["lds_bytes"]]
+    names = {path.name for path in (tmp_path / "stages").iterdir()}
+    assert {f"gemm.gfx942.{stage}" for stage in ("ttir", "ttgir", "llir", "amdgcn", "hsaco", "json")} <= names
+    modules = sorted((tmp_path / "stages" / "gemm.gfx942.passes").iterdir())
+    assert len(modules) > 30
+    assert "tt.func" in modules[0].read_text()
+
+
 def test_own_kernel_by_signature(kprof, tmp_path):
     """A file of one's own needs no specification, and finds buffer loads as a launch through torch would."""
     path = tmp_path / "mine.py"

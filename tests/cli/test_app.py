@@ -23,7 +23,7 @@ def test_help_lists_every_command_with_a_line_each(kprof):
     ran = kprof("--help")
     assert ran.code == 0
     assert "kprof analyze kernel flash_attention" in ran.out
-    for command in ("analyze", "arch", "kernels", "occupancy", "rules"):
+    for command in ("advise", "analyze", "arch", "bench", "ingest", "kernels", "occupancy", "rules", "trace"):
         assert f"\n  {command} " in ran.out
 
 
