@@ -269,11 +269,15 @@ def reference(inputs: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
 
 
 def tolerance(shape: Shape) -> tuple[float, float]:
-    """Rounding of the result, and of a float32 sum of K products of size 1; integers are exact."""
+    """Rounding of the result, and of a float32 sum of K products of size 1, which grows to sqrt(K).
+
+    Matrix units may cut instead of round when they add (NVIDIA's do): then the error grows with each of about K / 8
+    steps. Integers are exact.
+    """
     if shape["dtype"] == "i8":
         return 0.0, 0.5
     relative, absolute = rounding(shape["out"])
-    return relative + 2.0**-23, absolute + shape["K"] * 2.0**-23
+    return relative + 2.0**-23, absolute + max(shape["K"], shape["K"] ** 1.5 / 8) * 2.0**-23
 
 
 def traffic(shape: Shape) -> int:
@@ -315,6 +319,8 @@ def _case(m: int, n: int, k: int, dtype: str = "fp16", out: str | None = None, *
 
 
 _SMALL = {"BLOCK_M": 16, "BLOCK_N": 16, "BLOCK_K": 16, "GROUP_M": 2, "XCDS": 1, "num_warps": 1}
+# CUDA's matrix units take 32 elements of 8 bits at a time.
+_EIGHT_BITS = {**_SMALL, "BLOCK_K": 32, "WORKGROUPS": 4}
 
 KERNEL = Kernel(
     name="gemm_streamk",
@@ -393,7 +399,7 @@ KERNEL = Kernel(
         "fewer_tiles": Check(_case(48, 16, 96, "bf16", bias=True), {**_SMALL, "WORKGROUPS": 7}),
         "more_workgroups_than_steps": Check(_case(16, 16, 48, "fp16"), {**_SMALL, "WORKGROUPS": 8, "XCDS": 4}),
         "masked": Check(_case(50, 70, 75, "fp16", bias=True), {**_SMALL, "WORKGROUPS": 6, "XCDS": 2}),
-        "nn_int8": Check(_case(40, 33, 100, "i8", "i32", trans_b=False, bias=True), {**_SMALL, "WORKGROUPS": 4}),
-        "e4m3": Check(_case(32, 48, 64, "fp8_e4m3", "bf16"), {**_SMALL, "WORKGROUPS": 4}),
+        "nn_int8": Check(_case(40, 33, 100, "i8", "i32", trans_b=False, bias=True), _EIGHT_BITS),
+        "e4m3": Check(_case(32, 48, 64, "fp8_e4m3", "bf16"), _EIGHT_BITS),
     },
 )
