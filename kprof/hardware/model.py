@@ -280,7 +280,7 @@ class LlvmFacts:
     sgpr_extra: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Architecture:
     """One GPU architecture with its products.
 
@@ -322,6 +322,10 @@ class Architecture:
     llvm: LlvmFacts
     sources: Mapping[str, Source]
     data: Mapping[str, Any]
+
+    def __repr__(self) -> str:
+        """``<Architecture gfx942>``: the fields are pages long."""
+        return f"<Architecture {self.name}>"
 
     def source_of(self, key: str) -> tuple[str, ...]:
         """Ids of the sources of a figure; empty when it has none.

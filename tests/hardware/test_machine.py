@@ -109,7 +109,9 @@ def test_modes_follow_the_wgp():
 
 def test_an_architecture_is_read_once():
     """Asking again, by whatever name, gives the same object."""
-    assert load("gfx950") is load("MI350X") is load("GFX950:xnack-")
+    arch = load("gfx950")
+    assert arch is load("MI350X") is load("GFX950:xnack-")
+    assert ({arch: 1}[arch], repr(arch)) == (1, "<Architecture gfx950>")
 
 
 def test_broken_files_are_one_clear_error(tmp_path):
