@@ -79,8 +79,11 @@ def test_flags_against_the_assembler(llvm_mc: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.llvm
-@pytest.mark.parametrize(("arch", "wave32"), [("gfx908", 0), ("gfx90a", 0), ("gfx942", 0), ("gfx1030", 0), ("gfx1030", 1),
-                                              ("gfx1100", 1), ("gfx1201", 0), ("gfx1201", 1)])  # fmt: skip
+@pytest.mark.parametrize(
+    ("arch", "wave32"),
+    [(arch, 0) for arch in ("gfx908", "gfx90a", "gfx942", "gfx1030", "gfx1201")]
+    + [(arch, 1) for arch in ("gfx1030", "gfx1100", "gfx1201")],
+)
 def test_descriptors_against_the_assembler(arch: str, wave32: int, llvm_mc: str, tmp_path: Path) -> None:
     """Counts in ``.amdhsa_*`` directives come back from the descriptor, rounded up to the documented granule."""
     import subprocess
