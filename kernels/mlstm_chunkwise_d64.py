@@ -252,9 +252,10 @@ KERNEL = Kernel(
     configs=(
         {"CHUNK": 32, "BLOCK_DV": 32, "num_warps": 2},
         {"CHUNK": 64, "BLOCK_DV": 16},
-        {"CHUNK": 64, "BLOCK_DV": 64},
+        {"CHUNK": 128, "BLOCK_DV": 32, "num_warps": 8},
+        {"CHUNK": 64, "BLOCK_DV": 64, "num_warps": 8},
     ),
-    space={"CHUNK": (16, 32, 64), "BLOCK_DV": (16, 32, 64), "num_warps": (1, 2, 4, 8), "waves_per_eu": (0, 2, 4)},
+    space={"CHUNK": (16, 32, 64, 128), "BLOCK_DV": (16, 32, 64), "num_warps": (1, 2, 4, 8), "waves_per_eu": (0, 2, 4)},
     legal=legal,
     run=run,
     inputs=inputs,
