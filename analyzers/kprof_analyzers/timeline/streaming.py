@@ -6,6 +6,7 @@ from pathlib import Path
 
 import msgspec
 
+from kprof.errors import KprofError
 from kprof.inputs.torch_profiler.events import Loose, SlimEvent
 from kprof.inputs.torch_profiler.issues import Issue
 from kprof.inputs.torch_profiler.model import TraceInfo, info_from
@@ -126,6 +127,7 @@ class _Summing:
         self._devices: dict[tuple[int | None, int | None], Occupation] = {}
         self._lanes: dict[str, Lane] = {}
         self._zero = 0
+        self._profiled = False
         self._kinds: dict[str, Kind] = {}
         self._waiting: dict[Kind, list[SlimEvent]] = {
             "kernel": [],
@@ -139,6 +141,8 @@ class _Summing:
         """Add one block of events."""
         present = Counter([e.cat for e in events])
         self._counts.update(present)
+        # A list of other objects has neither categories nor phases.
+        self._profiled = self._profiled or len(present) > 1 or any(e.cat or e.ph for e in events)
         for category in present:
             kind = self._kinds.get(category)
             if kind is None:
@@ -295,6 +299,8 @@ class _Summing:
     def _note_oddities(self, info: TraceInfo) -> None:
         if self.reader.events_read == 0:
             self._log.add("no-events", "the trace holds no events")
+        elif not self._profiled:
+            raise KprofError("the list holds no profiler events", path=str(self.reader.path))
         elif not any(self._devices):
             self._log.add("no-gpu", "the trace holds no GPU activity")
         if self._zero:

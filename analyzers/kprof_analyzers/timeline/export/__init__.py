@@ -1,0 +1,1 @@
+"""Traces written for other viewers."""

@@ -1,0 +1,1 @@
+"""Pictures of a breakdown: hand-written SVG, and the same for a terminal."""

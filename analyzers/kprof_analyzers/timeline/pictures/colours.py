@@ -1,0 +1,49 @@
+"""One colour a category, the same in every picture and for every trace."""
+
+from html import escape
+from zlib import crc32
+
+# Okabe and Ito's palette, told apart by colour-blind readers too, and some darker companions.
+_FIXED = {
+    "attention": "#0072B2",
+    "attention GEMM": "#56B4E9",
+    "MLP GEMM": "#009E73",
+    "GEMM": "#4C9F70",
+    "MoE": "#7BC8A4",
+    "convolution": "#2E8B8B",
+    "normalization": "#E69F00",
+    "activation": "#F0C419",
+    "softmax": "#C77CFF",
+    "elementwise": "#CC79A7",
+    "reduction": "#8C6BB1",
+    "communication": "#D55E00",
+    "memory": "#7F7F7F",
+    "embedding": "#A6761D",
+    "idle": "#E8E8E8",
+    "other": "#B0B0B0",
+}
+_FURTHER = ("#1B6CA8", "#B5651D", "#6B8E23", "#8B3A62", "#483D8B", "#008B8B", "#A0522D", "#556B2F")
+
+
+def colour(category: str) -> str:
+    """Its fixed colour, or one that follows from its name."""
+    return _FIXED.get(category) or _FURTHER[crc32(category.encode()) % len(_FURTHER)]
+
+
+def text(value: str) -> str:
+    """A name made safe for SVG: escaped, and control characters, which XML forbids, replaced."""
+    return escape("".join(c if c >= " " else "\ufffd" for c in value))
+
+
+def shortened(value: str, length: int) -> str:
+    """At most ``length`` characters, with an ellipsis."""
+    return value if len(value) <= length else value[: length - 1] + "…"
+
+
+def svg(width: int, height: int, title: str, body: list[str]) -> str:
+    """A whole SVG document with an accessible title."""
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
+        f'font-family="sans-serif" font-size="12" role="img"><title>{text(title)}</title>'
+        f'<rect width="{width}" height="{height}" fill="#ffffff"/>' + "".join(body) + "</svg>\n"
+    )

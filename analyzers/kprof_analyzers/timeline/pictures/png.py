@@ -1,0 +1,23 @@
+"""PNG from SVG, where a converter is installed."""
+
+from importlib import import_module
+from typing import Any
+
+from kprof.errors import KprofError
+
+
+def png(svg: str) -> bytes:
+    """Render an SVG document.
+
+    Raises:
+        KprofError: CairoSVG is not installed: nothing else in reach renders SVG.
+    """
+    try:
+        cairosvg: Any = import_module("cairosvg")
+    except (ImportError, OSError) as error:  # OSError: the Python part is there, the C library is not
+        raise KprofError(
+            "PNG needs CairoSVG, which is not installed", hint="pip install cairosvg, or name the picture .svg"
+        ) from error
+    data = cairosvg.svg2png(bytestring=svg.encode(), unsafe=False)
+    assert isinstance(data, bytes)
+    return data

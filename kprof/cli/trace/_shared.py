@@ -1,0 +1,121 @@
+"""What the trace commands share: options, the per-file step with its failures, issues, pictures."""
+
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+import typer
+
+from kprof.cli.common import log, write_output
+from kprof.errors import KprofError
+
+R = TypeVar("R")
+
+PathsArgument = Annotated[
+    list[Path],
+    typer.Argument(help="Traces (.json, .json.gz, .hatchet), folders of them, or what kprof ingest trace wrote."),
+]
+CategoriesOption = Annotated[
+    str | None, typer.Option("--categories", help="Own category rules (TOML), read before the shipped ones.")
+]
+SchedulerOption = Annotated[
+    str | None, typer.Option("--scheduler", help="Do the per-file step on Dask.", metavar="tcp://HOST:PORT")
+]
+LimitOption = Annotated[int, typer.Option("--limit", "-n", help="Rows to show; 0 shows all.", min=0)]
+PictureOption = Annotated[
+    str | None, typer.Option("--picture", help="Draw it: .svg, or .png where CairoSVG is installed.", metavar="PATH")
+]
+
+
+def per_file(
+    function: Callable[..., R], paths: Sequence[Path], jobs: int, scheduler: str | None, **options: Any
+) -> list[R]:
+    """The step's results. A file that cannot be read is told on standard error and left out.
+
+    Raises:
+        KprofError: no file at all could be read, or one that was named, not found in a folder.
+    """
+    from kprof_analyzers.timeline.files import Failed, each_file, trace_files
+
+    files = trace_files(paths)
+    results: list[R] = []
+    failures: list[str] = []
+    for file, result in zip(files, each_file(function, files, jobs=jobs, scheduler=scheduler, **options), strict=True):
+        if isinstance(result, Failed):
+            if not file.found:
+                raise KprofError(result.message)
+            failures.append(result.message)
+        else:
+            results.append(result)
+    for message in failures:
+        log(f"kprof: left out: {message}")
+    if not results:
+        raise KprofError(f"none of {len(files)} files is a readable trace")
+    return results
+
+
+def tell_issues(issues: Sequence[Any]) -> None:
+    """What was met while reading, on standard error; what was lost first."""
+    for issue in sorted(issues, key=lambda i: -i.lost):
+        log(f"note: {issue}" + (f" - {issue.lost:,} events missing" if issue.lost else ""))
+
+
+def draw(picture: str | None, svg: Callable[[], str]) -> None:
+    """Write a picture as SVG or PNG, by the name's ending; nothing when no name is given.
+
+    Raises:
+        KprofError: PNG without a converter, another ending, or a path that cannot be written.
+    """
+    if picture is None:
+        return
+    ending = Path(picture).suffix.lower()
+    if ending not in {".svg", ".png"}:
+        raise KprofError(f"pictures are written as .svg or .png, got {picture!r}")
+    content: str | bytes = svg()
+    if ending == ".png":
+        from kprof_analyzers.timeline.pictures.png import png
+
+        content = png(str(content))
+    write_output(picture, content)
+    log(f"drawn: {picture}")
+
+
+def dump(path: str, document: dict[str, Any]) -> None:
+    """Write a result as JSON; ``-`` is standard output."""
+    import msgspec
+
+    write_output(path, msgspec.json.format(msgspec.json.encode(document), indent=2).decode())
+
+
+def quiet_with_json(path: str | None, quiet: bool) -> bool:
+    """Whether to print nothing but the result: JSON on standard output must stay alone."""
+    return quiet or path == "-"
+
+
+def milliseconds(value: float) -> str:
+    """Ns as ms with as many digits as tell something."""
+    ms = value / 1e6
+    return f"{ms:,.1f}" if ms >= 1000 else f"{ms:,.2f}" if ms >= 10 else f"{ms:,.3f}"
+
+
+def percent(part: float, whole: float) -> str:
+    """A share in percent; ``-`` of nothing."""
+    return f"{100 * part / whole:.1f} %" if whole else "-"
+
+
+def label(path: str, length: int = 40) -> str:
+    """A file's name without its endings, and its folder's when the name alone says little; long ones lose their middle."""
+    name = Path(path).name
+    for ending in (".gz", ".json", ".trace", ".pt"):
+        name = name.removesuffix(ending)
+    short = f"{Path(path).parent.name}/{name}" if len(name) < 16 else name
+    half = length // 2
+    return short if len(short) <= length else f"{short[:half]}…{short[half + 1 - length :]}"
+
+
+def printed(lines: Sequence[str]) -> None:
+    """Lines on standard output; names may hold what the terminal cannot show."""
+    encoding = sys.stdout.encoding or "utf-8"
+    for line in lines:
+        print(line.encode(encoding, errors="replace").decode(encoding))

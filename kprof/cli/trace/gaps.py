@@ -1,0 +1,115 @@
+"""``kprof trace gaps``: when the GPU stood still, and what the CPU did meanwhile."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kprof.cli.common import JobsOption, JsonOption, QuietOption
+from kprof.cli.trace._shared import (
+    CategoriesOption,
+    LimitOption,
+    PathsArgument,
+    SchedulerOption,
+    dump,
+    label,
+    milliseconds,
+    per_file,
+    percent,
+    printed,
+    quiet_with_json,
+    tell_issues,
+)
+
+if TYPE_CHECKING:
+    from kprof_analyzers.timeline.steps import Idle
+
+HELP = "Idle stretches of the GPU, their cause, and what the CPU did."
+
+
+def command(
+    paths: PathsArgument,
+    at_least: Annotated[float, typer.Option("--at-least", help="Leave out gaps shorter than this, in us.", min=0)] = 0,
+    limit: LimitOption = 10,
+    categories: CategoriesOption = None,
+    jobs: JobsOption = 1,
+    scheduler: SchedulerOption = None,
+    json: JsonOption = None,
+    quiet: QuietOption = False,
+) -> None:
+    """The largest gaps between GPU activities, and the stretches where launching cannot keep up.
+
+    launch-bound: the next kernel had not been launched yet when the gap began. synchronisation: and the CPU waited for
+    the GPU or for memory in it. queued: it had been launched, and the GPU waited for something else.
+    """
+    from kprof_analyzers.timeline.steps import gaps_step
+
+    found = per_file(
+        gaps_step,
+        paths,
+        jobs,
+        scheduler,
+        categories=categories,
+        at_least_ns=round(at_least * 1000),
+        limit=limit or 1_000_000,
+    )
+    if not quiet_with_json(json, quiet):
+        for one in found:
+            printed(_lines(one, several=len(found) > 1))
+    for one in found:
+        tell_issues(one.issues)
+    if json:
+        dump(json, {"schema": "kprof.trace.gaps/1", "traces": found})
+    if json != "-":
+        print(_verdict(found))
+
+
+def _lines(one: "Idle", *, several: bool) -> list[str]:
+    from kprof.cli._tables import rows_table
+
+    report = one.report
+    lines = [label(report.path, 90)] if several else []
+    for cause, total in report.by_cause.items():
+        lines.append(f"  {cause:<16} {milliseconds(total):>10} ms  {percent(total, report.total_ns):>7}")
+    if report.gaps:
+        gaps: list[tuple[str, ...]] = [
+            (
+                f"{g.duration_ns / 1000:,.1f}",
+                f"{g.rank}/{'?' if g.device is None else g.device}",
+                g.cause,
+                " > ".join(g.stack[-2:]) or "-",
+                ", ".join(f"{name} {ns / 1000:,.0f}" for name, ns in list(g.cpu.items())[:2]),
+                g.after,
+            )
+            for g in report.gaps
+        ]
+        headings = ("us", "rank/GPU", "cause", "next launched by", "CPU meanwhile (us)", "next kernel")
+        lines += ["", *rows_table(headings, gaps, wide=5, width=140).splitlines()]
+    if one.stretches:
+        lines += ["", "launch-bound stretches:"]
+        rows = [
+            (
+                milliseconds(s.duration_ns),
+                percent(s.idle_ns, s.duration_ns),
+                f"{s.launches:,}",
+                f"{s.mean_kernel_ns / 1000:,.1f}",
+                f"{s.mean_interval_ns / 1000:,.1f}",
+                ", ".join(f"{n} x{c}" for n, c in list(s.operators.items())[:3]) or "-",
+            )
+            for s in one.stretches[:5]
+        ]
+        headings = ("ms", "idle", "launches", "kernel us", "every us", "operators")
+        lines += rows_table(headings, rows, wide=5).splitlines()
+    return [*lines, ""]
+
+
+def _verdict(found: "list[Idle]") -> str:
+    total = sum(one.report.total_ns for one in found)
+    count = sum(one.report.count for one in found)
+    if not count:
+        return "no gaps"
+    causes: dict[str, int] = {}
+    for one in found:
+        for cause, ns in one.report.by_cause.items():
+            causes[cause] = causes.get(cause, 0) + ns
+    cause = max(causes, key=lambda c: causes[c])
+    return f"{count:,} gaps, {milliseconds(total)} ms idle; {percent(causes[cause], total)} of it {cause}"

@@ -1,0 +1,95 @@
+"""``kprof trace ranks``: the ranks of a distributed job side by side."""
+
+from typing import TYPE_CHECKING
+
+from kprof.cli.common import JobsOption, JsonOption, QuietOption, log
+from kprof.cli.trace._shared import (
+    CategoriesOption,
+    LimitOption,
+    PathsArgument,
+    SchedulerOption,
+    dump,
+    milliseconds,
+    per_file,
+    printed,
+    quiet_with_json,
+)
+from kprof.cli.trace.breakdown import device_document, device_lines
+
+if TYPE_CHECKING:
+    from kprof_analyzers.timeline.ranks import RankReport
+
+HELP = "Ranks compared: skew, stragglers, waits in collectives."
+
+
+def command(
+    paths: PathsArgument,
+    limit: LimitOption = 5,
+    categories: CategoriesOption = None,
+    jobs: JobsOption = 1,
+    scheduler: SchedulerOption = None,
+    json: JsonOption = None,
+    quiet: QuietOption = False,
+) -> None:
+    """Several files, one a rank, or one merged trace: who computes longer, who waits, and for whom.
+
+    A collective ends on all ranks together: the rank whose kernel is shortest came last, and the others waited.
+    """
+    from kprof_analyzers.timeline.ranks import compare_ranks
+    from kprof_analyzers.timeline.steps import rank_step
+
+    parts = per_file(rank_step, paths, jobs, scheduler, categories=categories)
+    report = compare_ranks(parts, limit=limit or 1_000_000)
+    if not quiet_with_json(json, quiet):
+        printed(_lines(report))
+    for note in report.notes:
+        log(f"note: {note}")
+    if json:
+        dump(
+            json,
+            {
+                "schema": "kprof.trace.ranks/1",
+                "devices": [device_document(d) for d in report.devices],
+                "compute_skew": report.compute_skew,
+                "stragglers": {str(k): v for k, v in report.stragglers.items()},
+                "collectives": report.collectives,
+                "matched": report.matched,
+                "unmatched": report.unmatched,
+                "notes": report.notes,
+            },
+        )
+    if json != "-":
+        print(_verdict(report))
+
+
+def _lines(report: "RankReport") -> list[str]:
+    from kprof.cli._tables import rows_table
+
+    lines = device_lines(report.devices)
+    if report.collectives:
+        rows = [
+            (
+                milliseconds(c.waited_ns),
+                f"rank {c.last}",
+                f"#{c.number}",
+                c.name,
+                " ".join(f"{rank}:{ns / 1000:,.0f}" for rank, ns in list(c.durations.items())[:8]),
+            )
+            for c in report.collectives
+        ]
+        headings = ("waited ms", "came last", "no.", "collective", "us by rank")
+        lines += ["", *rows_table(headings, rows, wide=3).splitlines()]
+    return [*lines, ""]
+
+
+def _verdict(report: "RankReport") -> str:
+    ranks = len({d.rank for d in report.devices})
+    if ranks < 2:
+        return "one rank only: nothing to compare"
+    skew = f"compute skew {100 * report.compute_skew:.1f} %"
+    if not report.stragglers:
+        return f"{ranks} ranks, {skew}; no collectives could be matched"
+    rank, waited = next(iter(report.stragglers.items()))
+    whole = sum(report.stragglers.values())
+    share = f"{100 * waited / whole:.0f} % of {milliseconds(whole)} ms waiting" if whole else "nobody waits"
+    return f"{ranks} ranks, {skew}; rank {rank} comes last most: {share} in {report.matched} collectives"

@@ -1,0 +1,124 @@
+"""``kprof trace top``: the kernels and operators that take most GPU time."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kprof.cli.common import JobsOption, JsonOption, QuietOption
+from kprof.cli.trace._shared import (
+    CategoriesOption,
+    LimitOption,
+    PathsArgument,
+    SchedulerOption,
+    dump,
+    label,
+    milliseconds,
+    per_file,
+    percent,
+    printed,
+    quiet_with_json,
+    tell_issues,
+)
+
+if TYPE_CHECKING:
+    from kprof_analyzers.timeline.steps import Kernels
+
+HELP = "Kernels and operators by GPU time."
+
+
+def command(
+    paths: PathsArgument,
+    operators: Annotated[bool, typer.Option("--operators", help="CPU operators by the GPU time they launch.")] = False,
+    triton: Annotated[bool, typer.Option("--triton", help="Triton kernels only, with their launch shape.")] = False,
+    limit: LimitOption = 20,
+    categories: CategoriesOption = None,
+    jobs: JobsOption = 1,
+    scheduler: SchedulerOption = None,
+    json: JsonOption = None,
+    quiet: QuietOption = False,
+) -> None:
+    """Which kernels, or which operators, take the time."""
+    from kprof_analyzers.timeline.steps import kernels_step
+
+    found = per_file(kernels_step, paths, jobs, scheduler, categories=categories)
+    if not quiet_with_json(json, quiet):
+        for one in found:
+            if len(found) > 1:
+                printed([label(one.info.path, 90)])
+            lines = _operator_lines(one) if operators else _triton_lines(one) if triton else _kernel_lines(one)
+            printed([*(lines[: limit + 1] if limit else lines), ""])
+    for one in found:
+        tell_issues(one.issues)
+    if json:
+        dump(json, {"schema": "kprof.trace.top/1", "traces": found})
+    if json != "-":
+        print(_verdict(found))
+
+
+def _table(headings: Sequence[str], rows: Sequence[Sequence[str]], wide: int) -> list[str]:
+    from kprof.cli._tables import rows_table
+
+    return rows_table(headings, rows, wide=wide).splitlines() if rows else ["nothing to show"]
+
+
+def _kernel_lines(one: "Kernels") -> list[str]:
+    rows = [
+        (
+            milliseconds(k.total_ns),
+            percent(k.share, 1),
+            f"{k.count:,}",
+            f"{k.mean_ns / 1000:,.1f}",
+            k.category,
+            k.name,
+            label(next(iter(k.operators), "") or "-", 32),
+        )
+        for k in one.kernels
+    ]
+    return _table(("ms", "share", "count", "mean us", "category", "kernel", "operator"), rows, 5)
+
+
+def _operator_lines(one: "Kernels") -> list[str]:
+    rows = [
+        (
+            milliseconds(o.direct_ns),
+            percent(o.share, 1),
+            milliseconds(o.subtree_ns),
+            f"{o.calls:,}",
+            f"{o.kernels:,}",
+            milliseconds(o.cpu_ns),
+            o.name,
+        )
+        for o in one.operators
+        if o.subtree_ns
+    ]
+    return _table(("own ms", "share", "subtree ms", "calls", "kernels", "CPU ms", "operator"), rows, 6)
+
+
+def _triton_lines(one: "Kernels") -> list[str]:
+    rows = [
+        (
+            milliseconds(k.total_ns),
+            f"{k.count:,}",
+            "x".join(map(str, k.workgroups)) if k.workgroups else "?",
+            "?" if k.num_warps is None else str(k.num_warps),
+            "?" if k.lds_bytes is None else f"{k.lds_bytes:,}",
+            k.evidence,
+            k.name,
+            Path(k.source).name if k.source else "-",
+        )
+        for k in one.triton
+    ]
+    return _table(("ms", "count", "workgroups", "warps", "LDS B", "known by", "kernel", "source"), rows, 6)
+
+
+def _verdict(found: "list[Kernels]") -> str:
+    kernels = [k for one in found for k in one.kernels]
+    whole = sum(k.total_ns for k in kernels)
+    if not kernels or not whole:
+        return "no kernels in these traces"
+    largest = max(kernels, key=lambda k: k.total_ns)
+    name = largest.name if len(largest.name) <= 60 else largest.name[:59] + "…"
+    count = len({k.name for k in kernels})
+    return f"{count:,} kernels, {milliseconds(whole)} ms; the largest takes {percent(largest.total_ns, whole)}: {name}"
