@@ -2,8 +2,8 @@
 
 The forward keeps one number a query, the log-sum-exp of its scores. The backward makes every weight from it again,
 p = exp(score - lse), instead of reading an SQ x SK matrix. It is two kernels, so that nothing needs atomics and the
-result is the same every time: one owns a block of keys and walks over the queries (dK, dV), the other owns a block of
-queries and walks over the keys (dQ). delta, the sum over the head of out * dout, is shared by both and made first.
+result is the same every time: one owns a block of queries and walks over the keys (dQ), the other owns a block of keys
+and walks over the queries (dK, dV). Both need delta, the sum over the head of out * dout, which the first one leaves.
 
 Causal or full, grouped and multi-query (the keys' kernel sums over the heads of its group), any lengths. The head
 size is a power of two; ``attention_varlen`` shows the padding of others.
@@ -16,19 +16,7 @@ from typing import Any
 import triton
 import triton.language as tl
 
-from kprof.kernel_spec import (
-    Check,
-    Config,
-    Kernel,
-    Launch,
-    Part,
-    Shape,
-    Tensor,
-    execute,
-    rounding,
-    size_of,
-    torch_dtype,
-)
+from kprof.kernel_spec import ELEMENT_TYPES, Check, Config, Kernel, Launch, Part, Shape, Tensor, execute, torch_dtype
 
 
 @triton.jit
@@ -36,34 +24,17 @@ def _tile(base, first, length, D: tl.constexpr, ROWS: tl.constexpr, MASKED: tl.c
     """Rows ``first`` to ``first + ROWS`` of a contiguous (length, D) matrix, zeros beyond its end."""
     row = first + tl.arange(0, ROWS)[:, None]
     pointers = base + row * D + tl.arange(0, D)[None, :]
-    if MASKED:
-        return tl.load(pointers, mask=row < length, other=0.0)
-    return tl.load(pointers)
+    return tl.load(pointers, mask=row < length, other=0.0) if MASKED else tl.load(pointers)
 
 
 @triton.jit
-def _attend(
-    acc, total, top, q, k_ptr, v_ptr, first, last, n_keys, limit, scale,
-    D: tl.constexpr, BLOCK_N: tl.constexpr, CAUSAL: tl.constexpr, MASKED: tl.constexpr,
-):  # fmt: skip
-    """Attend to the keys from ``first`` up to ``last``; ``limit`` is each query's last visible key."""
-    for start in range(first, last, BLOCK_N):
-        k = _tile(k_ptr, start, n_keys, D, BLOCK_N, MASKED)
-        scores = tl.dot(q, tl.trans(k), input_precision="ieee")
-        if MASKED:
-            col = (start + tl.arange(0, BLOCK_N))[None, :]
-            visible = (col < n_keys) & ((col <= limit[:, None]) | (not CAUSAL))
-            scores = tl.where(visible, scores, -float("inf"))
-        new_top = tl.maximum(top, tl.max(scores, axis=1) * scale)
-        # A query that has seen no key yet: exponents against 0, not -inf.
-        base = tl.where(new_top == -float("inf"), 0.0, new_top) if MASKED else new_top
-        p = tl.exp2(scores * scale - base[:, None])
-        fade = tl.exp2(top - base)
-        total = total * fade + tl.sum(p, axis=1)
-        v = _tile(v_ptr, start, n_keys, D, BLOCK_N, MASKED)
-        acc = tl.dot(p.to(v.dtype), v, acc * fade[:, None], input_precision="ieee")
-        top = new_top
-    return acc, total, top
+def _scores(q, k, start, n_keys, limit, CAUSAL: tl.constexpr, MASKED: tl.constexpr):
+    """Products of a tile of queries and the keys from ``start``, -inf where a query does not see a key."""
+    scores = tl.dot(q, tl.trans(k), input_precision="ieee")
+    if MASKED:
+        col = (start + tl.arange(0, k.shape[0]))[None, :]
+        scores = tl.where((col < n_keys) & ((col <= limit[:, None]) | (not CAUSAL)), scores, -float("inf"))
+    return scores
 
 
 @triton.jit
@@ -86,13 +57,15 @@ def attention_forward_kernel(
     q_ptr, k_ptr, v_ptr, out_ptr, lse_ptr, scale, n_queries, n_keys,
     GROUP: tl.constexpr, CAUSAL: tl.constexpr, D: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr,
 ):  # fmt: skip
+    """Result and log-sum-exp of one block of queries."""
     LOG2E: tl.constexpr = 1.4426950408889634
     # Heads are numbered first, so that the query blocks of a head share the L2 of an XCD. Longest blocks start first.
     head = tl.program_id(2) * tl.num_programs(0) + tl.program_id(0)
     q_first = (tl.num_programs(1) - 1 - tl.program_id(1)) * BLOCK_M
     at = head.to(tl.int64) * n_queries
     kv_at = (head // GROUP).to(tl.int64) * n_keys * D
-    limit = q_first + tl.arange(0, BLOCK_M) + (n_keys - n_queries)
+    row = q_first + tl.arange(0, BLOCK_M)
+    limit = row + (n_keys - n_queries)
     whole, end = _key_range(q_first, n_queries, n_keys, BLOCK_M, BLOCK_N, CAUSAL)
 
     q = _tile(q_ptr + at * D, q_first, n_queries, D, BLOCK_M, True)
@@ -100,14 +73,21 @@ def attention_forward_kernel(
     total = tl.zeros([BLOCK_M], tl.float32)
     top = tl.full([BLOCK_M], -float("inf"), tl.float32)
     for masked in tl.static_range(2):
-        acc, total, top = _attend(
-            acc, total, top, q, k_ptr + kv_at, v_ptr + kv_at, whole if masked else 0, end if masked else whole,
-            n_keys, limit, scale * LOG2E, D, BLOCK_N, CAUSAL, masked == 1,
-        )  # fmt: skip
+        for start in range(whole if masked else 0, end if masked else whole, BLOCK_N):
+            k = _tile(k_ptr + kv_at, start, n_keys, D, BLOCK_N, masked)
+            scores = _scores(q, k, start, n_keys, limit, CAUSAL, masked)
+            new_top = tl.maximum(top, tl.max(scores, axis=1) * (scale * LOG2E))
+            # A query that has seen no key yet: exponents against 0, not -inf.
+            base = tl.where(new_top == -float("inf"), 0.0, new_top) if masked else new_top
+            p = tl.exp2(scores * (scale * LOG2E) - base[:, None])
+            fade = tl.exp2(top - base)
+            total = total * fade + tl.sum(p, axis=1)
+            v = _tile(v_ptr + kv_at, start, n_keys, D, BLOCK_N, masked)
+            acc = tl.dot(p.to(v.dtype), v, acc * fade[:, None], input_precision="ieee")
+            top = new_top
 
     # A query that sees no key at all (more queries than keys) gets zeros and a log-sum-exp of -inf.
     total = tl.where(total > 0.0, total, 1.0)
-    row = q_first + tl.arange(0, BLOCK_M)
     live = row < n_queries
     result = (acc / total[:, None]).to(out_ptr.dtype.element_ty)
     tl.store(out_ptr + at * D + row[:, None] * D + tl.arange(0, D)[None, :], result, mask=live[:, None])
@@ -115,45 +95,41 @@ def attention_forward_kernel(
 
 
 @triton.jit
-def attention_delta_kernel(out_ptr, dout_ptr, delta_ptr, n_rows, D: tl.constexpr, BLOCK_M: tl.constexpr):
-    """Write delta = sum of out * dout over the head, for every query of every head."""
-    first = tl.program_id(0).to(tl.int64) * BLOCK_M
-    left = (n_rows - first).to(tl.int32)
-    out = _tile(out_ptr + first * D, 0, left, D, BLOCK_M, True).to(tl.float32)
-    dout = _tile(dout_ptr + first * D, 0, left, D, BLOCK_M, True).to(tl.float32)
-    row = tl.arange(0, BLOCK_M)
-    tl.store(delta_ptr + first + row, tl.sum(out * dout, axis=1), mask=row < left)
-
-
-@triton.jit
-def _collect(
-    dk, dv, k, v, q_ptr, dout_ptr, lse_ptr, delta_ptr, first, last, n_queries, key, scale,
-    D: tl.constexpr, BLOCK_M: tl.constexpr, CAUSAL: tl.constexpr, MASKED: tl.constexpr,
+def attention_backward_queries_kernel(
+    q_ptr, k_ptr, v_ptr, out_ptr, dout_ptr, lse_ptr, delta_ptr, dq_ptr, scale, n_queries, n_keys,
+    GROUP: tl.constexpr, CAUSAL: tl.constexpr, D: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr,
 ):  # fmt: skip
-    """Add to dK and dV what the queries from ``first`` up to ``last`` contribute.
-
-    The tiles are transposed, keys by queries, so that the weights are an operand of the next product as they are.
-    ``key`` is the first query that sees each key. Rows for keys beyond the end hold nonsense and are never stored.
-    """
+    """Make dQ of one block of queries, and leave its delta for the keys' kernel."""
     LOG2E: tl.constexpr = 1.4426950408889634
-    for start in range(first, last, BLOCK_M):
-        row = start + tl.arange(0, BLOCK_M)
-        q = _tile(q_ptr, start, n_queries, D, BLOCK_M, MASKED)
-        live = row < n_queries
-        lse = tl.load(lse_ptr + row, mask=live, other=float("inf"))
-        # A weight against +inf is 0: for queries that saw no key, and for rows beyond the last query.
-        lse = tl.where(lse == -float("inf"), float("inf"), lse)
-        scores = tl.dot(k, tl.trans(q), input_precision="ieee")
-        if CAUSAL and MASKED:
-            scores = tl.where(key[:, None] <= row[None, :], scores, -float("inf"))
-        p = tl.exp2(scores * (scale * LOG2E) - (lse * LOG2E)[None, :])
-        dout = _tile(dout_ptr, start, n_queries, D, BLOCK_M, MASKED)
-        dv = tl.dot(p.to(dout.dtype), dout, dv, input_precision="ieee")
-        dp = tl.dot(v, tl.trans(dout), input_precision="ieee")
-        delta = tl.load(delta_ptr + row, mask=live, other=0.0)
-        ds = p * (dp - delta[None, :])
-        dk = tl.dot(ds.to(q.dtype), q, dk, input_precision="ieee")
-    return dk, dv
+    head = tl.program_id(2) * tl.num_programs(0) + tl.program_id(0)
+    q_first = (tl.num_programs(1) - 1 - tl.program_id(1)) * BLOCK_M
+    at = head.to(tl.int64) * n_queries
+    kv_at = (head // GROUP).to(tl.int64) * n_keys * D
+    row = q_first + tl.arange(0, BLOCK_M)
+    limit = row + (n_keys - n_queries)
+    live = row < n_queries
+    whole, end = _key_range(q_first, n_queries, n_keys, BLOCK_M, BLOCK_N, CAUSAL)
+
+    q = _tile(q_ptr + at * D, q_first, n_queries, D, BLOCK_M, True)
+    dout = _tile(dout_ptr + at * D, q_first, n_queries, D, BLOCK_M, True)
+    out = _tile(out_ptr + at * D, q_first, n_queries, D, BLOCK_M, True)
+    delta = tl.sum(out.to(tl.float32) * dout.to(tl.float32), axis=1)
+    tl.store(delta_ptr + at + row, delta, mask=live)
+    lse = tl.load(lse_ptr + at + row, mask=live, other=float("inf")) * LOG2E
+    # A weight against +inf is 0: for queries that saw no key, and for rows beyond the last query.
+    lse = tl.where(lse == -float("inf"), float("inf"), lse)
+    dq = tl.zeros([BLOCK_M, D], tl.float32)
+    for masked in tl.static_range(2):
+        for start in range(whole if masked else 0, end if masked else whole, BLOCK_N):
+            k = _tile(k_ptr + kv_at, start, n_keys, D, BLOCK_N, masked)
+            scores = _scores(q, k, start, n_keys, limit, CAUSAL, masked)
+            p = tl.exp2(scores * (scale * LOG2E) - lse[:, None])
+            v = _tile(v_ptr + kv_at, start, n_keys, D, BLOCK_N, masked)
+            dp = tl.dot(dout, tl.trans(v), input_precision="ieee")
+            ds = p * (dp - delta[:, None])
+            dq = tl.dot(ds.to(k.dtype), k, dq, input_precision="ieee")
+    result = (dq * scale).to(dq_ptr.dtype.element_ty)
+    tl.store(dq_ptr + at * D + row[:, None] * D + tl.arange(0, D)[None, :], result, mask=live[:, None])
 
 
 @triton.jit
@@ -161,7 +137,12 @@ def attention_backward_keys_kernel(
     q_ptr, k_ptr, v_ptr, dout_ptr, lse_ptr, delta_ptr, dk_ptr, dv_ptr, scale, n_queries, n_keys,
     GROUP: tl.constexpr, CAUSAL: tl.constexpr, D: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr,
 ):  # fmt: skip
-    """Make dK and dV of one block of keys, summed over the queries of all heads of the group."""
+    """Make dK and dV of one block of keys, summed over the queries of all heads of the group.
+
+    The tiles are transposed, keys by queries, so that the weights are an operand of the next product as they are.
+    Rows for keys beyond the end hold nonsense and are never stored.
+    """
+    LOG2E: tl.constexpr = 1.4426950408889634
     kv_head = tl.program_id(2) * tl.num_programs(0) + tl.program_id(0)
     k_first = tl.program_id(1) * BLOCK_N
     kv_at = kv_head.to(tl.int64) * n_keys * D
@@ -169,10 +150,9 @@ def attention_backward_keys_kernel(
     v = _tile(v_ptr + kv_at, k_first, n_keys, D, BLOCK_N, True)
 
     # From ``first`` on some query sees the block, from ``whole`` on each sees all of it; ``tail`` is a part block.
-    key = k_first + tl.arange(0, BLOCK_N) - (n_keys - n_queries)
+    first_to_see = k_first + tl.arange(0, BLOCK_N) - (n_keys - n_queries)
     tail = n_queries // BLOCK_M * BLOCK_M
-    first = 0
-    whole = 0
+    first, whole = 0, 0
     if CAUSAL:
         diagonal = k_first - (n_keys - n_queries)
         first = tl.maximum(diagonal, 0) // BLOCK_M * BLOCK_M
@@ -183,15 +163,26 @@ def attention_backward_keys_kernel(
     dv = tl.zeros([BLOCK_N, D], tl.float32)
     for member in range(GROUP):
         at = (kv_head * GROUP + member).to(tl.int64) * n_queries
-        q, dout, lse, delta = q_ptr + at * D, dout_ptr + at * D, lse_ptr + at, delta_ptr + at
         # The diagonal, whole blocks below it, and what is left of the last block.
         for step in tl.static_range(0 if CAUSAL else 1, 3):
             begin = first if step == 0 else whole if step == 1 else tl.maximum(whole, tail)
-            stop = whole if step == 0 else tail if step == 1 else n_queries
-            dk, dv = _collect(
-                dk, dv, k, v, q, dout, lse, delta, begin, stop, n_queries, key, scale,
-                D, BLOCK_M, CAUSAL, step != 1,
-            )  # fmt: skip
+            end = whole if step == 0 else tail if step == 1 else n_queries
+            for start in range(begin, end, BLOCK_M):
+                row = start + tl.arange(0, BLOCK_M)
+                live = row < n_queries
+                q = _tile(q_ptr + at * D, start, n_queries, D, BLOCK_M, step != 1)
+                lse = tl.load(lse_ptr + at + row, mask=live, other=float("inf")) * LOG2E
+                lse = tl.where(lse == -float("inf"), float("inf"), lse)
+                scores = tl.dot(k, tl.trans(q), input_precision="ieee")
+                if CAUSAL and step != 1:
+                    scores = tl.where(first_to_see[:, None] <= row[None, :], scores, -float("inf"))
+                p = tl.exp2(scores * (scale * LOG2E) - lse[None, :])
+                dout = _tile(dout_ptr + at * D, start, n_queries, D, BLOCK_M, step != 1)
+                dv = tl.dot(p.to(dout.dtype), dout, dv, input_precision="ieee")
+                dp = tl.dot(v, tl.trans(dout), input_precision="ieee")
+                delta = tl.load(delta_ptr + at + row, mask=live, other=0.0)
+                ds = p * (dp - delta[None, :])
+                dk = tl.dot(ds.to(q.dtype), q, dk, input_precision="ieee")
 
     row = (k_first + tl.arange(0, BLOCK_N))[:, None]
     offsets = row * D + tl.arange(0, D)[None, :]
@@ -199,103 +190,40 @@ def attention_backward_keys_kernel(
     tl.store(dv_ptr + kv_at + offsets, dv.to(dv_ptr.dtype.element_ty), mask=row < n_keys)
 
 
-@triton.jit
-def _descend(
-    dq, q, dout, lse, delta, k_ptr, v_ptr, first, last, n_keys, limit, scale,
-    D: tl.constexpr, BLOCK_N: tl.constexpr, CAUSAL: tl.constexpr, MASKED: tl.constexpr,
-):  # fmt: skip
-    """Add to dQ what the keys from ``first`` up to ``last`` contribute."""
-    for start in range(first, last, BLOCK_N):
-        k = _tile(k_ptr, start, n_keys, D, BLOCK_N, MASKED)
-        scores = tl.dot(q, tl.trans(k), input_precision="ieee")
-        if MASKED:
-            col = (start + tl.arange(0, BLOCK_N))[None, :]
-            visible = (col < n_keys) & ((col <= limit[:, None]) | (not CAUSAL))
-            scores = tl.where(visible, scores, -float("inf"))
-        p = tl.exp2(scores * scale - lse[:, None])
-        v = _tile(v_ptr, start, n_keys, D, BLOCK_N, MASKED)
-        dp = tl.dot(dout, tl.trans(v), input_precision="ieee")
-        ds = p * (dp - delta[:, None])
-        dq = tl.dot(ds.to(k.dtype), k, dq, input_precision="ieee")
-    return dq
-
-
-@triton.jit
-def attention_backward_queries_kernel(
-    q_ptr, k_ptr, v_ptr, dout_ptr, lse_ptr, delta_ptr, dq_ptr, scale, n_queries, n_keys,
-    GROUP: tl.constexpr, CAUSAL: tl.constexpr, D: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr,
-):  # fmt: skip
-    """Make dQ of one block of queries."""
-    LOG2E: tl.constexpr = 1.4426950408889634
-    head = tl.program_id(2) * tl.num_programs(0) + tl.program_id(0)
-    q_first = (tl.num_programs(1) - 1 - tl.program_id(1)) * BLOCK_M
-    at = head.to(tl.int64) * n_queries
-    kv_at = (head // GROUP).to(tl.int64) * n_keys * D
-    row = q_first + tl.arange(0, BLOCK_M)
-    live = row < n_queries
-    limit = row + (n_keys - n_queries)
-    whole, end = _key_range(q_first, n_queries, n_keys, BLOCK_M, BLOCK_N, CAUSAL)
-
-    q = _tile(q_ptr + at * D, q_first, n_queries, D, BLOCK_M, True)
-    dout = _tile(dout_ptr + at * D, q_first, n_queries, D, BLOCK_M, True)
-    delta = tl.load(delta_ptr + at + row, mask=live, other=0.0)
-    lse = tl.load(lse_ptr + at + row, mask=live, other=float("inf")) * LOG2E
-    lse = tl.where(lse == -float("inf"), float("inf"), lse)
-    dq = tl.zeros([BLOCK_M, D], tl.float32)
-    for masked in tl.static_range(2):
-        dq = _descend(
-            dq, q, dout, lse, delta, k_ptr + kv_at, v_ptr + kv_at, whole if masked else 0, end if masked else whole,
-            n_keys, limit, scale * LOG2E, D, BLOCK_N, CAUSAL, masked == 1,
-        )  # fmt: skip
-    result = (dq * scale).to(dq_ptr.dtype.element_ty)
-    tl.store(dq_ptr + at * D + row[:, None] * D + tl.arange(0, D)[None, :], result, mask=live[:, None])
-
-
-def _arguments(shape: Shape, names: tuple[str, ...]) -> dict[str, Any]:
-    """The named tensors as descriptors, and what all but the delta kernel need besides."""
+def _launch(shape: Shape, config: Config, names: str, tile: str, *, by_keys: bool = False) -> Launch:
+    """A workgroup for a tile of queries of a head, or for one of keys of a key head."""
     queries = Tensor(shape["dtype"], (shape["B"], shape["H"], shape["SQ"], shape["D"]))
     keys = Tensor(shape["dtype"], (shape["B"], shape["HK"], shape["SK"], shape["D"]))
     row = Tensor("fp32", (shape["B"], shape["H"], shape["SQ"]))
-    kind = {"q": queries, "out": queries, "dout": queries, "dq": queries, "lse": row, "delta": row}
-    return {
-        **{f"{name}_ptr": kind.get(name, keys) for name in names},
+    kind = {**dict.fromkeys(("k", "v", "dk", "dv"), keys), **dict.fromkeys(("lse", "delta"), row)}
+    args = {
+        **{f"{name}_ptr": kind.get(name, queries) for name in names.split()},
         "scale": shape["D"] ** -0.5,
         "n_queries": shape["SQ"],
         "n_keys": shape["SK"],
         "GROUP": shape["H"] // shape["HK"],
         "CAUSAL": shape["causal"],
         "D": shape["D"],
+        "BLOCK_M": config[f"{tile}_M"],
+        "BLOCK_N": config[f"{tile}_N"],
     }
+    heads, length, block = ("HK", "SK", "BLOCK_N") if by_keys else ("H", "SQ", "BLOCK_M")
+    return Launch(args, (shape[heads], triton.cdiv(shape[length], args[block]), shape["B"]))
 
 
 def launch(shape: Shape, config: Config) -> Launch:
     """Forward: a workgroup for ``BLOCK_M`` queries of a head."""
-    args = _arguments(shape, ("q", "k", "v", "out", "lse"))
-    args |= {"BLOCK_M": config["BLOCK_M"], "BLOCK_N": config["BLOCK_N"]}
-    return Launch(args, (shape["H"], triton.cdiv(shape["SQ"], config["BLOCK_M"]), shape["B"]))
-
-
-def launch_delta(shape: Shape, config: Config) -> Launch:
-    """A workgroup for ``BLOCK_M`` queries, heads and batches in one row."""
-    rows = shape["B"] * shape["H"] * shape["SQ"]
-    args = _arguments(shape, ("out", "dout", "delta"))
-    args = {name: args[name] for name in ("out_ptr", "dout_ptr", "delta_ptr", "D")}
-    args |= {"n_rows": rows, "BLOCK_M": config["BLOCK_M"]}
-    return Launch(args, (triton.cdiv(rows, config["BLOCK_M"]),))
+    return _launch(shape, config, "q k v out lse", "BLOCK")
 
 
 def launch_keys(shape: Shape, config: Config) -> Launch:
     """dK, dV: a workgroup for ``KEYS_BLOCK_N`` keys of a key head."""
-    args = _arguments(shape, ("q", "k", "v", "dout", "lse", "delta", "dk", "dv"))
-    args |= {"BLOCK_M": config["KEYS_BLOCK_M"], "BLOCK_N": config["KEYS_BLOCK_N"]}
-    return Launch(args, (shape["HK"], triton.cdiv(shape["SK"], config["KEYS_BLOCK_N"]), shape["B"]))
+    return _launch(shape, config, "q k v dout lse delta dk dv", "KEYS_BLOCK", by_keys=True)
 
 
 def launch_queries(shape: Shape, config: Config) -> Launch:
     """dQ: a workgroup for ``QUERIES_BLOCK_M`` queries of a head."""
-    args = _arguments(shape, ("q", "k", "v", "dout", "lse", "delta", "dq"))
-    args |= {"BLOCK_M": config["QUERIES_BLOCK_M"], "BLOCK_N": config["QUERIES_BLOCK_N"]}
-    return Launch(args, (shape["H"], triton.cdiv(shape["SQ"], config["QUERIES_BLOCK_M"]), shape["B"]))
+    return _launch(shape, config, "q k v out dout lse delta dq", "QUERIES_BLOCK")
 
 
 def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, Any]:
@@ -309,9 +237,8 @@ def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, An
     tensors = {f"{name}_ptr": tensor for name, tensor in {**inputs, **made}.items()}
     tensors["delta_ptr"] = torch.empty(q.shape[:3], **rows)
     execute(attention_forward_kernel, launch(shape, config), tensors, config)
-    execute(attention_delta_kernel, launch_delta(shape, config), tensors, config)
-    execute(attention_backward_keys_kernel, launch_keys(shape, config), tensors, config)
     execute(attention_backward_queries_kernel, launch_queries(shape, config), tensors, config)
+    execute(attention_backward_keys_kernel, launch_keys(shape, config), tensors, config)
     return made
 
 
@@ -357,11 +284,10 @@ def reference(inputs: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
 def tolerance(shape: Shape) -> tuple[float, float]:
     """Weights, scores' gradients and results are each rounded once to the dtype, with relative error u.
 
-    An output is a sum of weights times values up to 4. A query's weights sum to 1; a key collects, over the ``group``
-    heads it serves, at most group * (1 + ln SQ), which is what the first key gets under a causal mask when
-    scores are even. 2**-19 stands for the sums in float32.
+    An output is a sum of weights times values up to 4. A query's weights sum to 1; a key's, over the ``group`` heads it
+    serves, to group * (1 + ln SQ) for the first one under a causal mask. 2**-19 stands for the sums in float32.
     """
-    relative, _ = rounding(shape["dtype"])
+    relative = ELEMENT_TYPES[shape["dtype"]].roundoff
     collected = shape["H"] // shape["HK"] * (1 + math.log(shape["SQ"]))
     return relative + 2.0**-19, 4 * collected * (relative + 2.0**-19)
 
@@ -376,23 +302,21 @@ def _pairs(shape: Shape) -> int:
 def traffic(shape: Shape) -> int:
     """Forward: q, k, v in, out and lse out. Backward: q, k, v, out, dout and lse in, three gradients out."""
     queries, keys = shape["B"] * shape["H"] * shape["SQ"], shape["B"] * shape["HK"] * shape["SK"]
-    return (6 * queries + 6 * keys) * shape["D"] * size_of(shape["dtype"]) + 8 * queries
+    return (6 * queries + 6 * keys) * shape["D"] * ELEMENT_TYPES[shape["dtype"]].size + 8 * queries
 
 
 def unsupported(arch: str, shape: Shape) -> str | None:
     """Heads are not padded here."""
-    if shape["D"] < 16 or shape["D"] & (shape["D"] - 1):
-        return f"head size {shape['D']} is not a power of two from 16, on {arch} as elsewhere; attention_varlen pads"
-    return None
+    odd = shape["D"] < 16 or shape["D"] & (shape["D"] - 1)
+    return f"no head size {shape['D']} on {arch}: only powers of two from 16; attention_varlen pads" if odd else None
 
 
 def legal(shape: Shape, config: Config, arch: str) -> str | None:
     """Tiles whose accumulators leave a lane no registers for anything else."""
     lanes = config["num_warps"] * (32 if arch.startswith(("gfx10", "gfx11", "gfx12")) else 64)
     rows = max(config["BLOCK_M"], 2 * config["KEYS_BLOCK_N"], config["QUERIES_BLOCK_M"])
-    if rows * shape["D"] > 256 * lanes:
-        return f"accumulators of {rows} x {shape['D']} take {rows * shape['D'] // lanes} registers a lane"
-    return None
+    registers = rows * shape["D"] // lanes
+    return f"accumulators of {rows} x {shape['D']} take {registers} registers a lane" if registers > 256 else None
 
 
 def _case(b: int, h: int, hk: int, s: int, d: int, dtype: str = "fp16", **flags: Any) -> dict[str, Any]:
@@ -438,7 +362,6 @@ KERNEL = Kernel(
     config=_tiles((128, 32), (16, 64), (64, 32), num_warps=4, num_stages=1, waves_per_eu=2),
     shape_config=shape_config,
     configs=[
-        _tiles((128, 32), (16, 64), (64, 32)),
         _tiles((128, 64), (32, 64), (64, 32), waves_per_eu=0),
         _tiles((128, 64), (32, 64), (64, 64), num_warps=8),
         _tiles((64, 64), (32, 64), (64, 64)),
@@ -460,10 +383,7 @@ KERNEL = Kernel(
     flops=lambda shape: (4 + 10) * shape["B"] * shape["H"] * _pairs(shape) * shape["D"],
     bytes=traffic,
     unsupported=unsupported,
-    notes={
-        "gfx1100": "WMMA of this generation keeps each operand twice, in both halves of a wave: the keys and values "
-        "that dK and dV hold in registers for the whole loop do not fit for heads of 128, whatever the tile",
-    },
+    notes={"gfx1100": "its WMMA takes operands twice, in both halves of a wave: keys and values of 128 do not fit"},
     checks={
         "causal": Check(_case(1, 2, 2, 70, 32, "fp32"), _SMALL),
         "full": Check(_case(1, 1, 1, 40, 64, causal=False), _SMALL),
@@ -474,8 +394,7 @@ KERNEL = Kernel(
         "head_256": Check(_case(1, 1, 1, 40, 256), _SMALL),
     },
     parts={
-        "delta": Part(attention_delta_kernel, launch_delta),
-        "backward_keys": Part(attention_backward_keys_kernel, launch_keys),
         "backward_queries": Part(attention_backward_queries_kernel, launch_queries),
+        "backward_keys": Part(attention_backward_keys_kernel, launch_keys),
     },
 )
