@@ -1,14 +1,11 @@
-"""The harness that every bundled kernel goes through: an interpreter worker and a compiler."""
+"""The harness that every bundled kernel goes through: an interpreter worker, and compile and analysis without a GPU."""
 
 import json
 import os
-import re
 import select
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -16,7 +13,10 @@ from typing import Any
 import pytest
 
 from kprof import kernel_library
-from kprof.kernel_spec import BACKEND_OPTIONS, Config, Kernel, Launch, Tensor
+from kprof.harness.targets import Options, load
+from kprof.kernel_spec import Config, Kernel
+from kprof.report import KernelReport
+from kprof_analyzers.pipeline import analyze
 
 ROOT = Path(__file__).parents[2]
 
@@ -81,90 +81,18 @@ def kernel_of() -> Callable[[str], Kernel]:
     return kernel_library.load
 
 
-@dataclass(frozen=True)
-class Result:
-    """What the tests look at in a compiled kernel: assembly, LDS bytes, spilled VGPRs, scratch accesses in loops."""
-
-    asm: str
-    lds: int
-    spills: int
-    scratch_in_loops: int
-
-
 @pytest.fixture(scope="session")
-def compile_default() -> Callable[..., Result]:
-    """``compile_default(kernel, arch, overrides=None, case=None)``: compile without a GPU, once each."""
+def analyse() -> Callable[..., KernelReport]:
+    """``analyse(target, arch, config=None, case=None)``: compile without a GPU and analyse, once each."""
     pytest.importorskip("triton")
-    known: dict[str, Result] = {}
+    known: dict[str, KernelReport] = {}
 
-    def compile_once(kernel: Kernel, arch: str, overrides: Config | None = None, case: str | None = None) -> Result:
-        shape = kernel.problem(arch, case)
-        config = kernel.configure(arch, overrides, shape)
-        key = f"{kernel.name} {arch} {shape} {config}"
+    def once(target: str, arch: str, config: Config | None = None, case: str | None = None) -> KernelReport:
+        key = f"{target} {arch} {config} {case}"
         if key not in known:
-            result = compile_launch(kernel, kernel.launch(shape, config), config, arch)
-            asm = result.asm["amdgcn"]
-            known[key] = Result(asm, result.metadata.shared, spilled(asm), scratch_in_loops(asm))
+            options = Options(archs=(arch,), config=config or {}, case=case, jobs=1)
+            (loaded,) = load(target, options)
+            known[key] = analyze(loaded)
         return known[key]
 
-    return compile_once
-
-
-def compile_launch(kernel: Kernel, launch: Launch, config: Config, arch: str) -> Any:
-    """Compile a launch as Triton would specialise it."""
-    import triton
-    from triton.backends.compiler import GPUTarget
-    from triton.compiler import ASTSource
-
-    signature, constexprs, attributes = specialise(kernel.entry, launch)
-    source = ASTSource(kernel.entry, signature, constexprs, attributes)
-    linker = shutil.which("ld.lld") or shutil.which("ld.lld-19")
-    if linker:
-        # Triton 3.4 looks for ROCm's linker only.
-        os.environ.setdefault("TRITON_HIP_LLD_PATH", linker)
-    wave = 32 if arch.startswith(("gfx10", "gfx11", "gfx12")) else 64
-    # Named, because Triton 3.9 warns about its own default.
-    options = {"enable_fp_fusion": True, **{k: v for k, v in config.items() if k in BACKEND_OPTIONS}}
-    return triton.compile(source, target=GPUTarget("hip", arch, wave), options=options)
-
-
-def specialise(entry: Any, launch: Launch) -> tuple[dict[str, str], dict[Any, Any], dict[Any, Any]]:
-    """Signature, constexprs and attributes of a launch."""
-    signature: dict[str, str] = {}
-    constexprs: dict[Any, Any] = {}
-    attributes: dict[Any, Any] = {}
-    for index, parameter in enumerate(entry.params):
-        value = launch.args[parameter.name]
-        if parameter.is_constexpr or value is None or (value == 1 and type(value) is int):
-            signature[parameter.name] = "constexpr"
-            constexprs[(index,)] = value
-        elif isinstance(value, Tensor):
-            signature[parameter.name] = f"*{value.dtype}"
-            attributes[(index,)] = [["tt.divisibility", 16], ["tt.pointer_range", 32]]
-        elif isinstance(value, bool):
-            signature[parameter.name] = "i1"
-        elif isinstance(value, int):
-            signature[parameter.name] = "i32" if -(2**31) <= value < 2**31 else "i64"
-            attributes[(index,)] = [["tt.divisibility", 16]] if value % 16 == 0 else []
-        else:
-            signature[parameter.name] = "fp32"
-    return signature, constexprs, attributes
-
-
-def scratch_in_loops(asm: str) -> int:
-    """Scratch accesses between a label and a later branch back to it."""
-    lines = asm.splitlines()
-    labels = {m[1]: i for i, line in enumerate(lines) if (m := re.match(r"(\.L\w+):", line))}
-    inside: set[int] = set()
-    for index, line in enumerate(lines):
-        branch = re.match(r"\s+s_c?branch\w*\s+(\.L\w+)", line)
-        if branch and labels.get(branch[1], index) < index:
-            inside.update(range(labels[branch[1]], index))
-    return sum(bool(re.match(r"\s+scratch_(load|store)", lines[i])) for i in inside)
-
-
-def spilled(asm: str) -> int:
-    """VGPRs spilled, from the code object's metadata."""
-    found = re.search(r"\.vgpr_spill_count:\s+(\d+)", asm)
-    assert found, "no .vgpr_spill_count"
-    return int(found[1])
+    return once
