@@ -1,7 +1,8 @@
 """Run every bundled kernel on the GPU of this machine: all cases and checks against the reference, then the times.
 
 Correctness comes first, several kernels at a time, each in a process of its own; then the full cases are timed one by
-one. Writes a JSON document and a Markdown table; the exit code is 1 when a result is wrong or a kernel failed.
+one. Writes a JSON document and a Markdown table; the exit code is 1 when a result is wrong or a kernel failed, 2 without a
+GPU.
 
     python scripts/check_kernels_on_device.py --json device.json --markdown device.md
 """
@@ -19,6 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import msgspec
 
 from kprof import kernel_library
+from kprof.errors import KprofError
 from kprof.harness.bench_document import Device, Measurement, Task
 from kprof.harness.bench_pool import Runner
 from kprof.kernel_spec import resolve_fp8
@@ -98,8 +100,12 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=3600.0, help="stop after this time")
     arguments = parser.parse_args()
     deadline = time.monotonic() + arguments.seconds
-    with Runner() as runner:
-        device = runner.describe({}, measure=not arguments.no_times)
+    try:
+        with Runner() as runner:
+            device = runner.describe({}, measure=not arguments.no_times)
+    except KprofError as error:
+        print(error, file=sys.stderr)
+        return 2
     names = arguments.kernels or list(kernel_library.bundled())
     groups = [tasks_of(name, device, full=not arguments.no_full, checks=not arguments.no_checks) for name in names]
     with ThreadPoolExecutor(arguments.jobs) as pool:
