@@ -72,10 +72,7 @@ def read_table(opened: Opened, kinds: Mapping[int, Kind], part: Part) -> RawTabl
     reader = _Reader(opened, names, list(wanted))
     types = {name: _arrow_type(kind) for name, kind in wanted.items()}
     try:
-        try:
-            table, bad = reader.read(types)
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-            table, bad = reader.read({name: pa.string() for name in wanted}, lenient=True)
+        table, bad = reader.read(types)
     except pa.ArrowException as error:
         raise KprofError(f"cannot be read as CSV: {_first_sentence(error)}", path=str(opened.path)) from error
     result = RawTable({}, table.num_rows, bad_records=_complain_about(bad, width, part))
@@ -103,39 +100,57 @@ class _Reader:
     names: Sequence[str]
     wanted: Sequence[str]
 
-    def read(self, types: Mapping[str, Any], *, lenient: bool = False) -> tuple[Any, list[Any]]:
-        table, bad = self._read(types, lenient=lenient, threads=True, newlines=False)
-        if any(row.text is None or row.text.count('"') % 2 for row in bad):
-            retried = self._read(types, lenient=lenient, threads=False, newlines=True)
+    def read(self, types: Mapping[str, Any]) -> tuple[Any, list[Any]]:
+        """The table and the bad records: the fast way if every record is in order, else step by step."""
+        import pyarrow as pa
+
+        rest = self._records(self.opened.body)
+        if not bytes(rest[:65536]).strip():
+            return pa.table({name: pa.array([], type=types[name]) for name in self.wanted}), []
+        try:
+            return self._parse(rest, types), []
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            # Arrow hands bad records over as text, which they must therefore be.
+            rest = memoryview(bytes(rest).decode("utf-8", "replace").encode())
+        try:
+            return self._tolerant(rest, types)
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            return self._tolerant(rest, {name: pa.string() for name in self.wanted})
+
+    @staticmethod
+    def _records(body: memoryview) -> memoryview:
+        end = bytes(body[: 1 << 20]).find(b"\n")
+        return body[end + 1 :] if end >= 0 else body[:0]
+
+    def _tolerant(self, rest: memoryview, types: Mapping[str, Any]) -> tuple[Any, list[Any]]:
+        bad: list[Any] = []
+        table = self._parse(rest, types, bad=bad)
+        if any(row.text.count('"') % 2 for row in bad):
+            broken: list[Any] = []
+            retried = self._parse(rest, types, bad=broken, newlines=True)
             # A quoted line break makes two bad halves; one lost quote makes the rest of the file one field.
-            if retried[0].num_rows >= table.num_rows:
-                return retried
-        if bad:
-            return self._read(types, lenient=lenient, threads=False, newlines=False)
+            if retried.num_rows >= table.num_rows:
+                return retried, broken
         return table, bad
 
-    def _read(self, types: Mapping[str, Any], *, lenient: bool, threads: bool, newlines: bool) -> tuple[Any, list[Any]]:
+    def _parse(
+        self, rest: memoryview, types: Mapping[str, Any], *, bad: list[Any] | None = None, newlines: bool = False
+    ) -> Any:
         import pyarrow as pa
         from pyarrow import csv as arrow
 
-        bad: list[Any] = []
-
         def keep(row: Any) -> str:
-            bad.append(row)
+            if bad is not None:
+                bad.append(row)
             return "skip"
 
-        body = self.opened.body
-        if lenient:
-            body = memoryview(bytes(body).decode("utf-8", "replace").encode())
-        end = bytes(body[: 1 << 20]).find(b"\n")
-        rest = body[end + 1 :] if end >= 0 else body[:0]
-        empty = {name: pa.array([], type=types[name]) for name in self.wanted}
-        if not bytes(rest[:64]).strip() and not bytes(rest[:65536]).strip():
-            return pa.table(empty), bad
-        table = arrow.read_csv(
+        return arrow.read_csv(
             pa.BufferReader(pa.py_buffer(rest)),
-            read_options=arrow.ReadOptions(use_threads=threads, block_size=_BLOCK, column_names=list(self.names)),
-            parse_options=arrow.ParseOptions(newlines_in_values=newlines, invalid_row_handler=keep),
+            # Records are only numbered when they are read in order.
+            read_options=arrow.ReadOptions(use_threads=bad is None, block_size=_BLOCK, column_names=list(self.names)),
+            parse_options=arrow.ParseOptions(
+                newlines_in_values=newlines, invalid_row_handler=None if bad is None else keep
+            ),
             convert_options=arrow.ConvertOptions(
                 column_types=dict(types),
                 include_columns=list(self.wanted),
@@ -143,7 +158,6 @@ class _Reader:
                 strings_can_be_null=False,
             ),
         )
-        return table, bad
 
 
 def _arrow_type(kind: Kind) -> Any:

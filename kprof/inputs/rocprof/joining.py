@@ -116,6 +116,8 @@ def _same_times(parts: list[Part]) -> None:
     candidates = [(i, p) for i, p in enumerate(parts) if _own(p) is not None]
     if len(candidates) < 2:
         return
+    # A trace tells more about a dispatch than a counter file does: the others are joined to it.
+    candidates.sort(key=lambda entry: (entry[1].source.role != "trace", entry[0]))
     seen: dict[tuple[int, int, int], int] = {}
     for place, part in candidates:
         print_ = _fingerprint(part.tables["dispatches"])
@@ -183,7 +185,7 @@ def _compare_stats(parts: list[Part]) -> None:
             ours = kernels_frame([trace]).groupby("kernel_name", observed=True)[["calls", "total_ns"]].sum()
             theirs = pd.DataFrame({"name": stats["kernel_name"].astype(object), "calls": stats["calls"],
                                    "total_ns": stats["total_ns"]}).groupby("name").sum()  # fmt: skip
-            both = theirs.join(ours, how="inner", rsuffix="_trace")
+            both = theirs.join(ours.add_suffix("_trace"), how="inner")
             differs = both[(both["calls"] != both["calls_trace"]) | (both["total_ns"] != both["total_ns_trace"])]
             if len(differs):
                 part.complain("stats-disagree", "warning", f"{len(differs):,} kernels have other calls or times than "

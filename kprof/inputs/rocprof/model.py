@@ -271,7 +271,7 @@ class Data:
             if name == "kernels":
                 self._frames[name] = kernels_frame(self._parts)
             else:
-                if name in {"dispatches", "counters"} and not self._joined:
+                if name not in {"agents", "systems"} and not self._joined:
                     self._join()
                 self._frames[name] = frame(name, self._parts)
         return self._frames[name]

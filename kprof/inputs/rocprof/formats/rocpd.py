@@ -106,6 +106,7 @@ def kernels(connection: sqlite3.Connection, runs: list[dict[str, str]], part: Pa
         for agent, kernel, calls, total, least, most, first in connection.execute(query):
             if not isinstance(least, int) or least < 0 or most > reader.ABSURD_NS or first <= 0:
                 bad += 1
+                continue
             key = (agent_of.get(agent), names.get(kernel, (f"kernel {kernel}",))[0])
             entry = merged.setdefault(key, [0, 0, least, most])
             entry[0] += calls

@@ -82,10 +82,10 @@ def _numbers(texts: list[str | int | float | None]) -> object:
 
 
 def _events(text: bytes, opened: Opened, part: Part) -> list[_Event]:
+    if text.lstrip()[:1] == b",":
+        part.complain("fragment", "note", "a fragment: the file begins with a comma, other files have the rest")
+        return _salvaged(text, opened, part, "a fragment is no JSON of its own")
     try:
-        if text.lstrip()[:1] == b",":
-            part.complain("fragment", "note", "a fragment: the file begins with a comma, other files have the rest")
-            return msgspec.json.decode(b"[" + text.lstrip()[1:].rstrip().rstrip(b"],}") + b"}]", type=list[_Event])
         return msgspec.json.decode(text, type=_Document).traceEvents
     except (msgspec.DecodeError, msgspec.ValidationError, UnicodeDecodeError) as error:
         return _salvaged(text, opened, part, str(error))
@@ -99,18 +99,20 @@ def _salvaged(text: bytes, opened: Opened, part: Part, reason: str) -> list[_Eve
     """The events before the damage: the tool writes each event from a line that starts with ``,{`` or ``{``."""
     decoder = msgspec.json.Decoder(_Event)
     start = text.find(b"[") + 1 if b'"traceEvents"' in text[:200] else 0
-    pieces = re.split(rb"\n\s*,\s*(?=\{)", text[start:])
+    body = text[start:].rstrip().removesuffix(b"}").rstrip().removesuffix(b"]") if start else text
+    pieces = re.split(rb"\n\s*,\s*(?=\{)", b"\n" + body.lstrip())
     events = []
     bad = 0
-    for piece in pieces:
+    for piece in filter(bytes.strip, pieces):
         try:
             events.append(decoder.decode(piece.strip().strip(b",")))
         except (msgspec.DecodeError, msgspec.ValidationError, UnicodeDecodeError):
             bad += 1
     if not any(e.ph == "X" for e in events):
         raise KprofError(f"not readable as JSON: {reason}", path=str(opened.path))
-    part.complain("damaged-json", "error", f"the JSON is cut off or damaged ({reason}); {len(events):,} events were "
-                  f"read, {bad:,} were not", count=bad)  # fmt: skip
+    if bad:
+        part.complain("damaged-json", "error", f"the JSON is cut off or damaged ({reason}); {len(events):,} "
+                      f"events were read, {bad:,} were not", count=bad)  # fmt: skip
     return events
 
 

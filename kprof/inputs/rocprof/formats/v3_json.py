@@ -61,7 +61,9 @@ def _tables(process: Process, part: Part) -> dict[str, Columns]:
     if process.buffer_records.kernel_dispatch:
         tables["dispatches"] = _dispatches(process.buffer_records.kernel_dispatch, process, symbols, nodes, part)
     if counted:
-        own, counters = _counters(counted, process, symbols, nodes, part)
+        # What is wrong with the times of these dispatches is said once, about the trace if there is one.
+        quiet = Part(part.source) if "dispatches" in tables else part
+        own, counters = _counters(counted, process, symbols, nodes, quiet)
         if "dispatches" not in tables:
             tables["dispatches"] = own
         else:
@@ -129,8 +131,9 @@ def _info(records: list[Record], process: Process, symbols: dict[int, Kernel], n
         "process_id": _ints([process.metadata.pid] * len(infos)),
         "thread_id": _ints([record.thread_id for record in records]),
         "correlation_id": _ints([record.correlation_id.internal for record in records]),
-        "start_ns": _ints([record.start_timestamp for record in records]),
-        "end_ns": _ints([record.end_timestamp for record in records]),
+        # Records of counters may come without times.
+        "start_ns": _ints([record.start_timestamp or None for record in records]),
+        "end_ns": _ints([record.end_timestamp or None for record in records]),
     }
     for axis in "xyz":
         columns[f"workgroup_{axis}"] = _ints([getattr(info.workgroup_size, axis) for info in infos])

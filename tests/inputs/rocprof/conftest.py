@@ -1,0 +1,14 @@
+"""The made-up run that every fixture file tells about, and how to read it."""
+
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("pandas")
+pytest.importorskip("pyarrow")
+
+
+@pytest.fixture(scope="session")
+def files() -> Path:
+    """The folder of fixture files; see its ORIGIN.md."""
+    return Path(__file__).parents[2] / "artifacts" / "rocprof"
