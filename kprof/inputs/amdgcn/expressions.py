@@ -115,7 +115,7 @@ class _Reader:
         elif word == "(":
             value = self.level()
             self.expect(")")
-        elif word[:1].isdigit():
+        elif word[:1].isdecimal():
             value = int(word, 16) if word[:2] in {"0x", "0X"} else int(word)
         elif word and self.peek() == "(":
             value = self.call(word)

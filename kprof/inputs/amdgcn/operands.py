@@ -84,7 +84,7 @@ def _add_modifier(modifiers: dict[str, str], token: str) -> None:
 
 
 def _looks_like_register(token: str) -> bool:
-    return token[0] in "vsa" and (token[1:].isdigit() or token[1:2] == "[")
+    return token[0] in "vsa" and (token[1:].isdecimal() or token[1:2] == "[")
 
 
 _REGISTER = re.compile(r"(v|s|a|acc|ttmp)(?:(\d+)|\[(\d+)(?::(\d+))?\])$")

@@ -48,7 +48,7 @@ def _target(text: str) -> str:
 def _values(raw: Mapping[str, str], symbols: Mapping[str, str], arch: str) -> dict[str, int | str]:
     values: dict[str, int | str] = {}
     for name, text in raw.items():
-        number = int(text) if text.isdigit() and len(text) < 19 else expressions.evaluate(text, symbols, arch)
+        number = int(text) if text.isdecimal() and len(text) < 19 else expressions.evaluate(text, symbols, arch)
         values[name] = text if number is None else number
     return values
 
@@ -58,7 +58,7 @@ def _comment_values(raw: Mapping[str, str], symbols: Mapping[str, str], arch: st
     plain = {}
     for name, text in raw.items():
         first = text.split(" ", 1)[0]
-        plain[name] = first if first.isdigit() else text.strip()
+        plain[name] = first if first.isdecimal() else text.strip()
     return _values(plain, symbols, arch)
 
 

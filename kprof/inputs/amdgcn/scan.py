@@ -211,7 +211,7 @@ class Scanner:
 
     def _align(self, text: str, _: int) -> None:
         exponent = text[len(".p2align") :].partition(",")[0].partition(";")[0].strip()
-        self._alignment = int(exponent) if exponent.isdigit() and len(exponent) < 3 else None
+        self._alignment = int(exponent) if exponent.isdecimal() and len(exponent) < 3 else None
 
     def _descriptor(self, text: str, number: int) -> None:
         match = _NAME.search(text, len(".amdhsa_kernel"))

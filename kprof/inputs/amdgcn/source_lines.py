@@ -21,7 +21,7 @@ _LIBRARY = re.compile(
 
 
 def _unescape(text: str) -> str:
-    return _ESCAPE.sub(lambda m: chr(int(m[1], 8) & 0xFF) if m[1].isdigit() else m[1], text) if "\\" in text else text
+    return _ESCAPE.sub(lambda m: chr(int(m[1], 8) & 0xFF) if m[1].isdecimal() else m[1], text) if "\\" in text else text
 
 
 def is_library(path: str) -> bool:

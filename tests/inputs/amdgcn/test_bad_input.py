@@ -152,6 +152,7 @@ def test_lines_that_look_like_assembly(lines: list[str]) -> None:
     "text",
     [
         "k:\n\ts_endpgm\n" + "/*" * 200_000,
+        "k:\n\ts_endpgm\n; Kernel info:\n; NumVgprs: \u2460\u2461\n\t.p2align \u2460\n\t.set a, \u2460\n",
         "k:\n\ts_endpgm\n\t.amdgpu_metadata\n" + "- " * 100_000,
         "k:\n\ts_endpgm\n\t.amdgpu_metadata\n" + "\n".join(" " * n + "a:" for n in range(2000)),
         "k:\n\ts_endpgm\n\t.set a, " + "(" * 100_000,
