@@ -1,8 +1,8 @@
 """Run every bundled kernel on the GPU of this machine: all cases and checks against the reference, then the times.
 
 Correctness comes first, several kernels at a time, each in a process of its own; then the full cases are timed one by
-one. Writes a JSON document and a Markdown table; the exit code is 1 when a result is wrong or a kernel failed, 2 without a
-GPU.
+one. Writes a JSON document and a Markdown table; the exit code is 1 when a result is wrong or a kernel failed, 2
+without a GPU.
 
     python scripts/check_kernels_on_device.py --json device.json --markdown device.md
 """

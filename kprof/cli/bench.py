@@ -122,12 +122,16 @@ def command(
         given_limits=assignments(limit, "--limit"),
         measure_limits=measure_limits,
     )
+    before = _table_before(write_table)
     report = _run(loaded, plan, quiet=quiet)
-    _write(report, json=json, csv=csv, plot=plot, table=write_table)
-    if not quiet:
+    alone = "-" in {json, csv, plot}
+    if not quiet and not alone:
         _print(report, no_color=no_color)
+    _write(report, json=json, csv=csv, plot=plot)
+    if write_table is not None:
+        _add_to_table(write_table, before, report)
     code, summary = bench.verdict(report)
-    print(f"bench {loaded.name} on {report.device.name}: {summary}")
+    (log if alone else print)(f"bench {loaded.name} on {report.device.name}: {summary}")
     raise typer.Exit(code)
 
 
@@ -170,7 +174,7 @@ def _tuned(kernel: "Kernel", table: str | None) -> Any:
     return configuration
 
 
-def _write(report: "BenchReport", *, json: str | None, csv: str | None, plot: str | None, table: str | None) -> None:
+def _write(report: "BenchReport", *, json: str | None, csv: str | None, plot: str | None) -> None:
     import msgspec
 
     from kprof.harness.bench_output import as_csv, as_svg
@@ -181,18 +185,22 @@ def _write(report: "BenchReport", *, json: str | None, csv: str | None, plot: st
         write_output(csv, as_csv(report))
     if plot is not None:
         write_output(plot, as_svg(report))
-    if table is not None:
-        _add_to_table(table, report)
 
 
-def _add_to_table(path: str, report: "BenchReport") -> None:
+def _table_before(path: str | None) -> Any:
+    """The dispatch table that will be added to, read before anything is measured: a bad file must not cost the run."""
     from pathlib import Path
 
+    from kprof.tuning import dispatch_table
+
+    return dispatch_table.read(path) if path is not None and Path(path).exists() else None
+
+
+def _add_to_table(path: str, before: Any, report: "BenchReport") -> None:
     import msgspec
 
     from kprof.tuning import dispatch_table
 
-    before = dispatch_table.read(path) if Path(path).exists() else None
     after = dispatch_table.merge(before, dispatch_table.entries_of(report))
     write_output(path, msgspec.json.format(msgspec.json.encode(after), indent=2))
 
@@ -210,8 +218,9 @@ def _print(report: "BenchReport", *, no_color: bool) -> None:
         table.add_row(*_row(found))
     console.print(table)
     for found in report.measurements:
-        if found.message:
-            console.print(f"{found.case} {found.provider}: {found.status}: {found.message}", markup=False)
+        words = "; ".join(filter(None, [found.message, found.timing.note if found.timing else ""]))
+        if words:
+            console.print(f"{found.case} {found.provider}: {found.status}: {words}", markup=False)
     for source in dict.fromkeys(row["source"] for row in report.published):
         console.print(f"\npublished, not measured here: {source}", markup=False)
         for case in dict.fromkeys(r["case"] for r in report.published if r["source"] == source):

@@ -73,7 +73,11 @@ class Bench:
             return result
         cache = task.device.limits.cache_bytes or device.UNKNOWN_CACHE_BYTES
         count = bench_timing.buffers_needed(size, cache, torch.cuda.mem_get_info()[0])
-        return _timed(kernel, task, result, call, bench_timing.copies(inputs, count))
+        timed = _timed(kernel, task, result, call, bench_timing.copies(inputs, count))
+        if count * size < cache and timed.timing is not None:
+            note = "; ".join(filter(None, [timed.timing.note, "all buffers together fit the last-level cache"]))
+            timed = msgspec.structs.replace(timed, timing=msgspec.structs.replace(timed.timing, note=note))
+        return timed
 
     def _tuned(self, kernel: Kernel, task: Task, start: Measurement) -> Measurement:
         """The fastest right one of the default and the kernel's listed configurations."""
