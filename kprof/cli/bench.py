@@ -218,9 +218,9 @@ def _print(report: "BenchReport", *, no_color: bool) -> None:
         table.add_row(*_row(found))
     console.print(table)
     for found in report.measurements:
-        words = "; ".join(filter(None, [found.message, found.timing.note if found.timing else ""]))
-        if words:
-            console.print(f"{found.case} {found.provider}: {found.status}: {words}", markup=False)
+        said = "; ".join(filter(None, [found.message, found.timing.note if found.timing else ""]))
+        if said:
+            console.print(f"{found.case} {found.provider}: {found.status}: {said}", markup=False)
     for source in dict.fromkeys(row["source"] for row in report.published):
         console.print(f"\npublished, not measured here: {source}", markup=False)
         for case in dict.fromkeys(r["case"] for r in report.published if r["source"] == source):

@@ -38,7 +38,8 @@ def describe() -> Device:
     if backend == "cuda":
         arch = f"sm_{properties.major}{properties.minor}"
     limits = known_limits(properties.name) if backend == "rocm" else Limits()
-    if limits.cache_bytes is None and (cache := getattr(properties, "L2_cache_size", 0)):
+    # On ROCm the driver tells L2, behind which there may be a larger cache.
+    if backend == "cuda" and (cache := getattr(properties, "L2_cache_size", 0)):
         source = {**limits.source, "cache_bytes": "the driver"}
         limits = Limits(limits.memory_gbs, limits.tflops, int(cache), source)
     memory = int(properties.total_memory)
