@@ -58,7 +58,7 @@ def dependencies(module: ModuleType) -> Dependencies:
             imported = sys.modules.get(name)
             if imported is None:
                 found.complete = found.complete and not needed
-            elif imported.__name__ not in seen and _is_own(imported):
+            elif imported.__name__ not in seen and is_own(imported):
                 seen.add(imported.__name__)
                 todo.append(imported)
     return found
@@ -102,7 +102,7 @@ def _read(path: str | None) -> bytes | None:
         return None
 
 
-def _is_own(module: ModuleType) -> bool:
+def is_own(module: ModuleType) -> bool:
     """Whether the module may be the user's: not built in, not of the standard library, not one of the big ones."""
     if module.__name__.partition(".")[0] in _FOREIGN or module.__name__ in sys.stdlib_module_names:
         return False

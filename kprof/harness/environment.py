@@ -45,7 +45,7 @@ def check(environment: Mapping[str, str | None]) -> None:
         KprofError: an unknown variable; near matches are named.
     """
     for name, value in environment.items():
-        if name not in SWITCHES and not name.startswith(("LLVM_", "MLIR_")) and name not in _knobs():
+        if name not in SWITCHES and not name.startswith(("LLVM_", "MLIR_")) and not _in_knobs(name):
             near = get_close_matches(name, SWITCHES, n=3, cutoff=0.5)
             hint = f"did you mean {' or '.join(near)}?" if near else f"known are {', '.join(sorted(SWITCHES))}"
             raise KprofError(f"{name} is no environment variable that changes how Triton compiles", hint=hint)
@@ -53,10 +53,10 @@ def check(environment: Mapping[str, str | None]) -> None:
             raise KprofError(f"the value of {name} has a zero byte")
 
 
-def _knobs() -> str:
-    """The text in which the installed Triton names its variables: newer ones are let through too."""
+def _in_knobs(name: str) -> bool:
+    """Whether the installed Triton reads such a variable: newer ones are let through too."""
     path = installed().root / "knobs.py"
-    return path.read_text(encoding="utf-8") if path.is_file() else ""
+    return path.is_file() and f'"{name}"' in path.read_text(encoding="utf-8")
 
 
 def relevant(environment: Mapping[str, str | None]) -> dict[str, str]:

@@ -13,7 +13,8 @@ from typing import Any
 
 from kprof.harness import environment as switches
 from kprof.harness import store
-from kprof.harness.dependencies import dependencies, unchanged
+from kprof.harness.dependencies import unchanged
+from kprof.harness.source import dependencies_of
 from kprof.harness.triton_versions import identity
 
 _VERSION = "1"
@@ -45,7 +46,7 @@ def remember(question: Mapping[str, Any], answer: Any, module: ModuleType, *modu
     """
     files: dict[str, str] = {}
     for each in (module, *modules):
-        found = dependencies(each)
+        found = dependencies_of(each)
         if not found.complete:
             return False
         files.update(found.files)

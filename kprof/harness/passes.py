@@ -144,7 +144,7 @@ class PassHistory:
     def _sections(self) -> Iterator[tuple[re.Match[str], str]]:
         matches = list(_HEADER.finditer(self.text))
         ends = [match.start() for match in matches[1:]] + [len(self.text)]
-        for match, end in zip(matches, ends, strict=True):
+        for match, end in zip(matches, ends, strict=False):
             yield match, self.text[match.end() : end].strip("\n")
 
     def changes(self, metric: str) -> list[Change]:

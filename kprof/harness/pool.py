@@ -129,13 +129,12 @@ class Pool:
         log = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115  # closed with the worker
         # The worker empties it before each request; appending keeps later output from leaving a hole.
         fcntl.fcntl(log, fcntl.F_SETFL, os.O_APPEND)
-        environment = {k: v for k, v in os.environ.items() if k != "TRITON_INTERPRET"}
         process = subprocess.Popen(
             [sys.executable, "-c", _START, json.dumps([str(Path(p or ".").absolute()) for p in sys.path])],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=log,
-            env=environment,
+            env=_environment(),
             bufsize=0,
             # Ctrl-C in the terminal is for this process, which then ends its workers itself.
             start_new_session=True,
@@ -162,7 +161,8 @@ class Pool:
         worker = next((w for w in self._workers if w.request is None), None) or self._start()
         worker.request, worker.index, worker.cache = request, index, cache
         worker.stage, worker.started = None, time.monotonic()
-        message = {"request": request.to_json(), "cache": str(cache) if cache else None}
+        # The environment may have changed since the worker was started.
+        message = {"request": request.to_json(), "cache": str(cache) if cache else None, "environment": _environment()}
         try:
             for part in pack(message):
                 _stream(worker.process.stdin).write(part)
@@ -243,6 +243,11 @@ class Pool:
         )
         self._discard(worker)
         return outcome
+
+
+def _environment() -> dict[str, str]:
+    """This process's environment as a worker is to have it: Triton's interpreter is for running, not compiling."""
+    return {name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"}
 
 
 def _while(stage: str | None) -> str:

@@ -169,7 +169,9 @@ def _specialize(value: Any, how: _How) -> _Specialized:
         return "fp32", None, _ABSENT
     if isinstance(value, Tensor):
         hints = _pointer_hints(value, how) if how.specialize else None
-        return ("*k" if how.is_const else "*") + value.dtype, hints, _ABSENT
+        # Launchers call the element of a bool tensor u1.
+        element = "u1" if value.dtype == "i1" else value.dtype
+        return ("*k" if how.is_const else "*") + element, hints, _ABSENT
     if isinstance(value, tuple):
         # Elements are specialised whatever the argument's own flags say.
         parts = [_specialize(item, _How(how.what, how.buffer_ops)) for item in value]
@@ -194,7 +196,8 @@ def _integer(value: int, how: _How) -> _Specialized:
 
 def _pointer_hints(tensor: Tensor, how: _How) -> dict[str, int]:
     hints = {"divisibility": DIVISIBILITY} if how.align and tensor.aligned else {}
-    if how.buffer_ops and storage_bytes(tensor) <= POINTER_RANGE_BYTES:
+    size = storage_bytes(tensor)
+    if how.buffer_ops and size <= POINTER_RANGE_BYTES:
         hints["pointer_range"] = 32
     return hints
 

@@ -62,6 +62,9 @@ def _serve(message: dict[str, Any], answers: BinaryIO) -> tuple[dict[str, Any], 
 
     request = from_json(message["request"])
     os.ftruncate(_LOG, 0)
+    if dict(os.environ) != message["environment"]:
+        os.environ.clear()
+        os.environ.update(message["environment"])
 
     def progress(stage: str) -> None:
         _send(answers, {"kind": "stage", "stage": stage})

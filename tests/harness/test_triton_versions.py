@@ -1,0 +1,131 @@
+"""Which Triton there is, and what is told when there is none to use."""
+
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from kprof.harness import triton_versions
+from tests.harness.conftest import MATMUL, MATMUL_SIGNATURE, SAMPLES
+
+ROOT = SAMPLES.parent.parent.parent
+
+TRY = f"""
+    import sys
+    sys.path[:0] = [{str(ROOT)!r}]
+    from kprof.errors import KprofError
+    from kprof.harness.compile import compile_kernel
+    from kprof.harness.request import CompileRequest
+    try:
+        compile_kernel(CompileRequest("k.py", "k", "gfx942", {{}}))
+    except KprofError as error:
+        print(error)
+"""
+
+
+def tried(*paths: Path, hide: bool = False) -> str:
+    """What compiling says in a fresh Python that finds packages in these folders first."""
+    hidden = "import sys\nsys.modules['triton'] = None\nimport importlib.util\n" if hide else ""
+    if hide:
+        hidden += "find = importlib.util.find_spec\nimportlib.util.find_spec = lambda n, *a: None if n == 'triton' else find(n, *a)\n"
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, paths))}
+    ran = subprocess.run(
+        [sys.executable, "-c", hidden + textwrap.dedent(TRY)],
+        capture_output=True,
+        text=True,
+        env=environment,
+        check=True,
+    )
+    assert ran.stderr == ""
+    return ran.stdout
+
+
+def fake_triton(folder: Path, version: str, *, amd: bool) -> Path:
+    """A folder with a package that calls itself Triton."""
+    package = folder / "triton"
+    (package / "backends" / "amd").mkdir(parents=True)
+    (package / "__init__.py").write_text(f'"""Fake."""\n__version__ = "{version}"\n')
+    if amd:
+        (package / "backends" / "amd" / "compiler.py").write_text("")
+    return folder
+
+
+def test_not_installed():
+    """How to get it, and that kprof does not do so by itself."""
+    said = tried(hide=True)
+    assert "Triton is not installed" in said
+    assert 'pip install "triton>=3.4"' in said
+
+
+@pytest.mark.parametrize("version", ["3.3.1", "2.1.0", "unknown"])
+def test_too_old(tmp_path, version):
+    """The version found and the one needed."""
+    assert f"Triton {version} is too old, kprof needs 3.4 or newer" in tried(fake_triton(tmp_path, version, amd=True))
+
+
+def test_without_amd_backend(tmp_path):
+    """A build for NVIDIA alone."""
+    assert "built without the AMD backend" in tried(fake_triton(tmp_path, "3.9.0", amd=False))
+
+
+def test_broken(tmp_path):
+    """A package that cannot be imported is no traceback."""
+    assert "Triton 3.9.0 cannot be imported" in tried(fake_triton(tmp_path, "3.9.0", amd=True))
+
+
+@pytest.mark.triton
+def test_installed_one_is_found_without_importing_it():
+    """Version and place as Triton itself says, and an identity that stays."""
+    import triton
+
+    found = triton_versions.installed()
+    assert found.version == triton.__version__
+    assert found.root == Path(triton.__file__).parent
+    assert found.numbers >= triton_versions.MINIMUM
+    assert len(triton_versions.identity()) == 64
+
+
+@pytest.mark.triton
+@pytest.mark.parametrize("arch", ["gfx908", "gfx90a", "gfx942", "gfx950", "gfx1030", "gfx1100", "gfx1201", "gfx1250"])
+def test_wavefront_size_is_tritons(arch):
+    """64 lanes before gfx10, 32 since."""
+    options = triton_versions.api().hip_options(arch=arch)
+    assert triton_versions.warp_size(arch) == options.warp_size
+
+
+@pytest.mark.parametrize("python", os.environ.get("KPROF_TEST_PYTHONS", "").split(os.pathsep))
+def test_with_other_versions(python, tmp_path):
+    """The same kernel compiles with each Triton of KPROF_TEST_PYTHONS, a list of Python programs."""
+    if not python:
+        pytest.skip("KPROF_TEST_PYTHONS names no Python with another Triton")
+    code = f"""
+        import sys
+        sys.path[:0] = [{str(ROOT)!r}]
+        from kprof.harness.compile import compile_many
+        from kprof.harness.signature import load_signature
+        from kprof.harness.passes import PassHistory
+        from kprof.inputs.mlir import parse
+        requests = [
+            load_signature({str(SAMPLES)!r}, "matmul", {MATMUL_SIGNATURE!r}, arch, {MATMUL!r}, passes=arch == "gfx942")
+            for arch in ("gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1201")
+        ]
+        for outcome in compile_many(requests, 2):
+            compiled = outcome.result()
+            module = parse(compiled.ttgir)
+            assert module.arch == compiled.request.arch, module.arch
+            assert not module.notes, module.notes
+            assert compiled.lds_bytes > 0
+            assert compiled.amdgcn.count("s_endpgm") > 0
+            if compiled.passes is not None:
+                assert compiled.passes.first_change("shared").after == compiled.lds_bytes
+            print(compiled.triton_version, end=" ")
+    """
+    environment = {**os.environ, "KPROF_CACHE_DIR": str(tmp_path)}
+    ran = subprocess.run(
+        [python, "-c", textwrap.dedent(code)], capture_output=True, text=True, env=environment, check=False
+    )
+    assert ran.stderr == ""
+    assert len(ran.stdout.split()) == 5
