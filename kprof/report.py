@@ -151,6 +151,13 @@ class PassChange(msgspec.Struct, frozen=True, rename={"pass_": "pass"}):
     changed: dict[str, tuple[int | None, int | None]]
 
 
+class Suppressed(msgspec.Struct, frozen=True):
+    """A finding that an ignore comment silences, with the reason given there."""
+
+    finding: Finding
+    reason: str
+
+
 class KernelReport(msgspec.Struct, frozen=True):
     """Everything known about one compiled kernel on one architecture.
 
@@ -166,6 +173,7 @@ class KernelReport(msgspec.Struct, frozen=True):
         resources, occupancy, loops, instructions: facts.
         model: the performance model's result.
         findings: sorted by severity, then rule, then line.
+        suppressed: findings that ``# kprof: ignore[...]`` comments silence.
         notes: why something is null or was not checked; one sentence each.
         compile_seconds: wall time of the compile, absent when nothing was compiled.
         cached: the compile was served from kprof's cache.
@@ -188,6 +196,7 @@ class KernelReport(msgspec.Struct, frozen=True):
     instructions: dict[str, int] = {}
     model: dict[str, Any] | UnsetType = UNSET
     findings: list[Finding] = []
+    suppressed: list[Suppressed] = []
     notes: list[str] = []
     compile_seconds: float | UnsetType = UNSET
     cached: bool | UnsetType = UNSET

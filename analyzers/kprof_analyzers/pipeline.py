@@ -13,9 +13,10 @@ from kprof.findings import Finding, Location, Severity
 from kprof.hardware.machine import Architecture
 from kprof.harness.loaded import LoadedKernel
 from kprof.inputs.amdgcn import Registers
-from kprof.report import KernelReport, Occupancy, PassChange, Report, Resources, Verdict
+from kprof.report import KernelReport, Occupancy, PassChange, Report, Resources, Suppressed, Verdict
 from kprof_analyzers.occupancy import from_kernel
 from kprof_analyzers.scheduling.loops import loop_facts
+from kprof_analyzers.suppressions import apply
 
 if TYPE_CHECKING:
     from kprof.harness.passes import PassHistory
@@ -34,7 +35,8 @@ def analyze(loaded: LoadedKernel, analyzers: Sequence[Analyzer] | None = None) -
         analysis = analyzer.analyze(facts)
         findings.extend(analysis.findings)
         notes.extend(analysis.notes)
-    return _kernel_report(loaded, facts, sorted(findings, key=_order), notes)
+    kept, silenced = apply(findings, loaded.program)
+    return _kernel_report(loaded, facts, sorted(kept, key=_order), silenced, notes)
 
 
 def facts_of(loaded: LoadedKernel) -> tuple[KernelFacts, list[str]]:
@@ -128,7 +130,13 @@ def _allocated(registers: Registers, arch: Architecture, size: int) -> int | Non
     return allocated_vgprs(registers, arch, size)
 
 
-def _kernel_report(loaded: LoadedKernel, facts: KernelFacts, findings: list[Finding], notes: list[str]) -> KernelReport:
+def _kernel_report(
+    loaded: LoadedKernel,
+    facts: KernelFacts,
+    findings: list[Finding],
+    silenced: list[Suppressed],
+    notes: list[str],
+) -> KernelReport:
     instructions = Counter(i.opcode.name for i in loaded.program.instructions)
     return KernelReport(
         name=loaded.name,
@@ -144,6 +152,7 @@ def _kernel_report(loaded: LoadedKernel, facts: KernelFacts, findings: list[Find
         loops=list(facts.loops),
         instructions=dict(instructions.most_common()),
         findings=findings,
+        suppressed=silenced,
         notes=notes,
         compile_seconds=UNSET if loaded.compile_seconds is None else loaded.compile_seconds,
         cached=UNSET if loaded.cached is None else loaded.cached,

@@ -1,0 +1,108 @@
+"""``# kprof: ignore[KP101] reason`` on a source line silences that rule there.
+
+An ignore that silences nothing is reported itself, so that none outlives its cause.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from kprof.findings import Finding, Location, Severity
+from kprof.inputs.amdgcn import Kernel
+from kprof.report import Suppressed
+
+_IGNORE = re.compile(r"#\s*kprof:\s*ignore\[([A-Za-z0-9_,\s-]+)\]\s*(.*)$")
+_SUFFIXES = {".py", ".hip", ".cpp", ".cu", ".h", ".hpp"}
+_MAX_BYTES = 4 * 1024 * 1024
+UNNEEDED = "KP001"
+
+
+@dataclass(frozen=True)
+class Ignore:
+    """One comment.
+
+    Attributes:
+        file: the source file as the compiler recorded it.
+        line: 1-based line.
+        rules: identifiers and names that it silences.
+        reason: the rest of the comment, empty when none was given.
+    """
+
+    file: str
+    line: int
+    rules: tuple[str, ...]
+    reason: str
+
+    def covers(self, finding: Finding) -> bool:
+        """Whether it silences a finding: same line, and the rule by identifier or name."""
+        place = finding.location
+        if not isinstance(place, Location) or (place.file, place.line) != (self.file, self.line):
+            return False
+        return bool({finding.rule, finding.name} & set(self.rules))
+
+
+def apply(findings: Sequence[Finding], program: Kernel) -> tuple[list[Finding], list[Suppressed]]:
+    """Findings that remain, the unneeded ignores among them, and those that were silenced.
+
+    Only source lines that the program has code of are looked at, in files that can be read.
+    """
+    ignores = list(_ignores(program))
+    used: set[Ignore] = set()
+    kept: list[Finding] = []
+    silenced: list[Suppressed] = []
+    for finding in findings:
+        ignore = next((i for i in ignores if i.covers(finding)), None)
+        if ignore is None:
+            kept.append(finding)
+        else:
+            used.add(ignore)
+            silenced.append(Suppressed(finding=finding, reason=ignore.reason))
+    kept.extend(_unneeded(ignore) for ignore in ignores if ignore not in used)
+    return kept, silenced
+
+
+def _unneeded(ignore: Ignore) -> Finding:
+    return Finding(
+        rule=UNNEEDED,
+        name="unneeded-ignore",
+        severity=Severity.NOTE,
+        message=f"ignore[{', '.join(ignore.rules)}] silences nothing",
+        location=Location(file=ignore.file, line=ignore.line),
+    )
+
+
+def _ignores(program: Kernel) -> Iterable[Ignore]:
+    lines: dict[str, set[int]] = {}
+    for source in {id(i.source): i.source for i in program.instructions if i.source is not None}.values():
+        for frame in source.frames:
+            if frame.line and not frame.in_library:
+                lines.setdefault(frame.file, set()).add(frame.line)
+    for file, numbers in lines.items():
+        for ignore in comments(file):
+            if ignore.line in numbers:
+                yield ignore
+
+
+def comments(file: str) -> tuple[Ignore, ...]:
+    """Every ignore comment of a source file; none when it cannot be read."""
+    path = Path(file)
+    try:
+        if path.suffix not in _SUFFIXES or not path.is_file() or path.stat().st_size > _MAX_BYTES:
+            return ()
+        return _read(file, path.stat().st_mtime_ns)
+    except OSError:
+        return ()
+
+
+@lru_cache(maxsize=64)
+def _read(file: str, _modified: int) -> tuple[Ignore, ...]:
+    found = []
+    text = Path(file).read_text(encoding="utf-8", errors="replace")
+    for number, line in enumerate(text.splitlines(), 1):
+        match = _IGNORE.search(line)
+        if match is not None:
+            rules = tuple(rule.strip() for rule in match[1].split(",") if rule.strip())
+            found.append(Ignore(file, number, rules, match[2].strip()))
+    return tuple(found)

@@ -1,0 +1,69 @@
+"""Ignore comments on source lines."""
+
+from dataclasses import dataclass
+from types import SimpleNamespace
+
+from kprof.findings import Finding, Location, Severity
+from kprof_analyzers.suppressions import apply, comments
+
+SOURCE = """x = 1
+y = load(x)  # kprof: ignore[KP101, full-drain] the mask is the point here
+z = 3  # kprof: ignore[KP301]
+w = 4  # kprof: ignore[KP204]
+"""
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A source position."""
+
+    file: str
+    line: int
+    in_library: bool = False
+
+
+def program(path, *lines):
+    """A program with code of these lines."""
+    sources = [SimpleNamespace(frames=(Frame(str(path), line),)) for line in lines]
+    return SimpleNamespace(instructions=[SimpleNamespace(source=source) for source in sources])
+
+
+def finding(rule, name, path, line):
+    """A finding on a line."""
+    return Finding(rule, name, Severity.WARNING, "words", Location(str(path), line))
+
+
+def test_a_rule_is_silenced_by_identifier_and_by_name(tmp_path):
+    """The finding moves, with the reason."""
+    path = tmp_path / "k.py"
+    path.write_text(SOURCE)
+    found = [finding("KP101", "narrow-global-load", path, 2), finding("KP204", "full-drain", path, 2)]
+    kept, silenced = apply(found, program(path, 1, 2))
+    assert kept == []
+    assert [s.finding.rule for s in silenced] == ["KP101", "KP204"]
+    assert {s.reason for s in silenced} == {"the mask is the point here"}
+
+
+def test_other_rules_and_other_lines_stay(tmp_path):
+    """An ignore holds for its line and its rules alone."""
+    path = tmp_path / "k.py"
+    path.write_text(SOURCE)
+    found = [finding("KP301", "spill-in-loop", path, 2), finding("KP101", "narrow-global-load", path, 1)]
+    kept, silenced = apply(found, program(path, 1))
+    assert kept == found
+    assert silenced == []
+
+
+def test_an_ignore_that_silences_nothing_is_reported(tmp_path):
+    """Only where the program has code: other kernels of the file are not this one's business."""
+    path = tmp_path / "k.py"
+    path.write_text(SOURCE)
+    kept, _ = apply([], program(path, 3))
+    assert [(f.rule, f.name, f.location.line) for f in kept] == [("KP001", "unneeded-ignore", 3)]
+
+
+def test_files_that_cannot_be_read_have_no_ignores(tmp_path):
+    """A path from somebody else's machine, a folder, a file that is no source."""
+    secret = tmp_path / "data.bin"
+    secret.write_text(SOURCE)
+    assert comments("/no/such/file.py") == comments(str(tmp_path)) == comments(str(secret)) == ()
