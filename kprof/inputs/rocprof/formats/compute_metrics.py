@@ -12,6 +12,8 @@ from kprof.inputs.rocprof.opening import Opened
 
 def _recognise(opened: Opened) -> float:
     keys = [key(name) for name in heading(opened)]
+    if keys[:1] == ["channel"]:
+        return 1.0 if len(keys) > 1 else 0.0
     return float(keys[:1] == ["metric"] and bool({"avg", "value", "median"} & set(keys)))
 
 
@@ -19,17 +21,22 @@ def _read(opened: Opened, part: Part) -> None:
     import numpy as np
 
     names = [key(name) for name in heading(opened)]
-    value_at = next(names.index(name) for name in ("avg", "value", "median") if name in names)
     unit_at = next((names.index(name) for name in ("unit", "units") if name in names), None)
+    if names[0] == "channel":
+        # A row an L2 channel; each further column is a metric of it.
+        chosen = {place: f" {heading(opened)[place]}" for place in range(1, len(names)) if place != unit_at}
+    else:
+        chosen = {next(names.index(name) for name in ("avg", "value", "median") if name in names): ""}
     metrics, values, units = [], [], []
     for number, record in enumerate(csv.reader(opened.head.decode("utf-8", "replace").splitlines()[1:]), 1):
         if len(record) != len(names):
             part.complain("cut-record", "error", f"{len(record)} fields where the heading has {len(names)}: the record "
                           "is not used", record=number)  # fmt: skip
             continue
-        metrics.append(record[0])
-        values.append(_number(record[value_at]))
-        units.append(record[unit_at] if unit_at is not None else None)
+        for place, suffix in chosen.items():
+            metrics.append(record[0] + suffix)
+            values.append(_number(record[place]))
+            units.append(record[unit_at] if unit_at is not None else None)
     part.describe(rows=len(metrics))
     part.tables["metrics"] = {
         "table": factorised([opened.path.stem] * len(metrics)),
