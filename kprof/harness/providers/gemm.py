@@ -33,6 +33,22 @@ def _multiply_reduce(inputs: Values, shape: Shape) -> Values:
     return _gemm(inputs, {**shape, "trans_a": False, "trans_b": True})
 
 
+def _stream_k(inputs: Values, shape: Shape) -> Values:
+    return _gemm(inputs, {**shape, "trans_a": False})
+
+
+def _w4a16(inputs: Values, shape: Shape) -> Values:
+    """Weights written out in the activations' dtype for each call, then one product."""
+    import torch
+
+    a, scale = inputs["a"], inputs["scale"]
+    shift = torch.arange(0, 16, 4, device=a.device)
+    nibbles = ((inputs["words"].int()[:, :, None] >> shift) & 15).reshape(shape["N"], -1, shape["group"])
+    zero = inputs["zero"].T[:, :, None].to(a.dtype) if shape["zeros"] else 8
+    weight = ((nibbles.to(a.dtype) - zero) * scale.T[:, :, None]).reshape(shape["N"], shape["K"])
+    return {"out": a @ weight.T}
+
+
 def _skinny(inputs: Values, shape: Shape) -> Values:
     import torch
 
@@ -48,5 +64,7 @@ def _skinny(inputs: Values, shape: Shape) -> Values:
 PROVIDERS = {
     "gemm": {"torch": _gemm},
     "gemm_multiply_reduce": {"torch": _multiply_reduce},
+    "gemm_streamk": {"torch": _stream_k},
+    "gemm_w4a16_splitk": {"torch": _w4a16},
     "gemm_skinny_fp8": {"torch": _skinny},
 }
