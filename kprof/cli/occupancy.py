@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 HELP = "Wavefronts per SIMD, what limits them, and what to give up for more."
 
 CANNOT_LAUNCH = 1
-_DEFAULT_WARPS = 4
 _CURVES = {"vgpr": "VGPRs", "lds": "bytes of LDS", "num-warps": "waves per workgroup"}
 _UNITS = {"": 1, "B": 1, "K": 1024, "KB": 1024, "KIB": 1024, "M": 1024**2, "MB": 1024**2, "MIB": 1024**2}
 
@@ -166,7 +165,7 @@ def _result(
 
     found = occupancy(demand, method, llvm)
     problems = launch_problems(demand)
-    notes = _notes(demand, method)
+    notes = _notes(demand, method, llvm)
     plateaus = _curve(demand, curve) if curve else []
     entry = Entry(
         title=title,
@@ -203,8 +202,12 @@ def _curve(demand: "OccupancyInput", resource: str) -> list[Any]:
     return curve(demand, resource)
 
 
-def _notes(demand: "OccupancyInput", method: str) -> list[str]:
-    """Where the guide is not the hardware."""
+def _notes(demand: "OccupancyInput", method: str, llvm: int | None) -> list[str]:
+    """What to know about a method that is not the hardware's."""
+    if method == "llvm":
+        from kprof_analyzers.occupancy.llvm import ROUNDING_LLVM
+
+        return [f"as LLVM {llvm or ROUNDING_LLVM} counts, for 1 to {demand.num_warps} waves a workgroup"]
     if method != "guide":
         return []
     from kprof.reporters.occupancy import waves
@@ -290,11 +293,11 @@ def _verdict(entries: "list[Entry]") -> str:
         number = f"{waves(found.waves_per_simd)} of {found.max_waves_per_simd} waves per SIMD"
         return f"{entry.target}: {number}, limited by {limiter(found.limiter)}"
     same = len({e.title for e in entries}) == 1
-    found = []
+    words = []
     for entry in entries:
         label = entry.target if same else f"{entry.title} {entry.target}"
-        found.append(f"{label} {'cannot launch' if entry.problems else waves(entry.occupancy.waves_per_simd)}")
-    return f"waves per SIMD: {', '.join(found)}"
+        words.append(f"{label} {'cannot launch' if entry.problems else waves(entry.occupancy.waves_per_simd)}")
+    return f"waves per SIMD: {', '.join(words)}"
 
 
 def _bytes(text: str) -> int:
