@@ -105,6 +105,26 @@ class Occupancy(msgspec.Struct, frozen=True):
     method: str = "hardware"
 
 
+class WaitDistance(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One wait of a loop in its steady state, and the memory instruction that it waits for.
+
+    Attributes:
+        wait: as written, for example ``vmcnt(0)``.
+        waits_for: mnemonic of the youngest memory instruction that must have finished; absent when none was in flight.
+        instructions: instructions issued between the two.
+        cycles: issue cycles between the two: what the latency can hide behind.
+        matrix: matrix instructions between the two.
+        line: source line of the memory instruction.
+    """
+
+    wait: str
+    waits_for: str | None = None
+    instructions: int = 0
+    cycles: int = 0
+    matrix: int = 0
+    line: int | None = None
+
+
 class LoopFacts(msgspec.Struct, frozen=True):
     """One natural loop of the program, counted per iteration and wavefront.
 
@@ -119,6 +139,8 @@ class LoopFacts(msgspec.Struct, frozen=True):
         spill_accesses: scratch instructions in the loop.
         innermost: no loop inside this one.
         matrix: matrix instruction shape such as ``32x32x8`` to count.
+        flops: floating-point operations of the loop's matrix instructions, for one wavefront.
+        wait_distances: every wait outside inner loops, in program order.
         hot: the loop that the report calls the hot one.
     """
 
@@ -132,6 +154,8 @@ class LoopFacts(msgspec.Struct, frozen=True):
     spill_accesses: int = 0
     innermost: bool = True
     matrix: dict[str, int] = {}
+    flops: int = 0
+    wait_distances: list[WaitDistance] = []
     hot: bool = False
 
 

@@ -65,7 +65,7 @@ def facts_of(loaded: LoadedKernel) -> tuple[KernelFacts, list[str]]:
         program=loaded.program,
         resources=resources,
         occupancy=occupancy,
-        loops=loop_facts(loaded.program, size),
+        loops=loop_facts(loaded.program, size, loaded.arch),
         specialization=loaded.specialization,
         product=loaded.product,
         ttgir=loaded.ttgir,

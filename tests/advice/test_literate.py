@@ -95,7 +95,7 @@ def facts_of(case: Case) -> KernelFacts:
         occupancy=occupancy(demand) if "vgpr" in case.facts else None,
         product=find_product(case.arch),
         grid=(case.facts["grid"],) if "grid" in case.facts else None,
-        loops=loop_facts(program, machine.wavefront_size),
+        loops=loop_facts(program, machine.wavefront_size, machine),
         ttgir=None if is_assembly else mlir.parse(case.body),
     )
 

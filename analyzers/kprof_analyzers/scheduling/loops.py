@@ -3,9 +3,14 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
+from kprof.hardware.machine import Architecture
 from kprof.inputs.amdgcn import Instruction, InstructionClass, Kernel, Loop, MemorySpace
-from kprof.report import LoopFacts
+from kprof.report import LoopFacts, WaitDistance
+
+if TYPE_CHECKING:
+    from kprof_analyzers.scheduling.waits import Wait
 
 # v_mfma_f32_32x32x8_f16, v_mfma_f32_32x32x8f16 (gfx908, gfx90a), v_wmma_f32_16x16x16_bf16, v_smfmac_...
 _MATRIX_SHAPE = re.compile(r"_(\d+x\d+x\d+)_?(.*)$")
@@ -21,7 +26,7 @@ _PATHS = {
 }
 
 
-def loop_facts(program: Kernel, wavefront_size: int) -> list[LoopFacts]:
+def loop_facts(program: Kernel, wavefront_size: int, arch: Architecture) -> list[LoopFacts]:
     """Facts of every natural loop, outer before inner, with the hot one marked.
 
     Counts are static: one iteration of the loop, with each inner loop counted once.
@@ -29,11 +34,12 @@ def loop_facts(program: Kernel, wavefront_size: int) -> list[LoopFacts]:
     Args:
         program: the kernel.
         wavefront_size: lanes of a wavefront; bytes per lane are multiplied by it.
+        arch: for the operations of matrix instructions and issue cycles.
     """
     if not program.loops:
         return []
     hot = hot_loop(program)
-    return [_facts(program, loop, wavefront_size, is_hot=loop.index == hot.index) for loop in program.loops]
+    return [_facts(program, loop, wavefront_size, arch, is_hot=loop.index == hot.index) for loop in program.loops]
 
 
 def hot_loop(program: Kernel) -> Loop:
@@ -73,7 +79,9 @@ def is_scratch(instruction: Instruction) -> bool:
     return instruction.opcode.cls is InstructionClass.SCRATCH
 
 
-def _facts(program: Kernel, loop: Loop, wavefront_size: int, *, is_hot: bool) -> LoopFacts:
+def _facts(program: Kernel, loop: Loop, wavefront_size: int, arch: Architecture, *, is_hot: bool) -> LoopFacts:
+    from kprof_analyzers.scheduling.waits import waits_of
+
     members = [program.instructions[i] for i in loop.instructions]
     matrix = (matrix_shape(i.opcode.name) for i in members if i.opcode.cls is InstructionClass.MATRIX)
     return LoopFacts(
@@ -87,7 +95,27 @@ def _facts(program: Kernel, loop: Loop, wavefront_size: int, *, is_hot: bool) ->
         spill_accesses=sum(is_scratch(i) for i in members),
         innermost=all(other.parent != loop.index for other in program.loops),
         matrix=_ordered(shape for shape in matrix if shape),
+        flops=_flops(members, arch),
+        wait_distances=[_distance(wait) for wait in waits_of(program, loop, arch)],
         hot=is_hot,
+    )
+
+
+def _flops(members: Sequence[Instruction], arch: Architecture) -> int:
+    known = arch.matrix_instructions
+    return sum(known[i.opcode.name].flops for i in members if i.opcode.name in known)
+
+
+def _distance(wait: "Wait") -> WaitDistance:
+    load = wait.waits_for
+    frame = load.user_frame if load is not None else None
+    return WaitDistance(
+        wait=f"{wait.counter}({wait.count})",
+        waits_for=load.mnemonic if load is not None else None,
+        instructions=wait.instructions,
+        cycles=wait.cycles,
+        matrix=wait.matrix,
+        line=frame.line if frame is not None else None,
     )
 
 

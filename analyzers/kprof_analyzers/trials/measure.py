@@ -96,7 +96,7 @@ def measure(report: KernelReport, arch: Architecture) -> Measure:
     resources, occupancy = report.resources, report.occupancy
     hot = next((loop for loop in report.loops if loop.hot), None)
     over = {f.rule for f in report.findings} & {"KP401", "KP402"}
-    work, is_flops = _work(hot, arch)
+    work, is_flops = _work(hot)
     return Measure(
         launchable=not over,
         vgpr_spills=_count(resources, "vgpr_spills"),
@@ -123,15 +123,10 @@ def _loaded(loop: LoopFacts) -> int:
     return sum(n for path, n in loop.bytes_per_wave.items() if path in {"global_load", "flat_load", "global_to_lds"})
 
 
-def _work(loop: LoopFacts | None, arch: Architecture) -> tuple[int | None, bool]:
+def _work(loop: LoopFacts | None) -> tuple[int | None, bool]:
     if loop is None:
         return None, False
-    flops = 0
-    for name, count in loop.instructions.items():
-        instruction = arch.matrix_instructions.get(name)
-        if instruction is not None:
-            flops += instruction.flops * count
-    return (flops, True) if flops else (_loaded(loop) or None, False)
+    return (loop.flops, True) if loop.flops else (_loaded(loop) or None, False)
 
 
 def _issue(loop: LoopFacts, arch: Architecture) -> float:

@@ -5,9 +5,9 @@ from typing import ClassVar
 
 from kprof.analysis import KernelFacts
 from kprof.findings import Finding, Severity
-from kprof.inputs.amdgcn import Instruction, InstructionClass
+from kprof.inputs.amdgcn import InstructionClass
 from kprof_analyzers.advice.rule import Rule
-from kprof_analyzers.scheduling.loops import own_instructions
+from kprof_analyzers.scheduling.waits import Wait, waits_of
 
 # A wait this close behind the load has nothing to hide hundreds of cycles of memory latency behind.
 _CLOSE = 16
@@ -18,15 +18,17 @@ class FullDrain(Rule):
     """A loop waits for all of its global loads right after issuing them.
 
     ## What it does
-    Finds `s_waitcnt vmcnt(0)` (`s_wait_loadcnt 0x0` on gfx12) in an innermost loop, at most 16 instructions
-    behind the latest load from global memory.
+    Follows the wait counters through an innermost loop and finds each `s_waitcnt vmcnt(0)` (`s_wait_loadcnt 0x0` on
+    gfx12) that stands less than 16 instructions behind the load from global memory that it waits for. A load of the
+    iteration before, as in a pipelined loop, is far enough away.
 
     ## Why it matters
     A load from HBM takes hundreds of cycles. With the wait right behind it the wavefront stands still for all of
     them, in every iteration; only other wavefronts of the SIMD can fill the time.
 
     ## Evidence
-    `distance`: instructions between the load and the wait. `load`, `wait`: as written. `loop`.
+    `distance`: instructions between the load and the wait. `cycles`: issue cycles between them. `load`, `wait`: as
+    written. `loop`.
 
     ## What to try
     `num_stages=2` where the loop is not pipelined; a loop that Triton can pipeline (loads not behind a branch, no
@@ -43,38 +45,31 @@ class FullDrain(Rule):
         for loop in facts.program.loops:
             if loop.index in parents:
                 continue
-            pairs = close_drains(own_instructions(facts.program, loop))
-            if not pairs:
+            drains = [wait for wait in waits_of(facts.program, loop, facts.arch) if _is_close(wait)]
+            if not drains:
                 continue
-            load, wait = min(pairs, key=lambda pair: pair[1].index - pair[0].index)
-            distance = wait.index - load.index
-            behind = f"{distance} instruction{'' if distance == 1 else 's'} behind"
-            more = f", and {len(pairs) - 1} more" if len(pairs) > 1 else ""
+            worst = min(drains, key=lambda wait: wait.instructions)
+            load, distance = worst.waits_for, worst.instructions
+            assert load is not None
+            right = f"{distance} instruction{'' if distance == 1 else 's'} behind" if distance else "right behind"
+            more = f", and {len(drains) - 1} more" if len(drains) > 1 else ""
             yield self.finding(
-                f"{wait.text} {behind} {load.mnemonic} in loop {loop.header}{more}",
+                f"{worst.instruction.text} {right} {load.mnemonic} in loop {loop.header}{more}",
                 at=load,
                 evidence={
                     "loop": loop.header,
                     "distance": distance,
+                    "cycles": worst.cycles,
                     "load": load.text,
-                    "wait": wait.text,
-                    "drains": len(pairs),
+                    "wait": worst.instruction.text,
+                    "drains": len(drains),
                 },
             )
 
 
-def close_drains(members: list[Instruction]) -> list[tuple[Instruction, Instruction]]:
-    """Pairs of a global load and the full wait that follows it within a few instructions."""
-    pairs = []
-    latest: Instruction | None = None
-    for instruction in members:
-        cls = instruction.opcode.cls
-        if cls is InstructionClass.VMEM and instruction.opcode.is_load and not instruction.to_lds:
-            latest = instruction
-        elif cls is InstructionClass.WAIT and latest is not None:
-            drained = any(instruction.waits.get(counter) == 0 for counter in _LOAD_COUNTERS)
-            if drained:
-                if instruction.index - latest.index <= _CLOSE:
-                    pairs.append((latest, instruction))
-                latest = None
-    return pairs
+def _is_close(wait: Wait) -> bool:
+    """A full wait right behind the global load that it waits for."""
+    load = wait.waits_for
+    if load is None or wait.count != 0 or wait.counter not in _LOAD_COUNTERS or wait.instructions >= _CLOSE:
+        return False
+    return load.opcode.cls is InstructionClass.VMEM and load.opcode.is_load and not load.to_lds
