@@ -4,9 +4,9 @@ Every weight is read once and used M times, so the whole matter is to read them 
 because N alone gives too few of them; a second kernel adds the parts in a fixed order, scales and rounds.
 
 Nothing is padded in memory, and rows that do not exist are never fetched. From 3 rows up the product runs on the matrix
-unit in tiles of 16 or 32 rows, whose spare rows cost no time: on an MI300X that reads at its full bandwidth they need
-7 % of the unit's rate. For 1 or 2 rows it is an explicit multiplication of just these; the sums stay spread over the
-lanes and are reduced once at the end.
+unit in tiles of 16 or 32 rows. Their spare rows cost no time: while an MI300X reads weights at its full bandwidth, 16
+rows keep its matrix units busy for 7 % of it. For 1 or 2 rows the product is an explicit multiplication of just these;
+the sums stay spread over the lanes and are reduced once at the end.
 """
 
 from collections.abc import Mapping

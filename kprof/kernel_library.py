@@ -123,7 +123,7 @@ def read_entry(name: str, path: Path) -> Entry:
     """
     try:
         tree = ast.parse(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, SyntaxError, ValueError) as error:
+    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise KprofError(f"cannot read the kernel file: {error}", path=str(path)) from error
     values = {name: value for statement in tree.body for name, value in _assigned(statement)}
     call = values.get("KERNEL")
