@@ -194,6 +194,12 @@ KERNEL = Kernel(
         "num_stages": 1,
         "waves_per_eu": 2,
     },
+    # The published tiles for heads of 128 and 64, for comparison: what a search would find is not for this kernel.
+    configs=[
+        {"BLOCK_M": 256, "BLOCK_N": 128, "num_warps": 8, "PRE_LOAD_V": False, "waves_per_eu": 2},
+        {"BLOCK_M": 128, "BLOCK_N": 64, "num_warps": 4, "PRE_LOAD_V": True, "waves_per_eu": 3},
+    ],
+    space={"BLOCK_M": (128, 256), "BLOCK_N": (32, 64, 128), "PRE_LOAD_V": (False, True), "num_warps": (4, 8)},
     shape_config=shape_config,
     legal=legal,
     run=run,

@@ -1,0 +1,239 @@
+"""The attention kernels' references agree with torch's own attention, and their counts with counting one by one."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kprof import kernel_library
+from kprof.kernel_spec import Kernel
+
+KernelOf = Callable[[str], Kernel]
+DENSE = ("flash_attention", "attention_transposed_v", "attention_persistent", "attention_forward_backward")
+
+
+def dense_shape(sq: int, sk: int, *, causal: bool, h: int = 4, hk: int = 2) -> dict[str, Any]:
+    """A problem that every dense kernel understands."""
+    shape = {"B": 2, "H": h, "HK": hk, "SQ": sq, "SK": sk, "D": 16, "causal": causal, "dtype": "fp32"}
+    return {**shape, "lse": True, "layout": "bhsd"}
+
+
+def visible(sq: int, sk: int, *, causal: bool) -> Any:
+    """Which key each query sees: masks are aligned at the last query and the last key."""
+    import torch
+
+    offset = sk - sq if causal else sk
+    return torch.arange(sk)[None, :] <= torch.arange(sq)[:, None] + offset
+
+
+def sdpa(q: Any, k: Any, v: Any, mask: Any, scale: float | None = None) -> Any:
+    """Attention by torch in float64; queries without a key give NaN there, zero here."""
+    import torch
+
+    group = q.shape[1] // k.shape[1]
+    k, v = (t.repeat_interleave(group, dim=1) for t in (k, v))
+    out = torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=mask, scale=scale)
+    return torch.where(mask.any(-1)[..., None], out, 0.0)
+
+
+def assert_close(got: Any, want: Any) -> None:
+    """Equal but for float64 rounding; infinities in the same places."""
+    import torch
+
+    torch.testing.assert_close(got, want, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.triton
+@pytest.mark.parametrize(("sq", "sk", "causal"), [(9, 9, True), (9, 9, False), (5, 12, True), (12, 5, True)])
+@pytest.mark.parametrize("name", DENSE)
+def test_reference_is_torch_attention(name: str, sq: int, sk: int, causal: bool, kernel_of: KernelOf) -> None:
+    """Result and log-sum-exp are those of torch's scaled_dot_product_attention, grouped heads repeated."""
+    torch = pytest.importorskip("torch")
+    shape = dense_shape(sq, sk, causal=causal)
+    kernel = kernel_of(name)
+    inputs = kernel.inputs(shape, "cpu", 1)
+
+    got = kernel.reference(inputs, shape)
+
+    q, k = inputs["q"].double(), inputs["k"].double()
+    v = inputs["v"] if "v" in inputs else inputs["vt"].transpose(-1, -2)
+    mask = visible(sq, sk, causal=causal)
+    assert_close(got["out"], sdpa(q, k, v.double(), mask))
+    scores = q @ k.repeat_interleave(2, dim=1).transpose(-1, -2) / 4
+    assert_close(got["lse"], torch.where(mask, scores, -torch.inf).logsumexp(-1))
+
+
+@pytest.mark.triton
+@pytest.mark.parametrize(("sq", "sk"), [(8, 8), (5, 9), (9, 5)])
+def test_reference_gradients_are_finite_differences(sq: int, sk: int, kernel_of: KernelOf) -> None:
+    """A step in the direction of a gradient changes sum(out * dout) by the squared length of that gradient."""
+    torch = pytest.importorskip("torch")
+    shape = dense_shape(sq, sk, causal=True)
+    kernel = kernel_of("attention_forward_backward")
+    inputs = {name: tensor.double() for name, tensor in kernel.inputs(shape, "cpu", 2).items()}
+    gradients = kernel.reference(inputs, shape)
+
+    for name in "qkv":
+        direction = gradients[f"d{name}"]
+        ends = [
+            (kernel.reference({**inputs, name: inputs[name] + step * direction}, shape)["out"] * inputs["dout"]).sum()
+            for step in (1e-5, -1e-5)
+        ]
+        torch.testing.assert_close((ends[0] - ends[1]) / 2e-5, (direction**2).sum(), rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.triton
+def test_varlen_is_attention_of_each_sequence(kernel_of: KernelOf) -> None:
+    """Packing, ALiBi and bias: each sequence alone, with the biases added up as one mask, gives the same."""
+    torch = pytest.importorskip("torch")
+    kernel = kernel_of("attention_varlen")
+    shape = dict(kernel.checks["bias_alibi_causal"].shape) | {"dtype": "fp32"}
+    inputs = kernel.inputs(shape, "cpu", 3)
+
+    got = kernel.reference(inputs, shape)["out"]
+
+    queries, keys = inputs["cu_queries"].tolist(), inputs["cu_keys"].tolist()
+    for b in range(shape["B"]):
+        q = inputs["q"][queries[b] : queries[b + 1]].double().transpose(0, 1)[None]
+        k, v = (inputs[n][keys[b] : keys[b + 1]].double().transpose(0, 1)[None] for n in "kv")
+        sq, sk = q.shape[2], k.shape[2]
+        distance = (torch.arange(sq)[:, None] + sk - sq - torch.arange(sk)[None, :]).abs()
+        bias = inputs["bias"][b, :, :sq, :sk].double() - inputs["slopes"].double()[:, None, None] * distance
+        bias = bias.masked_fill(~visible(sq, sk, causal=True), -torch.inf)
+        group = shape["H"] // shape["HK"]
+        k, v = (t.repeat_interleave(group, dim=1) for t in (k, v))
+        want = torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=bias).nan_to_num(0.0)
+        assert_close(got[queries[b] : queries[b + 1]], want[0].transpose(0, 1))
+
+
+@pytest.mark.triton
+@pytest.mark.parametrize("name", ["flash_decoding", "flash_decoding_int4"])
+def test_decoding_is_attention_of_one_query(name: str, kernel_of: KernelOf) -> None:
+    """One query against the filled part of the cache; a sequence without keys gives zeros and -inf."""
+    torch = pytest.importorskip("torch")
+    kernel = kernel_of(name)
+    module = kernel.reference.__globals__
+    shape = {"B": 3, "H": 4, "HK": 2, "N": 20, "D": 32, "ragged": True, "dtype": "fp32"}
+    inputs = kernel.inputs(shape, "cpu", 4)
+
+    got = kernel.reference(inputs, shape)
+
+    assert inputs["lengths"].tolist() == [20, 10, 0]
+    for b, length in enumerate((20, 10)):
+        if name == "flash_decoding":
+            k, v = (inputs[x][b, :length].double() for x in "kv")
+        else:
+            k, v = (module["dequantise"](*(inputs[x + p][b, :length] for p in ("", "_scale", "_shift"))) for x in "kv")
+        k, v = (t.transpose(0, 1)[None] for t in (k, v))
+        want = sdpa(inputs["q"][b].double()[None, :, None], k, v, torch.ones(1, length, dtype=torch.bool))
+        assert_close(got["out"][b], want[0, :, 0])
+    assert not got["out"][2].any()
+    assert (got["lse"][2] == -torch.inf).all()
+
+
+@pytest.mark.triton
+def test_int4_cache_is_off_by_half_a_step_at_most(kernel_of: KernelOf) -> None:
+    """Quantised and back, an element moves by half a step; the least of a half comes back as it was."""
+    torch = pytest.importorskip("torch")
+    module = kernel_of("flash_decoding_int4").reference.__globals__
+    x = torch.randn(3, 5, 2, 64, generator=torch.Generator().manual_seed(5))
+
+    packed, scale, shift = module["quantise"](x)
+    back = module["dequantise"](packed, scale, shift)
+
+    assert packed.dtype == torch.uint8
+    assert packed.shape == (3, 5, 2, 32)
+    error = (back - x.double()).unflatten(-1, (2, 32)).abs()
+    assert (error <= scale.double()[..., None] * 0.5001).all()
+    assert_close(back.unflatten(-1, (2, 32)).amin(-1), shift.double())
+
+
+@pytest.mark.triton
+@pytest.mark.parametrize("name", ["qkv", "qkpv", "kv"])
+def test_int8_inputs_are_what_the_form_says(name: str, kernel_of: KernelOf) -> None:
+    """Integers with a step a head for what the form quantises, the dtype and no step for the rest."""
+    torch = pytest.importorskip("torch")
+    kernel = kernel_of("attention_int8")
+    shape = dict(kernel.checks["qkv_causal"].shape) | {"form": name}
+
+    inputs = kernel.inputs(shape, "cpu", 6)
+
+    assert inputs["k"].dtype == inputs["v"].dtype == torch.int8
+    assert inputs["q"].dtype == (torch.float16 if name == "kv" else torch.int8)
+    assert ("q_descale" in inputs) == (name != "kv")
+    assert inputs["k"].abs().amax() == 127
+    arguments = kernel.launch(shape, kernel.configure("gfx942")).args
+    assert (arguments["p_descale"] is not None) == (name == "qkpv")
+
+
+@pytest.mark.triton
+def test_latent_attention_is_attention_of_its_heads(kernel_of: KernelOf) -> None:
+    """Latent attention is torch's attention of the keys and values that the weights make of the latents."""
+    torch = pytest.importorskip("torch")
+    kernel = kernel_of("mla_decode")
+    shape = dict(kernel.checks["two_tokens"].shape) | {"dtype": "fp32"}
+    inputs = kernel.inputs(shape, "cpu", 7)
+
+    got = kernel.reference(inputs, shape)["out"]
+
+    dn = shape["DN"]
+    heads = torch.einsum("btc,hdc->bhtd", inputs["kv"].double(), inputs["w"].double())
+    rotary = inputs["k_pe"].double()[:, None].expand(-1, shape["H"], -1, -1)
+    q = torch.cat([inputs["q_nope"], inputs["q_pe"]], dim=-1).double()
+    k = torch.cat([heads[..., :dn], rotary], dim=-1)
+    mask = visible(shape["S"], shape["T"], causal=True)
+    assert_close(got, sdpa(q, k, heads[..., dn:], mask, scale=(dn + shape["DR"]) ** -0.5))
+
+
+@pytest.mark.triton
+@settings(deadline=None, max_examples=40)
+@given(sq=st.integers(1, 40), sk=st.integers(1, 40), causal=st.booleans(), h=st.sampled_from([2, 6]))
+def test_flops_count_visible_pairs(sq: int, sk: int, causal: bool, h: int) -> None:
+    """FLOPs are four times the head size for each pair that the mask lets through, counted one by one."""
+    pytest.importorskip("torch")
+    shape = dense_shape(sq, sk, causal=causal, h=h)
+    pairs = int(visible(sq, sk, causal=causal).sum())
+
+    for name in ("flash_attention", "attention_transposed_v", "attention_persistent", "attention_int8"):
+        assert kernel_library.load(name).flops(shape) == 4 * 2 * h * pairs * 16, name
+    assert kernel_library.load("attention_forward_backward").flops(shape) == 14 * 2 * h * pairs * 16
+
+
+@pytest.mark.triton
+@pytest.mark.parametrize(
+    ("name", "change", "word"),
+    [
+        ("attention_lean", {"D": 80}, "64 and 128"),
+        ("attention_lean", {"SQ": 1000}, "does not divide"),
+        ("attention_forward_backward", {"D": 80}, "powers of two"),
+        ("attention_transposed_v", {"D": 8}, "power of two"),
+        ("attention_persistent", {"D": 96}, "power of two"),
+        ("attention_int8", {"D": 16}, "power of two"),
+        ("attention_varlen", {"D": 512}, "512"),
+        ("flash_decoding", {"D": 100}, "power of two"),
+        ("flash_decoding_int4", {"D": 16}, "power of two"),
+        ("mla_decode", {"C": 500}, "C=500"),
+    ],
+)
+def test_what_is_not_supported_is_said(name: str, change: dict[str, Any], word: str, kernel_of: KernelOf) -> None:
+    """A shape that the kernel cannot do has a reason; the named cases have none on any architecture."""
+    kernel = kernel_of(name)
+
+    reason = kernel.unsupported("gfx942", kernel.problem("gfx942", overrides=change))
+
+    assert reason is not None
+    assert word in reason
+    for arch in ("gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1201"):
+        assert all(kernel.unsupported(arch, kernel.problem(arch, case)) is None for case in kernel.shapes)
+
+
+@pytest.mark.triton
+def test_lean_refuses_lengths_it_has_no_masks_for(kernel_of: KernelOf) -> None:
+    """A length that is no multiple of the tile is an error at the launch, not a read beyond the end."""
+    kernel = kernel_of("attention_lean")
+    shape = kernel.problem("gfx942", overrides={"SK": 4100})
+
+    with pytest.raises(ValueError, match="BLOCK_N=64 does not divide SK=4100"):
+        kernel.launch(shape, kernel.configure("gfx942", shape=shape))
