@@ -6,6 +6,7 @@ import subprocess
 import sys
 import textwrap
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -80,8 +81,7 @@ def test_changed_kernel_is_noticed(kernel):
     request, _ = kernel
     compile_kernel(request)
     text = KERNEL.replace("tl.store(x + at,", "tl.store(x + at, 1.0 +")
-    with open(request.path, "w") as file:
-        file.write(text)
+    Path(request.path).write_text(text)
     changed = compile_kernel(request)
     assert not changed.cached
     assert changed.ttgir.count("arith.addf") == 1

@@ -34,8 +34,7 @@ def compiled_by_triton(request):
     source = api.ast_source(function.jit, dict(request.signature), *_values(api, request, function))
     target = GPUTarget("hip", request.arch, triton_versions.warp_size(request.arch))
     with triton_versions.linker(api.numbers, {}):
-        kernel = triton.compile(source, target=target, options={"enable_fp_fusion": True, **request.options})
-    return kernel
+        return triton.compile(source, target=target, options={"enable_fp_fusion": True, **request.options})
 
 
 @pytest.mark.parametrize("arch", ["gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1201"])

@@ -70,13 +70,16 @@ def test_variables_are_set_for_a_while(monkeypatch):
     """Set, unset and put back, whatever happens inside."""
     monkeypatch.setenv("AMDGCN_USE_BUFFER_OPS", "0")
     monkeypatch.delenv("TRITON_HIP_USE_ASYNC_COPY", raising=False)
-    with (
-        pytest.raises(ZeroDivisionError),
-        environment.applied({"AMDGCN_USE_BUFFER_OPS": None, "TRITON_HIP_USE_ASYNC_COPY": "1"}),
-    ):
-        assert "AMDGCN_USE_BUFFER_OPS" not in os.environ
-        assert os.environ["TRITON_HIP_USE_ASYNC_COPY"] == "1"
-        raise ZeroDivisionError
+    seen = []
+
+    def fail():
+        with environment.applied({"AMDGCN_USE_BUFFER_OPS": None, "TRITON_HIP_USE_ASYNC_COPY": "1"}):
+            seen.append(("AMDGCN_USE_BUFFER_OPS" in os.environ, os.environ["TRITON_HIP_USE_ASYNC_COPY"]))
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    assert seen == [(False, "1")]
     assert os.environ["AMDGCN_USE_BUFFER_OPS"] == "0"
     assert "TRITON_HIP_USE_ASYNC_COPY" not in os.environ
 

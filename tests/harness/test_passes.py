@@ -10,8 +10,10 @@ from kprof.harness.passes import METRICS, PassHistory
 def module(*lines: str) -> str:
     """A TTGIR module with these lines in its function."""
     body = "\n".join(f"    {line} loc(#loc1)" for line in lines)
-    return f"""#blocked = #ttg.blocked<{{sizePerThread = [1, 8], threadsPerWarp = [8, 8], warpsPerCTA = [4, 1], order = [1, 0]}}>
-#narrow = #ttg.blocked<{{sizePerThread = [1, 2], threadsPerWarp = [8, 8], warpsPerCTA = [4, 1], order = [1, 0]}}>
+    rest = "threadsPerWarp = [8, 8], warpsPerCTA = [4, 1], order = [1, 0]"
+    return f"""#blocked = #ttg.blocked<{{sizePerThread = [1, 8], {rest}}}>
+#narrow = #ttg.blocked<{{sizePerThread = [1, 2], {rest}}}>
+#shared = #ttg.swizzled_shared<{{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}}>
 #loc1 = loc("user.py":7:3)
 module attributes {{"ttg.num-warps" = 4 : i32}} {{
   tt.func @f() {{
@@ -24,7 +26,7 @@ module attributes {{"ttg.num-warps" = 4 : i32}} {{
 WIDE = "%0 = tt.load %p : tensor<64x64x!tt.ptr<f16>, #blocked>"
 NARROW = "%0 = tt.load %p : tensor<64x64x!tt.ptr<f16>, #narrow>"
 CONVERT = "%1 = ttg.convert_layout %0 : tensor<64x64xf16, #blocked> -> tensor<64x64xf16, #narrow>"
-BUFFER = "%2 = ttg.local_alloc : () -> !ttg.memdesc<3x64x64xf16, #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>, #ttg.shared_memory, mutable>"
+BUFFER = "%2 = ttg.local_alloc : () -> !ttg.memdesc<3x64x64xf16, #shared, #ttg.shared_memory, mutable>"
 
 
 def dump(*steps: tuple[str, str]) -> str:

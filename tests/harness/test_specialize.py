@@ -116,7 +116,7 @@ def compare(name: str, args: dict[str, Any]) -> None:
     assert dict(ours.signature) == signature
     assert {path(k): v for k, v in ours.constexprs.items()} == constexprs
     # For a text as constexpr older launchers make attributes that nothing reads.
-    expected = {k: dict((n.removeprefix("tt."), v) for n, v in a) for k, a in attributes.items() if k not in constexprs}
+    expected = {k: {n.removeprefix("tt."): v for n, v in a} for k, a in attributes.items() if k not in constexprs}
     assert {path(k): dict(v) for k, v in ours.attributes.items()} == expected
 
 

@@ -28,12 +28,14 @@ TRY = f"""
 
 def tried(*paths: Path, hide: bool = False) -> str:
     """What compiling says in a fresh Python that finds packages in these folders first."""
-    hidden = "import sys\nsys.modules['triton'] = None\nimport importlib.util\n" if hide else ""
-    if hide:
-        hidden += "find = importlib.util.find_spec\nimportlib.util.find_spec = lambda n, *a: None if n == 'triton' else find(n, *a)\n"
+    hidden = """
+import importlib.util
+find = importlib.util.find_spec
+importlib.util.find_spec = lambda name, *rest: None if name == "triton" else find(name, *rest)
+"""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, paths))}
     ran = subprocess.run(
-        [sys.executable, "-c", hidden + textwrap.dedent(TRY)],
+        [sys.executable, "-c", (hidden if hide else "") + textwrap.dedent(TRY)],
         capture_output=True,
         text=True,
         env=environment,

@@ -124,6 +124,9 @@ def _types(op: Operation, body: str, signature: str, reader: TypeReader) -> tupl
     if arrow is not None:
         left = tuple(types_in(signature[:arrow], reader))
         right = tuple(types_in(signature[arrow + 2 :], reader))
+        if op.name in {"tt.dot", "tt.dot_scaled"}:
+            # The accumulator has the type of the result.
+            return left + right, right
         return _copies(op, left, right) if _stores(op) else (left, right)
     found = tuple(types_in(signature, reader))
     if not op.results:

@@ -97,7 +97,7 @@ def _blocked(known: Mapping[str, Any], _body: str, _scope: Scope) -> kinds.Layou
 
 
 def _slice(known: Mapping[str, Any], _body: str, scope: Scope) -> kinds.Layout:
-    return kinds.Slice(int(known["dim"]), scope.layout(known["parent"]))
+    return kinds.Slice(int(known["dim"]), scope.layout(str(known["parent"])))
 
 
 def _mfma(known: Mapping[str, Any], _body: str, _scope: Scope) -> kinds.Layout:
@@ -133,7 +133,7 @@ def _wmma(known: Mapping[str, Any], _body: str, _scope: Scope) -> kinds.Layout:
 
 
 def _dot_operand(known: Mapping[str, Any], _body: str, scope: Scope) -> kinds.Layout:
-    return kinds.DotOperand(int(known["opIdx"]), scope.layout(known["parent"]), int(known.get("kWidth", 0)))
+    return kinds.DotOperand(int(known["opIdx"]), scope.layout(str(known["parent"])), int(known.get("kWidth", 0)))
 
 
 def _linear(known: Mapping[str, Any], _body: str, _scope: Scope) -> kinds.Layout:

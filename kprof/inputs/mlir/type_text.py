@@ -10,7 +10,8 @@ from kprof.inputs.mlir.text import closing, split
 _SCALAR = re.compile(r"(?:[su]?i|f|bf|tf)(\d+)(?:E\d+M\d+\w*)?|index|none")
 _DIMENSIONS = re.compile(r"(?:(?:\d+|\?)x)*")
 _SHAPE = re.compile(r"\d+(?:x\d+)*")
-_MEMDESC = re.compile(r"!(?:ttg|triton_gpu|tt)\.memdesc<")
+# Where only a buffer can stand, as behind the arrow of an asynchronous copy, its name is left out.
+_MEMDESC = re.compile(r"(?:!(?:ttg|triton_gpu|tt)\.memdesc)?<")
 _NESTING = 16
 
 
@@ -36,6 +37,8 @@ class TypeReader:
         if scalar:
             # tf32 is a format of the matrix cores in 32-bit storage.
             return Scalar(text, int(scalar[1]) if scalar[1] else None)
+        if text.startswith("!") and text.endswith(".token"):
+            return Scalar(text, None)
         if text.startswith("tensor<") and text.endswith(">"):
             return self._tensor(text[7:-1], nesting) or RawType(text)
         if text.startswith("!tt.ptr<") and text.endswith(">"):
