@@ -105,7 +105,7 @@ def percent(part: float, whole: float) -> str:
 
 
 def label(path: str, length: int = 40) -> str:
-    """A file's name without its endings, and its folder's when the name alone says little; long ones lose their middle."""
+    """A file's name without endings, with its folder when it says little alone; long ones lose their middle."""
     name = Path(path).name
     for ending in (".gz", ".json", ".trace", ".pt"):
         name = name.removesuffix(ending)

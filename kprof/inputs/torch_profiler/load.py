@@ -64,11 +64,14 @@ class _Loading:
         self._rank = rank
         self._names: dict[str, str] = {}
         self._categories: Counter[str] = Counter()
+        self._profiled = False
         self._unranked: list[Activity | Launch | Operator | Frame | MemoryEvent] = []
         self.trace = Trace(info_from({}, str(path)), [], [], [], [], [])
 
     def take(self, event: FullEvent) -> None:
         """Put an event into the table it belongs to."""
+        if event.ph:
+            self._profiled = True
         if event.ph in {"X", "i"}:
             self._categories[event.cat] += 1
             kind = kind_of(event.cat, event.pid)
@@ -159,7 +162,7 @@ class _Loading:
         return trace
 
     def _check_is_a_trace(self) -> None:
-        if self.reader.events_read and not any(self._categories):
+        if self.reader.events_read and not self._profiled:
             raise KprofError("the list holds no profiler events", path=str(self.reader.path))
 
 

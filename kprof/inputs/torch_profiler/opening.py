@@ -56,7 +56,6 @@ def _plain(file: BinaryIO, size: int) -> Iterator[bytes]:
 
 def _unpacked(file: BinaryIO, path: Path, issues: IssueLog, size: int) -> Iterator[bytes]:
     total = packed = 0
-    members = 0
     unpacker = zlib.decompressobj(wbits=31)
     pending = b""
     while True:
@@ -74,13 +73,16 @@ def _unpacked(file: BinaryIO, path: Path, issues: IssueLog, size: int) -> Iterat
                     issues.add("trailing-garbage", "bytes after the end of the gzip stream were left out")
                 return
             unpacker = zlib.decompressobj(wbits=31)
-            members += 1
+        before = unpacker.copy()
         try:
             out = unpacker.decompress(data, size)
         except zlib.error as error:
-            if total == 0:
+            out = _up_to_the_damage(before, data)
+            if total == 0 and not out:
                 raise KprofError(f"not readable as gzip: {error}", path=str(path), place=f"byte {packed}") from error
             issues.add("cut-off", f"the gzip stream is damaged: {error}", place=f"compressed byte {packed}")
+            if out:
+                yield out
             return
         pending = unpacker.unused_data if unpacker.eof else unpacker.unconsumed_tail
         total += len(out)
@@ -93,3 +95,14 @@ def _unpacked(file: BinaryIO, path: Path, issues: IssueLog, size: int) -> Iterat
             return
         if out:
             yield out
+
+
+def _up_to_the_damage(unpacker: "zlib._Decompress", data: bytes) -> bytes:
+    """What a failing call would have given before it failed: fed in small pieces, only the last one is lost."""
+    parts: list[bytes] = []
+    for at in range(0, len(data), 32):
+        try:
+            parts.append(unpacker.decompress(data[at : at + 32]))
+        except zlib.error:
+            break
+    return b"".join(parts)

@@ -13,7 +13,7 @@ from kprof.inputs.torch_profiler.events import FullEvent, SlimEvent
 from kprof.inputs.torch_profiler.issues import Issue, IssueLog
 from kprof.inputs.torch_profiler.opening import BLOCK, blocks
 from kprof.inputs.torch_profiler.repair import Repair
-from kprof.inputs.torch_profiler.scan import last_boundary
+from kprof.inputs.torch_profiler.scan import EVENT_START, last_boundary
 
 E = TypeVar("E", SlimEvent, FullEvent)
 
@@ -165,7 +165,8 @@ class TraceReader(Generic[E]):
             return
         footer = _object(b'{"":0' + text)
         if footer is None:
-            self.log.add("bad-footer", "what follows the events is not sound JSON and was left out")
+            lost = len(EVENT_START.findall(text))
+            self.log.add("bad-footer", "what follows the events is not sound JSON and was left out", lost=lost)
             return
         footer.pop("", None)
         self.metadata.update(footer)

@@ -14,6 +14,8 @@ from kprof.inputs.torch_profiler.scan import EVENT_START, Scanner
 # Anything larger that never closes is damage, not an event: the largest real ones are under 1 MB.
 MAX_EVENT = 8 << 20
 _NESTED = frozenset({"grid", "block", "input_dims", "input_dims_old", "input_types", "concrete_inputs"})
+# What may stand at the end of the list of events: more metadata, the end of the document, the end of the data.
+_LIST_END = re.compile(rb'\]\s*(?:,\s*"|\}|\Z)')
 _LONG_DIGITS = re.compile(r"(?<![\d.eE])-?\d{20,}(?![\d.eE])")
 
 
@@ -38,9 +40,18 @@ class Repair:
             scanner = Scanner(data, position)
             resume = self._walk(scanner, data, offset, events)
             if resume is None:
-                if scanner.end is not None:
+                if scanner.end is not None and _LIST_END.match(data, scanner.end):
                     return events, scanner.end, scanner.end
                 rest = scanner.rest
+                if scanner.end is not None:
+                    # A bracket out of place: the list goes on behind it, if events do.
+                    following = EVENT_START.search(data, rest)
+                    if following is None and not final:
+                        return events, None, rest
+                    if following is not None:
+                        self._issues.add("malformed", "a bracket closes nothing", place=f"byte {offset + rest}", lost=1)
+                        position = following.end()
+                        continue
                 following = EVENT_START.search(data, rest) if final or len(data) - rest > MAX_EVENT else None
                 if following is None:
                     return events, None, rest
