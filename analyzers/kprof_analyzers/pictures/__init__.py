@@ -1,0 +1,1 @@
+"""Pictures of structure as SVG and dot, drawn without any other program."""
