@@ -3,7 +3,7 @@
 import re
 import shutil
 import subprocess
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -42,7 +42,7 @@ def program():
 
 def test_svg_is_xml_with_every_block_and_loop(program):
     """One rectangle a block (and the background), one bracket a loop, one line a jump."""
-    root = ElementTree.fromstring(control_flow.to_svg(program))
+    root = ET.fromstring(control_flow.to_svg(program))
     names = [element.tag.rsplit("}", 1)[-1] for element in root.iter()]
     assert names.count("rect") == len(program.blocks) + 1
     edges = sum(len(block.successors) for block in program.blocks)
@@ -55,7 +55,7 @@ def test_names_are_escaped(program):
     hostile = amdgcn.Kernel('<script>"&', program.arch, program.instructions, program.labels)
     drawn = control_flow.to_svg(hostile)
     assert "<script>" not in drawn
-    ElementTree.fromstring(drawn)
+    ET.fromstring(drawn)
     assert control_flow.to_dot(hostile).startswith('digraph "<script>\\"&"')
 
 
