@@ -17,6 +17,9 @@ from kprof.inputs.mlir.layouts import (
     Wmma,
 )
 
+TILE = "sizePerThread = [1, 8], threadsPerWarp = [8, 8], warpsPerCTA = [4, 1]"
+TILES = "warpsPerCTA = [2, 2], tilesPerWarp = [2, 2], instrShape = [16, 16, 32]"
+WMMA = "ctaLayout = {warp = [[0, 1], [1, 0]]}, instrShape = [16, 16, 32]"
 SCOPE = Scope(
     {"#mma": "#ttg.amd_mfma<{version = 3, warpsPerCTA = [2, 2], instrShape = [32, 32, 8], isTransposed = true}>"}
 )
@@ -27,19 +30,16 @@ MMA = Mfma(3, (2, 2), (32, 32, 8), is_transposed=True)
     ("text", "layout"),
     [
         (
-            "#ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [8, 8], warpsPerCTA = [4, 1], order = [1, 0], "
-            "CTAsPerCGA = [1, 1], CTASplitNum = [1, 1], CTAOrder = [1, 0]}>",
+            f"#ttg.blocked<{{{TILE}, order = [1, 0], CTAsPerCGA = [1, 1], CTAOrder = [1, 0]}}>",
             Blocked((1, 8), (8, 8), (4, 1), (1, 0)),
         ),
         ("#mma", MMA),
         (
-            "#triton_gpu.amd_mfma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 16], "
-            "isTransposed = false}>",
+            "#triton_gpu.amd_mfma<{versionMajor = 2, warpsPerCTA = [4, 1], instrShape = [16, 16]}>",
             Mfma(2, (4, 1), (16, 16), is_transposed=False),
         ),
         (
-            "#ttg.amd_mfma<{version = 4, warpsPerCTA = [2, 2], tilesPerWarp = [2, 2], instrShape = [16, 16, 32], "
-            "isTransposed = true, elementBitWidth = 64}>",
+            f"#ttg.amd_mfma<{{version = 4, {TILES}, isTransposed = true, elementBitWidth = 64}}>",
             Mfma(4, (2, 2), (16, 16, 32), is_transposed=True, tiles_per_warp=(2, 2), element_bits=64),
         ),
         (
@@ -47,7 +47,7 @@ MMA = Mfma(3, (2, 2), (32, 32, 8), is_transposed=True)
             Wmma(2, (2, 2), (16, 16, 16), is_transposed=True),
         ),
         (
-            "#ttg.amd_wmma<{version = 3, isTranspose = true, ctaLayout = {warp = [[0, 1], [1, 0]]}, instrShape = [16, 16, 32]}>",
+            f"#ttg.amd_wmma<{{version = 3, isTranspose = true, {WMMA}}}>",
             Wmma(3, (), (16, 16, 32), is_transposed=True, warp_bases=((0, 1), (1, 0))),
         ),
         ("#ttg.dot_op<{opIdx = 1, parent = #mma, kWidth = 4}>", DotOperand(1, MMA, 4)),

@@ -16,10 +16,11 @@ from tests.inputs.mlir.conftest import LDS, TTGIR, TTIR, text
 OLD = """
 #blocked = #triton_gpu.blocked<{sizePerThread = [1, 8], threadsPerWarp = [8, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
 #shared = #triton_gpu.shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0], hasLeadingOffset = false}>
-module attributes {"triton_gpu.num-warps" = 4 : i32, "triton_gpu.target" = "hip:gfx90a", triton_gpu.shared = 4096 : i32} {
+#smem = #triton_gpu.shared_memory
+module attributes {"triton_gpu.num-warps" = 4 : i32, triton_gpu.target = "hip:gfx90a", triton_gpu.shared = 9 : i32} {
   tt.func public @f(%arg0: !tt.ptr<f16>) attributes {noinline = false} {
     %0 = tt.load %arg0 : tensor<64x64x!tt.ptr<f16>, #blocked>
-    %1 = triton_gpu.local_alloc %0 : (tensor<64x64xf16, #blocked>) -> !tt.memdesc<64x64xf16, #shared, #triton_gpu.shared_memory>
+    %1 = triton_gpu.local_alloc %0 : (tensor<64x64xf16, #blocked>) -> !tt.memdesc<64x64xf16, #shared, #smem>
     amdgpu.buffer_store %0, %arg0[%2] : tensor<64x64xf16, #blocked>
     tt.return
   }
@@ -81,7 +82,7 @@ def test_inlined_helper_leads_to_the_users_line():
     reduction = next(module.named("tt.reduce"))
     inner = next(op for op in module.inside(reduction) if op.name == "arith.addf")
     assert reduction.attributes["axis"] == 1
-    assert [frame.in_library for frame in inner.location][0]
+    assert inner.location[0].in_library
     assert inner.user_frame == reduction.user_frame
     assert reduction.user_frame.line == next(
         number for number, line in enumerate((text_of_samples()).splitlines(), 1) if "tl.sum(total, 1)" in line
@@ -122,13 +123,13 @@ def test_ttir(name):
 def test_old_spellings():
     """``triton_gpu.`` and ``amdgpu.`` mean what ``ttg.`` and ``amdg.`` mean."""
     module = parse(OLD)
-    assert (module.num_warps, module.arch, module.shared_bytes) == (4, "gfx90a", 4096)
+    assert (module.num_warps, module.arch, module.shared_bytes) == (4, "gfx90a", 9)
     alloc = next(module.named("ttg.local_alloc"))
     assert alloc.spelling == "triton_gpu.local_alloc"
     assert lds_bytes(alloc.result_types[0]) == 64 * 64 * 2
     assert alloc.result_types[0].layout.max_phase == 8
     assert next(module.named("amdg.buffer_store")).operands == ("%0", "%arg0", "%2")
-    assert next(module.named("tt.load")).line == 6
+    assert next(module.named("tt.load")).line == 7
 
 
 def test_unknown_things_are_kept():
@@ -136,7 +137,7 @@ def test_unknown_things_are_kept():
     module = parse(
         """#new = #ttg.something_new<{a = [1, 2], b = "x"}>
 module attributes {ttg.target = "hip:gfx1300", ttg.novel = #ttg.thing<3>} {
-  %0, %1:2 = ttg.do_new(%a, %b#1) {mode = "x"} : !ttg.odd<3>, tensor<4xf16, #new> -> tensor<4xf32, #new>, i1 loc("f.py":3:4)
+  %0, %1:2 = ttg.do_new(%a, %b#1) {mode = "x"} : !ttg.odd<3>, tensor<4xf16> -> tensor<4xf32, #new>, i1 loc("f.py":3:4)
 }"""
     )
     op = module.operations[1]
