@@ -83,7 +83,7 @@ PROFILER = """## Beside rocprofv3's own derived counters
 | derived counter | median | 5 % to 95 % | why not 1 |
 |---|---:|---|---|
 | FETCH_SIZE | 1.000 | 1.000 to 1.000 | |
-| WRITE_SIZE | 1.000 | 1.000 to 1.000 | beyond that passes differ by up to 80 times: what was dirty in the cache before |
+| WRITE_SIZE | 1.000 | 1.000 to 1.000 | a few differ by up to 80 times: what was dirty in the cache before |
 | OccupancyPercent | 1.018 | 1.006 to 1.081 | the profiler divides by the clocks of the slowest XCD, kprof by the mean |
 | MfmaUtil | 1.021 | 0.888 to 1.191 | the same, and passes |
 | LDSBankConflict | 1.019 | 1.007 to 1.080 | the same |

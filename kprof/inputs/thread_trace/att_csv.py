@@ -80,6 +80,8 @@ def read(text: str, path: str) -> ThreadTrace:
             instructions.append(one)
     if bad:
         issues.append(f"{bad} records are cut off or not numbers and are not used")
+    if not text.endswith("\n"):
+        issues.append("the last line has no line end: if the file was cut there, its last value may be too short")
     if not instructions:
         raise KprofError("a thread trace without instructions", path=path)
     layout = "ATT CSV with stalls" if "stall" in places else "ATT CSV"

@@ -1,0 +1,159 @@
+"""kprof ingest counters, tunableop and thread-trace, and kprof counters."""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("pandas")
+pytest.importorskip("pyarrow")
+
+FILES = Path(__file__).parents[1] / "artifacts" / "rocprof"
+
+
+def test_ingest_says_what_was_read(kprof):
+    """Tool, version, format, GPU, kernels by time, counters, verdict last."""
+    ran = kprof("ingest", "counters", FILES / "rocpd", FILES / "v3/agent_info.csv")
+    assert ran.code == 0
+    for text in ("rocprofv3", "schema 3", "rocpd database", "MI300X", "gemm_kernel", "67.8%", "4 counters"):
+        assert text in ran.out
+    assert ran.out.strip().splitlines()[-1].startswith("read 2 files, 3 dispatches")
+
+
+def test_ingest_reports_issues_and_strict_makes_them_matter(kprof, tmp_path):
+    """A cut record: reported, exit code 0; with --strict 2."""
+    path = tmp_path / "t.csv"
+    path.write_text((FILES / "v3/kernel_trace_4_registers.csv").read_text() + '"KERNEL_DISPATCH","Agent 4",1')
+    assert kprof("ingest", "counters", path).code == 0
+    ran = kprof("ingest", "counters", path, "--strict")
+    assert ran.code == 2
+    assert "cut-record" in ran.out
+
+
+@pytest.mark.parametrize("form", ["parquet", "csv", "json"])
+def test_tables_are_written_whole(kprof, tmp_path, form):
+    """Every table, the sources and the issues; read back by another reader."""
+    import pandas as pd
+
+    ran = kprof("ingest", "counters", FILES / "omniperf", "-o", tmp_path / "out", "--format", form, "-q")
+    assert ran.code == 0
+    names = {path.stem for path in (tmp_path / "out").iterdir()}
+    assert {"dispatches", "counters", "kernels", "sources", "issues", "agents"} <= names
+    back = getattr(pd, f"read_{form}")(tmp_path / "out" / f"dispatches.{form}")
+    assert back["duration_ns"].tolist() == [10_000, 40_000, 9_000]
+
+
+def test_json_document(kprof):
+    """Schema, kernels with sums, issues with file and words; nothing else on standard output."""
+    document = json.loads(kprof("ingest", "counters", FILES / "v3/counter_collection_4.csv", "--json", "-").out)
+    assert document["schema"] == "kprof.counters/1"
+    assert {kernel["kernel_name"]: kernel["total_ns"] for kernel in document["kernels"]}["gemm_kernel"] == 40_000
+    sums = {(row["kernel_name"], row["counter"]): row["sum"] for row in document["counters"]}
+    assert sums["gemm_kernel", "TCC_HIT_sum"] == 9000
+
+
+def test_output_into_the_input_folder_is_refused(kprof, tmp_path):
+    """Nothing is ever written into an input directory."""
+    (tmp_path / "r.csv").write_bytes((FILES / "v1/results.csv").read_bytes())
+    ran = kprof("ingest", "counters", tmp_path, "-o", tmp_path / "out")
+    assert ran.code == 2
+    assert "inside the input folder" in ran.err
+    assert not (tmp_path / "out").exists()
+
+
+def test_unreadable_input_is_one_message(kprof, tmp_path):
+    """Exit 2, no traceback."""
+    (tmp_path / "x.bin").write_bytes(b"\x00\x01garbage")
+    for target in (tmp_path / "x.bin", tmp_path / "nothing"):
+        ran = kprof("ingest", "counters", target)
+        assert (ran.code, ran.out) == (2, "")
+        assert ran.err.count("kprof:") == 1
+        assert "Traceback" not in ran.err
+
+
+def test_metrics_of_a_workload(kprof):
+    """The GPU comes from sysinfo.csv; what is missing is asked for with --pmc."""
+    ran = kprof("counters", "metrics", FILES / "omniperf")
+    assert ran.code == 0
+    assert "gfx942 · MI300X · 304 CUs on 8 XCDs" in ran.out
+    assert "L2 bandwidth" in ran.out
+    assert "rocprofv3 --pmc" in ran.out
+
+
+def test_metrics_as_json(kprof):
+    """Value, unit, formula, source and confidence; or the missing counters."""
+    document = json.loads(kprof("counters", "metrics", FILES / "omniperf", "-k", "gemm", "--json", "-").out)
+    found = document["kernels"][0]["metrics"]
+    assert found["l2_bandwidth"]["value"] == pytest.approx(803 * 128 / 40_000)
+    assert found["l2_bandwidth"]["confidence"] == "one pass"
+    assert found["vl1d_hit_rate"]["value"] is None
+    assert "TCP_TOTAL_CACHE_ACCESSES_sum" in found["vl1d_hit_rate"]["missing"]
+    assert document["collect"]
+
+
+def test_metrics_need_a_gpu_and_counters(kprof):
+    """Each missing thing is named with what to do."""
+    ran = kprof("counters", "metrics", FILES / "v3/pivoted.csv")
+    assert ran.code == 2
+    assert "--arch" in ran.err
+    assert kprof("counters", "metrics", FILES / "v3/pivoted.csv", "--arch", "MI300X").code == 0
+    assert "no counters" in kprof("counters", "metrics", FILES / "v1/results.csv", "--arch", "MI300X").err
+    assert "near" not in kprof("counters", "metrics", FILES / "v3/pivoted.csv", "--arch", "MI999").out
+
+
+def test_pmc_lines_only(kprof):
+    """For scripts: one command a line."""
+    lines = kprof("counters", "metrics", FILES / "omniperf", "--pmc").out.strip().splitlines()
+    assert lines
+    assert all(line.startswith("rocprofv3 --pmc ") for line in lines)
+
+
+def test_roofline_with_missing_counters_says_what_to_collect(kprof, tmp_path):
+    """And still writes a picture that says so."""
+    ran = kprof("counters", "roofline", FILES / "omniperf", "--svg", tmp_path / "r.svg")
+    assert ran.code == 0
+    assert "0 of 2 kernels placed" in ran.out
+    assert (tmp_path / "r.svg").read_text().startswith("<svg")
+
+
+def test_roofline_of_published_kernels(kprof, shared, tmp_path):
+    """2,894 kernels, counters from one file, times from the other; one has gaps in its counters."""
+    ran = kprof(
+        "counters", "roofline", shared / "samples/rocprof_v3/moe_gfx942_wide", "--arch", "MI300X", "--json", "-"
+    )
+    document = json.loads(ran.out)
+    placed = [point for point in document["kernels"] if point["share"] is not None]
+    assert (len(placed), len(document["kernels"])) == (2893, 2894)
+    assert all(0 < point["share"] < 1.05 for point in placed)
+
+
+def test_thread_trace(kprof, tmp_path):
+    """By line and instruction, and as JSON."""
+    path = tmp_path / "att.csv"
+    path.write_text('CodeObj, Vaddr, Instruction, Hitcount, Latency, Source\n4,8,"s_barrier",5,100,k.py:7\n')
+    ran = kprof("ingest", "thread-trace", path)
+    assert ran.code == 0
+    assert "k.py:7" in ran.out
+    assert ran.out.strip().splitlines()[-1] == "5 instructions issued in 100 clocks, summed over wavefronts"
+    assert json.loads(kprof("ingest", "thread-trace", path, "--json", "-").out)["lines"][0]["latency"] == 100
+
+
+def test_tunableop(kprof, tmp_path):
+    """Verdict with the time lost."""
+    path = tmp_path / "t.csv"
+    path.write_text(
+        "Validator,GCN_ARCH_NAME,gfx942\nGemmTunableOp_Half_TN,tn_8_8_8,Default,3.0\n"
+        "GemmTunableOp_Half_TN,tn_8_8_8,Gemm_Hipblaslt_1,1.0\n"
+    )
+    ran = kprof("ingest", "tunableop", path)
+    assert ran.code == 0
+    assert "2 ms lost" in ran.out.strip().splitlines()[-1]
+    assert json.loads(kprof("ingest", "tunableop", path, "--json", "-").out)["gains"][0]["lost_milliseconds"] == 2.0
+
+
+def test_csv_output_has_whole_kernel_names(kprof, tmp_path):
+    """Commas and brackets in a name survive the way out and back."""
+    kprof("ingest", "counters", FILES / "v1/results.csv", "-o", tmp_path / "o", "--format", "csv", "-q")
+    with (tmp_path / "o/dispatches.csv").open(newline="") as file:
+        assert next(csv.DictReader(file))["kernel_name"] == "void copy<float, 4>(float const*, float*, int)"

@@ -1,0 +1,147 @@
+"""Thread traces: three CSV layouts and code.json, and what becomes of damage."""
+
+import csv
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kprof.errors import KprofError
+from kprof.inputs import thread_trace
+from kprof.inputs.thread_trace import att_csv, code_json
+
+ROWS = [
+    ("s_load_dwordx2 s[2:3], s[0:1], 0x0", 5888, 10, 400, "k.py:3"),
+    ("s_waitcnt lgkmcnt(0)", 5896, 10, 4000, "k.py:3"),
+    ("v_mfma_f32_32x32x8_f16 a[0:15], v[0:1], v[2:3], a[0:15]", 5900, 20, 640, "k.py:9"),
+    ("s_endpgm", 5908, 10, 50, ""),
+]
+
+
+def first() -> str:
+    """Blanks after the commas of the heading, comment rows, an empty source."""
+    lines = ["CodeObj, Vaddr, Instruction, Hitcount, Latency, Source", '4,5888,"; my_kernel",0,0,""']
+    lines += [
+        f'4,{address},"{text}",{hits},{latency},{source or chr(34) * 2}'
+        for text, address, hits, latency, source in ROWS
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def second() -> str:
+    """With stalls, everything quoted."""
+    lines = ['"CodeObj","Vaddr","Instruction","Hitcount","Latency","Stall","Idle","Source"']
+    lines += [f'4,{a},"{t}",{h},{n},{n // 2},{n // 4},"{s}"' for t, a, h, n, s in ROWS]
+    return "\n".join(lines) + "\n"
+
+
+def third() -> str:
+    """rocprofv2: addresses in hexadecimal, cycles, and its own comment rows."""
+    lines = ["Addr,Instruction,Hitcount,Cycles,C++ Reference", "; Begin ATT ASM,,,,"]
+    lines += [f'{hex(a)},"{t}",{h},{n},{s}' for t, a, h, n, s in ROWS]
+    return "\n".join(lines) + "\n"
+
+
+def as_json(extra: int = 0) -> str:
+    """code.json, with or without stall and idle."""
+    code = [["; my_kernel", 100, 0, "", 4, 5888, 0, 0]]
+    code += [[t, 0, n + 1, s, 4, a, h, c, *([c // 2, c // 4][:extra])] for n, (t, a, h, c, s) in enumerate(ROWS)]
+    return json.dumps({"code": code, "version": "3.0.0"})
+
+
+@pytest.mark.parametrize(
+    ("text", "layout"),
+    [
+        (first(), "ATT CSV"),
+        (second(), "ATT CSV with stalls"),
+        (third(), "rocprofv2 ATT CSV"),
+        (as_json(), "code.json"),
+        (as_json(2), "code.json"),
+        ("\ufeff" + first().replace("\n", "\r\n"), "ATT CSV"),
+    ],
+)
+def test_every_layout_gives_the_same_instructions(tmp_path, text, layout):
+    """Addresses, hits, clocks and lines of the same four instructions."""
+    path = tmp_path / "x"
+    path.write_bytes(text.encode())
+    assert thread_trace.is_thread_trace(path)
+    trace = thread_trace.read(path)
+    assert trace.format == layout
+    assert [(one.text, one.address, one.hits, one.latency, one.source or "") for one in trace.instructions] == ROWS
+    assert (trace.hits, trace.latency) == (50, 5090)
+    assert not trace.issues
+
+
+def test_kernel_name_and_stalls(tmp_path):
+    """From the comment row; stalls only where the layout has them."""
+    (tmp_path / "a.csv").write_text(first())
+    (tmp_path / "b.csv").write_text(second())
+    assert thread_trace.read(tmp_path / "a.csv").kernel == "my_kernel"
+    assert thread_trace.read(tmp_path / "a.csv").instructions[1].stall is None
+    assert thread_trace.read(tmp_path / "b.csv").by_line()[0].stall == 2200
+
+
+def test_cost_by_line_and_mnemonic(tmp_path):
+    """Most expensive first; shares add up to 1."""
+    (tmp_path / "a.csv").write_text(first())
+    trace = thread_trace.read(tmp_path / "a.csv")
+    lines = trace.by_line()
+    assert [(cost.name, cost.latency, cost.hits) for cost in lines] == [
+        ("k.py:3", 4400, 20),
+        ("k.py:9", 640, 20),
+        ("?", 50, 10),
+    ]
+    assert sum(cost.share for cost in lines) == pytest.approx(1)
+    assert trace.by_mnemonic()[0].name == "s_waitcnt"
+
+
+def test_a_folder_is_searched_and_wavefronts_are_counted(tmp_path):
+    """code.json goes before the CSV; filenames.json lists the wavefronts."""
+    (tmp_path / "att_output.csv").write_text(first())
+    (tmp_path / "code.json").write_text(as_json())
+    (tmp_path / "filenames.json").write_text(
+        '{"wave_filenames": {"0": {"0": {"0": {"0": ["a", 1, 2], "1": ["b", 1, 2]}}}}}'
+    )
+    trace = thread_trace.read(tmp_path)
+    assert (trace.format, trace.wavefronts) == ("code.json", 2)
+
+
+def test_cut_anywhere(tmp_path):
+    """A shorter table says so unless it was cut at a line's end; cut JSON is refused."""
+    for text in (first(), second(), third(), as_json()):
+        for at in range(1, len(text), 7):
+            path = tmp_path / "cut"
+            path.write_text(text[:at])
+            try:
+                trace = thread_trace.read(path)
+            except KprofError:
+                continue
+            assert len(trace.instructions) == 4 or trace.issues or text[at - 1] == "\n", at
+
+
+@given(st.binary(max_size=300))
+def test_any_bytes_are_refused_or_read(content):
+    """As CSV and as JSON."""
+    for reader, data in ((att_csv.read, content.decode("utf-8", "replace")), (code_json.read, content)):
+        try:
+            reader(data, "x")
+        except KprofError as error:
+            message = error.message
+            break
+    else:
+        return
+    assert message
+
+
+def test_published_trace_equals_its_two_forms_and_the_csv_module(shared):
+    """CSV and code.json of a Triton kernel on MI350, against adding up by hand."""
+    folder = shared / "samples/att/rocprofv3_triton_gemm_afp4/att_hack5/ui_output_agent_50282_dispatch_20"
+    with (folder / "att_output.csv").open(newline="") as file:
+        rows = [row for row in csv.DictReader(file, skipinitialspace=True) if not row["Instruction"].startswith(";")]
+    hits, latency = (sum(int(row[name]) for row in rows) for name in ("Hitcount", "Latency"))
+    for path in (folder, folder / "att_output.csv"):
+        trace = thread_trace.read(path)
+        assert (len(trace.instructions), trace.hits, trace.latency) == (len(rows), hits, latency)
+        assert trace.kernel == "_gemm_afp4_wfp4_kernel"
+        assert trace.by_line()[0].name.endswith("gemm_afp4wfp4.py:90")
