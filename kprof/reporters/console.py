@@ -39,6 +39,15 @@ class ConsoleReporter:
 
     def show(self, report: Report) -> None:
         """Print every kernel, then the verdict as the last line."""
+        if self._console.is_terminal:
+            self._all(report)
+            return
+        with self._console.capture() as capture:
+            self._all(report)
+        # Tables pad their last column: nobody wants that in a file.
+        self._console.file.write("".join(f"{line.rstrip()}\n" for line in capture.get().splitlines()))
+
+    def _all(self, report: Report) -> None:
         for kernel in report.kernels:
             self._kernel(kernel)
         for note in report.notes:

@@ -4,6 +4,8 @@ import importlib.util
 import re
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -34,3 +36,16 @@ def test_commands_of_the_readme_exist(kprof):
     for command, sub in named:
         ran = kprof(command, *([sub] if sub else []), "--help")
         assert ran.code == 0, (command, sub, ran.err)
+
+
+@pytest.mark.triton
+def test_output_shown_in_the_readme_is_what_the_command_prints(kprof):
+    """The README's example, with the Triton that it names; only the compile's time may differ."""
+    import triton
+
+    block = re.search(r"^```\n\$ kprof (analyze kernel .*)\n(.*?)^```", (ROOT / "README.md").read_text(), re.M | re.S)
+    if f"Triton {triton.__version__}" not in block[2]:
+        pytest.skip(f"the README shows another Triton than {triton.__version__}")
+    ran = kprof(*block[1].split())
+    made = re.compile(r"compiled in [0-9.]+ s|from the cache")
+    assert made.sub("", ran.out) == made.sub("", block[2])
