@@ -43,6 +43,21 @@ def roles_of(opcode: Opcode, operands: Sequence[str], modifiers: Mapping[str, st
     return scalar_roles.roles(opcode, operands, returns=returns)
 
 
+_PACKED_PAIRS = frozenset({"v_pk_fma_f32", "v_pk_mul_f32", "v_pk_add_f32"})
+
+
+def _selected(names: tuple[str, ...], source: int, modifiers: Mapping[str, str]) -> tuple[str, ...]:
+    """Of a register pair with two 32-bit floats those that ``op_sel`` and ``op_sel_hi`` pick for the two results."""
+    if len(names) != 2:
+        return names
+    picked = set()
+    for name, default in (("op_sel", "0"), ("op_sel_hi", "1")):
+        bits = modifiers.get(name, "").strip("[]").split(",")
+        bit = bits[source].strip() if source < len(bits) and bits[source].strip() else default
+        picked.add(bit == "1")
+    return tuple(name for name, high in zip(names, (False, True), strict=True) if high in picked)
+
+
 def effects_of(opcode: Opcode, operands: Sequence[str], modifiers: Mapping[str, str], *, returns: bool) -> Effects:
     """Registers read and written by one instruction (one half of a dual one)."""
     roles = roles_of(opcode, operands, modifiers, returns=returns)
@@ -57,6 +72,8 @@ def effects_of(opcode: Opcode, operands: Sequence[str], modifiers: Mapping[str, 
             if roles.keeps or operand.endswith((".l", ".h")):
                 reads.update(names)
             continue
+        if opcode.name in _PACKED_PAIRS:
+            names = _selected(names, position - roles.destinations, modifiers)
         reads.update(names)
         if position in roles.swapped:
             writes.update(names)

@@ -12,7 +12,7 @@ from kprof.inputs.amdgcn.instruction import Frame
 _FILE = re.compile(r'\.file\s+(?:(\d+)\s+)?"((?:[^"\\]|\\.)*)"(?:\s+"((?:[^"\\]|\\.)*)")?')
 _LOC = re.compile(r"\.loc\s+(\d+)\s+(\d+)(?:\s+(\d+))?")
 _POSITION = re.compile(r"^(.*):(\d+):(\d+)$")
-_ESCAPE = re.compile(r"\\(\d{1,3}|.)")
+_ESCAPE = re.compile(r"\\(?:([0-7]{1,3})|(.))")
 _MAX_FRAMES = 256
 _LIBRARY = re.compile(
     r"/(?:site-packages|dist-packages)/triton/|(?:^|/)triton/(?:language|experimental|tools|runtime|compiler|backends)/"
@@ -21,7 +21,7 @@ _LIBRARY = re.compile(
 
 
 def _unescape(text: str) -> str:
-    return _ESCAPE.sub(lambda m: chr(int(m[1], 8) & 0xFF) if m[1].isdecimal() else m[1], text) if "\\" in text else text
+    return _ESCAPE.sub(lambda m: chr(int(m[1], 8) & 0xFF) if m[1] else m[2], text) if "\\" in text else text
 
 
 def is_library(path: str) -> bool:
