@@ -75,7 +75,9 @@ def from_launch(
         signature[name] = kind
         constexprs.update(_leaves(name, kind, value, _ABSENT))
         attributes.update(_leaves(name, kind, hints, None))
-    debug = {"debug": True} if getattr(function.jit, "debug", None) else {}
+    # Launchers turn this variable into an option; it was read when Triton was imported.
+    wanted = getattr(function.jit, "debug", None) or _is_on("TRITON_DEBUG", environment or {}, default=False)
+    debug = {"debug": True} if wanted else {}
     return CompileRequest(
         path=str(function.path),
         function=function.name,
@@ -120,10 +122,13 @@ def _buffer_ops(environment: Mapping[str, str | None]) -> bool:
     """Whether launches look at the pointers' range: not with buffer operations off, which is 3.4's default."""
     from kprof.harness.triton_versions import buffer_ops_default, installed
 
-    value = {**os.environ, **environment}.get("AMDGCN_USE_BUFFER_OPS")
-    if value is None:
-        return buffer_ops_default(installed().numbers)
-    return value.lower() in {"1", "true", "on"}
+    return _is_on("AMDGCN_USE_BUFFER_OPS", environment, default=buffer_ops_default(installed().numbers))
+
+
+def _is_on(name: str, environment: Mapping[str, str | None], *, default: bool) -> bool:
+    """A switch as Triton reads it: from the request, else from this process."""
+    value = {**os.environ, **environment}.get(name)
+    return default if value is None else value.lower() in {"1", "true", "on"}
 
 
 def _parameter(parameter: Any, value: Any, buffer_ops: bool, what: str) -> _Specialized:

@@ -185,3 +185,11 @@ def test_what_is_no_kernel():
 
     with pytest.raises(KprofError, match="inside another function"):
         from_launch(inner, Launch({"x": 1}, (1,)), "gfx942")
+
+
+def test_debug_variable_becomes_an_option():
+    """As in a launch, where assertions are compiled in."""
+    launch = Launch({"p": Tensor("fp32", (4,)), "both": (1, 2)}, (1,))
+    jit = load_function(SAMPLES, "pair").jit
+    assert from_launch(jit, launch, "gfx942", environment={"TRITON_DEBUG": "1"}).options == {"debug": True}
+    assert from_launch(jit, launch, "gfx942").options == {}
