@@ -43,7 +43,9 @@ def test_output_shown_in_the_readme_is_what_the_command_prints(kprof):
     """The README's example, with the Triton that it names; only the compile's time may differ."""
     import triton
 
-    block = re.search(r"^```\n\$ kprof (analyze kernel .*)\n(.*?)^```", (ROOT / "README.md").read_text(), re.M | re.S)
+    block = re.search(
+        r"^```\n\$ kprof (analyze kernel .*)\n(.*?)^```", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL
+    )
     if f"Triton {triton.__version__}" not in block[2]:
         pytest.skip(f"the README shows another Triton than {triton.__version__}")
     ran = kprof(*block[1].split())
