@@ -284,10 +284,16 @@ _RDNA4_TILES = {64: (128, 64, 8), 128: (128, 32, 8), 256: (128, 32, 8)}
 
 
 def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
-    """The tile for a head size; never more query rows than there are queries."""
+    """The tile for a head size; never more query rows than there are queries.
+
+    A wave has to have all the weights of its queries: with fewer than 32 rows a wave, 32 x 32 matrix instructions
+    would put two waves on the same rows, pass the weights between them through LDS, and do some of the work twice.
+    """
     tiles = _RDNA4_TILES if arch.startswith("gfx12") else _RDNA3_TILES if arch.startswith("gfx1") else _CDNA_TILES
     m, n, warps = next((tile for d, tile in tiles.items() if shape["D"] <= d), tiles[256])
-    return {"BLOCK_M": min(m, max(16, triton.next_power_of_2(shape["SQ"]))), "BLOCK_N": n, "num_warps": warps}
+    m = min(m, max(16, triton.next_power_of_2(shape["SQ"])))
+    narrow = tiles is _CDNA_TILES and m < 32 * warps
+    return {"BLOCK_M": m, "BLOCK_N": n, "num_warps": warps, "matrix_instr_nonkdim": 16 if narrow else 0}
 
 
 def legal(shape: Shape, config: Config, arch: str) -> str | None:
@@ -332,6 +338,7 @@ KERNEL = Kernel(
         "num_warps": 4,
         "num_stages": 1,
         "waves_per_eu": 2,
+        "matrix_instr_nonkdim": 0,
     },
     arch_config={
         # Loads go straight to LDS here, and LDS is large enough to have the next keys on their way.
@@ -360,8 +367,8 @@ KERNEL = Kernel(
     },
     legal=legal,
     notes={
-        "gfx942": "Triton 3.6 and later do not spill with these tiles. Triton 3.4 spills some 40 registers at head "
-        "size 128; BLOCK_N=32 avoids it, at the price of twice as many rescalings of the accumulator.",
+        "gfx942": "Triton 3.6 and later do not spill in a loop with these tiles. Triton 3.4 spills some 40 registers "
+        "at head size 128; BLOCK_N=32 avoids it, at the price of twice as many rescalings of the accumulator.",
         "gfx1100": "At head size 256 no tile of 16 rows or more fits 256 registers with both WMMA operands replicated.",
     },
     run=run,

@@ -65,19 +65,27 @@ def test_spills_are_seen(analyse: Callable[..., KernelReport]) -> None:
 
 
 @pytest.mark.triton
+@pytest.mark.parametrize("case", ["s4096_d64", "s4096_d128", "d256_s4096"])
+def test_attention_tiles_keep_loops_free_of_spills(case: str, analyse: Callable[..., KernelReport]) -> None:
+    """The tile of each head size spills in no loop on gfx942 (Triton 3.4 at 128 does, as the kernel's notes say)."""
+    report = analyse("flash_attention", "gfx942", None, case)
+
+    known = report.triton.startswith("3.4.") and case == "s4096_d128"
+    assert known or sum(loop.spill_accesses for loop in report.loops) == 0
+
+
+@pytest.mark.triton
 def test_head_size_256_spills_by_tile(analyse: Callable[..., KernelReport]) -> None:
     """At head size 256 a 128 x 64 tile spills hundreds of registers in its loops, 64 x 32 an order less or none."""
     common = {"num_warps": 4, "waves_per_eu": 2}
     large = analyse("flash_attention", "gfx942", {"BLOCK_M": 128, "BLOCK_N": 64, **common}, "d256_s4096")
     small = analyse("flash_attention", "gfx942", {"BLOCK_M": 64, "BLOCK_N": 32, **common}, "d256_s4096")
 
+    # Triton 3.4 spills 642, 3.6 300, 3.9 443 with the large tile.
     assert large.resources.vgpr_spills > 200
-    assert sum(loop.spill_accesses for loop in large.loops) > 50
-    # Triton 3.4 spills 347 and 80, 3.6 256 and 0, 3.9 436 and 0.
-    assert large.resources.vgpr_spills > 4 * small.resources.vgpr_spills
-    if not small.triton.startswith("3.4."):
-        assert large.resources.vgpr_spills > 10 * small.resources.vgpr_spills
-        assert sum(loop.spill_accesses for loop in small.loops) == 0
+    assert large.resources.vgpr_spills > 10 * small.resources.vgpr_spills
+    assert sum(loop.spill_accesses for loop in large.loops) > 100
+    assert sum(loop.spill_accesses for loop in small.loops) == 0
     spill = next(f for f in large.findings if f.name == "spill-in-loop")
     assert spill.severity is Severity.ERROR
     assert spill.location.file.endswith("flash_attention.py")
