@@ -82,6 +82,19 @@ def _backward(inputs: Values, shape: Shape) -> Values:
     return {"out": out.detach(), "dq": dq, "dk": dk, "dv": dv}
 
 
+def _decoding(inputs: Values, _shape: Shape) -> Values:
+    """A call of SDPA for each sequence, on the part of its cache that is filled."""
+    import torch
+
+    out = torch.zeros_like(inputs["q"])
+    for b, length in enumerate(inputs["lengths"].tolist()):
+        if length:
+            q = inputs["q"][b][None, :, None]
+            k, v = (inputs[n][b, :length].transpose(0, 1)[None] for n in "kv")
+            out[b] = torch.nn.functional.scaled_dot_product_attention(q, k, v, enable_gqa=True)[0, :, 0]
+    return {"out": out}
+
+
 _FORWARD = {"torch": _native, "sdpa": _sdpa, "aiter": _aiter_triton, "ck": _composable_kernel}
 
 PROVIDERS = {
@@ -89,5 +102,6 @@ PROVIDERS = {
     "attention_lean": _FORWARD,
     "attention_persistent": _FORWARD,
     "attention_transposed_v": _FORWARD,
+    "flash_decoding": {"sdpa": _decoding},
     "attention_forward_backward": {"sdpa": _backward},
 }
