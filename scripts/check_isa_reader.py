@@ -202,7 +202,6 @@ def line_table_difference(data: bytes, count: int) -> str:
         rows.extend((state.line, state.address) for state in states if state is not None and not state.end_sequence)
     if [line for line, _ in rows] != list(range(1, count + 1)):
         return f"{count} instructions, {len(rows)} in the line table"
-    # Behind the last instruction there is padding, which the function's symbol leaves out.
     end = max(symbol.value + symbol.size for symbol in Elf(data).symbols() if symbol.kind == 2)
     for (line, at), (_, following) in pairwise([*rows, (0, end)]):
         if following - at not in _SIZES:
@@ -323,10 +322,8 @@ def compile_clang(clang: str, architectures: list[str], folder: Path) -> None:
 
 def report(outcomes: dict[str, list[Outcome]]) -> str:
     """The table, in Markdown."""
-    lines = [
-        "| compiler | files | instructions | classified | same as the assembler | undecided | registers as counted | oracle |"
-    ]
-    lines.append("|---|---|---|---|---|---|---|---|")
+    columns = "compiler|files|instructions|classified|same as the assembler|undecided|registers as counted|oracle"
+    lines = [f"| {columns.replace('|', ' | ')} |", "|---" * 8 + "|"]
     for compiler, found in sorted(outcomes.items()):
         total = sum(outcome.instructions for outcome in found)
         unknown = sum(outcome.unknown for outcome in found)

@@ -64,6 +64,9 @@ def test_text_and_disassembly_agree(name: str, llvm_mc: str, llvm_objdump: str, 
         other = read[kernel.name]
         assert [i.opcode.name for i in other.instructions[:size]] == [i.opcode.name for i in kernel.instructions]
         assert [i.waits for i in other.instructions[:size]] == [i.waits for i in kernel.instructions]
-        assert [i.effects for i in other.instructions[:size]] == [i.effects for i in kernel.instructions]
+        for mine, theirs in zip(kernel.instructions, other.instructions[:size], strict=True):
+            assert theirs.effects.writes == mine.effects.writes
+            # A newer tool prints which half of a register a 16-bit result goes to, and then the other half is kept.
+            assert theirs.effects.reads - theirs.effects.writes <= mine.effects.reads <= theirs.effects.reads
         assert [loop.instructions for loop in other.loops] == [loop.instructions for loop in kernel.loops]
         assert all(i.opcode.name in {"s_nop", "s_code_end"} for i in other.instructions[size:])
