@@ -95,9 +95,12 @@ def report(kernels: Iterable[KernelReport], failed: Sequence[str] = (), fail_on:
     found = ", ".join(words) or "no findings"
     kind = "kernel" if len(entries) == 1 else "kernels"
     done = f"{len(entries)} {kind} analysed: {found}"
-    if failed or not entries:
-        missing = f"{len(failed)} could not be analysed; " if failed else "there was no kernel; "
-        verdict = Verdict(status="cannot_tell", summary=f"cannot tell: {missing}{done}")
+    if not entries:
+        verdict = Verdict(status="cannot_tell", summary="cannot tell: nothing could be analysed")
+    elif failed:
+        verdict = Verdict(
+            status="cannot_tell", summary=f"cannot tell: {len(failed)} of the targets could not be analysed; {done}"
+        )
     elif failing and fail_on is not None:
         verdict = Verdict(status="regression", summary=f"failed (--fail-on {fail_on.value}): {done}")
     else:

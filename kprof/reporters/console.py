@@ -50,8 +50,6 @@ class ConsoleReporter:
     def _all(self, report: Report) -> None:
         for kernel in report.kernels:
             self._kernel(kernel)
-        for note in report.notes:
-            self._console.print(f"note: {note}", style="dim", markup=False)
         self.verdict(report)
 
     def verdict(self, report: Report) -> None:
