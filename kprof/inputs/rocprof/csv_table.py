@@ -15,7 +15,8 @@ from kprof.inputs.rocprof.opening import Opened
 SHOWN = 20
 """Bad records that get an issue of their own; the rest are counted."""
 
-_BLOCK = 4 << 20
+# Arrow is fastest with small blocks, but a record must fit into one; the careful second reading has large ones.
+_BLOCK, _LARGE_BLOCK = 1 << 20, 256 << 20
 _FRACTION = re.compile(r"\d{1,18}\.\d+")
 
 
@@ -147,7 +148,11 @@ class _Reader:
         return arrow.read_csv(
             pa.BufferReader(pa.py_buffer(rest)),
             # Records are only numbered when they are read in order.
-            read_options=arrow.ReadOptions(use_threads=bad is None, block_size=_BLOCK, column_names=list(self.names)),
+            read_options=arrow.ReadOptions(
+                use_threads=bad is None,
+                block_size=_BLOCK if bad is None else _LARGE_BLOCK,
+                column_names=list(self.names),
+            ),
             parse_options=arrow.ParseOptions(
                 newlines_in_values=newlines, invalid_row_handler=None if bad is None else keep
             ),

@@ -1,0 +1,90 @@
+"""CSV files: kprof's reader against pyarrow's bare CSV reader, on the same file in the same run.
+
+kprof's side ends in the normalised tables with every check done; pyarrow's in an untyped Arrow table. Run:
+``python benchmarks/rocprof_csv.py [FILE ...] [--records 1000000]``.
+"""
+
+import argparse
+import gc
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+BUDGET = 1.5
+SAMPLES = Path(__file__).resolve().parents[2] / "shared/samples"
+ARTIFACTS = Path(__file__).resolve().parent.parent / "tests/artifacts/rocprof"
+
+
+def race(actions: list[Callable[[], object]], repeats: int = 7) -> list[float]:
+    """Shortest wall time of each in seconds. They take turns, so that a busy machine disturbs both alike."""
+    times: list[list[float]] = [[] for _ in actions]
+    for _ in range(repeats):
+        for action, found in zip(actions, times, strict=True):
+            gc.collect()
+            start = time.perf_counter()
+            action()
+            found.append(time.perf_counter() - start)
+    return [min(found) for found in times]
+
+
+def generate(kind: str, records: int, folder: Path) -> Path:
+    """A file of the given kind made of the fixture's heading and changing records."""
+    fixture = {"trace": "kernel_trace_4_registers.csv", "counters": "counter_collection_4.csv"}[kind]
+    heading = (ARTIFACTS / "v3" / fixture).read_text(encoding="utf-8").split("\n", 1)[0]
+    names = [f"void kernel_{n}<float, {n}>(float const*, float*, int)" for n in range(200)]
+    path = folder / f"{kind}.csv"
+    with path.open("w", encoding="utf-8") as file:
+        file.write(heading + "\n")
+        for n in range(records):
+            start = 10**15 + (n if kind == "trace" else n // 8) * 5000
+            if kind == "trace":
+                file.write(
+                    f'"KERNEL_DISPATCH","Agent {4 + n % 8}",1,0,77,{n},{n % 200},"{names[n % 200]}",{n},{start},'
+                    f"{start + 1000 + n % 997},0,0,{8 + n % 100},0,32,256,1,1,{256 * (1 + n % 300)},1,1\n"
+                )
+            else:
+                at = n // 8
+                file.write(
+                    f'{at},{at},"Agent 4",1,77,77,{256 * (1 + at % 300)},{at % 200},"{names[at % 200]}",256,0,0,8,0,'
+                    f'16,"COUNTER_{n % 8}",{n}.000000,{start},{start + 900}\n'
+                )
+    return path
+
+
+def measure(path: Path) -> float:
+    """Print one line; return the ratio."""
+    from pyarrow import csv as arrow
+
+    from kprof.inputs import rocprof
+
+    def ours() -> object:
+        data = rocprof.read(path)
+        return [data.table(name) for name in ("dispatches", "counters")]
+
+    theirs, own = race([lambda: arrow.read_csv(path), ours])
+    size = path.stat().st_size
+    rates = f"pyarrow {theirs:7.3f} s   kprof {own:7.3f} s   ratio {own / theirs:5.2f}   {size / own / 1e6:6.0f} MB/s"
+    print(f"{path.name:40} {size / 1e6:8.1f} MB   {rates}")
+    return own / theirs
+
+
+def main() -> int:
+    """Measure the generated files, and any file named."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("files", nargs="*", type=Path)
+    parser.add_argument("--records", type=int, default=1_000_000)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        generated = [generate(kind, options.records, Path(folder)) for kind in ("trace", "counters")]
+        ratios = [measure(path) for path in generated]
+    for path in options.files:
+        measure(path)
+    worst = max(ratios)
+    print(f"worst ratio {worst:.2f}, budget {BUDGET}")
+    return int(worst > BUDGET)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
