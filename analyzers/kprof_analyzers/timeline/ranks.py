@@ -6,6 +6,7 @@ from statistics import median
 
 import msgspec
 
+from kprof.inputs.torch_profiler.issues import Issue
 from kprof.inputs.torch_profiler.model import Activity, Trace
 from kprof_analyzers.timeline.breakdown import device_times
 from kprof_analyzers.timeline.categories import COMMUNICATION, Categories
@@ -52,6 +53,7 @@ class RankPart(msgspec.Struct, frozen=True):
 
     devices: list[DeviceTime]
     communication: dict[int, list[tuple[str, int]]]
+    issues: tuple[Issue, ...] = ()
 
 
 def rank_part(trace: Trace, categories: Categories) -> RankPart:
@@ -64,7 +66,7 @@ def rank_part(trace: Trace, categories: Categories) -> RankPart:
         rank: [(_collective_name(a), a.duration_ns) for a in sorted(found, key=lambda a: a.start_ns)]
         for rank, found in by_rank.items()
     }
-    return RankPart(device_times(trace, categories), ordered)
+    return RankPart(device_times(trace, categories), ordered, trace.issues)
 
 
 def _collective_name(activity: Activity) -> str:

@@ -139,26 +139,31 @@ class _Summing:
 
     def take(self, events: list[SlimEvent]) -> None:
         """Add one block of events."""
-        present = Counter([e.cat for e in events])
-        self._counts.update(present)
-        # A list of other objects has neither categories nor phases.
-        self._profiled = self._profiled or len(present) > 1 or any(e.cat or e.ph for e in events)
-        for category in present:
+        by_category: defaultdict[str, list[SlimEvent]] = defaultdict(list)
+        for event in events:
+            by_category[event.cat].append(event)
+        for category, found in by_category.items():
+            self._counts[category] += len(found)
             kind = self._kinds.get(category)
             if kind is None:
                 kind = self._kinds[category] = kind_of(category)
                 if kind == "unknown":
                     self._log.add("unknown-category", f"events of an unknown category, first {category!r}")
             if kind in self._waiting:
-                self._waiting[kind] += [e for e in events if e.cat == category]
+                self._waiting[kind] += found
             elif not category:
-                # No category at all: 2020's traces tell GPU and CPU apart by process.
-                for event in events:
-                    if not event.cat and event.pid in PRE_KINETO:
-                        self._waiting[kind_of("", event.pid)].append(event)
+                self._without_category(found)
         for kind, waiting in self._waiting.items():
             if len(waiting) >= _TOGETHER:
                 self._sum(kind)
+
+    def _without_category(self, events: list[SlimEvent]) -> None:
+        """Metadata; or, in 2020's traces, everything, the GPU and the CPU told apart by process."""
+        for event in events:
+            if event.ph:
+                self._profiled = True
+            if event.pid in PRE_KINETO:
+                self._waiting[kind_of("", event.pid)].append(event)
 
     def _sum(self, kind: Kind) -> None:
         events = self._waiting[kind]
@@ -298,8 +303,9 @@ class _Summing:
 
     def _note_oddities(self, info: TraceInfo) -> None:
         if self.reader.events_read == 0:
+            self.reader.refuse_other_lists()
             self._log.add("no-events", "the trace holds no events")
-        elif not self._profiled:
+        elif not self._profiled and not any(self._counts):
             raise KprofError("the list holds no profiler events", path=str(self.reader.path))
         elif not any(self._devices):
             self._log.add("no-gpu", "the trace holds no GPU activity")

@@ -182,4 +182,5 @@ def _verdict(summaries: "list[TraceSummary]") -> str:
     total = sum(s.kernel_ns for s in summaries)
     files = f"{len(summaries)} trace{'s' if len(summaries) > 1 else ''}"
     text = f"{files}, {kernels:,} kernels, {milliseconds(total)} ms kernel time"
-    return f"{text}; {lost:,} events could not be read" if lost else text
+    events = "event" if lost == 1 else "events"
+    return f"{text}; {lost:,} {events} could not be read" if lost else text

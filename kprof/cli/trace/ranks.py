@@ -13,6 +13,7 @@ from kprof.cli.trace._shared import (
     per_file,
     printed,
     quiet_with_json,
+    tell_issues,
 )
 from kprof.cli.trace.breakdown import device_document, device_lines
 
@@ -42,6 +43,8 @@ def command(
     report = compare_ranks(parts, limit=limit or 1_000_000)
     if not quiet_with_json(json, quiet):
         printed(_lines(report))
+    for part in parts:
+        tell_issues(part.issues)
     for note in report.notes:
         log(f"note: {note}")
     if json:

@@ -144,6 +144,7 @@ class _Loading:
         """Ranks, plausibility, links and grids, when all of the file is known."""
         reader, trace = self.reader, self.trace
         if reader.events_read == 0:
+            reader.refuse_other_lists()
             self._log.add("no-events", "the trace holds no events")
         trace.info = info_from(reader.metadata, str(reader.path))
         rank = self._rank if self._rank is not None else rank_of_file(reader.metadata, reader.path.name)

@@ -76,6 +76,11 @@ class TraceReader(Generic[E]):
             carry = data[kept:]
         yield from self._tail(carry, offset)
 
+    def refuse_other_lists(self) -> None:
+        """For a file that gave no event: raise when its list held other things, as it then is no trace."""
+        if any(i.kind == "malformed" for i in self.issues):
+            raise KprofError("the list holds no profiler events", path=str(self.path))
+
     def _counted(self, source: Iterator[bytes]) -> Iterator[bytes]:
         for block in source:
             self.bytes_read += len(block)

@@ -1,0 +1,182 @@
+"""``kprof trace`` and ``kprof ingest trace`` as a user runs them."""
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def _builder():
+    spec = importlib.util.spec_from_file_location("kineto_builder_cli", ROOT / "tests/artifacts/kineto/builder.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+KINETO = _builder()
+
+
+@pytest.fixture
+def trace(tmp_path):
+    """A small model's trace."""
+    return KINETO.small_model(KINETO.Builder()).write(tmp_path / "model.json")
+
+
+def kprof(*arguments: object, code: int = 0) -> subprocess.CompletedProcess[str]:
+    """Run the program; a traceback is a failure whatever the exit code."""
+    path = os.pathsep.join([str(ROOT), str(ROOT / "analyzers")])
+    done = subprocess.run(
+        [sys.executable, "-m", "kprof", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": path, "PYTHONIOENCODING": "utf-8"},
+        check=False,
+        timeout=120,
+    )
+    assert "Traceback" not in done.stderr, done.stderr
+    assert done.returncode == code, done.stdout + done.stderr
+    return done
+
+
+def test_ingest_summarises_and_writes_tables_that_answer_later(trace, tmp_path):
+    """The tables' breakdown is the trace's."""
+    pytest.importorskip("pyarrow")
+    done = kprof("ingest", "trace", trace, "-o", tmp_path / "out")
+    assert done.stdout.splitlines()[-1] == "1 trace, 10 kernels, 0.144 ms kernel time"
+
+    first = kprof("trace", "breakdown", trace, "--json", "-")
+    second = kprof("trace", "breakdown", tmp_path / "out", "--json", "-")
+    assert json.loads(first.stdout)["traces"] == json.loads(second.stdout)["traces"]
+
+
+def test_breakdown_says_the_most_important_first_and_draws(trace, tmp_path):
+    """Largest category on the first line, the verdict on the last, a picture as SVG."""
+    done = kprof("trace", "breakdown", trace, "--picture", tmp_path / "share.svg")
+
+    lines = done.stdout.splitlines()
+    assert lines[0].split()[:4] == ["MLP", "GEMM", "0.060", "ms"]
+    assert lines[-1].startswith("GPU busy ")
+    assert "MLP GEMM takes 41.7 % of 0.144 ms GPU time" in lines[-1]
+    assert (tmp_path / "share.svg").read_text().startswith("<svg")
+
+
+def test_breakdown_by_name_and_with_own_rules(trace, tmp_path):
+    """Names alone cannot tell attention's GEMMs; own rules come first."""
+    (tmp_path / "own.toml").write_text('[[category]]\nname = "mine"\nkernel = ["attn_fwd"]\n')
+    done = kprof("trace", "breakdown", trace, "--by-name", "--categories", tmp_path / "own.toml", "--json", "-")
+
+    (found,) = json.loads(done.stdout)["traces"]
+    assert {c["category"]: c["total_ns"] for c in found["categories"]} == {
+        "GEMM": 80_000, "mine": 40_000, "communication": 16_000, "normalization": 8_000,
+    }  # fmt: skip
+    assert found["by_name_only"] is True
+
+
+def test_top_kernels_operators_and_triton(trace):
+    """Rows are limited, the verdict counts all."""
+    done = kprof("trace", "top", trace, "-n", 2)
+    assert [line.split()[0] for line in done.stdout.splitlines()[:3]] == ["ms", "0.060", "0.040"]
+    assert done.stdout.splitlines()[-1].startswith("5 kernels, 0.144 ms; the largest takes 41.7 %")
+    assert "aten::addmm" in kprof("trace", "top", trace, "--operators").stdout.splitlines()[1]
+    assert "nothing to show" in kprof("trace", "top", trace, "--triton").stdout
+
+
+def test_gaps_in_text_and_json(trace):
+    """The sums are the same in both."""
+    text = kprof("trace", "gaps", trace)
+    (found,) = json.loads(kprof("trace", "gaps", trace, "--json", "-").stdout)["traces"]
+
+    assert found["report"]["count"] == 9
+    assert text.stdout.splitlines()[-1].startswith("9 gaps, ")
+    assert sum(found["report"]["by_cause"].values()) == found["report"]["total_ns"]
+
+
+def test_ranks_from_several_files(tmp_path):
+    """One file a rank, in two processes."""
+    for rank, compute in enumerate((50.0, 80.0)):
+        builder = KINETO.Builder()
+        builder.kernel("Cijk", 10.0, compute, 1)
+        builder.kernel("ncclDevKernel", 10.0 + compute, 100.0 - compute, 2)
+        path = builder.write(tmp_path / f"rank_{rank}.json")
+        path.write_bytes(path.read_bytes().replace(b'"rank": 0', b'"rank": %d' % rank))
+    done = kprof("trace", "ranks", tmp_path, "-j", 2)
+
+    assert "rank 1 comes last most" in done.stdout.splitlines()[-1]
+    assert (
+        kprof("trace", "ranks", tmp_path / "rank_0.json").stdout.strip().endswith("one rank only: nothing to compare")
+    )
+
+
+def test_diff_and_its_gate(trace, tmp_path):
+    """Exit 1 only when GPU time grew beyond what is allowed."""
+    slower = tmp_path / "slower.json"
+    slower.write_bytes(trace.read_bytes().replace(b'"dur": 30.0', b'"dur": 60.0'))
+
+    done = kprof("trace", "diff", trace, slower, "--fail-over", 10, code=1)
+    assert "kernel time 0.144 -> 0.204 ms (+41.7 %)" in done.stdout.splitlines()[-1]
+    kprof("trace", "diff", slower, trace, "--fail-over", 10)
+    kprof("trace", "diff", trace, slower)
+
+
+def test_exports(trace, tmp_path):
+    """Perfetto's and speedscope's files are JSON, and tables come as CSV."""
+    kprof(
+        "ingest", "trace", trace, "--perfetto", tmp_path / "p.json", "--speedscope", tmp_path / "s.json",
+        "-o", tmp_path / "csv", "--format", "csv",
+    )  # fmt: skip
+    assert len(json.loads((tmp_path / "p.json").read_text())["traceEvents"]) > 20
+    assert json.loads((tmp_path / "s.json").read_text())["profiles"][0]["endValue"] == 144_000
+    assert (tmp_path / "csv" / "kernels.csv").read_text().count("\n") == 11
+
+
+@pytest.mark.parametrize("command", ["breakdown", "top", "gaps", "ranks"])
+@pytest.mark.parametrize("content", [b"", b"hello", b'{"a": 1}', b"\x1f\x8bgarbage garbage", b"[1, 2]"])
+def test_bad_input_is_one_message_and_exit_2(tmp_path, command, content):
+    """From every command, naming the file."""
+    path = tmp_path / "bad.json"
+    path.write_bytes(content)
+    done = kprof("trace", command, path, code=2)
+
+    assert "bad.json" in done.stderr
+    assert done.stdout == ""
+
+
+def test_lost_events_are_told(trace):
+    """A cut-off trace is answered for what is there, and the cut is told twice: beside and in the verdict."""
+    data = trace.read_bytes()
+    trace.write_bytes(data[: len(data) * 2 // 3])
+    done = kprof("ingest", "trace", trace)
+
+    assert "ends in the middle of an event" in done.stderr
+    assert done.stdout.splitlines()[-1].endswith("; 1 event could not be read")
+
+
+def test_a_bad_file_in_a_folder_does_not_end_the_rest(trace, tmp_path):
+    """It is left out and named; a bad file that was named itself is an error."""
+    (tmp_path / "bad.json").write_text("nothing")
+    done = kprof("ingest", "trace", tmp_path)
+    assert "left out" in done.stderr
+    assert "bad.json" in done.stderr
+    kprof("ingest", "trace", trace, tmp_path / "bad.json", code=2)
+
+
+def test_output_never_goes_into_the_input(trace, tmp_path):
+    """A folder that is read is not written to."""
+    done = kprof("ingest", "trace", tmp_path, "-o", tmp_path / "inside", code=2)
+
+    assert "inside the input folder" in done.stderr
+    assert not (tmp_path / "inside").exists()
+
+
+def test_unknown_picture_and_format_are_refused(trace, tmp_path):
+    """Before or after the answer, in one sentence."""
+    assert ".svg or .png" in kprof("trace", "breakdown", trace, "--picture", tmp_path / "x.gif", code=2).stderr
+    assert "--format" in kprof("ingest", "trace", trace, "--format", "xlsx", code=2).stderr
