@@ -130,7 +130,9 @@ def run(kernel: Kernel, plan: Plan, report: Callable[[Measurement], None] | None
         KprofError: there is no GPU, or the plan names something unknown.
     """
     providers = expand(kernel, plan.providers) or default_providers(kernel)
-    problems(kernel, plan, "gfx942")
+    # What the user got wrong is found before a process is started that looks for a GPU.
+    for _, shape in problems(kernel, plan, "gfx942"):
+        kernel.configure("gfx942", plan.config, shape)
     with Runner(plan.timeout) as runner:
         device = runner.describe(dict(plan.given_limits), measure=plan.measure_limits and not plan.check_only)
         measurements = []

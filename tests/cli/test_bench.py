@@ -49,6 +49,7 @@ def test_without_a_gpu_bench_says_so_and_offers_the_analysis() -> None:
         (["softmax", "--shape", "Q=3"], "no shape parameter 'Q'"),
         (["softmax", "--provider", "tritn"], "no provider 'tritn'"),
         (["softmax", "--table", "absent.json"], "absent.json"),
+        (["softmax", "--config", "BLOK=3"], "did you mean 'BLOCK'"),
     ],
 )
 def test_a_mistake_is_found_before_the_gpu_is_asked(arguments: list[str], words: str) -> None:
