@@ -202,6 +202,7 @@ class Part:
         tables: table name to columns. ``counters`` rows point into this part's own ``dispatches``.
         issues: what was found while reading.
         lazy: further tables that are read when somebody asks for them.
+        distinct: no counter value can be there twice, because each has a column of its own.
         kernels: the kernels table when it was computed without reading every dispatch.
     """
 
@@ -210,6 +211,7 @@ class Part:
     issues: list[Issue] = field(default_factory=list)
     lazy: "Callable[[Part], None] | None" = None
     kernels: Columns | None = None
+    distinct: bool = False
 
     def complain(self, kind: str, severity: Severity, message: str, **more: Any) -> None:
         """Add an issue about this part's file."""

@@ -45,7 +45,8 @@ def check(part: Part) -> None:
     if not counters or not length(counters):
         return
     _negative(counters, part)
-    _repeated(counters, part)
+    if not part.distinct:
+        _repeated(counters, part)
     _over_hundred(counters, part)
     _unsupported(counters, part)
 

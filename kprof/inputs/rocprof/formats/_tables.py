@@ -13,6 +13,7 @@ def wide(content: CsvContent, part: Part) -> None:
     part.tables["dispatches"] = table
     if content.counters:
         part.tables["counters"] = counting.from_wide(content.counters, table)
+        part.distinct = True
         part.describe(role="counters")
 
 

@@ -1,0 +1,90 @@
+"""Write docs/validation/samples_counters.md: every published measurement file, what was read and what was reported.
+
+Run it where the published measurement files are beside the checkout: ``python scripts/counter_samples.py``.
+"""
+
+import sys
+from collections import Counter
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+SAMPLES = ROOT.parent / "shared/samples"
+OUTPUT = ROOT / "docs/validation/samples_counters.md"
+FOLDERS = ("rocprof_v1", "rocprof_v2", "rocprof_v3", "rocpd", "rocprof_compute", "rocminfo")
+
+HEAD = """# Published measurement files and what kprof reads from them
+
+Each file on its own; files of a workload are joined when its folder is read. `python scripts/counter_samples.py` writes
+this page. That calls, durations and counter sums equal those of `sqlite3`, `csv` and `json` is checked by
+`tests/inputs/rocprof/test_samples.py`.
+
+| file | tool, version | format | records | tables | reported |
+|---|---|---|---:|---|---|
+"""
+
+
+def row(path: Path) -> str:
+    """One line of the table."""
+    from kprof.errors import KprofError
+    from kprof.inputs import rocprof
+
+    name = str(path.relative_to(SAMPLES))
+    try:
+        data = rocprof.read(path)
+    except KprofError as error:
+        return f"| {name} | | | | | {error.message} |"
+    source = data.sources[0]
+    tables = ", ".join(f"{table} {len(data.table(table)):,}" for table in data.names())
+    kinds = Counter(f"{issue.severity}: {issue.kind}" for issue in data.issues)
+    reported = ", ".join(kind if count == 1 else f"{kind} ({count})" for kind, count in kinds.items())
+    tool = f"{source.tool}{', ' + source.version if source.version else ''}"
+    return f"| {name} | {tool} | {source.format} | {source.rows:,} | {tables} | {reported} |"
+
+
+def others() -> list[str]:
+    """Thread traces and TunableOp results."""
+    from kprof.inputs import thread_trace, tunableop
+
+    lines = []
+    for path in thread_trace.find(SAMPLES / "att"):
+        trace = thread_trace.read(path)
+        name = path.relative_to(SAMPLES)
+        lines.append(
+            f"| {name} | rocprofv3 | {trace.format} | {len(trace.instructions):,} | hits {trace.hits:,}, latency "
+            f"{trace.latency:,} clocks | {'; '.join(trace.issues)} |"
+        )
+    for path in sorted((SAMPLES / "tunableop_gfx1151").iterdir()):
+        results = tunableop.read(path)
+        lines.append(
+            f"| {path.relative_to(SAMPLES)} | PyTorch {results.validators.get('PT_VERSION', '')} | TunableOp | "
+            f"{len(results.solutions):,} | {len(results.best()):,} problems | {'; '.join(results.issues)} |"
+        )
+    return lines
+
+
+def main() -> int:
+    """Write the page."""
+    if not SAMPLES.is_dir():
+        print("the published measurement files are not beside this checkout", file=sys.stderr)
+        return 2
+    lines = []
+    skipped: list[str] = []
+    for folder in FOLDERS:
+        for path in sorted(p for p in (SAMPLES / folder).rglob("*") if p.is_file()):
+            line = row(path)
+            plain = ("| | | | | no known measurement format |", "| | | | | the file is empty |")
+            if line.endswith(plain):
+                skipped.append(f"{path.relative_to(SAMPLES)}{' (empty)' if 'empty' in line else ''}")
+            else:
+                lines.append(line)
+    lines += others()
+    tail = "\n\n## Files that are no measurements\n\nLogs, notes, run configurations and other tools' inputs, left out "
+    tail += f"with a note when a folder is read:\n\n{chr(10).join('- ' + name for name in skipped)}\n"
+    OUTPUT.parent.mkdir(parents=True, exist_ok=True)
+    OUTPUT.write_text(HEAD + "\n".join(lines) + tail, encoding="utf-8")
+    print(f"wrote {OUTPUT.relative_to(ROOT)}: {len(lines)} files read, {len(skipped)} no measurements")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
