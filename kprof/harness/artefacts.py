@@ -43,13 +43,8 @@ def load_file(path: Path, arch: str | None = None) -> Iterator[LoadedKernel]:
     if data.startswith(_ELF) or data.startswith(_BUNDLE):
         yield from _from_object(path, data, arch)
         return
-    try:
-        text = data.decode()
-    except UnicodeDecodeError as error:
-        raise KprofError(
-            "this is neither assembly nor a code object", path=str(path), place=f"byte {error.start}"
-        ) from None
-    yield from _from_assembly(path, text, arch)
+    # clang copies raw bytes of names into comments: what is no assembly is found by its content, not by its encoding.
+    yield from _from_assembly(path, data.decode(errors="replace"), arch)
 
 
 def load_directory(path: Path, arch: str | None = None) -> Iterator[LoadedKernel]:

@@ -27,6 +27,7 @@ class LoadedKernel:
         metadata: Triton's metadata, empty when the kernel is not from Triton.
         specialization: what was compiled.
         grid: workgroups in x, y, z, when the launch is known.
+        arguments: numbers that the launch passes, by name; empty when no launch is known.
         triton: version of the compiling Triton.
         compiler: another compiler's identification.
         source: where the kernel is defined.
@@ -47,6 +48,7 @@ class LoadedKernel:
     metadata: Mapping[str, Any] = field(default_factory=dict)
     specialization: Specialization = field(default_factory=Specialization)
     grid: tuple[int, ...] | None = None
+    arguments: Mapping[str, int | float] = field(default_factory=dict)
     triton: str | None = None
     compiler: str | None = None
     source: Location | None = None

@@ -1,14 +1,15 @@
 """Kernels that have to be compiled first: bundled ones and those in a user's file."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kprof.errors import KprofError
 from kprof.findings import Location
 from kprof.hardware.machine import Architecture
 from kprof.harness.loaded import LoadedKernel
-from kprof.harness.request import Compiled, CompileRequest, DtypeRef, FunctionRef
+from kprof.harness.request import Compiled, CompileRequest, DtypeRef, FunctionRef, from_json
 from kprof.inputs import amdgcn
 from kprof.report import Specialization
 
@@ -27,6 +28,7 @@ class Job:
         name: the kernel's name.
         grid: workgroups of the launch, ``None`` when no launch is known.
         problem: the launch's problem parameters.
+        arguments: numbers that the launch passes, by name.
     """
 
     request: CompileRequest
@@ -34,6 +36,7 @@ class Job:
     name: str
     grid: tuple[int, ...] | None
     problem: Mapping[str, Any]
+    arguments: Mapping[str, int | float] = field(default_factory=dict)
 
 
 def compile_target(target: str, machines: Sequence[Architecture], options: "Options") -> Iterator[LoadedKernel]:
@@ -44,13 +47,71 @@ def compile_target(target: str, machines: Sequence[Architecture], options: "Opti
             refuses.
     """
     from kprof.harness.triton_versions import installed
-    from kprof.kernel_library import load
 
     installed()
-    kernel = load(target)
-    jobs = [job for machine in machines for job in jobs_of(kernel, machine, options)]
+    jobs = _asked_before(target, machines, options) if options.use_cache else None
+    if jobs is None:
+        jobs = _ask(target, machines, options)
     for job, compiled in zip(jobs, _compile(jobs, options), strict=True):
         yield loaded(job, compiled)
+
+
+def _question(target: str, machines: Sequence[Architecture], options: "Options") -> dict[str, Any]:
+    from kprof.kernel_library import bundled
+
+    place, _, function = target.partition("::")
+    path = bundled().get(place) or Path(place)
+    chosen = {name: value for name, value in vars(options).items() if name not in {"archs", "jobs", "use_cache"}}
+    return {"file": str(path.absolute()), "function": function, "archs": [m.name for m in machines], **chosen}
+
+
+def _asked_before(target: str, machines: Sequence[Architecture], options: "Options") -> list[Job] | None:
+    """The compiles that this question meant the last time, if no file has changed: saves the import of Triton."""
+    from kprof.harness.memo import recall
+
+    answer = recall(_question(target, machines, options))
+    if not isinstance(answer, list):
+        return None
+    by_name = {machine.name: machine for machine in machines}
+    return [
+        Job(
+            request=from_json(entry["request"]),
+            machine=by_name[entry["arch"]],
+            name=entry["name"],
+            grid=None if entry["grid"] is None else tuple(entry["grid"]),
+            problem=entry["problem"],
+            arguments=entry["arguments"],
+        )
+        for entry in answer
+    ]
+
+
+def _ask(target: str, machines: Sequence[Architecture], options: "Options") -> list[Job]:
+    """Load the kernel's file and derive the compiles; remember them for the next time."""
+    import sys
+
+    from kprof.harness.memo import remember
+    from kprof.harness.source import unwrap
+    from kprof.kernel_library import load
+
+    kernel = load(target)
+    jobs = [job for machine in machines for job in jobs_of(kernel, machine, options)]
+    function = unwrap(kernel.entry)
+    module = sys.modules.get(function.jit.fn.__module__) if function is not None else None
+    if options.use_cache and module is not None:
+        answer = [
+            {
+                "request": job.request.to_json(),
+                "arch": job.machine.name,
+                "name": job.name,
+                "grid": job.grid,
+                "problem": dict(job.problem),
+                "arguments": dict(job.arguments),
+            }
+            for job in jobs
+        ]
+        remember(_question(target, machines, options), answer, module)
+    return jobs
 
 
 def jobs_of(kernel: "Kernel", machine: Architecture, options: "Options") -> "Iterator[Job]":
@@ -93,7 +154,8 @@ def _from_case(
         environment=options.environment,
         passes=options.passes,
     )
-    return Job(request, machine, kernel.name, tuple(launch.grid), problem)
+    numbers = {name: value for name, value in launch.args.items() if isinstance(value, int | float)}
+    return Job(request, machine, kernel.name, tuple(launch.grid), problem, numbers)
 
 
 def _from_signature(kernel: "Kernel", machine: Architecture, options: "Options") -> Job:
@@ -152,6 +214,7 @@ def loaded(job: Job, compiled: Compiled) -> LoadedKernel:
         metadata=compiled.metadata,
         specialization=_specialization(job.request),
         grid=job.grid,
+        arguments=job.arguments,
         triton=compiled.triton_version,
         source=Location(file=job.request.path, line=line) if line else None,
         compile_seconds=compiled.seconds,

@@ -176,3 +176,40 @@ def test_assembly_alone_does_not_invent_the_lds(kprof, tmp_path):
     assert found["resources"]["lds_bytes"] is None
     assert found["occupancy"] is None
     assert any("LDS" in note for note in found["notes"])
+
+
+def test_a_warm_cache_needs_no_triton(kprof):
+    """The second time neither the kernel's file nor Triton is imported."""
+    import os
+    import subprocess
+    import sys
+
+    first = kprof("analyze", "kernel", "softmax", "--arch", "gfx942", "--quiet")
+    assert first.code == 0
+    code = (
+        "import sys\nsys.argv = ['kprof', 'analyze', 'kernel', 'softmax', '--arch', 'gfx942', '--quiet']\n"
+        "from kprof.cli.app import main\n"
+        "try:\n    main()\nexcept SystemExit:\n    pass\n"
+        "print('triton imported:', 'triton' in sys.modules)\n"
+    )
+    paths = os.pathsep.join([str(ROOT), str(ROOT / "analyzers")])
+    environment = {**os.environ, "PYTHONPATH": paths}
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
+    assert ran.stdout.splitlines()[-1] == "triton imported: False"
+
+
+def test_a_changed_file_is_compiled_again(kprof, tmp_path):
+    """No stale answer: the file's content decides."""
+    path = tmp_path / "mine.py"
+    text = (
+        "import triton\nimport triton.language as tl\n\n\n@triton.jit\ndef scale(x, n, BLOCK: tl.constexpr):\n"
+        "    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)\n"
+        "    tl.store(x + i, {}, mask=i < n)\n"
+    )
+    found = []
+    for value in ("tl.load(x + i, mask=i < n) + 1.0", "1.0"):
+        path.write_text(text.format(value))
+        arguments = ("analyze", "kernel", f"{path}::scale", "--signature", "*fp32,i32:16", "--constexpr", "BLOCK=1024")
+        (kernel,) = document(kprof, *arguments)["kernels"]
+        found.append(any("_load_dword" in name and "s_load" not in name for name in kernel["instructions"]))
+    assert found == [True, False]

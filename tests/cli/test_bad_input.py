@@ -58,7 +58,7 @@ def test_binary_garbage(kprof, tmp_path):
     """Bytes that are neither text nor ELF."""
     path = tmp_path / "noise.amdgcn"
     path.write_bytes(bytes(range(256)) * 16)
-    refused(kprof("analyze", "kernel", path), "noise.amdgcn", "byte 128")
+    refused(kprof("analyze", "kernel", path), "noise.amdgcn", "byte 0", "binary")
 
 
 def test_unknown_kernel_has_near_matches(kprof):
