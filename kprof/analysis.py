@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from kprof.findings import Finding
-from kprof.report import LoopFacts, Occupancy, Resources, Specialization
+from kprof.report import LoopFacts, Occupancy, PassChange, Resources, Specialization
 
 if TYPE_CHECKING:
     from kprof.hardware.machine import Architecture, Product
@@ -30,6 +30,8 @@ class KernelFacts:
         metadata: Triton's metadata (``shared``, ``num_warps``, ...), empty when not from Triton.
         specialization: what was compiled.
         grid: workgroups in x, y, z, ``None`` when no launch is known.
+        arguments: numbers that the launch passes, by name; empty when no launch is known.
+        passes: what each compiler pass changed, ``None`` when it was not recorded.
         resources, occupancy, loops: as in the document.
         triton: the compiling Triton's version.
     """
@@ -45,6 +47,8 @@ class KernelFacts:
     ttgir: "Module | None" = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
     grid: tuple[int, ...] | None = None
+    arguments: Mapping[str, int | float] = field(default_factory=dict)
+    passes: Sequence[PassChange] | None = None
     triton: str | None = None
 
 

@@ -71,6 +71,8 @@ def facts_of(loaded: LoadedKernel) -> tuple[KernelFacts, list[str]]:
         ttgir=loaded.ttgir,
         metadata=loaded.metadata,
         grid=loaded.grid,
+        arguments=loaded.arguments,
+        passes=None if loaded.passes is None else _passes(loaded.passes),
         triton=loaded.triton,
     )
     return facts, notes
@@ -159,7 +161,7 @@ def _kernel_report(
         notes=notes,
         compile_seconds=UNSET if loaded.compile_seconds is None else loaded.compile_seconds,
         cached=UNSET if loaded.cached is None else loaded.cached,
-        passes=UNSET if loaded.passes is None else _passes(loaded.passes),
+        passes=UNSET if facts.passes is None else list(facts.passes),
         coverage=round(loaded.program.coverage, 6),
     )
 

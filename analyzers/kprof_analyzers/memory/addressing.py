@@ -1,0 +1,178 @@
+"""How far apart in memory neighbouring elements of a loaded tile are, axis by axis, read from the address arithmetic."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import prod
+
+from kprof.inputs.mlir import Module, Operation, Scalar, Tensor
+from kprof.inputs.mlir.model import Pointer
+from kprof_analyzers.memory.dataflow import Dataflow, flow_of
+
+_DEPTH = 200
+
+
+@dataclass(frozen=True)
+class Stride:
+    """A step between neighbours along an axis, in elements.
+
+    Attributes:
+        factor: constant part.
+        symbols: SSA names that it is multiplied by, without the percent sign; run-time values.
+    """
+
+    factor: int = 1
+    symbols: tuple[str, ...] = ()
+
+    def times(self, factor: int, symbols: tuple[str, ...]) -> "Stride":
+        """The product."""
+        return Stride(self.factor * factor, tuple(sorted((*self.symbols, *symbols))))
+
+    def value(self, arguments: Mapping[str, object]) -> int | None:
+        """The step as a number; ``None`` when an argument is not known."""
+        known = [arguments.get(name) for name in self.symbols]
+        numbers = [n for n in known if isinstance(n, int) and not isinstance(n, bool)]
+        return self.factor * prod(numbers) if len(numbers) == len(known) else None
+
+    def __str__(self) -> str:
+        words = [*([] if self.factor == 1 and self.symbols else [str(self.factor)]), *self.symbols]
+        return " * ".join(words)
+
+
+Steps = dict[int, Stride | None]
+"""Axis to the step along it; ``None`` when it is irregular. Axes along which nothing changes are absent."""
+
+
+def strides(load: Operation) -> Steps | None:
+    """Steps of the addresses of a load or store; ``None`` when they cannot be followed.
+
+    Works for ``tt.load`` on pointers and for AMD's buffer operations.
+    """
+    name = address(load)
+    return None if name is None else _Reader(load.module).steps(name)
+
+
+def address(load: Operation) -> str | None:
+    """SSA name of the tensor of pointers or offsets."""
+    if not load.operands:
+        return None
+    if load.name.startswith("amdg.buffer"):
+        at = load.text.find("[")
+        inside = load.text[at + 1 : load.text.find("]", at)].strip() if at >= 0 else ""
+        return inside if inside.startswith("%") else None
+    return load.operands[0]
+
+
+def tile(load: Operation) -> Tensor | None:
+    """The loaded tile with its register layout; for a copy to LDS the tensor of its addresses."""
+    found = [t for t in (*load.result_types, *load.operand_types) if isinstance(t, Tensor)]
+    return found[0] if found else None
+
+
+def element_bytes(load: Operation) -> int | None:
+    """Bytes of an element that a load fetches; ``None`` when the type does not say."""
+    for kind in (*load.result_types, *load.operand_types):
+        element = getattr(kind, "element", kind)
+        element = element.pointee if isinstance(element, Pointer) else element
+        if isinstance(element, Scalar) and element.bits and element.bits >= 8 and element is not kind:
+            return element.bits // 8
+    return None
+
+
+class _Reader:
+    """Follows address arithmetic back to ``tt.make_range``."""
+
+    def __init__(self, module: Module) -> None:
+        self.flow: Dataflow = flow_of(module)
+        self._known: dict[str, Steps | None] = {}
+
+    def steps(self, name: str, depth: int = 0) -> Steps | None:
+        if name not in self._known:
+            self._known[name] = None
+            self._known[name] = self._read(name, depth + 1) if depth < _DEPTH else None
+        return self._known[name]
+
+    def _read(self, name: str, depth: int) -> Steps | None:
+        op = self.flow.producer(name)
+        if op is None:
+            initial = self.flow.initial(name)
+            return self.steps(initial, depth) if initial is not None else {}
+        if op.name in {"tt.splat", "arith.constant", "tt.get_program_id"} or not _is_tensor(op):
+            return {}
+        if op.name == "tt.make_range":
+            return {0: Stride()}
+        if op.name in _SAME:
+            return self.steps(op.operands[0], depth)
+        if op.name == "tt.expand_dims":
+            inner, axis = self.steps(op.operands[0], depth), op.attributes.get("axis")
+            if inner is None or not isinstance(axis, int):
+                return None
+            return {a + (a >= axis): step for a, step in inner.items()}
+        if op.name == "tt.trans":
+            return self._transposed(op, depth)
+        if op.name in _BINARY:
+            return self._binary(op, depth)
+        return None
+
+    def _transposed(self, op: Operation, depth: int) -> Steps | None:
+        inner, order = self.steps(op.operands[0], depth), op.attributes.get("order")
+        if inner is None or not isinstance(order, list | tuple):
+            return None
+        return {place: inner[axis] for place, axis in enumerate(order) if axis in inner}
+
+    def _binary(self, op: Operation, depth: int) -> Steps | None:
+        left, right = (self.steps(operand, depth) for operand in op.operands[:2])
+        if left is None or right is None:
+            return None
+        if op.name in {"arith.addi", "tt.addptr", "arith.subi"}:
+            both = {**left, **right}
+            for axis in left.keys() & right.keys():
+                both[axis] = None
+            return both
+        if op.name == "arith.muli":
+            if left and right:
+                return dict.fromkeys({**left, **right}, None)
+            varying, uniform = (left, op.operands[1]) if left else (right, op.operands[0])
+            factor, symbols = self._uniform(uniform)
+            return {a: None if step is None else step.times(factor, symbols) for a, step in varying.items()}
+        if op.name == "arith.remsi" and not right:
+            # Wrapping round at the edge (offs % M) leaves neighbours neighbours.
+            return left
+        return dict.fromkeys({**left, **right}, None)
+
+    def _uniform(self, name: str) -> tuple[int, tuple[str, ...]]:
+        """A value that is the same for all lanes: its constant, or its name."""
+        for _ in range(_DEPTH):
+            op = self.flow.producer(name)
+            if op is None:
+                break
+            value = _constant(op)
+            if value is not None:
+                return value, ()
+            if op.name not in _SAME and op.name != "tt.splat":
+                break
+            name = op.operands[0]
+        return 1, (name.lstrip("%"),)
+
+
+_SAME = {
+    "tt.broadcast",
+    "ttg.convert_layout",
+    "arith.extsi",
+    "arith.extui",
+    "arith.trunci",
+    "arith.index_cast",
+    "tt.bitcast",
+}
+_BINARY = {"arith.addi", "arith.subi", "arith.muli", "tt.addptr", "arith.remsi", "arith.divsi", "arith.divui"}
+
+
+def _is_tensor(op: Operation) -> bool:
+    return any(isinstance(kind, Tensor) for kind in op.result_types)
+
+
+def _constant(op: Operation) -> int | None:
+    """``arith.constant 64 : i32`` and ``arith.constant dense<64> : tensor<...>``."""
+    if op.name != "arith.constant":
+        return None
+    text = op.text.strip().removeprefix("dense<").split(" ")[0].split(">")[0]
+    return int(text) if text.lstrip("-").isdecimal() else None

@@ -1,0 +1,123 @@
+"""Run every rule over the whole kernel collection and count what fires where.
+
+    python scripts/survey_rules.py [--arch gfx90a,gfx942,gfx950] [--all-cases] [--rule KP101] [-j 2]
+
+Prints a row a rule with the kernels it fires on for each architecture; with ``--rule`` every finding of that rule
+instead. Ends with 1 when a rule crashed or fires on more than half of all kernels. A product stands for each
+architecture, so that rules about the launch can be checked.
+"""
+
+import argparse
+import sys
+import traceback
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT), str(ROOT / "analyzers")]
+PRODUCTS = {"gfx90a": "MI250X_GCD", "gfx942": "MI300X", "gfx950": "MI355X"}
+
+
+def jobs(architectures: list[str], *, all_cases: bool) -> Iterator[Any]:
+    """Every kernel and part of the collection on every architecture: the first case, or all of them."""
+    from kprof import kernel_library
+    from kprof.errors import KprofError
+    from kprof.hardware.machine import load
+    from kprof.harness.sources import jobs_of
+    from kprof.harness.targets import Options
+
+    for name in kernel_library.bundled():
+        whole = kernel_library.load(name)
+        for kernel in (whole, *(whole.part(part) for part in whole.parts)):
+            for case in list(kernel.shapes) if all_cases else list(kernel.shapes)[:1]:
+                for arch in architectures:
+                    try:
+                        yield from jobs_of(kernel, load(arch), Options(case=case))
+                    except KprofError as error:
+                        print(f"left out: {kernel.name} {case} {arch}: {error.message}", file=sys.stderr)
+
+
+def survey(architectures: list[str], *, all_cases: bool, workers: int) -> Iterator[tuple[str, str, Any, list[str]]]:
+    """Kernel, architecture, findings and crashes of each compiled kernel."""
+    from dataclasses import replace
+
+    from kprof.errors import KprofError
+    from kprof.hardware.machine import find_product
+    from kprof.harness.compile import compile_many
+    from kprof.harness.sources import loaded
+    from kprof_analyzers.advice import rules
+    from kprof_analyzers.pipeline import facts_of
+
+    wanted = list(jobs(architectures, all_cases=all_cases))
+    for outcome in compile_many([job.request for job in wanted], workers):
+        job = wanted[outcome.index]
+        arch = job.machine.name
+        try:
+            kernel = replace(loaded(job, outcome.result()), product=find_product(PRODUCTS.get(arch, "")))
+        except KprofError as error:
+            print(f"left out: {job.name} {arch}: {error.message[:160]}", file=sys.stderr)
+            continue
+        facts, _notes = facts_of(kernel)
+        findings, crashes = [], []
+        for rule in rules():
+            try:
+                findings.extend(rule.analyze(facts).findings)
+            except Exception:  # noqa: BLE001 - a crash of a rule is what the survey looks for
+                crashes.append(f"{rule.id} on {job.name} {arch}\n{traceback.format_exc()}")
+        yield job.name, arch, findings, crashes
+
+
+def table(fired: dict[str, dict[str, set[str]]], kernels: dict[str, set[str]]) -> list[str]:
+    """A row a rule; returns the rules that fire on more than half of all kernels."""
+    from kprof_analyzers.advice import rules
+
+    total = sum(len(names) for names in kernels.values())
+    print(f"{'rule':38} " + " ".join(f"{arch:>12}" for arch in kernels) + f" {'share':>7}")
+    often = []
+    for rule in rules():
+        counts = [len(fired[rule.id][arch]) for arch in kernels]
+        share = sum(counts) / max(1, total)
+        cells = " ".join(f"{n:5} of {len(kernels[arch]):3}" for n, arch in zip(counts, kernels, strict=True))
+        print(f"{rule.id} {rule.name:32} {cells} {100 * share:5.0f} %")
+        if share > 0.5:
+            often.append(rule.id)
+    return often
+
+
+def main() -> int:
+    """Print the survey."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--arch", default=",".join(PRODUCTS))
+    parser.add_argument("--all-cases", action="store_true")
+    parser.add_argument("--rule", help="print every finding of this rule instead")
+    parser.add_argument("-j", "--jobs", type=int, default=2)
+    arguments = parser.parse_args()
+    architectures = arguments.arch.split(",")
+    kernels: dict[str, set[str]] = {arch: set() for arch in architectures}
+    fired: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    crashed: list[str] = []
+    severities: Counter[str] = Counter()
+    for name, arch, findings, crashes in survey(
+        architectures, all_cases=arguments.all_cases, workers=arguments.jobs
+    ):
+        kernels[arch].add(name)
+        crashed += crashes
+        for finding in findings:
+            fired[finding.rule][arch].add(name)
+            severities[finding.severity.value] += 1
+            if arguments.rule in {finding.rule, "all"}:
+                place = f"{Path(finding.location.file).name}:{finding.location.line}" if finding.location else "-"
+                print(f"{finding.rule} {arch} {name} {place} {finding.severity.value}: {finding.message}", flush=True)
+    often = table(fired, kernels)
+    print(", ".join(f"{n} {severity}s" for severity, n in severities.most_common()))
+    for crash in crashed:
+        print(crash)
+    for rule in often:
+        print(f"{rule} fires on more than half of all kernels")
+    return 1 if crashed or often else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
