@@ -245,7 +245,7 @@ class Kernel:
 def resolve_fp8(shape: Shape, arch: str) -> dict[str, Any]:
     """A shape with the generic ``fp8_e4m3`` and ``fp8_e5m2`` replaced by the architecture's format.
 
-    gfx940 to gfx942 have the FNUZ formats, gfx950 and gfx12 the OCP ones (LLVM AMDGPUUsage, "FP8 conversion").
+    gfx940 to gfx942 have the FNUZ formats, gfx950 and gfx12 the OCP ones (LLVM's feature ``fp8-conversion-insts``).
     Architectures without either get OCP, which the kernel then declares as unsupported.
     """
     fnuz = arch.startswith("gfx94")
