@@ -85,14 +85,14 @@ def _write_json(path: str, content: dict[str, Any]) -> None:
 
 
 def _unsupported(name: str, archs: list[str]) -> dict[str, str] | None:
-    """Architecture to why it cannot run the default case; ``None`` when that is not known without Triton."""
-    from importlib.util import find_spec
-
+    """Architecture to why it cannot run the default case; ``None`` when that cannot be known: no usable Triton."""
     from kprof import kernel_library
+    from kprof.errors import KprofError
 
-    if find_spec("triton") is None:
+    try:
+        return _reasons(kernel_library.load(name), archs)
+    except KprofError:
         return None
-    return _reasons(kernel_library.load(name), archs)
 
 
 def _reasons(kernel: "Kernel", archs: list[str], case: str | None = None) -> dict[str, str]:

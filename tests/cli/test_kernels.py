@@ -82,3 +82,17 @@ def test_unknown_kernel_has_near_matches() -> None:
     """A mistyped name is an error that names the right one."""
     with pytest.raises(KprofError, match="did you mean 'softmax'"):
         run("show", "softmaxx")
+
+
+def test_list_without_triton_says_what_it_cannot_know(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bare installation lists every kernel; what only a loaded kernel can tell is null, not an empty answer."""
+    monkeypatch.setattr("kprof.kernel_library._run", _no_triton)
+
+    rows = json.loads(run("list", "--json", "-"))["kernels"]
+
+    assert {row["name"] for row in rows} == set(bundled())
+    assert all(row["unsupported"] is None and row["summary"] for row in rows)
+
+
+def _no_triton(*_state: object) -> None:
+    raise KprofError("Triton is not installed")
