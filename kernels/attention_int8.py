@@ -144,7 +144,7 @@ def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
     if shape["D"] <= 64:
         return {"BLOCK_M": 128, "BLOCK_N": 64, "num_warps": 8 if rdna else 4}
     if shape["D"] <= 128:
-        return {"BLOCK_M": 128, "BLOCK_N": 32, "num_warps": 8 if rdna else 4}
+        return {"BLOCK_M": 128, "BLOCK_N": 16 if rdna else 32, "num_warps": 8 if rdna else 4}
     return {"BLOCK_M": 64, "BLOCK_N": 32, "num_warps": 8}
 
 

@@ -150,8 +150,7 @@ def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
     if shape["D"] <= 64:
         return {"BLOCK_N": 64, "num_warps": 8, "WORKGROUPS_PER_CU": 1} if rdna else {"BLOCK_N": 64}
     if shape["D"] <= 128:
-        small = {"BLOCK_N": 16 if arch == "gfx1100" else 32, "num_warps": 8, "WORKGROUPS_PER_CU": 1}
-        return small if rdna else {}
+        return {"BLOCK_N": 16, "num_warps": 8, "WORKGROUPS_PER_CU": 1} if rdna else {}
     return {"BLOCK_M": 64, "num_warps": 8, "WORKGROUPS_PER_CU": 1}
 
 
