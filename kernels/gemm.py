@@ -242,8 +242,8 @@ def reference(inputs: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
 def tolerance(shape: Shape) -> tuple[float, float]:
     """Rounding of the result, and of a float32 sum of K products of size 1, which grows to sqrt(K).
 
-    Matrix units may cut instead of round when they add (NVIDIA's do): then the error grows with each of about K / 8
-    steps. Integers are exact.
+    K errors of half a unit of that sum, all in one direction, would be K**1.5 * 2**-24: matrix units need not round
+    each addition to nearest. A quarter of it is allowed. Integers are exact.
     """
     if shape["dtype"] == "i8":
         return 0.0, 0.5
