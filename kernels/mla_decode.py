@@ -152,8 +152,7 @@ def mla_decode_reduce_kernel(
     top = tl.max(lse, axis=0)
     base = tl.where(top == -float("inf"), 0.0, top)
     weight = tl.exp2(lse - base)
-    total = tl.sum(weight, axis=0)
-    total = tl.where(total > 0.0, total, 1.0)
+    total = tl.maximum(tl.sum(weight, axis=0), 1.0)  # the top run weighs 1: below it is only a query without tokens
     run_out_ptr += row.to(tl.int64) * SPLITS * DV
     out = tl.load(run_out_ptr + split[:, None] * DV + d[None, :], mask=(split < SPLITS)[:, None], other=0.0)
     out = tl.sum(out * (weight / total)[:, None], axis=0)
