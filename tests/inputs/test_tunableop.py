@@ -26,7 +26,7 @@ def results(tmp_path):
     return tunableop.read(path)
 
 
-def test_solutions_and_validators(results):
+def test_16_solutions_and_validators(results):
     """Three-field lines, then four-field lines; problems taken apart."""
     assert results.arch == "gfx942"
     one = results.solutions[2]

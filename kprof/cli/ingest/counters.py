@@ -99,7 +99,6 @@ def _plain(row: Any) -> dict[str, Any]:
 
 def _show(data: "Data", top: int, *, no_color: bool) -> None:
     from kprof.cli._tables import rows_table
-    from kprof.inputs.rocprof import short
 
     console = terminal(no_color=no_color)
     groups: dict[tuple[str, str, str], list[int]] = {}
@@ -117,17 +116,26 @@ def _show(data: "Data", top: int, *, no_color: bool) -> None:
     kernels = _timed(data)
     if len(kernels):
         total = float(kernels["total_ns"].sum()) or 1.0
+        best = kernels.head(top)
         shown = [
-            [short(str(name)), row["calls"], row["total_ns"] / 1e6, row["total_ns"] / row["timed"] / 1e3,
-             f"{row['total_ns'] / total:.1%}"]
-            for name, row in kernels.head(top).iterrows()
-        ]  # fmt: skip
+            [label, row["calls"], row["total_ns"] / 1e6, row["total_ns"] / row["timed"] / 1e3, row["total_ns"] / total]
+            for label, (_, row) in zip(_labels([str(name) for name in best.index]), best.iterrows(), strict=True)
+        ]
+        shown = [[*cells, f"{share:.1%}"] for *cells, share in shown]
         print()
         print(rows_table(["kernel", "calls", "total ms", "mean us", "share"], shown))
         if len(kernels) > top:
             print(f"... and {len(kernels) - top:,} more kernels (--top)")
     _show_counters(data, console)
     _show_issues(data.issues, console)
+
+
+def _labels(names: list[str]) -> list[str]:
+    """Short names; the whole name where two kernels would look the same."""
+    from kprof.inputs.rocprof import short
+
+    brief = [short(name) for name in names]
+    return [name if brief.count(one) > 1 else one for name, one in zip(names, brief, strict=True)]
 
 
 def _timed(data: "Data") -> "pd.DataFrame":

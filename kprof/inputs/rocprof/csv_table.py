@@ -69,7 +69,6 @@ def read_table(opened: Opened, kinds: Mapping[int, Kind], part: Part) -> RawTabl
     width = len(heading(opened))
     names = [str(position) for position in range(width)]
     wanted = {str(position): kind for position, kind in kinds.items() if kind != "skip"}
-    _note_missing_end(opened, part)
     reader = _Reader(opened, names, list(wanted))
     types = {name: _arrow_type(kind) for name, kind in wanted.items()}
     try:
@@ -87,12 +86,6 @@ def read_table(opened: Opened, kinds: Mapping[int, Kind], part: Part) -> RawTabl
 
 def _first_sentence(error: Exception) -> str:
     return str(error).splitlines()[0][:200]
-
-
-def _note_missing_end(opened: Opened, part: Part) -> None:
-    if bytes(opened.body[-1:]) != b"\n":
-        part.complain("no-final-line-end", "note", "the last line has no line end: if the file was cut there, "
-                      "its last value may be too short")  # fmt: skip
 
 
 @dataclass

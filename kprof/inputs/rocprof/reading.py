@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from kprof.errors import KprofError
+from kprof.inputs.rocprof.database import is_database
 from kprof.inputs.rocprof.format import recognise
 from kprof.inputs.rocprof.model import Data, Issue, Part, Source
 from kprof.inputs.rocprof.opening import MAX_UNPACKED, Opened, files_of, open_file
@@ -85,6 +86,9 @@ def read_file(path: Path, *, max_unpacked: int = MAX_UNPACKED) -> Part | None:
     part = Part(Source(str(path), found.tool, found.name, role=found.role))
     if opened.damage:
         part.complain("damaged-packing", "error", opened.damage)
+    if not is_database(opened.head) and not opened.head.lstrip().startswith(b"{") and bytes(opened.body[-1:]) != b"\n":
+        words = "the last line has no line end: if the file was cut there, its last value may be too short"
+        part.complain("no-final-line-end", "note", words)
     found.read(opened, part)
     return part
 

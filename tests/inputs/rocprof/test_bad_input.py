@@ -89,6 +89,17 @@ def test_any_records_after_a_heading_are_refused_or_read(tmp_path_factory, recor
     outcome(path)
 
 
+def test_a_cut_v3_json_gives_the_records_before_the_cut(files, tmp_path):
+    """Cut inside the third dispatch: two are read, and the result says that more are missing."""
+    whole = (files / "v3_json/results.json").read_bytes()
+    path = tmp_path / "cut.json"
+    path.write_bytes(whole[: whole.index(b'"dispatch_id": 3', whole.index(b'"buffer_records": {"kernel')) + 20])
+    data = outcome(path)
+    assert isinstance(data, rocprof.Data)
+    assert data.dispatches["duration_ns"].tolist() == [10_000, 40_000]
+    assert data.issues[0].kind == "damaged-json"
+
+
 def test_a_missing_column_is_named(files, tmp_path):
     """Without Counter_Value or End_Timestamp a file says nothing."""
     for name, column in (

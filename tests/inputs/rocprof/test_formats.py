@@ -203,3 +203,17 @@ def test_columns_are_documented(files):
         for name in data.names():
             unknown = set(data.table(name).columns) - set(rocprof.COLUMNS[name]) - extra
             assert not unknown, (folder.name, name)
+
+
+def test_importing_the_reader_loads_nothing_heavy():
+    """pandas, pyarrow and numpy come in when the first file is read."""
+    import subprocess
+    import sys
+
+    code = (
+        "import sys, kprof.inputs.rocprof; print(sorted({'pandas', 'pyarrow', 'numpy'} & set(sys.modules)))"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=Path(__file__).parents[3]
+    )
+    assert ran.stdout.strip() == "[]"

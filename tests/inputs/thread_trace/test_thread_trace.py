@@ -61,7 +61,7 @@ def as_json(extra: int = 0) -> str:
         ("\ufeff" + first().replace("\n", "\r\n"), "ATT CSV"),
     ],
 )
-def test_every_layout_gives_the_same_instructions(tmp_path, text, layout):
+def test_15_every_layout_gives_the_same_instructions(tmp_path, text, layout):
     """Addresses, hits, clocks and lines of the same four instructions."""
     path = tmp_path / "x"
     path.write_bytes(text.encode())

@@ -1,5 +1,6 @@
 """rocprofv3 ``results.json``: root ``rocprofiler-sdk-tool``, a list with one entry a process."""
 
+import re
 from typing import Any
 
 import msgspec
@@ -12,6 +13,7 @@ from kprof.inputs.rocprof.frames import factorised
 from kprof.inputs.rocprof.model import Columns, Part
 from kprof.inputs.rocprof.opening import Opened
 
+_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
 _CALLS = ("hip_api", "hsa_api", "marker_api", "rccl_api", "rocdecode_api", "rocjpeg_api")
 
 
@@ -20,14 +22,7 @@ def _recognise(opened: Opened) -> float:
 
 
 def _read(opened: Opened, part: Part) -> None:
-    try:
-        document = msgspec.json.decode(bytes(opened.body), type=Document)
-    except (msgspec.DecodeError, msgspec.ValidationError, UnicodeDecodeError) as error:
-        raise KprofError(
-            f"not readable as rocprofv3 JSON: {error}",
-            path=str(opened.path),
-            hint="a file cut off in the middle cannot be used; rocpd databases survive that better",
-        ) from error
+    document = _document(bytes(opened.body), opened, part)
     if not document.processes:
         raise KprofError("no process in the file", path=str(opened.path))
     gathered: dict[str, list[Columns]] = {}
@@ -41,6 +36,39 @@ def _read(opened: Opened, part: Part) -> None:
     part.describe(rows=sum(len(next(iter(t.values()))) for n, t in part.tables.items() if n != "agents"))
     if not part.source.rows:
         part.complain("no-records", "warning", "the file describes the machine but has no records")
+
+
+def _document(data: bytes, opened: Opened, part: Part) -> Document:
+    try:
+        return msgspec.json.decode(data, type=Document)
+    except (msgspec.DecodeError, msgspec.ValidationError, UnicodeDecodeError) as error:
+        reason = str(error)
+    shorter = _repaired(data)
+    try:
+        document = msgspec.json.decode(shorter, type=Document)
+    except (msgspec.DecodeError, msgspec.ValidationError, UnicodeDecodeError):
+        raise KprofError(f"not readable as rocprofv3 JSON: {reason}", path=str(opened.path)) from None
+    share = len(shorter) / len(data)
+    part.complain("damaged-json", "error", f"the JSON is cut off or damaged ({reason}); the records in its first "
+                  f"{share:.0%} were read")  # fmt: skip
+    return document
+
+
+def _repaired(data: bytes) -> bytes:
+    """The beginning up to the last whole object of a list, with the brackets closed that are open there."""
+    stack: list[bytes] = []
+    end, open_there = 0, b""
+    for token in _TOKEN.finditer(data):
+        sign = token[0][:1]
+        if sign in b"[{":
+            stack.append(sign)
+        elif sign in b"]}":
+            if not stack:
+                break
+            stack.pop()
+            if sign == b"}" and stack and stack[-1] == b"[":
+                end, open_there = token.end(), b"".join(stack)
+    return data[:end] + open_there[::-1].translate(bytes.maketrans(b"[{", b"]}"))
 
 
 def _stack(pieces: list[Columns]) -> Columns:
