@@ -22,6 +22,7 @@ MAX_FOOTER = 64 << 20
 _EVENTS_KEY = re.compile(rb'"traceEvents"\s*:\s*\[')
 _LIST_END = re.compile(rb"\}\s*\]")
 _END_GUESSES = 8
+_CLOSING = ord("]")
 
 
 class TraceReader(Generic[E]):
@@ -58,22 +59,25 @@ class TraceReader(Generic[E]):
         carry = self._header(source)
         offset = self.bytes_read - len(carry)
         for block in source:
-            data = carry + block
+            # One buffer, opened as a list: the closing bracket is then set in place, and nothing is copied again.
+            data = bytearray(b"[")
+            data += carry
+            data += block
             cut = last_boundary(data)
             if cut is None:
                 if len(data) <= self._block * 2:
-                    carry = data
+                    carry = bytes(data[1:])
                     continue
                 cut = len(data)
-            events, end, kept = self._decode(data, cut, offset)
+            events, footer, rest = self._decode(data, cut, offset)
             self.events_read += len(events)
             if events:
                 yield events
-            if end is not None:
-                self._footer(data[end + 1 :], source)
+            if footer is not None:
+                self._footer(footer, source)
                 return
-            offset += kept
-            carry = data[kept:]
+            offset += len(carry) + len(block) - len(rest)
+            carry = rest
         yield from self._tail(carry, offset)
 
     def refuse_other_lists(self) -> None:
@@ -121,15 +125,24 @@ class TraceReader(Generic[E]):
         self.metadata.update(header)
         return True
 
-    def _decode(self, data: bytes, cut: int, offset: int) -> tuple[list[E], int | None, int]:
-        """Events of ``data[:cut]``; the index of the list's end if it was met; from where on to keep bytes."""
+    def _decode(self, data: bytearray, cut: int, offset: int) -> tuple[list[E], bytes | None, bytes]:
+        """Events before ``cut``; what follows the list if its end was met; what to keep for the next block."""
+        at_end = cut == len(data)
+        if at_end:
+            data += b"]"
+        replaced = data[cut]
+        data[cut] = _CLOSING
         try:
-            events = self._decode_many(b"[" + data[:cut] + b"]")
+            # Raw arguments keep views of the buffer: it is never resized after this.
+            events = self._decode_many(memoryview(data)[: cut + 1])
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            return self._repair.events(data, offset, final=False)  # type: ignore[return-value]
-        following = data.find(b",", cut)
-        # Only blanks stand between the cut and the comma; without a comma the cut was the end of the data.
-        return events, None, following + 1 if following >= 0 else len(data)
+            data[cut] = replaced
+            body = bytes(data[1:cut] if at_end else data[1:])
+            repaired, end, kept = self._repair.events(body, offset, final=False)
+            return repaired, None if end is None else body[end + 1 :], body[kept:]  # type: ignore[return-value]
+        data[cut] = replaced
+        # Only blanks stand between the cut and the comma.
+        return events, None, b"" if at_end else bytes(data[data.find(b",", cut) + 1 :])
 
     def _tail(self, data: bytes, offset: int) -> Iterator[list[E]]:
         for match in list(_LIST_END.finditer(data))[: -_END_GUESSES - 1 : -1]:
