@@ -1,5 +1,6 @@
-"""The one exception that the command line turns into a message and exit code 2."""
+"""The one exception that the command line turns into a message and exit code 2, and words for mistyped names."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 
@@ -27,3 +28,18 @@ class KprofError(Exception):
         where = ", ".join(part for part in (self.path, self.place) if part)
         text = f"{where}: {self.message}" if where else self.message
         return f"{text}\n  {self.hint}" if self.hint else text
+
+
+def near(word: str, known: Iterable[str]) -> str:
+    """``"; did you mean 'x' or 'y'?"`` for a mistyped word, or nothing."""
+    # Only a mistake pays for the import.
+    from difflib import get_close_matches
+
+    matches = get_close_matches(word, list(known), n=3, cutoff=0.5)
+    return f"; did you mean {' or '.join(repr(match) for match in matches)}?" if matches else ""
+
+
+def near_hint(word: str, known: Iterable[str], otherwise: str) -> str:
+    """The same as a sentence of its own, or ``otherwise`` with the whole list."""
+    names = list(known)
+    return near(word, names).removeprefix("; ") or f"{otherwise} {', '.join(names)}"

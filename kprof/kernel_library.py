@@ -18,8 +18,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from kprof.errors import KprofError
-from kprof.kernel_spec import Config, Kernel, Launch, Shape, near
+from kprof.errors import KprofError, near
+from kprof.kernel_spec import Config, Kernel, Launch, Shape
 
 _WRAPPERS = {"Autotuner", "Heuristics"}
 _FUNCTIONS = {"JITFunction", "InterpretedFunction"}

@@ -9,11 +9,11 @@ compiles from it without a GPU, and ``run`` launches with it too (:func:`execute
 """
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from kprof.errors import KprofError
+from kprof.errors import KprofError, near
 
 Shape = Mapping[str, Any]
 """Problem parameters by name: sizes, flags and ``dtype``, for example ``{"M": 4096, "dtype": "fp16"}``.
@@ -334,11 +334,3 @@ def execute(entry: Any, launch: Launch, tensors: Mapping[str, Any], config: Conf
     dropped = frozenset() if on_amd() else _AMD_OPTIONS
     options = {k: v for k, v in split_config(config)[1].items() if k not in dropped}
     entry[launch.grid](**args, **options)
-
-
-def near(word: str, known: Iterable[str]) -> str:
-    """``"; did you mean 'x'?"`` for a mistyped word, or nothing."""
-    from difflib import get_close_matches
-
-    matches = get_close_matches(word, list(known), n=3, cutoff=0.5)
-    return f"; did you mean {' or '.join(repr(m) for m in matches)}?" if matches else ""

@@ -14,7 +14,7 @@ from typer.core import TyperGroup
 from typer.main import get_command as to_click
 
 from kprof import __version__
-from kprof.errors import KprofError
+from kprof.errors import KprofError, near
 
 # Newer typers carry a click of their own: its types are therefore written as Any here.
 _NOT_COMMANDS = {"app", "common"}
@@ -43,8 +43,6 @@ class CommandFolder(TyperGroup):
 
     def resolve_command(self, ctx: typer.Context, args: list[str]) -> Any:  # type: ignore[override]
         """As usual, with near matches for a mistyped command."""
-        from kprof.cli.common import near
-
         if args and not args[0].startswith("-") and args[0] not in self.list_commands(ctx):
             ctx.fail(f"no command {args[0]!r}{near(args[0], self.list_commands(ctx))}")
         return super().resolve_command(ctx, args)

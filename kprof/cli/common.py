@@ -38,14 +38,6 @@ NoColorOption = Annotated[bool, typer.Option("--no-color", help="No colours, wha
 VerboseOption = Annotated[int, typer.Option("--verbose", "-v", count=True, help="More detail; -vv for all of it.")]
 
 
-def near(word: str, known: Iterable[str], limit: int = 3) -> str:
-    """``"; did you mean 'x' or 'y'?"`` for a mistyped word, or nothing."""
-    from difflib import get_close_matches
-
-    matches = get_close_matches(word, list(known), n=limit, cutoff=0.5)
-    return f"; did you mean {' or '.join(repr(m) for m in matches)}?" if matches else ""
-
-
 def value_of(text: str) -> Any:
     """A knob's value from text: int (``0x`` too), float, true/false/none, else the text itself."""
     lowered = text.strip().lower()

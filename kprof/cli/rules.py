@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
-from kprof.cli.common import JsonOption, NoColorOption, near, terminal, write_output
-from kprof.errors import KprofError
+from kprof.cli.common import JsonOption, NoColorOption, terminal, write_output
+from kprof.errors import KprofError, near
 
 HELP = "The rules: list them, or explain one."
 

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from kprof import __version__
-from kprof.errors import KprofError
+from kprof.errors import KprofError, near
 from kprof.harness.bench_document import BenchReport, Device, Measurement, Task
 from kprof.harness.bench_pool import Runner
 from kprof.harness.bench_providers import NAMES
 from kprof.harness.bench_providers import providers as known_providers
-from kprof.kernel_spec import ELEMENT_TYPES, Config, Kernel, Shape, near
+from kprof.kernel_spec import ELEMENT_TYPES, Config, Kernel, Shape
 
 
 @dataclass(frozen=True)

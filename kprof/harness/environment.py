@@ -3,9 +3,8 @@
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from difflib import get_close_matches
 
-from kprof.errors import KprofError
+from kprof.errors import KprofError, near_hint
 from kprof.harness.triton_versions import installed
 
 SWITCHES: Mapping[str, str] = {
@@ -46,8 +45,7 @@ def check(environment: Mapping[str, str | None]) -> None:
     """
     for name, value in environment.items():
         if name not in SWITCHES and not name.startswith(("LLVM_", "MLIR_")) and not _in_knobs(name):
-            near = get_close_matches(name, SWITCHES, n=3, cutoff=0.5)
-            hint = f"did you mean {' or '.join(near)}?" if near else f"known are {', '.join(sorted(SWITCHES))}"
+            hint = near_hint(name, sorted(SWITCHES), "known are")
             raise KprofError(f"{name} is no environment variable that changes how Triton compiles", hint=hint)
         if value is not None and "\0" in value:
             raise KprofError(f"the value of {name} has a zero byte")

@@ -1,10 +1,9 @@
 """Backend options of a request, checked before Triton sees them: it would drop unknown ones without a word."""
 
-from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
+from collections.abc import Mapping
 from typing import Any
 
-from kprof.errors import KprofError
+from kprof.errors import KprofError, near_hint
 
 
 def check(options: Mapping[str, Any], defaults: Mapping[str, Any], version: tuple[int, int]) -> dict[str, Any]:
@@ -42,12 +41,3 @@ def _number(name: str, value: int) -> int:
     if name == "num_warps" and (value == 0 or value & (value - 1)):
         raise KprofError(f"num_warps must be a power of two, got {value}", hint="1, 2, 4, 8, 16 or 32")
     return value
-
-
-def near_hint(name: str, known: Iterable[str], otherwise: str) -> str:
-    """``did you mean 'x'?``, or the whole list."""
-    names = list(known)
-    near = get_close_matches(name, names, n=3, cutoff=0.5)
-    if near:
-        return f"did you mean {' or '.join(repr(item) for item in near)}?"
-    return f"{otherwise} {', '.join(names)}"

@@ -225,7 +225,7 @@ def _finish(found: list[PassRecord], match: re.Match[str], body: str) -> None:
 
 
 def _metric(name: str) -> Metric:
-    from kprof.harness.options import near_hint
+    from kprof.errors import near_hint
 
     if name not in METRICS:
         raise KprofError(f"there is no metric {name!r} of a pass", hint=near_hint(name, METRICS, "there are"))

@@ -14,8 +14,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from kprof.errors import KprofError
-from kprof.harness.options import near_hint
+from kprof.errors import KprofError, near_hint
 from kprof.harness.request import CompileRequest
 from kprof.harness.source import Function, load_function
 from kprof.harness.specialize import DIVISIBILITY, from_launch

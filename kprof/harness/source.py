@@ -10,14 +10,13 @@ import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from functools import cached_property
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from kprof.errors import KprofError
+from kprof.errors import KprofError, near_hint
 from kprof.harness.dependencies import Dependencies, dependencies, is_own, unchanged
 
 _PREFIX = "_kprof_user_"
@@ -196,9 +195,7 @@ def load_function(path: str | Path, name: str) -> Function:
     if value is None:
         value = _by_qualified_name(module, name)
     if value is None:
-        near = get_close_matches(name, list(known), n=3, cutoff=0.5)
-        has = f"its Triton functions are {', '.join(known)}" if known else "it has no Triton functions"
-        hint = f"did you mean {' or '.join(repr(m) for m in near)}?" if near else has
+        hint = near_hint(name, known, "its Triton functions are") if known else "it has no Triton functions"
         raise KprofError(f"has no function {name!r}", path=str(path), hint=hint)
     function = unwrap(value, path=Path(path).absolute(), name=name, module=module)
     if function is None:

@@ -97,7 +97,7 @@ def bind(function: Function, args: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         KprofError: an argument is unknown or missing.
     """
-    from kprof.harness.options import near_hint
+    from kprof.errors import near_hint
 
     known = function.arguments
     for name in args:
@@ -213,7 +213,7 @@ def storage_bytes(tensor: Tensor) -> int:
     Raises:
         KprofError: its dtype is none of Triton's.
     """
-    from kprof.harness.options import near_hint
+    from kprof.errors import near_hint
 
     if tensor.dtype not in ELEMENT_TYPES:
         raise KprofError(
