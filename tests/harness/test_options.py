@@ -62,7 +62,7 @@ def test_unknown_variable():
     """A misspelt switch would silently do nothing."""
     with pytest.raises(KprofError) as caught:
         environment.check({"AMDGCN_USE_BUFFER_OP": "1"})
-    assert caught.value.hint.startswith("did you mean AMDGCN_USE_BUFFER_OPS")
+    assert caught.value.hint.startswith("did you mean 'AMDGCN_USE_BUFFER_OPS'")
     environment.check({"AMDGCN_USE_BUFFER_OPS": "1", "TRITON_HIP_USE_ASYNC_COPY": None, "LLVM_IR_ENABLE_DUMP": "1"})
 
 
