@@ -6,7 +6,7 @@ from math import prod
 
 from kprof.inputs.mlir import Module, Operation, Scalar, Tensor
 from kprof.inputs.mlir.model import Pointer
-from kprof_analyzers.memory.dataflow import Dataflow, flow_of
+from kprof_analyzers.memory.dataflow import Dataflow, argument, flow_of
 
 _DEPTH = 200
 
@@ -17,7 +17,7 @@ class Stride:
 
     Attributes:
         factor: constant part.
-        symbols: SSA names that it is multiplied by, without the percent sign; run-time values.
+        symbols: names of the run-time values that it is multiplied by.
     """
 
     factor: int = 1
@@ -47,19 +47,18 @@ def strides(load: Operation) -> Steps | None:
 
     Works for ``tt.load`` on pointers and for AMD's buffer operations.
     """
-    name = address(load)
-    return None if name is None else _Reader(load.module).steps(name)
+    value = address(load)
+    return None if value is None else _Reader(load.module).steps(value)
 
 
 def address(load: Operation) -> str | None:
-    """SSA name of the tensor of pointers or offsets."""
-    if not load.operands:
-        return None
-    if load.name.startswith("amdg.buffer"):
-        at = load.text.find("[")
-        inside = load.text[at + 1 : load.text.find("]", at)].strip() if at >= 0 else ""
-        return inside if inside.startswith("%") else None
-    return load.operands[0]
+    """The tensor of pointers or offsets, as a value of the module's data flow."""
+    values = flow_of(load.module).inputs(load)
+    if not load.name.startswith("amdg.buffer"):
+        return values[0] if values else None
+    at = load.text.find("[")
+    inside = load.text[at + 1 : load.text.find("]", at)].strip() if at >= 0 else ""
+    return next((v for v, name in zip(values, load.operands, strict=False) if name == inside), None)
 
 
 def tile(load: Operation) -> Tensor | None:
@@ -101,9 +100,9 @@ class _Reader:
         if op.name == "tt.make_range":
             return {0: Stride()}
         if op.name in _SAME:
-            return self.steps(op.operands[0], depth)
+            return self.steps(self.flow.inputs(op)[0], depth)
         if op.name == "tt.expand_dims":
-            inner, axis = self.steps(op.operands[0], depth), op.attributes.get("axis")
+            inner, axis = self.steps(self.flow.inputs(op)[0], depth), op.attributes.get("axis")
             if inner is None or not isinstance(axis, int):
                 return None
             return {a + (a >= axis): step for a, step in inner.items()}
@@ -114,13 +113,13 @@ class _Reader:
         return None
 
     def _transposed(self, op: Operation, depth: int) -> Steps | None:
-        inner, order = self.steps(op.operands[0], depth), op.attributes.get("order")
+        inner, order = self.steps(self.flow.inputs(op)[0], depth), op.attributes.get("order")
         if inner is None or not isinstance(order, list | tuple):
             return None
         return {place: inner[axis] for place, axis in enumerate(order) if axis in inner}
 
     def _binary(self, op: Operation, depth: int) -> Steps | None:
-        left, right = (self.steps(operand, depth) for operand in op.operands[:2])
+        left, right = (self.steps(value, depth) for value in self.flow.inputs(op)[:2])
         if left is None or right is None:
             return None
         if op.name in {"arith.addi", "tt.addptr", "arith.subi"}:
@@ -131,7 +130,7 @@ class _Reader:
         if op.name == "arith.muli":
             if left and right:
                 return dict.fromkeys({**left, **right}, None)
-            varying, uniform = (left, op.operands[1]) if left else (right, op.operands[0])
+            varying, uniform = (left, self.flow.inputs(op)[1]) if left else (right, self.flow.inputs(op)[0])
             factor, symbols = self._uniform(uniform)
             return {a: None if step is None else step.times(factor, symbols) for a, step in varying.items()}
         if op.name == "arith.remsi" and not right:
@@ -139,19 +138,19 @@ class _Reader:
             return left
         return dict.fromkeys({**left, **right}, None)
 
-    def _uniform(self, name: str) -> tuple[int, tuple[str, ...]]:
+    def _uniform(self, value: str) -> tuple[int, tuple[str, ...]]:
         """A value that is the same for all lanes: its constant, or its name."""
         for _ in range(_DEPTH):
-            op = self.flow.producer(name)
+            op = self.flow.producer(value)
             if op is None:
                 break
-            value = _constant(op)
-            if value is not None:
-                return value, ()
+            constant = _constant(op)
+            if constant is not None:
+                return constant, ()
             if op.name not in _SAME and op.name != "tt.splat":
                 break
-            name = op.operands[0]
-        return 1, (name.lstrip("%"),)
+            value = self.flow.inputs(op)[0]
+        return 1, (argument(value),)
 
 
 _SAME = {

@@ -1,4 +1,4 @@
-"""Where a value of a TTGIR module comes from and where it goes, through loops."""
+"""Where a value of a TTGIR module comes from and where it goes, through loops and through LDS."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -8,6 +8,8 @@ from kprof.inputs.mlir import Module, Operation
 
 _CARRIED = re.compile(r"(%[\w$.-]+)\s*=\s*(%[\w$.-]+(?:#\d+)?)")
 _ARGUMENT = re.compile(r"(%[\w$.-]+): ")
+_REGIONS = {"scf.for", "scf.while", "scf.if", "tt.reduce", "tt.scan", "builtin.module", "tt.func"}
+_LDS_WRITES = ("ttg.local_store", "amdg.buffer_load_to_local", "ttg.async_copy_global_to_local")
 
 Stop = Callable[[Operation], bool]
 
@@ -15,91 +17,149 @@ Stop = Callable[[Operation], bool]
 class Dataflow:
     """Producers and users of the values of a module.
 
-    A value that a loop carries has two producers: its initial value and what the loop yields for it.
+    MLIR uses a name again once the region that defined it has ended, so that values have identifiers of their own
+    here: :meth:`inputs` gives those of an operation's operands. A value that a loop carries has two producers: its
+    initial value and what the loop yields for it.
     """
 
     def __init__(self, module: Module) -> None:
-        """Read the loops' carried values; everything else is looked up when asked for."""
+        """Resolve all names of a module, in one pass."""
         self.module = module
-        self._definitions = module.definitions
+        self._inputs: list[tuple[str, ...]] = [()] * len(module.operations)
+        self._results: list[tuple[str, ...]] = [()] * len(module.operations)
+        self._producers: dict[str, Operation] = {}
+        self._users: dict[str, list[Operation]] = {}
         self._initial: dict[str, str] = {}
         self._yielded: dict[str, str] = {}
         self._passed: dict[str, list[str]] = {}
-        yields = {op.parent: op for op in module.named("scf.yield") if op.parent is not None}
-        for loop in module.named("scf.for"):
-            carried = _CARRIED.findall(loop.text.partition("iter_args(")[2].partition(") ->")[0])
-            last = yields.get(loop.index)
-            values = last.operands if last is not None else ()
-            for position, (name, initial) in enumerate(carried):
-                self._initial[name] = initial
-                self._passed.setdefault(initial, []).append(name)
-                if position < len(values):
-                    self._yielded[name] = values[position]
-                    self._passed.setdefault(values[position], []).append(name)
-                    if position < len(loop.results):
-                        self._yielded[loop.results[position]] = values[position]
-                        self._passed[values[position]].append(loop.results[position])
-        self._users: dict[str, list[Operation]] = {}
+        self._carried: dict[int, list[str]] = {}
+        self._written: dict[str, list[Operation]] = {}
+        self._visible: list[tuple[int | None, dict[str, str]]] = [(None, {})]
         for op in module.operations:
-            if op.name not in {"scf.for", "scf.yield"}:
-                for operand in op.operands:
-                    self._users.setdefault(operand, []).append(op)
+            self._read(op)
+        for name in _LDS_WRITES:
+            for op in module.named(name):
+                self._note_write(op)
 
-    def producer(self, name: str) -> Operation | None:
-        """The operation that makes a value; ``None`` for arguments and carried values."""
-        op = self._definitions.get(name)
+    def _read(self, op: Operation) -> None:
+        while len(self._visible) > 1 and self._visible[-1][0] != op.parent:
+            self._visible.pop()
+        self._inputs[op.index] = inputs = tuple(self._resolve(name) for name in op.operands)
+        if op.name == "scf.yield":
+            self._end_region(op, inputs)
+            return
+        self._results[op.index] = results = tuple(self._define(name, op.index) for name in op.results)
+        for value in results:
+            self._producers[value] = op
+        if op.name != "scf.for":
+            for value in inputs:
+                self._users.setdefault(value, []).append(op)
+        if op.name in _REGIONS:
+            self._visible.append((op.index, {}))
+        if op.name == "scf.for":
+            carried = _CARRIED.findall(op.text.partition("iter_args(")[2].partition(") ->")[0])
+            self._carried[op.index] = []
+            for name, initial in carried:
+                start = self._resolve(initial)
+                value = self._define(name, op.index)
+                self._carried[op.index].append(value)
+                self._initial[value] = start
+                self._passed.setdefault(start, []).append(value)
+
+    def _end_region(self, op: Operation, values: tuple[str, ...]) -> None:
+        """Give what a region yields to the next iteration and to the results of the operation around it."""
+        if op.parent is None:
+            return
+        carried, results = self._carried.get(op.parent, []), self._results[op.parent]
+        for position, value in enumerate(values):
+            following = [*carried[position : position + 1], *results[position : position + 1]]
+            if not carried:
+                # Of the two branches of an scf.if either may have made the value.
+                self._inputs[op.parent] += (value,)
+            for target in following:
+                self._passed.setdefault(value, []).append(target)
+                if carried:
+                    self._yielded[target] = value
+
+    def _resolve(self, name: str) -> str:
+        for _, names in reversed(self._visible):
+            if name in names:
+                return names[name]
+        return name
+
+    def _define(self, name: str, index: int) -> str:
+        names = self._visible[-1][1]
+        value = f"{name}@{index}"
+        names[name] = value
+        return value
+
+    def _note_write(self, op: Operation) -> None:
+        """Remember which allocation an operation writes to."""
+        for value in self._inputs[op.index]:
+            for source in self.back(value, stop=lambda o: not _is_view(o)):
+                if source.name == "ttg.local_alloc" and not source.operands:
+                    self._written.setdefault(self._results[source.index][0], []).append(op)
+
+    def inputs(self, op: Operation) -> tuple[str, ...]:
+        """The values that an operation takes, in the order of its operands."""
+        return self._inputs[op.index]
+
+    def results(self, op: Operation) -> tuple[str, ...]:
+        """The values that an operation makes."""
+        return self._results[op.index]
+
+    def producer(self, value: str) -> Operation | None:
+        """The operation that makes a value; ``None`` for arguments and for what loops carry or give."""
+        op = self._producers.get(value)
         return None if op is None or op.name == "scf.for" else op
 
-    def initial(self, name: str) -> str | None:
+    def initial(self, value: str) -> str | None:
         """What a loop's carried value begins with."""
-        return self._initial.get(name)
+        return self._initial.get(value)
 
-    def yielded(self, name: str) -> str | None:
-        """What an iteration gives to the next one, or the loop's result, for a carried value."""
-        return self._yielded.get(name)
-
-    def back(self, name: str, stop: Stop | None = None, *, carried: bool = True) -> Iterator[Operation]:
+    def back(
+        self, value: str, stop: Stop | None = None, *, carried: bool = True, memory: bool = False
+    ) -> Iterator[Operation]:
         """Every operation that a value depends on, nearest first; ``stop`` tells which ones end the search.
 
         Args:
-            name: the value.
+            value: as :meth:`inputs` gives it.
             stop: operations beyond which nothing is followed; they are given themselves.
             carried: also follow what earlier iterations of a loop made.
+            memory: also follow what was written to LDS, from the allocation to its writers.
         """
-        pending, seen = [name], {name}
-        for value in pending:
-            op = self.producer(value)
-            sources: list[str] = []
-            if op is not None:
-                yield op
-                sources = [] if stop is not None and stop(op) else list(op.operands)
-            else:
-                initial, before = self._initial.get(value), self._yielded.get(value)
+        pending, seen = [value], {value}
+        for current in pending:
+            op = self.producer(current)
+            if op is None:
+                initial, before = self._initial.get(current), self._yielded.get(current)
                 sources = [v for v in (initial, before if carried else None) if v is not None]
+            else:
+                yield op
+                sources = [] if stop is not None and stop(op) else list(self._inputs[op.index])
+                if memory and op.name == "ttg.local_alloc" and not op.operands:
+                    for writer in self._written.get(current, ()):
+                        yield writer
+                        sources += self._inputs[writer.index]
             for source in sources:
                 if source not in seen:
                     seen.add(source)
                     pending.append(source)
 
-    def forward(self, name: str, stop: Stop | None = None) -> Iterator[Operation]:
-        """Every operation that depends on a value, nearest first, through carried values too."""
-        pending, seen = [name], {name}
-        for value in pending:
-            following = list(self._passed.get(value, ()))
-            for op in self._users.get(value, ()):
-                yield op
-                if stop is None or not stop(op):
-                    following += op.results
-            for result in following:
-                if result not in seen:
-                    seen.add(result)
-                    pending.append(result)
+
+def _is_view(op: Operation) -> bool:
+    return op.name.startswith(("ttg.memdesc", "ttg.local_alloc", "tt.trans", "arith.select"))
 
 
 @lru_cache(maxsize=4)
 def flow_of(module: Module) -> Dataflow:
     """The data flow of a module; rules that look at the same module share it."""
     return Dataflow(module)
+
+
+def argument(value: str) -> str:
+    """Name of the kernel argument that a value would be: ``%K`` is ``K``."""
+    return value[1:].partition("@")[0]
 
 
 def arguments(module: Module) -> tuple[str, ...]:

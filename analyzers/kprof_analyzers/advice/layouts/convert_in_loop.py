@@ -5,9 +5,9 @@ from typing import ClassVar
 
 from kprof.analysis import KernelFacts
 from kprof.findings import Finding, Severity
-from kprof.inputs.mlir import Operation, Scalar, Tensor
+from kprof.inputs.mlir import Tensor
 from kprof_analyzers.advice.rule import NotCheckedError, Rule
-from kprof_analyzers.memory.linear_layout import WARP, UnknownLayoutError, linear
+from kprof_analyzers.memory.conversions import goes_through_lds
 from kprof_analyzers.source_lines import location_of
 
 # A vector that is converted, such as a row of maxima, costs next to nothing beside a tile.
@@ -44,7 +44,7 @@ class ConvertLayoutInLoop(Rule):
             raise NotCheckedError("there is no TTGIR")
         seen: set[tuple[object, str]] = set()
         for operation in facts.ttgir.named("ttg.convert_layout"):
-            if operation.loop is None or not _goes_through_lds(operation):
+            if operation.loop is None or not goes_through_lds(operation):
                 continue
             source, target = operation.operand_types[0], operation.result_types[0]
             assert isinstance(source, Tensor)
@@ -65,25 +65,6 @@ class ConvertLayoutInLoop(Rule):
                     "loop_depth": operation.loop_depth,
                 },
             )
-
-
-def _goes_through_lds(operation: Operation) -> bool:
-    """Whether data changes the wavefront; ``False`` too where the layouts are not known."""
-    types = (*operation.operand_types, *operation.result_types)
-    if len(types) != 2 or not all(isinstance(t, Tensor) and isinstance(t.element, Scalar) for t in types):
-        return False
-    source, target = types
-    assert isinstance(source, Tensor)
-    assert isinstance(target, Tensor)
-    if source.layout is None or target.layout is None:
-        return False
-    try:
-        one, other = linear(source.layout, source.shape), linear(target.layout, target.shape)
-    except UnknownLayoutError:
-        return False
-    # A wavefront that already holds what others hold too has nothing to fetch from them.
-    pairs = zip(one.bases[WARP], other.bases[WARP], strict=False)
-    return any(any(held) and held != wanted for held, wanted in pairs)
 
 
 def _name(tensor: Tensor) -> str:

@@ -8,6 +8,7 @@ from kprof.analysis import KernelFacts
 from kprof.findings import Finding, Severity
 from kprof.inputs.amdgcn import Instruction, InstructionClass, Loop
 from kprof_analyzers.advice.rule import Rule
+from kprof_analyzers.memory.transposition import transposed_operands
 from kprof_analyzers.scheduling.loops import own_instructions
 from kprof_analyzers.source_lines import busiest, location_of
 
@@ -42,19 +43,22 @@ class NarrowLdsAccess(Rule):
 
     def check(self, facts: KernelFacts) -> Iterable[Finding]:
         """See :meth:`Rule.check`."""
+        # A transposed operand is reported with its cause by a rule of its own.
+        explained = {line for found in transposed_operands(facts) for line in found.lines}
         parents = {loop.parent for loop in facts.program.loops}
         for loop in facts.program.loops:
             if loop.index not in parents:
-                yield from self._check_loop(facts, loop)
+                yield from self._check_loop(facts, loop, explained)
 
-    def _check_loop(self, facts: KernelFacts, loop: Loop) -> Iterable[Finding]:
+    def _check_loop(self, facts: KernelFacts, loop: Loop, explained: set[tuple[str, int]]) -> Iterable[Finding]:
         members = own_instructions(facts.program, loop)
         if not any(i.opcode.cls is InstructionClass.MATRIX for i in members):
             return
         by_line: dict[str, list[Instruction]] = defaultdict(list)
         for instruction in members:
-            if _moves_data(instruction):
-                by_line[str(location_of(instruction)[0])].append(instruction)
+            place = location_of(instruction)[0]
+            if _moves_data(instruction) and (place is None or (place.file, place.line) not in explained):
+                by_line[str(place)].append(instruction)
         for accesses in by_line.values():
             widths: dict[int, int] = defaultdict(int)
             for access in accesses:

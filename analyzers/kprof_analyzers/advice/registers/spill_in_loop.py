@@ -9,6 +9,7 @@ from kprof.analysis import KernelFacts
 from kprof.findings import Finding, Location, Severity
 from kprof.inputs.amdgcn import Instruction, InstructionClass
 from kprof_analyzers.advice.rule import Rule
+from kprof_analyzers.registers.scratch import has_no_spills
 from kprof_analyzers.scheduling.loops import is_scratch, own_instructions
 from kprof_analyzers.source_lines import busiest, location_of
 
@@ -45,6 +46,8 @@ class SpillInLoop(Rule):
 
     def check(self, facts: KernelFacts) -> Iterable[Finding]:
         """See :meth:`Rule.check`."""
+        if has_no_spills(facts):
+            return
         for loop in facts.program.loops:
             members = own_instructions(facts.program, loop)
             scratch = [i for i in members if is_scratch(i)]

@@ -8,6 +8,7 @@ from msgspec import UNSET
 from kprof.analysis import KernelFacts
 from kprof.findings import Finding, Severity
 from kprof_analyzers.advice.rule import Rule
+from kprof_analyzers.registers.scratch import has_no_spills
 from kprof_analyzers.scheduling.loops import is_scratch
 from kprof_analyzers.source_lines import busiest
 
@@ -35,6 +36,8 @@ class SpillOutsideLoop(Rule):
 
     def check(self, facts: KernelFacts) -> Iterable[Finding]:
         """See :meth:`Rule.check`."""
+        if has_no_spills(facts):
+            return
         scratch = [i for i in facts.program.instructions if is_scratch(i)]
         inside = {i for loop in facts.program.loops for i in loop.instructions}
         if not scratch or any(i.index in inside for i in scratch):

@@ -1,0 +1,74 @@
+"""KP405 tail-wave."""
+
+from collections.abc import Iterable
+from math import prod
+from typing import ClassVar
+
+from kprof.analysis import KernelFacts
+from kprof.findings import Finding, Severity
+from kprof_analyzers.advice.rule import NotCheckedError, Rule
+
+_ROUNDS = 4
+_IDLE = 0.25
+# AMD's tuning guide names this for the MI300X.
+_GUIDE = 1024
+_GUIDE_FAMILY = "CDNA3"
+
+
+class TailWave(Rule):
+    """The last round of workgroups leaves much of the GPU idle, or there are fewer workgroups than the guide asks for.
+
+    ## What it does
+    Divides the grid by the workgroups that the whole GPU holds at a time (CUs times resident workgroups). Reports it
+    when at least a quarter of all the places in all rounds stay empty in the last one. On CDNA 3 it also reports
+    grids of fewer than 1,024 workgroups.
+
+    ## Why it matters
+    A GPU that holds 608 workgroups needs two rounds for 609. With many rounds the loss is small; with one to four it
+    is a visible part of the time. It rests on workgroups taking equally long: with causal masks they do not.
+
+    ## Evidence
+    `workgroups`, `places`: at a time. `rounds`. `idle`: share of places that stay empty. `product`.
+
+    ## What to try
+    A tile that makes the grid a little smaller than a multiple of `places`; a persistent kernel; stream-K or split-K
+    for the last round.
+    """
+
+    id: ClassVar[str] = "KP405"
+    name: ClassVar[str] = "tail-wave"
+    severity: ClassVar[Severity] = Severity.NOTE
+
+    def check(self, facts: KernelFacts) -> Iterable[Finding]:
+        """See :meth:`Rule.check`."""
+        if facts.grid is None:
+            raise NotCheckedError("the launch's grid is not known")
+        if facts.product is None or facts.product.compute_units is None:
+            raise NotCheckedError("no product with a known number of CUs was named, such as --arch MI300X")
+        if facts.occupancy is None:
+            raise NotCheckedError("the occupancy is not known")
+        units, workgroups = facts.product.compute_units, prod(facts.grid)
+        # In WGP mode two CUs share what `workgroups_per_cu` counts.
+        shared = 2 if facts.program.registers.wgp_mode else 1
+        places = units // shared * facts.occupancy.workgroups_per_cu
+        if workgroups < units or not places:
+            return
+        rounds = -(-workgroups // places)
+        idle = 1 - workgroups / (rounds * places)
+        evidence = {
+            "workgroups": workgroups,
+            "places": places,
+            "rounds": rounds,
+            "idle": round(idle, 3),
+            "product": facts.product.name,
+        }
+        if 1 < rounds <= _ROUNDS and idle >= _IDLE:
+            yield self.finding(
+                f"{workgroups:,} workgroups take {rounds} rounds of {places:,}: {100 * idle:.0f} % of the places stay "
+                "empty in the last one",
+                evidence=evidence,
+            )
+        elif workgroups < _GUIDE and facts.arch.family == _GUIDE_FAMILY:
+            yield self.finding(
+                f"{workgroups:,} workgroups; AMD's guide asks for at least {_GUIDE:,} on an MI300X", evidence=evidence
+            )

@@ -1,0 +1,83 @@
+"""Operands of products that LDS has to turn round."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kprof.analysis import KernelFacts
+from kprof.inputs.mlir import Operation
+from kprof_analyzers.memory.addressing import strides, tile
+from kprof_analyzers.memory.dataflow import flow_of, is_load
+from kprof_analyzers.memory.lds_access import LdsAccess, lds_accesses, transposed_lines
+from kprof_analyzers.source_lines import location_of
+
+_NARROW = 4
+_ENOUGH = 16
+
+
+@dataclass(frozen=True)
+class TransposedOperandUse:
+    """One operand.
+
+    Attributes:
+        operand: 0 or 1.
+        load: the load from global memory, or the LDS access where it is not known.
+        access: the narrow LDS access.
+        contiguous: axis of the loaded tile along which memory is contiguous.
+        lines: file and line of the operand's LDS accesses.
+    """
+
+    operand: int
+    load: Operation
+    access: LdsAccess
+    contiguous: int
+    lines: frozenset[tuple[str, int]]
+
+
+def transposed_operands(facts: KernelFacts) -> Iterator[TransposedOperandUse]:
+    """Operands in loops whose contiguous axis in memory is not K and whose LDS accesses are therefore narrow."""
+    if facts.ttgir is None:
+        return
+    flow = flow_of(facts.ttgir)
+    accesses = {access.operation.index: access for access in lds_accesses(facts.ttgir, facts.arch)}
+    by_hardware = transposed_lines(facts.program)
+    for dot in facts.ttgir.named("tt.dot", "tt.dot_scaled"):
+        if dot.loop is None:
+            continue
+        for position in (0, 1):
+            # Every product's operands have a history of their own: what another product made ends it.
+            path = list(flow.back(flow.inputs(dot)[position], stop=lambda o: o.name.startswith("tt.dot"), memory=True))
+            own = [accesses[op.index] for op in path if op.index in accesses]
+            narrow = max((a for a in own if _weight(a) >= _ENOUGH), key=_weight, default=None)
+            load = max((op for op in path if is_load(op)), key=_elements, default=None)
+            lines = frozenset(_line(op.operation) for op in own)
+            if narrow is None or load is None or lines & by_hardware:
+                continue
+            axis = _contiguous(load)
+            turned = sum(op.name in {"tt.trans", "ttg.memdesc_trans"} for op in path) % 2
+            if axis is None or axis ^ turned == 1 - position:
+                continue
+            yield TransposedOperandUse(position, load, narrow, axis, lines)
+
+
+def _weight(access: LdsAccess) -> int:
+    """Narrow LDS instructions; pieces below 4 bytes count twice, since they have to be put together."""
+    return access.instructions * (2 if access.width < _NARROW else 1) if access.width <= _NARROW else 0
+
+
+def _elements(load: Operation) -> int:
+    """Size of a loaded tile; scales beside it are smaller."""
+    held = tile(load)
+    return held.elements if held is not None else 0
+
+
+def _contiguous(load: Operation) -> int | None:
+    """Axis of a tile along which memory is contiguous; ``None`` when it is not known or there is one axis only."""
+    held, found = tile(load), strides(load) or {}
+    if held is None or len(held.shape) != 2:
+        return None
+    return next((axis for axis, step in found.items() if step is not None and step.value({}) == 1), None)
+
+
+def _line(op: Operation) -> tuple[str, int]:
+    place = location_of(op)[0]
+    return (place.file, place.line) if place is not None else ("", 0)
