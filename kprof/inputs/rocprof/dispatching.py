@@ -38,14 +38,26 @@ def _add_sizes(columns: Columns) -> None:
     for whole, prefix in (("grid_work_items", "grid"), ("workgroup_work_items", "workgroup")):
         axes = [columns[f"{prefix}_{axis}"] for axis in "xyz" if f"{prefix}_{axis}" in columns]
         if whole not in columns and len(axes) == 3:
-            columns[whole] = axes[0] * axes[1] * axes[2]
+            columns[whole] = _product(axes)
     if all(f"{prefix}_{axis}" in columns for prefix in ("grid", "workgroup") for axis in "xyz"):
         counts = [_ceil(columns[f"grid_{axis}"], columns[f"workgroup_{axis}"]) for axis in "xyz"]
-        columns["workgroups"] = counts[0] * counts[1] * counts[2]
+        columns["workgroups"] = _product(counts)
     elif "grid_work_items" in columns and "workgroup_work_items" in columns:
         columns["workgroups"] = _ceil(columns["grid_work_items"], columns["workgroup_work_items"])
     if "workgroups" in columns and isinstance(columns["workgroups"], np.ndarray):
         columns["workgroups"] = columns["workgroups"].astype(np.int64, copy=False)
+
+
+def _product(axes: list[Any]) -> Any:
+    """Of three axes; those that are 1 everywhere, as most are, cost no multiplication."""
+    import numpy as np
+
+    result = axes[0]
+    for axis in axes[1:]:
+        if not (isinstance(axis, np.ndarray) and len(axis) and axis[0] == axis.min() == axis.max() == 1):
+            result = result * axis
+    # A column of its own: writing to one must not change another.
+    return result.copy() if result is axes[0] else result
 
 
 def _ceil(work_items: Any, size: Any) -> Any:
@@ -56,7 +68,7 @@ def _ceil(work_items: Any, size: Any) -> Any:
         # A division of each number costs more than reading it; mostly all sizes are the same.
         one = int(size[0])
         same = one == int(size.min()) == int(size.max())
-        return work_items if same and one == 1 else -(-work_items // (one if same else size))
+        return work_items.copy() if same and one == 1 else -(-work_items // (one if same else size))
     top, bottom = pd.array(work_items, dtype="Int64"), pd.array(size, dtype="Int64")
     bottom = bottom.copy()
     bottom[(bottom <= 0).fillna(False)] = pd.NA

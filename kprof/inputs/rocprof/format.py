@@ -13,7 +13,7 @@ from typing import Protocol
 from kprof.errors import KprofError
 from kprof.inputs.rocprof.columns import Column, Kind, is_repeated, key
 from kprof.inputs.rocprof.csv_table import RawTable, heading, read_table
-from kprof.inputs.rocprof.frames import array_of
+from kprof.inputs.rocprof.frames import arrays_of
 from kprof.inputs.rocprof.model import Columns, Part
 from kprof.inputs.rocprof.opening import Opened
 
@@ -137,8 +137,9 @@ class CsvFormat:
         if len(set(counters.values())) < len(counters):
             raise KprofError("two columns have the same counter name", path=str(opened.path), place="line 1")
         table = read_table(opened, kinds, part)
-        columns = {target[p]: array_of(table.columns[p]) for p in target if p in table.columns}
-        values = {name: array_of(table.columns[p]) for p, name in counters.items()}
+        arrays = arrays_of(table.columns)
+        columns = {target[p]: arrays[p] for p in target if p in arrays}
+        values = {name: arrays[p] for p, name in counters.items()}
         times = any(target.get(place) in {"start_ns", "end_ns"} for place in table.rounded)
         return CsvContent(opened, names, table, columns, values, times)
 

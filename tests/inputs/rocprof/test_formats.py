@@ -142,6 +142,23 @@ def test_json_has_calls_and_copies_too(files):
     assert data.dispatches["stream_id"].tolist() == [5, 5, 5]
 
 
+def test_pc_samples_in_json_are_not_passed_over_in_silence(files, tmp_path):
+    """They are counted and named as not read."""
+    text = (
+        (files / "v3_json/results.json").read_text().replace('"hsa_api": []', '"pc_sample_host_trap": [{"record": {}}]')
+    )
+    (tmp_path / "r.json").write_text(text)
+    assert "samples-not-read" in {issue.kind for issue in rocprof.read(tmp_path / "r.json").issues}
+
+
+def test_columns_do_not_share_memory(files):
+    """Writing to one column changes no other."""
+    table = rocprof.read(files / "v3/kernel_trace_4_registers.csv").dispatches
+    before = table["grid_x"].tolist()
+    table.loc[:, "grid_work_items"] = 0
+    assert table["grid_x"].tolist() == before
+
+
 def test_pc_samples_of_both_kinds(files):
     """A full 64-lane mask fits; reasons lose their long prefixes."""
     host = rocprof.read(files / "v3/pc_sampling_host_trap.csv").table("samples").iloc[0]
@@ -210,9 +227,7 @@ def test_importing_the_reader_loads_nothing_heavy():
     import subprocess
     import sys
 
-    code = (
-        "import sys, kprof.inputs.rocprof; print(sorted({'pandas', 'pyarrow', 'numpy'} & set(sys.modules)))"
-    )
+    code = "import sys, kprof.inputs.rocprof; print(sorted({'pandas', 'pyarrow', 'numpy'} & set(sys.modules)))"
     ran = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=Path(__file__).parents[3]
     )

@@ -117,6 +117,8 @@ class BufferRecords(msgspec.Struct):
     memory_allocation: list[Record] = []
     scratch_memory: list[Record] = []
     counter_collection: list[Record] = []
+    pc_sample_host_trap: list[msgspec.Raw] = []
+    pc_sample_stochastic: list[msgspec.Raw] = []
 
 
 class CallbackRecords(msgspec.Struct):

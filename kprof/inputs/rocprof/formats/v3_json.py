@@ -97,6 +97,10 @@ def _tables(process: Process, part: Part) -> dict[str, Columns]:
         else:
             _point_at(tables["dispatches"], own, counters, part)
         tables["counters"] = counters
+    samples = len(process.buffer_records.pc_sample_host_trap) + len(process.buffer_records.pc_sample_stochastic)
+    if samples:
+        words = f"{samples:,} PC samples in the JSON are not read: only their CSV form (-f csv) is"
+        part.complain("samples-not-read", "warning", words, count=samples)
     calls = [(name, record) for name in _CALLS for record in getattr(process.buffer_records, name)]
     if calls:
         tables["api_calls"] = _calls(calls, process, part)
