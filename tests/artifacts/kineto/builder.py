@@ -93,9 +93,12 @@ def small_model(builder: Builder, start: float = 1000.0, layers: int = 2) -> Bui
         ):
             builder.module(module, at, 40)
             builder.op(operator, at + 1, 30, external)
-            correlation = builder.launch(at + 5, 3, api="hipExtModuleLaunchKernel" if "Cijk" in kernel else "hipLaunchKernel")
-            grid = [512, 1, 1] if "Cijk" in kernel else [2, 1, 1]
-            builder.kernel(kernel, at + 12, duration, correlation, grid=grid, block=[256, 1, 1], **{"External id": external})
+            is_gemm = "Cijk" in kernel
+            api = "hipExtModuleLaunchKernel" if is_gemm else "hipLaunchKernel"
+            correlation = builder.launch(at + 5, 3, api=api)
+            grid = [512, 1, 1] if is_gemm else [2, 1, 1]
+            extra = {"External id": external}
+            builder.kernel(kernel, at + 12, duration, correlation, grid=grid, block=[256, 1, 1], **extra)
             external += 1
             at += 50
     return builder
