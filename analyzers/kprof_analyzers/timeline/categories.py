@@ -20,6 +20,8 @@ OTHER = "other"
 COMMUNICATION = "communication"
 MEMORY = "memory"
 _KEYS = ("kernel", "operator", "module")
+# Decisions that are remembered; beyond it they are made again.
+_MEMORY = 100_000
 
 
 @dataclass(frozen=True)
@@ -31,12 +33,10 @@ class Rule:
     operator: re.Pattern[str] | None
     module: re.Pattern[str] | None
 
-    def matches(self, kernel: str, operators: str, modules: str) -> bool:
-        """Whether every pattern of the rule is found; operators and modules are newline-joined names."""
-        return (
-            (self.kernel is None or self.kernel.search(kernel) is not None)
-            and (self.operator is None or self.operator.search(operators) is not None)
-            and (self.module is None or self.module.search(modules) is not None)
+    def fits(self, operators: str, modules: str) -> bool:
+        """Whether what surrounds a launch fits; operators and modules are newline-joined names."""
+        return (self.operator is None or self.operator.search(operators) is not None) and (
+            self.module is None or self.module.search(modules) is not None
         )
 
 
@@ -46,6 +46,9 @@ class Categories:
 
     rules: tuple[Rule, ...]
     _known: dict[tuple[str, str, str], str] = field(default_factory=dict, repr=False)
+    _by_kernel: dict[str, tuple[Rule, ...]] = field(default_factory=dict, repr=False)
+    _trace: Trace | None = field(default=None, repr=False)
+    _scopes: dict[tuple[int, int], tuple[str, str]] = field(default_factory=dict, repr=False)
 
     def of_name(self, kernel: str) -> str:
         """The category by the kernel's name alone: rules that ask for more do not match."""
@@ -55,18 +58,33 @@ class Categories:
         """The category of one GPU activity, by its name and by what launched it."""
         if activity.kind != "kernel":
             return MEMORY
-        operators = "\n".join(o.name for o in trace.operator_chain(activity.operator))
-        modules = "\n".join(trace.modules(activity))
-        return self._decide(activity.name, operators, modules)
+        if trace is not self._trace:
+            self._trace, self._scopes = trace, {}
+        # Hundreds of kernels share one graph launch: what is around it is asked once.
+        key = (activity.launch, activity.operator)
+        scope = self._scopes.get(key)
+        if scope is None:
+            operators = "\n".join(o.name for o in trace.operator_chain(activity.operator))
+            scope = self._scopes[key] = (operators, "\n".join(trace.modules(activity)))
+        return self._decide(activity.name, *scope)
 
     def _decide(self, kernel: str, operators: str, modules: str) -> str:
         key = (kernel, operators, modules)
         known = self._known.get(key)
         if known is None:
-            known = next((r.name for r in self.rules if r.matches(kernel, operators, modules)), OTHER)
-            if len(self._known) < 200_000:
+            known = next((r.name for r in self._candidates(kernel) if r.fits(operators, modules)), OTHER)
+            if len(self._known) < _MEMORY:
                 self._known[key] = known
         return known
+
+    def _candidates(self, kernel: str) -> tuple[Rule, ...]:
+        """Rules whose kernel pattern is found: names are long and come again in many places."""
+        found = self._by_kernel.get(kernel)
+        if found is None:
+            found = tuple(r for r in self.rules if r.kernel is None or r.kernel.search(kernel) is not None)
+            if len(self._by_kernel) < _MEMORY:
+                self._by_kernel[kernel] = found
+        return found
 
     def names(self) -> list[str]:
         """Every category once, in the order of the rules, ``other`` last."""

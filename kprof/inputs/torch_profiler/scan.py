@@ -67,7 +67,7 @@ def _trimmed(data: bytes, begin: int, end: int) -> Iterator[tuple[int, int]]:
         yield begin, end
 
 
-def last_boundary(data: bytes | bytearray, window: int = 1 << 14) -> int | None:
+def last_boundary(data: bytes | bytearray, window: int = 1 << 11) -> int | None:
     """Index just after the ``}`` that ends the last event known to be followed by another; ``None`` if none is found.
 
     A guess: only decoding what stands before it proves that it is not inside a nested list.
