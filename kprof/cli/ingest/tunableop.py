@@ -86,7 +86,8 @@ def _show(results: "Results", gains: "list[Gain]", top: int) -> None:
     for suspect in doubtful[:top]:
         print(
             f"estimate  {suspect.solution.problem} was left at the default ({suspect.solution.milliseconds:.4g} ms); "
-            f"at the rate of {suspect.neighbour.problem} it would take {suspect.expected_milliseconds:.4g} ms: tune it again"
+            f"at the rate of {suspect.neighbour.problem} it would take {suspect.expected_milliseconds:.4g} ms: "
+            "tune it again"
         )
     for issue in results.issues[:5]:
         print(f"warning  {issue}")
