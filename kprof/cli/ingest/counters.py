@@ -73,7 +73,8 @@ def _document(data: "Data") -> str:
         "agents": [_plain(row) for row in data.agents.to_dict("records")],
         "kernels": kernels,
         "counters": _sums(data),
-        "rows": {name: len(data.table(name)) for name in data.names()},
+        # Counting the other tables of a database would load millions of rows.
+        "rows": {name: len(data.table(name)) for name in data.names()} if data.is_loaded else {},
     }
     return msgspec.json.format(msgspec.json.encode(document), indent=2).decode()
 

@@ -201,7 +201,8 @@ class Part:
         source: provenance.
         tables: table name to columns. ``counters`` rows point into this part's own ``dispatches``.
         issues: what was found while reading.
-        lazy: further tables that are read when somebody asks for them.
+        lazy: reads further tables when somebody asks for one of them.
+        promised: the tables that ``lazy`` may give.
         distinct: no counter value can be there twice, because each has a column of its own.
         kernels: the kernels table when it was computed without reading every dispatch.
     """
@@ -210,6 +211,7 @@ class Part:
     tables: dict[str, Columns] = field(default_factory=dict)
     issues: list[Issue] = field(default_factory=list)
     lazy: "Callable[[Part], None] | None" = None
+    promised: frozenset[str] = frozenset()
     kernels: Columns | None = None
     distinct: bool = False
 
@@ -273,7 +275,7 @@ class Data:
             if name == "kernels":
                 self._frames[name] = kernels_frame(self._parts)
             else:
-                if name not in {"agents", "systems"} and not self._joined:
+                if not self._joined and any(name in part.promised for part in self._parts):
                     self._join()
                 self._frames[name] = frame(name, self._parts)
         return self._frames[name]
@@ -307,6 +309,11 @@ class Data:
     def copies(self) -> "pd.DataFrame":
         """Memory copies."""
         return self.table("copies")
+
+    @property
+    def is_loaded(self) -> bool:
+        """Whether every row is in memory; asking for ``dispatches`` of a database loads them."""
+        return self._joined
 
     def names(self) -> list[str]:
         """Names of the tables that have rows, ``kernels`` included."""

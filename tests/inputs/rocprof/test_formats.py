@@ -134,6 +134,16 @@ def test_rocpd_has_calls_copies_and_allocations_too(files):
     assert data.sources[0].version == "schema 3"
 
 
+def test_the_kernels_of_a_database_are_told_without_loading_its_rows(files, shared):
+    """Neither the kernels nor the (absent) counters load the dispatches; the dispatches do."""
+    data = rocprof.read(shared / "samples/rocpd/llamacpp_gfx1201/32432_results.db")
+    assert len(data.kernels) == 15
+    assert len(data.counters) == 0
+    assert not data.is_loaded
+    assert len(data.dispatches) == 5687
+    assert data.is_loaded
+
+
 def test_json_has_calls_and_copies_too(files):
     """Ids wrapped in handles are resolved; names come from the string tables."""
     data = rocprof.read(files / "v3_json")

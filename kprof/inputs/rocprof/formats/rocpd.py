@@ -25,6 +25,13 @@ _NEEDED = {
     "rocpd_info_kernel_symbol": {"id", "display_name"},
 }
 
+_OTHERS = {
+    "rocpd_pmc_event": "counters",
+    "rocpd_region": "api_calls",
+    "rocpd_memory_copy": "copies",
+    "rocpd_memory_allocate": "allocations",
+}
+
 
 def _recognise(opened: Opened) -> float:
     if not (opened.is_plain and database.is_database(opened.head)):
@@ -55,6 +62,7 @@ def _read(opened: Opened, part: Part) -> None:
     if not rows:
         part.complain("no-records", "warning", "the database has no dispatch")
     part.lazy = _Loader(path)
+    part.promised = frozenset({"dispatches", *_OTHERS.values()}) - (frozenset() if counted else {"counters"})
 
 
 def runs_in(connection: sqlite3.Connection, path: Path) -> list[dict[str, str]]:
