@@ -17,7 +17,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "analyzers")]
-PRODUCTS = {"gfx90a": "MI250X_GCD", "gfx942": "MI300X", "gfx950": "MI355X"}
+PRODUCTS = {"gfx90a": "MI250X", "gfx942": "MI300X", "gfx950": "MI355X"}
 
 
 def jobs(architectures: list[str], *, all_cases: bool) -> Iterator[Any]:
@@ -99,9 +99,7 @@ def main() -> int:
     fired: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     crashed: list[str] = []
     severities: Counter[str] = Counter()
-    for name, arch, findings, crashes in survey(
-        architectures, all_cases=arguments.all_cases, workers=arguments.jobs
-    ):
+    for name, arch, findings, crashes in survey(architectures, all_cases=arguments.all_cases, workers=arguments.jobs):
         kernels[arch].add(name)
         crashed += crashes
         for finding in findings:

@@ -9,7 +9,7 @@ import pytest
 from kprof.analysis import KernelFacts
 from kprof.hardware.machine import find_product, load
 from kprof.inputs import amdgcn, mlir
-from kprof.report import Resources
+from kprof.report import Resources, Specialization
 from kprof_analyzers.advice import rules
 from kprof_analyzers.occupancy import OccupancyInput, occupancy
 from kprof_analyzers.scheduling.loops import loop_facts
@@ -44,6 +44,7 @@ class Case:
     language: str
     arch: str
     facts: dict[str, int]
+    named: dict[str, dict[str, int | str]]
     body: str
     expected: tuple[str, ...]
 
@@ -61,12 +62,18 @@ def cases():
         for number, (language, arch, facts, text) in enumerate(_BLOCK.findall(file.read_text()), 1):
             lines = text.splitlines()
             given = dict(part.split("=") for part in facts.split())
+            named: dict[str, dict[str, int | str]] = {}
+            for name, value in given.items():
+                if "." in name:
+                    group, _, key = name.partition(".")
+                    named.setdefault(group, {})[key] = int(value) if value.isdecimal() else value
             yield Case(
                 file=file,
                 number=number,
                 language=language,
                 arch=arch,
-                facts={name: int(value) for name, value in given.items()},
+                facts={name: int(value) for name, value in given.items() if "." not in name},
+                named=named,
                 body="\n".join(line for line in lines if not line.startswith("expect:")),
                 expected=tuple(line.removeprefix("expect:").strip() for line in lines if line.startswith("expect:")),
             )
@@ -84,8 +91,9 @@ def facts_of(case: Case) -> KernelFacts:
         lds_bytes=lds_bytes,
         num_warps=num_warps,
         vgpr_allocated=demand.vgpr_allocated,
-        vgpr_spills=case.facts.get("vgpr_spills", 0),
-        wavefront_size=machine.wavefront_size,
+        vgpr_spills=case.facts.get("vgpr_spills"),
+        sgpr_spills=case.facts.get("sgpr_spills"),
+        wavefront_size=case.facts.get("wavefront_size", machine.wavefront_size),
     )
     return KernelFacts(
         name="k",
@@ -95,6 +103,13 @@ def facts_of(case: Case) -> KernelFacts:
         occupancy=occupancy(demand) if "vgpr" in case.facts else None,
         product=find_product(case.arch),
         grid=(case.facts["grid"],) if "grid" in case.facts else None,
+        arguments={name: value for name, value in case.named.get("arg", {}).items() if isinstance(value, int)},
+        metadata=case.named.get("metadata", {}),
+        specialization=Specialization(
+            attributes={name: {"pointer_range": int(bits)} for name, bits in case.named.get("range", {}).items()},
+            options=case.named.get("option", {}),
+            environment={name: str(value) for name, value in case.named.get("env", {}).items()},
+        ),
         loops=loop_facts(program, machine.wavefront_size, machine),
         ttgir=None if is_assembly else mlir.parse(case.body),
     )

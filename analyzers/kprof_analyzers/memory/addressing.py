@@ -1,4 +1,4 @@
-"""How far apart in memory neighbouring elements of a loaded tile are, axis by axis, read from the address arithmetic."""
+"""How far apart in memory neighbours of a loaded tile are, axis by axis, read from the address arithmetic."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -49,7 +49,7 @@ class GridOrderAcrossXcds(Rule):
         if facts.grid is None:
             raise NotCheckedError("the launch's grid is not known")
         dot = next((d for d in facts.ttgir.named("tt.dot", "tt.dot_scaled") if d.loop is not None), None)
-        if dot is None or prod(facts.grid) <= xcds or facts.grid[0] % xcds == 0 and len(_axes(facts.ttgir)) > 1:
+        if dot is None or prod(facts.grid) <= xcds or (facts.grid[0] % xcds == 0 and len(_axes(facts.ttgir)) > 1):
             return
         if any(_by_xcds(op, xcds) for op in facts.ttgir.operations if op.name in _SPLITTING):
             return

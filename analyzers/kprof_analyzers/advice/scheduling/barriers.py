@@ -47,7 +47,9 @@ class ManyBarriersInLoop(Rule):
             if loop.index in parents:
                 continue
             members = own_instructions(facts.program, loop)
-            barriers = [i for i in members if i.opcode.cls is InstructionClass.BARRIER and "signal" not in i.opcode.name]
+            barriers = [
+                i for i in members if i.opcode.cls is InstructionClass.BARRIER and "signal" not in i.opcode.name
+            ]
             if len(barriers) <= _NEEDED or any(i.opcode.kind is Kind.PRIORITY for i in members):
                 continue
             clocks = sum(known[i.opcode.name].cycles for i in members if i.opcode.name in known)
@@ -55,7 +57,7 @@ class ManyBarriersInLoop(Rule):
                 continue
             place, lines = busiest(barriers)
             yield self.finding(
-                f"{len(barriers)} barriers in each iteration of loop {loop.header} for {clocks:,} clocks of matrix work",
+                f"{len(barriers)} barriers an iteration of loop {loop.header} for {clocks:,} clocks of matrix work",
                 at=place,
                 evidence={
                     "loop": loop.header,

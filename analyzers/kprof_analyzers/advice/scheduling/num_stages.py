@@ -85,7 +85,5 @@ def _loads_in(loop: int, dot: Operation) -> bool:
     """Whether the product's tiles come from memory in the iteration that uses them."""
     flow = flow_of(dot.module)
     return any(
-        is_load(op) and op.loop == loop
-        for value in flow.inputs(dot)[:2]
-        for op in flow.back(value, carried=False)
+        is_load(op) and op.loop == loop for value in flow.inputs(dot)[:2] for op in flow.back(value, carried=False)
     )

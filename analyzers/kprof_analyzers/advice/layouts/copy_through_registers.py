@@ -1,0 +1,68 @@
+"""KP605 copy-through-registers."""
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+from kprof.analysis import KernelFacts
+from kprof.findings import Finding, Severity
+from kprof.inputs.mlir import Operation
+from kprof_analyzers.advice.rule import NotCheckedError, Rule
+from kprof_analyzers.memory.addressing import tile
+from kprof_analyzers.memory.dataflow import flow_of, is_load
+
+_SWITCH = "TRITON_HIP_USE_ASYNC_COPY"
+_SMALL_BYTES = 4096
+
+
+class CopyThroughRegisters(Rule):
+    """Tiles go from memory to LDS through registers, where the hardware could copy them straight.
+
+    ## What it does
+    On CDNA 4, looks in pipelined loops for tiles that are loaded into registers and then only stored to LDS.
+
+    ## Why it matters
+    gfx950 moves 16 bytes a lane from memory into LDS (`buffer_load_dwordx4 ... lds`). Through registers the tile
+    takes registers from the load until the store, and LDS store instructions besides.
+
+    ## Evidence
+    `bytes`: of the tile. `switch`: value of the environment switch where one was set. `pass`: whether the recorded
+    passes made any asynchronous copy.
+
+    ## What to try
+    `TRITON_HIP_USE_ASYNC_COPY=1` (the default of Triton 3.5 and later on gfx950). The compiler keeps to registers
+    where lanes do not read 16 contiguous bytes, or where the tile is changed between load and store.
+    """
+
+    id: ClassVar[str] = "KP605"
+    name: ClassVar[str] = "copy-through-registers"
+    severity: ClassVar[Severity] = Severity.NOTE
+    families: ClassVar[tuple[str, ...]] = ("CDNA4",)
+
+    def check(self, facts: KernelFacts) -> Iterable[Finding]:
+        """See :meth:`Rule.check`."""
+        if facts.ttgir is None:
+            raise NotCheckedError("there is no TTGIR")
+        flow = flow_of(facts.ttgir)
+        seen: set[int] = set()
+        for store in facts.ttgir.named("ttg.local_store"):
+            if store.loop is None:
+                continue
+            load = flow.producer(flow.inputs(store)[0])
+            if load is None or not is_load(load) or load.index in seen or not _is_large(load):
+                continue
+            seen.add(load.index)
+            made = facts.passes and any("async_copy" in change.changed for change in facts.passes)
+            yield self.finding(
+                "the tile goes through registers to LDS; gfx950 can copy it straight",
+                at=load,
+                evidence={
+                    "bytes": getattr(tile(load), "bytes", None),
+                    "switch": facts.specialization.environment.get(_SWITCH),
+                    "pass": None if facts.passes is None else "copies made for other tiles" if made else "none made",
+                },
+            )
+
+
+def _is_large(load: Operation) -> bool:
+    held = tile(load)
+    return held is not None and (held.bytes or 0) >= _SMALL_BYTES
