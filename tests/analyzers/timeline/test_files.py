@@ -113,3 +113,24 @@ def test_what_is_not_there(tmp_path):
         trace_files([tmp_path / "nowhere"])
     with pytest.raises(KprofError, match="no traces"):
         trace_files([tmp_path])
+
+
+def test_hundreds_of_traces_in_bounded_memory(tmp_path, kineto):
+    """A folder of 300: each file's tables are gone when the next is read, only small sums are kept."""
+    import tracemalloc
+
+    builder = kineto.small_model(kineto.Builder(), layers=10)
+    data = builder.text()
+    for number in range(300):
+        (tmp_path / f"rank_{number}.json").write_bytes(data)
+    files = trace_files([tmp_path])
+    next(iter(each_file(shares_step, files[:1])))
+    tracemalloc.start()
+    try:
+        totals = [r.breakdown.total_ns for r in each_file(shares_step, files)]
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+    assert totals == [720_000] * 300
+    assert peak < 30_000_000
