@@ -46,14 +46,22 @@ def compile_target(target: str, machines: Sequence[Architecture], options: "Opti
         KprofError: no such kernel, case or knob; the architecture cannot do what the kernel needs; Triton is missing or
             refuses.
     """
+    jobs = plan(target, machines, options)
+    for job, compiled in zip(jobs, _compile(jobs, options), strict=True):
+        yield loaded(job, compiled)
+
+
+def plan(target: str, machines: Sequence[Architecture], options: "Options") -> list[Job]:
+    """The compiles that a source target stands for, none of them done yet.
+
+    Raises:
+        KprofError: no such kernel, case or knob; the architecture cannot do what the kernel needs; Triton is missing.
+    """
     from kprof.harness.triton_versions import installed
 
     installed()
     jobs = _asked_before(target, machines, options) if options.use_cache else None
-    if jobs is None:
-        jobs = _ask(target, machines, options)
-    for job, compiled in zip(jobs, _compile(jobs, options), strict=True):
-        yield loaded(job, compiled)
+    return _ask(target, machines, options) if jobs is None else jobs
 
 
 def _question(target: str, machines: Sequence[Architecture], options: "Options") -> dict[str, Any]:
@@ -212,7 +220,7 @@ def loaded(job: Job, compiled: Compiled) -> LoadedKernel:
         program=assembly.kernels[0],
         ttgir=mlir.parse(compiled.ttgir),
         metadata=compiled.metadata,
-        specialization=_specialization(job.request),
+        specialization=specialization_of(job.request),
         grid=job.grid,
         arguments=job.arguments,
         triton=compiled.triton_version,
@@ -225,7 +233,8 @@ def loaded(job: Job, compiled: Compiled) -> LoadedKernel:
     )
 
 
-def _specialization(request: CompileRequest) -> Specialization:
+def specialization_of(request: CompileRequest) -> Specialization:
+    """What is compiled, as the document says it."""
     return Specialization(
         signature={name: str(kind) for name, kind in request.signature.items()},
         constexprs={name: _plain(value) for name, value in request.constexprs.items()},

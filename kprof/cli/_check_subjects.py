@@ -1,0 +1,156 @@
+"""From the gate's configuration to analysed kernels; what goes wrong with one of them ends none of the others."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec import UNSET
+
+from kprof.errors import KprofError
+from kprof.findings import Location
+from kprof.gate.config import Config, Entry
+from kprof.gate.subject import Subject
+from kprof.harness.sources import Job, loaded, plan, specialization_of
+from kprof.harness.targets import DEFAULT_ARCH, Options, load, resolve
+from kprof.report import KernelReport
+
+if TYPE_CHECKING:
+    from kprof.hardware.machine import Architecture
+    from kprof.harness.request import Outcome
+
+_LINE = re.compile(r"line (\d+)")
+
+
+@dataclass(frozen=True)
+class _Planned:
+    """A compile of one configuration entry."""
+
+    entry: Entry
+    case: str | None
+    job: Job
+
+
+def gather(config: Config, folder: Path, jobs: int = 0, archs: Sequence[str] = ()) -> list[Subject]:
+    """Compile, read and analyse everything that a configuration names, in its order.
+
+    Args:
+        config: the configuration.
+        folder: where its relative paths start.
+        jobs: worker processes, 0 for one a core.
+        archs: only these architectures; all that the configuration names when empty.
+
+    Raises:
+        KprofError: an architecture is not known.
+    """
+    wanted = [resolve(name)[0].name for name in archs]
+    slots: list[Subject | None] = []
+    planned: dict[int, _Planned] = {}
+    for entry in config.kernel:
+        names = entry.arch or config.arch or [DEFAULT_ARCH]
+        machines = list({m.name: m for m in (resolve(name)[0] for name in names)}.values())
+        machines = [m for m in machines if not wanted or m.name in wanted]
+        if not machines:
+            continue
+        for step in _steps(entry, machines, folder):
+            if isinstance(step, _Planned):
+                planned[len(slots)] = step
+                slots.append(None)
+            else:
+                slots.append(step)
+    for slot, subject in _compiled(planned, jobs):
+        slots[slot] = subject
+    return [subject for subject in slots if subject is not None]
+
+
+def _steps(entry: Entry, machines: "Sequence[Architecture]", folder: Path) -> Iterator[Subject | _Planned]:
+    target = located(entry.target, folder)
+    place = Path(target.partition("::")[0])
+    if place.suffix != ".py" and (place.exists() or place.suffix or "/" in target):
+        yield from _read(entry, target, machines)
+        return
+    cases: Sequence[str | None] = entry.cases or [None]
+    for machine in machines:
+        for case in cases:
+            options = Options(
+                config=entry.config,
+                shape=entry.shape,
+                case=case,
+                all_configs=entry.all_configs,
+                signature=entry.signature,
+                constexprs=entry.constexprs,
+                environment=entry.environment,
+            )
+            try:
+                found = plan(target, [machine], options)
+            except KprofError as error:
+                yield _failed(entry, machine.name, str(error), _source(target, error), case=case)
+                continue
+            yield from (_Planned(entry, case, job) for job in found)
+
+
+def located(target: str, folder: Path) -> str:
+    """A target with its file looked for from the configuration's folder."""
+    file, colons, function = target.partition("::")
+    path = folder / file
+    is_file = path.exists() or Path(file).suffix or "/" in file
+    return f"{path}{colons}{function}" if is_file else target
+
+
+def _read(entry: Entry, target: str, machines: "Sequence[Architecture]") -> Iterator[Subject]:
+    """Kernels that are compiled already."""
+    from kprof_analyzers.pipeline import analyze
+
+    archs = tuple(machine.name for machine in machines)
+    try:
+        for kernel in load(target, Options(archs=archs)):
+            report = analyze(kernel)
+            if report.source is UNSET:
+                report = msgspec.structs.replace(report, source=Location(file=target, line=1))
+            yield Subject(entry, report)
+    except KprofError as error:
+        yield _failed(entry, archs[0], str(error), Location(file=target, line=1))
+
+
+def _compiled(planned: dict[int, _Planned], jobs: int) -> Iterator[tuple[int, Subject]]:
+    """Analyse each kernel as soon as it is compiled, while the workers go on."""
+    from kprof.harness.compile import compile_many
+
+    order = list(planned)
+    requests = [planned[slot].job.request for slot in order]
+    if not requests:
+        return
+    for outcome in compile_many(requests, jobs or None):
+        slot = order[outcome.index]
+        yield slot, _judged(planned[slot], outcome)
+
+
+def _judged(step: _Planned, outcome: "Outcome") -> Subject:
+    from kprof_analyzers.pipeline import analyze
+
+    job = step.job
+    try:
+        return Subject(step.entry, analyze(loaded(job, outcome.result())), step.case)
+    except KprofError as error:
+        subject = _failed(step.entry, job.machine.name, str(error), _source(job.request.path, error), case=step.case)
+        report = msgspec.structs.replace(subject.report, name=job.name, specialization=specialization_of(job.request))
+        return replace(subject, report=report)
+
+
+def _failed(entry: Entry, arch: str, why: str, source: Location | None, *, case: str | None = None) -> Subject:
+    name = entry.target if case is None else f"{entry.target} {case}"
+    reason = " ".join(why.split())
+    return Subject(entry, KernelReport(name=name, arch=arch, source=source or UNSET, notes=[reason]), case, reason)
+
+
+def _source(target: str, error: KprofError) -> Location | None:
+    """The line that an error names, else the first one of the target's file."""
+    file = target.partition("::")[0]
+    if error.path and Path(error.path).suffix == ".py":
+        file = error.path
+    elif Path(file).suffix != ".py":
+        return None
+    found = _LINE.search(error.place or "")
+    return Location(file=file, line=int(found[1]) if found else 1)

@@ -1,0 +1,124 @@
+"""``kprof check``: the gate for continuous integration."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kprof.cli.common import (
+    ArchOption,
+    JobsOption,
+    JsonOption,
+    NoColorOption,
+    QuietOption,
+    VerboseOption,
+    listed,
+    log,
+    write_output,
+)
+from kprof.errors import KprofError
+
+if TYPE_CHECKING:
+    from kprof.gate.config import Config
+    from kprof.gate.subject import Subject
+    from kprof.report import Report
+
+HELP = "Compare kernels with budgets and a baseline: the gate for CI."
+
+_EXIT = {"ok": 0, "regression": 1, "cannot_tell": 2}
+
+
+def command(
+    config: Annotated[
+        Path | None,
+        typer.Option("--config-file", help="kprof.toml or pyproject.toml; looked for here and above by default."),
+    ] = None,
+    arch: ArchOption = "",
+    baseline: Annotated[
+        Path | None, typer.Option("--baseline", help="Baseline file instead of the configuration's.", metavar="PATH")
+    ] = None,
+    update_baseline: Annotated[
+        bool, typer.Option("--update-baseline", help="Write the present state to the baseline file; judge nothing.")
+    ] = False,
+    json: JsonOption = None,
+    sarif: Annotated[str | None, typer.Option("--sarif", help="Write SARIF 2.1.0.", metavar="PATH")] = None,
+    sarif_suppressed: Annotated[
+        bool, typer.Option("--sarif-suppressed", help="Also write what is silenced, as suppressed results.")
+    ] = False,
+    junit: Annotated[str | None, typer.Option("--junit", help="Write JUnit XML.", metavar="PATH")] = None,
+    gitlab: Annotated[
+        str | None, typer.Option("--gitlab", help="Write a GitLab code quality report.", metavar="PATH")
+    ] = None,
+    markdown: Annotated[
+        str | None, typer.Option("--markdown", help="Write Markdown for a comment.", metavar="PATH")
+    ] = None,
+    github: Annotated[
+        bool, typer.Option("--github", help="Print annotations, and write $GITHUB_STEP_SUMMARY when it is set.")
+    ] = False,
+    jobs: JobsOption = 0,
+    verbose: VerboseOption = 0,
+    quiet: QuietOption = False,
+    no_color: NoColorOption = False,
+) -> None:
+    """Compile the kernels that [tool.kprof] names and compare them with budgets and a baseline. No GPU is used.
+
+    Exit codes: 0 nothing is worse, 1 a regression, 2 cannot tell.
+    """
+    from kprof.cli._check_outputs import Outputs
+    from kprof.cli._check_subjects import gather
+    from kprof.gate.config import find, load
+
+    chosen = (config or find(Path.cwd())).absolute()
+    settings = load(chosen)
+    folder = chosen.parent
+    named = baseline or (folder / settings.baseline if settings.baseline else None)
+    if update_baseline and named is None:
+        raise KprofError("no baseline file is named", hint='Set baseline = "kprof-baseline.json", or give --baseline.')
+    subjects = gather(settings, folder, jobs, listed(arch))
+    if update_baseline and named is not None:
+        raise typer.Exit(_update(named, subjects))
+    document = _judged(settings, subjects, named, folder)
+    outputs = Outputs(
+        files={"json": json, "sarif": sarif, "junit": junit, "gitlab": gitlab, "markdown": markdown},
+        sarif_suppressed=sarif_suppressed,
+        github=github,
+        quiet=quiet,
+        verbose=verbose,
+        no_color=no_color,
+    )
+    outputs.write(document)
+    raise typer.Exit(_EXIT[document.verdict.status])
+
+
+def _judged(settings: "Config", subjects: "list[Subject]", baseline: Path | None, folder: Path) -> "Report":
+    import datetime as dt
+
+    from kprof.gate.baseline import Baseline, read
+    from kprof.gate.judge import Gate
+
+    notes = []
+    known = None
+    if baseline is not None:
+        known = read(baseline) if baseline.exists() else Baseline()
+        if not baseline.exists():
+            notes.append("there is no baseline yet: kprof check --update-baseline writes it")
+            log(f"kprof: {baseline}: {notes[0]}")
+    root = next((p for p in (folder, *folder.parents) if (p / ".git").exists()), folder)
+    gate = Gate(config=settings, baseline=known, today=dt.datetime.now(dt.timezone.utc).date(), root=root)
+    return gate.judge(subjects, notes)
+
+
+def _update(path: Path, subjects: "list[Subject]") -> int:
+    """Write the baseline; 2 when something could not be compiled and so has no new state."""
+    from kprof.gate.baseline import Baseline, encode, read, updated
+
+    old = read(path) if path.exists() else Baseline()
+    text = encode(updated(old, subjects))
+    changed = not path.exists() or path.read_text(encoding="utf-8") != text
+    write_output(str(path), text)
+    failed = [subject for subject in subjects if subject.problem is not None]
+    for subject in failed:
+        log(f"kprof: {subject.kernel} on {subject.report.arch}: {subject.problem}")
+    left = f", {len(failed)} could not be told and kept their old state" if failed else ""
+    print(f"{path}: {'written' if changed else 'nothing changed'}, {len(subjects) - len(failed)} checks{left}")
+    return _EXIT["cannot_tell" if failed or not subjects else "ok"]

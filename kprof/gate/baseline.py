@@ -1,0 +1,153 @@
+"""The accepted state of the kernels, in a file to be committed."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from kprof.errors import KprofError
+from kprof.findings import Finding
+from kprof.gate.source_text import anchor
+from kprof.gate.subject import Subject
+
+_MAX_BYTES = 64 * 1024 * 1024
+
+
+class State(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One kernel, specialisation, architecture and compiler.
+
+    Attributes:
+        metrics: metric to value, ``None`` when it was not known.
+        findings: rule to the source text of the line of each finding. The text and not its number, so that lines
+            may move.
+    """
+
+    metrics: dict[str, float | int | None]
+    findings: dict[str, list[str]]
+
+
+Kernels = dict[str, dict[str, dict[str, dict[str, State]]]]
+
+
+class Baseline(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The file: kernel, specialisation, architecture, compiler.
+
+    Attributes:
+        schema: always ``kprof.baseline/1``.
+        kernels: states by these four.
+    """
+
+    schema: Literal["kprof.baseline/1"] = "kprof.baseline/1"
+    kernels: Kernels = {}
+
+    def find(self, subject: Subject) -> State | str:
+        """The state to compare with, or the reason why there is none, in words."""
+        specializations = self.kernels.get(subject.kernel)
+        if specializations is None:
+            return "the baseline does not have this kernel"
+        archs = specializations.get(subject.specialization)
+        if archs is None:
+            return f"the baseline has this kernel, but not {subject.specialization}"
+        compilers = archs.get(subject.report.arch)
+        if compilers is None:
+            return f"the baseline has it for {', '.join(sorted(archs))}, not for {subject.report.arch}"
+        state = compilers.get(subject.compiler)
+        if state is None:
+            return f"the baseline is of {', '.join(sorted(compilers))}, this is {subject.compiler}"
+        return state
+
+
+def read(path: Path) -> Baseline:
+    """Read a baseline.
+
+    Raises:
+        KprofError: it cannot be read or is no baseline.
+    """
+    try:
+        if path.stat().st_size > _MAX_BYTES:
+            raise KprofError("is too large for a baseline", path=str(path))
+        return msgspec.json.decode(path.read_bytes(), type=Baseline)
+    except OSError as error:
+        raise KprofError(f"cannot be read: {error.strerror}", path=str(path)) from None
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise KprofError(
+            f"is not a baseline: {error}", path=str(path), hint="kprof check --update-baseline writes a new one."
+        ) from None
+
+
+def updated(old: Baseline, subjects: Sequence[Subject]) -> Baseline:
+    """The baseline after a run: its states replace the old ones of the same compilers and architectures.
+
+    States of other compilers and architectures stay, and so does the state of a kernel that could not be told.
+    """
+    done = [subject for subject in subjects if subject.problem is None]
+    failed = {(s.entry.target, s.report.arch) for s in subjects if s.problem is not None}
+    compilers = {s.compiler for s in done}
+    archs = {s.report.arch for s in done}
+    result: Kernels = {}
+    for kernel, spec, arch, compiler, state in _states(old.kernels):
+        unseen = any(arch == a and (kernel == t or kernel.startswith(f"{t}::")) for t, a in failed)
+        if compiler not in compilers or arch not in archs or unseen:
+            _put(result, (kernel, spec, arch, compiler), state)
+    for subject in done:
+        key = (subject.kernel, subject.specialization, subject.report.arch, subject.compiler)
+        _put(result, key, _state(subject))
+    return Baseline(kernels=result)
+
+
+def encode(baseline: Baseline) -> str:
+    """As text, in an order that depends on the content alone."""
+    return msgspec.json.format(msgspec.json.encode(baseline, order="sorted"), indent=2).decode() + "\n"
+
+
+def news(findings: Sequence[Finding], state: State) -> list[bool]:
+    """For each finding whether the baseline does not have it.
+
+    A rule that finds no more than it did is not news, even on another line. When it finds more, those on lines that
+    the baseline does not have are.
+    """
+    now = Counter(finding.rule for finding in findings)
+    left = {rule: Counter(anchors) for rule, anchors in state.findings.items()}
+    result = []
+    for finding in findings:
+        known = left.get(finding.rule, Counter())
+        text = anchor(finding)
+        if now[finding.rule] <= len(state.findings.get(finding.rule, ())):
+            result.append(False)
+        elif known[text]:
+            known[text] -= 1
+            result.append(False)
+        else:
+            result.append(True)
+    return result
+
+
+def _state(subject: Subject) -> State:
+    findings: dict[str, list[str]] = {}
+    for finding in subject.report.findings:
+        findings.setdefault(finding.rule, []).append(anchor(finding))
+    return State(
+        metrics={name: _short(value) for name, value in subject.metrics().items()},
+        findings={rule: sorted(anchors) for rule, anchors in findings.items()},
+    )
+
+
+def _short(value: float | None) -> float | int | None:
+    return int(value) if value is not None and value == int(value) else value
+
+
+def _states(
+    kernels: Mapping[str, Mapping[str, Mapping[str, Mapping[str, State]]]],
+) -> Iterable[tuple[str, str, str, str, State]]:
+    for kernel, specs in kernels.items():
+        for spec, archs in specs.items():
+            for arch, compilers in archs.items():
+                for compiler, state in compilers.items():
+                    yield kernel, spec, arch, compiler, state
+
+
+def _put(kernels: Kernels, key: tuple[str, str, str, str], state: State) -> None:
+    kernel, spec, arch, compiler = key
+    kernels.setdefault(kernel, {}).setdefault(spec, {}).setdefault(arch, {})[compiler] = state

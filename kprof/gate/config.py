@@ -1,0 +1,249 @@
+"""``[tool.kprof]``: what is checked and against which limits."""
+
+import datetime as dt
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, get_args, get_origin
+
+import msgspec
+
+from kprof.errors import KprofError, near
+from kprof.gate.toml_place import Keys, line_of
+
+FILES = ("kprof.toml", "pyproject.toml")
+Metric = Literal["vgpr_spills", "sgpr_spills", "scratch_bytes", "lds_bytes", "vgpr_allocated", "sgpr", "waves_per_simd"]
+METRICS: tuple[str, ...] = get_args(Metric)
+_WATCHED: tuple[Metric, ...] = ("vgpr_spills", "sgpr_spills", "scratch_bytes", "waves_per_simd")
+
+
+class Budget(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Limits that a compiled kernel has to keep; what is left out is not limited.
+
+    Attributes:
+        max_vgpr_spills: VGPRs spilled, per lane.
+        max_sgpr_spills: SGPRs spilled.
+        max_scratch_bytes: private memory per lane, in bytes.
+        max_lds_bytes: LDS per workgroup in bytes, dynamic part included.
+        max_vgpr_allocated: vector registers a wavefront occupies, AGPRs and padding included.
+        max_sgpr: SGPRs.
+        min_waves_per_simd: achievable wavefronts per SIMD.
+    """
+
+    max_vgpr_spills: int | None = None
+    max_sgpr_spills: int | None = None
+    max_scratch_bytes: int | None = None
+    max_lds_bytes: int | None = None
+    max_vgpr_allocated: int | None = None
+    max_sgpr: int | None = None
+    min_waves_per_simd: float | None = None
+
+    def over(self, other: "Budget") -> "Budget":
+        """This budget, and the other one's limits where this has none."""
+        return msgspec.structs.replace(other, **_limits(self))
+
+
+class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """One ``[[tool.kprof.kernel]]``: a target and how it is compiled.
+
+    Attributes:
+        target: as for ``kprof analyze kernel``: a bundled name, ``file.py::function``, a file, a directory. Relative to
+            the configuration's folder.
+        arch: architectures instead of the general ones.
+        cases: names of the kernel's cases; its first one when empty.
+        all_configs: each configuration that the kernel lists.
+        config: knobs on top of the kernel's own.
+        shape: problem parameters on top of the case's.
+        signature: argument types of a kernel without cases.
+        constexprs: its compile-time arguments.
+        environment: Triton's environment switches for the compile.
+        budget: limits of this kernel.
+        arch_budget: limits of this kernel on one architecture.
+        forbid: rules, by identifier or name, that must not find anything here.
+    """
+
+    target: str
+    arch: list[str] = []
+    cases: list[str] = []
+    all_configs: bool = False
+    config: dict[str, Any] = {}
+    shape: dict[str, Any] = {}
+    signature: str | None = None
+    constexprs: dict[str, Any] = {}
+    environment: dict[str, str] = {}
+    budget: Budget = Budget()
+    arch_budget: dict[str, Budget] = {}
+    forbid: list[str] = []
+
+
+class Allowance(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """One ``[[tool.kprof.allow]]``: a regression that is accepted for a while.
+
+    Attributes:
+        what: a metric such as ``vgpr_spills``, or a rule's identifier or name.
+        reason: why, for whoever reads it later.
+        until: the last day on which it holds, a TOML date.
+        kernel: kernels it holds for; ``*`` and ``?`` as in file names.
+        arch: architectures, in the same way.
+        limit: the worst value of a metric, or the number of findings of a rule, that is still accepted.
+    """
+
+    what: str
+    reason: str
+    until: dt.date
+    kernel: str = "*"
+    arch: str = "*"
+    limit: float | None = None
+
+
+class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """The whole of ``[tool.kprof]``.
+
+    Attributes:
+        arch: architectures or products.
+        baseline: file of the accepted state, relative to the configuration's folder.
+        fail_on: a finding this bad fails unless the baseline has it.
+        watch: metrics that must not get worse than in the baseline.
+        budget: limits of all kernels.
+        arch_budget: limits of all kernels on one architecture.
+        forbid: rules that must not find anything.
+        kernel: what is checked.
+        allow: regressions accepted for a while.
+    """
+
+    arch: list[str] = []
+    baseline: str | None = None
+    fail_on: Literal["note", "warning", "error", "never"] = "warning"
+    watch: list[Metric] = msgspec.field(default_factory=lambda: list(_WATCHED))
+    budget: Budget = Budget()
+    arch_budget: dict[str, Budget] = {}
+    forbid: list[str] = []
+    kernel: list[Entry] = []
+    allow: list[Allowance] = []
+
+    def budget_for(self, entry: Entry, arch: str) -> Budget:
+        """The limits of one kernel on one architecture, the most particular one first."""
+        result = entry.arch_budget.get(arch, Budget()).over(entry.budget)
+        return result.over(self.arch_budget.get(arch, Budget())).over(self.budget)
+
+
+def find(start: Path) -> Path:
+    """The nearest ``kprof.toml``, or ``pyproject.toml`` with ``[tool.kprof]``, here or in a folder above.
+
+    Raises:
+        KprofError: there is none.
+    """
+    for folder in (start, *start.parents):
+        for name in FILES:
+            path = folder / name
+            if path.is_file() and (name == "kprof.toml" or _table(_read(path)[1], path) is not None):
+                return path
+    raise KprofError(
+        "no kprof.toml and no [tool.kprof] in a pyproject.toml, here or above",
+        path=str(start),
+        hint='The least that is needed: [tool.kprof] with arch = ["gfx942"] and one [[tool.kprof.kernel]] with target.',
+    )
+
+
+def load(path: Path) -> Config:
+    """Read and check a configuration.
+
+    Raises:
+        KprofError: it cannot be read, is no TOML, or has an unknown key or a value of the wrong type; with the line.
+    """
+    text, data = _read(path)
+    table = _table(data, path)
+    prefix: Keys = ("tool", "kprof") if path.name != "kprof.toml" else ()
+    if table is None:
+        raise KprofError("there is no [tool.kprof]", path=str(path))
+    source = _Source(path, text, prefix)
+    source.known(table, Config, ())
+    try:
+        config = msgspec.convert(table, Config)
+    except msgspec.ValidationError as error:
+        message, _, at = str(error).partition(" - at ")
+        where = _keys(at.strip("`"))
+        raise KprofError(
+            f"{'.'.join(map(str, where))}: {message[:1].lower()}{message[1:]}",
+            path=str(path),
+            place=source.place(where),
+        ) from None
+    if not config.kernel:
+        raise KprofError("no kernel is named", path=str(path), hint="Add [[tool.kprof.kernel]] with a target.")
+    for index, allowance in enumerate(config.allow):
+        if not allowance.reason.strip():
+            place = source.place(("allow", index, "reason"))
+            raise KprofError("an allowance needs a reason", path=str(path), place=place)
+    return config
+
+
+@dataclass(frozen=True)
+class _Source:
+    """The text of a configuration, for messages with lines."""
+
+    path: Path
+    text: str
+    prefix: Keys
+
+    def known(self, data: Any, kind: Any, at: Keys) -> None:
+        """Refuse keys that no table has, which a type check alone would report without line and near matches."""
+        if get_origin(kind) is list and isinstance(data, list):
+            for index, item in enumerate(data):
+                self.known(item, get_args(kind)[0], (*at, index))
+        elif get_origin(kind) is dict and isinstance(data, dict):
+            for name, item in data.items():
+                self.known(item, get_args(kind)[1], (*at, name))
+        elif isinstance(kind, type) and issubclass(kind, msgspec.Struct) and isinstance(data, dict):
+            fields = {field.encode_name: field.type for field in msgspec.structs.fields(kind)}
+            for name, item in data.items():
+                if name not in fields:
+                    where = ".".join(str(part) for part in at) or "the configuration"
+                    raise KprofError(
+                        f"{where} has no key {name!r}{near(name, fields)}",
+                        path=str(self.path),
+                        place=self.place((*at, name)),
+                    )
+                self.known(item, fields[name], (*at, name))
+
+    def place(self, keys: Keys) -> str | None:
+        """``line 12``, when the key can be found."""
+        line = line_of(self.text, (*self.prefix, *keys))
+        return None if line is None else f"line {line}"
+
+
+def _limits(budget: Budget) -> dict[str, float]:
+    return {name: value for name in budget.__struct_fields__ if (value := getattr(budget, name)) is not None}
+
+
+def _read(path: Path) -> tuple[str, dict[str, Any]]:
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+    try:
+        text = path.read_text(encoding="utf-8")
+        return text, tomllib.loads(text)
+    except OSError as error:
+        raise KprofError(f"cannot be read: {error.strerror}", path=str(path)) from None
+    except UnicodeDecodeError:
+        raise KprofError("is not UTF-8 text", path=str(path)) from None
+    except tomllib.TOMLDecodeError as error:
+        raise KprofError(f"is not valid TOML: {error}", path=str(path)) from None
+
+
+def _table(data: Mapping[str, Any], path: Path) -> Any:
+    if path.name == "kprof.toml":
+        return data
+    tool = data.get("tool")
+    return tool.get("kprof") if isinstance(tool, dict) else None
+
+
+def _keys(place: str) -> Keys:
+    """``$.kernel[0].budget`` as its parts."""
+    parts: list[str | int] = []
+    for part in place.removeprefix("$").lstrip(".").split("."):
+        name, *indexes = part.replace("]", "").split("[")
+        parts += [name] if name else []
+        parts += [int(index) for index in indexes if index.isdigit()]
+    return tuple(parts)

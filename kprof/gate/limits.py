@@ -1,0 +1,103 @@
+"""Metrics against budgets and against the baseline."""
+
+from collections.abc import Iterator
+
+from msgspec import UNSET, UnsetType
+
+from kprof.findings import Finding, Location
+from kprof.gate.baseline import State
+from kprof.gate.config import Budget
+from kprof.gate.rules import CANNOT_TELL, FAILS, MARK, OVER_BUDGET, UNKNOWN, WORSE, GateRule
+from kprof.gate.subject import Subject
+
+WORDS = {
+    "vgpr_spills": "VGPRs spilled",
+    "sgpr_spills": "SGPRs spilled",
+    "scratch_bytes": "bytes of scratch a lane",
+    "lds_bytes": "bytes of LDS a workgroup",
+    "vgpr_allocated": "vector registers allocated",
+    "sgpr": "SGPRs",
+    "waves_per_simd": "waves per SIMD",
+}
+# Where the line of a metric is: at what these rules find, the first one first.
+_RULES = {
+    "vgpr_spills": ("KP301", "KP302"),
+    "sgpr_spills": ("KP302", "KP301"),
+    "scratch_bytes": ("KP301", "KP302", "KP305"),
+    "lds_bytes": ("KP401", "KP403"),
+    "waves_per_simd": ("KP303", "KP403"),
+}
+
+
+def over_budget(subject: Subject, budget: Budget) -> Iterator[Finding]:
+    """A finding for each limit that is broken, and one for each that cannot be checked."""
+    metrics = subject.metrics()
+    for limit_name in budget.__struct_fields__:
+        limit = getattr(budget, limit_name)
+        if limit is None:
+            continue
+        kind, _, metric = limit_name.partition("_")
+        value = metrics[metric]
+        if value is None:
+            yield cannot_tell(subject, f"{metric} is not known, so {limit_name} cannot be checked", what=metric)
+        elif value > limit if kind == "max" else value < limit:
+            text = f"{value:,g} {WORDS[metric]}, the budget is {limit_name} = {limit:,g}"
+            yield _failing(subject, OVER_BUDGET, metric, text, {"value": value, "budget": limit})
+
+
+def worse(subject: Subject, state: State, watch: list[str], skip: set[str]) -> Iterator[Finding]:
+    """A finding for each watched metric that is worse than in the baseline, and for each that cannot be compared.
+
+    Args:
+        subject: the kernel now.
+        state: the kernel in the baseline.
+        watch: metrics to compare.
+        skip: metrics that were found over their budget already.
+    """
+    for metric, value in subject.metrics().items():
+        if metric not in watch or metric in skip:
+            continue
+        before = state.metrics.get(metric)
+        if value is None or before is None:
+            if value is not None or before is not None:
+                side = "now" if value is None else "in the baseline"
+                yield cannot_tell(subject, f"{metric} is not known {side}, so it cannot be compared", what=metric)
+        elif value < before if metric == "waves_per_simd" else value > before:
+            text = f"{value:,g} {WORDS[metric]}, the baseline has {before:,g}"
+            yield _failing(subject, WORSE, metric, text, {"value": value, "baseline": before})
+
+
+def cannot_tell(subject: Subject, reason: str, what: str = "") -> Finding:
+    """The finding that says what is not known and why."""
+    return Finding(
+        rule=CANNOT_TELL.id,
+        name=CANNOT_TELL.name,
+        severity=CANNOT_TELL.severity,
+        message=reason,
+        location=place_of(subject, what),
+        evidence={MARK: UNKNOWN, **({"metric": what} if what else {})},
+    )
+
+
+def place_of(subject: Subject, metric: str) -> Location | UnsetType:
+    """The line that a metric is best explained at, else the kernel's own."""
+    report = subject.report
+    known = [*report.findings, *(silent.finding for silent in report.suppressed)]
+    for rule in _RULES.get(metric, ()):
+        for finding in known:
+            if finding.rule == rule and finding.location is not UNSET:
+                return finding.location
+    return report.source
+
+
+def _failing(subject: Subject, rule: GateRule, metric: str, text: str, evidence: dict[str, float]) -> Finding:
+    related = [f for f in subject.report.findings if f.rule in _RULES.get(metric, ())]
+    return Finding(
+        rule=rule.id,
+        name=rule.name,
+        severity=rule.severity,
+        message=text,
+        location=place_of(subject, metric),
+        evidence={MARK: FAILS, "metric": metric, **evidence},
+        advice=list(related[0].advice) if related else [],
+    )

@@ -1,0 +1,49 @@
+"""What the gate itself reports, beside the findings of the analyzers."""
+
+from dataclasses import dataclass
+
+from kprof.findings import Severity
+
+MARK = "gate"
+"""Key in a finding's evidence that says what the gate made of it; see the values below."""
+
+FAILS = "fails"
+ALLOWED = "allowance"
+KNOWN = "baseline"
+UNKNOWN = "cannot tell"
+
+
+@dataclass(frozen=True)
+class GateRule:
+    """Identity and explanation of one of the gate's own messages."""
+
+    id: str
+    name: str
+    severity: Severity
+    help: str
+
+
+OVER_BUDGET = GateRule(
+    "KP011",
+    "over-budget",
+    Severity.ERROR,
+    "A kernel takes more than its budget in the configuration allows.\n\n"
+    "The budget is the most particular one that is set: for the kernel on this architecture, for the kernel, for the "
+    "architecture, for all. Lower the use of the resource, raise the budget, or allow the excess until a date.",
+)
+WORSE = GateRule(
+    "KP012",
+    "worse-than-baseline",
+    Severity.ERROR,
+    "A watched metric of a kernel is worse than in the baseline.\n\n"
+    "Compared is the same kernel with the same specialisation on the same architecture by the same Triton. When the "
+    "change is meant, run `kprof check --update-baseline` and commit the file, or allow it until a date.",
+)
+CANNOT_TELL = GateRule(
+    "KP013",
+    "cannot-tell",
+    Severity.WARNING,
+    "Something could not be compiled, read, measured or compared.\n\n"
+    "The message has the reason. Nothing is said about the kernel in this respect, neither good nor bad.",
+)
+GATE_RULES = (OVER_BUDGET, WORSE, CANNOT_TELL)

@@ -1,0 +1,45 @@
+"""Source lines and paths, so that neither line numbers nor the machine's folders decide anything."""
+
+from functools import lru_cache
+from pathlib import Path, PurePosixPath
+
+from kprof.findings import Finding, Location
+
+_LONGEST = 100
+_MAX_BYTES = 4 * 1024 * 1024
+
+
+def anchor(finding: Finding) -> str:
+    """The text of a finding's line, its white space made single blanks; the file's name when it cannot be read."""
+    place = finding.location
+    if not isinstance(place, Location):
+        return ""
+    lines = _lines(place.file)
+    if not 0 < place.line <= len(lines):
+        return PurePosixPath(place.file).name
+    # The comment is left out: adding one, an ignore for example, is no change of the code.
+    code = lines[place.line - 1].split("#", maxsplit=1)[0]
+    return " ".join(code.split())[:_LONGEST]
+
+
+def relative(file: str, root: Path) -> str:
+    """A path from the repository's root; for installed libraries from the folder that they are installed in."""
+    text = file.replace("\\", "/")
+    base = root.as_posix().rstrip("/") + "/"
+    if text.startswith(base):
+        return text[len(base) :]
+    for folder in ("/site-packages/", "/dist-packages/"):
+        if folder in text:
+            return text.rsplit(folder, 1)[1]
+    return text
+
+
+@lru_cache(maxsize=256)
+def _lines(file: str) -> tuple[str, ...]:
+    path = Path(file)
+    try:
+        if not path.is_file() or path.stat().st_size > _MAX_BYTES:
+            return ()
+        return tuple(path.read_text(encoding="utf-8", errors="replace").splitlines())
+    except OSError:
+        return ()

@@ -1,0 +1,70 @@
+"""What the gate judges: one compiled kernel of one configuration entry, or the reason why there is none."""
+
+import hashlib
+import json
+from dataclasses import dataclass
+
+import msgspec
+from msgspec import UNSET
+
+from kprof.gate.config import METRICS, Entry
+from kprof.report import KernelReport
+
+_LABEL = 120
+
+
+@dataclass(frozen=True)
+class Subject:
+    """One check.
+
+    Attributes:
+        entry: the configuration entry that asks for it.
+        report: the analysed kernel; without facts when ``problem`` is set.
+        case: the kernel's case, when one was named.
+        problem: why the kernel could not be compiled or read.
+    """
+
+    entry: Entry
+    report: KernelReport
+    case: str | None = None
+    problem: str | None = None
+
+    @property
+    def kernel(self) -> str:
+        """The kernel as the baseline names it: ``softmax``, ``mine.py::add``, ``k.amdgcn::add``."""
+        target = self.entry.target
+        plain = "::" in target or target == self.report.name
+        return target if plain else f"{target}::{self.report.name}"
+
+    @property
+    def specialization(self) -> str:
+        """The knobs for people, and eight digits that stand for everything that was compiled."""
+        spec = self.report.specialization
+        if spec is UNSET:
+            return "as found"
+        text = json.dumps(msgspec.to_builtins(spec, enc_hook=str), sort_keys=True, default=str)
+        digest = hashlib.sha256(text.encode()).hexdigest()[:8]
+        knobs = {**spec.constexprs, **spec.options, **spec.environment}
+        words = " ".join(f"{name}={value}" for name, value in knobs.items() if value is not None)
+        label = " ".join(filter(None, (self.case, words[:_LABEL])))
+        return f"{label} #{digest}".strip()
+
+    @property
+    def compiler(self) -> str:
+        """What compiled it: Triton's version, or another compiler's identification."""
+        report = self.report
+        if report.triton is not UNSET:
+            return f"Triton {report.triton}"
+        return report.compiler if report.compiler is not UNSET else "unknown compiler"
+
+    def metrics(self) -> dict[str, float | None]:
+        """Metric to value; ``None`` when it is not known."""
+        found: dict[str, float | None] = {}
+        resources, occupancy = self.report.resources, self.report.occupancy
+        for name in METRICS:
+            if name == "waves_per_simd":
+                value = None if occupancy is UNSET or occupancy is None else occupancy.waves_per_simd
+            else:
+                value = None if resources is UNSET else getattr(resources, name)
+            found[name] = value if isinstance(value, int | float) else None
+        return found

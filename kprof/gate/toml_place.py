@@ -1,0 +1,52 @@
+"""On which line of a TOML text a key stands: Python's reader does not tell."""
+
+import re
+from collections import Counter
+
+_HEADER = re.compile(r"^\s*(\[\[?)\s*([^\[\]]+?)\s*\]\]?\s*(?:#.*)?$")
+_KEY = re.compile(r"""^\s*((?:"[^"]*"|'[^']*'|[A-Za-z0-9_-]+)(?:\s*\.\s*(?:"[^"]*"|'[^']*'|[A-Za-z0-9_-]+))*)\s*=""")
+_PART = re.compile(r"""["']([^"']*)["']|([A-Za-z0-9_-]+)""")
+
+Keys = tuple[str | int, ...]
+
+
+def line_of(text: str, keys: Keys) -> int | None:
+    """The 1-based line of a key, or of the nearest table above it that has a line; ``None`` when there is neither.
+
+    Args:
+        text: the TOML text.
+        keys: names, and indexes into arrays of tables: ``("tool", "kprof", "kernel", 1, "target")``.
+    """
+    best: tuple[int, int] | None = None
+    table: Keys = ()
+    seen: Counter[Keys] = Counter()
+    for number, line in enumerate(text.splitlines(), 1):
+        header = _HEADER.match(line)
+        if header is not None:
+            table = _numbered(_names(header[2]), seen, array=header[1] == "[[")
+            found = table
+        else:
+            key = _KEY.match(line)
+            if key is None:
+                continue
+            found = (*table, *_names(key[1]))
+        depth = len(found)
+        if found == keys[:depth] and (best is None or depth > best[0]):
+            best = (depth, number)
+    return None if best is None else best[1]
+
+
+def _names(text: str) -> list[str]:
+    return [quoted or bare for quoted, bare in _PART.findall(text)]
+
+
+def _numbered(names: list[str], seen: Counter[Keys], *, array: bool) -> Keys:
+    """A header's names with the index of the array element that each stands in."""
+    result: Keys = ()
+    for position, name in enumerate(names):
+        result = (*result, name)
+        if array and position == len(names) - 1:
+            seen[result] += 1
+        if seen[result]:
+            result = (*result, seen[result] - 1)
+    return result

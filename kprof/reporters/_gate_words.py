@@ -1,0 +1,156 @@
+"""What the formats for continuous integration share: order, names, identity of findings, escaping."""
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import msgspec
+from msgspec import UNSET
+
+from kprof.findings import Finding, Location, Severity
+from kprof.report import KernelReport, Report
+
+MARK = "gate"
+"""Key in a finding's evidence under which the gate says what it made of the finding: ``fails`` and others."""
+
+_LABEL = 100
+
+
+@dataclass(frozen=True)
+class RuleHelp:
+    """What a format shows for a rule.
+
+    Attributes:
+        id: ``KP301``.
+        name: ``spill-in-loop``.
+        severity: the usual one.
+        help: Markdown; its first paragraph is the summary.
+    """
+
+    id: str
+    name: str
+    severity: Severity
+    help: str
+
+    @property
+    def summary(self) -> str:
+        """First paragraph, on one line."""
+        return " ".join(self.help.strip().split("\n\n", 1)[0].split())
+
+
+@dataclass(frozen=True)
+class Item:
+    """A finding with the kernel that it is of.
+
+    Attributes:
+        kernel: the kernel.
+        finding: the finding.
+        fingerprint: the same for the same rule, kernel, specialisation and architecture, whatever the line.
+        suppressed: why it is silenced, ``None`` when it is not.
+    """
+
+    kernel: KernelReport
+    finding: Finding
+    fingerprint: str
+    suppressed: str | None = None
+
+    @property
+    def location(self) -> Location | None:
+        """The finding's line, else the kernel's."""
+        for place in (self.finding.location, self.kernel.source):
+            if place is not UNSET:
+                return place
+        return None
+
+    @property
+    def where(self) -> str:
+        """``kernels/softmax.py:31``, or nothing."""
+        place = self.location
+        return "" if place is None else f"{place.file}:{place.line}"
+
+
+def items(report: Report, *, suppressed: bool = False) -> list[Item]:
+    """All findings, the worst first, then by file and line."""
+    found: list[Item] = []
+    seen: Counter[tuple[str, ...]] = Counter()
+    for kernel in report.kernels:
+        silent = [(s.finding, s.reason) for s in kernel.suppressed] if suppressed else []
+        for finding, reason in [*((f, None) for f in kernel.findings), *silent]:
+            key = (finding.rule, str(finding.evidence.get("metric", "")), kernel.name, identity(kernel), kernel.arch)
+            number = seen[key]
+            seen[key] += 1
+            digest = hashlib.sha256("\0".join((*key, str(number))).encode()).hexdigest()[:32]
+            found.append(Item(kernel, finding, digest, reason))
+    return sorted(found, key=_order)
+
+
+def fails(finding: Finding) -> bool:
+    """Whether the gate fails because of it."""
+    return finding.evidence.get(MARK) == "fails"
+
+
+def unknown(finding: Finding) -> bool:
+    """Whether it says that something could not be told."""
+    return finding.evidence.get(MARK) == "cannot tell"
+
+
+def identity(kernel: KernelReport) -> str:
+    """Eight digits that stand for everything that was compiled."""
+    if kernel.specialization is UNSET:
+        return ""
+    text = json.dumps(msgspec.to_builtins(kernel.specialization, enc_hook=str), sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:8]
+
+
+def label(kernel: KernelReport) -> str:
+    """``softmax [BLOCK=1024 num_warps=4 #1a2b3c4d]``."""
+    if kernel.specialization is UNSET:
+        return kernel.name
+    spec = kernel.specialization
+    words = " ".join(f"{k}={v}" for k, v in {**spec.constexprs, **spec.options}.items() if v is not None)
+    short = words if len(words) <= _LABEL else f"{words[: _LABEL - 3]}..."
+    return f"{kernel.name} [{short} #{identity(kernel)}]" if short else f"{kernel.name} [#{identity(kernel)}]"
+
+
+def advice_text(finding: Finding) -> str:
+    """Changes to try, one sentence, or nothing."""
+    tries = [f"{a.knob} {a.from_} -> {a.to}" for a in finding.advice]
+    return f"Try {'; '.join(tries)}." if tries else ""
+
+
+def archs(report: Report) -> list[str]:
+    """Architectures in the order in which they first appear."""
+    return list(dict.fromkeys(kernel.arch for kernel in report.kernels))
+
+
+def printable(text: str) -> str:
+    """Text without characters that XML 1.0 and terminals do not take."""
+    return "".join(c for c in text if c in "\t\n" or (c >= " " and c not in "\x7f\ufffe\uffff" and not _surrogate(c)))
+
+
+def counted(found: Iterable[Item]) -> Counter[Severity]:
+    """How many of each severity."""
+    return Counter(item.finding.severity for item in found)
+
+
+def _surrogate(character: str) -> bool:
+    return "\ud800" <= character <= "\udfff"
+
+
+def _order(item: Item) -> tuple[int, int, str, int, str, str, str, str]:
+    place = item.location
+    file, line = ("", 0) if place is None else (place.file, place.line)
+    first = 0 if fails(item.finding) else 1
+    finding = item.finding
+    return (
+        -finding.severity.rank,
+        first,
+        file,
+        line,
+        finding.rule,
+        item.kernel.arch,
+        label(item.kernel),
+        finding.message,
+    )

@@ -1,0 +1,34 @@
+"""GitLab's code quality report: a JSON array that merge requests show."""
+
+import json
+
+from kprof.findings import Severity
+from kprof.report import Report
+from kprof.reporters._gate_words import Item, advice_text, fails, items, label, printable
+
+_SEVERITY = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.NOTE: "info"}
+
+
+class GitLabReporter:
+    """Every finding that has a file, each with a fingerprint of its own: GitLab drops repeated ones."""
+
+    def render(self, report: Report) -> str:
+        """See :class:`kprof.reporters.interface.Reporter`."""
+        issues = [issue for item in items(report) if (issue := _issue(item)) is not None]
+        return json.dumps(issues, indent=2, ensure_ascii=False) + "\n"
+
+
+def _issue(item: Item) -> dict[str, object] | None:
+    place = item.location
+    if place is None:
+        return None
+    finding = item.finding
+    text = f"{label(item.kernel)} on {item.kernel.arch}: {finding.message}"
+    advice = advice_text(finding)
+    return {
+        "description": printable(f"{text}. {advice}" if advice else text),
+        "check_name": f"{finding.rule} {finding.name}",
+        "fingerprint": item.fingerprint,
+        "severity": "critical" if fails(finding) else _SEVERITY[finding.severity],
+        "location": {"path": place.file, "lines": {"begin": max(place.line, 1)}},
+    }

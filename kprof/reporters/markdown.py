@@ -1,0 +1,100 @@
+"""Markdown for a comment on a pull request or a job's summary."""
+
+import html
+from collections.abc import Sequence
+
+from kprof.report import Report
+from kprof.reporters._gate_words import Item, advice_text, fails, items, label, printable, unknown
+
+COMMENT_LIMIT = 65_536
+"""Characters that GitHub takes in a comment."""
+
+_ICON = {"ok": "✅", "regression": "❌", "cannot_tell": "❔"}
+_HEAD = ("| severity | rule | line | kernel | arch | what |", "|---|---|---|---|---|---|")
+
+
+class MarkdownReporter:
+    """The verdict, what fails, what cannot be told, and the rest folded away.
+
+    Args:
+        limit: characters; rows that do not fit are counted instead.
+    """
+
+    def __init__(self, limit: int = COMMENT_LIMIT) -> None:
+        self._limit = limit
+
+    def render(self, report: Report) -> str:
+        """See :class:`kprof.reporters.interface.Reporter`."""
+        found = items(report)
+        failing = [item for item in found if fails(item.finding)]
+        unsure = [item for item in found if unknown(item.finding)]
+        others = [item for item in found if not fails(item.finding) and not unknown(item.finding)]
+        silent = [item for item in items(report, suppressed=True) if item.suppressed is not None]
+        lines = [f"### {_ICON[report.verdict.status]} kprof: {_cell(report.verdict.summary)}", ""]
+        room = self._limit - 400 - sum(len(line) + 1 for line in lines)
+        for title, chosen, folded in (
+            ("Fails", failing, False),
+            ("Cannot be told", unsure, False),
+            ("Other findings", others, True),
+            ("Silenced by an ignore, the baseline or an allowance", silent, True),
+        ):
+            section = _section(title, chosen, room, folded=folded)
+            room -= sum(len(line) + 1 for line in section)
+            lines += section
+        notes = [f"- {_cell(note)}" for note in report.notes]
+        for note in notes:
+            room -= len(note) + 1
+            if room > 0:
+                lines.append(note)
+        return "\n".join(lines).rstrip() + "\n"
+
+
+def _section(title: str, found: Sequence[Item], room: int, *, folded: bool) -> list[str]:
+    if not found:
+        return []
+    head = [f"<details><summary>{title}: {len(found)}</summary>", ""] if folded else [f"**{title}: {len(found)}**", ""]
+    end = ["", "</details>", ""] if folded else [""]
+    room -= sum(len(line) + 1 for line in (*head, *end, *_HEAD)) + 40
+    rows: list[str] = []
+    for item in found:
+        row = _row(item)
+        room -= len(row) + 1
+        if room < 0:
+            break
+        rows.append(row)
+    left = len(found) - len(rows)
+    more = ["", f"{left} more do not fit here."] if left else []
+    return [*head, *_HEAD, *rows, *more, *end] if rows else [f"**{title}: {len(found)}** (no room for the table)", ""]
+
+
+def _row(item: Item) -> str:
+    finding = item.finding
+    text = " ".join(filter(None, (f"{finding.message}.", advice_text(finding))))
+    if item.suppressed is not None:
+        text = f"{text} ({item.suppressed})"
+    cells = (
+        finding.severity.value,
+        f"{finding.rule} {finding.name}",
+        _code(item.where),
+        _code(label(item.kernel)),
+        item.kernel.arch,
+        _cell(text),
+    )
+    return f"| {' | '.join(cells)} |"
+
+
+def _code(text: str) -> str:
+    clean = _flat(text).replace("`", "'").replace("|", "\\|")
+    return f"`{clean}`" if clean else ""
+
+
+def _cell(text: str) -> str:
+    """Text that stays text: no markup, no table cell of its own, no mention of anyone."""
+    escaped = html.escape(_flat(text), quote=False)
+    for character in "\\`*_[]|":
+        escaped = escaped.replace(character, f"\\{character}")
+    return escaped.replace("@", "&#64;")
+
+
+def _flat(text: str) -> str:
+    return " ".join(printable(text).split())

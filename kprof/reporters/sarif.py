@@ -1,0 +1,141 @@
+"""SARIF 2.1.0, for GitHub code scanning and whatever else reads it."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import quote
+
+from kprof.findings import Location
+from kprof.report import Report
+from kprof.reporters._gate_words import Item, RuleHelp, advice_text, archs, items, label, printable, unknown
+
+SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+# What GitHub accepts: beyond these it refuses a file or drops results.
+MAX_RUNS = 20
+MAX_RESULTS = 25_000
+MAX_LOCATIONS = 1_000
+_ROOT = "%SRCROOT%"
+
+
+class SarifReporter:
+    """One run for each architecture.
+
+    Args:
+        rules: what to say of each rule.
+        suppressed: also write results that an ignore comment, the baseline or an allowance silences, with SARIF's
+            ``suppressions``. GitHub shows those as if they were not silenced.
+    """
+
+    def __init__(self, rules: Sequence[RuleHelp] = (), *, suppressed: bool = False) -> None:
+        self._rules = {rule.id: rule for rule in rules}
+        self._suppressed = suppressed
+
+    def render(self, report: Report) -> str:
+        """See :class:`kprof.reporters.interface.Reporter`."""
+        found = items(report, suppressed=self._suppressed)
+        names = archs(report) or ["none"]
+        runs = [self._run(report, arch, [i for i in found if i.kernel.arch == arch]) for arch in names[:MAX_RUNS]]
+        if len(names) > MAX_RUNS:
+            left = ", ".join(names[MAX_RUNS:])
+            runs[-1]["invocations"][0]["toolExecutionNotifications"].append(
+                _notification(f"GitHub takes {MAX_RUNS} runs: left out are {left}")
+            )
+        document = {"$schema": SCHEMA, "version": "2.1.0", "runs": runs}
+        return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+    def _run(self, report: Report, arch: str, found: Sequence[Item]) -> dict[str, Any]:
+        shown = found[:MAX_RESULTS]
+        used = sorted({item.finding.rule for item in shown})
+        index = {rule: number for number, rule in enumerate(used)}
+        troubles = [_notification(f"{label(i.kernel)}: {i.finding.message}") for i in shown if unknown(i.finding)]
+        if len(found) > len(shown):
+            troubles.append(_notification(f"{len(found) - len(shown)} results of lower severity are left out"))
+        return {
+            "tool": {
+                "driver": {
+                    "name": "kprof",
+                    "version": report.kprof,
+                    "rules": [self._rule(rule, shown) for rule in used],
+                }
+            },
+            # GitHub takes what is before the last slash as the category, which must be another one for each run.
+            "automationDetails": {"id": f"kprof/{arch}/"},
+            "originalUriBaseIds": {_ROOT: {"description": {"text": "The root of the repository."}}},
+            "invocations": [
+                {
+                    "executionSuccessful": report.verdict.status != "cannot_tell",
+                    "toolExecutionNotifications": troubles,
+                }
+            ],
+            "columnKind": "unicodeCodePoints",
+            "results": [_result(item, index) for item in shown],
+        }
+
+    def _rule(self, rule: str, found: Sequence[Item]) -> dict[str, Any]:
+        first = next(item.finding for item in found if item.finding.rule == rule)
+        known = self._rules.get(rule) or RuleHelp(rule, first.name, first.severity, first.name)
+        return {
+            "id": rule,
+            "name": "".join(part.capitalize() for part in known.name.split("-")),
+            "shortDescription": {"text": known.summary},
+            "fullDescription": {"text": known.summary},
+            "help": {"text": known.help, "markdown": known.help},
+            "defaultConfiguration": {"level": known.severity.value},
+            "properties": {"tags": ["performance", "gpu", "kprof"]},
+        }
+
+
+def _result(item: Item, index: dict[str, int]) -> dict[str, Any]:
+    finding, kernel = item.finding, item.kernel
+    advice = advice_text(finding)
+    text = printable(f"{label(kernel)} on {kernel.arch}: {finding.message}" + (f". {advice}" if advice else ""))
+    result: dict[str, Any] = {
+        "ruleId": finding.rule,
+        "ruleIndex": index[finding.rule],
+        "level": finding.severity.value,
+        "message": {"text": text},
+        "partialFingerprints": {
+            # The only one that GitHub looks at; by itself it would hash the line.
+            "primaryLocationLineHash": f"{item.fingerprint}:1",
+            "kprof/v1": item.fingerprint,
+        },
+        "properties": {"kernel": kernel.name, "arch": kernel.arch, "evidence": _plain(finding.evidence)},
+    }
+    place = item.location
+    if place is not None:
+        result["locations"] = [
+            {
+                "physicalLocation": _physical(place),
+                "logicalLocations": [{"name": place.function or kernel.name, "kind": "function"}],
+            }
+        ]
+    if finding.related:
+        result["relatedLocations"] = [
+            {
+                "id": number,
+                "physicalLocation": _physical(other),
+                "message": {"text": f"inlined from here{f': {other.function}' if other.function else ''}"},
+            }
+            for number, other in enumerate(finding.related[:MAX_LOCATIONS])
+        ]
+    if item.suppressed is not None:
+        kind = "external" if "gate" in finding.evidence else "inSource"
+        result["suppressions"] = [{"kind": kind, "status": "accepted", "justification": item.suppressed}]
+    return result
+
+
+def _physical(place: Location) -> dict[str, Any]:
+    absolute = place.file.startswith("/")
+    uri = quote(place.file)
+    region = {"startLine": max(place.line, 1)} | ({"startColumn": place.column} if place.column else {})
+    artifact = {"uri": f"file://{uri}"} if absolute else {"uri": uri, "uriBaseId": _ROOT}
+    return {"artifactLocation": artifact, "region": region}
+
+
+def _notification(text: str) -> dict[str, Any]:
+    return {"level": "warning", "message": {"text": printable(text)}}
+
+
+def _plain(value: Any) -> Any:
+    """Evidence as JSON can hold it."""
+    return json.loads(json.dumps(value, default=str))
