@@ -47,7 +47,7 @@ $(VENV)/.demo: pyproject.toml | $(BIN)/python
 # torch only serves the numerical tests. Any build will do: TORCH=/path/to/torch.whl make test
 $(VENV)/.test: $(VENV)/.demo
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check "$(TORCH)"
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[tables,test]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[tables,test,dask]"
 	@touch $@
 
 $(VENV)/.lint: $(VENV)/.demo
