@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 HELP = "Try other knobs by recompiling, and show what they change."
 _SHOWN = 6
+_DOMINATED = 3
 _LEGEND = (
     "waves per SIMD; scratch, loads (count x bytes a lane), drains (full waits) and instructions of one iteration "
     "of the hot loop; issue: least issue cycles for 1,000 operations"
@@ -38,7 +39,10 @@ def command(
     config: ConfigOption = [],
     shape: ShapeOption = [],
     case: Annotated[str | None, typer.Option("--case", help="One of the kernel's named shapes.")] = None,
-    budget: Annotated[float, typer.Option("--budget", help="Seconds after which no compile is begun.", min=1)] = 60.0,
+    env: Annotated[
+        list[str], typer.Option("--env", help="Triton's environment switches to start from.", metavar="K=V,...")
+    ] = [],
+    budget: Annotated[float, typer.Option("--budget", help="Seconds after which no compile is begun.", min=1)] = 50.0,
     jobs: JobsOption = 0,
     json: JsonOption = None,
     no_color: NoColorOption = False,
@@ -56,7 +60,13 @@ def command(
     if len(names) > 1:
         raise KprofError("kprof advise takes one architecture at a time")
     machine, _product = resolve(names[0])
-    options = Options(config=assignments(config, "--config"), shape=assignments(shape, "--shape"), case=case, jobs=jobs)
+    options = Options(
+        config=assignments(config, "--config"),
+        shape=assignments(shape, "--shape"),
+        case=case,
+        environment={name: str(value) for name, value in assignments(env, "--env").items()},
+        jobs=jobs,
+    )
     trials = advise(load(target), machine, options, budget=budget, progress=_progress)
     if json:
         import msgspec
@@ -94,7 +104,8 @@ def _show(trials: "Trials", *, no_color: bool) -> None:
     if trials.best:
         console.print("Verified: resources and instructions. Judgement: which trade is faster.", style="dim")
         console.print(f"\n{_triton_config(trials.best[0].config)}", markup=False)
-        print(f"{len(trials.best)} better configurations found; the first one: {_knobs(trials.best[0].change)}")
+        count = f"{len(trials.best)} better configuration{'' if len(trials.best) == 1 else 's'}"
+        print(f"{count} found; the first one: {_knobs(trials.best[0].change)}")
     else:
         print("no change of knobs helps: none is better without being worse elsewhere")
 
@@ -109,6 +120,11 @@ def _table(trials: "Trials") -> "Table":
     table.add_row("as it is", *_cells(trials.start.measure), style="dim")
     for number, trial in enumerate(trials.best[:_SHOWN]):
         table.add_row(_knobs(trial.change), *_cells(trial.measure), style="bold" if number == 0 else None)
+    if trials.dominated:
+        table.add_section()
+        table.add_row("good, but another is as good in every respect:", style="dim")
+        for trial in trials.dominated[:_DOMINATED]:
+            table.add_row(_knobs(trial.change), *_cells(trial.measure), style="dim")
     return table
 
 
@@ -134,14 +150,24 @@ def _knobs(config: "Any") -> str:
 
 
 def _triton_config(config: "Any") -> str:
-    """The configuration as code for ``triton.autotune``. AMD's own options go where the kernel's do."""
-    own = {name: value for name, value in config.items() if name not in {"num_warps", "num_stages"}}
+    """The configuration as code for ``triton.autotune``. AMD's own options go where the kernel's do.
+
+    Environment switches are no part of it: they come first, as a shell would set them.
+    """
+    from kprof_analyzers.trials.changes import SWITCHES
+
+    switches = [f"{name}={config[name]}" for name in config if name in SWITCHES]
+    own = {n: v for n, v in config.items() if n not in {"num_warps", "num_stages", *SWITCHES}}
     launch = ", ".join(f"{name}={config[name]}" for name in ("num_warps", "num_stages") if name in config)
-    return f"triton.Config({own!r}, {launch})"
+    return "\n".join([*switches, f"triton.Config({own!r}, {launch})"])
 
 
 def _document(trials: "Trials") -> dict[str, Any]:
     from dataclasses import asdict
+
+    import msgspec
+
+    from kprof_analyzers.trials import advised
 
     def entry(trial: "Trial") -> dict[str, Any]:
         return {
@@ -160,6 +186,8 @@ def _document(trials: "Trials") -> dict[str, Any]:
         "triton": start.triton,
         "start": entry(trials.start),
         "best": [entry(trial) for trial in trials.best],
+        "dominated": [entry(trial) for trial in trials.dominated],
+        "findings": msgspec.to_builtins(advised(trials)),
         "failed": [entry(trial) for trial in trials.failed],
         "tried": trials.tried,
         "left": trials.left,

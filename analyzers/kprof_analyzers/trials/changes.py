@@ -18,18 +18,50 @@ _OPTION_VALUES: Mapping[str, tuple[int, ...]] = {
     "waves_per_eu": (0, 1, 2, 3),
 }
 _CDNA_OPTION_VALUES: Mapping[str, tuple[int, ...]] = {"matrix_instr_nonkdim": (0, 16, 32)}
+# On gfx950 Triton takes kpack for 1 whatever it is.
+_FAMILY_OPTION_VALUES: Mapping[str, Mapping[str, tuple[int, ...]]] = {
+    "CDNA2": {"kpack": (1, 2)},
+    "CDNA3": {"kpack": (1, 2)},
+}
+
+# What Triton does when a kernel says nothing: a change to it changes nothing.
+_DEFAULTS: Mapping[str, int | str] = {
+    "num_warps": 4,
+    "num_stages": 2,
+    "waves_per_eu": 0,
+    "matrix_instr_nonkdim": 0,
+    "kpack": 1,
+}
+
+SWITCHES: Mapping[str, tuple[str, ...]] = {
+    "AMDGCN_USE_BUFFER_OPS": (),
+    "TRITON_HIP_USE_ASYNC_COPY": ("CDNA4",),
+    "TRITON_HIP_USE_BLOCK_PINGPONG": ("CDNA3", "CDNA4"),
+}
+"""Environment switches that change the code, and the families on which they are on by default (none: on all)."""
+
+# Knobs that change how, not how much, a wavefront holds: behind the others when registers or LDS do not suffice.
+_SHAPES = ("BLOCK", "TILE", "NUM_WARPS", "NUM_STAGES", "WAVES_PER_EU")
 
 
 def values(kernel: "Kernel", config: Config, arch: Architecture) -> dict[str, tuple[Any, ...]]:
     """Every knob with the values to try, the present one included."""
     known: dict[str, tuple[Any, ...]] = {name: tuple(found) for name, found in kernel.space.items()}
-    options = {**_OPTION_VALUES, **(_CDNA_OPTION_VALUES if arch.family.startswith("CDNA") else {})}
+    options = {
+        **_OPTION_VALUES,
+        **(_CDNA_OPTION_VALUES if arch.family.startswith("CDNA") else {}),
+        **_FAMILY_OPTION_VALUES.get(arch.family, {}),
+    }
     for name, found in options.items():
         known.setdefault(name, found)
     for name, value in config.items():
         if name not in known and _is_tile(name, value):
             known[name] = (value // 2, value, value * 2)
-    return {name: found for name, found in known.items() if len(set(found)) > 1}
+    if arch.family in {"CDNA3", "CDNA4"}:
+        for name, families in SWITCHES.items():
+            is_on = not families or arch.family in families
+            known[name] = ("0" if is_on else "1",)
+    return {name: found for name, found in known.items() if set(found) - {config.get(name, _DEFAULTS.get(name))}}
 
 
 def _is_tile(name: str, value: object) -> bool:
@@ -53,8 +85,13 @@ def neighbours(
         Only the knobs that change. Combinations that the kernel calls pointless are left out.
     """
     known = values(kernel, config, arch)
-    single = [{name: value} for name, found in known.items() for value in found if value != config.get(name)]
-    tiles = [name for name, found in known.items() if _is_tile(name, config.get(name)) or "BLOCK" in name.upper()]
+    single = [
+        {name: value}
+        for name, found in known.items()
+        for value in found
+        if value != config.get(name, _DEFAULTS.get(name))
+    ]
+    tiles = [n for n in known if n not in SWITCHES and (_is_tile(n, config.get(n)) or "BLOCK" in n.upper())]
     pairs = [
         dict(zip(names, combination, strict=True))
         for names in combinations(tiles[:3], 2)
@@ -71,20 +108,22 @@ def neighbours(
     # Of two changes that go equally far the one with fewer knobs comes first.
     ordered = sorted([*single, *pairs, *with_warps], key=lambda change: (_distance(change, config, rules), len(change)))
     for change in ordered:
-        if kernel.legal is None or kernel.legal(shape, {**config, **change}, arch.name) is None:
+        knobs = {name: value for name, value in {**config, **change}.items() if name not in SWITCHES}
+        if kernel.legal is None or kernel.legal(shape, knobs, arch.name) is None:
             yield change
 
 
 def _distance(change: Config, config: Config, rules: Collection[str]) -> float:
     """How far a change goes, in doublings; the direction that cures a finding counts half."""
     pressed = bool({"KP301", "KP302", "KP401"} & set(rules))
+    aside = 0.25 if pressed else 0.0
     total = 0.0
     for name, value in change.items():
         now = config.get(name)
         if isinstance(value, bool) or not isinstance(value, int) or not isinstance(now, int):
-            total += 1
+            total += 1 + aside * (not name.upper().startswith(_SHAPES))
             continue
         steps = abs(max(value, 1).bit_length() - max(now, 1).bit_length()) or 1
         smaller = value < now if name != "num_warps" else value > now
-        total += steps * (0.5 if smaller and pressed else 1)
+        total += steps * (0.5 if smaller and pressed else 1) + aside * (not name.upper().startswith(_SHAPES))
     return total

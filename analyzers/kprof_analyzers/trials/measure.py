@@ -26,11 +26,12 @@ class Measure:
         loads: width in bytes per lane to global loads in the hot loop, e.g. ``{16: 8}``.
         drains: full waits in the hot loop.
         instructions: instructions in the hot loop.
-        work: floating-point operations of one iteration and wavefront, or bytes loaded where there is no matrix
-            work; ``None`` without a loop.
+        work: useful floating-point operations of one iteration and wavefront, or bytes loaded where there is no matrix
+            work; ``None`` without a loop. What several wavefronts compute alike counts once.
         is_flops: what ``work`` counts.
         issue: lower bound of the issue cycles of one iteration, ``None`` without a loop.
         bytes: bytes that a wavefront loads from global memory in one iteration.
+        workgroups: resident on a CU; with one, a barrier stops all there is.
     """
 
     launchable: bool
@@ -46,6 +47,7 @@ class Measure:
     is_flops: bool
     issue: float | None
     bytes: int
+    workgroups: int = 0
 
     @property
     def issue_per_work(self) -> float:
@@ -88,15 +90,22 @@ class Measure:
             self.issue_per_work,
             self.bytes_per_work,
             -self.waves,
+            -min(self.workgroups, 2),
         )
 
 
-def measure(report: KernelReport, arch: Architecture) -> Measure:
-    """The figures of one analysed kernel."""
+def measure(report: KernelReport, arch: Architecture, replication: float = 1.0) -> Measure:
+    """The figures of one analysed kernel.
+
+    Args:
+        report: the kernel.
+        arch: architecture.
+        replication: how many times its matrix work is done, see :mod:`kprof_analyzers.memory.replication`.
+    """
     resources, occupancy = report.resources, report.occupancy
     hot = next((loop for loop in report.loops if loop.hot), None)
     over = {f.rule for f in report.findings} & {"KP401", "KP402"}
-    work, is_flops = _work(hot)
+    work, is_flops = _work(hot, replication)
     return Measure(
         launchable=not over,
         vgpr_spills=_count(resources, "vgpr_spills"),
@@ -111,6 +120,7 @@ def measure(report: KernelReport, arch: Architecture) -> Measure:
         is_flops=is_flops,
         issue=_issue(hot, arch) if hot else None,
         bytes=_loaded(hot) if hot else 0,
+        workgroups=occupancy.workgroups_per_cu if isinstance(occupancy, Occupancy) else 0,
     )
 
 
@@ -123,10 +133,10 @@ def _loaded(loop: LoopFacts) -> int:
     return sum(n for path, n in loop.bytes_per_wave.items() if path in {"global_load", "flat_load", "global_to_lds"})
 
 
-def _work(loop: LoopFacts | None) -> tuple[int | None, bool]:
+def _work(loop: LoopFacts | None, replication: float) -> tuple[int | None, bool]:
     if loop is None:
         return None, False
-    return (loop.flops, True) if loop.flops else (_loaded(loop) or None, False)
+    return (round(loop.flops / replication), True) if loop.flops else (_loaded(loop) or None, False)
 
 
 def _issue(loop: LoopFacts, arch: Architecture) -> float:

@@ -6,13 +6,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from kprof.errors import KprofError
+from kprof.findings import Advice, Finding
 from kprof.hardware.machine import Architecture
 from kprof.harness.compile import compile_many
 from kprof.harness.request import Outcome
 from kprof.harness.sources import Job, loaded
 from kprof.report import KernelReport
+from kprof_analyzers.memory.replication import replication
 from kprof_analyzers.pipeline import analyze
-from kprof_analyzers.trials.changes import neighbours
+from kprof_analyzers.trials.changes import SWITCHES, neighbours
 from kprof_analyzers.trials.measure import Measure, measure
 
 if TYPE_CHECKING:
@@ -48,6 +50,8 @@ class Trials:
     Attributes:
         start: the configuration as it was.
         best: trials that no other one dominates and that rank above the start, best first.
+        dominated: trials that rank above the start without spill traffic, though another one is at least as good in
+            every respect, best first. What is compared is not time: they may be worth one.
         tried: how many configurations were compiled.
         failed: those that did not compile.
         left: how many were left out because the budget was spent.
@@ -57,6 +61,7 @@ class Trials:
     start: Trial
     best: tuple[Trial, ...]
     tried: int
+    dominated: tuple[Trial, ...] = ()
     failed: tuple[Trial, ...] = ()
     left: int = 0
     seconds: float = 0.0
@@ -94,7 +99,7 @@ def advise(
         )
     began = time.monotonic()
     (job,) = jobs_of(kernel, machine, options)
-    config = kernel.configure(machine.name, options.config, job.problem)
+    config = {**kernel.configure(machine.name, options.config, job.problem), **options.environment}
     (outcome,) = compile_many([job.request], 1, cache=options.use_cache)
     start = _judge({}, config, job, outcome)
     if start.report is None or start.measure is None:
@@ -107,9 +112,11 @@ def advise(
         found.append(trial)
         if progress is not None:
             progress(len(found), ", ".join(f"{k}={v}" for k, v in trial.change.items()))
+    best = _best(start, found)
     return Trials(
         start=start,
-        best=_best(start, found),
+        best=best,
+        dominated=_dominated(start, best, found),
         tried=len(found),
         failed=tuple(t for t in found if t.measure is None),
         left=total - len(found),
@@ -138,8 +145,11 @@ def _compile(
             if time.monotonic() >= deadline:
                 return
             changed = {**config, **change}
+            knobs = {name: value for name, value in changed.items() if name not in SWITCHES}
+            switches = {name: value for name, value in changed.items() if name in SWITCHES}
+            own = replace(options, config=knobs, environment={**options.environment, **switches}, all_configs=False)
             try:
-                (job,) = jobs_of(kernel, machine, replace(options, config=changed, all_configs=False))
+                (job,) = jobs_of(kernel, machine, own)
             except KprofError:
                 continue
             begun.append((change, changed, job))
@@ -153,8 +163,10 @@ def _compile(
 def _judge(change: Mapping[str, Any], config: Mapping[str, Any], job: Job, outcome: Outcome) -> Trial:
     if outcome.compiled is None:
         return Trial(change, config, error=outcome.error or outcome.status)
-    report = analyze(loaded(job, outcome.compiled))
-    return Trial(change, config, report, measure(report, job.machine))
+    kernel = loaded(job, outcome.compiled)
+    report = analyze(kernel)
+    copies = replication(kernel.ttgir) if kernel.ttgir is not None else 1.0
+    return Trial(change, config, report, measure(report, job.machine, copies))
 
 
 def _best(start: Trial, found: Collection[Trial]) -> tuple[Trial, ...]:
@@ -168,3 +180,54 @@ def _best(start: Trial, found: Collection[Trial]) -> tuple[Trial, ...]:
         # Changes that lead to the same code are one: the shortest is kept.
         unique.setdefault((figures.rank(), figures.vgprs, figures.lds_bytes, figures.instructions), trial)
     return tuple(unique.values())
+
+
+def _dominated(start: Trial, best: Collection[Trial], found: Collection[Trial]) -> tuple[Trial, ...]:
+    """Trials that are better than the start and free of spill traffic, but not among the best."""
+    assert start.measure is not None
+    chosen = {id(trial) for trial in best}
+    others = [
+        (trial, trial.measure)
+        for trial in found
+        if id(trial) not in chosen and trial.measure is not None and trial.measure.launchable
+    ]
+    good = [(t, m) for t, m in others if not m.scratch and m.rank() < start.measure.rank()]
+    return tuple(trial for trial, _ in sorted(good, key=lambda pair: (pair[1].rank(), len(pair[0].change))))
+
+
+def advised(trials: Trials) -> list[Finding]:
+    """The findings of the configuration as it was, each with the best change after which it is gone.
+
+    Only changes that were compiled become advice, and only those of the best trials.
+    """
+    assert trials.start.report is not None
+    assert trials.start.measure is not None
+    return [_with_advice(finding, trials) for finding in trials.start.report.findings]
+
+
+def _with_advice(finding: Finding, trials: Trials) -> Finding:
+    from msgspec.structs import replace
+
+    before = trials.start.measure
+    for trial in trials.best:
+        if trial.report is None or trial.measure is None or before is None:
+            continue
+        if finding.rule in {other.rule for other in trial.report.findings}:
+            continue
+        verified = {
+            "vgpr_spills": (before.vgpr_spills, trial.measure.vgpr_spills),
+            "scratch": (before.scratch, trial.measure.scratch),
+            "waves_per_simd": (before.waves, trial.measure.waves),
+        }
+        advice = [
+            Advice(
+                knob=name,
+                from_=trials.start.config.get(name),
+                to=value,
+                verified=verified,
+                note="which configuration is faster was not measured",
+            )
+            for name, value in trial.change.items()
+        ]
+        return replace(finding, advice=advice)
+    return finding
