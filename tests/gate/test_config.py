@@ -1,0 +1,156 @@
+"""Reading ``[tool.kprof]``: types, unknown keys with line and near matches, the nearest file."""
+
+import datetime as dt
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kprof.errors import KprofError
+from kprof.gate.config import Budget, Config, Entry, find, load
+from kprof.gate.toml_place import line_of
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+GOOD = """\
+arch = ["gfx942"]
+watch = ["vgpr_spills"]
+
+[budget]
+max_vgpr_spills = 4
+
+[arch_budget.gfx942]
+max_vgpr_spills = 2
+max_lds_bytes = 65536
+
+[[kernel]]
+target = "a.py::a"
+
+[[kernel]]
+target = "b.py::b"
+budget = {max_vgpr_spills = 1}
+arch_budget.gfx950 = {min_waves_per_simd = 2}
+
+[[allow]]
+what = "KP301"
+reason = "known"
+until = 2030-01-31
+"""
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Write ``kprof.toml``."""
+
+    def written(text, name="kprof.toml"):
+        path = tmp_path / name
+        path.write_text(text)
+        return path
+
+    return written
+
+
+def test_everything_is_read(write):
+    """Values have their types, and dates are dates."""
+    config = load(write(GOOD))
+    assert [entry.target for entry in config.kernel] == ["a.py::a", "b.py::b"]
+    assert config.allow[0].until == dt.date(2030, 1, 31)
+    assert config.watch == ["vgpr_spills"]
+    assert config.fail_on == "warning"
+
+
+def test_most_particular_budget_wins(write):
+    """Kernel and architecture, kernel, architecture, all."""
+    config = load(write(GOOD))
+    a, b = config.kernel
+    assert config.budget_for(a, "gfx942").max_vgpr_spills == 2
+    assert config.budget_for(a, "gfx950").max_vgpr_spills == 4
+    assert config.budget_for(b, "gfx942").max_vgpr_spills == 1
+    assert config.budget_for(b, "gfx942").max_lds_bytes == 65536
+    assert config.budget_for(b, "gfx950").min_waves_per_simd == 2
+    assert config.budget_for(b, "gfx950").max_lds_bytes is None
+
+
+def test_zero_is_a_limit():
+    """Zero spills is a budget and not the absence of one."""
+    config = Config(budget=Budget(max_vgpr_spills=7))
+    assert config.budget_for(Entry(target="x", budget=Budget(max_vgpr_spills=0)), "gfx942").max_vgpr_spills == 0
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "message"),
+    [
+        ("max_lds_bytes", "max_lds_byte", 9, "has no key 'max_lds_byte'; did you mean 'max_lds_bytes'"),
+        ('target = "b.py::b"', 'targets = "b.py::b"', 15, "kernel.1 has no key 'targets'; did you mean 'target'"),
+        ("budget = {max_vgpr_spills = 1}", "budget = {max_spills = 1}", 16, "has no key 'max_spills'"),
+        ('arch = ["gfx942"]', 'archs = ["gfx942"]', 1, "has no key 'archs'; did you mean 'arch'"),
+        ("max_vgpr_spills = 4", 'max_vgpr_spills = "4"', 5, "budget.max_vgpr_spills: expected `int | null`, got `str`"),
+        ('["vgpr_spills"]', '["spills"]', 2, "invalid enum value 'spills'"),
+        ("until = 2030-01-31", 'until = "soon"', 22, "allow.0.until"),
+        ('reason = "known"', 'reason = " "', 21, "an allowance needs a reason"),
+        ('what = "KP301"', "", 19, "missing required field `what`"),
+    ],
+)
+def test_mistakes_are_named_with_their_line(write, old, new, line, message):
+    """File, line, what is wrong, and what was perhaps meant."""
+    path = write(GOOD.replace(old, new))
+    with pytest.raises(KprofError) as caught:
+        load(path)
+    assert message in caught.value.message
+    assert caught.value.place == f"line {line}"
+    assert caught.value.path == str(path)
+
+
+@pytest.mark.parametrize("text", ["arch = [", "arch = 'x'\narch = 'y'", "\ufeff[", "", "[[kernel]]\ntarget = 3\n"])
+def test_bad_files_are_errors(write, text):
+    """Broken TOML, an empty file and wrong types end in one message."""
+    with pytest.raises(KprofError):
+        load(write(text))
+
+
+def test_bytes_that_are_no_text_are_an_error(tmp_path):
+    """A file in another encoding is told apart from a missing one."""
+    path = tmp_path / "kprof.toml"
+    path.write_bytes(b"arch = ['\xff\xfe']")
+    with pytest.raises(KprofError, match="UTF-8"):
+        load(path)
+
+
+def test_nearest_file_is_found(write, tmp_path):
+    """A ``pyproject.toml`` without the table is passed over."""
+    outer = write('[tool.kprof]\narch = ["gfx942"]\n', "pyproject.toml")
+    inner = tmp_path / "sub" / "deeper"
+    inner.mkdir(parents=True)
+    (inner / "pyproject.toml").write_text("[tool.other]\n")
+    assert find(inner) == outer
+    with pytest.raises(KprofError, match=r"no kprof\.toml"):
+        find(tmp_path.parent)
+
+
+NAMES = st.sampled_from(["alpha", "beta", "gamma-1", "delta_2"])
+
+
+@given(st.lists(st.tuples(st.sampled_from(["table", "array"]), NAMES, st.sets(NAMES, min_size=1)), max_size=8))
+def test_lines_are_where_the_reader_finds_the_values(sections):
+    """For any text that Python's reader takes, the line of each key holds that key's own value."""
+    lines, number = [], 0
+    for kind, name, keys in sections:
+        lines.append(f"[[{name}]]" if kind == "array" else f"[{name}]")
+        for key in sorted(keys):
+            number += 1
+            lines.append(f"{key} = {number}")
+    text = "\n".join(lines)
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return  # the same table twice
+    for name, value in data.items():
+        for at, table in (
+            [((name, i), t) for i, t in enumerate(value)] if isinstance(value, list) else [((name,), value)]
+        ):
+            for key, found in table.items():
+                assert lines[line_of(text, (*at, key)) - 1] == f"{key} = {found}"
