@@ -79,6 +79,11 @@ def is_scratch(instruction: Instruction) -> bool:
     return instruction.opcode.cls is InstructionClass.SCRATCH
 
 
+def spills_in(program: Kernel, loop: Loop) -> bool:
+    """Whether a loop has scratch traffic."""
+    return any(is_scratch(program.instructions[i]) for i in loop.instructions)
+
+
 def _facts(program: Kernel, loop: Loop, wavefront_size: int, arch: Architecture, *, is_hot: bool) -> LoopFacts:
     from kprof_analyzers.scheduling.waits import waits_of
 

@@ -10,8 +10,8 @@ from kprof_analyzers.advice.rule import Rule
 from kprof_analyzers.scheduling.loops import own_instructions
 from kprof_analyzers.source_lines import busiest
 
-# A pipelined product needs two in an iteration: before its tiles are read, and before they are written again.
-_NEEDED = 2
+# Two tiles that are each written and read in turn need a barrier before and behind either.
+_NEEDED = 4
 _CLOCKS = 512
 
 
@@ -19,7 +19,7 @@ class ManyBarriersInLoop(Rule):
     """The wavefronts of a workgroup meet more often than their work in between is worth.
 
     ## What it does
-    Counts `s_barrier` in each innermost loop, outside conditional parts too. Reports more than two in an iteration
+    Counts `s_barrier` in each innermost loop, outside conditional parts too. Reports more than four in an iteration
     when fewer than 512 clocks of matrix work stand between them on average. Loops with priorities (`s_setprio`), such
     as block ping-pong, place their barriers on purpose and are left out.
 

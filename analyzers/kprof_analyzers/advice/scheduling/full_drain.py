@@ -7,6 +7,7 @@ from kprof.analysis import KernelFacts
 from kprof.findings import Finding, Severity
 from kprof.inputs.amdgcn import InstructionClass
 from kprof_analyzers.advice.rule import Rule
+from kprof_analyzers.scheduling.loops import spills_in
 from kprof_analyzers.scheduling.waits import Wait, waits_of
 
 # A wait this close behind the load has nothing to hide hundreds of cycles of memory latency behind.
@@ -20,7 +21,8 @@ class FullDrain(Rule):
     ## What it does
     Follows the wait counters through an innermost loop and finds each `s_waitcnt vmcnt(0)` (`s_wait_loadcnt 0x0` on
     gfx12) that stands less than 16 instructions behind the load from global memory that it waits for. A load of the
-    iteration before, as in a pipelined loop, is far enough away.
+    iteration before, as in a pipelined loop, is far enough away. Loops that spill are left out: their reloads share
+    the counter, and KP301 reports them.
 
     ## Why it matters
     A load from HBM takes hundreds of cycles. With the wait right behind it the wavefront stands still for all of
@@ -43,7 +45,7 @@ class FullDrain(Rule):
         """See :meth:`Rule.check`."""
         parents = {loop.parent for loop in facts.program.loops}
         for loop in facts.program.loops:
-            if loop.index in parents:
+            if loop.index in parents or spills_in(facts.program, loop):
                 continue
             drains = [wait for wait in waits_of(facts.program, loop, facts.arch) if _is_close(wait)]
             if not drains:

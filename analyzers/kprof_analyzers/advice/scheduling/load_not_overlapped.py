@@ -7,6 +7,8 @@ from kprof.analysis import KernelFacts
 from kprof.findings import Finding, Severity
 from kprof.inputs.amdgcn import InstructionClass
 from kprof_analyzers.advice.rule import Rule
+from kprof_analyzers.scheduling.loops import spills_in
+from kprof_analyzers.scheduling.stages import has_unstaged_product
 from kprof_analyzers.scheduling.waits import Wait, waits_of
 
 _LOAD_COUNTERS = ("vmcnt", "loadcnt")
@@ -17,7 +19,8 @@ class LoadNotOverlapped(Rule):
 
     ## What it does
     Follows the wait counters through an innermost loop with matrix instructions. When between no global load and the
-    wait for it a matrix instruction is issued, the loads overlap with none of the matrix work of their wavefront.
+    wait for it a matrix instruction is issued, the loads overlap with none of the matrix work of their wavefront. Left out: loops that spill (KP301), and single
+    products with `num_stages=1` (KP207), whose cause is known.
 
     ## Why it matters
     The time of an iteration is then the sum of memory latency and matrix work; only another wavefront on the SIMD can
@@ -37,9 +40,13 @@ class LoadNotOverlapped(Rule):
 
     def check(self, facts: KernelFacts) -> Iterable[Finding]:
         """See :meth:`Rule.check`."""
+        if has_unstaged_product(facts):
+            return
         parents = {loop.parent for loop in facts.program.loops}
         for loop in facts.program.loops:
-            members = (facts.program.instructions[i] for i in loop.instructions)
+            members = [facts.program.instructions[i] for i in loop.instructions]
+            if spills_in(facts.program, loop):
+                continue
             if loop.index in parents or not any(i.opcode.cls is InstructionClass.MATRIX for i in members):
                 continue
             waits = [wait for wait in waits_of(facts.program, loop, facts.arch) if _for_load(wait)]

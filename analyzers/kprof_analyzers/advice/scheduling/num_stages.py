@@ -5,9 +5,8 @@ from typing import ClassVar
 
 from kprof.analysis import KernelFacts
 from kprof.findings import Finding, Severity
-from kprof.inputs.mlir import Operation
 from kprof_analyzers.advice.rule import NotCheckedError, Rule
-from kprof_analyzers.memory.dataflow import flow_of, is_load
+from kprof_analyzers.scheduling.stages import is_chained, loads_in, products_of_loops
 
 
 class NumStagesMisfit(Rule):
@@ -42,20 +41,16 @@ class NumStagesMisfit(Rule):
             raise NotCheckedError("there is no TTGIR")
         if not isinstance(stages, int):
             raise NotCheckedError("num_stages is not known")
-        by_loop: dict[int, list[Operation]] = {}
-        for dot in facts.ttgir.named("tt.dot", "tt.dot_scaled"):
-            if dot.loop is not None:
-                by_loop.setdefault(dot.loop, []).append(dot)
         waves = facts.occupancy.waves_per_simd if facts.occupancy is not None else None
-        for loop, dots in by_loop.items():
-            chained = _chained(dots)
+        for loop, dots in products_of_loops(facts.ttgir).items():
+            chained = is_chained(dots)
             evidence = {
                 "num_stages": stages,
                 "products": len(dots),
                 "chained": chained,
                 "waves_per_simd": waves,
             }
-            if len(dots) == 1 and stages <= 1 and _loads_in(loop, dots[0]):
+            if len(dots) == 1 and stages <= 1 and loads_in(loop, dots[0]):
                 yield self.finding(
                     f"one product in the loop and num_stages={stages}: its tiles are not loaded ahead",
                     at=dots[0],
@@ -67,23 +62,3 @@ class NumStagesMisfit(Rule):
                     at=dots[0],
                     evidence=evidence,
                 )
-
-
-def _chained(dots: list[Operation]) -> bool:
-    """Whether the operand of one product is made from another's result in the same iteration."""
-    indexes = {dot.index for dot in dots}
-    flow = flow_of(dots[0].module)
-    return any(
-        op.index in indexes - {dot.index}
-        for dot in dots
-        for value in flow.inputs(dot)[:2]
-        for op in flow.back(value, carried=False)
-    )
-
-
-def _loads_in(loop: int, dot: Operation) -> bool:
-    """Whether the product's tiles come from memory in the iteration that uses them."""
-    flow = flow_of(dot.module)
-    return any(
-        is_load(op) and op.loop == loop for value in flow.inputs(dot)[:2] for op in flow.back(value, carried=False)
-    )
