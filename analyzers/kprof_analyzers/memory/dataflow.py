@@ -1,7 +1,7 @@
 """Where a value of a TTGIR module comes from and where it goes, through loops and through LDS."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from functools import lru_cache
 
 from kprof.inputs.mlir import Module, Operation
@@ -145,6 +145,14 @@ class Dataflow:
                 if source not in seen:
                     seen.add(source)
                     pending.append(source)
+
+    def roots(self, value: str, ends: Collection[str] = ()) -> set[str]:
+        """Values without a producer that a value depends on: arguments. Operations named in ``ends`` are not passed."""
+        found = {value} if self.producer(value) is None and value not in self._initial else set()
+        for op in self.back(value, stop=lambda o: o.name in ends):
+            if op.name not in ends:
+                found |= {v for v in self._inputs[op.index] if self.producer(v) is None and v not in self._initial}
+        return found | {v for v in (self._initial.get(value),) if v is not None and self.producer(v) is None}
 
 
 def _is_view(op: Operation) -> bool:

@@ -14,7 +14,7 @@ def product(
     n = tl.program_id(1) * BLOCK_N + tl.arange(0, BLOCK_N)
     k = tl.arange(0, BLOCK_K)
     acc = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)
-    for first in range(0, K, BLOCK_K):
+    for first in range(0, K, BLOCK_K):  # loop
         a = tl.load(a_ptr + m[:, None] * a_stride + (first + k)[None, :])
         if B_ROWS:
             b = tl.load(b_ptr + (first + k)[:, None] * b_stride + n[None, :])  # transposed

@@ -8,8 +8,10 @@ from kprof.analysis import KernelFacts
 from kprof.findings import Finding, Severity
 from kprof.inputs.amdgcn import Instruction, InstructionClass, Loop, MemorySpace
 from kprof_analyzers.advice.rule import Rule
+from kprof_analyzers.memory.dataflow import global_loads
+from kprof_analyzers.memory.narrowness import reason_for
 from kprof_analyzers.scheduling.loops import own_instructions
-from kprof_analyzers.source_lines import busiest
+from kprof_analyzers.source_lines import busiest, location_of
 
 _SPACES = {MemorySpace.GLOBAL, MemorySpace.BUFFER, MemorySpace.FLAT}
 _WIDEST = 16
@@ -30,7 +32,9 @@ class NarrowGlobalLoad(Rule):
     bytes the same data takes 4 to 8 instructions, address registers and slots of the memory pipeline.
 
     ## Evidence
-    `widths`: bytes per lane to number of loads. `bytes_per_lane`: what the line loads in all. `loop`.
+    `widths`: bytes per lane to number of loads. `bytes_per_lane`: what the line loads in all. `loop`. `why`: what the
+    TTGIR tells of the cause: no contiguous axis, a pointer or stride that is not known to be a multiple of 16, or a
+    mask that changes inside 16 bytes; null where it tells nothing.
 
     ## What to try
     Make contiguity visible: divisibility by 16 of strides and pointers (`tl.multiple_of`, `tl.max_contiguous`), the
@@ -63,11 +67,31 @@ class NarrowGlobalLoad(Rule):
                 continue
             total = sum(width * count for width, count in widths.items())
             listed = ", ".join(f"{count} of {width} B" for width, count in sorted(widths.items()))
+            place = busiest(loads)[0]
+            why = _why(facts, place)
             yield self.finding(
-                f"{len(loads)} loads a lane in loop {loop.header} ({listed}); {-(-total // _WIDEST)} of 16 B would do",
-                at=busiest(loads)[0],
-                evidence={"loop": loop.header, "widths": dict(sorted(widths.items())), "bytes_per_lane": total},
+                f"{len(loads)} loads a lane in loop {loop.header} ({listed}); {-(-total // _WIDEST)} of 16 B would do"
+                + (f": {why}" if why else ""),
+                at=place,
+                evidence={
+                    "loop": loop.header,
+                    "widths": dict(sorted(widths.items())),
+                    "bytes_per_lane": total,
+                    "why": why,
+                },
             )
+
+
+def _why(facts: KernelFacts, place: Instruction | None) -> str | None:
+    """The cause, from the load of the same line in the TTGIR."""
+    where = location_of(place)[0] if place is not None else None
+    if facts.ttgir is None or where is None:
+        return None
+    for load in global_loads(facts.ttgir):
+        line = location_of(load)[0]
+        if load.loop is not None and line is not None and (line.file, line.line) == (where.file, where.line):
+            return reason_for(load)
+    return None
 
 
 def _is_plain_load(instruction: Instruction) -> bool:

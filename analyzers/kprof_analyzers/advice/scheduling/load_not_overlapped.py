@@ -19,8 +19,8 @@ class LoadNotOverlapped(Rule):
 
     ## What it does
     Follows the wait counters through an innermost loop with matrix instructions. When between no global load and the
-    wait for it a matrix instruction is issued, the loads overlap with none of the matrix work of their wavefront. Left out: loops that spill (KP301), and single
-    products with `num_stages=1` (KP207), whose cause is known.
+    wait for it a matrix instruction is issued, the loads overlap with none of the matrix work of their wavefront.
+    Left out: loops that spill (KP301), and single products with `num_stages=1` (KP207), whose cause is known.
 
     ## Why it matters
     The time of an iteration is then the sum of memory latency and matrix work; only another wavefront on the SIMD can
