@@ -32,11 +32,11 @@ class CheckTextReporter:
             lines += self._lines(others)
             lines += [f"note: {printable(note)}" for note in report.notes]
         elif others:
-            lines.append(f"{len(others)} other findings do not fail: -v shows them")
+            lines.append(f"findings that do not fail: {len(others)}; -v shows them")
         if self._verbose > 1:
             lines += self._lines(silent)
         elif silent:
-            lines.append(f"{len(silent)} findings are silenced by ignores, the baseline or allowances: -vv shows them")
+            lines.append(f"silenced by ignores, the baseline or allowances: {len(silent)}; -vv shows them")
         return "\n".join([*lines, self._paint(report.verdict.summary, _VERDICT[report.verdict.status])]) + "\n"
 
     def _lines(self, found: Sequence[Item]) -> list[str]:

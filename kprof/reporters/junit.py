@@ -63,6 +63,6 @@ def _numbers(counts: list[int]) -> str:
 
 def _line(item: Item) -> str:
     finding = item.finding
-    parts = (f"{item.where}:" if item.where else "", finding.rule, f"{finding.name}:", finding.message)
+    where = f"{item.where}: " if item.where else ""
     advice = advice_text(finding)
-    return " ".join(filter(None, (*parts, advice)))
+    return f"{where}{finding.rule} {finding.name}: {finding.message}{f'. {advice}' if advice else ''}"
