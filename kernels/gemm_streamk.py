@@ -340,10 +340,8 @@ KERNEL = Kernel(
     },
     # WORKGROUPS is the number of CUs: MI300X, MI210, MI355X, RX 7900 XTX, RX 9070 XT. The offsets that the outer loop
     # keeps alive make a 256 x 256 tile, which fits without that loop, spill.
-    config={
-        **{"BLOCK_M": 256, "BLOCK_N": 128, "BLOCK_K": 64, "GROUP_M": 4, "WORKGROUPS": 304, "XCDS": 8},
-        **{"num_warps": 8, "num_stages": 2, "waves_per_eu": 0, "matrix_instr_nonkdim": 16},
-    },
+    config={"BLOCK_M": 256, "BLOCK_N": 128, "BLOCK_K": 64, "GROUP_M": 4, "WORKGROUPS": 304, "XCDS": 8}
+    | {"num_warps": 8, "num_stages": 2, "waves_per_eu": 0, "matrix_instr_nonkdim": 16},
     arch_config={
         "gfx90a": {"BLOCK_K": 32, "WORKGROUPS": 104, "XCDS": 1},
         "gfx950": {"WORKGROUPS": 256},

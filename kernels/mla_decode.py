@@ -352,10 +352,8 @@ KERNEL = Kernel(
         "published": _case(2, 16, 128, 128, (64, 32, 64, 256), dtype="fp16", causal=False),
         "chunk": _case(1, 16, 512, 4096, _DEEPSEEK),
     },
-    config={
-        **{"BLOCK_M": 16, "BLOCK_N": 32, "BLOCK_D": 32, "SPLITS": 1},
-        **{"num_warps": 4, "num_stages": 1, "waves_per_eu": 1},
-    },
+    config={"BLOCK_M": 16, "BLOCK_N": 32, "BLOCK_D": 32, "SPLITS": 1}
+    | {"num_warps": 4, "num_stages": 1, "waves_per_eu": 1},
     shape_config=shape_config,
     configs=[{"BLOCK_N": 32}, {"BLOCK_N": 16}, {"BLOCK_N": 32, "num_warps": 8}, {"BLOCK_N": 32, "BLOCK_D": 16}],
     space={
