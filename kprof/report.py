@@ -159,6 +159,27 @@ class LoopFacts(msgspec.Struct, frozen=True):
     hot: bool = False
 
 
+class RegisterPeak(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Where the most registers of one file hold a value that is still needed.
+
+    Attributes:
+        live: registers live there. The compiler allocates at least as many.
+        location: source line of the instruction.
+        instruction: as written in the assembly.
+        lines: ``file:line`` to the most registers live at one of its instructions, the largest first.
+        held: at the peak, the line that wrote a value (``before``: an argument, or made later in a loop) to the
+            registers that its values take, the largest first. What is to go must come from here.
+        to_next_step: registers that would have to go for one more wavefront on a SIMD.
+    """
+
+    live: int
+    location: Location | None = None
+    instruction: str = ""
+    lines: dict[str, int] = {}
+    held: dict[str, int] = {}
+    to_next_step: int | None = None
+
+
 class PassChange(msgspec.Struct, frozen=True, rename={"pass_": "pass"}):
     """What one compiler pass changed.
 
@@ -195,6 +216,7 @@ class KernelReport(msgspec.Struct, frozen=True):
         specialization: what was compiled.
         launch: ``{"grid": [x, y, z]}`` and what else is known of the launch.
         resources, occupancy, loops, instructions: facts.
+        pressure: register file (``vgpr``, ``agpr``, ``sgpr``) to where most of its registers are live.
         model: the performance model's result.
         findings: sorted by severity, then rule, then line.
         suppressed: findings that ``# kprof: ignore[...]`` comments silence.
@@ -218,6 +240,7 @@ class KernelReport(msgspec.Struct, frozen=True):
     occupancy: Occupancy | None | UnsetType = UNSET
     loops: list[LoopFacts] = []
     instructions: dict[str, int] = {}
+    pressure: dict[str, RegisterPeak] = {}
     model: dict[str, Any] | UnsetType = UNSET
     findings: list[Finding] = []
     suppressed: list[Suppressed] = []

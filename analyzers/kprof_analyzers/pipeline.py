@@ -15,6 +15,7 @@ from kprof.harness.loaded import LoadedKernel
 from kprof.inputs.amdgcn import Registers
 from kprof.report import KernelReport, Occupancy, PassChange, Report, Resources, Suppressed, Verdict
 from kprof_analyzers.occupancy import from_kernel
+from kprof_analyzers.registers.pressure import peaks
 from kprof_analyzers.scheduling.loops import loop_facts
 from kprof_analyzers.suppressions import apply
 
@@ -156,6 +157,7 @@ def _kernel_report(
         occupancy=facts.occupancy,
         loops=list(facts.loops),
         instructions=dict(instructions.most_common()),
+        pressure=peaks(loaded.program, facts.occupancy),
         findings=findings,
         suppressed=silenced,
         notes=notes,

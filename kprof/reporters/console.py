@@ -75,11 +75,22 @@ class ConsoleReporter:
         self._passes(kernel)
         if self._verbose:
             self._loops(kernel)
+            self._pressure(kernel)
             for note in kernel.notes:
                 self._console.print(Text(f"  note: {note}", style="dim"))
         elif kernel.notes:
             self._console.print(Text(f"  {plural(len(kernel.notes), 'note')}: -v shows", style="dim"))
         self._console.print()
+
+    def _pressure(self, kernel: KernelReport) -> None:
+        from rich.text import Text
+
+        for file, peak in kernel.pressure.items():
+            where = "" if peak.location is None else f" at {_short(str(peak.location))}"
+            step = "" if peak.to_next_step is None else f", {peak.to_next_step} fewer would reach the next step"
+            self._console.print(Text(f"  {peak.live} {file.upper()}s live{where}{step}"), highlight=False)
+            held = "  ".join(f"{count} from {_short(line)}" for line, count in peak.held.items())
+            self._console.print(Text(f"      {held}", style="dim"), highlight=False)
 
     def _findings(self, findings: list[Finding]) -> "Table":
         from rich.table import Table
@@ -247,3 +258,8 @@ def _reduction(resource: str, amount: int) -> str:
     if resource in {"vgpr_padding", "sgpr_padding"}:
         return f"-{amount} {resource[:4].upper()}s of padding (waves_per_eu)"
     return f"-{amount} {resource}"
+
+
+def _short(place: str) -> str:
+    """``/a/b/k.py:12`` to ``k.py:12``."""
+    return place.rpartition("/")[2]

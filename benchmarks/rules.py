@@ -1,0 +1,69 @@
+"""All rules, with live registers and bank conflicts, on a kernel of 10,000 lines of assembly. Budget: 0.5 s.
+
+The kernel is a bundled one with its unrolled loop repeated until it is long enough: real instructions, real lines.
+"""
+
+import argparse
+import re
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT), str(ROOT / "analyzers")]
+ROUNDS = 5
+LINES = 10_000
+BUDGET = 0.5
+_LOOP = re.compile(r"^(\.LBB0_\d+):.*?\n((?:.*\n)*?)(\ts_cbranch_\w+ \1)$", re.MULTILINE)
+
+
+def lengthen(text: str) -> str:
+    """The assembly with the body of its longest loop repeated up to ``LINES`` lines."""
+    loop = max(_LOOP.finditer(text), key=lambda match: len(match[2]))
+    # Labels and branches inside would become ambiguous: what is repeated is straight-line code.
+    body = "".join(
+        f"{line}\n" for line in loop[2].splitlines() if not line.startswith(".L") and "s_cbranch" not in line
+    )
+    copies = (LINES - text.count("\n")) // max(1, body.count("\n")) + 1
+    return text[: loop.start(3)] + body * copies + text[loop.start(3) :]
+
+
+def kernel(arch: str) -> Any:
+    """The bundled GEMM, loaded, with a long loop."""
+    from kprof.hardware.machine import load as load_architecture
+    from kprof.harness.compile import compile_kernel
+    from kprof.harness.sources import jobs_of, loaded
+    from kprof.harness.targets import Options
+    from kprof.inputs import amdgcn
+    from kprof.kernel_library import load
+
+    (job,) = jobs_of(load("gemm"), load_architecture(arch), Options())
+    compiled = compile_kernel(job.request)
+    return replace(loaded(job, compiled), program=amdgcn.parse(lengthen(compiled.amdgcn)).kernels[0])
+
+
+def main() -> int:
+    """Print the time of all rules; 1 when it is over the budget."""
+    from kprof_analyzers.pipeline import analyze
+
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--arch", default="gfx942")
+    arch = parser.parse_args().arch
+    times = []
+    for _ in range(ROUNDS):
+        # Parsed anew each time: nothing is left from the round before.
+        long = kernel(arch)
+        start = time.perf_counter()
+        report = analyze(long)
+        times.append(time.perf_counter() - start)
+    took = median(times)
+    count = len(long.program.instructions)
+    print(f"{count:,} instructions, {len(report.findings)} findings: {1000 * took:.0f} ms, budget {1000 * BUDGET:.0f} ms")
+    return int(took > BUDGET)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
