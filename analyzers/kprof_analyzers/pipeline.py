@@ -32,10 +32,12 @@ def analyze(loaded: LoadedKernel, analyzers: Sequence[Analyzer] | None = None) -
     """
     facts, notes = facts_of(loaded)
     findings: list[Finding] = []
+    unchecked: list[str] = []
     for analyzer in discover() if analyzers is None else analyzers:
         analysis = analyzer.analyze(facts)
         findings.extend(analysis.findings)
-        notes.extend(analysis.notes)
+        unchecked.extend(analysis.notes)
+    notes.extend(_by_reason(unchecked))
     kept, silenced = apply(findings, loaded.program)
     return _kernel_report(loaded, facts, sorted(kept, key=_order), silenced, notes)
 
@@ -184,6 +186,15 @@ def _passes(history: "PassHistory") -> list[PassChange]:
             changes.append(PassChange(order=row["order"], pass_=row["pass"], stage=row["stage"], changed=changed))
         before = {**before, **{name: value for name, value in values.items() if value is not None}}
     return changes
+
+
+def _by_reason(notes: Sequence[str]) -> list[str]:
+    """Rules that were not checked for the same reason in one note."""
+    rules: dict[str, list[str]] = {}
+    for note in notes:
+        rule, found, reason = note.partition(" not checked: ")
+        rules.setdefault(reason if found else note, []).append(rule.split(" ")[0] if found else "")
+    return [f"not checked: {', '.join(names)}: {reason}" if any(names) else reason for reason, names in rules.items()]
 
 
 def _order(finding: Finding) -> tuple[int, str, str, int]:

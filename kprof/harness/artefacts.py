@@ -164,6 +164,8 @@ def _loaded(
         shared = _static_lds(program)
         lanes = registers.max_workgroup_size
         warps = max(1, lanes // size) if lanes else None
+        if lanes:
+            notes.append(f"the launch is not known: a workgroup is taken as the largest allowed, {lanes:,} work-items")
     version = metadata.get("triton_version")
     return LoadedKernel(
         name=program.name,

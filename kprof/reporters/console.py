@@ -66,7 +66,8 @@ class ConsoleReporter:
         if made_by is not UNSET:
             heading.append(f"   {made_by}", style="not bold dim")
         self._console.print(heading)
-        self._console.print(Text(config_line(kernel), style="dim"))
+        if knobs := config_line(kernel):
+            self._console.print(Text(knobs, style="dim"))
         self._console.print()
         if kernel.findings:
             self._console.print(self._findings(kernel.findings))
