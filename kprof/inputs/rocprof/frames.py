@@ -108,6 +108,19 @@ def factorised(values: list[Any]) -> "pd.Categorical":
     return coded(codes, list(place))
 
 
+def integers(values: list[int | None]) -> Any:
+    """An int64 array; with gaps, also where a number does not fit, when one is missing."""
+    import numpy as np
+    import pandas as pd
+
+    if None in values:
+        return pd.array([None if v is None or not -(2**63) <= v < 2**63 else v for v in values], dtype="Int64")
+    try:
+        return np.array(values, dtype=np.int64)
+    except OverflowError:
+        return pd.array([None if not -(2**63) <= (v or 0) < 2**63 else v for v in values], dtype="Int64")
+
+
 def length(columns: Columns) -> int:
     """Number of rows."""
     return len(next(iter(columns.values()))) if columns else 0

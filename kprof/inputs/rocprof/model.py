@@ -114,6 +114,8 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
         "instruction_type": "stochastic sampling",
         "stall_reason": "stochastic sampling: why it did not issue",
         "wave_count": "stochastic sampling: wavefronts on the SIMD",
+        "code_object_id": "JSON only: the tool's number of the code object",
+        "code_object_offset": "JSON only: byte offset of the instruction in it",
     },
     "stats": {
         "source": "index into sources",

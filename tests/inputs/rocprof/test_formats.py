@@ -152,15 +152,6 @@ def test_json_has_calls_and_copies_too(files):
     assert data.dispatches["stream_id"].tolist() == [5, 5, 5]
 
 
-def test_pc_samples_in_json_are_not_passed_over_in_silence(files, tmp_path):
-    """They are counted and named as not read."""
-    text = (
-        (files / "v3_json/results.json").read_text().replace('"hsa_api": []', '"pc_sample_host_trap": [{"record": {}}]')
-    )
-    (tmp_path / "r.json").write_text(text)
-    assert "samples-not-read" in {issue.kind for issue in rocprof.read(tmp_path / "r.json").issues}
-
-
 def test_columns_do_not_share_memory(files):
     """Writing to one column changes no other."""
     table = rocprof.read(files / "v3/kernel_trace_4_registers.csv").dispatches

@@ -103,6 +103,47 @@ class Record(msgspec.Struct):
         return self.dispatch_data.info if self.dispatch_data is not None else DispatchInfo()
 
 
+class ProgramCounter(msgspec.Struct):
+    """Where in which code object a sample hit."""
+
+    code_object_id: int | None = None
+    code_object_offset: int | None = None
+
+
+class Snapshot(msgspec.Struct):
+    """Stochastic sampling: the arbiter's state."""
+
+    stall_reason: str | None = None
+
+
+class SampleRecord(msgspec.Struct):
+    """A sample; the last four are told by stochastic sampling only, and the mask by neither on some versions."""
+
+    pc: ProgramCounter = msgspec.field(default_factory=ProgramCounter)
+    exec_mask: int | None = None
+    timestamp: int | None = None
+    dispatch_id: int | None = None
+    corr_id: Correlation | None = None
+    correlation_id: Correlation | None = None
+    wave_issued: bool | int | None = None
+    inst_type: str | None = None
+    wave_count: int | None = None
+    snapshot: Snapshot = msgspec.field(default_factory=Snapshot)
+
+    @property
+    def correlation(self) -> int | None:
+        """Under either of its names."""
+        found = self.corr_id or self.correlation_id
+        return found.internal if found else None
+
+
+class Sample(msgspec.Struct):
+    """A sample and the number of its instruction in ``strings``; -1 when the code object could not be decoded."""
+
+    record: SampleRecord = msgspec.field(default_factory=SampleRecord)
+    inst_index: int = -1
+
+
 class BufferRecords(msgspec.Struct):
     """Traces."""
 
@@ -117,8 +158,8 @@ class BufferRecords(msgspec.Struct):
     memory_allocation: list[Record] = []
     scratch_memory: list[Record] = []
     counter_collection: list[Record] = []
-    pc_sample_host_trap: list[msgspec.Raw] = []
-    pc_sample_stochastic: list[msgspec.Raw] = []
+    pc_sample_host_trap: list[Sample] = []
+    pc_sample_stochastic: list[Sample] = []
 
 
 class CallbackRecords(msgspec.Struct):
@@ -138,6 +179,8 @@ class Strings(msgspec.Struct):
     """Names by number."""
 
     buffer_records: list[Operations] = []
+    pc_sample_instructions: list[str] = []
+    pc_sample_comments: list[str] = []
 
 
 class Counter(msgspec.Struct):

@@ -1,15 +1,15 @@
 """rocprofv3 ``results.json``: root ``rocprofiler-sdk-tool``, a list with one entry a process."""
 
 import re
-from typing import Any
 
 import msgspec
 
 from kprof.errors import KprofError
 from kprof.inputs.rocprof.dispatching import complain_about_repeats, dispatches, trusted_durations
 from kprof.inputs.rocprof.format import OtherFormat
+from kprof.inputs.rocprof.formats._v3_json_samples import samples
 from kprof.inputs.rocprof.formats._v3_json_types import Document, Kernel, Process, Record
-from kprof.inputs.rocprof.frames import factorised
+from kprof.inputs.rocprof.frames import factorised, integers
 from kprof.inputs.rocprof.model import Columns, Part
 from kprof.inputs.rocprof.opening import Opened
 
@@ -97,10 +97,9 @@ def _tables(process: Process, part: Part) -> dict[str, Columns]:
         else:
             _point_at(tables["dispatches"], own, counters, part)
         tables["counters"] = counters
-    samples = len(process.buffer_records.pc_sample_host_trap) + len(process.buffer_records.pc_sample_stochastic)
-    if samples:
-        words = f"{samples:,} PC samples in the JSON are not read: only their CSV form (-f csv) is"
-        part.complain("samples-not-read", "warning", words, count=samples)
+    sampled = process.buffer_records.pc_sample_host_trap + process.buffer_records.pc_sample_stochastic
+    if sampled:
+        tables["samples"] = samples(sampled, process.strings, part)
     calls = [(name, record) for name in _CALLS for record in getattr(process.buffer_records, name)]
     if calls:
         tables["api_calls"] = _calls(calls, process, part)
@@ -131,18 +130,6 @@ def _agents(process: Process) -> Columns:
     return columns
 
 
-def _ints(values: list[int | None]) -> Any:
-    import numpy as np
-    import pandas as pd
-
-    if None in values:
-        return pd.array([None if v is None or not -(2**63) <= v < 2**63 else v for v in values], dtype="Int64")
-    try:
-        return np.array(values, dtype=np.int64)
-    except OverflowError:
-        return pd.array([None if not -(2**63) <= (v or 0) < 2**63 else v for v in values], dtype="Int64")
-
-
 def _info(records: list[Record], process: Process, symbols: dict[int, Kernel], nodes: dict[int, int | None]) -> Columns:
     infos = [record.info for record in records]
     known = [symbols.get(info.kernel_id) for info in infos]
@@ -150,26 +137,26 @@ def _info(records: list[Record], process: Process, symbols: dict[int, Kernel], n
         k.name if k is not None and k.name else f"kernel {info.kernel_id}" for k, info in zip(known, infos, strict=True)
     ]
     columns: Columns = {
-        "agent": _ints([nodes.get(info.agent_id.handle) for info in infos]),
-        "dispatch_id": _ints([info.dispatch_id for info in infos]),
+        "agent": integers([nodes.get(info.agent_id.handle) for info in infos]),
+        "dispatch_id": integers([info.dispatch_id for info in infos]),
         "kernel_name": factorised(names),
-        "lds_bytes": _ints([info.group_segment_size for info in infos]),
-        "scratch_bytes": _ints([info.private_segment_size for info in infos]),
-        "vgprs": _ints([k.arch_vgpr_count if k else None for k in known]),
-        "agprs": _ints([k.accum_vgpr_count if k else None for k in known]),
-        "sgprs": _ints([k.sgpr_count if k else None for k in known]),
-        "queue_id": _ints([info.queue_id.handle for info in infos]),
-        "kernel_id": _ints([info.kernel_id for info in infos]),
-        "process_id": _ints([process.metadata.pid] * len(infos)),
-        "thread_id": _ints([record.thread_id for record in records]),
-        "correlation_id": _ints([record.correlation_id.internal for record in records]),
+        "lds_bytes": integers([info.group_segment_size for info in infos]),
+        "scratch_bytes": integers([info.private_segment_size for info in infos]),
+        "vgprs": integers([k.arch_vgpr_count if k else None for k in known]),
+        "agprs": integers([k.accum_vgpr_count if k else None for k in known]),
+        "sgprs": integers([k.sgpr_count if k else None for k in known]),
+        "queue_id": integers([info.queue_id.handle for info in infos]),
+        "kernel_id": integers([info.kernel_id for info in infos]),
+        "process_id": integers([process.metadata.pid] * len(infos)),
+        "thread_id": integers([record.thread_id for record in records]),
+        "correlation_id": integers([record.correlation_id.internal for record in records]),
         # Records of counters may come without times.
-        "start_ns": _ints([record.start_timestamp or None for record in records]),
-        "end_ns": _ints([record.end_timestamp or None for record in records]),
+        "start_ns": integers([record.start_timestamp or None for record in records]),
+        "end_ns": integers([record.end_timestamp or None for record in records]),
     }
     for axis in "xyz":
-        columns[f"workgroup_{axis}"] = _ints([getattr(info.workgroup_size, axis) for info in infos])
-        columns[f"grid_{axis}"] = _ints([getattr(info.grid_size, axis) for info in infos])
+        columns[f"workgroup_{axis}"] = integers([getattr(info.workgroup_size, axis) for info in infos])
+        columns[f"grid_{axis}"] = integers([getattr(info.grid_size, axis) for info in infos])
     return columns
 
 
@@ -180,7 +167,7 @@ def _dispatches(records: list[Record], process: Process, symbols: dict[int, Kern
         part.complain("unknown-kernel", "warning", f"{unknown:,} dispatches are of kernels that the file does not name",
                       count=unknown)  # fmt: skip
     columns = _info(records, process, symbols, nodes)
-    columns["stream_id"] = _ints([record.stream_id.handle for record in records])
+    columns["stream_id"] = integers([record.stream_id.handle for record in records])
     table = dispatches(columns, part)
     complain_about_repeats(table, part)
     return table
@@ -243,11 +230,11 @@ def _calls(calls: list[tuple[str, Record]], process: Process, part: Part) -> Col
 
 def _times(records: list[Record], process: Process) -> Columns:
     return {
-        "process_id": _ints([process.metadata.pid] * len(records)),
-        "thread_id": _ints([record.thread_id for record in records]),
-        "correlation_id": _ints([record.correlation_id.internal for record in records]),
-        "start_ns": _ints([record.start_timestamp for record in records]),
-        "end_ns": _ints([record.end_timestamp for record in records]),
+        "process_id": integers([process.metadata.pid] * len(records)),
+        "thread_id": integers([record.thread_id for record in records]),
+        "correlation_id": integers([record.correlation_id.internal for record in records]),
+        "start_ns": integers([record.start_timestamp for record in records]),
+        "end_ns": integers([record.end_timestamp for record in records]),
     }
 
 
@@ -255,9 +242,9 @@ def _copies(process: Process, nodes: dict[int, int | None], part: Part) -> Colum
     records = process.buffer_records.memory_copy
     columns = _times(records, process)
     columns["direction"] = factorised([_operation(process, record)[1] for record in records])
-    columns["source_agent"] = _ints([nodes.get(record.src_agent_id.handle) for record in records])
-    columns["destination_agent"] = _ints([nodes.get(record.dst_agent_id.handle) for record in records])
-    columns["bytes"] = _ints([record.bytes for record in records])
+    columns["source_agent"] = integers([nodes.get(record.src_agent_id.handle) for record in records])
+    columns["destination_agent"] = integers([nodes.get(record.dst_agent_id.handle) for record in records])
+    columns["bytes"] = integers([record.bytes for record in records])
     columns["duration_ns"] = trusted_durations(columns, part, what="copies")
     return columns
 
@@ -265,8 +252,8 @@ def _copies(process: Process, nodes: dict[int, int | None], part: Part) -> Colum
 def _memory(records: list[Record], process: Process, nodes: dict[int, int | None], part: Part, what: str) -> Columns:
     columns = _times(records, process)
     columns["operation"] = factorised([_operation(process, record)[1] for record in records])
-    columns["agent"] = _ints([nodes.get(record.agent_id.handle) for record in records])
-    columns["bytes"] = _ints([record.allocation_size for record in records])
+    columns["agent"] = integers([nodes.get(record.agent_id.handle) for record in records])
+    columns["bytes"] = integers([record.allocation_size for record in records])
     columns["duration_ns"] = trusted_durations(columns, part, what=what)
     return columns
 

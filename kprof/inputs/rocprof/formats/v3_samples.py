@@ -5,12 +5,13 @@ from kprof.inputs.rocprof.format import CsvContent, CsvFormat
 from kprof.inputs.rocprof.frames import renamed
 from kprof.inputs.rocprof.model import Columns, Part
 
-_PREFIXES = ("ROCPROFILER_PC_SAMPLING_INSTRUCTION_TYPE_", "ROCPROFILER_PC_SAMPLING_INSTRUCTION_NOT_ISSUED_REASON_")
+TYPE_PREFIX = "ROCPROFILER_PC_SAMPLING_INSTRUCTION_TYPE_"
+NOT_ISSUED_PREFIX = "ROCPROFILER_PC_SAMPLING_INSTRUCTION_NOT_ISSUED_REASON_"
 
 
 def _finish(content: CsvContent, part: Part) -> None:
     columns: Columns = dict(content.columns)
-    for name, prefix in zip(("instruction_type", "stall_reason"), _PREFIXES, strict=True):
+    for name, prefix in zip(("instruction_type", "stall_reason"), (TYPE_PREFIX, NOT_ISSUED_PREFIX), strict=True):
         if name in columns:
             columns[name] = renamed(columns[name], lambda text, p=prefix: text.removeprefix(p).lower())
     part.tables["samples"] = columns
