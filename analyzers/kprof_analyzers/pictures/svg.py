@@ -32,6 +32,11 @@ def text(x: float, y: float, words: str, *, size: int = 12, colour: str = "#2222
     return f'<text {place} font-size="{size}" fill="{colour}">{escape(words)}</text>'
 
 
+def hint(words: str) -> str:
+    """What a browser shows when the pointer rests on the group around it."""
+    return f"<title>{escape(words)}</title>"
+
+
 def path(points: str, *, colour: str, width: float = 1.5, arrow: bool = True, dashed: bool = False) -> str:
     """A path, with an arrow head at its end."""
     head = ' marker-end="url(#arrow)"' if arrow else ""
