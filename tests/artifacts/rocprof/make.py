@@ -94,6 +94,45 @@ def v1() -> None:
     database.close()
 
 
+def v1_trace() -> None:
+    """The database of ``rocprof --sys-trace``: calls, copies and HIP's view of the dispatches, and no KERN."""
+    api = ["BeginNs", "EndNs", "pid", "tid", "Name", "args", "Index", "Data", "__section", "__lane"]
+    ops = ["BeginNs", "EndNs", "dev-id", "queue-id", "Name", "pid", "tid", "roctx-range", "stream-id", "Index", "Data"]
+    copy = ["BeginNs", "EndNs", "Name", "pid", "tid", "Index", "Data", "__section", "__lane"]
+    marker = ["BeginNs", "EndNs", "pid", "tid", "Name", "Index", "__section", "__lane"]
+    tables: dict[str, tuple[list[str], list[tuple[object, ...]]]] = {
+        "rocTX": (marker, [(990_000, 1_090_000, 77, 78, '"training, step 1"', 0, 0, 78)]),
+        "HSA": (api, [(991_000, 991_500, 77, 78, "hsa_queue_create", "(agent(1) size(64))", 1, "", 3, 78)]),
+        "HIP": (
+            api,
+            [
+                (992_000, 992_800, 77, 78, "hipMalloc", "( ptr(0x7f) size(16384))", 1, "", 2, 78),
+                (993_000, 996_000, 77, 78, "hipMemcpy", "( kind(1) sizeBytes(16384))", 2, "", 2, 78),
+                *((start - 2000, start - 1500, 77, 78, "hipLaunchKernel", f"( kernel({name}) stream(0))", 2 + number,
+                   "", 2, 78) for name, number, start, *_ in RUN),
+            ],
+        ),
+        "COPY": (copy, [(993_500, 995_500, "CopyHostToDevice", 77, 78, 2, "", 1, 78)]),
+        "OPS": (
+            [*ops, "__section", "__lane"],
+            [
+                *((start, end, 0, 0, f'"{name}"', 77, 78, name, 0, 2 + number, "", 6, 0)
+                  for name, number, start, end, *_ in RUN),
+                (1_080_000, 1_080_100, 0, 0, '"<barrier packet>"', 77, 78, "", 0, 9, "", 518, 0),
+            ],
+        ),
+    }  # fmt: skip
+    database = fresh("v1/trace/results.db")
+    for name, (heads, rows) in tables.items():
+        columns = ", ".join(f'"{head}"' for head in [*heads, "DurationNs"])
+        database.execute(f"CREATE TABLE {name} ({columns})")
+        marks = ", ".join("?" * (len(heads) + 1))
+        timed = [(*row, int(str(row[1])) - int(str(row[0]))) for row in rows]
+        database.executemany(f"INSERT INTO {name} VALUES ({marks})", timed)
+    database.commit()
+    database.close()
+
+
 def v2() -> None:
     """rocprofv2."""
     heads = [
@@ -287,7 +326,7 @@ def compute() -> None:
 
 def main() -> None:
     """Write everything."""
-    for make in (v1, v2, v3_traces, v3_counters, v3_json, rocpd, compute):
+    for make in (v1, v1_trace, v2, v3_traces, v3_counters, v3_json, rocpd, compute):
         make()
 
 

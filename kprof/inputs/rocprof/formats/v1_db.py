@@ -1,4 +1,9 @@
-"""rocprof v1 ``results.db``: tables ``KERN`` or ``A`` (dispatches), ``HIP``, ``HSA``, ``COPY``, ``OPS``."""
+"""rocprof v1 ``results.db``.
+
+Tables: ``KERN`` or ``A`` (dispatches, with counters), ``OPS`` (the same dispatches as HIP's activity records tell
+them, without sizes), ``COPY`` (copies and fills), ``HIP``, ``HSA`` and ``rocTX`` (calls and markers). Their columns
+are those that ``bin/tblextr.py`` of github.com/ROCm/rocprofiler declares; its versions differ at the end of the list.
+"""
 
 from typing import Any
 
@@ -13,7 +18,8 @@ from kprof.inputs.rocprof.model import Columns, Part
 from kprof.inputs.rocprof.opening import Opened
 
 _KERNELS = ("KERN", "A")
-_CALLS = ("HIP", "HSA", "OPS", "COPY", "rocTX")
+_CALLS = {"HIP": "HIP_API", "HSA": "HSA_API", "rocTX": "MARKER_API"}
+_BARRIER = "<barrier packet>"
 
 
 def _recognise(opened: Opened) -> float:
@@ -23,7 +29,7 @@ def _recognise(opened: Opened) -> float:
         names = set(database.tables_in(opened.path))
     except KprofError:
         return 0.0
-    return float(bool(names & {*_KERNELS, "HIP", "HSA", "OPS", "COPY"}))
+    return float(bool(names & {*_KERNELS, *_CALLS, "OPS", "COPY"}))
 
 
 def _read(opened: Opened, part: Part) -> None:
@@ -36,7 +42,9 @@ def _read(opened: Opened, part: Part) -> None:
         for name in _KERNELS:
             if name in tables and "KernelName" in tables[name]:
                 rows += _kernels(connection, name, tables[name], part)
-        pieces = [_calls(connection, name, tables[name], part) for name in _CALLS if name in tables]
+        rows += _operations(connection, tables, part)
+        rows += _copies(connection, tables, part)
+        pieces = [_calls(connection, name, tables, part) for name in _CALLS]
     calls = [piece for piece in pieces if piece]
     if calls:
         part.tables["api_calls"] = calls[0] if len(calls) == 1 else _stack(calls)
@@ -50,7 +58,7 @@ def _stack(pieces: list[Columns]) -> Columns:
     import pandas as pd
 
     whole = pd.concat([pd.DataFrame(piece).astype({"function": object, "domain": object}) for piece in pieces])
-    columns: Columns = {name: whole[name].to_numpy() for name in whole if name not in {"function", "domain"}}
+    columns: Columns = {name: whole[name].array for name in whole if name not in {"function", "domain"}}
     return columns | {name: factorised(list(whole[name])) for name in ("function", "domain")}
 
 
@@ -95,21 +103,65 @@ def _integers(values: list[Any], heading: str, part: Part) -> Any:
     return numbers if numbers.isna().any() else numbers.to_numpy("int64")
 
 
-def _calls(connection: Any, name: str, headings: list[str], part: Part) -> Columns | None:
-    places = {key(heading): place for place, heading in enumerate(headings)}
-    if not {"name", "beginns", "endns"} <= places.keys():
-        return None
+def _timed(connection: Any, name: str, tables: dict[str, list[str]], part: Part) -> tuple[Columns, list[str | None]]:
+    """What OPS, COPY, HIP, HSA and rocTX have in common, and the names; nothing when there is no such table."""
+    if name not in tables:
+        return {}, []
+    places = {key(heading): place for place, heading in enumerate(tables[name])}
+    missing = {"name", "beginns", "endns"} - places.keys()
+    if missing:
+        part.complain("unknown-table", "warning", f"table {name} has no {' and no '.join(sorted(missing))}: not read")
+        return {}, []
     records = connection.execute(f'SELECT * FROM "{name}"').fetchall()  # noqa: S608 - a checked name
     if not records:
-        return None
-    columns: Columns = {
-        "domain": factorised([name] * len(records)),
-        "function": factorised([str(record[places["name"]]).strip('"') for record in records]),
-    }
-    for ours, theirs in (("start_ns", "beginns"), ("end_ns", "endns"), ("process_id", "pid"), ("thread_id", "tid")):
+        return {}, []
+    columns: Columns = {}
+    for ours, theirs in (("start_ns", "beginns"), ("end_ns", "endns"), ("process_id", "pid"), ("thread_id", "tid"),
+                         ("correlation_id", "index"), ("agent", "devid"), ("queue_id", "queueid"),
+                         ("stream_id", "streamid")):  # fmt: skip
         if theirs in places:
             columns[ours] = _integers([record[places[theirs]] for record in records], theirs, part)
-    columns["duration_ns"] = trusted_durations(columns, part, what="api_calls")
+    names = [record[places["name"]] for record in records]
+    return columns, [None if text is None else str(text).strip('"') for text in names]
+
+
+def _operations(connection: Any, tables: dict[str, list[str]], part: Part) -> int:
+    import numpy as np
+
+    columns, names = _timed(connection, "OPS", tables, part)
+    if not columns:
+        return 0
+    if "dispatches" in part.tables:
+        part.complain("same-dispatches", "note", f"table OPS tells about {len(names):,} operations that table KERN "
+                      "tells more about; it is not counted again", count=len(names))  # fmt: skip
+        return 0
+    kernels = np.flatnonzero([name != _BARRIER for name in names])
+    barriers = len(names) - len(kernels)
+    if barriers:
+        part.complain("barriers-left-out", "note", f"{barriers:,} barrier packets are no kernels and are left out",
+                      count=barriers)  # fmt: skip
+    if len(kernels):
+        chosen = {name: column.take(kernels) for name, column in columns.items()}
+        chosen["kernel_name"] = factorised([names[row] for row in kernels])
+        part.tables["dispatches"] = dispatches(chosen, part)
+    return len(kernels)
+
+
+def _copies(connection: Any, tables: dict[str, list[str]], part: Part) -> int:
+    columns, names = _timed(connection, "COPY", tables, part)
+    if columns:
+        columns["direction"] = factorised(names)
+        columns["duration_ns"] = trusted_durations(columns, part, what="copies")
+        part.tables["copies"] = columns
+    return len(names)
+
+
+def _calls(connection: Any, name: str, tables: dict[str, list[str]], part: Part) -> Columns:
+    columns, names = _timed(connection, name, tables, part)
+    if columns:
+        columns["domain"] = factorised([_CALLS[name]] * len(names))
+        columns["function"] = factorised(names)
+        columns["duration_ns"] = trusted_durations(columns, part, what="api_calls")
     return columns
 
 
