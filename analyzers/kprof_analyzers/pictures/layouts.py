@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from colorsys import hls_to_rgb
 from dataclasses import dataclass
 from itertools import product
+from math import prod
 from typing import TypeAlias, TypeVar
 
 from kprof.errors import KprofError
@@ -84,6 +85,8 @@ def _distributed(layout: Layout, shape: Shape) -> tuple[list[Cell], list[tuple[s
     owners: dict[tuple[int, ...], list[tuple[int, int, int]]] = {}
     for warp, lane, register in product(range(held.size(WARP)), range(held.size(LANE)), range(held.size(REGISTER))):
         owners.setdefault(held.element(register, lane, warp), []).append((warp, lane, register))
+    if len(owners) != prod(shape):
+        raise UnknownLayoutError(f"{_title(layout)} does not fit a tensor of {'x'.join(map(str, shape))}")
     warps, lanes = held.size(WARP), held.size(LANE)
     # Lanes of a wavefront alternate in lightness: neighbours can be told apart.
     colours = {(w, odd): _hue(w / warps, 0.78 if odd else 0.86) for w in range(warps) for odd in (0, 1)}

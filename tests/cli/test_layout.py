@@ -1,0 +1,67 @@
+"""``kprof layout``."""
+
+from xml.etree import ElementTree as ET
+
+import pytest
+
+BLOCKED = "#ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [8, 8], warpsPerCTA = [4, 1], order = [1, 0]}>"
+MFMA = (
+    "mfma",
+    "--set",
+    "version=3",
+    "--set",
+    "warpsPerCTA=2x2",
+    "--set",
+    "instrShape=16x16x16",
+    "--set",
+    "isTransposed=true",
+)
+
+
+def test_an_attribute_becomes_a_file(kprof, tmp_path):
+    """The picture is XML, and the last line says what was drawn."""
+    file = tmp_path / "x.svg"
+    ran = kprof("layout", BLOCKED, "--shape", "64x64", "-o", str(file))
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.splitlines()[-1].startswith("Blocked 64x64 drawn in ")
+    assert ET.fromstring(file.read_text()).tag.endswith("svg")
+
+
+def test_parameters_and_operands(kprof):
+    """The same from a kind and its fields; an operand of it too."""
+    result = kprof("layout", *MFMA, "--shape", "32x32")
+    operand = kprof("layout", *MFMA, "--shape", "32x32", "--operand", "0")
+    assert "Mfma" in result.out
+    assert "DotOperand" in operand.out
+    assert result.code == operand.code == 0
+
+
+def test_an_alias_of_a_file(kprof, tmp_path):
+    """Aliases are looked up where they are defined."""
+    file = tmp_path / "k.ttgir"
+    file.write_text(f"#b = {BLOCKED}\nmodule {{\n}}\n")
+    assert kprof("layout", "#b", "--module", str(file)).code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("blockd",), "did you mean 'blocked'"),
+        (("#mma",), "--module"),
+        ((BLOCKED, "--shape", "64xx"), "--shape takes sizes"),
+        ((BLOCKED, "--shape", "3x3"), "powers of two"),
+        ((BLOCKED, "--bits", "7"), "--bits takes"),
+        ((BLOCKED, "--set", "order=1x0"), "not with an attribute"),
+        (("blocked", "--set", "order"), "NAME=VALUE"),
+        (("#b", "--module", "/nowhere/k.ttgir"), "cannot be read"),
+        (("#ttg.blocked<{sizePerThread = [",), "cannot be drawn|can be drawn"),
+    ],
+)
+def test_mistakes_are_one_message(kprof, arguments, words):
+    """Exit 2, and what to do."""
+    import re
+
+    ran = kprof("layout", *arguments)
+    assert ran.code == 2
+    assert re.search(words, ran.err)
+    assert "Traceback" not in ran.err
