@@ -1,0 +1,134 @@
+"""Cut every sample at every thousandth byte and read what is left: no traceback, and nothing lost in silence.
+
+Each cut ends in one of: ``flagged`` (read, with an issue that the whole file has not), ``message`` (refused in
+words), ``whole`` (no record is missing), ``silent`` (records are missing and nothing says so) or ``traceback``. The
+last two fail the sweep. A text cut at the end of a line is a sound file of fewer lines, as nothing in it could tell:
+that is counted as ``line-end``. One process. Files larger than ``--largest`` are cut at as many places as a file of
+that size, evenly spread. Run: ``python scripts/cut_sweep.py [--seconds 600] [--largest 200000] [FOLDER ...]``.
+"""
+
+import argparse
+import sys
+import tempfile
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+STEP = 1000
+SAMPLES = Path(__file__).resolve().parents[2] / "shared/samples"
+OUTCOMES = ("flagged", "message", "whole", "line-end", "silent", "traceback")
+
+
+def places(size: int, largest: int, step: int = STEP) -> range:
+    """Where a file of this many bytes is cut."""
+    return range(step, size, step if size <= largest else max(step, size // max(1, largest // step)))
+
+
+Found = tuple[int, Counter[str]]
+
+
+def _measurements(path: Path) -> Found:
+    from kprof.inputs import rocprof
+
+    data = rocprof.read(path)
+    for name in data.names():
+        data.table(name)
+    return sum(source.rows for source in data.sources), Counter(issue.kind for issue in data.issues)
+
+
+def _trace(path: Path) -> Found:
+    from kprof_analyzers.timeline.streaming import summarise
+
+    summary = summarise(path)
+    return summary.info.events, Counter({issue.kind: issue.count for issue in summary.issues})
+
+
+def _proton(path: Path) -> Found:
+    from kprof.inputs.torch_profiler.proton import load_proton
+
+    profile = load_proton(path)
+    return len(profile.rows), Counter({issue.kind: issue.count for issue in profile.issues})
+
+
+READERS: tuple[Callable[[Path], Found], ...] = (_measurements, _trace, _proton)
+
+
+def reader_of(path: Path) -> tuple[Callable[[Path], Found], Found] | None:
+    """The first reader that takes the file, with how many records it has and its issues by kind."""
+    from kprof.errors import KprofError
+
+    for reader in READERS:
+        try:
+            return reader, reader(path)
+        except KprofError:
+            continue
+    return None
+
+
+def outcome(reader: Callable[[Path], Found], path: Path, whole: Found, *, at_line_end: bool) -> str:
+    """What reading a cut file gives, against the rows and the issues that the whole one has."""
+    from kprof.errors import KprofError
+
+    try:
+        found, issues = reader(path)
+    except KprofError:
+        return "message"
+    except Exception:  # noqa: BLE001 - finding them is what this is for
+        traceback.print_exc()
+        return "traceback"
+    if issues - whole[1]:
+        return "flagged"
+    return "whole" if found >= whole[0] else "line-end" if at_line_end else "silent"
+
+
+def sweep(file: Path, scratch: Path, largest: int, deadline: float = float("inf"), step: int = STEP) -> Iterator[str]:
+    """The outcome of every cut of one file. A file that no reader takes has none."""
+    known = reader_of(file)
+    if known is None:
+        return
+    content = file.read_bytes()
+    cut = scratch / file.name
+    for at in places(len(content), largest, step):
+        if time.monotonic() > deadline:
+            return
+        cut.write_bytes(content[:at])
+        at_line_end = b"\n" in content[at - 1 : at + 1]
+        result = outcome(known[0], cut, known[1], at_line_end=at_line_end)
+        if result in {"silent", "traceback"}:
+            print(f"{result}: {file} cut at {at}", flush=True)
+        yield result
+
+
+def main() -> int:
+    """Sweep, print a line a folder and the totals."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folders", nargs="*", type=Path, default=[SAMPLES])
+    parser.add_argument("--seconds", type=float, default=600.0)
+    parser.add_argument("--largest", type=int, default=200_000)
+    options = parser.parse_args()
+    deadline = time.monotonic() + options.seconds
+    files = sorted(
+        (p for folder in options.folders for p in (folder.rglob("*") if folder.is_dir() else [folder]) if p.is_file()),
+        key=lambda p: p.stat().st_size,
+    )
+    total: Counter[str] = Counter()
+    swept = 0
+    with tempfile.TemporaryDirectory() as scratch:
+        for file in files:
+            if time.monotonic() > deadline:
+                break
+            found = Counter(sweep(file, Path(scratch), options.largest, deadline))
+            swept += bool(found)
+            total += found
+            if found:
+                tally = ", ".join(f"{found[name]} {name}" for name in OUTCOMES if found[name])
+                print(f"{file.name} ({file.stat().st_size:,} bytes): {tally}", flush=True)
+    print(f"{swept} files of {len(files)}, {sum(total.values()):,} cuts: "
+          + ", ".join(f"{total[name]:,} {name}" for name in OUTCOMES))  # fmt: skip
+    return int(bool(total["silent"] or total["traceback"]))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
