@@ -42,7 +42,7 @@ def command(
     env: Annotated[
         list[str], typer.Option("--env", help="Triton's environment switches to start from.", metavar="K=V,...")
     ] = [],
-    budget: Annotated[float, typer.Option("--budget", help="Seconds after which no compile is begun.", min=1)] = 50.0,
+    budget: Annotated[float, typer.Option("--budget", help="Seconds after which no compile is begun.", min=1)] = 45.0,
     jobs: JobsOption = 0,
     json: JsonOption = None,
     no_color: NoColorOption = False,
@@ -122,7 +122,7 @@ def _table(trials: "Trials") -> "Table":
         table.add_row(_knobs(trial.change), *_cells(trial.measure), style="bold" if number == 0 else None)
     if trials.dominated:
         table.add_section()
-        table.add_row("good, but another is as good in every respect:", style="dim")
+        table.add_row("dominated by another:", style="dim")
         for trial in trials.dominated[:_DOMINATED]:
             table.add_row(_knobs(trial.change), *_cells(trial.measure), style="dim")
     return table

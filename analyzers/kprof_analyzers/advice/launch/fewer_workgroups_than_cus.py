@@ -8,12 +8,16 @@ from kprof.analysis import KernelFacts
 from kprof.findings import Finding, Severity
 from kprof_analyzers.advice.rule import NotCheckedError, Rule
 
+# Persistent kernels leave a few CUs out on purpose.
+_MUCH = 0.1
+
 
 class FewerWorkgroupsThanCus(Rule):
     """The launch has fewer workgroups than the GPU has CUs.
 
     ## What it does
-    Compares the grid with the CUs of the GPU that was named, such as `--arch MI300X`.
+    Compares the grid with the CUs of the GPU that was named, such as `--arch MI300X`. Below a tenth of idle CUs it is a
+    note: persistent kernels leave some out on purpose.
 
     ## Why it matters
     A workgroup runs on one CU. CUs without one stand still for the whole kernel.
@@ -42,8 +46,10 @@ class FewerWorkgroupsThanCus(Rule):
         if units is None:
             raise NotCheckedError(f"the CUs of an {facts.product.name} are not known")
         if workgroups < units:
+            idle = (units - workgroups) / units
             yield self.finding(
                 f"{workgroups:,} workgroups for {units} CUs of an {facts.product.name}: "
-                f"{100 * (units - workgroups) / units:.0f} % of the GPU stand still",
+                f"{100 * idle:.0f} % of the GPU stand still",
+                severity=Severity.WARNING if idle >= _MUCH else Severity.NOTE,
                 evidence={"workgroups": workgroups, "compute_units": units, "product": facts.product.name},
             )

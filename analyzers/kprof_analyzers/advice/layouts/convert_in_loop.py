@@ -5,9 +5,10 @@ from typing import ClassVar
 
 from kprof.analysis import KernelFacts
 from kprof.findings import Finding, Severity
-from kprof.inputs.mlir import Tensor
+from kprof.inputs.mlir import Operation, Tensor
 from kprof_analyzers.advice.rule import NotCheckedError, Rule
 from kprof_analyzers.memory.conversions import goes_through_lds
+from kprof_analyzers.memory.dataflow import flow_of, is_load
 from kprof_analyzers.source_lines import location_of
 
 # A vector that is converted, such as a row of maxima, costs next to nothing beside a tile.
@@ -20,6 +21,8 @@ class ConvertLayoutInLoop(Rule):
     ## What it does
     Looks at `ttg.convert_layout` inside loops. A conversion that only renames registers of a lane is free, and one
     that moves data inside a wavefront can be done with lane permutations; the others go through LDS and are reported.
+    A tile that was just loaded from memory is left alone: it has to be shared out among the wavefronts once, and this
+    is how.
 
     ## Why it matters
     The tile is written to LDS, all wavefronts of the workgroup meet at a barrier, and it is read back, in each
@@ -44,7 +47,7 @@ class ConvertLayoutInLoop(Rule):
             raise NotCheckedError("there is no TTGIR")
         seen: set[tuple[object, str]] = set()
         for operation in facts.ttgir.named("ttg.convert_layout"):
-            if operation.loop is None or not goes_through_lds(operation):
+            if operation.loop is None or not goes_through_lds(operation) or _is_first_pass(operation):
                 continue
             source, target = operation.operand_types[0], operation.result_types[0]
             assert isinstance(source, Tensor)
@@ -65,6 +68,18 @@ class ConvertLayoutInLoop(Rule):
                     "loop_depth": operation.loop_depth,
                 },
             )
+
+
+def _is_first_pass(operation: Operation) -> bool:
+    """Whether the tile comes from memory with nothing but element-wise work in between: no product, no LDS."""
+    flow = flow_of(operation.module)
+    before = list(flow.back(flow.inputs(operation)[0], stop=_made_here))
+    ends = [op for op in before if _made_here(op)]
+    return any(is_load(op) for op in ends) and all(is_load(op) for op in ends)
+
+
+def _made_here(op: Operation) -> bool:
+    return is_load(op) or op.name in {"tt.dot", "tt.dot_scaled", "tt.reduce", "tt.scan", "ttg.local_load"}
 
 
 def _name(tensor: Tensor) -> str:

@@ -13,6 +13,8 @@ from kprof_analyzers.source_lines import location_of
 
 # Conflicts worth a word: half as many clocks again.
 _SHARE = 0.5
+# A handful of clocks disappears behind anything.
+_LEAST = 16
 
 
 class LdsBankConflicts(Rule):
@@ -21,7 +23,7 @@ class LdsBankConflicts(Rule):
     ## What it does
     Computes from the register layout and the LDS layout in the TTGIR which address each lane accesses, and serves the
     lanes as the hardware does: in groups, one dword a bank and clock. Reports a line of a loop when conflicts add
-    at least half of the clocks that its accesses need without any.
+    at least half of the clocks that its accesses need without any, and at least 16 in an iteration.
 
     ## Why it matters
     LDS is shared by all wavefronts of a CU. Clocks lost to conflicts are lost to all of them.
@@ -58,7 +60,7 @@ class LdsBankConflicts(Rule):
             raise NotCheckedError(unknown)
         for accesses in by_line.values():
             cost = sum((a.cost for a in accesses if a.cost is not None), BankCost(0, 0))
-            if cost.conflicts >= _SHARE * cost.cycles:
+            if cost.conflicts >= max(_LEAST, _SHARE * cost.cycles):
                 yield self._report(accesses, cost)
 
     def _report(self, accesses: list[LdsAccess], cost: BankCost) -> Finding:

@@ -12,6 +12,8 @@ from kprof_analyzers.scheduling.waits import Wait, waits_of
 
 # A wait this close behind the load has nothing to hide hundreds of cycles of memory latency behind.
 _CLOSE = 16
+# With so many wavefronts others fill the time.
+_MANY_WAVES = 4
 _LOAD_COUNTERS = ("vmcnt", "loadcnt")
 
 
@@ -30,7 +32,7 @@ class FullDrain(Rule):
 
     ## Evidence
     `distance`: instructions between the load and the wait. `cycles`: issue cycles between them. `load`, `wait`: as
-    written. `loop`.
+    written. `loop`. `waves_per_simd`: from four on the finding is a note, since others fill the time.
 
     ## What to try
     `num_stages=2` where the loop is not pipelined; a loop that Triton can pipeline (loads not behind a branch, no
@@ -54,10 +56,12 @@ class FullDrain(Rule):
             load, distance = worst.waits_for, worst.instructions
             assert load is not None
             right = f"{distance} instruction{'' if distance == 1 else 's'} behind" if distance else "right behind"
+            waves = facts.occupancy.waves_per_simd if facts.occupancy is not None else None
             more = f", and {len(drains) - 1} more" if len(drains) > 1 else ""
             yield self.finding(
                 f"{worst.instruction.text} {right} {load.mnemonic} in loop {loop.header}{more}",
                 at=load,
+                severity=Severity.NOTE if waves is not None and waves >= _MANY_WAVES else Severity.WARNING,
                 evidence={
                     "loop": loop.header,
                     "distance": distance,
@@ -65,6 +69,7 @@ class FullDrain(Rule):
                     "load": load.text,
                     "wait": worst.instruction.text,
                     "drains": len(drains),
+                    "waves_per_simd": waves,
                 },
             )
 
