@@ -55,6 +55,10 @@ def command(
     github: Annotated[
         bool, typer.Option("--github", help="Print annotations, and write $GITHUB_STEP_SUMMARY when it is set.")
     ] = False,
+    advise: Annotated[
+        float,
+        typer.Option("--advise", help="Seconds to look, by recompiling, for knobs that cure a regression.", min=0),
+    ] = 0.0,
     jobs: JobsOption = 0,
     verbose: VerboseOption = 0,
     quiet: QuietOption = False,
@@ -78,6 +82,10 @@ def command(
     if update_baseline and named is not None:
         raise typer.Exit(_update(named, subjects))
     document = _judged(settings, subjects, named, folder)
+    if advise:
+        from kprof.cli._check_cures import with_cures
+
+        document = with_cures(document, subjects, folder, advise, jobs)
     outputs = Outputs(
         files={"json": json, "sarif": sarif, "junit": junit, "gitlab": gitlab, "markdown": markdown},
         sarif_suppressed=sarif_suppressed,

@@ -15,7 +15,7 @@ from kprof.report import Specialization
 
 if TYPE_CHECKING:
     from kprof.harness.targets import Options
-    from kprof.kernel_spec import Config, Kernel
+    from kprof.kernel_spec import Config, Kernel, Launch
 
 
 @dataclass(frozen=True)
@@ -153,7 +153,7 @@ def _from_case(
     from kprof.harness.specialize import from_launch
     from kprof.kernel_spec import split_config
 
-    launch = kernel.launch(problem, config)
+    launch = _launch(kernel, problem, config)
     request = from_launch(
         kernel.entry,
         launch,
@@ -164,6 +164,16 @@ def _from_case(
     )
     numbers = {name: value for name, value in launch.args.items() if isinstance(value, int | float)}
     return Job(request, machine, kernel.name, tuple(launch.grid), problem, numbers)
+
+
+def _launch(kernel: "Kernel", problem: Mapping[str, Any], config: "Config") -> "Launch":
+    """The launch as the kernel's file describes it; its code is the user's and may fail in any way."""
+    try:
+        return kernel.launch(problem, config)
+    except KprofError:
+        raise
+    except Exception as error:
+        raise KprofError(f"the launch of {kernel.name} fails: {type(error).__name__}: {error}") from error
 
 
 def _from_signature(kernel: "Kernel", machine: Architecture, options: "Options") -> Job:

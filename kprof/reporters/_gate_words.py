@@ -115,9 +115,14 @@ def label(kernel: KernelReport) -> str:
 
 
 def advice_text(finding: Finding) -> str:
-    """Changes to try, one sentence, or nothing."""
-    tries = [f"{a.knob} {a.from_} -> {a.to}" for a in finding.advice]
-    return f"Try {'; '.join(tries)}." if tries else ""
+    """Changes to try and what they were found to do, one sentence, or nothing."""
+    if not finding.advice:
+        return ""
+    tries = "; ".join(f"{a.knob} {a.from_} -> {a.to}" for a in finding.advice)
+    verified = finding.advice[0].verified
+    if verified is UNSET or not verified:
+        return f"Try {tries}."
+    return f"Try {tries} (compiled: {', '.join(f'{name} {old} -> {new}' for name, (old, new) in verified.items())})."
 
 
 def archs(report: Report) -> list[str]:

@@ -1,0 +1,75 @@
+"""A regression with the change of knobs that undoes it, or with the word that none was found."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from kprof.findings import Advice, Finding, Severity
+from kprof.gate.rules import FAILS, MARK
+from kprof.gate.subject import Subject
+from kprof.report import KernelReport
+
+
+def failing(report: KernelReport) -> list[Finding]:
+    """What makes the gate fail here."""
+    return [finding for finding in report.findings if finding.evidence.get(MARK) == FAILS]
+
+
+def cures(found: Sequence[Finding], before: Subject, after: Subject) -> bool:
+    """Whether all that failed is gone with other knobs, and nothing bad has come instead.
+
+    Args:
+        found: what fails.
+        before: the kernel that fails.
+        after: the kernel with other knobs.
+    """
+    metrics = after.metrics()
+    rules = {finding.rule for finding in after.report.findings}
+    for finding in found:
+        metric = finding.evidence.get("metric")
+        if metric is None:
+            if finding.rule in rules:
+                return False
+            continue
+        limit, value = finding.evidence.get("budget", finding.evidence.get("baseline")), metrics[metric]
+        if value is None or limit is None or (value < limit if metric == "waves_per_simd" else value > limit):
+            return False
+    return _errors(after) <= _errors(before)
+
+
+def cured(report: KernelReport, change: Mapping[str, Any], before: Subject, after: Subject) -> KernelReport:
+    """The judged kernel with the change as verified advice on everything that fails.
+
+    Args:
+        report: the kernel as judged.
+        change: knobs to their new values.
+        before: the kernel that fails, as it was compiled.
+        after: the kernel with the change, as it was compiled.
+    """
+    old, new = before.metrics(), after.metrics()
+    verified = {name: (old[name], new[name]) for name in old if old[name] != new[name]}
+    spec = before.report.specialization
+    known = {} if spec is msgspec.UNSET else {**spec.constexprs, **spec.options, **spec.environment}
+    advice = [Advice(knob=k, from_=known.get(k), to=value, verified=verified) for k, value in change.items()]
+    return _changed(report, advice=advice)
+
+
+def incurable(report: KernelReport, reason: str) -> KernelReport:
+    """The judged kernel with the word that no change was found."""
+    return _changed(report, suffix=f"; {reason}")
+
+
+def _changed(report: KernelReport, *, advice: Sequence[Advice] | None = None, suffix: str = "") -> KernelReport:
+    findings = []
+    for finding in report.findings:
+        if finding.evidence.get(MARK) == FAILS:
+            replaced = list(finding.advice) if advice is None else list(advice)
+            findings.append(msgspec.structs.replace(finding, advice=replaced, message=finding.message + suffix))
+        else:
+            findings.append(finding)
+    return msgspec.structs.replace(report, findings=findings)
+
+
+def _errors(subject: Subject) -> set[str]:
+    return {finding.rule for finding in subject.report.findings if finding.severity is Severity.ERROR}
