@@ -11,12 +11,12 @@ import msgspec
 from msgspec import UNSET
 
 from kprof import __version__
-from kprof.findings import Finding, Location, Severity
+from kprof.findings import Finding, Severity
 from kprof.gate.baseline import Baseline, State, news
 from kprof.gate.config import Allowance, Config
 from kprof.gate.limits import cannot_tell, over_budget, worse
 from kprof.gate.rules import ALLOWED, FAILS, KNOWN, MARK, UNKNOWN
-from kprof.gate.source_text import relative
+from kprof.gate.source_text import relocated
 from kprof.gate.subject import Subject
 from kprof.report import KernelReport, Report, Suppressed, Verdict
 
@@ -65,22 +65,16 @@ class Gate:
                     findings.append(finding)
             silenced += [s for s in report.suppressed if s.reason]
         kept, allowed = self._allow(subject, findings, used)
-        relocated = [_relocated(f, self.root) for f in kept]
-        return msgspec.structs.replace(
+        judged = msgspec.structs.replace(
             report,
-            source=UNSET if report.source is UNSET else _moved(report.source, self.root),
-            findings=sorted(relocated, key=_order),
-            suppressed=[
-                Suppressed(finding=_relocated(s.finding, self.root), reason=s.reason) for s in (*allowed, *silenced)
-            ],
-            loops=[
-                msgspec.structs.replace(loop, lines={relative(f, self.root): at for f, at in loop.lines.items()})
-                for loop in report.loops
-            ],
+            findings=sorted(relocated(kept, self.root), key=_order),
+            suppressed=[*allowed, *silenced],
             # How long a compile took and whether it was cached differs from run to run, the verdict must not.
             compile_seconds=UNSET,
             cached=UNSET,
         )
+        result: KernelReport = relocated(judged, self.root)
+        return result
 
     def _metrics(self, subject: Subject, state: State | str | None) -> list[Finding]:
         arch = subject.report.arch
@@ -160,20 +154,6 @@ def _marked(finding: Finding, mark: str, extra: str = "") -> Finding:
     severity = Severity.ERROR if mark == FAILS else finding.severity
     return msgspec.structs.replace(
         finding, severity=severity, message=finding.message + extra, evidence={**finding.evidence, MARK: mark}
-    )
-
-
-def _moved(place: Location, root: Path) -> Location:
-    return msgspec.structs.replace(place, file=relative(place.file, root))
-
-
-def _relocated(finding: Finding, root: Path) -> Finding:
-    location = finding.location
-    return msgspec.structs.replace(
-        finding,
-        location=UNSET if location is UNSET else _moved(location, root),
-        related=[_moved(place, root) for place in finding.related],
-        message=finding.message.replace(f"{root.as_posix().rstrip('/')}/", ""),
     )
 
 

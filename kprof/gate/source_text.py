@@ -1,7 +1,11 @@
 """Source lines and paths, so that neither line numbers nor the machine's folders decide anything."""
 
+from enum import Enum
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
+from typing import Any
+
+import msgspec
 
 from kprof.findings import Finding, Location
 
@@ -32,6 +36,23 @@ def relative(file: str, root: Path) -> str:
         if folder in text:
             return text.rsplit(folder, 1)[1]
     return text
+
+
+def relocated(value: Any, root: Path) -> Any:
+    """Anything out of a report with every location given from the root, and the root cut from every text."""
+    if isinstance(value, str) and not isinstance(value, Enum):
+        return value.replace(f"{root.as_posix().rstrip('/')}/", "")
+    if isinstance(value, Location):
+        return msgspec.structs.replace(value, file=relative(value.file, root))
+    if isinstance(value, msgspec.Struct):
+        fields = {name: getattr(value, name) for name in value.__struct_fields__}
+        changed = {name: new for name, old in fields.items() if (new := relocated(old, root)) is not old}
+        return msgspec.structs.replace(value, **changed) if changed else value
+    if isinstance(value, dict):
+        return {relocated(name, root): relocated(item, root) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(relocated(item, root) for item in value)
+    return value
 
 
 @lru_cache(maxsize=256)

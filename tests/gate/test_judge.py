@@ -215,3 +215,9 @@ def test_paths_do_not_depend_on_the_machine(tmp_path):
     assert relative(str(tmp_path / "a" / "k.py"), tmp_path) == "a/k.py"
     assert relative("/usr/lib/python3/site-packages/triton/language/core.py", tmp_path) == "triton/language/core.py"
     assert relative("/elsewhere/k.py", tmp_path) == "/elsewhere/k.py"
+    found = msgspec.structs.replace(
+        FINDING, location=Location(file=f"{tmp_path}/k.py", line=3), message=f"in {tmp_path}/k"
+    )
+    document = judge(tmp_path, [subject(findings=[found])])
+    (shown,) = document.kernels[0].findings
+    assert (shown.location, shown.message, shown.severity) == (Location(file="k.py", line=3), "in k", Severity.ERROR)
