@@ -18,6 +18,7 @@ class SlimEvent(msgspec.Struct, gc=False):
 
     Attributes:
         ph: phase: ``X`` complete, ``M`` metadata, ``s``/``f`` flow ends, ``i`` instant, ``B``/``E`` begin and end.
+        tid: thread or stream; only needed to pair begin with end.
         cat: category, empty for metadata.
         dur: duration; ``None`` when there is none.
     """
@@ -28,6 +29,7 @@ class SlimEvent(msgspec.Struct, gc=False):
     ts: int | float | None = None
     dur: int | float | None = None
     pid: Loose = None
+    tid: Loose = None
     args: SlimArgs | None = None
 
 

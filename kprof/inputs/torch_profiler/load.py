@@ -89,8 +89,6 @@ class _Loading:
                 self._record(event, kind, *times)
         else:
             self._categories[f"{event.cat} {event.ph}".strip()] += 1
-            if event.ph in {"B", "E"} and kind_of(event.cat, event.pid) != "other":
-                self._log.add("unpaired-phase", "begin and end events are not read, only complete ones", lost=1)
 
     def _times(self, event: FullEvent) -> tuple[int, int] | None:
         return checked_times(event, self._log)

@@ -12,6 +12,7 @@ from kprof.errors import KprofError
 from kprof.inputs.torch_profiler.events import FullEvent, SlimEvent
 from kprof.inputs.torch_profiler.issues import Issue, IssueLog
 from kprof.inputs.torch_profiler.opening import BLOCK, blocks
+from kprof.inputs.torch_profiler.pairing import Pairing
 from kprof.inputs.torch_profiler.repair import Repair
 from kprof.inputs.torch_profiler.scan import EVENT_START, last_boundary
 
@@ -49,14 +50,23 @@ class TraceReader(Generic[E]):
         return self.log.all()
 
     def events(self) -> Iterator[list[E]]:
-        """Lists of events in the order of the file.
+        """Lists of events in the order of the file; a begin and its end are one complete event, where the end stands.
 
         Raises:
             KprofError: the file cannot be read, or is not a trace. Damage inside a trace is not raised: it is in
                 :attr:`issues`.
         """
+        pairing: Pairing[E] = Pairing(self.log)
+        for events in self._as_written():
+            whole = pairing.complete(events)
+            if whole:
+                yield whole
+        pairing.finish()
+
+    def _as_written(self) -> Iterator[list[E]]:
         source = self._counted(blocks(self.path, self.log, self._block))
         carry = self._header(source)
+        self._refuse_rocprof(carry)
         offset = self.bytes_read - len(carry)
         for block in source:
             # One buffer, opened as a list: the closing bracket is then set in place, and nothing is copied again.
@@ -101,7 +111,12 @@ class TraceReader(Generic[E]):
                 self._is_list = True
                 return text[1:]
             if text and not text.startswith(b"{"):
-                raise KprofError("not JSON: a trace starts with { or [", path=str(self.path), place="byte 0")
+                raise KprofError(
+                    "not JSON: a trace starts with { or [",
+                    path=str(self.path),
+                    place="byte 0",
+                    hint="kprof ingest counters reads rocprof's CSV files and databases",
+                )
             for match in _EVENTS_KEY.finditer(data, max(0, searched - 64)):
                 if self._take_header(data[: match.start()]):
                     return data[match.end() :]
@@ -115,6 +130,16 @@ class TraceReader(Generic[E]):
             path=str(self.path),
             hint="kprof ingest counters reads rocprof's and rocpd's files",
         )
+
+    def _refuse_rocprof(self, events: bytes) -> None:
+        """Rocprof v1 writes its trace in the same outer form."""
+        head = events[: 1 << 16]
+        if b'"KernelName"' in head and b'"gpu-id"' in head and b'"cat"' not in head:
+            raise KprofError(
+                "this is a trace of rocprof, not of PyTorch's profiler",
+                path=str(self.path),
+                hint=f"kprof ingest counters {self.path}",
+            )
 
     def _take_header(self, data: bytes) -> bool:
         # Only at depth 1 does closing the object right here give sound JSON.
