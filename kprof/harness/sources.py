@@ -58,7 +58,12 @@ def plan(target: str, machines: Sequence[Architecture], options: "Options") -> l
         KprofError: no such kernel, case or knob; the architecture cannot do what the kernel needs; Triton is missing.
     """
     from kprof.harness.triton_versions import installed
+    from kprof.kernel_library import bundled, load
 
+    place = target.partition("::")[0]
+    if not Path(place).suffix and "/" not in place and place not in bundled():
+        # A name that nobody knows is told before anything else: it needs no Triton.
+        load(target)
     installed()
     jobs = _asked_before(target, machines, options) if options.use_cache else None
     return _ask(target, machines, options) if jobs is None else jobs

@@ -6,13 +6,13 @@ own choice. The time of the default for the other problems is not in the file, s
 against a second file or an untuned measurement.
 """
 
-import csv
 import math
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
 from kprof.errors import KprofError
+from kprof.inputs.csv_records import records as csv_records
 
 _PROBLEM = re.compile(r"^([nt]{2})_(\d+)_(\d+)_(\d+)(?:_B_(\d+))?(?:_ld_(\d+)_(\d+)_(\d+))?$")
 _OPERATOR = re.compile(r"^(.*?)TunableOp_(.+)_([NT]{2})$")
@@ -206,7 +206,7 @@ def read(path: str | Path) -> Results:
     validators: dict[str, str] = {}
     solutions: list[Solution] = []
     issues: list[str] = []
-    for number, fields in enumerate(csv.reader(text.splitlines()), 1):
+    for number, fields in enumerate(csv_records(text.splitlines(), str(path)), 1):
         if len(fields) == 3 and fields[0] == "Validator":
             validators[fields[1]] = fields[2]
         elif len(fields) == 4 and _OPERATOR.match(fields[0]):

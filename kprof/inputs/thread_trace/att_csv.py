@@ -8,6 +8,7 @@ import csv
 import re
 
 from kprof.errors import KprofError
+from kprof.inputs.csv_records import records as csv_records
 from kprof.inputs.thread_trace.model import Instruction, ThreadTrace
 
 _MEANING = {
@@ -61,12 +62,12 @@ def read(text: str, path: str) -> ThreadTrace:
     places = columns_of(lines[0]) if lines else None
     if places is None:
         raise KprofError("no thread trace table", path=path, place="line 1")
-    width = len(next(csv.reader([lines[0]])))
+    width = len(next(csv_records(lines[:1], path)))
     issues: list[str] = []
     kernel: str | None = None
     instructions: list[Instruction] = []
     bad = 0
-    for fields in csv.reader(lines[1:], skipinitialspace=True):
+    for fields in csv_records(lines[1:], path, first=2, skip_spaces=True):
         if not fields:
             continue
         comment = fields[places["text"]] if len(fields) > places["text"] else fields[0]

@@ -1,7 +1,6 @@
 """``pmc_kernel_top.csv`` and ``pmc_dispatch_info.csv``: lists that rocprof-compute made from the other files."""
 
-import csv
-
+from kprof.inputs.csv_records import records as csv_records
 from kprof.inputs.rocprof.columns import key
 from kprof.inputs.rocprof.csv_table import heading
 from kprof.inputs.rocprof.format import OtherFormat
@@ -24,7 +23,7 @@ def _read(opened: Opened, part: Part) -> None:
 
     names = [key(name) for name in heading(opened)]
     text = opened.head.decode("utf-8", "replace")
-    records = [r for r in csv.reader(text.splitlines(keepends=True)) if r][1:]
+    records = [r for r in csv_records(text.splitlines(keepends=True), str(opened.path)) if r][1:]
     good = [record for record in records if len(record) == len(names)]
     if len(good) < len(records):
         part.complain("cut-record", "error", f"{len(records) - len(good)} records have a wrong number of fields "

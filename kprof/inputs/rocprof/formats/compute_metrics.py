@@ -1,7 +1,6 @@
 """``analyze/*.csv`` of rocprof-compute: the metrics that the tool itself derived."""
 
-import csv
-
+from kprof.inputs.csv_records import records as csv_records
 from kprof.inputs.rocprof.columns import key
 from kprof.inputs.rocprof.csv_table import heading
 from kprof.inputs.rocprof.format import OtherFormat
@@ -28,7 +27,8 @@ def _read(opened: Opened, part: Part) -> None:
     else:
         chosen = {next(names.index(name) for name in ("avg", "value", "median") if name in names): ""}
     metrics, values, units = [], [], []
-    for number, record in enumerate(csv.reader(opened.head.decode("utf-8", "replace").splitlines()[1:]), 1):
+    lines = opened.head.decode("utf-8", "replace").splitlines()[1:]
+    for number, record in enumerate(csv_records(lines, str(opened.path), first=2), 1):
         if len(record) != len(names):
             part.complain("cut-record", "error", f"{len(record)} fields where the heading has {len(names)}: the record "
                           "is not used", record=number)  # fmt: skip

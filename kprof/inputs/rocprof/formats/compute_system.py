@@ -1,8 +1,7 @@
 """``sysinfo.csv`` of an Omniperf or rocprof-compute workload: one record about the machine."""
 
-import csv
-
 from kprof.errors import KprofError
+from kprof.inputs.csv_records import records as csv_records
 from kprof.inputs.rocprof.columns import key
 from kprof.inputs.rocprof.csv_table import heading
 from kprof.inputs.rocprof.format import OtherFormat
@@ -24,7 +23,7 @@ def _read(opened: Opened, part: Part) -> None:
     import pandas as pd
 
     lines = opened.head.decode("utf-8", "replace").splitlines()
-    records = list(csv.reader(lines[1:2]))
+    records = list(csv_records(lines[1:2], str(opened.path), first=2))
     names = heading(opened)
     if not records:
         raise KprofError("the heading is there but not the record", path=str(opened.path), place="line 2")
