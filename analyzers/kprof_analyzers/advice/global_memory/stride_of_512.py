@@ -5,8 +5,9 @@ from typing import ClassVar
 
 from kprof.analysis import KernelFacts
 from kprof.findings import Finding, Severity
+from kprof.inputs.mlir import Operation
 from kprof_analyzers.advice.rule import NotCheckedError, Rule
-from kprof_analyzers.memory.addressing import element_bytes, strides
+from kprof_analyzers.memory.addressing import element_bytes, strides, tile
 from kprof_analyzers.memory.dataflow import flow_of, global_loads, is_load
 from kprof_analyzers.source_lines import location_of
 
@@ -18,7 +19,8 @@ class StrideMultipleOf512Bytes(Rule):
 
     ## What it does
     Follows the addresses of the loads that feed a `tt.dot` in a loop to the distance between rows, takes the value
-    that the launch passes for it, and reports multiples of 512 bytes.
+    that the launch passes for it, and reports multiples of 512 bytes. A tile that covers its rows from end to end
+    reads everything in between and is left alone.
 
     ## Why it matters
     AMD's tuning guide for the MI300X names it: neighbouring rows then meet in the same channel of the cache's tag
@@ -63,7 +65,7 @@ class StrideMultipleOf512Bytes(Rule):
                     continue
                 value = step.value(facts.arguments)
                 unknown |= value is None
-                if value and value * size % _PERIOD == 0:
+                if value and value * size % _PERIOD == 0 and value > _row(load):
                     seen.add(place)
                     yield self.finding(
                         f"rows {step} apart: {value * size:,} B, a multiple of {_PERIOD}",
@@ -72,3 +74,10 @@ class StrideMultipleOf512Bytes(Rule):
                     )
         if unknown and not seen:
             raise NotCheckedError("the launch's strides are not known")
+
+
+def _row(load: Operation) -> int:
+    """Elements that the tile reads next to each other: its extent along the contiguous axis."""
+    held = tile(load)
+    axis = next((a for a, s in (strides(load) or {}).items() if s is not None and s.value({}) == 1), None)
+    return held.shape[axis] if held is not None and axis is not None else 0
