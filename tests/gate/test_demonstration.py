@@ -31,9 +31,16 @@ def narrow(repository):
 
 def spill(repository):
     """A commit that keeps more in registers than there are."""
-    repository.edit("tl.arange(0, BLOCK)", "tl.arange(0, BLOCK * 32)")
-    repository.edit("tl.zeros([BLOCK]", "tl.zeros([BLOCK * 32]")
+    repository.edit("tl.arange(0, BLOCK)", "tl.arange(0, BLOCK * 64)")
+    repository.edit("tl.zeros([BLOCK]", "tl.zeros([BLOCK * 64]")
     repository.commit("Do more at a time")
+
+
+def failing_rules(kprof):
+    """What fails now: older Tritons make code that breaks other rules too."""
+    rules = set(re.findall(r"error (KP\d+)", kprof("check").out))
+    assert "KP101" in rules
+    return rules
 
 
 def line_of(repository):
@@ -133,8 +140,11 @@ def test_unrelated_commit_passes(guarded, kprof):
 
 def test_ignore_with_a_reason_passes(guarded, kprof, tmp_path):
     """The comment silences the rule there, and the reason reaches the document and SARIF."""
+    # More address registers cost a wavefront with some Tritons, which no ignore of a rule covers.
+    guarded.edit('baseline = "', 'watch = ["vgpr_spills"]\nbaseline = "', guarded.config)
     narrow(guarded)
-    guarded.edit("stride)", "stride)  # kprof: ignore[KP101,KP103] the caller's layout is given")
+    rules = ",".join(sorted(failing_rules(kprof)))
+    guarded.edit("stride)", f"stride)  # kprof: ignore[{rules}] the caller's layout is given")
     ran = kprof("check", "--json", tmp_path / "out.json", "--sarif", tmp_path / "out.sarif", "--sarif-suppressed")
     assert ran.code == 0, ran.out
     kernel = json.loads((tmp_path / "out.json").read_text())["kernels"][0]
@@ -158,7 +168,7 @@ def test_what_the_baseline_has_is_suppressed_from_outside(guarded, kprof, tmp_pa
 def test_ignore_without_a_reason_fails(guarded, kprof):
     """A silent ignore is none."""
     narrow(guarded)
-    guarded.edit("stride)", "stride)  # kprof: ignore[KP101,KP103]")
+    guarded.edit("stride)", f"stride)  # kprof: ignore[{','.join(sorted(failing_rules(kprof)))}]")
     ran = kprof("check")
     assert ran.code == 1
     assert "its ignore comment gives no reason" in ran.out
@@ -169,7 +179,7 @@ def test_allowance_holds_until_its_date(guarded, kprof, days, code):
     """The last day still counts; from then on the regression fails again and says why."""
     narrow(guarded)
     until = dt.datetime.now(dt.timezone.utc).date() + dt.timedelta(days=days)
-    for rule in ("KP101", "gapped-global-access"):
+    for rule in failing_rules(kprof):
         allowance = f'\n[[tool.kprof.allow]]\nwhat = "{rule}"\nreason = "new layout lands soon"\nuntil = {until}\n'
         guarded.config.write_text(guarded.config.read_text() + allowance)
     ran = kprof("check")
