@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from kprof.cli import _advise_measured
+from kprof.cli._advise_measured import CountersOption, NoSearchOption, TraceOption
 from kprof.cli.common import (
     ArchOption,
     ConfigOption,
@@ -43,11 +45,16 @@ def command(
         list[str], typer.Option("--env", help="Triton's environment switches to start from.", metavar="K=V,...")
     ] = [],
     budget: Annotated[float, typer.Option("--budget", help="Seconds after which no compile is begun.", min=1)] = 45.0,
+    counters: CountersOption = [],
+    trace: TraceOption = [],
+    no_search: NoSearchOption = False,
     jobs: JobsOption = 0,
     json: JsonOption = None,
     no_color: NoColorOption = False,
 ) -> None:
     """Try other knobs by recompiling, and show what they change.
+
+    With ``--counters`` or ``--trace`` the findings are first held against what was measured.
 
     Spills, registers, occupancy and instructions are verified by compiling. Which trade is the faster one is
     judgement: nothing is timed.
@@ -56,10 +63,12 @@ def command(
     from kprof.kernel_library import load
     from kprof_analyzers.trials import advise
 
-    names = listed(arch) or [DEFAULT_ARCH]
+    names = listed(arch)
     if len(names) > 1:
         raise KprofError("kprof advise takes one architecture at a time")
-    machine, _product = resolve(names[0])
+    measurement = _advise_measured.read(counters, trace, names[0] if names else None, search=not no_search)
+    gpu = (measurement.name if measurement is not None else None) or (names[0] if names else DEFAULT_ARCH)
+    machine, _product = resolve(gpu)
     options = Options(
         config=assignments(config, "--config"),
         shape=assignments(shape, "--shape"),
@@ -67,13 +76,21 @@ def command(
         environment={name: str(value) for name, value in assignments(env, "--env").items()},
         jobs=jobs,
     )
-    trials = advise(load(target), machine, options, budget=budget, progress=_progress)
+    document: dict[str, Any] = {}
+    if measurement is not None:
+        report, measured = _advise_measured.judge(target, gpu, options, measurement)
+        document = _advise_measured.document(report, measured)
+        if json != "-":
+            _advise_measured.show(report, measured, terminal(no_color=no_color))
+    if not no_search:
+        trials = advise(load(target), machine, options, budget=budget, progress=_progress)
+        document |= _document(trials)
+        if json != "-":
+            _show(trials, no_color=no_color)
     if json:
         import msgspec
 
-        write_output(json, msgspec.json.format(msgspec.json.encode(_document(trials)), indent=2).decode())
-    if json != "-":
-        _show(trials, no_color=no_color)
+        write_output(json, msgspec.json.format(msgspec.json.encode(document), indent=2).decode())
 
 
 def _progress(done: int, change: str) -> None:

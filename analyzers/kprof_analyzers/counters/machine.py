@@ -51,7 +51,7 @@ def gpu_of(data: "Data", name: str | None = None) -> Gpu:
     origin = "as given"
     said = name
     if said is None and row is not None:
-        said = _product_in(str(row.get("product", ""))) or str(row["name"])
+        said = product_in(str(row.get("product", ""))) or str(row["name"])
         origin = "from the measurement"
     if said is None:
         raise KprofError(
@@ -72,7 +72,7 @@ def _same(row: Any, arch: Architecture) -> bool:
     return name.partition(":")[0] == arch.name
 
 
-def _product_in(text: str) -> str | None:
+def product_in(text: str) -> str | None:
     """``MI300X_A1`` and ``AMD Instinct MI300X`` as ``MI300X``."""
     words = re.split(r"[^A-Za-z0-9]+", text)
     candidates = [*words, *("".join(pair) for pair in pairwise(words))]

@@ -1,0 +1,114 @@
+"""What a measurement said of a kernel, as part of the ``kprof.advice/1`` document."""
+
+from typing import Literal
+
+import msgspec
+
+Standing = Literal["confirmed", "refuted", "not measured"]
+Confidence = Literal["sure", "likely", "doubtful"]
+
+
+class Key(msgspec.Struct, frozen=True):
+    """One thing that a compiled and a measured kernel can be told apart by.
+
+    Attributes:
+        name: ``name``, ``num_warps``, ``lds_bytes`` or ``vgprs``.
+        computed: of the compiled kernel.
+        measured: as the profiler wrote it.
+        agrees: the two can be of one program, rounding by the tool allowed for.
+    """
+
+    name: str
+    computed: str | int
+    measured: str | int
+    agrees: bool
+
+
+class Match(msgspec.Struct, frozen=True):
+    """The measured kernel that the compiled one is taken to be.
+
+    Attributes:
+        source: ``counters`` or ``trace``.
+        kernel: normalised name in the measurement.
+        keys: what was compared; what either side does not tell is not there.
+        confidence: ``sure``: name, wavefronts and LDS agree, and the registers where they are told; ``likely``: nothing
+            of wavefronts and LDS differs, but one is not told or the registers differ; ``doubtful``: only the name
+            agrees, or the LDS differs.
+        dispatches: runs that it has.
+        others: runs of the same name with another workgroup size, LDS or registers, which are left out.
+    """
+
+    source: Literal["counters", "trace"]
+    kernel: str
+    keys: list[Key]
+    confidence: Confidence
+    dispatches: int
+    others: int = 0
+
+
+class Fact(msgspec.Struct, frozen=True):
+    """One measured number.
+
+    Attributes:
+        id: metric as in ``kprof counters metrics``, or ``time_share``, ``mean_ns``, ``roofline_share``,
+            ``waves_per_simd``, ``workgroups``, ``scratch_bytes``.
+        value: in the unit.
+        computed: what the compiled kernel lets one expect, where there is such a thing.
+        remark: what it means, when it stands out.
+    """
+
+    id: str
+    title: str
+    value: float
+    unit: str
+    computed: float | None = None
+    remark: str = ""
+
+
+class Judgement(msgspec.Struct, frozen=True):
+    """What the measurement says of one finding.
+
+    Attributes:
+        finding: index into the kernel's findings as the static analysis ranks them.
+        rule, name, severity, message, place: the finding's own.
+        standing: ``confirmed``: what it warns of was measured; ``refuted``: it was measured and is not there, or
+            something else is what limits the kernel; ``not measured``: no number decides.
+        words: the numbers, and why they decide.
+        numbers: metric to value, the ones that were used.
+        collect: counters that would decide.
+    """
+
+    finding: int
+    rule: str
+    name: str
+    severity: str
+    message: str
+    place: str
+    standing: Standing
+    words: str
+    numbers: dict[str, float] = {}
+    collect: list[str] = []
+
+
+class Measured(msgspec.Struct, frozen=True):
+    """Everything that measurements add to a kernel's analysis.
+
+    Attributes:
+        gpu: the GPU that was measured, or that peaks were taken of.
+        matches: the joined kernels, at most one from counters and one from traces.
+        judgements: every finding, the confirmed ones first and the refuted ones last, worst severity first.
+        facts: measured numbers, those without a finding too.
+        collect: options for rocprofv3 that would collect what is missing, one run of the program each.
+        notes: what could not be told, and why.
+    """
+
+    gpu: str
+    matches: list[Match]
+    judgements: list[Judgement]
+    facts: list[Fact]
+    collect: list[str] = []
+    notes: list[str] = []
+
+    def count(self, standing: Standing) -> int:
+        """Findings of this standing."""
+        return sum(judgement.standing == standing for judgement in self.judgements)

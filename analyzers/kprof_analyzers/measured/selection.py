@@ -1,0 +1,47 @@
+"""Some dispatches of a measurement, as if only they had been measured."""
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING
+
+from kprof.inputs.rocprof import Data, Source
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Selection(Data):
+    """The rows of chosen dispatches; tables that are not about dispatches stay whole."""
+
+    def __init__(self, whole: Data, rows: Collection[int]) -> None:
+        """Rows are those of ``whole.dispatches``."""
+        super().__init__([], [])
+        self._whole = whole
+        self._rows = set(rows)
+
+    @property
+    def sources(self) -> list[Source]:
+        """Every file of the whole."""
+        return self._whole.sources
+
+    def table(self, name: str) -> "pd.DataFrame":
+        """As :meth:`Data.table`."""
+        if name == "dispatches":
+            dispatches: pd.DataFrame = self._whole.dispatches
+            chosen: pd.DataFrame = dispatches[dispatches.index.isin(self._rows)]
+            return chosen
+        if name == "counters":
+            counters: pd.DataFrame = self._whole.counters
+            counted: pd.DataFrame = counters[counters["dispatch"].isin(self._rows)]
+            return counted
+        if name == "kernels":
+            return self._summed()
+        return self._whole.table(name)
+
+    def _summed(self) -> "pd.DataFrame":
+        import pandas as pd
+
+        table = self.dispatches
+        groups = table.groupby(["source", "kernel_name"], observed=True, sort=False)["duration_ns"]
+        sums: pd.DataFrame = groups.agg(["size", "count", "sum"]).reset_index()
+        sums.columns = pd.Index(["source", "kernel_name", "calls", "timed_calls", "total_ns"])
+        return sums
