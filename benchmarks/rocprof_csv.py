@@ -1,6 +1,7 @@
 """CSV files: kprof's reader against pyarrow's bare CSV reader, on the same file in the same run.
 
-kprof's side ends in the normalised tables with every check done; pyarrow's in an untyped Arrow table. Run:
+kprof's side ends in the normalised tables with every check done; pyarrow's in an untyped Arrow table. A wide file has
+a column a counter: its normalised form has a row a value, eight columns each. Run:
 ``python benchmarks/rocprof_csv.py [FILE ...] [--records 1000000]``.
 """
 
@@ -53,6 +54,21 @@ def generate(kind: str, records: int, folder: Path) -> Path:
     return path
 
 
+def generate_wide(records: int, folder: Path, counters: int = 60) -> Path:
+    """Rocprof v1's counter file: a record a dispatch, a column a counter with ten decimals."""
+    heading = "Index,KernelName,gpu-id,queue-id,queue-index,pid,tid,grd,wgr,lds,scr,arch_vgpr,accum_vgpr,sgpr,wave_size"
+    path = folder / "wide.csv"
+    with path.open("w", encoding="utf-8") as file:
+        file.write(heading + "," + ",".join(f"SQ_COUNTER_{n}_sum" for n in range(counters)) + "\n")
+        for at in range(records):
+            values = ",".join(f"{at * (n + 3) % 1_000_003}.0000000000" for n in range(counters))
+            file.write(
+                f'{at},"void kernel_{at % 200}<float, {at % 200}>(float const*, float*, int) [clone .kd]",4,0,{at},77,'
+                f"77,{4096 * (1 + at % 300)},256,0,0,{8 + at % 100},4,32,64,{values}\n"
+            )
+    return path
+
+
 def measure(path: Path) -> float:
     """Print one line; return the ratio."""
     from pyarrow import csv as arrow
@@ -78,6 +94,7 @@ def main() -> int:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         generated = [generate(kind, options.records, Path(folder)) for kind in ("trace", "counters")]
+        generated.append(generate_wide(options.records // 15, Path(folder)))
         ratios = [measure(path) for path in generated]
     for path in options.files:
         measure(path)

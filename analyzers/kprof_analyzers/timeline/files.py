@@ -52,7 +52,8 @@ def trace_files(paths: Sequence[Path]) -> list[TraceFile]:
                 raise KprofError(
                     "no traces in this directory",
                     path=str(path),
-                    hint=f"read are {', '.join(_ENDINGS)}, and what kprof ingest trace has written as Parquet",
+                    hint=f"read are {', '.join(_ENDINGS)} and the Parquet that kprof ingest trace wrote; "
+                    f"for rocprof's files: kprof ingest counters {path}",
                 )
             result.update({f.path: f for f in inside})
         else:

@@ -29,14 +29,19 @@ def from_wide(values: dict[str, Any], dispatches: Columns) -> Columns:
     flat = matrix.ravel()
     row = np.repeat(np.arange(rows, dtype=np.int64), len(names))
     code, instance = np.tile(codes, rows), np.tile(instances, rows)
-    present = ~np.isnan(flat)
-    if not present.all():
+    own: Columns = {name: dispatches[name] for name in ("agent", "dispatch_id", "kernel_name") if name in dispatches}
+    # A sum of values is a number exactly when all of them are, but for infinities; that costs no array of flags.
+    with np.errstate(over="ignore", invalid="ignore"):
+        whole = bool(np.isfinite(flat.sum()))
+    if whole or not np.isnan(flat).any():
+        repeated = {name: _repeat(column, len(names)) for name, column in own.items()}
+    else:
+        present = ~np.isnan(flat)
         flat, row, code, instance = flat[present], row[present], code[present], instance[present]
+        repeated = {name: _take(column, row) for name, column in own.items()}
     return {
         "dispatch": row,
-        **{
-            name: _take(dispatches[name], row) for name in ("agent", "dispatch_id", "kernel_name") if name in dispatches
-        },
+        **repeated,
         "counter": coded(code, words),
         "instance": instance,
         "pass": np.zeros(len(flat), dtype=np.int16),
@@ -46,6 +51,15 @@ def from_wide(values: dict[str, Any], dispatches: Columns) -> Columns:
 
 def _take(column: Any, rows: Any) -> Any:
     return column.take(rows)
+
+
+def _repeat(column: Any, times: int) -> Any:
+    """Each element so often: twice as fast as taking by index, and a text's codes are smaller still."""
+    import pandas as pd
+
+    if isinstance(column, pd.Categorical):
+        return coded(column.codes.repeat(times), column.categories)
+    return column.repeat(times)
 
 
 def from_long(columns: Columns, part: Part) -> tuple[Columns, Columns]:

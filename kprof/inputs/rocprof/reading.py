@@ -1,5 +1,6 @@
 """Read files and folders of measurements."""
 
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -45,13 +46,13 @@ def read(paths: str | Path | Iterable[str | Path], *, max_unpacked: int = MAX_UN
             if part is not None:
                 parts.append(part)
             elif path.is_dir():
-                issues.append(Issue("not-a-measurement", "note", "left out: no known measurement format", str(file)))
+                issues.append(_not_a_measurement(file))
             else:
                 raise _unknown(file)
     if not parts:
         if failed:
             raise failed[0]
-        raise KprofError("no measurement of a known format", path=str(given[0]))
+        raise _nothing(given[0], issues)
     _mark_workloads(parts)
     if len(parts) > 1 and any(part.lazy is None for part in parts):
         for part in parts:
@@ -89,6 +90,12 @@ def read_file(path: Path, *, max_unpacked: int = MAX_UNPACKED) -> Part | None:
     if not is_database(opened.head) and not opened.head.lstrip().startswith(b"{") and bytes(opened.body[-1:]) != b"\n":
         words = "the last line has no line end: if the file was cut there, its last value may be too short"
         part.complain("no-final-line-end", "note", words)
+        # The length of a line that matters is bounded: names are kilobytes.
+        last = bytes(opened.body[-(1 << 20) :]).rpartition(b"\n")[2]
+        if last.count(b'"') % 2:
+            excerpt = last[:200].decode("utf-8", "replace")
+            part.complain("cut-record", "error", "the last line ends inside a quoted text: its record is cut off",
+                          excerpt=excerpt)  # fmt: skip
     found.read(opened, part)
     return part
 
@@ -100,15 +107,51 @@ def _left_out(error: KprofError, file: Path) -> Issue:
     return Issue("unreadable", "error", f"left out: {place}{error.message}", str(file))
 
 
+def _other_command(opened: Opened) -> str | None:
+    """The command for a file that is no measurement of a ROCm profiler but something else that is read."""
+    head = opened.head[: 1 << 16].lstrip()
+    if b'"traceEvents"' in head or b'"schemaVersion"' in head:
+        return "trace"
+    if re.match(rb'\[\s*\{\s*"(?:children|frame)"', head):
+        return "trace"
+    if re.match(rb"Validator,", head):
+        return "tunableop"
+    if re.match(rb'\{\s*"code"\s*:', head) or b"; Begin ATT ASM" in head:
+        return "thread-trace"
+    return None
+
+
+_WHAT = {
+    "trace": "a trace of another profiler",
+    "tunableop": "a TunableOp result file",
+    "thread-trace": "a decoded thread trace",
+}
+
+
+def _not_a_measurement(file: Path) -> Issue:
+    command = _other_command(open_file(file))
+    words = f"{_WHAT[command]}: kprof ingest {command} reads it" if command else "no known measurement format"
+    return Issue("not-a-measurement", "note", f"left out: {words}", str(file))
+
+
+def _nothing(folder: Path, issues: list[Issue]) -> KprofError:
+    """A folder without a measurement: which command reads what is in it."""
+    found = [issue.message for issue in issues if "kprof ingest" in issue.message]
+    hint = f"{len(found)} of {len(issues)} files are {found[0].removeprefix('left out: ')}" if found else None
+    return KprofError("no measurement of a known format", path=str(folder), hint=hint)
+
+
 def _unknown(file: Path) -> KprofError:
     opened = open_file(file)
-    if b'"traceEvents"' in opened.head or b'"schemaVersion"' in opened.head:
-        return KprofError("this is a trace of another profiler", path=str(file), hint="kprof ingest trace reads those")
+    command = _other_command(opened)
+    if command:
+        return KprofError(f"this is {_WHAT[command]}", path=str(file), hint=f"kprof ingest {command} {file}")
     first = opened.first_line[:60]
+    begins = f"it begins with {first!r}; " if first else ""
     return KprofError(
         "no known measurement format",
         path=str(file),
-        hint=f"it begins with {first!r}; rocprof v1 to v3, rocpd and rocprof-compute output is understood",
+        hint=f"{begins}rocprof v1 to v3, rocpd and rocprof-compute output is understood",
     )
 
 

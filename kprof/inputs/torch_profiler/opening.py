@@ -39,11 +39,9 @@ def blocks(path: Path, issues: IssueLog, size: int = BLOCK) -> Iterator[bytes]:
             file.seek(0)
             for magic, what in _OTHER_PACKING.items():
                 if start.startswith(magic):
-                    raise KprofError(
-                        f"this is {what}, not a trace",
-                        path=str(path),
-                        hint="unpack it first; .json and .json.gz are read",
-                    )
+                    database = magic.startswith(b"SQLite")
+                    hint = f"kprof ingest counters {path}" if database else "unpack it; .json and .json.gz are read"
+                    raise KprofError(f"this is {what}, not a trace", path=str(path), hint=hint)
             yield from _unpacked(file, path, issues, size) if start.startswith(GZIP_MAGIC) else _plain(file, size)
     except OSError as error:
         raise KprofError(f"cannot read: {error.strerror or error}", path=str(path)) from error
