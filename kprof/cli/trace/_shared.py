@@ -14,7 +14,10 @@ R = TypeVar("R")
 
 PathsArgument = Annotated[
     list[Path],
-    typer.Argument(help="Traces (.json, .json.gz, .hatchet), folders of them, or what kprof ingest trace wrote."),
+    typer.Argument(
+        metavar="PATH...",
+        help="Traces (.json, .json.gz, .hatchet), folders of them, or what kprof ingest trace wrote.",
+    ),
 ]
 CategoriesOption = Annotated[
     str | None, typer.Option("--categories", help="Own category rules (TOML), read before the shipped ones.")
@@ -112,6 +115,18 @@ def label(path: str, length: int = 40) -> str:
     short = f"{Path(path).parent.name}/{name}" if len(name) < 16 else name
     half = length // 2
     return short if len(short) <= length else f"{short[:half]}…{short[half + 1 - length :]}"
+
+
+def kernel_label(name: str, length: int = 0) -> str:
+    """A kernel's name from where it begins to tell something: no return type, none of PyTorch's namespaces.
+
+    >>> kernel_label("void at::native::(anonymous namespace)::cunn_SoftMaxForward<8>(float*)", 20)
+    'cunn_SoftMaxForward…'
+    """
+    text = name.removeprefix("void ")
+    for common in ("(anonymous namespace)::", "at::native::"):
+        text = text.replace(common, "")
+    return text if not length or len(text) <= length else f"{text[: length - 1]}…"
 
 
 def printed(lines: Sequence[str]) -> None:

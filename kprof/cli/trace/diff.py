@@ -13,6 +13,7 @@ from kprof.cli.trace._shared import (
     SchedulerOption,
     draw,
     dump,
+    kernel_label,
     label,
     milliseconds,
     per_file,
@@ -83,7 +84,7 @@ def _lines(result: "Comparison", limit: int) -> list[str]:
             f"{k.before_count:,}",
             f"{k.after_count:,}",
             "-" if k.mean_ratio is None else f"{k.mean_ratio:.2f}x",
-            k.name,
+            kernel_label(k.name),
         )
         for k in (result.kernels[:limit] if limit else result.kernels)
     ]
@@ -91,7 +92,7 @@ def _lines(result: "Comparison", limit: int) -> list[str]:
     if by_category:
         lines += rows_table(("category", "before ms", "after ms", "change ms", "ratio"), by_category).splitlines()
     if by_kernel:
-        headings = ("change ms", "before ms", "after ms", "count", "then", "mean", "kernel")
+        headings = ("change ms", "before ms", "after ms", "calls", "calls after", "mean", "kernel")
         lines += ["", *rows_table(headings, by_kernel, wide=6).splitlines()]
     return [*lines, ""]
 
@@ -134,5 +135,7 @@ def _verdict(result: "Comparison") -> str:
         return "no kernels in the first trace"
     grown = 100 * change / result.before_ns
     first = result.kernels[0] if result.kernels else None
-    most = f"; most by {first.name[:50]} ({_signed(first.delta_ns)} ms)" if first and first.delta_ns else ""
+    most = (
+        f"; most by {kernel_label(first.name, 50)} ({_signed(first.delta_ns)} ms)" if first and first.delta_ns else ""
+    )
     return f"kernel time {milliseconds(result.before_ns)} -> {milliseconds(result.after_ns)} ms ({grown:+.1f} %){most}"

@@ -11,6 +11,7 @@ from kprof.cli.trace._shared import (
     PathsArgument,
     SchedulerOption,
     dump,
+    kernel_label,
     label,
     milliseconds,
     per_file,
@@ -78,7 +79,7 @@ def _lines(one: "Idle", *, several: bool) -> list[str]:
                 g.cause,
                 " > ".join(g.stack[-2:]) or "-",
                 ", ".join(f"{name} {ns / 1000:,.0f}" for name, ns in list(g.cpu.items())[:2]),
-                g.after,
+                kernel_label(g.after),
             )
             for g in report.gaps
         ]

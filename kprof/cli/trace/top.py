@@ -13,6 +13,7 @@ from kprof.cli.trace._shared import (
     PathsArgument,
     SchedulerOption,
     dump,
+    kernel_label,
     label,
     milliseconds,
     per_file,
@@ -71,8 +72,8 @@ def _kernel_lines(one: "Kernels") -> list[str]:
             f"{k.count:,}",
             f"{k.mean_ns / 1000:,.1f}",
             k.category,
-            k.name,
-            label(next(iter(k.operators), "") or "-", 32),
+            kernel_label(k.name),
+            kernel_label(next(iter(k.operators), "") or "-", 32),
         )
         for k in one.kernels
     ]
@@ -119,6 +120,6 @@ def _verdict(found: "list[Kernels]") -> str:
     if not kernels or not whole:
         return "no kernels in these traces"
     largest = max(kernels, key=lambda k: k.total_ns)
-    name = largest.name if len(largest.name) <= 60 else largest.name[:59] + "…"
+    name = kernel_label(largest.name, 60)
     count = len({k.name for k in kernels})
     return f"{count:,} kernels, {milliseconds(whole)} ms; the largest takes {percent(largest.total_ns, whole)}: {name}"
