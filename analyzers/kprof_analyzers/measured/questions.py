@@ -62,7 +62,7 @@ def _tail(numbers: Numbers) -> Answer:
 def _scratch(numbers: Numbers) -> Answer:
     size = numbers["scratch_bytes"]
     if size:
-        return True, f"the launch was given {size:g} B of scratch a work-item"
+        return True, f"the launch was given {size:g} B of scratch a work-item; its accesses are not counted apart"
     return False, "the launch was given no scratch: what was measured does not spill"
 
 

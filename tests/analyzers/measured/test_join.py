@@ -65,6 +65,21 @@ def test_specialisations_of_one_name_are_kept_apart(tmp_path, making):
     assert {key.name: (key.computed, key.measured) for key in match.keys}["lds_bytes"] == (32768, 32768)
 
 
+def test_a_trace_that_tells_less_belongs_to_the_match(tmp_path, making):
+    """A kernel_trace without registers, with the exact LDS: its runs are those of the match, not others."""
+    subject = Subject("flash_attention_kernel", 64, 4, 32000, 256)
+    making.collection(tmp_path, making.counted(), lds=32256)
+    (tmp_path / "1_kernel_trace.csv").write_text(
+        '"Kind","Agent_Id","Queue_Id","Kernel_Id","Kernel_Name","Correlation_Id","Start_Timestamp","End_Timestamp",'
+        '"Private_Segment_Size","Group_Segment_Size","Workgroup_Size_X","Workgroup_Size_Y","Workgroup_Size_Z",'
+        '"Grid_Size_X","Grid_Size_Y","Grid_Size_Z"\n'
+        '"KERNEL_DISPATCH",1,1,12,"flash_attention_kernel",9,5000,905000,0,32000,256,1,1,1048576,1,1\n'
+    )
+    match, rows = in_counters(subject, rocprof.read(tmp_path))
+    assert (match.dispatches, match.others, match.confidence) == (2, 0, "sure")
+    assert len(rows) == 2
+
+
 def test_other_num_warps_is_another_program(tmp_path, making):
     """A launch of eight wavefronts says nothing of a program for four: both numbers are told."""
     making.collection(tmp_path, making.counted(), warps=8)
