@@ -85,8 +85,8 @@ def _width() -> int:
 
 
 def _is_number(text: str) -> bool:
-    digits = text.replace(",", "").replace(".", "").replace("%", "").replace("-", "").strip()
-    return digits.isdigit() or text in {"", "?"}
+    digits = text.replace(",", "").replace(".", "").replace("%", "").lstrip("+").replace("-", "").removesuffix("x")
+    return digits.strip().isdigit() or text in {"", "?", "-", "new", "gone"}
 
 
 def number(value: Any) -> str:

@@ -1,5 +1,6 @@
 """What the trace commands share: options, the per-file step with its failures, issues, pictures."""
 
+import re
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -11,6 +12,7 @@ from kprof.cli.common import log, write_output
 from kprof.errors import KprofError
 
 R = TypeVar("R")
+_TENSILE = re.compile(r"^(Cijk_[A-Za-z]+_[A-Za-z]+_[A-Z0-9]+)_\w*?_(?=MT\d+x)(.*)$")
 
 PathsArgument = Annotated[
     list[Path],
@@ -122,10 +124,14 @@ def kernel_label(name: str, length: int = 0) -> str:
 
     >>> kernel_label("void at::native::(anonymous namespace)::cunn_SoftMaxForward<8>(float*)", 20)
     'cunn_SoftMaxForward…'
+    >>> kernel_label("Cijk_Ailk_Bljk_BBS_BH_Bias_HA_S_SAV_UserArgs_MT64x224x64_MI16x16x1_SN")
+    'Cijk_Ailk_Bljk_BBS…MT64x224x64_MI16x16x1_SN'
     """
     text = name.removeprefix("void ")
     for common in ("(anonymous namespace)::", "at::native::"):
         text = text.replace(common, "")
+    # Tensile's names are alike up to the macro tile.
+    text = _TENSILE.sub(r"\1…\2", text)
     return text if not length or len(text) <= length else f"{text[: length - 1]}…"
 
 
