@@ -69,3 +69,13 @@ def test_places(script):
     """Every thousandth byte of a small file, as many of a large one."""
     assert list(script.places(3500, 10_000)) == [1000, 2000, 3000]
     assert len(script.places(10_000_000, 50_000)) == pytest.approx(50, abs=1)
+
+
+def test_a_file_cut_inside_a_quoted_text_is_flagged(tmp_path):
+    """The torn record is nowhere in the table, and the missing line end alone would not tell."""
+    from kprof.inputs import rocprof
+
+    whole = (ROOT / "tests/artifacts/rocprof/v1/results.stats.csv").read_bytes()
+    path = tmp_path / "cut.csv"
+    path.write_bytes(whole[: whole.rindex(b'"void') + 3])
+    assert "cut-record" in {issue.kind for issue in rocprof.read(path).issues}

@@ -89,16 +89,6 @@ def test_any_records_after_a_heading_are_refused_or_read(tmp_path_factory, recor
     outcome(path)
 
 
-def test_a_file_cut_inside_a_quoted_text_is_flagged(files, tmp_path):
-    """The torn record is nowhere in the table, and the missing line end alone would not tell."""
-    whole = (files / "v1/results.stats.csv").read_bytes()
-    path = tmp_path / "cut.csv"
-    path.write_bytes(whole[: whole.rindex(b'"void') + 3])
-    data = outcome(path)
-    assert isinstance(data, rocprof.Data)
-    assert "cut-record" in {issue.kind for issue in data.issues}
-
-
 def test_a_cut_v3_json_gives_the_records_before_the_cut(files, tmp_path):
     """Cut inside the third dispatch: two are read, and the result says that more are missing."""
     whole = (files / "v3_json/results.json").read_bytes()
