@@ -59,7 +59,9 @@ def kernels(data: "Data") -> list[KernelCounters]:
     channels = table["instance"] >= 0
     whole = table[~channels]
     summed = (
-        table[channels].groupby(["source", "pass", "kernel_name", "dispatch", "counter"], sort=False)["value"].sum()
+        table[channels]
+        .groupby(["source", "pass", "kernel_name", "dispatch", "counter"], sort=False, observed=True)["value"]
+        .sum()
     )
     pieces = [whole[["source", "pass", "kernel_name", "dispatch", "counter", "value"]]]
     if len(summed):
@@ -68,15 +70,15 @@ def kernels(data: "Data") -> list[KernelCounters]:
         # A total that the tool counted itself goes before one summed from channels.
         pieces.append(extra)
     values = pd.concat(pieces).drop_duplicates(["source", "pass", "dispatch", "counter"])
-    means = values.groupby(["kernel_name", "source", "pass", "counter"], sort=False)["value"].mean()
-    calls = values.groupby("kernel_name")["dispatch"].nunique()
+    means = values.groupby(["kernel_name", "source", "pass", "counter"], sort=False, observed=True)["value"].mean()
+    calls = values.groupby("kernel_name", observed=True)["dispatch"].nunique()
     times = _times(data)
     order = _order(data)
     result = []
-    for name, group in means.groupby(level=0, sort=False):
+    for name, group in means.groupby(level=0, sort=False, observed=True):
         passes = [
             (order.get(int(key[1]), 0), int(key[2]), {str(c): float(v) for c, v in part.droplevel([0, 1, 2]).items()})
-            for key, part in group.groupby(level=[0, 1, 2], sort=False)
+            for key, part in group.groupby(level=[0, 1, 2], sort=False, observed=True)
         ]
         passes.sort(key=lambda entry: entry[:2])
         result.append(KernelCounters(str(name), int(calls[name]), times.get(str(name)), tuple(p[2] for p in passes)))
@@ -99,6 +101,6 @@ def _times(data: "Data") -> dict[str, float]:
     traces = [index for index, source in enumerate(data.sources) if source.role == "trace"]
     result: dict[str, float] = {}
     for rows in (timed[~timed["source"].isin(traces)], timed[timed["source"].isin(traces)]):
-        sums = rows.groupby("kernel_name")[["total_ns", "timed_calls"]].sum()
+        sums = rows.groupby("kernel_name", observed=True)[["total_ns", "timed_calls"]].sum()
         result.update({str(name): float(row["total_ns"] / row["timed_calls"]) for name, row in sums.iterrows()})
     return result

@@ -75,7 +75,7 @@ def roofs(gpu: Gpu, data: "Data | None" = None) -> list[Roof]:
                   if name in {*_MATRIX, *_VECTOR, "valu_fp32_packed", "matrix_f8f6f4", "matrix_fp4"}]  # fmt: skip
     peaks = data.table("peaks") if data is not None else None
     if peaks is not None and len(peaks):
-        means = peaks.groupby(peaks["name"].astype(str))["value"].mean()
+        means = peaks.groupby(peaks["name"].astype(str), observed=True)["value"].mean()
         found += [Roof(f"{name} measured", bandwidth=float(value), origin="measured")
                   for name, value in means.items() if str(name) in {"HBMBw", "L2Bw", "L1Bw", "LDSBw"}]  # fmt: skip
         found += [Roof(f"{name} measured", flop_rate=float(value), origin="measured")

@@ -146,7 +146,7 @@ def _timed(data: "Data") -> "pd.DataFrame":
     if traces and table["source"].isin(traces).any():
         table = table[table["source"].isin(traces)]
     table = table[table["timed_calls"] > 0]
-    groups = table.groupby("kernel_name")
+    groups = table.groupby("kernel_name", observed=True)
     sums: pd.DataFrame = groups.agg(
         calls=("calls", "sum"), timed=("timed_calls", "sum"), total_ns=("total_ns", "sum")
     ).astype(float)

@@ -78,7 +78,7 @@ def from_long(columns: Columns, part: Part) -> tuple[Columns, Columns]:
         changed[1:] = np.logical_or.reduce([k[1:] != k[:-1] for k in keys]) if keys else False
     run_starts = np.flatnonzero(changed)
     runs = pd.DataFrame({str(i): k[run_starts] for i, k in enumerate(keys)})
-    group_of_run = np.asarray(runs.groupby(list(runs.columns), sort=False, dropna=False).ngroup())
+    group_of_run = np.asarray(runs.groupby(list(runs.columns), sort=False, dropna=False, observed=True).ngroup())
     group = np.repeat(group_of_run, np.diff([*run_starts, rows]))
     first_run = np.unique(group_of_run, return_index=True)[1]
     first = run_starts[first_run]
@@ -132,8 +132,8 @@ def _passes(columns: Columns, group: Any, own: Columns, part: Part) -> Any:
     if (start == reference[group]).all():
         return np.zeros(len(group), dtype=np.int16)
     pairs = pd.DataFrame({"group": group, "start": start}).drop_duplicates()
-    pairs["pass"] = pairs.groupby("group").cumcount()
-    several = int((pairs.groupby("group")["pass"].max() > 0).sum())
+    pairs["pass"] = pairs.groupby("group", observed=True).cumcount()
+    several = int((pairs.groupby("group", observed=True)["pass"].max() > 0).sum())
     most = int(pairs["pass"].max()) + 1
     part.complain("several-passes", "note", f"{several:,} dispatches were run up to {most} times to collect all "
                   "counters; their times are those of the first pass", count=several)  # fmt: skip

@@ -58,7 +58,7 @@ def _attach(other: Part, first: Part, place: int, issues: list[Issue], folder: s
     mine = pd.DataFrame({k: other.tables["dispatches"][k] for k in ("dispatch_id", "kernel_name")})
     for table in (home, mine):
         table["kernel_name"] = table["kernel_name"].astype(object)
-        table["again"] = table.groupby(["dispatch_id", "kernel_name"], dropna=False).cumcount()
+        table["again"] = table.groupby(["dispatch_id", "kernel_name"], dropna=False, observed=True).cumcount()
     home["row"] = range(len(home))
     matched = mine.merge(home, on=["dispatch_id", "kernel_name", "again"], how="left")["row"]
     same_order = len(mine) == len(home) and (mine["kernel_name"] == home["kernel_name"]).all()
@@ -184,7 +184,7 @@ def _compare_stats(parts: list[Part]) -> None:
                 continue
             ours = kernels_frame([trace]).groupby("kernel_name", observed=True)[["calls", "total_ns"]].sum()
             theirs = pd.DataFrame({"name": stats["kernel_name"].astype(object), "calls": stats["calls"],
-                                   "total_ns": stats["total_ns"]}).groupby("name").sum()  # fmt: skip
+                                   "total_ns": stats["total_ns"]}).groupby("name", observed=True).sum()  # fmt: skip
             both = theirs.join(ours.add_suffix("_trace"), how="inner")
             differs = both[(both["calls"] != both["calls_trace"]) | (both["total_ns"] != both["total_ns_trace"])]
             if len(differs):

@@ -147,10 +147,10 @@ def _spread(whole: "pd.DataFrame", path: str) -> list[Issue]:
     repeated = whole[whole.duplicated(["dispatch", "counter", "instance"], keep=False)]
     if not len(repeated):
         return []
-    spread = repeated.groupby(["counter", "dispatch", "instance"])["value"].agg(["min", "max"])
+    spread = repeated.groupby(["counter", "dispatch", "instance"], observed=True)["value"].agg(["min", "max"])
     spread["share"] = (spread["max"] - spread["min"]) / spread["max"].abs().clip(lower=1)
     issues = []
-    for name, rows in spread[spread["share"] > TOLERANCE].groupby("counter"):
+    for name, rows in spread[spread["share"] > TOLERANCE].groupby("counter", observed=True):
         worst = rows.loc[rows["share"].idxmax()]
         issues.append(
             Issue(
@@ -171,10 +171,12 @@ def _sums(whole: "pd.DataFrame", path: str) -> list[Issue]:
         return []
     issues = []
     totals = (
-        channels.drop_duplicates(["dispatch", "counter", "instance"]).groupby(["counter", "dispatch"])["value"].sum()
+        channels.drop_duplicates(["dispatch", "counter", "instance"])
+        .groupby(["counter", "dispatch"], observed=True)["value"]
+        .sum()
     )
     stated = whole[(whole["instance"] < 0) & whole["counter"].str.endswith("_sum")]
-    for name, rows in stated.groupby("counter"):
+    for name, rows in stated.groupby("counter", observed=True):
         base = str(name).removesuffix("_sum")
         if base not in totals.index.get_level_values(0):
             continue
