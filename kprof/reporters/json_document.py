@@ -1,5 +1,6 @@
 """The document itself, as JSON, and its schema."""
 
+from inspect import cleandoc
 from typing import Any
 
 import msgspec
@@ -26,5 +27,15 @@ def schema() -> dict[str, Any]:
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": SCHEMA,
-        **msgspec.json.schema(Report),
+        **_clean(msgspec.json.schema(Report)),
     }
+
+
+def _clean(node: Any) -> Any:
+    """Descriptions without indentation: Python 3.13 strips docstrings, older ones do not."""
+    if isinstance(node, dict):
+        return {
+            key: cleandoc(value) if key == "description" and isinstance(value, str) else _clean(value)
+            for key, value in node.items()
+        }
+    return [_clean(item) for item in node] if isinstance(node, list) else node
