@@ -31,5 +31,6 @@ def test_widths_and_numbers_are_those_of_the_assembly(kernel, arch):
     # The assembler may repeat a loop's body, never drop an access.
     assert set(found) == set(expected)
     assert all(found[key] >= number for key, number in expected.items())
-    if kernel == "gemm":
+    # Only Triton 3.4's assembler was seen to repeat one.
+    if kernel == "gemm" or not loaded.triton.startswith("3.4."):
         assert found == expected

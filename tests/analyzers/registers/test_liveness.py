@@ -85,6 +85,8 @@ def test_peak_is_what_the_compiler_allocated(arch):
             peak = live.peak(file)
             count = peak.count if peak else 0
             assert count <= allocated, (outcome.request.label, file)
-            assert count >= 0.7 * allocated - 3, (outcome.request.label, file)
+            # Allocators before Triton 3.9 waste more.
+            share = 0.7 if outcome.result().triton_version.startswith(("3.4.", "3.6.")) else 0.9
+            assert count >= share * allocated - 3, (outcome.request.label, file)
         # Before the first instruction only the work-item's id and the like can be live.
         assert len(live.names_at(0, "vgpr")) <= 16
