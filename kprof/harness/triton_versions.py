@@ -183,6 +183,28 @@ def buffer_ops_default(version: tuple[int, int]) -> bool:
     return version >= (3, 6)
 
 
+def switch_defaults(version: tuple[int, int], arch: str) -> dict[str, bool]:
+    """Environment switches that change the code of a CDNA kernel, and whether each is on when it is not set.
+
+    From ``knobs.py`` and the ``is_..._enabled`` functions of ``backends/amd/compiler.py`` in Triton 3.4 to 3.9.
+
+    Args:
+        version: Triton's.
+        arch: ``gfx942``.
+    """
+    copies = version >= (3, 8) and arch in {"gfx950", "gfx1250"}
+    return {
+        "AMDGCN_USE_BUFFER_OPS": buffer_ops_default(version),
+        "TRITON_HIP_USE_ASYNC_COPY": copies,
+        "TRITON_HIP_USE_BLOCK_PINGPONG": arch == "gfx942" or (arch == "gfx950" and copies),
+    }
+
+
+def waves_per_eu_default(version: tuple[int, int]) -> int:
+    """``waves_per_eu`` of a kernel that does not say: 1 up to Triton 3.5, then 0, which leaves it to the compiler."""
+    return 0 if version >= (3, 6) else 1
+
+
 def make_ir(source: Any, target: Any, backend: Any, options: Any, context: Any) -> Any:
     """The unoptimised module of a source."""
     implementation = backend.get_codegen_implementation(options)

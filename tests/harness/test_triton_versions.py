@@ -131,3 +131,24 @@ def test_with_other_versions(python, tmp_path):
     )
     assert ran.stderr == ""
     assert len(ran.stdout.split()) == 5
+
+
+@pytest.mark.triton
+@pytest.mark.parametrize("arch", ["gfx90a", "gfx942", "gfx950"])
+def test_defaults_are_those_of_the_installed_triton(arch, monkeypatch):
+    """The table of switches agrees with what this Triton's own functions say; ``waves_per_eu`` with its option."""
+    from inspect import signature
+
+    from triton import knobs
+    from triton.backends.amd import compiler
+
+    expected = triton_versions.switch_defaults(triton_versions.installed().numbers, arch)
+    for name in expected:
+        monkeypatch.delenv(name, raising=False)
+    copies = compiler.is_async_copy_enabled(arch) if hasattr(compiler, "is_async_copy_enabled") else None
+    copies = bool(knobs.amd.use_async_copy if copies is None else copies)
+    pingpong = compiler.is_pingpong_schedule_enabled
+    arguments = (arch, copies)[: len(signature(pingpong).parameters)]
+    assert list(expected.values()) == [knobs.amd.use_buffer_ops, copies, pingpong(*arguments)]
+    default = compiler.HIPOptions(arch=arch).waves_per_eu
+    assert triton_versions.waves_per_eu_default(triton_versions.installed().numbers) == default

@@ -1,10 +1,12 @@
 """Which changes of knobs are worth a compile, the most promising ones first."""
 
+import os
 from collections.abc import Collection, Iterator, Mapping
 from itertools import combinations, product
 from typing import TYPE_CHECKING, Any
 
 from kprof.hardware.machine import Architecture
+from kprof.harness.triton_versions import switch_defaults, waves_per_eu_default
 
 if TYPE_CHECKING:
     from kprof.kernel_spec import Kernel, Shape
@@ -25,27 +27,28 @@ _FAMILY_OPTION_VALUES: Mapping[str, Mapping[str, tuple[int, ...]]] = {
 }
 
 # What Triton does when a kernel says nothing: a change to it changes nothing.
-_DEFAULTS: Mapping[str, int | str] = {
-    "num_warps": 4,
-    "num_stages": 2,
-    "waves_per_eu": 0,
-    "matrix_instr_nonkdim": 0,
-    "kpack": 1,
-}
+_DEFAULTS: Mapping[str, int] = {"num_warps": 4, "num_stages": 2, "matrix_instr_nonkdim": 0, "kpack": 1}
 
-SWITCHES: Mapping[str, tuple[str, ...]] = {
-    "AMDGCN_USE_BUFFER_OPS": (),
-    "TRITON_HIP_USE_ASYNC_COPY": ("CDNA4",),
-    "TRITON_HIP_USE_BLOCK_PINGPONG": ("CDNA3", "CDNA4"),
-}
-"""Environment switches that change the code, and the families on which they are on by default (none: on all)."""
+SWITCHES: tuple[str, ...] = tuple(switch_defaults((3, 9), "gfx942"))
+"""Environment switches that change the code."""
+
+_TRUE = {"1", "true", "on", "yes", "y"}
 
 # Knobs that change how, not how much, a wavefront holds: behind the others when registers or LDS do not suffice.
 _SHAPES = ("BLOCK", "TILE", "NUM_WARPS", "NUM_STAGES", "WAVES_PER_EU")
 
 
-def values(kernel: "Kernel", config: Config, arch: Architecture) -> dict[str, tuple[Any, ...]]:
-    """Every knob with the values to try, the present one included."""
+def values(
+    kernel: "Kernel", config: Config, arch: Architecture, version: tuple[int, int]
+) -> dict[str, tuple[Any, ...]]:
+    """Every knob with the values to try, the present one included.
+
+    Args:
+        kernel: whose knobs.
+        config: knobs and switches now.
+        arch: architecture.
+        version: Triton's, for what is on by default.
+    """
     known: dict[str, tuple[Any, ...]] = {name: tuple(found) for name, found in kernel.space.items()}
     options = {
         **_OPTION_VALUES,
@@ -58,10 +61,17 @@ def values(kernel: "Kernel", config: Config, arch: Architecture) -> dict[str, tu
         if name not in known and _is_tile(name, value):
             known[name] = (value // 2, value, value * 2)
     if arch.family in {"CDNA3", "CDNA4"}:
-        for name, families in SWITCHES.items():
-            is_on = not families or arch.family in families
+        for name, default in switch_defaults(version, arch.name).items():
+            set_to = config.get(name, os.environ.get(name))
+            is_on = default if set_to is None else str(set_to).lower() in _TRUE
             known[name] = ("0" if is_on else "1",)
-    return {name: found for name, found in known.items() if set(found) - {config.get(name, _DEFAULTS.get(name))}}
+    now = _now(config, version)
+    return {name: found for name, found in known.items() if set(found) - {now.get(name)}}
+
+
+def _now(config: Config, version: tuple[int, int]) -> dict[str, Any]:
+    """Every knob's present value, also of those that the kernel leaves to Triton."""
+    return {**_DEFAULTS, "waves_per_eu": waves_per_eu_default(version), **config}
 
 
 def _is_tile(name: str, value: object) -> bool:
@@ -70,7 +80,13 @@ def _is_tile(name: str, value: object) -> bool:
 
 
 def neighbours(
-    kernel: "Kernel", shape: "Shape", config: Config, arch: Architecture, rules: Collection[str]
+    kernel: "Kernel",
+    shape: "Shape",
+    config: Config,
+    arch: Architecture,
+    rules: Collection[str],
+    *,
+    version: tuple[int, int],
 ) -> Iterator[dict[str, Any]]:
     """Changes of one knob, of two tile sizes at once, and of a tile size with the number of wavefronts.
 
@@ -80,17 +96,13 @@ def neighbours(
         config: knobs now.
         arch: architecture.
         rules: identifiers of the findings; they decide what comes first.
+        version: Triton's, for what is on by default.
 
     Yields:
         Only the knobs that change. Combinations that the kernel calls pointless are left out.
     """
-    known = values(kernel, config, arch)
-    single = [
-        {name: value}
-        for name, found in known.items()
-        for value in found
-        if value != config.get(name, _DEFAULTS.get(name))
-    ]
+    known, now = values(kernel, config, arch, version), _now(config, version)
+    single = [{name: value} for name, found in known.items() for value in found if value != now.get(name)]
     tiles = [n for n in known if n not in SWITCHES and (_is_tile(n, config.get(n)) or "BLOCK" in n.upper())]
     pairs = [
         dict(zip(names, combination, strict=True))

@@ -11,6 +11,7 @@ from kprof.hardware.machine import Architecture
 from kprof.harness.compile import compile_many
 from kprof.harness.request import Outcome
 from kprof.harness.sources import Job, loaded
+from kprof.harness.triton_versions import installed
 from kprof.report import KernelReport
 from kprof_analyzers.memory.replication import replication
 from kprof_analyzers.pipeline import analyze
@@ -106,7 +107,8 @@ def advise(
         raise KprofError(f"the present configuration does not compile: {start.error}")
     rules = {finding.rule for finding in start.report.findings}
     found: list[Trial] = []
-    waiting: list[Mapping[str, Any]] = list(neighbours(kernel, job.problem, config, machine, rules))
+    version = installed().numbers
+    waiting: list[Mapping[str, Any]] = list(neighbours(kernel, job.problem, config, machine, rules, version=version))
     total = len(waiting)
     for trial in _compile(kernel, machine, options, config, waiting, deadline=began + budget):
         found.append(trial)

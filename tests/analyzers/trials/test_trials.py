@@ -64,9 +64,9 @@ MEASURES = st.builds(
 )
 
 
-def changes(arch=MI300X, rules=(), config=CONFIG):
+def changes(arch=MI300X, rules=(), config=CONFIG, version=(3, 9)):
     """What would be tried."""
-    return list(neighbours(KERNEL, {}, config, arch, rules))
+    return list(neighbours(KERNEL, {}, config, arch, rules, version=version))
 
 
 def test_changes_are_legal_new_and_unique():
@@ -88,6 +88,24 @@ def test_switches_kpack_and_the_kernels_own_knobs_are_tried():
     assert "kpack" not in on_355
     assert on_300["modifier"] == ".cg"
     assert not any(set(change) & set(SWITCHES) for change in changes(load("gfx1100")))
+
+
+@pytest.mark.parametrize(
+    ("version", "buffers", "copies", "pingpong"),
+    [((3, 4), "1", "1", "1"), ((3, 6), "0", "1", "1"), ((3, 7), "0", "1", "1"), ((3, 8), "0", "0", "0")],
+)
+def test_switches_go_the_other_way_from_each_versions_default(version, buffers, copies, pingpong):
+    """On gfx950; a switch that is set goes back."""
+    single = {k: v for c in changes(MI355X, version=version) if len(c) == 1 for k, v in c.items()}
+    assert [single[name] for name in SWITCHES] == [buffers, copies, pingpong]
+    back = changes(MI355X, version=version, config={**CONFIG, SWITCHES[0]: buffers})
+    assert {SWITCHES[0]: str(1 - int(buffers))} in back
+
+
+def test_waves_per_eu_of_one_was_the_default_once():
+    """What Triton does anyway is not tried."""
+    tried = {v: {c["waves_per_eu"] for c in changes(version=v) if set(c) == {"waves_per_eu"}} for v in ((3, 4), (3, 6))}
+    assert tried == {(3, 4): {0, 2, 3}, (3, 6): {1, 2, 3}}
 
 
 def test_spills_bring_smaller_tiles_first():
