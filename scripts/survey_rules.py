@@ -1,10 +1,12 @@
 """Run every rule over the whole kernel collection and count what fires where.
 
-    python scripts/survey_rules.py [--arch gfx90a,gfx942,gfx950] [--all-cases] [--rule KP101] [-j 2]
+    python scripts/survey_rules.py [--arch gfx90a,gfx942,gfx950] [--all-cases] [--kernels gemm,softmax]
+                                   [--config num_stages=1] [--env AMDGCN_USE_BUFFER_OPS=0] [--rule KP101] [-j 2]
 
 Prints a row a rule with the kernels it fires on for each architecture; with ``--rule`` every finding of that rule
 instead. Ends with 1 when a rule crashed or fires on more than half of all kernels. A product stands for each
-architecture, so that rules about the launch can be checked.
+architecture, so that rules about the launch can be checked. ``--config`` and ``--env`` survey other than the default
+knobs, to see rules fire that good kernels keep quiet; a kernel that has no such knob is left out.
 """
 
 import argparse
@@ -20,26 +22,27 @@ sys.path[:0] = [str(ROOT), str(ROOT / "analyzers")]
 PRODUCTS = {"gfx90a": "MI250X", "gfx942": "MI300X", "gfx950": "MI355X"}
 
 
-def jobs(architectures: list[str], *, all_cases: bool) -> Iterator[Any]:
+def jobs(architectures: list[str], names: list[str], options: Any, *, all_cases: bool) -> Iterator[Any]:
     """Every kernel and part of the collection on every architecture: the first case, or all of them."""
+    from dataclasses import replace
+
     from kprof import kernel_library
     from kprof.errors import KprofError
     from kprof.hardware.machine import load
     from kprof.harness.sources import jobs_of
-    from kprof.harness.targets import Options
 
-    for name in kernel_library.bundled():
+    for name in names or kernel_library.bundled():
         whole = kernel_library.load(name)
         for kernel in (whole, *(whole.part(part) for part in whole.parts)):
             for case in list(kernel.shapes) if all_cases else list(kernel.shapes)[:1]:
                 for arch in architectures:
                     try:
-                        yield from jobs_of(kernel, load(arch), Options(case=case))
+                        yield from jobs_of(kernel, load(arch), replace(options, case=case))
                     except KprofError as error:
                         print(f"left out: {kernel.name} {case} {arch}: {error.message}", file=sys.stderr)
 
 
-def survey(architectures: list[str], *, all_cases: bool, workers: int) -> Iterator[tuple[str, str, Any, list[str]]]:
+def survey(wanted: list[Any], workers: int) -> Iterator[tuple[str, str, Any, list[str]]]:
     """Kernel, architecture, findings and crashes of each compiled kernel."""
     from dataclasses import replace
 
@@ -50,7 +53,6 @@ def survey(architectures: list[str], *, all_cases: bool, workers: int) -> Iterat
     from kprof_analyzers.advice import rules
     from kprof_analyzers.pipeline import facts_of
 
-    wanted = list(jobs(architectures, all_cases=all_cases))
     for outcome in compile_many([job.request for job in wanted], workers):
         job = wanted[outcome.index]
         arch = job.machine.name
@@ -88,9 +90,15 @@ def table(fired: dict[str, dict[str, set[str]]], kernels: dict[str, set[str]]) -
 
 def main() -> int:
     """Print the survey."""
+    from kprof.cli.common import assignments
+    from kprof.harness.targets import Options
+
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--arch", default=",".join(PRODUCTS))
     parser.add_argument("--all-cases", action="store_true")
+    parser.add_argument("--kernels", default="", help="only these, comma separated")
+    parser.add_argument("--config", default="", help="knobs on top of each kernel's own: K=V,...")
+    parser.add_argument("--env", default="", help="Triton's environment switches: K=V,...")
     parser.add_argument("--rule", help="print every finding of this rule instead")
     parser.add_argument("-j", "--jobs", type=int, default=2)
     arguments = parser.parse_args()
@@ -99,7 +107,11 @@ def main() -> int:
     fired: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     crashed: list[str] = []
     severities: Counter[str] = Counter()
-    for name, arch, findings, crashes in survey(architectures, all_cases=arguments.all_cases, workers=arguments.jobs):
+    environment = {name: str(value) for name, value in assignments([arguments.env], "--env").items()}
+    options = Options(config=assignments([arguments.config], "--config"), environment=environment)
+    names = [name for name in arguments.kernels.split(",") if name]
+    wanted = list(jobs(architectures, names, options, all_cases=arguments.all_cases))
+    for name, arch, findings, crashes in survey(wanted, arguments.jobs):
         kernels[arch].add(name)
         crashed += crashes
         for finding in findings:

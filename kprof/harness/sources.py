@@ -224,8 +224,10 @@ def _compile(jobs: Sequence[Job], options: "Options") -> Iterator[Compiled]:
 
 def loaded(job: Job, compiled: Compiled) -> LoadedKernel:
     """A finished compile, read."""
+    from kprof.harness.triton_versions import with_argument_names
     from kprof.inputs import mlir
 
+    names = [name for name, kind in job.request.signature.items() if kind != "constexpr"]
     assembly = amdgcn.parse(compiled.amdgcn)
     notes = [*assembly.notes, *(f"{stage} was not made: {why}" for stage, why in compiled.missing.items())]
     line = compiled.source_line
@@ -233,7 +235,7 @@ def loaded(job: Job, compiled: Compiled) -> LoadedKernel:
         name=job.name,
         arch=job.machine,
         program=assembly.kernels[0],
-        ttgir=mlir.parse(compiled.ttgir),
+        ttgir=mlir.parse(with_argument_names(compiled.ttgir, names)),
         metadata=compiled.metadata,
         specialization=specialization_of(job.request),
         grid=job.grid,

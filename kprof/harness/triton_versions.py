@@ -4,7 +4,8 @@
 version   what is different here
 ========  ==============================================================================================
 3.4       ``ASTSource.make_ir`` takes no target; linking the code object needs an outside ``ld.lld``
-          (:func:`linker`); the kernel's own ``name`` of ``HIPOptions`` carries ``cluster_dims``
+          (:func:`linker`); the kernel's own ``name`` of ``HIPOptions`` carries ``cluster_dims``; arguments are
+          numbered in the IR (:func:`with_argument_names`)
 3.6       ``ASTSource.make_ir`` takes the target first
 3.9       code generation lives in ``libtriton_amd_codegen.so``; ``enable_fp_fusion`` left out makes a warning
           (:func:`quiet`); stages read ``num_ctas`` from the metadata
@@ -18,7 +19,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from functools import cache
@@ -259,6 +260,24 @@ def find_linker() -> str | None:
         if found:
             return found
     return None
+
+
+_NUMBERED = re.compile(r"%arg(\d+)\b")
+
+
+def with_argument_names(module: str, names: Sequence[str]) -> str:
+    """TTGIR in which the kernel's arguments have their own names, as newer versions print them; 3.4 numbers them.
+
+    Args:
+        module: text with one function; others are given back as they are.
+        names: of the run-time arguments, in order; if their number is not the function's, nothing is changed.
+    """
+    head = next((line for line in module.splitlines() if line.lstrip().startswith("tt.func ")), "")
+    declared = re.findall(r"%([\w$.-]+): ", head)
+    if declared != [f"arg{n}" for n in range(len(names))] or module.count("tt.func ") != 1:
+        return module
+    # What loops carry is numbered on from the arguments.
+    return _NUMBERED.sub(lambda found: f"%{names[n]}" if (n := int(found[1])) < len(names) else found[0], module)
 
 
 def is_triton_file(path: str) -> bool:

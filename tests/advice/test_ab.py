@@ -8,6 +8,7 @@ import pytest
 
 from kprof.findings import Location
 from kprof.harness.targets import Options, load
+from kprof.harness.triton_versions import installed
 from kprof_analyzers.pipeline import analyze
 
 pytestmark = pytest.mark.triton
@@ -96,6 +97,7 @@ def test_narrow_loads_say_why():
 
 
 def test_the_unchanged_kernels_have_no_warnings():
-    """What the changes are measured against is clean itself."""
-    for options in (PRODUCT, WIDE):
-        assert [f.rule for f in findings("product", options) if f.severity.value != "note"] == []
+    """What the changes are measured against is clean itself, but for the copies of older compilers in the wide tile."""
+    copies = ["KP304"] if installed().numbers < (3, 8) else []
+    for options, expected in ((PRODUCT, []), (WIDE, copies)):
+        assert [f.rule for f in findings("product", options) if f.severity.value != "note"] == expected

@@ -152,3 +152,14 @@ def test_defaults_are_those_of_the_installed_triton(arch, monkeypatch):
     assert list(expected.values()) == [knobs.amd.use_buffer_ops, copies, pingpong(*arguments)]
     default = compiler.HIPOptions(arch=arch).waves_per_eu
     assert triton_versions.waves_per_eu_default(triton_versions.installed().numbers) == default
+
+
+def test_numbered_arguments_get_their_names():
+    """Only the function's own; what loops carry keeps its number. A module that does not fit is left alone."""
+    module = "  tt.func public @k(%arg0: i32, %arg1: i32) {\n    scf.for iter_args(%arg2 = %arg1, %arg10 = %arg0)\n"
+    named = triton_versions.with_argument_names(module, ["rows", "stride"])
+    assert named == module.replace("%arg0:", "%rows:").replace("%arg1:", "%stride:").replace(
+        "%arg2 = %arg1, %arg10 = %arg0", "%arg2 = %stride, %arg10 = %rows"
+    )
+    assert triton_versions.with_argument_names(module, ["rows"]) == module
+    assert triton_versions.with_argument_names(named, ["rows", "stride"]) == named
