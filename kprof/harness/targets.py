@@ -49,7 +49,8 @@ def load(target: str, options: Options) -> Iterator[LoadedKernel]:
     """Every kernel that a target stands for, one for each architecture.
 
     A target is a bundled kernel's name, ``file.py::function``, a ``.py`` file with a ``KERNEL``, an assembly file, a
-    code object, or a directory that Triton wrote. Only the ``.py`` forms run code of the target; others are read.
+    code object, or a directory that Triton or ``kprof capture`` wrote. Only the ``.py`` forms run code of the target;
+    others are read.
 
     Raises:
         KprofError: the target does not exist, cannot be read, or does not compile.
@@ -59,13 +60,23 @@ def load(target: str, options: Options) -> Iterator[LoadedKernel]:
     if "::" in target or path.suffix == ".py":
         yield from _from_source(target, machines, options)
     elif path.is_dir():
-        yield from _only(machines, load_directory(path, _single(machines)))
+        yield from _only(machines, _from_directory(path, _single(machines)))
     elif path.is_file():
         yield from _only(machines, load_file(path, _single(machines)))
     elif path.suffix or "/" in target:
         raise KprofError("no such file or directory", path=target)
     else:
         yield from _from_source(target, machines, options)
+
+
+def _from_directory(path: Path, arch: str | None) -> Iterator[LoadedKernel]:
+    from kprof.harness.capture.reader import is_capture
+
+    if is_capture(path):
+        from kprof.harness.capture.loading import load_capture
+
+        return load_capture(path)
+    return load_directory(path, arch)
 
 
 def resolve(name: str) -> tuple[Architecture, Product | None]:

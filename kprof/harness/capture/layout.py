@@ -1,0 +1,26 @@
+"""Names inside a capture directory. Standard library only.
+
+::
+
+    capture.json             what was asked: see :class:`kprof.harness.capture.records.Head`
+    journal/<process>.jsonl  one a process, one JSON object a line, appended as things happen
+    kernels/<id>/            one a specialisation, made by its compile, complete when it appears:
+        result.json          see :class:`kprof.harness.capture.records.Result`
+        kernel.json          Triton's metadata
+        kernel.ttir .ttgir .amdgcn
+"""
+
+import re
+
+SCHEMA = "kprof.capture/1"
+HEAD = "capture.json"
+JOURNAL = "journal"
+KERNELS = "kernels"
+RESULT = "result.json"
+METADATA = "kernel.json"
+STAGES = ("ttir", "ttgir", "amdgcn")
+"""Products of the compiler that a capture keeps, as ``kernel.<stage>``."""
+
+ID_LENGTH = 32
+ID = re.compile(rf"[0-9a-f]{{{ID_LENGTH}}}")
+"""An identifier of a specialisation: the start of the SHA-256 of everything that decides its code."""
