@@ -88,6 +88,12 @@ def test_one_change_brings_one_rule(name):
         assert {f.location.line for f in new if isinstance(f.location, Location)} == {line_of(mark)}
 
 
+def test_spills_through_buffer_instructions_are_no_narrow_loads():
+    """gfx90a reaches scratch with ``buffer_load_dword``: a spill, and nothing to load wider."""
+    spilled = findings("product", changed(replace(PRODUCT, archs=("gfx90a",)), waves_per_eu=4))
+    assert {"KP301", "KP101"} & {finding.rule for finding in spilled} == {"KP301"}
+
+
 def test_narrow_loads_say_why():
     """A mask and a missing divisibility are told apart, and the argument is named."""
     ragged = findings("row_sums", changed(SUMS, RAGGED=True))

@@ -11,6 +11,7 @@ from kprof.inputs.amdgcn import expressions, metadata, objdump, resources
 from kprof.inputs.amdgcn.foreign import refuse_foreign
 from kprof.inputs.amdgcn.isa import generation_of
 from kprof.inputs.amdgcn.model import Assembly, Kernel
+from kprof.inputs.amdgcn.private_memory import mark_scratch
 from kprof.inputs.amdgcn.scan import Body, Scanner
 
 _TARGET = re.compile(
@@ -87,12 +88,15 @@ def _kernel(body: Body, arch: str, scanner: Scanner, entry: Mapping[str, Any] | 
             value = expressions.evaluate(scanner.symbols.get(symbol, ""), scanner.symbols, arch)
             if value is not None:
                 symbols[name] = value
+    registers = resources.registers(arch, directives, entry or {}, comments, symbols)
+    if registers.scratch_bytes:
+        mark_scratch(body.instructions)
     return Kernel(
         name=body.name,
         arch=arch,
         instructions=body.instructions,
         labels=body.labels,
-        registers=resources.registers(arch, directives, entry or {}, comments, symbols),
+        registers=registers,
         directives=directives,
         metadata=entry or {},
         comments=comments,

@@ -1,0 +1,59 @@
+"""Scratch memory that is reached with buffer instructions, as before gfx940 and gfx11.
+
+Newer GPUs have ``scratch_load_dword``. Older ones read and write scratch with ``buffer_load_dword`` through a
+descriptor that comes in ``s[0:3]``; the kernel adds its wavefront's offset at the entry and keeps the descriptor in
+four scalar registers that nothing else uses.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+
+from kprof.inputs.amdgcn.instruction import Instruction
+from kprof.inputs.amdgcn.isa import InstructionClass, MemorySpace, Opcode
+
+_COPY = re.compile(r"s_mov_b64 s\[(\d+):\d+\], s\[0:1\]$")
+_ADD = re.compile(r"s_add_u32 s(\d+), s(\d+), s\d+$")
+_QUAD = re.compile(r"\bs\[(\d+):(\d+)\]")
+# The offset is added within the first instructions of the entry; arguments preloaded into registers make it longer.
+_ENTRY = 200
+
+
+def mark_scratch(instructions: Sequence[Instruction]) -> None:
+    """Make scratch accesses of the buffer instructions that use the scratch descriptor.
+
+    Args:
+        instructions: of a kernel that has scratch memory, in program order; changed in place.
+    """
+    buffers = [i for i in instructions if i.opcode.space is MemorySpace.BUFFER]
+    if not buffers:
+        return
+    # The compiler's own comments, where there are any, leave no doubt.
+    descriptors = {_descriptor(i) for i in buffers if i.spill} - {None} or {_at_entry(instructions)} - {None}
+    for instruction in buffers:
+        if _descriptor(instruction) in descriptors:
+            instruction.opcode = _as_scratch(instruction.opcode)
+
+
+@cache
+def _as_scratch(opcode: Opcode) -> Opcode:
+    return replace(opcode, cls=InstructionClass.SCRATCH, space=MemorySpace.SCRATCH, likely=InstructionClass.SCRATCH)
+
+
+def _descriptor(instruction: Instruction) -> str | None:
+    """``s[92:95]``: the four registers of a buffer instruction's descriptor."""
+    found = (m for m in _QUAD.finditer(instruction.text) if int(m[2]) - int(m[1]) == 3)
+    return next((m[0] for m in found), None)
+
+
+def _at_entry(instructions: Sequence[Instruction]) -> str | None:
+    """The registers to which the kernel's entry adds its wavefront's offset."""
+    holders = {"0"}
+    for instruction in instructions[:_ENTRY]:
+        if copied := _COPY.match(instruction.text):
+            holders.add(copied[1])
+        elif (added := _ADD.match(instruction.text)) and added[1] == added[2] and added[1] in holders:
+            first = int(added[1])
+            return f"s[{first}:{first + 3}]"
+    return None
