@@ -3,6 +3,7 @@
 import math
 from collections import Counter, defaultdict
 from pathlib import Path
+from typing import cast
 
 import msgspec
 
@@ -21,6 +22,7 @@ from kprof.inputs.torch_profiler.normalise import (
     rank_of_file,
     rank_of_process,
 )
+from kprof.inputs.torch_profiler.quick import AnyQuick, QuickEvent
 from kprof.inputs.torch_profiler.reader import TraceReader
 from kprof_analyzers.timeline.categories import COMMUNICATION, MEMORY, Categories, load_categories
 from kprof_analyzers.timeline.occupation import DeviceTime, Lane, Occupation
@@ -79,8 +81,11 @@ def summarise(path: Path | str, categories: Categories | None = None, rank: int 
         KprofError: unreadable, or not a trace. Damage inside is in ``TraceSummary.issues``.
     """
     summing = _Summing(path, categories or load_categories(), rank)
-    for events in summing.reader.events():
-        summing.take(events)
+    for events in summing.reader.batches():
+        if isinstance(events[0], SlimEvent):
+            summing.take(events)
+        else:
+            summing.take_quick(events)
     return summing.finish()
 
 
@@ -156,6 +161,26 @@ class _Summing:
         for kind, waiting in self._waiting.items():
             if len(waiting) >= _TOGETHER:
                 self._sum(kind)
+
+    def take_quick(self, events: "list[AnyQuick]") -> None:
+        """Add one block of events whose class is their category."""
+        kept = set()
+        classes: Counter[type[AnyQuick]] = Counter(map(type, events))
+        for kind, count in classes.items():
+            self._counts[kind.category] += count
+            if not issubclass(kind, QuickEvent):
+                kept.add(kind)
+        self._profiled = True
+        if not kept:
+            return
+        # Most events are Python frames and flow arrows: one quick pass leaves them out.
+        wanted = [e for e in events if type(e) in kept]
+        for kind in kept:
+            # They have what the sums of their kind ask for.
+            self._waiting[kind.kind] += cast("list[SlimEvent]", [e for e in wanted if type(e) is kind])
+        for name, waiting in self._waiting.items():
+            if len(waiting) >= _TOGETHER:
+                self._sum(name)
 
     def _without_category(self, events: list[SlimEvent]) -> None:
         """Metadata; or, in 2020's traces, everything, the GPU and the CPU told apart by process."""

@@ -67,7 +67,7 @@ def kind_of(category: str, pid: Loose = None) -> Kind:
     """What an event of this category is; ``unknown`` for a category no version is known to write."""
     kind = KINDS.get(category)
     if kind is None:
-        kind = KINDS[category] = KINDS.get(category.lower(), "unknown")
+        kind = KINDS.get(category.lower(), "unknown")
     if not category and isinstance(pid, str) and pid in PRE_KINETO:
         return "kernel" if PRE_KINETO[pid] == "kernel" else "operator"
     return kind

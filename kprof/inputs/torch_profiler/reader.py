@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 import msgspec
 
@@ -13,6 +13,7 @@ from kprof.inputs.torch_profiler.events import FullEvent, SlimEvent
 from kprof.inputs.torch_profiler.issues import Issue, IssueLog
 from kprof.inputs.torch_profiler.opening import BLOCK, blocks
 from kprof.inputs.torch_profiler.pairing import Pairing
+from kprof.inputs.torch_profiler.quick import AnyQuick, Quick, quick_decoder
 from kprof.inputs.torch_profiler.repair import Repair
 from kprof.inputs.torch_profiler.scan import EVENT_START, last_boundary
 
@@ -23,6 +24,8 @@ MAX_FOOTER = 64 << 20
 _EVENTS_KEY = re.compile(rb'"traceEvents"\s*:\s*\[')
 _LIST_END = re.compile(rb"\}\s*\]")
 _END_GUESSES = 8
+# After a block that could not be decoded quickly so many are not tried, doubling from one to this.
+_MOST_PATIENCE = 64
 _CLOSING = ord("]")
 
 
@@ -43,6 +46,8 @@ class TraceReader(Generic[E]):
         self._decode_many = msgspec.json.Decoder(list[kind]).decode  # type: ignore[valid-type]
         self._repair = Repair(kind, self.log)
         self._is_list = False
+        self._quick: Quick | None = None
+        self._wait, self._patience = 0, 1
 
     @property
     def issues(self) -> tuple[Issue, ...]:
@@ -56,14 +61,24 @@ class TraceReader(Generic[E]):
             KprofError: the file cannot be read, or is not a trace. Damage inside a trace is not raised: it is in
                 :attr:`issues`.
         """
+        # Without the quick decoder they are all of the reader's kind.
+        yield from cast("Iterator[list[E]]", self._batches())
+
+    def batches(self) -> Iterator[list[E] | list[AnyQuick]]:
+        """As :meth:`events`; lists in which nothing is to be paired or mended hold slimmer events, told by category."""
+        self._quick = quick_decoder()
+        return self._batches()
+
+    def _batches(self) -> Iterator[list[E] | list[AnyQuick]]:
         pairing: Pairing[E] = Pairing(self.log)
         for events in self._as_written():
-            whole = pairing.complete(events)
-            if whole:
-                yield whole
+            if isinstance(events[0], SlimEvent | FullEvent):
+                events = pairing.complete(events)  # noqa: PLW2901 - all of one kind
+            if events:
+                yield events
         pairing.finish()
 
-    def _as_written(self) -> Iterator[list[E]]:
+    def _as_written(self) -> Iterator[list[E] | list[AnyQuick]]:
         source = self._counted(blocks(self.path, self.log, self._block))
         carry = self._header(source)
         self._refuse_rocprof(carry)
@@ -150,7 +165,22 @@ class TraceReader(Generic[E]):
         self.metadata.update(header)
         return True
 
-    def _decode(self, data: bytearray, cut: int, offset: int) -> tuple[list[E], bytes | None, bytes]:
+    def _decode_quickly(self, data: memoryview) -> list[AnyQuick] | None:
+        """``None`` where the block is not of the kind, and for the next ones, as damage seldom comes alone."""
+        if self._quick is None:
+            return None
+        if self._wait:
+            self._wait -= 1
+            return None
+        try:
+            events = self._quick(data)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            self._wait, self._patience = self._patience - 1, min(2 * self._patience, _MOST_PATIENCE)
+            return None
+        self._patience = 1
+        return events
+
+    def _decode(self, data: bytearray, cut: int, offset: int) -> tuple[list[E] | list[AnyQuick], bytes | None, bytes]:
         """Events before ``cut``; what follows the list if its end was met; what to keep for the next block."""
         at_end = cut == len(data)
         if at_end:
@@ -159,7 +189,8 @@ class TraceReader(Generic[E]):
         data[cut] = _CLOSING
         try:
             # Raw arguments keep views of the buffer: it is never resized after this.
-            events = self._decode_many(memoryview(data)[: cut + 1])
+            closed = memoryview(data)[: cut + 1]
+            events = self._decode_quickly(closed) or self._decode_many(closed)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             data[cut] = replaced
             body = bytes(data[1:cut] if at_end else data[1:])
