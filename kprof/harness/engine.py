@@ -108,7 +108,26 @@ def _run(api: versions.Api, build: Build, progress: Progress) -> None:
     source = (api.gluon_source if gluon else api.ast_source)(
         function.jit, dict(request.signature), *_values(api, request, function)
     )
-    metadata: dict[str, Any] = {"target": target, **vars(options), **api.environment()}
+    run_stages(api, build, Target(target, backend, options), source, progress)
+
+
+@dataclass(frozen=True)
+class Target:
+    """What a source is compiled for: Triton's own objects."""
+
+    target: Any
+    backend: Any
+    options: Any
+
+
+def run_stages(api: versions.Api, build: Build, target: Target, source: Any, progress: Progress) -> None:
+    """Compile a source of Triton's (``ASTSource``), stage by stage, into ``build``.
+
+    Raises:
+        Exception: whatever the compiler raises; :func:`kprof.harness.failures.explain` puts it into words.
+    """
+    backend, options = target.backend, target.options
+    metadata: dict[str, Any] = {"target": target.target, **vars(options), **api.environment()}
     metadata["triton_version"] = api.version
     makers: dict[str, Any] = {}
     backend.add_stages(makers, options, source.language)
@@ -119,7 +138,7 @@ def _run(api: versions.Api, build: Build, progress: Progress) -> None:
     progress("source")
     started = time.perf_counter()
     with versions.quiet(build.warnings):
-        module = versions.make_ir(source, target, backend, options, context)
+        module = versions.make_ir(source, target.target, backend, options, context)
         for stage in list(makers)[list(makers).index(source.ext) :]:
             build.stage = stage
             progress(stage)
