@@ -196,6 +196,91 @@ class PassChange(msgspec.Struct, frozen=True, rename={"pass_": "pass"}):
     changed: dict[str, tuple[int | None, int | None]]
 
 
+Bound = Literal[
+    "matrix",
+    "vector",
+    "lds",
+    "memory latency",
+    "memory bandwidth",
+    "barrier",
+    "issue",
+    "scratch",
+    "launch",
+]
+
+
+class LoopPrediction(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What the performance model says about one loop.
+
+    Attributes:
+        header: label of the loop's first block, as in :class:`LoopFacts`.
+        lines: file name to ``[first, last]`` source line.
+        trips: turns of a wavefront each time that it enters the loop; a mean where workgroups differ.
+        trips_known: whether the number of turns follows from the launch; if not it is assumed.
+        trips_from: how the number of turns was found, in words.
+        entries: how often a wavefront enters the loop: turns of the loops around it.
+        cycles_per_turn: clocks from one turn of a wavefront to its next, inner loops left out.
+        causes: cause (as in :data:`Bound`) to its clocks of a turn; they add up to ``cycles_per_turn``.
+        by_line: ``file:line`` to the clocks of a turn that a wavefront spends there; they add up likewise.
+        matrix_share: share of a turn in which the SIMD's matrix unit is busy.
+        steady: whether turns had become equally long when the simulation ended.
+    """
+
+    header: str
+    trips: float
+    trips_known: bool
+    trips_from: str
+    cycles_per_turn: float
+    lines: dict[str, tuple[int, int]] = {}
+    entries: float = 1.0
+    causes: dict[str, float] = {}
+    by_line: dict[str, float] = {}
+    matrix_share: float = 0.0
+    steady: bool = True
+
+
+class Prediction(msgspec.Struct, frozen=True):
+    """The performance model's result for one kernel and launch. Everything is modelled, nothing measured.
+
+    Attributes:
+        time_us: time of one launch in microseconds; ``None`` when the grid or the product is not known.
+        low_us, high_us: what the time is likely to lie between: about nine of ten measurements.
+        cycles: clocks of the CU that works longest, launch overhead left out.
+        bound: the cause with the largest share.
+        shares: cause to its share of the time, 0 to 1; they add up to 1.
+        loops: every loop, outer before inner.
+        speed_of_light_us: the least time for the same work: matrix operations at their peak, or bytes that must come
+            from memory at its peak.
+        speed_of_light_percent: ``speed_of_light_us`` of ``time_us``.
+        traffic: level (``l1``, ``l2``, ``mall``, ``hbm``, ``scratch``) to the bytes that pass it in the whole launch.
+        workgroups: workgroups of the launch.
+        workgroups_per_cu: workgroups that run on a CU at the same time.
+        waves_per_simd: wavefronts that run on a SIMD at the same time.
+        rounds: workgroups that the busiest place (a CU's share of ``workgroups_per_cu``) does one after the other.
+        clock_mhz: clock that the time was worked out with.
+        assumptions: what was not known and assumed; one sentence each.
+        notes: what else is worth knowing.
+    """
+
+    time_us: float | None
+    low_us: float | None
+    high_us: float | None
+    cycles: float
+    bound: Bound
+    shares: dict[str, float]
+    loops: list[LoopPrediction] = []
+    speed_of_light_us: float | None = None
+    speed_of_light_percent: float | None = None
+    traffic: dict[str, float] = {}
+    workgroups: int | None = None
+    workgroups_per_cu: float = 1.0
+    waves_per_simd: float = 1.0
+    rounds: float = 1.0
+    clock_mhz: float | None = None
+    assumptions: list[str] = []
+    notes: list[str] = []
+
+
 class Suppressed(msgspec.Struct, frozen=True):
     """A finding that an ignore comment silences, with the reason given there."""
 
@@ -217,7 +302,7 @@ class KernelReport(msgspec.Struct, frozen=True):
         launch: ``{"grid": [x, y, z]}`` and what else is known of the launch.
         resources, occupancy, loops, instructions: facts.
         pressure: register file (``vgpr``, ``agpr``, ``sgpr``) to where most of its registers are live.
-        model: the performance model's result.
+        model: the performance model's result, absent when the kernel could not be modelled.
         findings: sorted by severity, then rule, then line.
         suppressed: findings that ``# kprof: ignore[...]`` comments silence.
         notes: why something is null or was not checked; one sentence each.
@@ -241,7 +326,7 @@ class KernelReport(msgspec.Struct, frozen=True):
     loops: list[LoopFacts] = []
     instructions: dict[str, int] = {}
     pressure: dict[str, RegisterPeak] = {}
-    model: dict[str, Any] | UnsetType = UNSET
+    model: Prediction | UnsetType = UNSET
     findings: list[Finding] = []
     suppressed: list[Suppressed] = []
     notes: list[str] = []

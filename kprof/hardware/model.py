@@ -299,6 +299,9 @@ class Architecture:
         memory: level name to its facts, as far as they are the same for all products.
         latencies: operation (``lds_permute``, ``dpp``) to ``(least, most)`` clocks.
         hazards: wait states that must lie between a matrix instruction and one that depends on it, beyond its passes.
+        model: what the performance model takes beyond data sheets: ``branch`` and ``lds_latency`` in clocks; as a share
+            of the peak ``matrix_sustained``, and of L2's sustained bandwidth ``vector_memory_share`` and, of that,
+            ``streaming``. Absent: not known.
         products: name to product.
         llvm: the compiler's view.
         sources: all citations by id.
@@ -318,6 +321,7 @@ class Architecture:
     memory: Mapping[str, MemoryLevel]
     latencies: Mapping[str, tuple[float, float]]
     hazards: Mapping[str, int]
+    model: Mapping[str, float]
     products: Mapping[str, Product]
     llvm: LlvmFacts
     sources: Mapping[str, Source]

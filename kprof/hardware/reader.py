@@ -59,6 +59,7 @@ def _architecture(data: Table, sources: Mapping[str, Source]) -> Architecture:
         memory=memory,
         latencies={k: (v[0], v[1]) for k, v in _figures(data.get("latencies", {})).items()},
         hazards=_figures(data.get("hazards", {})),
+        model=_figures(data.get("model", {})),
         products={n: _product(n, data["name"], t, memory) for n, t in data.get("products", {}).items()},
         llvm=LlvmFacts(**_figures(data["llvm"])),
         sources=sources,

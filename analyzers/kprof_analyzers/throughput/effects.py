@@ -1,0 +1,40 @@
+"""Switches of the performance model: each effect can be left out, to see what it is worth."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Effects:
+    """Which effects the model reckons with; all of them by default.
+
+    Attributes:
+        vector_memory: a CU's sustained vector-memory throughput; without it only latency counts.
+        memory_latency: loads take time; without it they return at once.
+        lds: the LDS pipe's throughput and latency.
+        lds_conflicts: bank conflicts.
+        barriers: wavefronts wait for each other at barriers.
+        ping_pong: half of the wavefronts run one barrier ahead where a conditional barrier stands before the loop.
+        scratch: spilled registers cost memory accesses.
+        l2_traffic: tiles that run together share what they load; without it every load comes from memory.
+        wave_quantisation: workgroups run in rounds; without it the grid is spread evenly.
+        persistent: a grid that is smaller than the places on the GPU decides how many workgroups a CU has.
+        cache_modifiers: streaming loads (``nt``) get less bandwidth.
+        matrix_power: the matrix units do not sustain their peak.
+        launch_overhead: the time of an empty launch.
+        prologue: what lies outside loops.
+    """
+
+    vector_memory: bool = True
+    memory_latency: bool = True
+    lds: bool = True
+    lds_conflicts: bool = True
+    barriers: bool = True
+    ping_pong: bool = True
+    scratch: bool = True
+    l2_traffic: bool = True
+    wave_quantisation: bool = True
+    persistent: bool = True
+    cache_modifiers: bool = True
+    matrix_power: bool = True
+    launch_overhead: bool = True
+    prologue: bool = True

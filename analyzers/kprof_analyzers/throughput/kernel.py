@@ -1,0 +1,217 @@
+"""From a kernel's facts to its predicted time."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from kprof.analysis import KernelFacts
+from kprof.inputs.amdgcn import InstructionClass
+from kprof.report import Prediction
+from kprof_analyzers.throughput.effects import Effects
+from kprof_analyzers.throughput.explain import explain, loop_predictions
+from kprof_analyzers.throughput.launch import Spread, samples, spread, together
+from kprof_analyzers.throughput.lds import conflict_shares
+from kprof_analyzers.throughput.machine import Machine, machine_of
+from kprof_analyzers.throughput.memory import ways_of
+from kprof_analyzers.throughput.outline import LoopNode, Node, loops_of, outline
+from kprof_analyzers.throughput.program import Code, Translator
+from kprof_analyzers.throughput.scalars import Evaluator
+from kprof_analyzers.throughput.simulate import Result, Simulator, Way
+from kprof_analyzers.throughput.steps import lay_out, split_barriers
+from kprof_analyzers.throughput.traffic import Access, Sharing, accesses, sharing
+from kprof_analyzers.throughput.trips import Trips, loop_trips
+
+_ALL = Effects()
+_STEPS = 9000
+_MOST_TURNS = 8
+_FEWEST_TURNS = 4
+
+
+@dataclass(frozen=True)
+class Model:
+    """Everything about a kernel that its simulations share."""
+
+    facts: KernelFacts
+    machine: Machine
+    effects: Effects
+    where: Spread
+    nodes: Sequence[Node]
+    trips: Mapping[int, Trips]
+    sharing: Sharing
+    accesses: Sequence[Access]
+    code: Code
+    ways: Sequence[Way]
+    simds: int
+    waves: int
+
+
+@dataclass(frozen=True)
+class Run:
+    """One simulation and what it means for the whole loops.
+
+    Attributes:
+        result: of the simulation.
+        clocks: of one round of workgroups, all turns of all loops counted.
+        turns: simulated turns of each loop.
+        length: loop to the clocks of one turn in the steady state, as simulated.
+        steady: loops whose turns had become equally long.
+    """
+
+    result: Result
+    clocks: float
+    turns: Mapping[int, int]
+    length: Mapping[int, float]
+    steady: frozenset[int]
+
+
+def predict(facts: KernelFacts, *, effects: Effects = _ALL) -> Prediction:
+    """Model one launch of a kernel.
+
+    Args:
+        facts: the kernel with its launch; the more of grid, arguments, product and TTGIR is there, the less is assumed.
+        effects: what to leave out.
+    """
+    model = build(facts, effects)
+    run = simulate(model, model.where.resident)
+    last = model.where.last
+    tail = 0.0
+    if last and model.where.rounds:
+        tail = simulate(model, last).clocks
+    elif last:
+        tail = run.clocks
+    return explain(model, run, model.where.rounds * run.clocks + tail, loop_predictions(model, run))
+
+
+def build(facts: KernelFacts, effects: Effects = _ALL) -> Model:
+    """Everything that simulations of a kernel need."""
+    lanes = facts.resources.wavefront_size
+    lanes = lanes if isinstance(lanes, int) else facts.arch.wavefront_size
+    machine = machine_of(facts.arch, facts.product, lanes, wgp=facts.program.registers.wgp_mode)
+    where = spread(facts, machine, effects)
+    nodes = outline(facts.program)
+    evaluator = None
+    if facts.ttgir is not None:
+        evaluator = Evaluator(facts.ttgir, facts.arguments, samples(where), where.grid)
+    trips = loop_trips(facts, nodes, evaluator)
+    found, shared = _traffic(facts, machine, where, nodes, trips)
+    warps = facts.resources.num_warps
+    warps = warps if isinstance(warps, int) else 4
+    simds = min(machine.simds, warps * where.resident)
+    waves = max(1, warps // machine.simds)
+    translator = Translator(machine, effects, simds, conflict_shares(facts) if effects.lds_conflicts else {})
+    code = translator.translate(facts.program.instructions)
+    ways = ways_of(facts, machine, effects, where, shared, waves)
+    return Model(facts, machine, effects, where, nodes, trips, shared, found, code, ways, simds, waves)
+
+
+def _traffic(
+    facts: KernelFacts, machine: Machine, where: Spread, nodes: Sequence[Node], trips: Mapping[int, Trips]
+) -> tuple[list[Access], Sharing]:
+    if facts.ttgir is None:
+        return [], Sharing(1.0, 1.0, 0.0, 0.0, None, known=False)
+    programs = together(where, machine.xcds)
+    evaluator = Evaluator(facts.ttgir, facts.arguments, programs, where.grid)
+    times: dict[int | None, float] = {None: 1.0}
+    for node in loops_of(nodes):
+        mine = trips[node.loop.index]
+        if mine.operation is not None:
+            evaluator.enter(mine.operation)
+            times[mine.operation.index] = times.get(mine.operation.loop, 1.0) * mine.mean
+    found = accesses(facts, evaluator, times)
+    return found, sharing(found, machine.xcds, len(programs))
+
+
+def simulate(model: Model, groups: int) -> Run:
+    """Simulate ``groups`` workgroups on a CU to their end."""
+    machine = model.machine
+    waves = model.waves
+    warps = model.facts.resources.num_warps
+    if isinstance(warps, int) and warps < machine.simds:
+        # Small workgroups are spread over the SIMDs.
+        groups = max(1, -(-groups * warps // machine.simds))
+    turns = _turns(model, groups * waves)
+    steps = lay_out(model.nodes, model.code, split_barriers(model.facts.program), turns, model.effects)
+    simulator = Simulator(
+        steps,
+        groups,
+        waves,
+        model.ways,
+        machine.issue,
+        machine.branch,
+        max(1, len(model.code.counters)),
+        model.code.results,
+        len(model.facts.program.instructions),
+        len(steps) * machine.issue / (8 * groups),
+        blocking_matrix=not machine.cdna,
+        cause=(),
+    )
+    result = simulator.run()
+    length: dict[int, float] = {}
+    steady: set[int] = set()
+    for loop, measured in result.turns.items():
+        times = [t for t in measured.times if len(t) == turns[loop] + 1]
+        length[loop], is_steady = _steady(times)
+        if is_steady:
+            steady.add(loop)
+    clocks = result.clocks + _further(model.nodes, model.trips, turns, length)
+    return Run(result, clocks, turns, length, frozenset(steady))
+
+
+def _turns(model: Model, waves: int) -> dict[int, int]:
+    """Turns to simulate: some of each innermost loop, one of those around them."""
+    loops = loops_of(model.nodes)
+    inner = [n for n in loops if not any(isinstance(b, LoopNode) for b in n.body)]
+    budget = _STEPS / max(1, len(inner)) / waves
+    turns: dict[int, int] = {}
+    for node in loops:
+        count = 1
+        if node in inner:
+            size = sum(len(part) for part in node.body if isinstance(part, range))
+            count = min(_MOST_TURNS, max(_FEWEST_TURNS, int(budget / max(1, size))))
+        trips = model.trips[node.loop.index].mean
+        turns[node.loop.index] = min(count, max(0, round(trips + 0.4999)))
+    return turns
+
+
+def _steady(times: Sequence[Sequence[float]]) -> tuple[float, bool]:
+    """Clocks of a turn in the second half of the simulated ones, and whether the last two were alike."""
+    if not times or len(times[0]) < 2:
+        return 0.0, False
+    count = len(times[0]) - 1
+    middle = count // 2
+    mean = sum(t[-1] - t[middle] for t in times) / len(times) / (count - middle)
+    if count < 3:
+        return mean, False
+    last = sum(t[-1] - t[-2] for t in times) / len(times)
+    before = sum(t[-2] - t[-3] for t in times) / len(times)
+    return mean, abs(last - before) <= 0.05 * max(last, before)
+
+
+def _further(
+    nodes: Sequence[Node], trips: Mapping[int, Trips], turns: Mapping[int, int], length: Mapping[int, float]
+) -> float:
+    """Clocks of the turns that were not simulated."""
+    total = 0.0
+    for node in nodes:
+        if isinstance(node, LoopNode) and turns[node.loop.index]:
+            inside = _further(node.body, trips, turns, length)
+            done, mean = turns[node.loop.index], trips[node.loop.index].mean
+            turn = length.get(node.loop.index, 0.0)
+            total += (mean - done) * (turn + inside) + done * inside
+    return total
+
+
+def matrix_clocks(model: Model) -> float:
+    """Clocks that one wavefront keeps the matrix unit, in the whole kernel."""
+    return _matrix(model, model.nodes, 1.0)
+
+
+def _matrix(model: Model, nodes: Sequence[Node], times: float) -> float:
+    total = 0.0
+    for node in nodes:
+        if isinstance(node, LoopNode):
+            total += _matrix(model, node.body, times * model.trips[node.loop.index].mean)
+            continue
+        for i in node:
+            if model.facts.program.instructions[i].opcode.cls is InstructionClass.MATRIX:
+                total += times * model.code.ops[i][1]
+    return total

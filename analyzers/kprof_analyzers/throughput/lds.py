@@ -1,0 +1,36 @@
+"""Which LDS instructions of the assembly meet bank conflicts, from the layouts in the TTGIR."""
+
+from collections import defaultdict
+
+from kprof.analysis import KernelFacts
+from kprof.inputs.amdgcn import InstructionClass
+from kprof_analyzers.memory.lds_access import lds_accesses, transposed_lines
+from kprof_analyzers.source_lines import location_of
+
+
+def conflict_shares(facts: KernelFacts) -> dict[int, float]:
+    """Position of an LDS instruction to clocks of bank conflicts for each clock that it takes without.
+
+    The compiler's instructions are told apart by source line and direction only: all of one line get their mean.
+    """
+    if facts.ttgir is None:
+        return {}
+    skipped = transposed_lines(facts.program)
+    sums: dict[tuple[str, int, bool], list[int]] = defaultdict(lambda: [0, 0])
+    for access in lds_accesses(facts.ttgir, facts.arch):
+        place = location_of(access.operation)[0]
+        if place is None or access.cost is None or (place.file, place.line) in skipped:
+            continue
+        entry = sums[place.file, place.line, access.write]
+        entry[0] += access.cost.conflicts
+        entry[1] += access.cost.cycles
+    found: dict[int, float] = {}
+    for i in facts.program.instructions:
+        if i.opcode.cls is not InstructionClass.LDS:
+            continue
+        place = location_of(i)[0]
+        if place is not None:
+            conflicts, cycles = sums.get((place.file, place.line, i.opcode.is_store), (0, 0))
+            if conflicts and cycles:
+                found[i.index] = conflicts / cycles
+    return found

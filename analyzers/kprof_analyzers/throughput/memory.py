@@ -1,0 +1,96 @@
+"""How loads, stores and spilled registers travel: bandwidth and latency for each, from where the data lies."""
+
+from collections.abc import Sequence
+
+from kprof.analysis import KernelFacts
+from kprof.inputs.amdgcn import InstructionClass
+from kprof_analyzers.scheduling.loops import hot_loop
+from kprof_analyzers.throughput.effects import Effects
+from kprof_analyzers.throughput.launch import Spread
+from kprof_analyzers.throughput.machine import Machine
+from kprof_analyzers.throughput.simulate import Way
+from kprof_analyzers.throughput.traffic import Sharing
+
+_ANY = 0.02
+
+
+def ways_of(
+    facts: KernelFacts, machine: Machine, effects: Effects, where: Spread, shared: Sharing, waves: int
+) -> tuple[Way, Way, Way]:
+    """The ways of loads, stores and scratch accesses."""
+    spare = (machine.units or 1) / where.active
+    rate = min(machine.vector_bytes * spare, 0.75 * machine.l1_bytes)
+    if effects.cache_modifiers and _streams(facts):
+        rate *= machine.streaming
+    near = shared.beyond_l2 if effects.l2_traffic else 1.0
+    far = shared.beyond_mall if effects.l2_traffic else 1.0
+    load = 1 / rate
+    if "mall" in machine.level_bytes:
+        load = max(load, near / (machine.level_bytes["mall"] * spare))
+    if "hbm" in machine.level_bytes:
+        beyond = far if "mall" in machine.level_bytes else near
+        load = max(load, beyond / (machine.level_bytes["hbm"] * spare))
+    latency = _latency(machine, near, far) if effects.memory_latency else 0.0
+    store = 1 / rate
+    if not effects.vector_memory:
+        load = store = 0.0
+    scratch = _scratch(facts, machine, where, waves, rate)
+    answer = machine.latency.get("l2", 240.0) if effects.memory_latency else 0.0
+    return Way(load, latency), Way(store, answer), scratch
+
+
+def _latency(machine: Machine, near: float, far: float) -> float:
+    """Latency of the furthest place that a notable part of the data comes from."""
+    known = machine.latency
+    if far > _ANY or (near > _ANY and "mall" not in known):
+        return known.get("hbm", 750.0)
+    return known.get("mall", 500.0) if near > _ANY else known.get("l2", 240.0)
+
+
+def _streams(facts: KernelFacts) -> bool:
+    """Whether most loads carry a streaming hint."""
+    loads = [i for i in facts.program.instructions if i.opcode.cls is InstructionClass.VMEM and i.opcode.is_load]
+    marked = sum("nt" in i.modifiers or "slc" in i.modifiers for i in loads)
+    return bool(loads) and 2 * marked > len(loads)
+
+
+def _scratch(facts: KernelFacts, machine: Machine, where: Spread, waves: int, rate: float) -> Way:
+    """Spilled registers lie in the first level that is large enough for those of all wavefronts together."""
+    spilled = spilled_bytes(facts)
+    lanes = machine.lanes
+    on_unit = spilled * lanes * waves * machine.simds * where.resident
+    levels = machine.product.memory if machine.product is not None else machine.arch.memory
+    l1 = levels["l1"].size_bytes if "l1" in levels else None
+    if l1 is not None and on_unit <= l1:
+        return Way(1 / machine.l1_bytes, machine.latency.get("l1", 120.0))
+    units = max(1, (machine.units or 1) // machine.xcds)
+    l2 = levels["l2"].size_bytes if "l2" in levels else None
+    missing = 0.0 if not l2 else max(0.0, 1 - l2 / (on_unit * units))
+    if not missing:
+        return Way(1 / rate, machine.latency.get("l2", 240.0))
+    mall = levels["mall"].size_bytes if "mall" in levels else None
+    beyond = 1.0 if not mall else max(0.0, 1 - mall / (on_unit * (machine.units or 1)))
+    clocks = 1 / rate
+    if "mall" in machine.level_bytes:
+        clocks = max(clocks, missing / machine.level_bytes["mall"])
+    if "hbm" in machine.level_bytes:
+        clocks = max(clocks, missing * beyond / machine.level_bytes["hbm"])
+    return Way(clocks, _latency(machine, missing, missing * beyond))
+
+
+def spilled_bytes(facts: KernelFacts) -> int:
+    """Different bytes of scratch that a lane touches in the hot loop (in the whole kernel without loops)."""
+    program = facts.program
+    members: Sequence[int] = range(len(program.instructions))
+    if program.loops:
+        members = hot_loop(program).instructions
+    places: dict[str, int] = {}
+    for i in members:
+        instruction = program.instructions[i]
+        if instruction.opcode.cls is InstructionClass.SCRATCH:
+            where = " ".join((*instruction.operands[1:], instruction.modifiers.get("offset", "0")))
+            if instruction.opcode.is_store:
+                where = " ".join((instruction.operands[0], instruction.modifiers.get("offset", "0")))
+            key = instruction.modifiers.get("offset", "0") if "off" in instruction.operands else where
+            places[key] = max(places.get(key, 0), instruction.opcode.bytes_per_lane or 4)
+    return sum(places.values())

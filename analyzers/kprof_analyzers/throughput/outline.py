@@ -1,0 +1,154 @@
+"""The way through a program: straight stretches and loops, nested, along the longest path.
+
+Branches that skip work (edges of the problem, empty masks) are taken not to be taken: the path with most instructions
+is followed.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from kprof.inputs.amdgcn import InstructionClass, Kernel, Loop
+
+# An inner loop counts as this many passes when paths are compared.
+_LOOP_WEIGHT = 16
+
+
+@dataclass(frozen=True)
+class LoopNode:
+    """A loop on the way, with one turn of it.
+
+    Attributes:
+        loop: the natural loop.
+        body: what one turn passes.
+    """
+
+    loop: Loop
+    body: tuple["Node", ...]
+
+
+Node: TypeAlias = range | LoopNode
+"""Instructions in order (a range of their positions), or a loop."""
+
+
+def outline(program: Kernel) -> tuple[Node, ...]:
+    """The longest way from a program's entry to its end; empty for a program without instructions."""
+    if not program.blocks:
+        return ()
+    members = frozenset(b.index for b in program.blocks)
+    return _region(program, members, 0, None)
+
+
+def loops_of(nodes: Iterable[Node]) -> list[LoopNode]:
+    """All loops of an outline, outer before inner."""
+    found: list[LoopNode] = []
+    for node in nodes:
+        if isinstance(node, LoopNode):
+            found.append(node)
+            found += loops_of(node.body)
+    return found
+
+
+def _region(program: Kernel, members: frozenset[int], entry: int, around: Loop | None) -> tuple[Node, ...]:
+    """The longest path through the blocks of a loop (or the whole program), inner loops taken as one step."""
+    parent = around.index if around is not None else None
+    inner = [loop for loop in program.loops if loop.parent == parent and loop.header_block in members]
+    owner = {block: loop for loop in inner for block in loop.blocks}
+    start = owner[entry].header_block if entry in owner else entry
+    following: dict[int, list[int]] = {}
+    order = _order(program, members, owner, start, following)
+    best: dict[int, tuple[int, int | None]] = {start: (_weight(program, start, owner), None)}
+    for node in order:
+        if node not in best:
+            continue
+        for successor in following[node]:
+            weight = best[node][0] + _weight(program, successor, owner)
+            if successor not in best or weight > best[successor][0]:
+                best[successor] = (weight, node)
+    ends = _ends(program, members, owner, around, order)
+    last: int | None = max((n for n in ends if n in best), key=lambda n: best[n][0], default=start)
+    way: list[int] = []
+    while last is not None:
+        way.append(last)
+        last = best[last][1]
+    return _nodes(program, way[::-1], owner)
+
+
+def _order(
+    program: Kernel, members: frozenset[int], owner: dict[int, Loop], start: int, following: dict[int, list[int]]
+) -> list[int]:
+    """Steps in topological order; edges back are left out. ``following`` is filled with the edges that remain."""
+    done: list[int] = []
+    state = {start: 1}
+    stack = [(start, iter(_successors(program, start, members, owner)))]
+    following[start] = []
+    while stack:
+        node, rest = stack[-1]
+        for successor in rest:
+            if state.get(successor) == 1:
+                continue
+            following[node].append(successor)
+            if successor not in state:
+                state[successor] = 1
+                following[successor] = []
+                stack.append((successor, iter(_successors(program, successor, members, owner))))
+                break
+        else:
+            state[node] = 2
+            done.append(node)
+            stack.pop()
+    return done[::-1]
+
+
+def _successors(program: Kernel, node: int, members: frozenset[int], owner: dict[int, Loop]) -> list[int]:
+    """Steps that may follow: blocks, or headers of inner loops."""
+    loop = owner.get(node)
+    blocks = loop.blocks if loop is not None else (node,)
+    found: list[int] = []
+    for block in blocks:
+        for successor in program.blocks[block].successors:
+            if successor not in members or (loop is not None and successor in loop.blocks):
+                continue
+            target = owner[successor].header_block if successor in owner else successor
+            if target not in found:
+                found.append(target)
+    return found
+
+
+def _weight(program: Kernel, node: int, owner: dict[int, Loop]) -> int:
+    loop = owner.get(node)
+    if loop is not None:
+        return _LOOP_WEIGHT * len(loop.instructions)
+    block = program.blocks[node]
+    return block.end - block.start
+
+
+def _ends(
+    program: Kernel, members: frozenset[int], owner: dict[int, Loop], around: Loop | None, order: Sequence[int]
+) -> list[int]:
+    if around is not None:
+        latches = {owner[b].header_block if b in owner else b for b in around.latches}
+        return [n for n in order if n in latches]
+    finished = [n for n in order if not _successors(program, n, members, owner)]
+    return finished or list(order)
+
+
+def _nodes(program: Kernel, way: Sequence[int], owner: dict[int, Loop]) -> tuple[Node, ...]:
+    nodes: list[Node] = []
+    for step in way:
+        loop = owner.get(step)
+        if loop is not None:
+            nodes.append(LoopNode(loop, _region(program, frozenset(loop.blocks), loop.header_block, loop)))
+            continue
+        block = program.blocks[step]
+        last = nodes[-1] if nodes else None
+        if isinstance(last, range) and last.stop == block.start:
+            nodes[-1] = range(last.start, block.end)
+        else:
+            nodes.append(range(block.start, block.end))
+    return tuple(nodes)
+
+
+def matrix_work(program: Kernel, loop: Loop) -> int:
+    """Matrix instructions of a loop, inner loops included."""
+    return sum(program.instructions[i].opcode.cls is InstructionClass.MATRIX for i in loop.instructions)

@@ -1,0 +1,210 @@
+"""From instructions to what the simulator steps through: small tuples of numbers.
+
+An operation is ``(kind, a, b, c, d)``; what the four mean depends on the kind:
+
+=========  ==============  ====================  ===================  =====================
+kind       a               b                     c                    d
+=========  ==============  ====================  ===================  =====================
+VALU       clocks of pipe  registers waited for
+MATRIX     clocks of pipe  registers waited for  clocks to result     number of its result
+SCALAR     clocks
+LDS        clocks of pipe  counters              clocks to result     1 where it blocks
+VMEM       clocks of L1    counters              bytes x SIMDs        way (see below)
+SMEM       clocks          counters
+WAIT       (counter, count) pairs
+BARRIER
+IDLE       clocks
+BRANCH     clocks
+=========  ==============  ====================  ===================  =====================
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from kprof.inputs.amdgcn import Instruction, InstructionClass, Kind
+from kprof_analyzers.throughput.effects import Effects
+from kprof_analyzers.throughput.machine import Machine
+
+VALU, MATRIX, SCALAR, LDS, VMEM, SMEM, WAIT, BARRIER, IDLE, BRANCH = range(10)
+LOAD, STORE, SCRATCH = range(3)
+
+Op = tuple[int, float, object, float, int]
+
+_PORT_BYTES = 64
+_WRITE_SHARE = 0.8
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """What of each memory instruction goes how far.
+
+    Attributes:
+        streaming: positions of instructions whose loads are marked as streaming.
+    """
+
+    streaming: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True)
+class Code:
+    """A program as the simulator takes it.
+
+    Attributes:
+        ops: an operation for each instruction, by its position.
+        counters: names of the wait counters, in the order in which operations number them.
+        results: number of matrix results that are tracked.
+    """
+
+    ops: Sequence[Op]
+    counters: Sequence[str]
+    results: int
+
+
+class Translator:
+    """Turns instructions into operations for one machine."""
+
+    def __init__(self, machine: Machine, effects: Effects, simds: int, conflicts: Mapping[int, float]) -> None:
+        """Prepare.
+
+        Args:
+            machine: the hardware.
+            effects: what to leave out.
+            simds: SIMDs that work alike: what the whole CU shares takes so many times as long.
+            conflicts: position of an LDS instruction to clocks of bank conflicts for each clock without any.
+        """
+        self.machine, self.effects, self.simds, self.conflicts = machine, effects, simds, conflicts
+        self.counters: list[str] = []
+        self._results: dict[str, int] = {}
+        self._count = 0
+
+    def translate(self, instructions: Sequence[Instruction]) -> Code:
+        """All instructions of a program."""
+        ops = [self._op(i) for i in instructions]
+        return Code(ops, tuple(self.counters), self._count)
+
+    def _counter(self, name: str) -> int:
+        if name not in self.counters:
+            self.counters.append(name)
+        return self.counters.index(name)
+
+    def _op(self, i: Instruction) -> Op:
+        opcode = i.opcode
+        cls = opcode.cls
+        machine = self.machine
+        if cls is InstructionClass.VALU:
+            return VALU, self._valu(i), self._waits(i), 0.0, 0
+        if cls is InstructionClass.MATRIX:
+            return self._matrix(i)
+        if cls is InstructionClass.LDS:
+            return self._lds(i)
+        if cls in {InstructionClass.VMEM, InstructionClass.SCRATCH}:
+            return self._memory(i)
+        if cls is InstructionClass.SMEM:
+            return SMEM, machine.issue, tuple(self._counter(c) for c in i.counters), self._scalar_latency(), 0
+        if cls is InstructionClass.WAIT:
+            pairs = tuple((self._counter(c), n) for c, n in i.waits.items() if not c.startswith(("exp", "va_", "sa_")))
+            return WAIT, 0.0, pairs, 0.0, 0
+        if cls is InstructionClass.BARRIER:
+            signal = opcode.name.startswith("s_barrier_signal")
+            return (SCALAR, machine.issue, (), 0.0, 0) if signal else (BARRIER, 0.0, (), 0.0, 0)
+        if cls is InstructionClass.BRANCH:
+            return BRANCH, machine.issue, (), 0.0, 0
+        if opcode.kind is Kind.NOP:
+            return IDLE, machine.issue * (1 + _number(i)), (), 0.0, 0
+        if opcode.kind is Kind.SLEEP:
+            return IDLE, machine.issue + 64.0 * _number(i), (), 0.0, 0
+        return SCALAR, machine.issue, (), 0.0, 0
+
+    def _valu(self, i: Instruction) -> float:
+        machine, rates = self.machine, self.machine.arch.rates
+        name = i.opcode.name
+        work = machine.lanes * machine.simds
+        if i.opcode.kind is Kind.TRANSCENDENTAL:
+            scale = machine.simds / machine.arch.occupancy.simds_per_cu
+            return max(machine.valu, work / (scale * rates.get("transcendental", 16)))
+        if "f64" in name:
+            scale = machine.simds / machine.arch.occupancy.simds_per_cu
+            return max(machine.valu, 2 * work / (scale * (rates.get("valu_fp64") or 128)))
+        return machine.valu
+
+    def _waits(self, i: Instruction) -> tuple[int, ...]:
+        """Results of matrix instructions that an instruction reads or overwrites."""
+        if not self._results:
+            return ()
+        effects = i.effects
+        found = {self._results[r] for r in effects.reads if r in self._results}
+        for register in effects.writes:
+            if register in self._results:
+                found.add(self._results.pop(register))
+        return tuple(sorted(found))
+
+    def _matrix(self, i: Instruction) -> Op:
+        known = self.machine.arch.matrix_instruction(i.opcode.name, _operands(i))
+        cycles = known.cycles if known is not None else 32
+        effects = i.effects
+        accumulator = set(_accumulator(i))
+        waits = {self._results[r] for r in effects.reads if r in self._results and r not in accumulator}
+        number = self._count
+        self._count += 1
+        for register in effects.writes:
+            self._results[register] = number
+        latency = cycles + 4.0 * self.machine.arch.hazards.get("xdl_read", 3)
+        return MATRIX, float(cycles), tuple(sorted(waits)), latency, number
+
+    def _lds(self, i: Instruction) -> Op:
+        machine, opcode = self.machine, i.opcode
+        counters = tuple(self._counter(c) for c in i.counters)
+        if not self.effects.lds:
+            return LDS, 0.0, counters, machine.issue, 0
+        size = opcode.bytes_per_lane or 4
+        clocks = max(size, 4) * machine.lanes / machine.lds_bytes
+        if self.effects.lds_conflicts:
+            clocks *= 1 + self.conflicts.get(i.index, 0.0)
+        port = max(size, 4) * machine.lanes / _PORT_BYTES
+        if opcode.is_store:
+            port = port / _WRITE_SHARE if size >= 8 else port / 0.5
+        pairs = -(-self.simds // 2)
+        busy = max(self.simds * clocks, pairs * port if machine.cdna else 0.0)
+        single = machine.arch.lds.read64_cycles.get(8 * size)
+        if single is not None and not opcode.is_store:
+            busy = max(busy, single / 64)
+        return LDS, busy, counters, machine.lds_latency, 0
+
+    def _memory(self, i: Instruction) -> Op:
+        machine, opcode = self.machine, i.opcode
+        counters = tuple(self._counter(c) for c in i.counters)
+        scratch = opcode.cls is InstructionClass.SCRATCH
+        if scratch and not self.effects.scratch:
+            return SCALAR, machine.issue, (), 0.0, 0
+        size = (opcode.bytes_per_lane or 4) * machine.lanes
+        way = SCRATCH if scratch else STORE if opcode.is_store else LOAD
+        clocks = self.simds * max(size / machine.l1_bytes, 4.0)
+        return VMEM, clocks, counters, float(size * self.simds), way
+
+    def _scalar_latency(self) -> float:
+        return self.machine.latency.get("l1", 120.0) if self.effects.memory_latency else 0.0
+
+
+def _number(i: Instruction) -> int:
+    text = i.operands[0] if i.operands else "0"
+    try:
+        return min(int(text, 0), 127)
+    except ValueError:
+        return 0
+
+
+def _accumulator(i: Instruction) -> tuple[str, ...]:
+    from kprof.inputs.amdgcn.operands import registers
+
+    return registers(i.operands[3]) if len(i.operands) > 3 else ()
+
+
+_FORMATS = {"0": "fp8", "1": "fp8", "2": "fp6", "3": "fp6", "4": "fp4"}
+
+
+def _operands(i: Instruction) -> str | None:
+    """Format of the wider operand of an ``f8f6f4`` instruction, from its ``cbsz`` and ``blgp``."""
+    if "f8f6f4" not in i.opcode.name:
+        return None
+    formats = {_FORMATS.get(i.modifiers.get(name, "0"), "fp8") for name in ("cbsz", "blgp")}
+    return next(f for f in ("fp8", "fp6", "fp4") if f in formats)

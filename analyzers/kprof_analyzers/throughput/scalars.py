@@ -1,0 +1,218 @@
+"""Evaluates integer arithmetic of a TTGIR module for many workgroups at a time.
+
+A value is a number where all workgroups agree, a list with one number for each workgroup where they do not, and
+``None`` where it depends on data. A tensor stands for its first element: the address of a tile's corner.
+"""
+
+import operator
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
+
+from kprof.inputs.mlir import Module, Operation
+from kprof_analyzers.memory.dataflow import flow_of
+
+Value: TypeAlias = int | list[int]
+
+_DEPTH = 400
+_POINTER = re.compile(r"%([\w$.-]+): !tt\.ptr")
+_INDUCTION = re.compile(r"^\s*(?:unsigned\s+)?(%[\w$.-]+)\s*=")
+_LOWER_HALF = 1 << 44
+
+
+def _quotient(a: int, b: int) -> int:
+    """Rounded towards zero, as MLIR's ``divsi``."""
+    return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+
+
+def _remainder(a: int, b: int) -> int:
+    return a - b * _quotient(a, b)
+
+
+_BINARY: Mapping[str, Callable[[int, int], int]] = {
+    "arith.addi": operator.add,
+    "arith.subi": operator.sub,
+    "arith.muli": operator.mul,
+    "arith.divsi": _quotient,
+    "arith.divui": _quotient,
+    "arith.remsi": _remainder,
+    "arith.remui": _remainder,
+    "arith.floordivsi": operator.floordiv,
+    "arith.ceildivsi": lambda a, b: -(-a // b),
+    "arith.ceildivui": lambda a, b: -(-a // b),
+    "arith.andi": operator.and_,
+    "arith.ori": operator.or_,
+    "arith.xori": operator.xor,
+    "arith.shli": lambda a, b: a << min(max(b, 0), 64),
+    "arith.shrsi": lambda a, b: a >> min(max(b, 0), 64),
+    "arith.shrui": lambda a, b: a >> min(max(b, 0), 64),
+    "arith.minsi": min,
+    "arith.minui": min,
+    "arith.maxsi": max,
+    "arith.maxui": max,
+    "tt.addptr": operator.add,
+}
+_COMPARE: Mapping[str, Callable[[int, int], bool]] = {
+    "eq": operator.eq,
+    "ne": operator.ne,
+    "slt": operator.lt,
+    "ult": operator.lt,
+    "sle": operator.le,
+    "ule": operator.le,
+    "sgt": operator.gt,
+    "ugt": operator.gt,
+    "sge": operator.ge,
+    "uge": operator.ge,
+}
+_SAME = {
+    *("tt.splat", "tt.unsplat", "tt.broadcast", "tt.expand_dims", "tt.reshape", "tt.trans", "tt.bitcast"),
+    *("ttg.convert_layout", "arith.extsi", "arith.extui", "arith.trunci", "arith.index_cast", "amdg.masked_load"),
+}
+_AXES = {"x": 0, "y": 1, "z": 2}
+
+
+def induction_variable(loop: Operation) -> str | None:
+    """Name of the variable that a ``scf.for`` counts with."""
+    match = _INDUCTION.match(loop.text) if loop.name == "scf.for" else None
+    return match[1] if match else None
+
+
+class Evaluator:
+    """Values of one module for a set of workgroups."""
+
+    def __init__(
+        self,
+        module: Module,
+        arguments: Mapping[str, int | float],
+        programs: Sequence[tuple[int, int, int]],
+        grid: tuple[int, int, int],
+    ) -> None:
+        """Prepare.
+
+        Args:
+            module: the TTGIR.
+            arguments: numbers that the launch passes, by name.
+            programs: ``tl.program_id`` of each workgroup, three axes.
+            grid: the whole grid.
+        """
+        self.module, self.flow, self.programs, self.grid = module, flow_of(module), programs, grid
+        self._known: dict[str, Value | None] = {}
+        self._turns: dict[int, Value | None] = {}
+        for name, number in arguments.items():
+            if isinstance(number, int):
+                self._known[f"%{name}"] = int(number)
+        function = next(iter(module.functions), None)
+        names = _POINTER.findall(function.text) if function is not None else []
+        for place, name in enumerate(names):
+            self._known[f"%{name}"] = (place + 1) * _LOWER_HALF
+
+    def value(self, name: str, depth: int = 0) -> Value | None:
+        """Value of a name as :meth:`Dataflow.inputs` gives it."""
+        if name in self._known:
+            return self._known[name]
+        self._known[name] = None
+        found = self._read(name, depth + 1) if depth < _DEPTH else None
+        self._known[name] = found
+        return found
+
+    def trips(self, loop: Operation) -> Value | None:
+        """Turns of a ``scf.for``, each time that it is entered; loops around it are in their middle turn."""
+        if loop.index in self._turns:
+            return self._turns[loop.index]
+        self._turns[loop.index] = None
+        bounds = [self.value(name) for name in self.flow.inputs(loop)[:3]]
+        if loop.name != "scf.for" or len(bounds) < 3 or any(b is None for b in bounds):
+            return None
+        first, last, step = bounds
+        assert first is not None
+        assert last is not None
+        assert step is not None
+        span = _map(operator.sub, last, first)
+        count = _map(lambda s, by: max(0, -(-s // by)) if by else 0, span, step)
+        self._turns[loop.index] = count
+        return count
+
+    def enter(self, loop: Operation) -> None:
+        """Set a loop's variable to its middle turn; enter outer loops first."""
+        name = induction_variable(loop)
+        count = self.trips(loop)
+        if name is None or count is None:
+            return
+        first, _, step = (self.value(n) for n in self.flow.inputs(loop)[:3])
+        assert first is not None
+        assert step is not None
+        self._known[name] = _map(operator.add, first, _map(lambda n, by: n // 2 * by, count, step))
+
+    def _read(self, name: str, depth: int) -> Value | None:
+        op = self.flow.producer(name)
+        if op is None:
+            initial = self.flow.initial(name)
+            return self.value(initial, depth) if initial is not None else None
+        inputs = self.flow.inputs(op)
+        if op.name in _BINARY:
+            return self._two(_BINARY[op.name], inputs, depth)
+        if op.name in _SAME:
+            return self.value(inputs[0], depth) if inputs else None
+        if op.name == "arith.constant":
+            return _constant(op)
+        if op.name == "tt.make_range":
+            start = op.attributes.get("start")
+            return start if isinstance(start, int) else None
+        if op.name == "tt.get_program_id":
+            axis = _AXES.get(op.text.strip()[:1], 0)
+            return [p[axis] for p in self.programs]
+        if op.name == "tt.get_num_programs":
+            return self.grid[_AXES.get(op.text.strip()[:1], 0)]
+        if op.name == "arith.cmpi":
+            compare = _COMPARE.get(op.text.strip().partition(",")[0])
+            return self._two(lambda a, b: int(compare(a, b)), inputs, depth) if compare is not None else None
+        if op.name == "arith.select":
+            return self._choice(*(self.value(v, depth) for v in inputs[:3]))
+        if op.name == "scf.if":
+            return self._branch(op, name, inputs, depth)
+        return None
+
+    def _two(self, function: Callable[[int, int], int], inputs: Sequence[str], depth: int) -> Value | None:
+        if len(inputs) < 2:
+            return None
+        left, right = self.value(inputs[0], depth), self.value(inputs[1], depth)
+        if left is None or right is None:
+            return None
+        try:
+            return _map(function, left, right)
+        except ZeroDivisionError:
+            return None
+
+    def _branch(self, op: Operation, name: str, inputs: Sequence[str], depth: int) -> Value | None:
+        """A result of an ``scf.if``: the yields of both branches follow the condition among its inputs."""
+        results = self.flow.results(op)
+        place = results.index(name)
+        if len(inputs) < 1 + 2 * len(results):
+            return None
+        sides = inputs[1 + place], inputs[1 + len(results) + place]
+        return self._choice(self.value(inputs[0], depth), *(self.value(v, depth) for v in sides))
+
+    def _choice(self, condition: Value | None, yes: Value | None = None, no: Value | None = None) -> Value | None:
+        if isinstance(condition, int):
+            return yes if condition else no
+        if condition is None or yes is None or no is None:
+            return None
+        size = len(condition)
+        left = yes if isinstance(yes, list) else [yes] * size
+        right = no if isinstance(no, list) else [no] * size
+        return [a if c else b for c, a, b in zip(condition, left, right, strict=True)]
+
+
+def _map(function: Callable[[int, int], int], left: Value, right: Value) -> Value:
+    if isinstance(left, int):
+        return function(left, right) if isinstance(right, int) else [function(left, b) for b in right]
+    if isinstance(right, int):
+        return [function(a, right) for a in left]
+    return [function(a, b) for a, b in zip(left, right, strict=True)]
+
+
+def _constant(op: Operation) -> int | None:
+    text = op.text.strip().removeprefix("dense<").partition(" ")[0].partition(">")[0]
+    if text in {"true", "false"}:
+        return int(text == "true")
+    return int(text) if text.lstrip("-").isdecimal() else None

@@ -1,0 +1,70 @@
+"""Lays an outline out as the list of operations that the simulator steps through."""
+
+from collections.abc import Sequence
+
+from kprof.inputs.amdgcn import InstructionClass, Kernel, Kind
+from kprof_analyzers.throughput.effects import Effects
+from kprof_analyzers.throughput.outline import LoopNode, Node
+from kprof_analyzers.throughput.program import BARRIER, Code, Op
+from kprof_analyzers.throughput.simulate import BEGIN, END, SPLIT
+
+Steps = list[tuple[Op, int]]
+
+
+def lay_out(
+    nodes: Sequence[Node], code: Code, halves: dict[int, int], turns: dict[int, int], effects: Effects
+) -> Steps:
+    """Operations in order, with marks where loops begin and end.
+
+    Args:
+        nodes: the outline.
+        code: the program's operations.
+        halves: positions of barriers that only one half of the wavefronts pass, with the half.
+        turns: loop number to the turns that are to be simulated.
+        effects: what to leave out.
+    """
+    steps: Steps = []
+    _append(nodes, code, halves, turns, effects, steps)
+    return steps
+
+
+def _append(
+    nodes: Sequence[Node], code: Code, halves: dict[int, int], turns: dict[int, int], effects: Effects, steps: Steps
+) -> None:
+    for node in nodes:
+        if isinstance(node, LoopNode):
+            number = node.loop.index
+            first = node.loop.instructions[0]
+            steps.append(((BEGIN, float(number), (), 0.0, 0), first))
+            start = len(steps)
+            _append(node.body, code, halves, turns, effects, steps)
+            steps.append(((END, float(number), start, float(turns.get(number, 1)), 0), first))  # type: ignore[arg-type]
+            continue
+        for position in node:
+            op = code.ops[position]
+            if op[0] == BARRIER:
+                if not effects.barriers:
+                    continue
+                if position in halves:
+                    if effects.ping_pong:
+                        steps.append(((SPLIT, float(halves[position]), (), 0.0, 0), position))
+                    continue
+            steps.append((op, position))
+
+
+def split_barriers(program: Kernel) -> dict[int, int]:
+    """Barriers that a branch lets only some wavefronts pass: position to 1 (second half) or 0 (first half).
+
+    Ping-pong makes the second half wait once more before the loop and the first half once more behind it.
+    """
+    found: dict[int, int] = {}
+    for block in program.blocks:
+        members = program.instructions[block.start : block.end]
+        barriers = [i for i in members if i.opcode.cls is InstructionClass.BARRIER]
+        if len(barriers) != 1 or len(members) > 3 or len(block.predecessors) != 1 or len(block.successors) != 1:
+            continue
+        before = program.blocks[block.predecessors[0]]
+        last = program.instructions[before.end - 1].opcode
+        if last.kind is Kind.CONDITIONAL and block.successors[0] in before.successors:
+            found[barriers[0].index] = 1 - len(found) % 2
+    return found

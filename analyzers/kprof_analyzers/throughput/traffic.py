@@ -1,0 +1,121 @@
+"""What workgroups that run together load: bytes by level, from the corners of their tiles.
+
+Workgroups of one XCD that load a tile at the same time share it in L2; those of all XCDs share it in the Infinity
+Cache. A tile is told from another by the address of its first element, evaluated from the TTGIR.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from kprof.analysis import KernelFacts
+from kprof.inputs.mlir import Operation
+from kprof_analyzers.memory.addressing import address, element_bytes, tile
+from kprof_analyzers.memory.dataflow import flow_of, is_load
+from kprof_analyzers.throughput.scalars import Evaluator, Value
+
+STORES = ("tt.store", "amdg.buffer_store")
+
+
+@dataclass(frozen=True)
+class Access:
+    """One load or store of the TTGIR.
+
+    Attributes:
+        operation: the operation.
+        tile_bytes: bytes of its tile.
+        corners: address of the first element for each workgroup, in elements; ``None`` when not known.
+        times: how often a workgroup does it in all.
+        growth: elements by which the address moves on with a turn of the loop around it, if known.
+    """
+
+    operation: Operation
+    tile_bytes: int
+    corners: Value | None
+    times: float
+
+
+@dataclass(frozen=True)
+class Sharing:
+    """How far loads go, as shares of the bytes loaded.
+
+    Attributes:
+        beyond_l2: of the bytes that one XCD's workgroups load, the share that misses its L2.
+        beyond_mall: the share that comes from memory.
+        loaded: bytes that one workgroup loads.
+        stored: bytes that one workgroup stores.
+        footprint: different bytes that the whole launch loads, as far as known.
+        known: whether the tiles' addresses were known.
+    """
+
+    beyond_l2: float
+    beyond_mall: float
+    loaded: float
+    stored: float
+    footprint: float | None
+    known: bool
+
+
+def accesses(facts: KernelFacts, evaluator: Evaluator, times: Mapping[int | None, float]) -> list[Access]:
+    """All tensor loads and stores of a kernel.
+
+    Args:
+        facts: the kernel.
+        evaluator: for the workgroups in question.
+        times: TTGIR loop (``None``: outside all) to how often its body is done by a workgroup.
+    """
+    assert facts.ttgir is not None
+    found = []
+    for op in facts.ttgir.operations:
+        if not is_load(op) and op.name not in STORES:
+            continue
+        shape, size = tile(op), element_bytes(op)
+        if shape is None or size is None:
+            continue
+        found.append(Access(op, shape.elements * size, _corner(evaluator, op), times.get(op.loop, 1.0)))
+    return found
+
+
+def _corner(evaluator: Evaluator, op: Operation) -> Value | None:
+    where = address(op)
+    offset = evaluator.value(where) if where is not None else None
+    if offset is None or not op.name.startswith("amdg.buffer"):
+        return offset
+    names = flow_of(op.module).inputs(op)
+    base = evaluator.value(names[1] if op.name == "amdg.buffer_store" and len(names) > 1 else names[0])
+    if not isinstance(base, int):
+        return offset
+    return base + offset if isinstance(offset, int) else [base + o for o in offset]
+
+
+def sharing(found: Sequence[Access], xcds: int, together: int) -> Sharing:
+    """Shares of loads that leave L2 and the Infinity Cache.
+
+    Args:
+        found: accesses of the workgroups that run together on the whole GPU; they are dealt out to XCDs in turn.
+        xcds: XCDs of the GPU.
+        together: workgroups that run together.
+    """
+    loads = [a for a in found if a.operation.name not in STORES]
+    stored = sum(a.tile_bytes * a.times for a in found if a.operation.name in STORES)
+    loaded = sum(a.tile_bytes * a.times for a in loads)
+    known = [a for a in loads if a.corners is not None]
+    if not known or not loaded:
+        return Sharing(1.0, 1.0, loaded, stored, None, known=not loads)
+    near = far = weight = 0.0
+    for access in known:
+        part = access.tile_bytes * access.times
+        assert access.corners is not None
+        one, all_ = _unique(access.corners, xcds, together)
+        near += part * one
+        far += part * all_
+        weight += part
+    return Sharing(near / weight, far / weight, loaded, stored, None, known=len(known) == len(loads))
+
+
+def _unique(corners: Value, xcds: int, together: int) -> tuple[float, float]:
+    """Different corners of all, on one XCD and on the GPU; a corner that is the same everywhere is loaded once."""
+    if isinstance(corners, int):
+        return min(1.0, xcds / together), 1 / together
+    parts = [part for x in range(xcds) if (part := corners[x::xcds])]
+    each = [len(set(part)) / len(part) for part in parts]
+    return sum(each) / len(each), len(set(corners)) / len(corners)
