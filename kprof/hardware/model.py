@@ -17,7 +17,8 @@ class Source:
     Attributes:
         id: short name used in the TOML files.
         kind: ``read`` (in a document or in published source code), ``measured`` (on hardware or by compiling),
-            ``derived`` (arithmetic on other figures), ``weak`` (published, but not firm enough to rest a verdict
+            ``derived`` (arithmetic on other figures), ``fitted`` (chosen so that a model agrees with measurements),
+            ``weak`` (published, but not firm enough to rest a verdict
             on) or ``none`` (not found anywhere).
         text: the citation.
     """
@@ -29,7 +30,7 @@ class Source:
     @property
     def is_firm(self) -> bool:
         """Whether a verdict may rest on it."""
-        return self.kind not in {"weak", "none"}
+        return self.kind not in {"fitted", "weak", "none"}
 
 
 @dataclass(frozen=True)

@@ -51,7 +51,7 @@ def test_each_source_is_used_and_says_what_it_is():
     used = {source for arch in ALL for source in named(arch.data)}
 
     assert set(sources) == used
-    assert {s.kind for s in sources.values()} == {"read", "measured", "derived", "weak", "none"}
+    assert {s.kind for s in sources.values()} == {"read", "measured", "derived", "fitted", "weak", "none"}
     assert all(len(s.text) > 20 for s in sources.values() if s.kind != "none")
 
 

@@ -1,6 +1,6 @@
 """From a kernel's facts to its predicted time."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from kprof.analysis import KernelFacts
@@ -50,7 +50,8 @@ class Run:
 
     Attributes:
         result: of the simulation.
-        clocks: of one round of workgroups, all turns of all loops counted.
+        clocks: of one round of workgroups, all turns of all loops counted; the mean where workgroups differ.
+        longest: the same for the workgroup with most turns.
         turns: simulated turns of each loop.
         length: loop to the clocks of one turn in the steady state, as simulated.
         steady: loops whose turns had become equally long.
@@ -58,6 +59,7 @@ class Run:
 
     result: Result
     clocks: float
+    longest: float
     turns: Mapping[int, int]
     length: Mapping[int, float]
     steady: frozenset[int]
@@ -70,15 +72,29 @@ def predict(facts: KernelFacts, *, effects: Effects = _ALL) -> Prediction:
         facts: the kernel with its launch; the more of grid, arguments, product and TTGIR is there, the less is assumed.
         effects: what to leave out.
     """
-    model = build(facts, effects)
+    return predict_model(build(facts, effects))
+
+
+def predict_model(model: Model) -> Prediction:
+    """As :func:`predict`, of what :func:`build` gave."""
     run = simulate(model, model.where.resident)
-    last = model.where.last
-    tail = 0.0
-    if last and model.where.rounds:
-        tail = simulate(model, last).clocks
-    elif last:
-        tail = run.clocks
-    return explain(model, run, model.where.rounds * run.clocks + tail, loop_predictions(model, run))
+    return explain(model, run, _launch_clocks(model, run), loop_predictions(model, run))
+
+
+def _launch_clocks(model: Model, run: Run) -> float:
+    """Clocks of all rounds.
+
+    In a single round the longest workgroup counts. Over several, CUs take the next workgroup as soon as they are done,
+    and only the end waits for the longest.
+    """
+    where = model.where
+    rounds = where.rounds + (1 if where.last else 0)
+    clocks = where.rounds * run.clocks
+    if where.last:
+        clocks += simulate(model, where.last).clocks if where.rounds else run.clocks
+    if rounds <= 1 and where.resident == 1:
+        return clocks + run.longest - run.clocks
+    return clocks + (run.longest - run.clocks) / 2
 
 
 def build(facts: KernelFacts, effects: Effects = _ALL) -> Model:
@@ -120,8 +136,8 @@ def _traffic(
     return found, sharing(found, machine.xcds, len(programs))
 
 
-def simulate(model: Model, groups: int) -> Run:
-    """Simulate ``groups`` workgroups on a CU to their end."""
+def simulate(model: Model, groups: int, engine: Callable[..., Simulator] = Simulator) -> Run:
+    """Simulate ``groups`` workgroups on a CU to their end, with the simulator that ``engine`` makes."""
     machine = model.machine
     waves = model.waves
     warps = model.facts.resources.num_warps
@@ -130,7 +146,7 @@ def simulate(model: Model, groups: int) -> Run:
         groups = max(1, -(-groups * warps // machine.simds))
     turns = _turns(model, groups * waves)
     steps = lay_out(model.nodes, model.code, split_barriers(model.facts.program), turns, model.effects)
-    simulator = Simulator(
+    simulator = engine(
         steps,
         groups,
         waves,
@@ -152,8 +168,11 @@ def simulate(model: Model, groups: int) -> Run:
         length[loop], is_steady = _steady(times)
         if is_steady:
             steady.add(loop)
-    clocks = result.clocks + _further(model.nodes, model.trips, turns, length)
-    return Run(result, clocks, turns, length, frozenset(steady))
+    clocks = result.clocks + _further(model.nodes, model.trips, turns, length, None)
+    count = max((len(t.each) for t in model.trips.values()), default=0)
+    each = (result.clocks + _further(model.nodes, model.trips, turns, length, n) for n in range(count))
+    longest = max(each, default=clocks)
+    return Run(result, clocks, max(longest, clocks), turns, length, frozenset(steady))
 
 
 def _turns(model: Model, waves: int) -> dict[int, int]:
@@ -187,16 +206,20 @@ def _steady(times: Sequence[Sequence[float]]) -> tuple[float, bool]:
 
 
 def _further(
-    nodes: Sequence[Node], trips: Mapping[int, Trips], turns: Mapping[int, int], length: Mapping[int, float]
+    nodes: Sequence[Node],
+    trips: Mapping[int, Trips],
+    turns: Mapping[int, int],
+    length: Mapping[int, float],
+    number: int | None,
 ) -> float:
-    """Clocks of the turns that were not simulated."""
+    """Clocks of the turns that were not simulated, for one of the sampled workgroups or their mean."""
     total = 0.0
     for node in nodes:
         if isinstance(node, LoopNode) and turns[node.loop.index]:
-            inside = _further(node.body, trips, turns, length)
-            done, mean = turns[node.loop.index], trips[node.loop.index].mean
-            turn = length.get(node.loop.index, 0.0)
-            total += (mean - done) * (turn + inside) + done * inside
+            inside = _further(node.body, trips, turns, length, number)
+            done, mine = turns[node.loop.index], trips[node.loop.index]
+            wanted = mine.mean if number is None or not mine.each else mine.each[number]
+            total += (wanted - done) * (length.get(node.loop.index, 0.0) + inside) + done * inside
     return total
 
 

@@ -8,7 +8,7 @@ from kprof_analyzers.throughput.effects import Effects
 from kprof_analyzers.throughput.machine import Machine
 
 _MOST_TOGETHER = 1024
-_SAMPLES = 128
+_SAMPLES = 512
 
 Program = tuple[int, int, int]
 

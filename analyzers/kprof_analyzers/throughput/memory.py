@@ -11,8 +11,6 @@ from kprof_analyzers.throughput.machine import Machine
 from kprof_analyzers.throughput.simulate import Way
 from kprof_analyzers.throughput.traffic import Sharing
 
-_ANY = 0.02
-
 
 def ways_of(
     facts: KernelFacts, machine: Machine, effects: Effects, where: Spread, shared: Sharing, waves: int
@@ -40,11 +38,14 @@ def ways_of(
 
 
 def _latency(machine: Machine, near: float, far: float) -> float:
-    """Latency of the furthest place that a notable part of the data comes from."""
+    """Latency that a wait for two tiles sees on average: either may have to come from beyond."""
     known = machine.latency
-    if far > _ANY or (near > _ANY and "mall" not in known):
-        return known.get("hbm", 750.0)
-    return known.get("mall", 500.0) if near > _ANY else known.get("l2", 240.0)
+    l2 = known.get("l2", 240.0)
+    mall = known.get("mall", known.get("hbm", 750.0))
+    hbm = known.get("hbm", 750.0)
+    missing = 1 - (1 - near) ** 2
+    distant = 1 - (1 - min(far, near)) ** 2 if "mall" in known else missing
+    return l2 + (missing - distant) * (mall - l2) + distant * (hbm - l2)
 
 
 def _streams(facts: KernelFacts) -> bool:

@@ -21,7 +21,9 @@ _LOWER_HALF = 1 << 44
 
 
 def _quotient(a: int, b: int) -> int:
-    """Rounded towards zero, as MLIR's ``divsi``."""
+    """Rounded towards zero, as MLIR's ``divsi``; by zero, where the program would not go, zero."""
+    if not b:
+        return 0
     return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
 
 
@@ -37,9 +39,9 @@ _BINARY: Mapping[str, Callable[[int, int], int]] = {
     "arith.divui": _quotient,
     "arith.remsi": _remainder,
     "arith.remui": _remainder,
-    "arith.floordivsi": operator.floordiv,
-    "arith.ceildivsi": lambda a, b: -(-a // b),
-    "arith.ceildivui": lambda a, b: -(-a // b),
+    "arith.floordivsi": lambda a, b: a // b if b else 0,
+    "arith.ceildivsi": lambda a, b: -(-a // b) if b else 0,
+    "arith.ceildivui": lambda a, b: -(-a // b) if b else 0,
     "arith.andi": operator.and_,
     "arith.ori": operator.or_,
     "arith.xori": operator.xor,
@@ -178,10 +180,7 @@ class Evaluator:
         left, right = self.value(inputs[0], depth), self.value(inputs[1], depth)
         if left is None or right is None:
             return None
-        try:
-            return _map(function, left, right)
-        except ZeroDivisionError:
-            return None
+        return _map(function, left, right)
 
     def _branch(self, op: Operation, name: str, inputs: Sequence[str], depth: int) -> Value | None:
         """A result of an ``scf.if``: the yields of both branches follow the condition among its inputs."""

@@ -25,13 +25,14 @@ class Access:
         tile_bytes: bytes of its tile.
         corners: address of the first element for each workgroup, in elements; ``None`` when not known.
         times: how often a workgroup does it in all.
-        growth: elements by which the address moves on with a turn of the loop around it, if known.
+        live: which workgroups do it at all; ``None``: all.
     """
 
     operation: Operation
     tile_bytes: int
     corners: Value | None
     times: float
+    live: tuple[bool, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -71,8 +72,22 @@ def accesses(facts: KernelFacts, evaluator: Evaluator, times: Mapping[int | None
         shape, size = tile(op), element_bytes(op)
         if shape is None or size is None:
             continue
-        found.append(Access(op, shape.elements * size, _corner(evaluator, op), times.get(op.loop, 1.0)))
+        live = _live(evaluator, op)
+        found.append(Access(op, shape.elements * size, _corner(evaluator, op), times.get(op.loop, 1.0), live))
     return found
+
+
+def _live(evaluator: Evaluator, op: Operation) -> tuple[bool, ...] | None:
+    """Workgroups whose loops around an operation turn at least once."""
+    live: list[bool] | None = None
+    around = op.loop
+    while around is not None:
+        loop = op.module.operations[around]
+        turns = evaluator.trips(loop)
+        if isinstance(turns, list):
+            live = [t > 0 and (live is None or live[n]) for n, t in enumerate(turns)]
+        around = loop.loop
+    return None if live is None or all(live) or not any(live) else tuple(live)
 
 
 def _corner(evaluator: Evaluator, op: Operation) -> Value | None:
@@ -105,17 +120,20 @@ def sharing(found: Sequence[Access], xcds: int, together: int) -> Sharing:
     for access in known:
         part = access.tile_bytes * access.times
         assert access.corners is not None
-        one, all_ = _unique(access.corners, xcds, together)
+        one, all_ = _unique(access.corners, xcds, together, access.live)
         near += part * one
         far += part * all_
         weight += part
     return Sharing(near / weight, far / weight, loaded, stored, None, known=len(known) == len(loads))
 
 
-def _unique(corners: Value, xcds: int, together: int) -> tuple[float, float]:
+def _unique(corners: Value, xcds: int, together: int, live: tuple[bool, ...] | None) -> tuple[float, float]:
     """Different corners of all, on one XCD and on the GPU; a corner that is the same everywhere is loaded once."""
     if isinstance(corners, int):
         return min(1.0, xcds / together), 1 / together
-    parts = [part for x in range(xcds) if (part := corners[x::xcds])]
-    each = [len(set(part)) / len(part) for part in parts]
-    return sum(each) / len(each), len(set(corners)) / len(corners)
+    at_work = range(len(corners)) if live is None else [n for n, is_live in enumerate(live) if is_live]
+    parts: dict[int, list[int]] = {}
+    for n in at_work:
+        parts.setdefault(n % xcds, []).append(corners[n])
+    each = [len(set(part)) / len(part) for part in parts.values()]
+    return sum(each) / len(each), len({corners[n] for n in at_work}) / len(at_work)

@@ -21,7 +21,7 @@ class Trips:
 
     Attributes:
         mean: turns at each entry, averaged over the workgroups that were looked at.
-        each: the same for each of them; empty when they agree or nothing is known.
+        each: the turns of each of them; empty when they agree or nothing is known.
         known: whether it follows from the launch.
         source: how it was found.
         operation: the TTGIR loop; ``None`` when there is none.
@@ -70,7 +70,8 @@ def _count(
         else:
             turns = evaluator.trips(loop)
             evaluator.enter(loop)
-            factor = _unrolled(facts, node, loop)
+            innermost = not any(isinstance(inner, LoopNode) for inner in node.body)
+            factor = _unrolled(facts, node, loop) if innermost else 1
             found[node.loop.index] = _trips(turns, factor, loop)
             used[loop.index] = node.loop.index
         _count(facts, node.body, matches, evaluator, found)
@@ -142,7 +143,8 @@ def _unrolled(facts: KernelFacts, node: LoopNode, loop: Operation) -> int:
         done += known[opcode.name].flops if opcode.name in known else 0
         moved += (opcode.bytes_per_lane or 0) * lanes if opcode.cls is InstructionClass.VMEM and opcode.is_load else 0
     ratios = [warps * is_ / should for is_, should in ((done, flops), (moved, loaded)) if is_ and should]
-    return max(1, round(min(ratios))) if ratios else 1
+    factor = round(min(ratios)) if ratios else 1
+    return factor if factor > 1 and max(ratios) < 1.2 * factor else 1
 
 
 def _bytes(load: Operation) -> int:
