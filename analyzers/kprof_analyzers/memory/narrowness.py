@@ -1,35 +1,70 @@
 """Why a load from global memory is narrow, as far as its TTGIR tells."""
 
 import re
+from collections.abc import Sequence
 
 from kprof.inputs.mlir import Operation
-from kprof_analyzers.memory.addressing import address, element_bytes, strides
-from kprof_analyzers.memory.dataflow import argument, arguments, flow_of
+from kprof_analyzers.memory.addressing import address, element_bytes, strides, tile
+from kprof_analyzers.memory.dataflow import Dataflow, argument, arguments, flow_of
+from kprof_analyzers.memory.linear_layout import REGISTER, UnknownLayoutError, linear
 
 _DIVISIBLE = re.compile(r"%([\w$.-]+): [^{,]*\{[^}]*tt\.divisibility = (\d+)")
 # What a tile's number is computed with says nothing of the tile's first address, which is a multiple of its size.
 _ENDS = ("arith.divsi", "arith.remsi", "arith.minsi", "arith.maxsi", "tt.load", "tt.make_range")
 _ALIGNED = 16
+_DEPTH = 50
+# What one wavefront of 64 lanes fetches with a single wide load. Tiles below it are scales, indices, rows of maxima.
+_SMALL_BYTES = 1024
+_THIN = 4
+
+
+def loads_needed(loads: Sequence[Operation]) -> int:
+    """16-byte loads a lane that the tiles of these loads take at least: each is loaded on its own, by all wavefronts.
+
+    Zero where nothing can be gained: together they are no more than a wavefront fetches at once (a scale, an index, a
+    row of maxima), or a lane holds no more than 4 bytes of each.
+    """
+    module = loads[0].module
+    lanes = (module.num_warps or 4) * (module.threads_per_warp or 64)
+    sizes = [held.elements * (element_bytes(load) or 1) for load in loads if (held := tile(load)) is not None]
+    if sum(sizes) < _SMALL_BYTES or all(_bytes_held(load) <= _THIN for load in loads):
+        return 0
+    return sum(-(-size // (_ALIGNED * lanes)) for size in sizes)
+
+
+def _bytes_held(load: Operation) -> int:
+    """Bytes of the tile in the registers of a lane; as many as a wide load fetches where the layout is not known."""
+    held, size = tile(load), element_bytes(load) or 1
+    if held is None or held.layout is None:
+        return _ALIGNED
+    try:
+        layout = linear(held.layout, held.shape)
+    except UnknownLayoutError:
+        return _ALIGNED
+    return size << sum(any(basis) for basis in layout.bases[REGISTER])
 
 
 def reason_for(load: Operation) -> str | None:
     """One clause that says why; ``None`` when nothing can be said for sure.
 
-    In this order: no axis is contiguous in memory; a pointer or a stride is not known to be a multiple of 16; the mask
-    changes inside what could be one access.
+    In this order: no axis is contiguous in memory; rows are short; a pointer or a stride is not known to be a multiple
+    of 16; the mask changes inside what could be one access.
     """
-    found, size = strides(load), element_bytes(load)
+    found, size, held = strides(load), element_bytes(load), tile(load)
     if found and all(step is not None and step.value({}) != 1 for step in found.values()):
         steps = ", ".join(str(step) for step in found.values())
         return f"no axis is contiguous in memory (steps of {steps} elements)"
     if size is not None and size >= _ALIGNED:
         return None
+    axis = next((a for a, step in (found or {}).items() if step is not None and step.value({}) == 1), None)
+    if axis is not None and held is not None and size is not None and held.shape[axis] * size < _ALIGNED:
+        return f"rows of the tile have {held.shape[axis] * size} bytes"
     lacking = _not_divisible(load)
     if lacking:
         verb = "are" if len(lacking) > 1 else "is"
         return f"{' and '.join(lacking)} {verb} not known to be a multiple of {_ALIGNED}"
     mask = _mask(load)
-    if mask is not None and _varies(load, mask):
+    if mask is not None and _varies(load, mask, axis):
         return "its mask may change inside 16 bytes"
     return None
 
@@ -53,7 +88,34 @@ def _mask(load: Operation) -> str | None:
     return values[at] if at < len(values) else None
 
 
-def _varies(load: Operation, mask: str) -> bool:
-    """Whether a mask depends on the position along the tile: one that a scalar decides does not."""
+def _varies(load: Operation, mask: str, axis: int | None) -> bool:
+    """Whether a mask changes along the contiguous axis, or along any where that axis is not known."""
     flow = flow_of(load.module)
+    if axis is not None:
+        along = _axes(flow, mask)
+        if along is not None:
+            return axis in along
     return any(op.name == "tt.make_range" for op in flow.back(mask))
+
+
+def _axes(flow: Dataflow, value: str, depth: int = 0) -> set[int] | None:
+    """Axes of a tensor along which its elements differ; ``None`` where that cannot be followed."""
+    op = flow.producer(value)
+    if op is None or depth > _DEPTH:
+        return None
+    if op.name == "tt.make_range":
+        return {0}
+    if op.name in {"tt.splat", "arith.constant"}:
+        return set()
+    if op.name == "tt.expand_dims":
+        inner, at = _axes(flow, flow.inputs(op)[0], depth + 1), op.attributes.get("axis")
+        return {a + (a >= at) for a in inner} if inner is not None and isinstance(at, int) else None
+    if not op.name.startswith(("arith.", "tt.broadcast", "ttg.convert_layout")):
+        return None
+    found: set[int] = set()
+    for source in flow.inputs(op):
+        inner = _axes(flow, source, depth + 1)
+        if inner is None:
+            return None
+        found |= inner
+    return found

@@ -14,6 +14,8 @@ from kprof_analyzers.source_lines import location_of
 
 # A cache line is 128 bytes and is fetched in halves: a run shorter than this wastes what is fetched.
 _RUN_BYTES = 64
+# A bias, a scale, a row of maxima: a few lines, which stay in the L1 however they are read.
+_SMALL_BYTES = 4096
 
 
 class GappedGlobalAccess(Rule):
@@ -23,7 +25,7 @@ class GappedGlobalAccess(Rule):
     Follows the address arithmetic of each load in a loop to the distance between neighbours along each axis of the
     tile, and lays the register layout over it: how many bytes next to each other do the lanes of one wavefront read
     with one instruction? Reports runs shorter than 64 bytes where the tile would allow longer ones, and tiles that have
-    no axis along which memory is contiguous.
+    no axis along which memory is contiguous. Tiles below 4 KiB (a bias, scales) are left alone.
 
     ## Why it matters
     Memory and L2 deliver whole lines. What the lanes leave out was fetched all the same, and each line keeps the
@@ -52,7 +54,7 @@ class GappedGlobalAccess(Rule):
             place = str(location_of(load)[0])
             if load.loop is None or not found or held is None or not size or place in seen:
                 continue
-            if held.elements * size < 4 * _RUN_BYTES or None in found.values():
+            if held.elements * size < _SMALL_BYTES or None in found.values():
                 continue
             if any(extent > 1 and axis not in found for axis, extent in enumerate(held.shape)):
                 continue

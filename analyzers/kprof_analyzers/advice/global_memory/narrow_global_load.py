@@ -7,9 +7,10 @@ from typing import ClassVar
 from kprof.analysis import KernelFacts
 from kprof.findings import Finding, Severity
 from kprof.inputs.amdgcn import Instruction, InstructionClass, Loop, MemorySpace
+from kprof.inputs.mlir import Operation
 from kprof_analyzers.advice.rule import Rule
 from kprof_analyzers.memory.dataflow import global_loads
-from kprof_analyzers.memory.narrowness import reason_for
+from kprof_analyzers.memory.narrowness import loads_needed, reason_for
 from kprof_analyzers.scheduling.loops import own_instructions
 from kprof_analyzers.source_lines import busiest, location_of
 
@@ -25,7 +26,9 @@ class NarrowGlobalLoad(Rule):
 
     ## What it does
     Looks at the vector loads in each innermost loop. When one source line makes at least four loads of 4 bytes or less
-    a lane, it is reported with the widths found.
+    a lane, it is reported with the widths found. Where the TTGIR tells the tiles, some are left alone: those that are
+    no more than one wavefront fetches at once (scales, indices), those of which a lane holds no more than 4 bytes, and
+    those with no more loads than tiles of their size take.
 
     ## Why it matters
     A wavefront moves 16 bytes a lane with one `global_load_dwordx4` or `buffer_load_dwordx4`; in pieces of 2 or 4
@@ -33,8 +36,8 @@ class NarrowGlobalLoad(Rule):
 
     ## Evidence
     `widths`: bytes per lane to number of loads. `bytes_per_lane`: what the line loads in all. `loop`. `why`: what the
-    TTGIR tells of the cause: no contiguous axis, a pointer or stride that is not known to be a multiple of 16, or a
-    mask that changes inside 16 bytes; null where it tells nothing.
+    TTGIR tells of the cause: no contiguous axis, short rows, a pointer or stride that is not known to be a multiple of
+    16, or a mask that changes inside 16 bytes; null where it tells nothing.
 
     ## What to try
     Make contiguity visible: divisibility by 16 of strides and pointers (`tl.multiple_of`, `tl.max_contiguous`), the
@@ -68,9 +71,14 @@ class NarrowGlobalLoad(Rule):
             total = sum(width * count for width, count in widths.items())
             listed = ", ".join(f"{count} of {width} B" for width, count in sorted(widths.items()))
             place = busiest(loads)[0]
-            why = _why(facts, place)
+            tiles = _tiles(facts, place)
+            needed = max((loads_needed(found) for found in tiles), default=1)
+            if (tiles and len(loads) <= 2 * needed) or not needed:
+                continue
+            why = next(filter(None, (reason_for(load) for found in tiles for load in found)), None)
+            enough = max(needed, -(-total // _WIDEST))
             yield self.finding(
-                f"{len(loads)} loads a lane in loop {loop.header} ({listed}); {-(-total // _WIDEST)} of 16 B would do"
+                f"{len(loads)} loads a lane in loop {loop.header} ({listed}); {enough} of 16 B would do"
                 + (f": {why}" if why else ""),
                 at=place,
                 evidence={
@@ -82,16 +90,17 @@ class NarrowGlobalLoad(Rule):
             )
 
 
-def _why(facts: KernelFacts, place: Instruction | None) -> str | None:
-    """The cause, from the load of the same line in the TTGIR."""
+def _tiles(facts: KernelFacts, place: Instruction | None) -> list[list[Operation]]:
+    """The loads of the same line in the TTGIR, loop by loop."""
     where = location_of(place)[0] if place is not None else None
     if facts.ttgir is None or where is None:
-        return None
+        return []
+    by_loop: dict[int, list[Operation]] = defaultdict(list)
     for load in global_loads(facts.ttgir):
         line = location_of(load)[0]
         if load.loop is not None and line is not None and (line.file, line.line) == (where.file, where.line):
-            return reason_for(load)
-    return None
+            by_loop[load.loop].append(load)
+    return list(by_loop.values())
 
 
 def _is_plain_load(instruction: Instruction) -> bool:

@@ -46,7 +46,7 @@ class LdsBankConflicts(Rule):
         if facts.ttgir is None:
             raise NotCheckedError("there is no TTGIR")
         skipped = transposed_lines(facts.program)
-        by_line: dict[tuple[str, int], list[LdsAccess]] = defaultdict(list)
+        by_line: dict[tuple[str, int], dict[int, list[LdsAccess]]] = defaultdict(lambda: defaultdict(list))
         unknown: str | None = None
         for access in lds_accesses(facts.ttgir, facts.arch):
             place = location_of(access.operation)[0]
@@ -55,11 +55,13 @@ class LdsBankConflicts(Rule):
             if access.cost is None:
                 unknown = access.reason
                 continue
-            by_line[place.file, place.line].append(access)
+            by_line[place.file, place.line][access.operation.loop].append(access)
         if unknown and not by_line:
             raise NotCheckedError(unknown)
-        for accesses in by_line.values():
-            cost = sum((a.cost for a in accesses if a.cost is not None), BankCost(0, 0))
+        for loops in by_line.values():
+            # Two loops may share a line, such as the one with masks and the one without: the worse one counts.
+            accesses = max(loops.values(), key=lambda found: _cost(found).conflicts)
+            cost = _cost(accesses)
             if cost.conflicts >= max(_LEAST, _SHARE * cost.cycles):
                 yield self._report(accesses, cost)
 
@@ -78,3 +80,8 @@ class LdsBankConflicts(Rule):
                 "write": worst.write,
             },
         )
+
+
+def _cost(accesses: list[LdsAccess]) -> BankCost:
+    """All accesses of one line and loop."""
+    return sum((a.cost for a in accesses if a.cost is not None), BankCost(0, 0))
