@@ -18,6 +18,9 @@ JOURNAL = "journal"
 KERNELS = "kernels"
 RESULT = "result.json"
 METADATA = "kernel.json"
+WORK = ".work"
+"""Locks of the compiling processes; removed when the recording ends."""
+
 STAGES = ("ttir", "ttgir", "amdgcn")
 """Products of the compiler that a capture keeps, as ``kernel.<stage>``."""
 

@@ -1,0 +1,76 @@
+"""Doing something right after a module was imported, without importing it. Standard library only."""
+
+import importlib.util
+import sys
+from collections.abc import Callable, Sequence
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
+
+
+class AfterImport(MetaPathFinder):
+    """Calls a function after each of some modules was executed, once; at once for those that are there already."""
+
+    def __init__(self, actions: dict[str, Callable[[], None]]) -> None:
+        self.actions = dict(actions)
+        self._finding: set[str] = set()
+
+    def install(self) -> None:
+        """Start watching."""
+        for name in list(self.actions):
+            if name in sys.modules:
+                self.done(name)
+        sys.meta_path.insert(0, self)
+
+    def remove(self) -> None:
+        """Stop watching."""
+        if self in sys.meta_path:
+            sys.meta_path.remove(self)
+
+    def done(self, name: str) -> None:
+        """A module is there."""
+        action = self.actions.pop(name, None)
+        if action is not None:
+            action()
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """The spec that others find, with a loader that tells when it is done."""
+        del path, target
+        if fullname not in self.actions or fullname in self._finding:
+            return None
+        self._finding.add(fullname)
+        try:
+            spec = importlib.util.find_spec(fullname)
+        finally:
+            self._finding.discard(fullname)
+        if spec is not None and spec.loader is not None:
+            spec.loader = _Telling(spec.loader, self)
+        return spec
+
+
+class _Telling(Loader):
+    """A loader that reports, and otherwise is the one inside."""
+
+    def __init__(self, inner: Any, watcher: AfterImport) -> None:
+        self._inner = inner
+        self._watcher = watcher
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        """As the loader inside."""
+        made: ModuleType | None = self._inner.create_module(spec)
+        return made
+
+    def exec_module(self, module: ModuleType) -> None:
+        """As the loader inside; then the action."""
+        # Whoever asks the module for its loader afterwards must meet the real one.
+        if module.__spec__ is not None:
+            module.__spec__.loader = self._inner
+        module.__loader__ = self._inner
+        self._inner.exec_module(module)
+        self._watcher.done(module.__name__)

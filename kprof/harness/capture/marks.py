@@ -1,0 +1,69 @@
+"""Which CPU tensors stand for tensors on the GPU.
+
+A tensor "on the GPU" is a CPU tensor whose storage carries a mark. Everything inside torch then works as on the CPU:
+autograd, views, optimizers. Only what Python code asks of a tensor is answered otherwise. The mark sits on the
+storage's Python object, which lives as long as the storage, so views and gradients share it.
+"""
+
+from typing import Any
+
+_NAME = "_kprof_mark"
+
+
+class Mark:
+    """A storage stands for one on the GPU.
+
+    Attributes:
+        index: of the device.
+        unknown: a recorded kernel would have written it, or something was computed from such a value.
+    """
+
+    __slots__ = ("index", "unknown")
+
+    def __init__(self, index: int, *, unknown: bool = False) -> None:
+        self.index = index
+        self.unknown = unknown
+
+
+def storage(tensor: Any) -> Any:
+    """The storage of a tensor; ``None`` when it has none, as sparse ones."""
+    try:
+        return tensor.untyped_storage()
+    except (NotImplementedError, RuntimeError, AttributeError):
+        return None
+
+
+def mark_of(tensor: Any) -> Mark | None:
+    """The mark of a tensor's storage; ``None`` for a tensor on the CPU."""
+    return getattr(storage(tensor), _NAME, None)
+
+
+def mark(tensor: Any, index: int, *, unknown: bool = False) -> None:
+    """Let a tensor stand for one on the GPU."""
+    found = storage(tensor)
+    if found is None:
+        return
+    known = getattr(found, _NAME, None)
+    if known is None:
+        setattr(found, _NAME, Mark(index, unknown=unknown))
+    elif unknown:
+        known.unknown = True
+
+
+def mark_storage(found: Any, index: int) -> None:
+    """Let a storage stand for one on the GPU."""
+    setattr(found, _NAME, Mark(index))
+
+
+def cuda_index(device: Any, current: int) -> int | None:
+    """The index of a device as a program names it; ``None`` when it names the CPU or no device."""
+    if device is None or isinstance(device, bool):
+        return None
+    if isinstance(device, int):
+        return device
+    if isinstance(device, str):
+        kind, _, index = device.partition(":")
+        return (int(index) if index.isdigit() else current) if kind == "cuda" else None
+    if getattr(device, "type", None) != "cuda":
+        return None
+    return current if device.index is None else int(device.index)

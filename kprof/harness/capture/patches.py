@@ -1,0 +1,32 @@
+"""Replacing attributes of foreign modules so that everything can be put back. Standard library only."""
+
+from collections.abc import Mapping
+from typing import Any
+
+_ABSENT = object()
+
+
+class Patches:
+    """What was replaced, with what was there."""
+
+    def __init__(self) -> None:
+        self._undo: list[tuple[Any, str, Any]] = []
+
+    def set(self, owner: Any, name: str, value: Any) -> None:
+        """Set an attribute; one that was only inherited is removed again later."""
+        self._undo.append((owner, name, vars(owner).get(name, _ABSENT)))
+        setattr(owner, name, value)
+
+    def update(self, owner: Any, values: Mapping[str, Any]) -> None:
+        """Set several attributes."""
+        for name, value in values.items():
+            self.set(owner, name, value)
+
+    def undo(self) -> None:
+        """Put everything back, last first."""
+        while self._undo:
+            owner, name, before = self._undo.pop()
+            if before is _ABSENT:
+                delattr(owner, name)
+            else:
+                setattr(owner, name, before)

@@ -1,0 +1,140 @@
+"""The recording of a process, from its start to its end. Imports neither torch nor Triton by itself."""
+
+import atexit
+import contextlib
+import os
+import sys
+import types
+from collections.abc import Callable
+from typing import Any
+
+from kprof.harness.capture.compiler import Compiler
+from kprof.harness.capture.imports import AfterImport
+from kprof.harness.capture.patches import Patches
+from kprof.harness.capture.recorder import Recorder
+from kprof.harness.capture.settings import VARIABLE, Settings, from_json
+
+_ACTIVE: list["Session"] = []
+
+
+def start_from_environment() -> None:
+    """Record this process to its end, when its environment says so."""
+    text = os.environ.get(VARIABLE)
+    if not text or _ACTIVE:
+        return
+    try:
+        settings = from_json(text)
+    except (ValueError, TypeError, KeyError):
+        print(f"kprof capture: {VARIABLE} is damaged: this process is not recorded", file=sys.stderr)
+        return
+    session = Session(settings)
+    session.start()
+    atexit.register(session.finish)
+    _watch_exceptions(session)
+
+
+class Session:
+    """Everything that is changed in a process while it is recorded.
+
+    Args:
+        settings: how to record.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.recorder = Recorder(settings)
+        self.patches = Patches()
+        self.interrupted = False
+        self._closing: list[Callable[[], None]] = []
+        self._watcher = AfterImport({"torch": self._torch, "triton": self._triton})
+        self._stream: Callable[[int], int] = lambda _device: 0
+        self._device: Callable[[], int] = lambda: 0
+        self._executes = False
+
+    def start(self) -> None:
+        """Start recording; Triton and torch are changed when they are imported."""
+        _ACTIVE.append(self)
+        if not _HOOKED:
+            _HOOKED.append(True)
+            os.register_at_fork(after_in_child=_after_fork)
+        # Triton decides at import whether its library can be compiled.
+        os.environ.pop("TRITON_INTERPRET", None)
+        self._watcher.install()
+
+    def finish(self) -> None:
+        """Wait for the compiles and put everything back."""
+        if self not in _ACTIVE:
+            return
+        _ACTIVE.remove(self)
+        self._watcher.remove()
+        while self._closing:
+            self._closing.pop()()
+        self.patches.undo()
+        self.recorder.forget()
+        waiting = self.recorder.compiler.unfinished
+        if waiting > 2 * self.settings.jobs and not self.interrupted:
+            print(f"kprof capture: compiling {waiting} more kernels", file=sys.stderr)
+        try:
+            self.recorder.finish("interrupted" if self.interrupted else "exit")
+        except KeyboardInterrupt:
+            self.recorder.finish("interrupted")
+            raise
+
+    def _torch(self) -> None:
+        import torch
+
+        real = torch.version.hip is not None and torch.cuda.is_available()
+        self._executes = self.settings.execute and real
+        if self._executes:
+            return
+        from kprof.harness.capture.torch_device import Device
+
+        device = Device(self.settings.device, self.recorder, self.patches)
+        device.install()
+        self._closing.append(device.remove)
+        self._stream, self._device = device.raw_stream, device.current_index
+
+    def _triton(self) -> None:
+        from kprof.harness.capture import triton_hooks
+
+        # A driver asks torch for everything: torch decides whether there is a device.
+        if self.settings.execute and "torch" not in sys.modules:
+            with contextlib.suppress(ImportError):
+                __import__("torch")
+        if self._executes:
+            triton_hooks.observe(self.recorder, self.patches)
+            return
+        triton_hooks.replace(self.recorder, self.patches, self._device, self._stream)
+
+
+_HOOKED: list[bool] = []
+
+
+def _after_fork() -> None:
+    """In a copy of a recorded process, unless it was made for a compile."""
+    if Compiler.forking or not _ACTIVE:
+        return
+    session = _ACTIVE[-1]
+    session.recorder.after_fork()
+    # multiprocessing leaves without atexit, and calls what is registered with it instead.
+    util = sys.modules.get("multiprocessing.util")
+    if util is not None:
+        util.register_after_fork(session, _finish_with_multiprocessing)
+
+
+def _finish_with_multiprocessing(session: Session) -> None:
+    from multiprocessing.util import Finalize
+
+    Finalize(session, session.finish, exitpriority=-100)
+
+
+def _watch_exceptions(session: Session) -> None:
+    """Ctrl-C must not wait for compiles: note it when it ends the program."""
+    before = sys.excepthook
+
+    def hook(kind: type[BaseException], error: BaseException, trace: types.TracebackType | None) -> Any:
+        if issubclass(kind, KeyboardInterrupt):
+            session.interrupted = True
+        return before(kind, error, trace)
+
+    sys.excepthook = hook

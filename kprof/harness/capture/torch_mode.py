@@ -1,0 +1,129 @@
+"""Operators of torch while a program is recorded: those for the GPU run on the CPU and mark what they make."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from kprof.harness.capture.marks import cuda_index, mark, mark_of, storage
+
+if TYPE_CHECKING:
+    from kprof.harness.capture.recorder import Recorder
+
+_READS = {
+    "aten::_local_scalar_dense": "item",
+    "aten::nonzero": "nonzero",
+    "aten::masked_select": "masked_select",
+    "aten::_unique2": "unique",
+    "aten::equal": "equal",
+}
+
+
+def make_mode(recorder: "Recorder", current: Callable[[], int]) -> Any:
+    """A dispatch mode that redirects what is for the GPU.
+
+    Args:
+        recorder: is told when a value is looked at that was not computed.
+        current: gives the index of the current device.
+    """
+    import torch
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    tensor_type = torch.Tensor
+    cpu = torch.device("cpu")
+
+    class RedirectMode(TorchDispatchMode):  # type: ignore[misc]
+        """Sees every operator that reaches a backend."""
+
+        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            del types
+            kwargs = kwargs or {}
+            marked, unknown = _inputs(args, kwargs, tensor_type)
+            index = marked
+            if "device" in kwargs and kwargs["device"] is not None:
+                index = cuda_index(kwargs["device"], current())
+                if index is not None:
+                    kwargs = {**kwargs, "device": cpu}
+            schema = func._schema  # noqa: SLF001
+            name = schema.name
+            if unknown and (name in _READS or (name == "aten::_to_copy" and index is None)):
+                recorder.read(_READS.get(name, "to cpu"))
+            out = _run(func, args, kwargs)
+            if schema.is_mutable:
+                _after_change(out, args, index, unknown, recorder, name)
+            elif index is not None:
+                if name.startswith(("aten::empty", "aten::new_empty")):
+                    # What a kernel would fill must at least be the same each time.
+                    out.zero_()
+                _mark_all(out, index, tensor_type, unknown=unknown)
+            return out
+
+    return RedirectMode()
+
+
+def _after_change(out: Any, args: Any, index: int | None, unknown: bool, recorder: "Recorder", name: str) -> None:
+    """Marks after an operator that changes its arguments: a CPU tensor stays one, whatever was copied into it."""
+    import torch
+
+    tensors = [item for value in args for item in (value if isinstance(value, list | tuple) else (value,))]
+    tensors = [item for item in tensors if isinstance(item, torch.Tensor)]
+    plain = {id(storage(item)) for item in tensors if mark_of(item) is None}
+    if unknown and name == "aten::copy_" and tensors and mark_of(tensors[0]) is None:
+        recorder.read("to cpu")
+    if unknown:
+        for item in tensors[:1] if name.endswith("_") and "foreach" not in name else tensors:
+            found = mark_of(item)
+            if found is not None:
+                found.unknown = True
+    made = out if isinstance(out, list | tuple) else (out,)
+    for item in made:
+        if index is not None and isinstance(item, torch.Tensor) and id(storage(item)) not in plain:
+            mark(item, index, unknown=unknown)
+
+
+def _inputs(args: Any, kwargs: Any, tensor_type: type) -> tuple[int | None, bool]:
+    """Index of the device that the arguments are on, and whether one of them holds what was not computed."""
+    index, unknown = None, False
+    for value in (*args, *kwargs.values()):
+        items = value if isinstance(value, list | tuple) else (value,)
+        for item in items:
+            if isinstance(item, tensor_type):
+                found = mark_of(item)
+                if found is not None:
+                    index = found.index
+                    unknown = unknown or found.unknown
+    return index, unknown
+
+
+def _mark_all(out: Any, index: int, tensor_type: type, *, unknown: bool) -> None:
+    if isinstance(out, tensor_type):
+        mark(out, index, unknown=unknown)
+    elif isinstance(out, list | tuple):
+        for item in out:
+            _mark_all(item, index, tensor_type, unknown=unknown)
+
+
+def _run(func: Any, args: Any, kwargs: Any) -> Any:
+    """The operator on the CPU; where the CPU has none for these types, its result's shape with zeros."""
+    try:
+        return func(*args, **kwargs)
+    except NotImplementedError:
+        return _zeros(func, args, kwargs)
+    except RuntimeError as error:
+        if "not implemented for" not in str(error):
+            raise
+        return _zeros(func, args, kwargs)
+
+
+def _zeros(func: Any, args: Any, kwargs: Any) -> Any:
+    import torch
+    from torch.utils._pytree import tree_map_only
+
+    def to_meta(tensor: Any) -> Any:
+        return torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device="meta")
+
+    meta_args, meta_kwargs = tree_map_only(torch.Tensor, to_meta, (args, kwargs))
+    if "device" in meta_kwargs:
+        meta_kwargs = {**meta_kwargs, "device": torch.device("meta")}
+    out = func(*meta_args, **meta_kwargs)
+    return tree_map_only(
+        torch.Tensor, lambda t: torch.empty_strided(t.shape, t.stride(), dtype=t.dtype, device="cpu").zero_(), out
+    )

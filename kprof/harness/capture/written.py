@@ -1,0 +1,101 @@
+"""Which arguments a Triton kernel may write to, as far as its source tells."""
+
+import ast
+from typing import Any
+
+_WRITES = frozenset(
+    {
+        "store",
+        "atomic_add",
+        "atomic_max",
+        "atomic_min",
+        "atomic_cas",
+        "atomic_xchg",
+        "atomic_and",
+        "atomic_or",
+        "atomic_xor",
+    }
+)
+_READS = frozenset(
+    {
+        "load",
+        "make_block_ptr",
+        "advance",
+        "make_tensor_descriptor",
+        "arange",
+        "program_id",
+        "cdiv",
+        "zeros",
+        "full",
+        "where",
+        "dot",
+        "multiple_of",
+        "max_contiguous",
+        "to",
+        "cast",
+    }
+)
+_ATTRIBUTE = "kprof_written"
+
+
+def written_arguments(function: Any) -> frozenset[str] | None:
+    """Names of the arguments through which a kernel may write; ``None`` when that is not known.
+
+    A name counts as derived from an argument when it is assigned from an expression with the argument in it. A pointer
+    that is handed to a helper counts as written, since the helper is not looked into.
+    """
+    known = function.__dict__.get(_ATTRIBUTE, False)
+    if known is not False:
+        return known  # type: ignore[no-any-return]
+    try:
+        tree = function.parse().body[0]
+        names = [parameter.name for parameter in function.params]
+        found: frozenset[str] | None = _written(tree, names)
+    except (AttributeError, IndexError, SyntaxError, AssertionError):
+        found = None
+    function.__dict__[_ATTRIBUTE] = found
+    return found
+
+
+def _written(tree: ast.AST, names: list[str]) -> frozenset[str]:
+    origin: dict[str, set[str]] = {name: {name} for name in names}
+    # Pointers move in loops: what a name is derived from needs a second look at the lines before.
+    for _ in range(2):
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign) and node.value is not None:
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                sources = _origins(node.value, origin)
+                for target in targets:
+                    for name in (n.id for n in ast.walk(target) if isinstance(n, ast.Name)):
+                        origin.setdefault(name, set()).update(sources)
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call):
+            continue
+        callee = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        if callee in _WRITES and isinstance(node.func, ast.Attribute):
+            # tl.store(pointer, ...) and descriptor.store(...)
+            found |= _origins(node.args[0] if node.args else node, origin) | _origins(node.func.value, origin)
+        elif callee not in _READS and not _is_language(node.func):
+            for argument in (*node.args, *(keyword.value for keyword in node.keywords)):
+                found |= _origins(argument, origin)
+    return frozenset(found)
+
+
+def _origins(node: ast.AST, origin: dict[str, set[str]]) -> set[str]:
+    """Arguments that an expression is made from; what is loaded is a value and no pointer."""
+    if isinstance(node, ast.Call):
+        callee = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+        if callee == "load":
+            return set()
+    found: set[str] = set()
+    if isinstance(node, ast.Name):
+        found |= origin.get(node.id, set())
+    for child in ast.iter_child_nodes(node):
+        found |= _origins(child, origin)
+    return found
+
+
+def _is_language(node: ast.AST) -> bool:
+    """``tl.something``: Triton's own functions write only through those that are known to."""
+    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in {"tl", "libdevice"}
