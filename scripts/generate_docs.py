@@ -5,7 +5,6 @@ Run ``make docs`` after a change; a test fails when the files are stale.
 
 import json
 import sys
-from inspect import cleandoc
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -14,16 +13,19 @@ sys.path[:0] = [str(ROOT), str(ROOT / "analyzers")]
 
 def generated() -> dict[Path, str]:
     """Path to content of every generated file."""
+    from kprof.cli._rules import all_rules
+    from kprof.reporters.diff_json import schema as diff_schema
     from kprof.reporters.json_document import schema
-    from kprof_analyzers.advice import rules
 
-    files = {ROOT / "docs/schema/report-1.json": json.dumps(schema(), indent=2) + "\n"}
-    index = ["# Rules", "", "Each rule's page is its docstring; `kprof rules explain KP101` prints the same.", ""]
+    schemas = {"report-1": schema(), "diff-1": diff_schema()}
+    files = {ROOT / f"docs/schema/{name}.json": json.dumps(each, indent=2) + "\n" for name, each in schemas.items()}
+    index = ["# Rules", "", "`kprof rules explain KP101` prints a rule's page.", ""]
+    index += ["KP0: the gate and ignores. KP1 to KP6: kernels. KP7: tuned-configuration files.", ""]
     index += ["| rule | name | severity |", "|---|---|---|"]
-    for rule in rules():
+    for rule in all_rules():
         page = f"{rule.id}-{rule.name}.md"
         index.append(f"| [{rule.id}]({page}) | {rule.name} | {rule.severity.value} |")
-        files[ROOT / "docs/rules" / page] = f"# {rule.id} {rule.name}\n\n{cleandoc(type(rule).__doc__ or '')}\n"
+        files[ROOT / "docs/rules" / page] = f"# {rule.id} {rule.name}\n\n{rule.help}\n"
     files[ROOT / "docs/rules/README.md"] = "\n".join(index) + "\n"
     return files
 

@@ -1,5 +1,6 @@
 """Fixtures for all tests."""
 
+import json
 import os
 import shutil
 import sys
@@ -7,6 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -77,3 +79,12 @@ def shared() -> Path:
     if not SHARED.is_dir():
         pytest.skip("the published sample files are not beside this checkout")
     return SHARED
+
+
+@pytest.fixture(scope="session")
+def sarif_schema() -> Any:
+    """The official SARIF schema, which is not part of this repository: ``$KPROF_SARIF_SCHEMA``, or beside it."""
+    path = Path(os.environ.get("KPROF_SARIF_SCHEMA", SHARED / "formats" / "sarif-schema-2.1.0.json"))
+    if not path.is_file():
+        pytest.skip("KPROF_SARIF_SCHEMA does not name the official sarif-schema-2.1.0.json")
+    return json.loads(path.read_text(encoding="utf-8"))

@@ -17,6 +17,18 @@ _IGNORE = re.compile(r"#\s*kprof:\s*ignore\[([A-Za-z0-9_,\s-]+)\]\s*(.*)$")
 _SUFFIXES = {".py", ".hip", ".cpp", ".cu", ".h", ".hpp"}
 _MAX_BYTES = 4 * 1024 * 1024
 UNNEEDED = "KP001"
+UNNEEDED_IGNORE = (
+    UNNEEDED,
+    "unneeded-ignore",
+    Severity.NOTE,
+    (
+        "An ignore comment silences nothing.\n\n"
+        "`# kprof: ignore[KP101] reason` silences that rule on its line. Here the rule found nothing on the line, with "
+        "what was compiled. Remove the comment, so that it does not hide the next one; when it is needed with another "
+        "architecture or configuration only, leave it."
+    ),
+)
+"""Identifier, name, severity and explanation of what an ignore that silences nothing is reported as."""
 
 
 @dataclass(frozen=True)
@@ -65,9 +77,9 @@ def apply(findings: Sequence[Finding], program: Kernel) -> tuple[list[Finding], 
 
 def _unneeded(ignore: Ignore) -> Finding:
     return Finding(
-        rule=UNNEEDED,
-        name="unneeded-ignore",
-        severity=Severity.NOTE,
+        rule=UNNEEDED_IGNORE[0],
+        name=UNNEEDED_IGNORE[1],
+        severity=UNNEEDED_IGNORE[2],
         message=f"ignore[{', '.join(ignore.rules)}] silences nothing",
         location=Location(file=ignore.file, line=ignore.line),
     )

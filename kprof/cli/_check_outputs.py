@@ -4,14 +4,12 @@ import os
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from inspect import cleandoc
 from pathlib import Path
-from typing import TextIO
+from typing import Literal, TextIO
 
 from kprof.cli.common import log, write_output
 from kprof.errors import KprofError
 from kprof.report import Report
-from kprof.reporters._gate_words import RuleHelp
 from kprof.reporters.interface import Reporter
 
 _SUMMARY_CHARACTERS = 250_000
@@ -29,6 +27,7 @@ class Outputs:
         quiet: only the verdict on the terminal.
         verbose: more on the terminal.
         no_color: no colours there.
+        terminal: what is shown there: ``check`` for kernels, ``lint`` for configuration files.
     """
 
     files: Mapping[str, str | None]
@@ -37,6 +36,7 @@ class Outputs:
     quiet: bool = False
     verbose: int = 0
     no_color: bool = False
+    terminal: Literal["check", "lint"] = "check"
 
     def write(self, report: Report) -> None:
         """Write everything.
@@ -57,9 +57,10 @@ class Outputs:
 
     def _reporter(self, name: str) -> Reporter:
         if name == "sarif":
+            from kprof.cli._rules import all_rules
             from kprof.reporters.sarif import SarifReporter
 
-            return SarifReporter(rule_help(), suppressed=self.sarif_suppressed)
+            return SarifReporter(all_rules(), suppressed=self.sarif_suppressed)
         if name == "junit":
             from kprof.reporters.junit import JUnitReporter
 
@@ -94,16 +95,14 @@ class Outputs:
         if self.quiet:
             print(report.verdict.summary)
             return
+        colour = sys.stdout.isatty() and not self.no_color and "NO_COLOR" not in os.environ
+        sys.stdout.write(self._text(colour).render(report))
+
+    def _text(self, colour: bool) -> Reporter:
+        if self.terminal == "lint":
+            from kprof.reporters.lint_text import LintTextReporter
+
+            return LintTextReporter(colour=colour, verbose=self.verbose)
         from kprof.reporters.check_text import CheckTextReporter
 
-        colour = sys.stdout.isatty() and not self.no_color and "NO_COLOR" not in os.environ
-        sys.stdout.write(CheckTextReporter(colour=colour, verbose=self.verbose).render(report))
-
-
-def rule_help() -> list[RuleHelp]:
-    """Every rule with its explanation: the analyzers' from their docstrings, and the gate's own."""
-    from kprof.gate.rules import GATE_RULES
-    from kprof_analyzers.advice import rules
-
-    found = [RuleHelp(r.id, r.name, r.severity, cleandoc(type(r).__doc__ or r.name)) for r in rules()]
-    return [*found, *(RuleHelp(r.id, r.name, r.severity, r.help) for r in GATE_RULES)]
+        return CheckTextReporter(colour=colour, verbose=self.verbose)

@@ -15,13 +15,13 @@ app = typer.Typer(no_args_is_help=True)
 @app.command("list")
 def list_rules(json: JsonOption = None, no_color: NoColorOption = False) -> None:
     """Every rule with its severity and what it looks for."""
-    from kprof_analyzers.advice import rules
+    from kprof.cli._rules import all_rules
 
-    found = rules()
+    found = all_rules()
     if json:
         import msgspec
 
-        rows = [{"rule": r.id, "name": r.name, "severity": r.severity.value, "summary": summary(r)} for r in found]
+        rows = [{"rule": r.id, "name": r.name, "severity": r.severity.value, "summary": r.summary} for r in found]
         write_output(json, msgspec.json.format(msgspec.json.encode(rows), indent=2).decode())
         return
     from rich.table import Table
@@ -30,27 +30,20 @@ def list_rules(json: JsonOption = None, no_color: NoColorOption = False) -> None
     for heading in ("rule", "name", "severity", "looks for"):
         table.add_column(heading, no_wrap=heading != "looks for")
     for rule in found:
-        table.add_row(rule.id, rule.name, rule.severity.value, summary(rule))
+        table.add_row(rule.id, rule.name, rule.severity.value, rule.summary)
     terminal(no_color=no_color).print(table)
-    print(f"{len(found)} rules; kprof rules explain {found[0].id} tells more about one")
+    print(f"{len(found)} rules; kprof rules explain KP301 tells more about one")
 
 
 @app.command()
 def explain(rule: Annotated[str, typer.Argument(help="Identifier or name: KP101 or narrow-global-load.")]) -> None:
     """What a rule looks for, why it matters, and what to try."""
-    from inspect import cleandoc
+    from kprof.cli._rules import all_rules
 
-    from kprof_analyzers.advice import rules
-
-    found = {r.id: r for r in rules()}
-    by_name = {r.name: r for r in rules()}
+    found = {r.id: r for r in all_rules()}
+    by_name = {r.name: r for r in found.values()}
     chosen = found.get(rule.upper()) or by_name.get(rule.lower())
     if chosen is None:
         raise KprofError(f"no rule {rule!r}{near(rule, [*found, *by_name])}", hint="kprof rules list shows all rules")
     print(f"{chosen.id} {chosen.name} ({chosen.severity.value})\n")
-    print(cleandoc(type(chosen).__doc__ or ""))
-
-
-def summary(rule: object) -> str:
-    """First sentence of a rule's docstring."""
-    return (type(rule).__doc__ or "").strip().split("\n")[0]
+    print(chosen.help)

@@ -1,7 +1,5 @@
 """A small repository with one kernel under the gate."""
 
-import json
-import os
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -77,13 +75,3 @@ def repository(tmp_path, monkeypatch) -> Repository:
     monkeypatch.chdir(made.root)
     monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
     return made
-
-
-@pytest.fixture(scope="session")
-def sarif_schema() -> dict:
-    """The official schema, which is not part of this repository."""
-    beside = Path(__file__).resolve().parents[3] / "shared" / "formats" / "sarif-schema-2.1.0.json"
-    path = Path(os.environ.get("KPROF_SARIF_SCHEMA", beside))
-    if not path.is_file():
-        pytest.skip("KPROF_SARIF_SCHEMA does not name the official sarif-schema-2.1.0.json")
-    return json.loads(path.read_text(encoding="utf-8"))

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -92,7 +93,7 @@ def test_gitlab_job_writes_what_it_promises(repository, program):
 @pytest.mark.triton
 def test_hook_runs_where_it_is_installed(repository, program):
     """The hook's entry needs no file names and gives the gate's exit code."""
-    (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
+    hook = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())[0]
     assert hook["pass_filenames"] is False
     path = f"{program.parent}{os.pathsep}{os.environ['PATH']}"
     assert bash(f"{hook['entry']} --update-baseline && {hook['entry']}", repository.root, PATH=path).returncode == 0
@@ -100,3 +101,17 @@ def test_hook_runs_where_it_is_installed(repository, program):
     ran = bash(hook["entry"], repository.root, PATH=path)
     assert ran.returncode == 1
     assert "KP101" in ran.stdout
+
+
+def test_hook_for_configurations_takes_file_names(tmp_path, program):
+    """The second hook is given the files that its pattern matches, and fails on a mistake in one."""
+    hook = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())[1]
+    name = "gfx942-GEMM-A16W16.json"
+    assert re.search(hook["files"], f"configs/{name}")
+    assert re.search(hook["files"], "E=8,N=128,device_name=AMD_Instinct_MI300X.json")
+    assert not re.search(hook["files"], "package.json")
+    (tmp_path / name).write_text('{"any": {"num_warps": 4,}}')
+    path = f"{program.parent}{os.pathsep}{os.environ['PATH']}"
+    ran = bash(f"{hook['entry']} {name}", tmp_path, PATH=path)
+    assert ran.returncode == 1
+    assert "KP701" in ran.stdout

@@ -1,0 +1,19 @@
+"""Every rule that kprof can report, wherever it is judged."""
+
+from inspect import cleandoc
+
+from kprof.reporters._gate_words import RuleHelp
+
+
+def all_rules() -> list[RuleHelp]:
+    """The analyzers' rules, the gate's own and those of configuration files, ordered by identifier."""
+    from kprof.gate.rules import GATE_RULES
+    from kprof.tuning.configs.checks import checks
+    from kprof_analyzers.advice import rules
+    from kprof_analyzers.suppressions import UNNEEDED_IGNORE
+
+    found = [RuleHelp(r.id, r.name, r.severity, cleandoc(type(r).__doc__ or r.name)) for r in rules()]
+    found += [RuleHelp(c.id, c.name, c.severity, cleandoc(type(c).__doc__ or c.name)) for c in checks()]
+    found += [RuleHelp(r.id, r.name, r.severity, r.help) for r in GATE_RULES]
+    found.append(RuleHelp(*UNNEEDED_IGNORE))
+    return sorted(found, key=lambda rule: rule.id)

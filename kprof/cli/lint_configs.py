@@ -1,0 +1,154 @@
+"""``kprof lint-configs``: tuned-configuration files of AITER, vLLM and SGLang, and lists of ``triton.Config``."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kprof.cli.common import (
+    JobsOption,
+    JsonOption,
+    NoColorOption,
+    QuietOption,
+    ShapeOption,
+    VerboseOption,
+    assignments,
+    listed,
+    log,
+)
+from kprof.errors import KprofError, near
+
+HELP = "Check tuned-configuration files (AITER, vLLM, SGLang, triton.Config)."
+
+_EXIT = {"ok": 0, "regression": 1, "cannot_tell": 2}
+
+
+def command(
+    paths: Annotated[
+        list[str], typer.Argument(metavar="PATH...", help="Files, or folders that are searched for such files.")
+    ],
+    arch: Annotated[
+        str | None,
+        typer.Option("--arch", "-a", help="The GPU of files that do not say for which one they are.", metavar="ARCH"),
+    ] = None,
+    compile_: Annotated[
+        bool, typer.Option("--compile", help="Compile the kernel for each bucket, where the kernel is known.")
+    ] = False,
+    kernel: Annotated[
+        str | None,
+        typer.Option("--kernel", help="The kernel to compile: a bundled one or FILE.py::FUNCTION.", metavar="TARGET"),
+    ] = None,
+    rename: Annotated[
+        list[str],
+        typer.Option(
+            "--map", help="Knobs under the kernel's names: BLOCK_SIZE_M=BLOCK_M. Empty: left out.", metavar="K=V"
+        ),
+    ] = [],
+    case: Annotated[str | None, typer.Option("--case", help="One of the kernel's named shapes.")] = None,
+    shape: ShapeOption = [],
+    signature: Annotated[
+        str | None, typer.Option("--signature", help="Argument types of a kernel without cases.")
+    ] = None,
+    constexpr: Annotated[
+        list[str], typer.Option("--constexpr", help="Compile-time arguments that are no knobs.", metavar="K=V,...")
+    ] = [],
+    ignore: Annotated[
+        str, typer.Option("--ignore", help="Rules to leave out, by identifier or name.", metavar="RULE[,RULE]")
+    ] = "",
+    fail_on: Annotated[
+        str, typer.Option("--fail-on", help="Exit with 1 on a finding this bad: note, warning, error or never.")
+    ] = "warning",
+    json: JsonOption = None,
+    sarif: Annotated[str | None, typer.Option("--sarif", help="Write SARIF 2.1.0.", metavar="PATH")] = None,
+    junit: Annotated[str | None, typer.Option("--junit", help="Write JUnit XML.", metavar="PATH")] = None,
+    gitlab: Annotated[
+        str | None, typer.Option("--gitlab", help="Write a GitLab code quality report.", metavar="PATH")
+    ] = None,
+    markdown: Annotated[
+        str | None, typer.Option("--markdown", help="Write Markdown for a comment.", metavar="PATH")
+    ] = None,
+    github: Annotated[
+        bool, typer.Option("--github", help="Print annotations, and write $GITHUB_STEP_SUMMARY when it is set.")
+    ] = False,
+    jobs: JobsOption = 0,
+    verbose: VerboseOption = 0,
+    quiet: QuietOption = False,
+    no_color: NoColorOption = False,
+) -> None:
+    """Check tuned-configuration files: their text, their keys, what the GPU has, which buckets are ever used.
+
+    Files are only read, Python files too. With --compile each bucket is compiled as well; no GPU is used.
+
+    Exit codes: 0 fine, 1 a finding at or above --fail-on, 2 cannot tell.
+    """
+    from kprof.cli._check_outputs import Outputs
+    from kprof.cli._lint_compile import Choice, compiled
+    from kprof.cli._lint_report import document
+    from kprof.tuning.configs.devices import architecture
+    from kprof.tuning.configs.lint import lint
+    from kprof.tuning.configs.reading import gather
+
+    left_out = _rules(ignore)
+    names = {name: to or None for name, to in _renamed(rename).items()}
+    if fail_on not in {"note", "warning", "error", "never"}:
+        raise KprofError(f"--fail-on takes note, warning, error or never, got {fail_on!r}")
+    assumed = None if arch is None else architecture(arch)
+    found = gather([str(Path(path).absolute()) for path in paths])
+    for problem in found.problems:
+        log(f"kprof: {problem}")
+    choice: Choice | None = None
+    if compile_ or kernel is not None:
+        choice = Choice(
+            kernel=kernel,
+            rename=names,
+            case=case,
+            shape=assignments(shape, "--shape"),
+            signature=signature,
+            constexprs=assignments(constexpr, "--constexpr"),
+        )
+    tried = None if choice is None else compiled(found.files, choice, assumed, jobs)
+    entries = lint(found.files, assumed, None if tried is None else tried.buckets)
+    report = document(entries, found, tried, left_out, fail_on)
+    outputs = Outputs(
+        files={"json": json, "sarif": sarif, "junit": junit, "gitlab": gitlab, "markdown": markdown},
+        github=github,
+        quiet=quiet,
+        verbose=verbose,
+        no_color=no_color,
+        terminal="lint",
+    )
+    outputs.write(report)
+    raise typer.Exit(_EXIT[report.verdict.status])
+
+
+def _rules(text: str) -> set[str]:
+    """Identifiers and names of rules that are left out.
+
+    Raises:
+        KprofError: one is not known.
+    """
+    from kprof.tuning.configs.checks import checks
+
+    by_name = {check.name: check.id for check in checks()}
+    chosen = set()
+    for word in listed(text):
+        rule = by_name.get(word.lower(), word.upper())
+        if rule not in by_name.values():
+            raise KprofError(f"--ignore: no rule {word!r}{near(word, [*by_name, *by_name.values()])}")
+        chosen.add(rule)
+    return chosen
+
+
+def _renamed(items: list[str]) -> dict[str, str]:
+    """``--map``: the configuration's knob to the kernel's; to nothing for one that is left out.
+
+    Raises:
+        KprofError: an item has no ``=``.
+    """
+    result = {}
+    for part in (piece.strip() for item in items for piece in item.split(",")):
+        name, equals, to = part.partition("=")
+        if not equals or not name.strip():
+            raise KprofError(f"--map takes KNOB=NAME, got {part!r}")
+        result[name.strip()] = to.strip()
+    return result

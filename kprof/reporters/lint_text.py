@@ -1,0 +1,74 @@
+"""Findings on files, on the terminal: a block for each file, the verdict last."""
+
+from collections.abc import Sequence
+
+from kprof.findings import Location
+from kprof.report import KernelReport, Report
+from kprof.reporters._gate_words import Item, items, printable
+
+_COLOUR = {"error": "31;1", "warning": "33", "note": "36"}
+_VERDICT = {"ok": "32", "regression": "31;1", "cannot_tell": "33;1"}
+_MOST = 10
+
+
+class LintTextReporter:
+    """The file's path, then ``line:column  severity  rule  message``, in the file's order.
+
+    Args:
+        colour: ANSI colours.
+        verbose: 0 leaves out findings that are only notes, 1 shows everything.
+    """
+
+    def __init__(self, *, colour: bool = False, verbose: int = 0) -> None:
+        self._colour = colour
+        self._verbose = verbose
+
+    def render(self, report: Report) -> str:
+        """See :class:`kprof.reporters.interface.Reporter`."""
+        lines: list[str] = []
+        hidden = 0
+        by_kernel: dict[int, list[Item]] = {}
+        for item in items(report):
+            by_kernel.setdefault(id(item.kernel), []).append(item)
+        for kernel in report.kernels:
+            found = by_kernel.get(id(kernel), [])
+            shown = [item for item in found if self._verbose or item.finding.severity.value != "note"]
+            hidden += len(found) - len(shown)
+            notes = kernel.notes if self._verbose else []
+            if shown or notes:
+                lines += self._block(kernel, sorted(shown, key=_place), notes)
+        if hidden:
+            lines.append(f"notes: {hidden}; -v shows them")
+        lines += [printable(note) for note in report.notes]
+        return "\n".join([*lines, self._paint(report.verdict.summary, _VERDICT[report.verdict.status])]) + "\n"
+
+    def _block(self, kernel: KernelReport, found: Sequence[Item], notes: Sequence[str]) -> list[str]:
+        path = kernel.source.file if isinstance(kernel.source, Location) else kernel.name
+        lines = [printable(f"{path}   {kernel.arch}")]
+        at = [_where(item) for item in found]
+        width = max((len(text) for text in at), default=0)
+        for text, item in zip(at, found, strict=True):
+            finding = item.finding
+            severity = self._paint(f"{finding.severity.value:<7}", _COLOUR[finding.severity.value])
+            lines.append(
+                f"  {text:>{width}}  {severity}  {finding.rule}  {printable(' '.join(finding.message.split()))}"
+            )
+        lines += [f"  {printable(note)}" for note in notes[:_MOST]]
+        if len(notes) > _MOST:
+            lines.append(f"  {len(notes) - _MOST} more such notes")
+        return [*lines, ""]
+
+    def _paint(self, text: str, code: str) -> str:
+        return f"\x1b[{code}m{text}\x1b[0m" if self._colour else text
+
+
+def _where(item: Item) -> str:
+    place = item.location
+    if place is None:
+        return ""
+    return f"{place.line}:{place.column}" if place.column else f"{place.line}"
+
+
+def _place(item: Item) -> tuple[int, int, str]:
+    place = item.location
+    return (place.line, place.column or 0, item.finding.rule) if place is not None else (0, 0, item.finding.rule)

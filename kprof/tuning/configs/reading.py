@@ -1,0 +1,114 @@
+"""From paths to configuration files."""
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path, PurePath
+
+from kprof.errors import KprofError
+from kprof.tuning.configs.formats import formats
+from kprof.tuning.configs.formats.interface import Format
+from kprof.tuning.configs.json_text import JsonError, parse
+from kprof.tuning.configs.model import ConfigFile
+
+_MAX_BYTES = 16 * 1024 * 1024
+_SKIPPED = {"node_modules", "__pycache__"}
+
+
+@dataclass
+class Found:
+    """What paths led to.
+
+    Attributes:
+        files: the configuration files, each once, in the order of their names within each path.
+        others: JSON files that are no configurations as far as kprof can tell.
+        problems: what could not be read, and why.
+    """
+
+    files: list[ConfigFile] = field(default_factory=list)
+    others: int = 0
+    problems: list[KprofError] = field(default_factory=list)
+
+
+def gather(paths: Iterable[str]) -> Found:
+    """Read files, and everything that looks like a configuration below directories.
+
+    A file that is named must be a configuration; what a directory holds besides is passed over.
+    """
+    found = Found()
+    seen: set[str] = set()
+    for path in paths:
+        named = not Path(path).is_dir()
+        for file in [path] if named else _walk(path):
+            key = os.path.realpath(file)
+            if key in seen:
+                continue
+            seen.add(key)
+            try:
+                config = read(file)
+            except KprofError as error:
+                found.problems.append(error)
+                continue
+            if config is not None and (config.buckets or config.broken or file.endswith(".json")):
+                found.files.append(config)
+            elif named:
+                found.problems.append(_none(file))
+            else:
+                found.others += file.endswith(".json")
+    return found
+
+
+def read(path: str) -> ConfigFile | None:
+    """One configuration file; ``None`` when it is none.
+
+    Raises:
+        KprofError: it is missing, too large or cannot be read.
+    """
+    plain = PurePath(path)
+    chosen = next((f for f in formats() if f.claims(plain)), None)
+    if chosen is None and plain.suffix != ".json":
+        return None
+    text = _text(path)
+    if chosen is None:
+        chosen = _alike(text)
+    elif chosen.suffix == ".py" and ("triton" not in text or "Config(" not in text):
+        return None
+    return None if chosen is None else chosen.read(path, text)
+
+
+def _alike(text: str) -> Format | None:
+    try:
+        document = parse(text)
+    except JsonError:
+        return None
+    return next((f for f in formats() if f.resembles(document)), None)
+
+
+def _text(path: str) -> str:
+    try:
+        size = Path(path).stat().st_size
+        if size > _MAX_BYTES:
+            raise KprofError(f"{size:,} bytes are too many for a configuration", path=path)
+        # What is no UTF-8 is found as a wrong character, with its place.
+        return Path(path).read_bytes().decode("utf-8", "replace")
+    except OSError as error:
+        raise KprofError(f"cannot be read: {error.strerror}", path=path) from None
+
+
+def _none(path: str) -> KprofError:
+    if path.endswith(".py"):
+        return KprofError("has no triton.Config with settings that can be read from the text", path=path)
+    return KprofError(
+        "is no tuned configuration that kprof knows",
+        path=path,
+        hint=f"Known are {', '.join(f.name for f in formats())}: told by the names of folders and files, then by the "
+        "keys.",
+    )
+
+
+def _walk(root: str) -> Iterator[str]:
+    for folder, folders, files in os.walk(root, followlinks=False):
+        folders[:] = sorted(name for name in folders if name not in _SKIPPED and not name.startswith("."))
+        for name in sorted(files):
+            if name.endswith((".json", ".py")):
+                yield os.path.join(folder, name)  # noqa: PTH118 - keeps the path as it was named
