@@ -239,6 +239,19 @@ class LoopPrediction(msgspec.Struct, frozen=True, omit_defaults=True):
     steady: bool = True
 
 
+class OccupancyWorth(msgspec.Struct, frozen=True):
+    """What more occupancy would be worth, by the performance model.
+
+    Attributes:
+        workgroups_per_cu: one more than now.
+        time_us: of the launch with that many, everything else alike; ``None`` when the grid has no more workgroups to
+            put there.
+    """
+
+    workgroups_per_cu: int
+    time_us: float | None
+
+
 class Prediction(msgspec.Struct, frozen=True):
     """The performance model's result for one kernel and launch. Everything is modelled, nothing measured.
 
@@ -258,6 +271,7 @@ class Prediction(msgspec.Struct, frozen=True):
         waves_per_simd: wavefronts that run on a SIMD at the same time.
         rounds: workgroups that the busiest place (a CU's share of ``workgroups_per_cu``) does one after the other.
         clock_mhz: clock that the time was worked out with.
+        occupancy_worth: what one more workgroup on each CU would change, where that was worked out.
         assumptions: what was not known and assumed; one sentence each.
         notes: what else is worth knowing.
     """
@@ -277,6 +291,7 @@ class Prediction(msgspec.Struct, frozen=True):
     waves_per_simd: float = 1.0
     rounds: float = 1.0
     clock_mhz: float | None = None
+    occupancy_worth: OccupancyWorth | UnsetType = UNSET
     assumptions: list[str] = []
     notes: list[str] = []
 

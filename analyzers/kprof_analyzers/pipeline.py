@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from kprof import __version__
 from kprof.analysis import Analyzer, KernelFacts, discover
@@ -23,12 +24,13 @@ if TYPE_CHECKING:
     from kprof.harness.passes import PassHistory
 
 
-def analyze(loaded: LoadedKernel, analyzers: Sequence[Analyzer] | None = None) -> KernelReport:
+def analyze(loaded: LoadedKernel, analyzers: Sequence[Analyzer] | None = None, *, model: bool = False) -> KernelReport:
     """Everything kprof has to say about one kernel.
 
     Args:
         loaded: a compiled kernel from any target.
         analyzers: who judges; all that are installed when ``None``.
+        model: whether the performance model is asked, too.
     """
     facts, notes = facts_of(loaded)
     findings: list[Finding] = []
@@ -39,7 +41,18 @@ def analyze(loaded: LoadedKernel, analyzers: Sequence[Analyzer] | None = None) -
         unchecked.extend(analysis.notes)
     notes.extend(_by_reason(unchecked))
     kept, silenced = apply(findings, loaded.program)
-    return _kernel_report(loaded, facts, sorted(kept, key=_order), silenced, notes)
+    document = _kernel_report(loaded, facts, sorted(kept, key=_order), silenced, notes)
+    return _modelled(document, facts) if model else document
+
+
+def _modelled(document: KernelReport, facts: KernelFacts) -> KernelReport:
+    from kprof_analyzers.throughput.worth import explained
+
+    try:
+        return replace(document, model=explained(facts))
+    except Exception as error:  # noqa: BLE001 - what is known of a kernel must not be lost to a guess at its time
+        reason = f"the time is not modelled: {type(error).__name__}: {error}"
+        return replace(document, notes=[*document.notes, reason])
 
 
 def facts_of(loaded: LoadedKernel) -> tuple[KernelFacts, list[str]]:
@@ -76,6 +89,7 @@ def facts_of(loaded: LoadedKernel) -> tuple[KernelFacts, list[str]]:
         grid=loaded.grid,
         arguments=loaded.arguments,
         passes=None if loaded.passes is None else _passes(loaded.passes),
+        history=loaded.passes,
         triton=loaded.triton,
     )
     return facts, notes

@@ -24,6 +24,7 @@ from kprof.errors import KprofError
 
 if TYPE_CHECKING:
     from kprof.findings import Severity
+    from kprof.harness.loaded import LoadedKernel
     from kprof.report import KernelReport, Report
 
 HELP = "Compile or read a kernel and show what holds it back."
@@ -72,6 +73,10 @@ def kernel(
     dump: Annotated[
         Path | None, typer.Option("--dump", help="Write each stage, and with --passes each pass, to this folder.")
     ] = None,
+    timeline: Annotated[
+        str | None,
+        typer.Option("--timeline", help="Write a SIMD's modelled wavefronts for ui.perfetto.dev.", metavar="PATH"),
+    ] = None,
     fail_on: FailOnOption = None,
     jobs: JobsOption = 0,
     json: JsonOption = None,
@@ -102,19 +107,31 @@ def kernel(
     from kprof_analyzers.pipeline import analyze, report
 
     entries: list[KernelReport] = []
+    seen: list[LoadedKernel] = []
     problems: list[str] = []
     for target in targets:
         try:
             for loaded in load(target, options):
-                entries.append(analyze(loaded))
+                entries.append(analyze(loaded, model=True))
+                if timeline is not None:
+                    seen.append(loaded)
                 if dump is not None:
                     write_stages(loaded, dump)
         except KprofError as error:
             problems.append(str(error))
             log(f"kprof: {error}")
     document = report(entries, failed=problems, fail_on=severity)
+    if timeline is not None:
+        _write_timeline(timeline, seen)
     _show(document, json=json, verbose=verbose, quiet=quiet, no_color=no_color)
     raise typer.Exit(_EXIT[document.verdict.status])
+
+
+def _write_timeline(path: str, kernels: "list[LoadedKernel]") -> None:
+    from kprof_analyzers.pipeline import facts_of
+    from kprof_analyzers.throughput.wave_timeline import wave_timeline
+
+    write_output(path, "".join(wave_timeline(facts_of(loaded)[0] for loaded in kernels)))
 
 
 def _severity(name: str | None) -> "Severity | None":

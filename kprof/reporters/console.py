@@ -7,6 +7,7 @@ from msgspec import UNSET
 from kprof.findings import Finding
 from kprof.report import KernelReport, LoopFacts, Occupancy, Report
 from kprof.reporters._console_text import bar, config_line, kib, loop_summary, plural, waves
+from kprof.reporters._model_text import loop_lines, model_rows
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -76,12 +77,26 @@ class ConsoleReporter:
         self._passes(kernel)
         if self._verbose:
             self._loops(kernel)
+            self._model(kernel)
             self._pressure(kernel)
             for note in kernel.notes:
                 self._console.print(Text(f"  note: {note}", style="dim"))
         elif kernel.notes:
             self._console.print(Text(f"  {plural(len(kernel.notes), 'note')}: -v shows", style="dim"))
         self._console.print()
+
+    def _model(self, kernel: KernelReport) -> None:
+        from rich.text import Text
+
+        if kernel.model is UNSET:
+            return
+        if kernel.model.loops:
+            self._console.print(Text("\n  Modelled, per wavefront", style="bold"))
+        for loop in kernel.model.loops:
+            for line in loop_lines(loop):
+                self._console.print(Text(f"    {line}"), highlight=False)
+        for sentence in kernel.model.assumptions:
+            self._console.print(Text(f"  assumed: {sentence}", style="dim"), highlight=False)
 
     def _pressure(self, kernel: KernelReport) -> None:
         from rich.text import Text
@@ -144,6 +159,9 @@ class ConsoleReporter:
                 table.add_row("  Hot loop", Text(loop_summary(loop)))
         if not kernel.loops:
             table.add_row("  Loops", Text("none: straight-line code"))
+        if kernel.model is not UNSET:
+            for label, text in model_rows(kernel.model):
+                table.add_row(label, text)
         return table
 
     @staticmethod

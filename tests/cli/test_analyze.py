@@ -216,3 +216,26 @@ def test_a_changed_file_is_compiled_again(kprof, tmp_path):
         (kernel,) = document(kprof, *arguments)["kernels"]
         found.append(any("_load_dword" in name and "s_load" not in name for name in kernel["instructions"]))
     assert found == [True, False]
+
+
+def test_the_model_is_in_the_document_and_on_the_terminal(kprof):
+    """Time with its range, causes that add up to the whole, turns from the launch."""
+    (kernel,) = document(kprof, *ATTENTION, "--config", SMALL)["kernels"]
+    model = kernel["model"]
+    assert model["low_us"] < model["time_us"] < model["high_us"]
+    assert sum(model["shares"].values()) == pytest.approx(1.0, abs=0.01)
+    assert model["bound"] == next(iter(model["shares"]))
+    assert all(loop["trips_known"] for loop in model["loops"])
+    assert model["time_us"] >= model["speed_of_light_us"]
+    ran = kprof(*ATTENTION, "--config", SMALL, "--no-color")
+    assert "of the speed of light" in ran.out
+    assert "Bound by" in ran.out
+
+
+def test_the_timeline_is_written_for_each_kernel(kprof, tmp_path):
+    """A trace that viewers open, with the wavefronts' steps."""
+    target = tmp_path / "waves.json"
+    assert kprof("analyze", "kernel", "softmax", "--arch", "MI300X,gfx950", "--timeline", target).code == 0
+    events = json.loads(target.read_text())["traceEvents"]
+    assert {e["pid"] for e in events} == {1, 2, 3, 4}
+    assert any(e.get("cat") == "wait" for e in events)

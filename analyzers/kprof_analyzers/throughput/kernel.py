@@ -158,7 +158,7 @@ def simulate(model: Model, groups: int, engine: Callable[..., Simulator] = Simul
         len(model.facts.program.instructions),
         len(steps) * machine.issue / (8 * groups),
         blocking_matrix=not machine.cdna,
-        cause=(),
+        skew=(model.simds - 1) / (2 * model.simds),
     )
     result = simulator.run()
     length: dict[int, float] = {}

@@ -1,0 +1,108 @@
+"""What the performance model says, on the terminal: the time, where it goes, and what more occupancy would be worth."""
+
+from typing import TYPE_CHECKING
+
+from msgspec import UNSET
+
+from kprof.report import LoopPrediction, Prediction
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+_NOTHING = 0.03
+_SHOWN = 4
+_LINES = 3
+_NEEDED = {
+    "matrix": "green",
+    "vector": "yellow",
+    "issue": "yellow",
+    "lds": "magenta",
+    "barrier": "magenta",
+    "scratch": "red",
+    "launch": "red",
+}
+
+
+def duration(us: float) -> str:
+    """Three digits and a unit: ``12.3 µs``, ``1.31 ms``."""
+    value, unit = (us, "µs") if us < 1000 else (us / 1e3, "ms") if us < 1e6 else (us / 1e6, "s")
+    return f"{value:.2f} {unit}" if value < 10 else f"{value:.1f} {unit}" if value < 100 else f"{value:,.0f} {unit}"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
+
+
+def _signed(change: float) -> str:
+    return f"{'-' if change < 0 else '+'}{100 * abs(change):.0f} %"
+
+
+def model_rows(prediction: Prediction) -> list[tuple[str, "Text"]]:
+    """Label and text of each line about the model."""
+    from rich.text import Text
+
+    rows = [("  Model", _time(prediction))]
+    causes = Text()
+    shares = [(cause, share) for cause, share in prediction.shares.items() if share >= 0.01]
+    for cause, share in shares[:_SHOWN]:
+        causes.append(f"{_percent(share)} ", style="bold" if cause == prediction.bound else "")
+        causes.append(f"{_named(cause)}   ", style=_NEEDED.get(cause, "cyan"))
+    left = 1 - sum(share for _, share in shares[:_SHOWN])
+    if left >= 0.01:
+        causes.append(f"{_percent(left)} other", style="dim")
+    rows.append(("  Bound by", causes))
+    if (worth := _worth(prediction)) is not None:
+        rows.append(("", worth))
+    return rows
+
+
+def _time(prediction: Prediction) -> "Text":
+    from rich.text import Text
+
+    if prediction.time_us is None:
+        hot = max(prediction.loops, key=lambda loop: loop.cycles_per_turn * loop.trips * loop.entries, default=None)
+        turn = "" if hot is None else f"   {hot.cycles_per_turn:,.0f} clocks a turn of {hot.header}"
+        return Text(f"time not known: the grid is not given{turn}", style="yellow")
+    text = Text(f"{duration(prediction.time_us)}")
+    if prediction.low_us is not None and prediction.high_us is not None:
+        text.append(f" ({duration(prediction.low_us)} to {duration(prediction.high_us)})", style="dim")
+    if prediction.speed_of_light_us:
+        text.append(f"   {prediction.speed_of_light_percent:.0f} % of the speed of light")
+        text.append(f" ({duration(prediction.speed_of_light_us)})", style="dim")
+    if prediction.assumptions:
+        count = len(prediction.assumptions)
+        text.append(f"   {count} assumption{'' if count == 1 else 's'}: -v", style="dim")
+    return text
+
+
+def _named(cause: str) -> str:
+    return {"lds": "LDS", "issue": "issue", "matrix": "matrix units", "vector": "vector units"}.get(cause, cause)
+
+
+def _worth(prediction: Prediction) -> "Text | None":
+    from rich.text import Text
+
+    worth = prediction.occupancy_worth
+    if worth is UNSET or prediction.time_us is None:
+        return None
+    if worth.time_us is None:
+        return Text("more occupancy would change nothing: the grid has no more workgroups for a CU", style="dim")
+    change = worth.time_us / prediction.time_us - 1
+    if abs(change) < _NOTHING:
+        return Text(f"one more workgroup a CU would change nothing: bound by {_named(prediction.bound)}", style="dim")
+    style = "cyan" if change < 0 else "dim"
+    return Text(f"one more workgroup a CU would change the time by {_signed(change)}", style=style)
+
+
+def loop_lines(loop: LoopPrediction) -> list[str]:
+    """A loop in the detailed view: clocks a turn, by cause, then the lines that take most of them."""
+    whole = sum(loop.causes.values()) or 1.0
+    causes = ", ".join(
+        f"{_percent(value / whole)} {_named(name)}" for name, value in list(loop.causes.items())[:_SHOWN]
+    )
+    turns = f"{loop.trips:,.4g} turn{'' if loop.trips == 1 else 's'}{'' if loop.trips_known else ' (assumed)'}"
+    found = [f"{loop.header}   {turns} of {loop.cycles_per_turn:,.0f} clocks: {causes}"]
+    lines = [f"{place} {_percent(value / whole)}" for place, value in list(loop.by_line.items())[:_LINES]]
+    if lines:
+        found.append("    " + "   ".join(lines))
+    return found
