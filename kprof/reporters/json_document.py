@@ -27,15 +27,15 @@ def schema() -> dict[str, Any]:
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": SCHEMA,
-        **_clean(msgspec.json.schema(Report)),
+        **clean(msgspec.json.schema(Report)),
     }
 
 
-def _clean(node: Any) -> Any:
+def clean(node: Any) -> Any:
     """Descriptions without indentation: Python 3.13 strips docstrings, older ones do not."""
     if isinstance(node, dict):
         return {
-            key: cleandoc(value) if key == "description" and isinstance(value, str) else _clean(value)
+            key: cleandoc(value) if key == "description" and isinstance(value, str) else clean(value)
             for key, value in node.items()
         }
-    return [_clean(item) for item in node] if isinstance(node, list) else node
+    return [clean(item) for item in node] if isinstance(node, list) else node

@@ -1,10 +1,10 @@
 """Markdown for a comment on a pull request or a job's summary."""
 
-import html
 from collections.abc import Sequence
 
 from kprof.report import Report
-from kprof.reporters._gate_words import Item, advice_text, fails, items, label, printable, unknown
+from kprof.reporters._gate_words import Item, advice_text, fails, items, label, unknown
+from kprof.reporters._markdown_cells import cell, code
 
 COMMENT_LIMIT = 65_536
 """Characters that GitHub takes in a comment."""
@@ -30,7 +30,7 @@ class MarkdownReporter:
         unsure = [item for item in found if unknown(item.finding)]
         others = [item for item in found if not fails(item.finding) and not unknown(item.finding)]
         silent = [item for item in items(report, suppressed=True) if item.suppressed is not None]
-        lines = [f"### {_ICON[report.verdict.status]} kprof: {_cell(report.verdict.summary)}", ""]
+        lines = [f"### {_ICON[report.verdict.status]} kprof: {cell(report.verdict.summary)}", ""]
         room = self._limit - 400 - sum(len(line) + 1 for line in lines)
         for title, chosen, folded in (
             ("Fails", failing, False),
@@ -41,7 +41,7 @@ class MarkdownReporter:
             section = _section(title, chosen, room, folded=folded)
             room -= sum(len(line) + 1 for line in section)
             lines += section
-        notes = [f"- {_cell(note)}" for note in report.notes]
+        notes = [f"- {cell(note)}" for note in report.notes]
         for note in notes:
             room -= len(note) + 1
             if room > 0:
@@ -75,26 +75,9 @@ def _row(item: Item) -> str:
     cells = (
         finding.severity.value,
         f"{finding.rule} {finding.name}",
-        _code(item.where),
-        _code(label(item.kernel)),
+        code(item.where),
+        code(label(item.kernel)),
         item.kernel.arch,
-        _cell(text),
+        cell(text),
     )
     return f"| {' | '.join(cells)} |"
-
-
-def _code(text: str) -> str:
-    clean = _flat(text).replace("`", "'").replace("|", "\\|")
-    return f"`{clean}`" if clean else ""
-
-
-def _cell(text: str) -> str:
-    """Text that stays text: no markup, no table cell of its own, no mention of anyone."""
-    escaped = html.escape(_flat(text), quote=False)
-    for character in "\\`*_[]|":
-        escaped = escaped.replace(character, f"\\{character}")
-    return escaped.replace("@", "&#64;")
-
-
-def _flat(text: str) -> str:
-    return " ".join(printable(text).split())

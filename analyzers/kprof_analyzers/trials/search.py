@@ -110,7 +110,7 @@ def advise(
     version = installed().numbers
     waiting: list[Mapping[str, Any]] = list(neighbours(kernel, job.problem, config, machine, rules, version=version))
     total = len(waiting)
-    for trial in _compile(kernel, machine, options, config, waiting, deadline=began + budget):
+    for trial in compile_changes(kernel, machine, options, config, waiting, deadline=began + budget):
         found.append(trial)
         if progress is not None:
             progress(len(found), ", ".join(f"{k}={v}" for k, v in trial.change.items()))
@@ -127,7 +127,7 @@ def advise(
     )
 
 
-def _compile(
+def compile_changes(
     kernel: "Kernel",
     machine: Architecture,
     options: "Options",
@@ -135,7 +135,24 @@ def _compile(
     changes: Collection[Mapping[str, Any]],
     *,
     deadline: float,
+    switches: Collection[str] = SWITCHES,
 ) -> Iterator[Trial]:
+    """Compile a configuration with each of several changes; trials come as they are finished.
+
+    A change that the kernel or the architecture cannot have is left out.
+
+    Args:
+        kernel: what to compile.
+        machine: architecture.
+        options: case and shape, or signature.
+        config: all knobs and switches as they are.
+        changes: knobs and switches to their new values.
+        deadline: of :func:`time.monotonic`, after which no compile is begun.
+        switches: which names are environment switches.
+
+    Raises:
+        KprofError: no usable Triton.
+    """
     from dataclasses import replace
 
     from kprof.harness.sources import jobs_of
@@ -147,9 +164,9 @@ def _compile(
             if time.monotonic() >= deadline:
                 return
             changed = {**config, **change}
-            knobs = {name: value for name, value in changed.items() if name not in SWITCHES}
-            switches = {name: value for name, value in changed.items() if name in SWITCHES}
-            own = replace(options, config=knobs, environment={**options.environment, **switches}, all_configs=False)
+            knobs = {name: value for name, value in changed.items() if name not in switches}
+            environment = {name: value for name, value in changed.items() if name in switches}
+            own = replace(options, config=knobs, environment={**options.environment, **environment}, all_configs=False)
             try:
                 (job,) = jobs_of(kernel, machine, own)
             except KprofError:

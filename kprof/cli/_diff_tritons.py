@@ -1,0 +1,184 @@
+"""One target under several Tritons: a process for each, and the explanation of what got worse."""
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from msgspec import UNSET
+
+from kprof.errors import KprofError
+from kprof.report import KernelReport
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from kprof.diffing.build import Input
+    from kprof.diffing.document import Explanation
+    from kprof.diffing.limits import Limits
+    from kprof.harness.child import Child
+    from kprof.harness.targets import Options
+
+_MODULE = "kprof_analyzers.trials.serve"
+_EXPLAINED = 4
+
+
+@dataclass
+class Tritons:
+    """A target under several Tritons.
+
+    Args:
+        target: what to compile.
+        options: how.
+        versions: releases in the order of the comparison, ``installed`` for the running one.
+        tell: is told what takes long.
+    """
+
+    target: str
+    options: "Options"
+    versions: Sequence[str]
+    tell: Callable[[str], None]
+
+    def __post_init__(self) -> None:
+        self._stack = ExitStack()
+        self._children: list[Child] = []
+        self._configs: dict[int, Mapping[str, Any]] = {}
+
+    def __enter__(self) -> "Self":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def sides(self) -> "list[Input]":
+        """Compile and judge under each version, at the same time.
+
+        Raises:
+            KprofError: an environment cannot be made, or the target cannot be compiled at all.
+        """
+        from kprof.harness.child import Child
+        from kprof.harness.pool import default_jobs
+        from kprof.harness.triton_envs import provide
+
+        with ThreadPoolExecutor(max_workers=len(self.versions)) as threads:
+            made = list(threads.map(lambda version: provide(version, tell=self.tell), self.versions))
+            self._children = [self._stack.enter_context(Child(each, _MODULE)) for each in made]
+            jobs = max(1, (self.options.jobs or default_jobs()) // len(made))
+            return list(threads.map(lambda child: self._side(child, jobs), self._children))
+
+    def _side(self, child: "Child", jobs: int) -> "Input":
+        from kprof.diffing.build import Input
+
+        question = {"ask": "kernels", "target": self.target, "options": self._asked(jobs=jobs)}
+        kernels: dict[int, KernelReport] = {}
+        problems: list[str] = []
+        lost: dict[tuple[str, str], str] = {}
+        for answer in child.ask(question):
+            if answer["kind"] == "lost":
+                problems.append(f"{answer['name']} on {answer['arch']} does not compile: {answer['error']}")
+                lost[answer["name"], answer["arch"]] = answer["error"]
+                continue
+            kernel = msgspec.convert(answer["report"], KernelReport)
+            kernels[answer["index"]] = kernel
+            self._configs[id(kernel)] = answer["config"]
+        ordered = [kernels[index] for index in sorted(kernels)]
+        return Input(self._label(child, ordered), ordered, problems, lost)
+
+    def _label(self, child: "Child", kernels: Sequence[KernelReport]) -> str:
+        if child.environment.version != "installed":
+            return child.environment.version
+        known = [kernel.triton for kernel in kernels if isinstance(kernel.triton, str)]
+        return f"{known[0]} (installed)" if known else "installed"
+
+    def _asked(self, **changes: Any) -> dict[str, Any]:
+        """Options as the other process reads them."""
+        return asdict(replace(self.options, **changes))
+
+    def explanations(self, sides: "Sequence[Input]", limits: "Limits", seconds: float) -> "dict[int, Explanation]":
+        """Why kernels got worse, by index into the chains: for the worst of them, as far as the time allows."""
+        from kprof.diffing.build import chains, kernel_diff
+
+        deadline = time.monotonic() + seconds
+        found: dict[int, Explanation] = {}
+        for index, chain in enumerate(chains(sides)):
+            judged = kernel_diff(chain, sides, limits)
+            if judged.status not in {"worse", "mixed"}:
+                continue
+            step = next((step for step in judged.steps if step.status in {"worse", "mixed"}), None)
+            left = deadline - time.monotonic()
+            if step is None or len(found) >= _EXPLAINED or (found and left <= 0):
+                continue
+            pair = chain.entries[step.old], chain.entries[step.new]
+            found[index] = self._explain(pair, (step.old, step.new), sides, limits, left)
+        return found
+
+    def _explain(
+        self,
+        pair: tuple[KernelReport, KernelReport],
+        indices: tuple[int, int],
+        sides: "Sequence[Input]",
+        limits: "Limits",
+        seconds: float,
+    ) -> "Explanation":
+        from kprof.diffing.document import Explanation
+        from kprof_analyzers.trials.explain import Case, explain
+
+        labels = (sides[indices[0]].label, sides[indices[1]].label)
+        compilers = [
+            _OneKernel(self._children[index], self, kernel.arch, self._config_of(kernel))
+            for index, kernel in zip(indices, pair, strict=True)
+        ]
+        case = Case(*pair, labels, indices, compilers[1].config, limits)
+        try:
+            return explain(case, compilers[0], compilers[1], seconds=seconds, tell=self.tell)
+        except KprofError as error:
+            return Explanation(old=indices[0], new=indices[1], summary=f"not found out: {error.message}")
+
+    def _config_of(self, kernel: KernelReport) -> dict[str, Any]:
+        spec = kernel.specialization
+        known = {} if spec is UNSET else dict(spec.environment)
+        return {**known, **self._configs[id(kernel)]}
+
+
+@dataclass(frozen=True)
+class _OneKernel:
+    """See :class:`kprof_analyzers.trials.explain.Compiler`."""
+
+    child: "Child"
+    owner: Tritons
+    arch: str
+    config: Mapping[str, Any]
+
+    def _question(self, ask: str, **more: Any) -> dict[str, Any]:
+        options = self.owner._asked(archs=(), all_configs=False)  # noqa: SLF001  # of one piece with its owner
+        return {
+            "ask": ask,
+            "target": self.owner.target,
+            "options": options,
+            "arch": self.arch,
+            "config": dict(self.config),
+            **more,
+        }
+
+    def switches(self) -> dict[str, bool | None]:
+        found: dict[str, bool | None] = {}
+        for answer in self.child.ask({"ask": "switches", "arch": self.arch}):
+            found = answer["switches"]
+        return found
+
+    def changes(self, rules: Iterable[str]) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = []
+        for answer in self.child.ask(self._question("changes", rules=sorted(rules))):
+            found = answer["changes"]
+        return found
+
+    def trials(
+        self, changes: Sequence[Mapping[str, Any]], seconds: float
+    ) -> Iterator[tuple[Mapping[str, Any], KernelReport | None, str | None]]:
+        listed = [dict(change) for change in changes]
+        for answer in self.child.ask(self._question("trials", changes=listed, seconds=seconds)):
+            entry = answer["report"]
+            yield answer["change"], None if entry is None else msgspec.convert(entry, KernelReport), answer["error"]

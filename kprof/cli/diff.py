@@ -1,0 +1,221 @@
+"""``kprof diff``: what changed between two compiles, and why it got worse."""
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kprof.cli.common import (
+    ArchOption,
+    ConfigOption,
+    JobsOption,
+    JsonOption,
+    NoColorOption,
+    QuietOption,
+    ShapeOption,
+    VerboseOption,
+    assignments,
+    listed,
+    log,
+    terminal,
+    write_output,
+)
+from kprof.errors import KprofError
+
+if TYPE_CHECKING:
+    from kprof.diffing.document import Diff
+    from kprof.diffing.limits import Limits
+    from kprof.harness.targets import Options
+
+HELP = "Compare two compiles, or one kernel under several Tritons, and explain what got worse."
+
+_EXIT = {"ok": 0, "regression": 1, "cannot_tell": 2}
+
+
+def command(
+    targets: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="A [B]",
+            help="Two of: a --json report, a capture or Triton cache directory, an .amdgcn, .hsaco or .co file, a "
+            "kernel. Or one kernel with --triton.",
+        ),
+    ],
+    triton: Annotated[
+        list[str],
+        typer.Option(
+            "--triton",
+            "-t",
+            help="A Triton to compile with, old to new; give it two or more times. 'installed' is the running one.",
+            metavar="VERSION",
+        ),
+    ] = [],
+    arch: ArchOption = "",
+    config: ConfigOption = [],
+    shape: ShapeOption = [],
+    case: Annotated[str | None, typer.Option("--case", help="One of the kernel's named shapes.")] = None,
+    all_configs: Annotated[
+        bool, typer.Option("--all-configs", help="Each configuration that the kernel lists.")
+    ] = False,
+    signature: Annotated[
+        str | None, typer.Option("--signature", help="Argument types of your own kernel: '*fp16:16,*fp16,i32'.")
+    ] = None,
+    constexpr: Annotated[
+        list[str], typer.Option("--constexpr", help="Compile-time arguments: BLOCK=1024.", metavar="K=V,...")
+    ] = [],
+    env: Annotated[
+        list[str], typer.Option("--env", help="Triton's environment switches for this compile.", metavar="K=V,...")
+    ] = [],
+    explain: Annotated[
+        bool | None,
+        typer.Option(
+            "--explain/--no-explain", help="Look for cause and cures by recompiling; on by default with --triton."
+        ),
+    ] = None,
+    budget: Annotated[
+        float, typer.Option("--budget", help="Seconds for explanations; no compile is begun afterwards.", min=1)
+    ] = 60.0,
+    fail_on: Annotated[
+        str, typer.Option("--fail-on", help="Exit with 1 on a change for the worse of: note, warning or error.")
+    ] = "warning",
+    tolerance: Annotated[
+        list[str],
+        typer.Option("--tolerance", help="What may get worse: vgpr_spills=4,loop_instructions=20%.", metavar="K=V,..."),
+    ] = [],
+    markdown: Annotated[
+        str | None, typer.Option("--markdown", help="Write Markdown for a comment.", metavar="PATH")
+    ] = None,
+    jobs: JobsOption = 0,
+    json: JsonOption = None,
+    verbose: VerboseOption = 0,
+    quiet: QuietOption = False,
+    no_color: NoColorOption = False,
+) -> None:
+    """Compare two compiles, or one kernel under several Tritons, and explain what got worse. No GPU is used.
+
+    kprof diff old.json new.json
+
+    kprof diff gemm --arch gfx950 --triton 3.6.0 --triton 3.9.0
+
+    Exit codes: 0 nothing is worse, 1 something is, 2 cannot tell.
+    """
+    from kprof.harness.targets import Options
+
+    if json == "-" and markdown == "-":
+        raise KprofError("only one of --json and --markdown can go to standard output")
+    options = Options(
+        archs=tuple(listed(arch)),
+        config=assignments(config, "--config"),
+        shape=assignments(shape, "--shape"),
+        case=case,
+        all_configs=all_configs,
+        signature=signature,
+        constexprs=assignments(constexpr, "--constexpr"),
+        environment={name: str(value) for name, value in assignments(env, "--env").items()},
+        jobs=jobs,
+    )
+    limits = _limits(fail_on, tolerance)
+    versions = _versions(triton)
+    if versions:
+        document = _tritons(targets, versions, options, limits, 0.0 if explain is False else budget)
+    else:
+        document = _two(targets, options, limits, explain=bool(explain))
+    _show(document, json=json, markdown=markdown, verbose=verbose, quiet=quiet, no_color=no_color)
+    raise typer.Exit(_EXIT[document.verdict.status])
+
+
+def _limits(fail_on: str, tolerance: list[str]) -> "Limits":
+    from kprof.diffing.limits import Limits, tolerances
+    from kprof.findings import Severity
+
+    try:
+        return Limits(Severity(fail_on), tolerances(tolerance))
+    except ValueError:
+        raise KprofError(f"--fail-on takes note, warning or error, got {fail_on!r}") from None
+
+
+def _versions(triton: list[str]) -> list[str]:
+    """The releases asked for, in order."""
+    from kprof.harness.triton_envs import normalise
+
+    named = [part for text in triton for part in listed(text)]
+    versions = [normalise(name) for name in named]
+    if len(versions) == 1:
+        raise KprofError(
+            "one --triton alone is nothing to compare with",
+            hint=f"--triton installed --triton {named[0]} compares with the running one.",
+        )
+    twice = {version for version in versions if versions.count(version) > 1}
+    if twice:
+        raise KprofError(f"--triton names {', '.join(sorted(twice))} twice")
+    return versions
+
+
+def _tritons(targets: list[str], versions: list[str], options: "Options", limits: "Limits", budget: float) -> "Diff":
+    from pathlib import Path
+
+    from kprof.cli._diff_tritons import Tritons
+    from kprof.diffing.build import diff
+
+    if len(targets) != 1:
+        raise KprofError("with --triton one kernel is compared with itself: name one target")
+    place = Path(targets[0].partition("::")[0])
+    if place.exists() and place.suffix != ".py":
+        raise KprofError(
+            "this is compiled already: another Triton cannot compile it again",
+            path=targets[0],
+            hint="--triton takes a bundled kernel or FILE.py::FUNCTION. Two caches are compared as: kprof diff A B",
+        )
+    with Tritons(targets[0], options, versions, _tell) as tritons:
+        try:
+            sides = tritons.sides()
+            explained = tritons.explanations(sides, limits, budget) if budget else {}
+        finally:
+            _tell("")
+        return diff(sides, limits, explained)
+
+
+def _two(targets: list[str], options: "Options", limits: "Limits", *, explain: bool) -> "Diff":
+    from kprof.cli._diff_sides import labels, side
+    from kprof.diffing.build import diff
+
+    if len(targets) != 2:
+        raise KprofError(
+            f"two things are compared, got {len(targets)}",
+            hint="kprof diff OLD NEW, or kprof diff KERNEL --triton 3.6.0 --triton 3.9.0",
+        )
+    if explain:
+        raise KprofError("explanations recompile the kernel, and only a comparison with --triton knows how")
+    sides = [side(named, options) for named in labels(*targets)]
+    return diff(sides, limits)
+
+
+def _tell(text: str) -> None:
+    """A line that the next one replaces; slow steps are told in a log too."""
+    if sys.stderr.isatty():
+        sys.stderr.write(f"\r\x1b[K{text[:100]}")
+        sys.stderr.flush()
+    elif text.startswith(("getting", "waiting")):
+        log(text)
+
+
+def _show(
+    document: "Diff", *, json: str | None, markdown: str | None, verbose: int, quiet: bool, no_color: bool
+) -> None:
+    from kprof.reporters.diff_json import render as as_json
+
+    if json:
+        write_output(json, as_json(document))
+    if markdown:
+        from kprof.reporters.diff_markdown import render as as_markdown
+
+        write_output(markdown, as_markdown(document))
+    if "-" in {json, markdown}:
+        return
+    from kprof.reporters.diff_text import DiffTextReporter
+
+    reporter = DiffTextReporter(terminal(no_color=no_color), verbose)
+    if quiet:
+        reporter.verdict(document)
+    else:
+        reporter.show(document)

@@ -1,0 +1,207 @@
+"""The document of a comparison, from the reports of all sides."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from kprof import __version__
+from kprof.diffing import facts
+from kprof.diffing.document import Diff, Explanation, KernelDiff, Side, Status, Step
+from kprof.diffing.kernels import order, step
+from kprof.diffing.limits import Limits
+from kprof.diffing.pairing import match
+from kprof.findings import Severity
+from kprof.report import KernelReport, Verdict
+
+_ORDER: tuple[Status, ...] = ("worse", "mixed", "unknown", "gone", "new", "better", "changed", "same")
+
+
+@dataclass
+class Chain:
+    """One kernel along the sides.
+
+    Attributes:
+        entries: index of a side to the entry there.
+        notes: index of a side to how the entry was paired with the one before.
+    """
+
+    entries: dict[int, KernelReport] = field(default_factory=dict)
+    notes: dict[int, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def last(self) -> KernelReport:
+        """The entry of the last side that has it."""
+        return self.entries[max(self.entries)]
+
+
+@dataclass(frozen=True)
+class Input:
+    """One side as it was read.
+
+    Attributes:
+        label: what it is called.
+        kernels: its entries.
+        problems: what could not be compiled or read.
+        lost: problems of kernels by name and architecture: they exist, but did not compile.
+    """
+
+    label: str
+    kernels: Sequence[KernelReport]
+    problems: Sequence[str] = ()
+    lost: Mapping[tuple[str, str], str] = field(default_factory=dict)
+
+
+def chains(sides: Sequence[Input]) -> list[Chain]:
+    """Kernels along all sides: each side's entries are paired with the last known ones of the sides before."""
+    found: list[Chain] = []
+    for index, side in enumerate(sides):
+        for pair in match([chain.last for chain in found], side.kernels):
+            if pair.new is None:
+                continue
+            if pair.old is None:
+                found.append(Chain({index: side.kernels[pair.new]}))
+                continue
+            chain = found[pair.old]
+            chain.entries[index] = side.kernels[pair.new]
+            chain.notes[index] = pair.notes
+    return found
+
+
+def diff(
+    sides: Sequence[Input],
+    limits: Limits,
+    explanations: Mapping[int, Explanation] | None = None,
+    notes: Sequence[str] = (),
+) -> Diff:
+    """Compare all sides.
+
+    Args:
+        sides: old to new, at least two.
+        limits: what counts.
+        explanations: by index into :func:`chains` of the same sides.
+        notes: what concerns the comparison as a whole.
+    """
+    found = [kernel_diff(chain, sides, limits) for chain in chains(sides)]
+    for index, explanation in (explanations or {}).items():
+        found[index] = msgspec.structs.replace(found[index], explanation=explanation)
+    found.sort(key=_harm)
+    counts = Counter(kernel.status for kernel in found)
+    return Diff(
+        kprof=__version__,
+        sides=[_side(side) for side in sides],
+        kernels=found,
+        counts={status: counts[status] for status in _ORDER if counts[status]},
+        verdict=verdict(found, sides),
+        notes=list(notes),
+    )
+
+
+def kernel_diff(chain: Chain, sides: Sequence[Input], limits: Limits) -> KernelDiff:
+    """One kernel on all sides."""
+    count, known = len(sides), sorted(chain.entries)
+    steps = []
+    for before, after in pairwise(known):
+        pair = (chain.entries[before], chain.entries[after])
+        steps.append(step(*pair, (before, after), limits, chain.notes.get(after, ())))
+    kernel = chain.last
+    first, last = known[0], known[-1]
+    overall: Step | UnsetType = UNSET
+    against = steps[-1].old if steps and steps[-1].status in {"worse", "mixed"} else UNSET
+    status: Status = steps[-1].status if steps else "same"
+    if len(known) > 2:
+        whole = step(chain.entries[first], chain.entries[last], (first, last), limits)
+        overall, status = whole, whole.status
+        for index in (known[-2], *known[:-2]):
+            held = step(chain.entries[index], chain.entries[last], (index, last), limits)
+            if held.status in {"worse", "mixed"}:
+                against, status = index, held.status
+                break
+    if last < count - 1:
+        status = "worse" if _lost(kernel, sides[-1]) else "gone"
+    elif first > 0 and len(known) == 1:
+        status = "better" if _lost(kernel, sides[first - 1]) else "new"
+    return KernelDiff(
+        name=kernel.name,
+        arch=kernel.arch,
+        status=status,
+        steps=steps,
+        figures=_figures(chain, count),
+        source=kernel.source,
+        specialization=kernel.specialization,
+        overall=overall,
+        against=against,
+    )
+
+
+def _lost(kernel: KernelReport, side: Input) -> bool:
+    """Whether the kernel is missing because it could not be compiled."""
+    return (kernel.name, kernel.arch) in side.lost
+
+
+def _figures(chain: Chain, count: int) -> dict[str, list[int | float | None]]:
+    columns = {index: facts.figures(kernel) for index, kernel in chain.entries.items()}
+    names = next(iter(columns.values()))
+    return {name: [columns[i][name] if i in columns else None for i in range(count)] for name in names}
+
+
+def _side(side: Input) -> Side:
+    versions = sorted({kernel.triton for kernel in side.kernels if isinstance(kernel.triton, str)})
+    return Side(label=side.label, tritons=versions, kernels=len(side.kernels), problems=list(side.problems))
+
+
+def _harm(kernel: KernelDiff) -> tuple[object, ...]:
+    """Sort key: the most harmed kernels first."""
+    shown: Step | None = worst_step(kernel)
+    change = order(shown.changes[0]) if shown is not None and shown.changes else (9, 0, 0, False, "", "")
+    return (_ORDER.index(kernel.status), change[:3], kernel.name, kernel.arch)
+
+
+def worst_step(kernel: KernelDiff) -> Step | None:
+    """The step to show for a kernel: the one that made it worse, else the last one that changed something."""
+    for wanted in ({"worse", "mixed"}, {"unknown"}, {"better"}, {"changed"}):
+        for found in reversed(kernel.steps):
+            if found.status in wanted:
+                return found
+    return kernel.steps[-1] if kernel.steps else None
+
+
+def verdict(kernels: Sequence[KernelDiff], sides: Sequence[Input]) -> Verdict:
+    """What the exit code says, in words."""
+    bad = [kernel for kernel in kernels if kernel.status in {"worse", "mixed"}]
+    unsure = [kernel for kernel in kernels if kernel.status == "unknown"]
+    problems = sum(len(side.problems) for side in sides)
+    total = f"{len(kernels)} {'kernel' if len(kernels) == 1 else 'kernels'}"
+    way = f"{sides[0].label} to {sides[-1].label}"
+    paired = any(kernel.steps for kernel in kernels)
+    if bad:
+        text = f"regression: {len(bad)} of {total} worse from {way}"
+        worst = worst_step(bad[0])
+        if worst is not None and worst.changes:
+            change = worst.changes[0]
+            text += f"; {bad[0].name} on {bad[0].arch}: {change.text} {_value(change.old)} to {_value(change.new)}"
+        return Verdict(status="regression", summary=text)
+    if not paired:
+        reason = "no kernel is on both sides" if kernels else "there is nothing to compare"
+        return Verdict(status="cannot_tell", summary=f"cannot tell: {reason}")
+    if unsure or problems:
+        reasons = [f"{len(unsure)} of {total} lack figures on one side"] if unsure else []
+        reasons += [f"{problems} could not be compiled or read"] if problems else []
+        return Verdict(status="cannot_tell", summary=f"cannot tell: {', '.join(reasons)}")
+    counts = Counter(kernel.status for kernel in kernels)
+    words = [f"{counts[status]} {status}" for status in ("better", "changed", "same", "new", "gone") if counts[status]]
+    return Verdict(status="ok", summary=f"ok: nothing is worse from {way}: {', '.join(words)}")
+
+
+def _value(value: float | None) -> str:
+    return "?" if value is None else f"{value:,g}" if abs(value) < 1e6 else f"{value:,.0f}"
+
+
+def severity(kernel: KernelDiff) -> Severity:
+    """The gravest change for the worse, for colours."""
+    worst = worst_step(kernel)
+    grave = [c.severity for c in worst.changes if c.effect == "worse"] if worst is not None else []
+    return max(grave, key=lambda s: s.rank) if grave else Severity.NOTE

@@ -1,0 +1,180 @@
+"""The document of a comparison: schema ``kprof.diff/1``.
+
+As in ``kprof.report/1``, what does not apply is left out and what is not known is ``null``.
+"""
+
+from typing import Any, Literal
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from kprof.findings import Location, Severity
+from kprof.report import Specialization, Verdict
+
+SCHEMA: Literal["kprof.diff/1"] = "kprof.diff/1"
+
+Effect = Literal["worse", "better", "neutral", "unknown"]
+Status = Literal["worse", "mixed", "better", "changed", "same", "unknown", "new", "gone"]
+
+
+class Side(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One of the things that are compared.
+
+    Attributes:
+        label: how it is called in tables: ``3.9.0``, or the path as given.
+        tritons: versions of Triton that compiled its kernels.
+        kernels: how many kernels it has.
+        problems: what of it could not be compiled or read, and why.
+    """
+
+    label: str
+    tritons: list[str] = []
+    kernels: int = 0
+    problems: list[str] = []
+
+
+class Change(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One figure, or one rule's findings, that differ.
+
+    Attributes:
+        metric: ``vgpr_spills``, ``waves_per_simd``, ``loop_spills``, ``finding:KP301``, ``instructions:valu``, ...
+        text: what it is, for people: ``VGPRs spilled``.
+        old, new: values; ``None`` when not known.
+        effect: what the change means for the kernel.
+        severity: how much it matters: an error is what users lose performance (or the launch) by.
+        rank: place in the order of harm, the smallest first.
+        where: the loop, by source lines; absent for the whole kernel.
+        hot: the loop is the hot one.
+        note: what else must be known to read the numbers.
+    """
+
+    metric: str
+    text: str
+    old: int | float | None
+    new: int | float | None
+    effect: Effect
+    severity: Severity
+    rank: int = 0
+    where: str = ""
+    hot: bool = False
+    note: str = ""
+
+
+class Step(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A kernel on two neighbouring sides.
+
+    Attributes:
+        old, new: indices into the document's ``sides``.
+        status: ``mixed`` when something is worse and something else better.
+        changes: what differs, the most harmful first.
+        differs: where the two are not the same specialisation: what differs, ``[old, new]``.
+        notes: how they were paired when that is not certain, and what could not be compared.
+    """
+
+    old: int
+    new: int
+    status: Status
+    changes: list[Change] = []
+    differs: dict[str, tuple[Any, Any]] = {}
+    notes: list[str] = []
+
+
+class Trial(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A change of knobs or switches that was compiled, with what came of it.
+
+    Attributes:
+        change: knob or environment switch to the value that was tried.
+        before: its value before, by knob; ``None`` when it was not set.
+        figures: metric to ``[old side, new side, new side with the change]``.
+        restored: metrics that the change brings back to what they were on the old side, or nearer than half.
+        cured: nothing that got worse is left.
+        price: what is worse with the change than on the old side, in words.
+    """
+
+    change: dict[str, Any]
+    before: dict[str, Any]
+    figures: dict[str, tuple[int | float | None, int | float | None, int | float | None]]
+    restored: list[str] = []
+    cured: bool = False
+    price: list[str] = []
+
+
+class Explanation(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Why a kernel got worse from one side to the next, found by compiling it again.
+
+    Attributes:
+        old, new: indices into ``sides``: the first two between which it got worse.
+        summary: one line.
+        causes: switches that turn the new behaviour back into the old one, the most telling first.
+        cures: changes of knobs after which nothing is worse than before, the simplest first.
+        tried: how many changes were compiled.
+        left: how many were not, because the time was spent.
+        failed: changes that did not compile.
+        defaults: switches whose default differs between the two sides, ``[old, new]``.
+        seconds: wall time.
+        notes: what limits this explanation.
+    """
+
+    old: int
+    new: int
+    summary: str
+    causes: list[Trial] = []
+    cures: list[Trial] = []
+    tried: int = 0
+    left: int = 0
+    failed: int = 0
+    defaults: dict[str, tuple[bool | None, bool | None]] = {}
+    seconds: float = 0.0
+    notes: list[str] = []
+
+
+class KernelDiff(msgspec.Struct, frozen=True):
+    """One kernel on all sides that have it.
+
+    Attributes:
+        name: the kernel's name.
+        arch: architecture.
+        status: the last side against the first one that has the kernel; ``worse`` and ``mixed`` also when the last side
+            is worse than one between.
+        steps: neighbouring sides, in order.
+        figures: metric to its value on each side, ``null`` where it is not known or the kernel is missing. Only those
+            that differ, and the usual ones.
+        source: where it is defined.
+        specialization: what was compiled, as on the last side that has it.
+        overall: the last side against the first one, when there are more than two.
+        against: index of the side that the last one is worse than; absent when it is worse than none.
+        explanation: why it got worse, when that was looked for.
+    """
+
+    name: str
+    arch: str
+    status: Status
+    steps: list[Step]
+    figures: dict[str, list[int | float | None]] = {}
+    source: Location | UnsetType = UNSET
+    specialization: Specialization | UnsetType = UNSET
+    overall: Step | UnsetType = UNSET
+    against: int | UnsetType = UNSET
+    explanation: Explanation | UnsetType = UNSET
+
+
+class Diff(msgspec.Struct, frozen=True):
+    """The whole document.
+
+    Attributes:
+        kprof: version of kprof that wrote it.
+        sides: what is compared, in order: old to new.
+        kernels: the most harmed kernels first.
+        counts: status to number of kernels.
+        verdict: ``ok`` (exit 0), ``regression`` (1) or ``cannot_tell`` (2), and one line.
+        schema: always ``kprof.diff/1``.
+        notes: what concerns the comparison as a whole.
+    """
+
+    kprof: str
+    sides: list[Side]
+    kernels: list[KernelDiff]
+    counts: dict[str, int]
+    verdict: Verdict
+    schema: Literal["kprof.diff/1"] = SCHEMA
+    notes: list[str] = []

@@ -1,0 +1,124 @@
+"""Numbers of one kernel's entry that a comparison needs and the entry does not have as such."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from msgspec import UNSET
+
+from kprof.findings import Finding
+from kprof.inputs.amdgcn.memory_names import classify
+from kprof.report import KernelReport, LoopFacts, Occupancy, Resources
+
+_MEMORY = ("global_", "buffer_", "flat_", "ds_")
+_DRAIN = re.compile(r"(vm|load|store|vs)cnt\(0\)")
+_RULE = re.compile(r"KP\d{3}")
+
+Number = int | float | None
+
+
+def resource(kernel: KernelReport, name: str) -> Number:
+    """A resource; ``None`` when it is not known or does not apply."""
+    if not isinstance(kernel.resources, Resources):
+        return None
+    value = getattr(kernel.resources, name)
+    return value if isinstance(value, int | float) else None
+
+
+def waves(kernel: KernelReport) -> Number:
+    """Wavefronts per SIMD; ``None`` when not known."""
+    return kernel.occupancy.waves_per_simd if isinstance(kernel.occupancy, Occupancy) else None
+
+
+def over_limit(kernel: KernelReport) -> Number:
+    """Bytes of LDS above what a workgroup may have: the launch fails."""
+    used, limit = resource(kernel, "lds_bytes"), resource(kernel, "lds_limit_bytes")
+    return None if used is None or limit is None else max(0, used - limit)
+
+
+def innermost(kernel: KernelReport) -> list[LoopFacts]:
+    """Loops without a loop inside."""
+    return [loop for loop in kernel.loops if loop.innermost]
+
+
+def hot(kernel: KernelReport) -> LoopFacts | None:
+    """The hot loop, when there is one."""
+    return next((loop for loop in kernel.loops if loop.hot), None)
+
+
+def has_code(kernel: KernelReport) -> bool:
+    """Whether the instructions were read; a code object may come without a disassembler."""
+    return bool(kernel.instructions)
+
+
+def loop_spills(kernel: KernelReport) -> Number:
+    """Scratch accesses in loops, each instruction once; ``None`` without instructions."""
+    if not has_code(kernel):
+        return None
+    return sum(loop.spill_accesses for loop in kernel.loops if loop.depth == 1)
+
+
+def drains(loop: LoopFacts) -> int:
+    """Waits for all loads, or all stores, in flight."""
+    return sum(count for wait, count in loop.waits.items() if _DRAIN.fullmatch(wait))
+
+
+def work(loop: LoopFacts) -> int:
+    """What one turn gets done: matrix operations, else bytes loaded; 0 when it is neither."""
+    paths = ("global_load", "flat_load", "global_to_lds")
+    return loop.flops or sum(loop.bytes_per_wave.get(path, 0) for path in paths)
+
+
+def widths(instructions: Mapping[str, int]) -> dict[str, dict[int, int]]:
+    """``global load``, ``global store``, ``LDS load``, ``LDS store`` to bytes a lane to number of instructions."""
+    found: dict[str, Counter[int]] = {}
+    for name, count in instructions.items():
+        if not name.startswith(_MEMORY):
+            continue
+        _cls, kind, space, _lds, size, _parts = classify(name)
+        if kind.value not in {"load", "store"} or not size or space is None:
+            continue
+        place = "LDS" if space.value == "lds" else "global"
+        found.setdefault(f"{place} {kind.value}", Counter())[size] += count
+    return {kind: dict(sorted(sizes.items(), reverse=True)) for kind, sizes in found.items()}
+
+
+def mean_width(sizes: Mapping[int, int]) -> float:
+    """Bytes a lane that one instruction moves on average."""
+    return round(sum(size * count for size, count in sizes.items()) / sum(sizes.values()), 2)
+
+
+def rules(findings: Iterable[Finding]) -> dict[str, list[Finding]]:
+    """Findings by rule."""
+    found: dict[str, list[Finding]] = {}
+    for finding in findings:
+        found.setdefault(finding.rule, []).append(finding)
+    return found
+
+
+def unchecked(kernel: KernelReport) -> set[str]:
+    """Rules that could not be checked, from the notes that say so."""
+    notes = (note.removeprefix("not checked: ") for note in kernel.notes if note.startswith("not checked: "))
+    return {rule for note in notes for rule in _RULE.findall(note.partition(": ")[0])}
+
+
+def figures(kernel: KernelReport) -> dict[str, Number]:
+    """The usual figures of a kernel, for tables."""
+    loop = hot(kernel)
+    return {
+        "vgpr_spills": resource(kernel, "vgpr_spills"),
+        "loop_spills": loop_spills(kernel),
+        "scratch_bytes": resource(kernel, "scratch_bytes"),
+        "lds_bytes": resource(kernel, "lds_bytes"),
+        "waves_per_simd": waves(kernel),
+        "vgpr_allocated": resource(kernel, "vgpr_allocated"),
+        "agpr": resource(kernel, "agpr"),
+        "sgpr": resource(kernel, "sgpr"),
+        "loop_instructions": sum(loop.instructions.values()) if loop else None,
+        "instructions": sum(kernel.instructions.values()) if has_code(kernel) else None,
+    }
+
+
+def location_of(kernel: KernelReport) -> str:
+    """``gemm.py:47``, or nothing."""
+    return "" if kernel.source is UNSET else str(kernel.source)

@@ -1,0 +1,179 @@
+"""Two compiles of one kernel: everything that changed, the most harmful first."""
+
+from collections.abc import Iterator
+
+from msgspec import UNSET
+
+from kprof.diffing import facts
+from kprof.diffing.document import Change, Status, Step
+from kprof.diffing.limits import Limits
+from kprof.diffing.loops import compare_loops, compare_widths
+from kprof.diffing.rating import Measured, rate
+from kprof.findings import Finding, Location, Severity
+from kprof.report import KernelReport
+
+KEY_METRICS = ("vgpr_spills", "lds_bytes", "waves_per_simd")
+"""Without these on both sides nobody can say that a kernel did not get worse."""
+
+_PLAIN = (
+    ("vgpr_allocated", "vector registers allocated"),
+    ("agpr", "AGPRs"),
+    ("sgpr", "SGPRs"),
+)
+
+
+def compare(old: KernelReport, new: KernelReport, limits: Limits) -> list[Change]:
+    """What changed from one entry to the other, the most harmful first. Nothing for two equal entries."""
+    found = [*_resources(old, new, limits), *_findings(old, new, limits), *_model(old, new, limits)]
+    if facts.has_code(old) and facts.has_code(new):
+        found += compare_loops(old, new, limits)
+        found += compare_widths(old, new, limits)
+        found += _code(old, new, limits)
+    return sorted(found, key=order)
+
+
+def order(change: Change) -> tuple[int, int, int, bool, str, str]:
+    """Sort key: worse before better, errors first, then by harm."""
+    effects = ("worse", "unknown", "better", "neutral")
+    return (
+        effects.index(change.effect),
+        -change.severity.rank,
+        change.rank,
+        not change.hot,
+        change.where,
+        change.metric,
+    )
+
+
+def status_of(changes: list[Change], limits: Limits) -> Status:
+    """What the changes make of a kernel."""
+    least = limits.fail_on.rank
+    effects = {change.effect for change in changes if change.severity.rank >= least}
+    unknown = any(change.effect == "unknown" and change.metric in KEY_METRICS for change in changes)
+    if "worse" in effects:
+        return "mixed" if "better" in effects else "worse"
+    if unknown:
+        return "unknown"
+    if "better" in effects:
+        return "better"
+    return "changed" if changes else "same"
+
+
+def step(
+    old: KernelReport, new: KernelReport, indices: tuple[int, int], limits: Limits, step_notes: tuple[str, ...] = ()
+) -> Step:
+    """Two neighbouring sides of a kernel.
+
+    Args:
+        old: its entry on the old side.
+        new: its entry on the new side.
+        indices: of the sides.
+        limits: what counts.
+        step_notes: how the two were paired.
+    """
+    changes = compare(old, new, limits)
+    notes = list(step_notes)
+    one_sided = [side for side, kernel in (("old", old), ("new", new)) if not facts.has_code(kernel)]
+    if len(one_sided) == 1:
+        notes.append(f"loops and widths were not compared: the {one_sided[0]} side has no instructions")
+    return Step(
+        old=indices[0],
+        new=indices[1],
+        status=status_of(changes, limits),
+        changes=changes,
+        differs=differences(old, new),
+        notes=notes,
+    )
+
+
+def differences(old: KernelReport, new: KernelReport) -> dict[str, tuple[object, object]]:
+    """Where two specialisations differ: ``option num_warps`` to ``(4, 8)``."""
+    if old.specialization is UNSET or new.specialization is UNSET:
+        return {}
+    found: dict[str, tuple[object, object]] = {}
+    for part in ("signature", "constexprs", "attributes", "options", "environment"):
+        before, after = getattr(old.specialization, part), getattr(new.specialization, part)
+        # A cache entry knows its options only: what one side does not say is no difference.
+        if part != "environment" and not (before and after):
+            continue
+        for name in sorted({*before, *after}):
+            if before.get(name) != after.get(name):
+                word = {"constexprs": "", "options": "", "signature": "type of "}.get(part, f"{part} of ")
+                found[f"{word if part != 'environment' else ''}{name}"] = (before.get(name), after.get(name))
+    return found
+
+
+def _resources(old: KernelReport, new: KernelReport, limits: Limits) -> Iterator[Change]:
+    def both(name: str) -> tuple[facts.Number, facts.Number]:
+        return facts.resource(old, name), facts.resource(new, name)
+
+    spills = both("vgpr_spills")
+    yield from rate(Measured("lds_over_limit", "bytes of LDS over the limit", *_over(old, new), Severity.ERROR), limits)
+    yield from rate(Measured("vgpr_spills", "VGPRs spilled", *spills, Severity.WARNING), limits)
+    yield from rate(Measured("sgpr_spills", "SGPRs spilled", *both("sgpr_spills"), Severity.NOTE), limits)
+    # Scratch beside unchanged spills is an array or a stack that did not fit into registers.
+    severity = Severity.NOTE if spills[0] != spills[1] else Severity.WARNING
+    yield from rate(Measured("scratch_bytes", "bytes of scratch a lane", *both("scratch_bytes"), severity), limits)
+    before, after = facts.waves(old), facts.waves(new)
+    halved = before is not None and after is not None and 2 * min(before, after) <= max(before, after)
+    yield from rate(
+        Measured(
+            "waves_per_simd",
+            "waves per SIMD",
+            before,
+            after,
+            Severity.ERROR if halved else Severity.WARNING,
+            more_is_worse=False,
+        ),
+        limits,
+    )
+    yield from rate(Measured("lds_bytes", "bytes of LDS a workgroup", *both("lds_bytes"), Severity.NOTE), limits)
+    for name, text in _PLAIN:
+        yield from rate(Measured(name, text, *both(name), Severity.NOTE), limits)
+
+
+def _over(old: KernelReport, new: KernelReport) -> tuple[facts.Number, facts.Number]:
+    """Only known on both sides: an unknown LDS is told of once, as such."""
+    before, after = facts.over_limit(old), facts.over_limit(new)
+    return (None, None) if before is None or after is None else (before, after)
+
+
+def _code(old: KernelReport, new: KernelReport, limits: Limits) -> Iterator[Change]:
+    before, after = sum(old.instructions.values()), sum(new.instructions.values())
+    yield from rate(
+        Measured("instructions", "instructions (code size)", before, after, Severity.NOTE, negligible=0.1), limits
+    )
+    if len(old.loops) != len(new.loops):
+        counts = (len(old.loops), len(new.loops))
+        yield from rate(Measured("loops", "loops", *counts, Severity.NOTE, more_is_worse=None), limits)
+
+
+def _model(old: KernelReport, new: KernelReport, limits: Limits) -> Iterator[Change]:
+    """Modelled times, where both sides have one. A note: models err by more than most changes."""
+    times = [getattr(kernel.model, "time_us", None) for kernel in (old, new)]
+    if all(isinstance(time, int | float) for time in times):
+        text = "microseconds, modelled"
+        yield from rate(Measured("model_us", text, times[0], times[1], Severity.NOTE, negligible=0.1), limits)
+
+
+def _findings(old: KernelReport, new: KernelReport, limits: Limits) -> Iterator[Change]:
+    """Rules that found something on one side only; of those on both, only other numbers of findings."""
+    before, after = facts.rules(old.findings), facts.rules(new.findings)
+    skipped = facts.unchecked(old) | facts.unchecked(new)
+    for rule in sorted({*before, *after} - skipped):
+        found, known = after.get(rule, []), before.get(rule, [])
+        first: Finding = (found or known)[0]
+        worst = max((finding.severity for finding in (*found, *known)), key=lambda severity: severity.rank)
+        yield from rate(
+            Measured(
+                "finding",
+                f"{rule} {first.name}",
+                len(known),
+                len(found),
+                Severity.NOTE if found and known else worst,
+                metric=f"finding:{rule}",
+                where=str(first.location) if isinstance(first.location, Location) else "",
+                note="" if known and found else (found or known)[0].message,
+            ),
+            limits,
+        )

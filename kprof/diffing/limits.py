@@ -1,0 +1,74 @@
+"""From which difference on a change counts."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from kprof.errors import KprofError, near_hint
+from kprof.findings import Severity
+
+TOLERANT = (
+    "loop_spills",
+    "vgpr_spills",
+    "sgpr_spills",
+    "scratch_bytes",
+    "waves_per_simd",
+    "vgpr_allocated",
+    "lds_bytes",
+    "drains",
+    "loop_instructions",
+    "instructions",
+)
+"""Metrics that a tolerance can be given for."""
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """How much worse a metric may get: ``amount`` in its own unit, or a ``share`` of the old value."""
+
+    amount: float = 0.0
+    share: float = 0.0
+
+    def covers(self, old: float, new: float) -> bool:
+        """Whether the difference is small enough, in either direction."""
+        return abs(new - old) <= max(self.amount, self.share * max(abs(old), abs(new)))
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a comparison holds changes against.
+
+    Attributes:
+        fail_on: a change for the worse of this severity makes a kernel ``worse``.
+        tolerances: metric to what is let through.
+    """
+
+    fail_on: Severity = Severity.WARNING
+    tolerances: dict[str, Tolerance] = field(default_factory=dict)
+
+    def tolerated(self, metric: str, old: float, new: float) -> bool:
+        """Whether the user lets this difference through."""
+        tolerance = self.tolerances.get(metric)
+        return tolerance is not None and tolerance.covers(old, new)
+
+
+def tolerances(items: Iterable[str]) -> dict[str, Tolerance]:
+    """``["vgpr_spills=4,loop_instructions=20%"]`` as tolerances.
+
+    Raises:
+        KprofError: an unknown metric, or a value that is no number.
+    """
+    found: dict[str, Tolerance] = {}
+    for item in (part.strip() for text in items for part in text.split(",")):
+        if not item:
+            continue
+        name, equals, text = (part.strip() for part in item.partition("="))
+        if name not in TOLERANT:
+            raise KprofError(f"no tolerance for {name!r}", hint=near_hint(name, TOLERANT, "They are"))
+        try:
+            value = float(text.removesuffix("%"))
+        except ValueError:
+            value = -1.0
+        if not equals or not 0 <= value < float("inf"):
+            raise KprofError(f"--tolerance takes METRIC=NUMBER or METRIC=NUMBER%, got {item!r}")
+        found[name] = Tolerance(share=value / 100) if text.endswith("%") else Tolerance(amount=value)
+    return found

@@ -1,0 +1,196 @@
+"""Loops of two compiles of a kernel: which belong together, and what changed in them."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from kprof.diffing import facts
+from kprof.diffing.document import Change
+from kprof.diffing.limits import Limits
+from kprof.diffing.rating import Measured, rate
+from kprof.findings import Severity
+from kprof.report import KernelReport, LoopFacts
+
+Pair = tuple[LoopFacts | None, LoopFacts | None]
+
+# Instructions of a loop differ a little between any two compiles: told from a tenth on, a warning from a quarter on.
+_TELL = 0.1
+_WARN = 0.25
+# Fewer than so many instructions of a class are no difference worth a line.
+_FEW = 4
+
+
+def pair_loops(old: Sequence[LoopFacts], new: Sequence[LoopFacts]) -> list[Pair]:
+    """Loops that cover the same source lines, the best match first; then those without lines, in order.
+
+    Loops without a partner come last, with ``None`` on the other side.
+    """
+    candidates = sorted(
+        (
+            (-_overlap(a, b), a.depth != b.depth, a.innermost != b.innermost, _unlike(a, b), abs(i - j), i + j, i, j)
+            for i, a in enumerate(old)
+            for j, b in enumerate(new)
+            if _overlap(a, b) > 0 or (not a.lines and not b.lines)
+        ),
+    )
+    left, right, pairs = set(range(len(old))), set(range(len(new))), []
+    for *_, i, j in candidates:
+        if i in left and j in right:
+            left.remove(i)
+            right.remove(j)
+            pairs.append((i, j))
+    found: list[Pair] = [(old[i], new[j]) for i, j in sorted(pairs)]
+    found += [(old[i], None) for i in sorted(left)]
+    return found + [(None, new[j]) for j in sorted(right)]
+
+
+def _overlap(a: LoopFacts, b: LoopFacts) -> float:
+    """Shared source lines of all that either covers, 0 to 1; files go by their last part."""
+    ours, theirs = _ranges(a), _ranges(b)
+    shared = sum(_common(ours[name], theirs[name]) for name in ours.keys() & theirs.keys())
+    total = sum(last - first + 1 for first, last in (*ours.values(), *theirs.values())) - shared
+    return shared / total if total > 0 else 0.0
+
+
+def _ranges(loop: LoopFacts) -> dict[str, tuple[int, int]]:
+    found: dict[str, tuple[int, int]] = {}
+    for file, (first, last) in loop.lines.items():
+        found.setdefault(file.replace("\\", "/").rsplit("/", 1)[-1], (first, max(first, last)))
+    return found
+
+
+def _common(a: tuple[int, int], b: tuple[int, int]) -> int:
+    return max(0, min(a[1], b[1]) - max(a[0], b[0]) + 1)
+
+
+def _unlike(a: LoopFacts, b: LoopFacts) -> float:
+    """How different the work of a turn is, 0 for alike: tells a main loop from its remainder."""
+    ours, theirs = facts.work(a), facts.work(b)
+    return abs(ours - theirs) / max(ours, theirs) if max(ours, theirs) else 0.0
+
+
+def place(loop: LoopFacts) -> str:
+    """``gemm.py:93-103``, else the loop's label."""
+    for file, (first, last) in loop.lines.items():
+        name = file.replace("\\", "/").rsplit("/", 1)[-1]
+        return f"{name}:{first}" if first == last else f"{name}:{first}-{last}"
+    return loop.header
+
+
+def compare_loops(old: KernelReport, new: KernelReport, limits: Limits) -> Iterator[Change]:
+    """What changed in the loops of a kernel."""
+    inner = 0
+    pairs = pair_loops(old.loops, new.loops)
+    for a, b in pairs:
+        if (a is None or a.innermost) and (b is None or b.innermost):
+            inner += _spills(b) - _spills(a)
+            yield from _innermost(a, b, limits)
+    # An outer loop's counts have its inner loops' in them: only what those do not explain is its own.
+    outer = (facts.loop_spills(new) or 0) - (facts.loop_spills(old) or 0)
+    around = [(a, b) for a, b in pairs if a is not None and b is not None and not (a.innermost and b.innermost)]
+    if around and abs(outer) > abs(inner):
+        a, b = max(around, key=lambda pair: abs(_spills(pair[1]) - _spills(pair[0])))
+        yield from _spill_change(a, b, limits, note="around an inner loop")
+
+
+def _spills(loop: LoopFacts | None) -> int:
+    return loop.spill_accesses if loop is not None else 0
+
+
+def _spill_change(a: LoopFacts | None, b: LoopFacts | None, limits: Limits, note: str = "") -> Iterator[Change]:
+    shown = b or a
+    assert shown is not None
+    yield from rate(
+        Measured(
+            "loop_spills",
+            "scratch accesses an iteration (spills)",
+            _spills(a),
+            _spills(b),
+            Severity.ERROR,
+            scale=_scale(a, b),
+            where=place(shown),
+            hot=_hot(a, b),
+            note=note,
+        ),
+        limits,
+    )
+
+
+def _hot(a: LoopFacts | None, b: LoopFacts | None) -> bool:
+    return (a is not None and a.hot) or (b is not None and b.hot)
+
+
+def _scale(a: LoopFacts | None, b: LoopFacts | None) -> float:
+    """Work of a turn, new by old: an unrolled loop does more in one."""
+    if a is None or b is None or bool(a.flops) != bool(b.flops):
+        return 1.0
+    before, after = facts.work(a), facts.work(b)
+    return after / before if before and after else 1.0
+
+
+def _innermost(a: LoopFacts | None, b: LoopFacts | None, limits: Limits) -> Iterator[Change]:
+    yield from _spill_change(a, b, limits)
+    if a is None or b is None:
+        return
+    where, is_hot, scale = place(b), _hot(a, b), _scale(a, b)
+    note = "" if scale == 1 else f"for {scale:.3g} times the work"
+
+    def rated(kind: str, text: str, old: float, new: float, severity: Severity, **more: object) -> Iterator[Change]:
+        defaults = {"where": where, "hot": is_hot, "scale": scale, "note": note}
+        yield from rate(Measured(kind, text, old, new, severity, **{**defaults, **more}), limits)  # type: ignore[arg-type]
+
+    yield from _widths(a.instructions, b.instructions, limits, where=where, is_hot=is_hot)
+    yield from rated("drains", "waits for all memory in flight", facts.drains(a), facts.drains(b), Severity.WARNING)
+    before, after = sum(a.instructions.values()), sum(b.instructions.values())
+    grown = abs(after - before * scale) > _WARN * max(after, before * scale)
+    severity = Severity.WARNING if grown and is_hot else Severity.NOTE
+    yield from rated("loop_instructions", "instructions an iteration", before, after, severity, negligible=_TELL)
+    for name in sorted({*a.classes, *b.classes}):
+        count, now = a.classes.get(name, 0), b.classes.get(name, 0)
+        # Scratch accesses are told of above.
+        if name != "scratch" and abs(now - count * scale) >= _FEW * scale**0.5:
+            metric, text = f"instructions:{name}", f"{name} instructions an iteration"
+            yield from rated("loop_class", text, count, now, Severity.NOTE, metric=metric, negligible=_TELL)
+    for shape in sorted({*a.matrix, *b.matrix}):
+        count, now = a.matrix.get(shape, 0), b.matrix.get(shape, 0)
+        metric, text = f"matrix:{shape}", f"matrix instructions {shape} an iteration"
+        yield from rated("matrix", text, count, now, Severity.NOTE, metric=metric, more_is_worse=None)
+
+
+def _widths(
+    a: Mapping[str, int], b: Mapping[str, int], limits: Limits, *, where: str = "", is_hot: bool = False
+) -> Iterator[Change]:
+    before, after = facts.widths(a), facts.widths(b)
+    for kind in sorted(before.keys() & after.keys()):
+        old, new = facts.mean_width(before[kind]), facts.mean_width(after[kind])
+        note = "" if old == new else f"{_counts(before[kind])}, then {_counts(after[kind])} (count x bytes)"
+        yield from rate(
+            Measured(
+                "width",
+                f"bytes a lane of a {kind}",
+                old,
+                new,
+                # LDS accesses of 8 and 16 bytes a lane differ little in what they cost.
+                Severity.WARNING if kind.startswith("global") else Severity.NOTE,
+                metric=f"width:{kind}",
+                more_is_worse=False,
+                negligible=_WARN,
+                where=where,
+                hot=is_hot,
+                note=note,
+            ),
+            limits,
+        )
+
+
+def compare_widths(old: KernelReport, new: KernelReport, limits: Limits) -> Iterator[Change]:
+    """Widths outside loops: of the whole kernel where it has no loop, else of its stores, which follow the loops."""
+    if not old.loops and not new.loops:
+        yield from _widths(old.instructions, new.instructions, limits)
+        return
+    a, b = ({k: n for k, n in kernel.instructions.items() if "store" in k} for kernel in (old, new))
+    in_loops = any("store" in name for kernel in (old, new) for loop in kernel.loops for name in loop.instructions)
+    if not in_loops:
+        yield from (c for c in _widths(a, b, limits) if c.metric == "width:global store")
+
+
+def _counts(sizes: dict[int, int]) -> str:
+    return " ".join(f"{count}x{size}" for size, count in sizes.items())

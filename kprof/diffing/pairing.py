@@ -1,0 +1,148 @@
+"""Which entries of two reports are the same kernel."""
+
+import json
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+
+import msgspec
+from msgspec import UNSET
+
+from kprof.diffing import facts
+from kprof.report import KernelReport
+
+_PARTS = ("signature", "constexprs", "attributes", "options", "environment")
+# Of what either specialisation says, so much may differ at most for the two to be called the same kernel changed.
+_MOST_DIFFERENT = 0.5
+# Above so many candidate pairs of one name, only entries that are exactly alike are paired.
+_MOST_CANDIDATES = 250_000
+
+
+@dataclass(frozen=True)
+class Match:
+    """An entry of the old side and its partner on the new one; one of them ``None`` for new and gone kernels.
+
+    Attributes:
+        old, new: positions among the entries of their side.
+        notes: why the pair is not certain.
+    """
+
+    old: int | None
+    new: int | None
+    notes: tuple[str, ...] = ()
+
+
+def match(old: Sequence[KernelReport], new: Sequence[KernelReport]) -> list[Match]:
+    """Pair the entries of two sides.
+
+    First those with the same name, architecture and specialisation. Then, of the same name and architecture, those with
+    the same types, compile-time values and options, whose hints differ: another Triton, or another launch. Then the
+    nearest specialisation. Entries that say nothing of their specialisation go by likeness, with a note.
+    """
+    left, right = dict(enumerate(old)), dict(enumerate(new))
+    found: list[Match] = []
+    for key in (_exactly, _without_hints):
+        found += _same(left, right, key)
+    found += _nearest(left, right)
+    found += [Match(i, None) for i in left]
+    found += [Match(None, j) for j in right]
+    return sorted(found, key=lambda m: (m.old is None, m.old if m.old is not None else m.new))
+
+
+def _exactly(kernel: KernelReport) -> Hashable:
+    return (kernel.name, kernel.arch, json.dumps(_plain(kernel), sort_keys=True, default=str))
+
+
+def _without_hints(kernel: KernelReport) -> Hashable:
+    plain = {part: value for part, value in _plain(kernel).items() if part not in {"attributes", "environment"}}
+    return (kernel.name, kernel.arch, json.dumps(plain, sort_keys=True, default=str))
+
+
+def _plain(kernel: KernelReport) -> dict[str, object]:
+    if kernel.specialization is UNSET:
+        return {}
+    found: dict[str, object] = msgspec.to_builtins(kernel.specialization, enc_hook=str)
+    return found
+
+
+def _same(
+    left: dict[int, KernelReport], right: dict[int, KernelReport], key: Callable[[KernelReport], Hashable]
+) -> Iterable[Match]:
+    """Pairs with the same key, taken out of both sides."""
+    groups: dict[Hashable, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
+    for side, entries in enumerate((left, right)):
+        for index, kernel in entries.items():
+            groups[key(kernel)][side].append(index)
+    for before, after in groups.values():
+        if not before or not after:
+            continue
+        alone = len(before) == len(after) == 1
+        pairs = [(before[0], after[0])] if alone else _alike(left, right, before, after)
+        note = () if alone else ("several entries say the same of themselves: paired by likeness",)
+        for i, j in pairs:
+            del left[i], right[j]
+            yield Match(i, j, note)
+
+
+def _alike(
+    left: dict[int, KernelReport], right: dict[int, KernelReport], before: list[int], after: list[int]
+) -> list[tuple[int, int]]:
+    """Entries that nothing tells apart: those with equal facts first, then in the order of size."""
+    pairs: list[tuple[int, int]] = []
+    waiting = list(after)
+    for i in list(before):
+        for j in waiting:
+            if left[i].instructions == right[j].instructions and left[i].resources == right[j].resources:
+                pairs.append((i, j))
+                waiting.remove(j)
+                break
+    done = {i for i, _ in pairs}
+    rest = sorted((i for i in before if i not in done), key=lambda i: _size(left[i]))
+    return [*pairs, *zip(rest, sorted(waiting, key=lambda j: _size(right[j])), strict=False)]
+
+
+def _size(kernel: KernelReport) -> tuple[float, ...]:
+    return (
+        sum(loop.flops for loop in kernel.loops),
+        sum(kernel.instructions.values()),
+        facts.resource(kernel, "vgpr_allocated") or 0,
+    )
+
+
+def _nearest(left: dict[int, KernelReport], right: dict[int, KernelReport]) -> Iterable[Match]:
+    """Pairs of the same name and architecture that differ least."""
+    groups: dict[tuple[str, str], tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
+    for side, entries in enumerate((left, right)):
+        for index, kernel in entries.items():
+            groups[kernel.name, kernel.arch][side].append(index)
+    for before, after in groups.values():
+        if not before or not after or len(before) * len(after) > _MOST_CANDIDATES:
+            continue
+        ours = {i: _items(left[i]) for i in before}
+        theirs = {j: _items(right[j]) for j in after}
+        candidates = sorted((_distance(ours[i], theirs[j]), i, j) for i in before for j in after)
+        for distance, i, j in candidates:
+            if i in left and j in right and (distance <= _MOST_DIFFERENT or len(before) == len(after) == 1):
+                del left[i], right[j]
+                yield Match(i, j, ("the nearest specialisation: none is the same",))
+
+
+def _items(kernel: KernelReport) -> dict[tuple[str, str], str]:
+    """Everything that is said of a specialisation, as single entries."""
+    if kernel.specialization is UNSET:
+        return {}
+    return {
+        (part, name): json.dumps(value, sort_keys=True, default=str)
+        for part in _PARTS
+        for name, value in getattr(kernel.specialization, part).items()
+        if value is not None
+    }
+
+
+def _distance(a: dict[tuple[str, str], str], b: dict[tuple[str, str], str]) -> float:
+    """Share of entries that differ, of the parts that both sides speak of."""
+    parts = {part for part, _ in a} & {part for part, _ in b}
+    names = {key for key in (*a, *b) if key[0] in parts}
+    if not names:
+        return 0.0 if not a and not b else _MOST_DIFFERENT
+    return sum(a.get(key) != b.get(key) for key in names) / len(names)

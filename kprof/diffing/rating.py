@@ -1,0 +1,101 @@
+"""Whether a difference is for the worse, and how much it matters."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kprof.diffing.document import Change, Effect
+from kprof.diffing.facts import Number
+from kprof.diffing.limits import Limits
+from kprof.findings import Severity
+
+ORDER = (
+    "loop_spills",
+    "lds_over_limit",
+    "vgpr_spills",
+    "sgpr_spills",
+    "scratch_bytes",
+    "waves_per_simd",
+    "width",
+    "drains",
+    "loop_instructions",
+    "lds_bytes",
+    "vgpr_allocated",
+    "finding",
+    "agpr",
+    "sgpr",
+    "loop_class",
+    "matrix",
+    "loops",
+    "instructions",
+    "model_us",
+)
+"""Kinds of changes in the order of the harm that they do."""
+
+# Of the ratio by which two turns' work differs.
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A figure on both sides, ready to be rated.
+
+    Attributes:
+        kind: a key of :data:`ORDER`.
+        text: for people.
+        old, new: as they are shown.
+        severity: how much a change of it matters.
+        metric: name in the document, ``kind`` by default.
+        more_is_worse: direction; ``None`` when neither is worse.
+        scale: work of one turn, new by old: ``new`` is held against ``old`` times this.
+        negligible: share of the larger value below which a difference is none worth telling.
+        where, hot, note: as in :class:`kprof.diffing.document.Change`.
+    """
+
+    kind: str
+    text: str
+    old: Number
+    new: Number
+    severity: Severity
+    metric: str = ""
+    more_is_worse: bool | None = True
+    scale: float = 1.0
+    negligible: float = 0.0
+    where: str = ""
+    hot: bool = False
+    note: str = ""
+
+
+def rate(found: Measured, limits: Limits) -> Iterator[Change]:
+    """The change, or none when both sides are alike."""
+    metric = found.metric or found.kind
+    severity, effect = found.severity, _effect(found)
+    if effect is None:
+        return
+    if effect != "unknown" and found.old is not None and found.new is not None:
+        if limits.tolerated(metric, found.old * found.scale, found.new):
+            severity = Severity.NOTE
+    elif severity is Severity.ERROR:
+        severity = Severity.WARNING
+    yield Change(
+        metric=metric,
+        text=found.text,
+        old=found.old,
+        new=found.new,
+        effect=effect,
+        severity=severity,
+        rank=ORDER.index(found.kind),
+        where=found.where,
+        hot=found.hot,
+        note=found.note,
+    )
+
+
+def _effect(found: Measured) -> Effect | None:
+    if found.old is None or found.new is None:
+        return None if found.old is None and found.new is None else "unknown"
+    expected = found.old * found.scale
+    if abs(found.new - expected) <= max(found.negligible, _ROUNDING) * max(abs(found.new), abs(expected)):
+        return None
+    if found.more_is_worse is None:
+        return "neutral"
+    return "worse" if (found.new > expected) == found.more_is_worse else "better"

@@ -1,0 +1,138 @@
+"""Putting one package into a folder: with uv when it is found, else with this Python's pip."""
+
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Protocol
+
+from kprof.errors import KprofError
+
+_NETWORK = re.compile(
+    r"name resolution|name or service not known|newconnectionerror|connection (?:refused|reset|timed out)|"
+    r"network is unreachable|no route to host|failed to (?:establish|fetch)|error sending request|dns error|"
+    r"proxyerror|could not connect|timed? ?out|tunnel|retries exceeded|temporary failure|offline|network was disabled",
+    re.IGNORECASE,
+)
+_FULL = re.compile(r"no space left|disk quota|ENOSPC|errno 28", re.IGNORECASE)
+_ABSENT = re.compile(
+    r"no matching distribution|could not find a version|there (?:is|are) no (?:version|wheels?)|"
+    r"no wheels? (?:with|are|is)|has no usable wheels|no version of|not found in the package registry",
+    re.IGNORECASE,
+)
+_VERSIONS = re.compile(r"from versions: ([^)]*)\)")
+_DENIED = re.compile(r"permission denied|read-only file system|errno 13|errno 30", re.IGNORECASE)
+
+
+class Installer(Protocol):
+    """Gets packages from an index."""
+
+    @property
+    def name(self) -> str:
+        """For messages."""
+
+    def install(self, requirement: str, target: Path) -> None:
+        """Put a package and what it needs into a new folder.
+
+        Raises:
+            KprofError: it cannot be had, and why.
+        """
+
+
+@dataclass(frozen=True)
+class CommandInstaller:
+    """An installer that is a program.
+
+    Attributes:
+        name: for messages.
+        command: the program with its arguments; the target folder and the requirement are added.
+    """
+
+    name: str
+    command: Sequence[str]
+
+    def install(self, requirement: str, target: Path) -> None:
+        """See :meth:`Installer.install`."""
+        try:
+            done = subprocess.run(
+                [*self.command, "--target", str(target), "--", requirement],
+                check=False,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                stdin=subprocess.DEVNULL,
+                env=_environment(),
+            )
+        except OSError as error:
+            raise KprofError(f"{self.name} cannot be started: {error.strerror}", path=self.command[0]) from error
+        if done.returncode != 0:
+            raise failure(requirement, self.name, done.stderr + "\n" + done.stdout)
+
+
+def find_installer() -> Installer:
+    """uv, else pip.
+
+    Raises:
+        KprofError: neither is there.
+    """
+    uv = _working_uv()
+    if uv is not None:
+        options = ("--quiet", "--no-progress", "--only-binary", ":all:", "--python", sys.executable)
+        return CommandInstaller("uv", (uv, "pip", "install", *options))
+    if find_spec("pip") is not None:
+        quiet = ("--quiet", "--no-input", "--disable-pip-version-check", "--no-warn-conflicts")
+        return CommandInstaller("pip", (sys.executable, "-m", "pip", "install", *quiet, "--only-binary", ":all:"))
+    raise KprofError(
+        "neither uv nor pip is there to get another Triton with",
+        hint="Install uv (https://docs.astral.sh/uv/) or run: python -m ensurepip",
+    )
+
+
+def _working_uv() -> str | None:
+    """The path of uv. A version manager may leave a program on PATH that only says that there is none."""
+    found = shutil.which("uv")
+    if found is None:
+        return None
+    try:
+        done = subprocess.run([found, "--version"], check=False, capture_output=True, timeout=20)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return found if done.returncode == 0 else None
+
+
+def _environment() -> dict[str, str]:
+    """The user's indexes and certificates hold; settings that contradict a target folder do not."""
+    dropped = {"PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PIP_USER", "PIP_REQUIRE_VIRTUALENV", "PIP_UPGRADE"}
+    return {n: v for n, v in os.environ.items() if n not in dropped} | {"PIP_USER": "0", "PIP_REQUIRE_VIRTUALENV": "0"}
+
+
+def failure(requirement: str, name: str, printed: str) -> KprofError:
+    """What an installer's output means, in one sentence."""
+    what = requirement.replace("==", " ").replace("triton", "Triton")
+    lines = [line.strip() for line in printed.splitlines() if line.strip()]
+    last = next((line for line in lines if re.search(r"\berror\b", line, re.IGNORECASE)), lines[-1] if lines else "")
+    said = f"{name} said: {last[:300]}" if last else None
+    if _FULL.search(printed):
+        return KprofError(f"the disk is too full for {what}", hint="It takes up to 1 GiB; KPROF_CACHE_DIR moves it.")
+    listed = _VERSIONS.search(printed)
+    versions = [v.strip() for v in listed[1].split(",")] if listed else []
+    has_versions = any(v and v != "none" for v in versions)
+    if _NETWORK.search(printed) and not has_versions:
+        return KprofError(
+            f"{what} is not in the cache, and the package index cannot be reached",
+            hint=said or "Run it once where there is a network; after that none is needed.",
+        )
+    if _ABSENT.search(printed):
+        python = f"Python {sys.version_info[0]}.{sys.version_info[1]} on {platform.system()} {platform.machine()}"
+        others = [v for v in versions if re.match(r"3\.([4-9]|\d\d)|[4-9]\.", v)]
+        hint = f"For this Python there are {', '.join(others)}." if others else said
+        return KprofError(f"there is no wheel of {what} for {python}", hint=hint)
+    if _DENIED.search(printed):
+        return KprofError(f"{what} cannot be written to the cache", hint="KPROF_CACHE_DIR moves it.")
+    return KprofError(f"{name} could not get {what}", hint=said)

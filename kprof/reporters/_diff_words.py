@@ -1,0 +1,150 @@
+"""What the terminal and the Markdown form of a comparison share."""
+
+from collections.abc import Sequence
+
+from msgspec import UNSET
+
+from kprof.diffing.build import worst_step
+from kprof.diffing.document import Change, Diff, Explanation, KernelDiff, Step, Trial
+
+FIGURES = {
+    "vgpr_spills": "spilled",
+    "loop_spills": "in loops",
+    "lds_bytes": "LDS B",
+    "waves_per_simd": "waves",
+    "vgpr_allocated": "VGPRs",
+}
+"""Figures of a trial's table, with their headings."""
+
+SHOWN_NOTES = 3
+# Small differences of these are not told: no news is not the same number.
+_ROUNDED = ("instructions", "loop_instructions", "width")
+_LABEL = 60
+
+
+def number(value: float | None) -> str:
+    """Thousands separated, at most two decimals; ``?`` for what is not known."""
+    if value is None:
+        return "?"
+    return f"{value:,.0f}" if value == int(value) else f"{value:,.2f}".rstrip("0")
+
+
+def values(kernel: KernelDiff, step: Step, change: Change, sides: int) -> str:
+    """``0 → 0 → 129``: the value on each side where they are known, else on the two sides of the step."""
+    figures = kernel.figures.get(change.metric)
+    if sides > 2 and figures is not None and not change.where:
+        return " → ".join("-" if value is None else number(value) for value in figures)
+    if sides > 2:
+        found = _along(kernel, change) | {step.old: change.old, step.new: change.new}
+        return " → ".join(number(found[index]) if index in found else "·" for index in range(sides))
+    return f"{number(change.old)} → {number(change.new)}"
+
+
+def _along(kernel: KernelDiff, change: Change) -> dict[int, float | None]:
+    """What other steps know of the same metric; a step that does not tell of it saw no change."""
+    found: dict[int, float | None] = {}
+    for step in kernel.steps:
+        same = next((c for c in step.changes if (c.metric, c.hot) == (change.metric, change.hot)), None)
+        if same is not None:
+            found |= {step.old: same.old, step.new: same.new}
+    if change.metric.startswith(_ROUNDED):
+        return found
+    for steps, known, wanted in ((kernel.steps, "old", "new"), (kernel.steps[::-1], "new", "old")):
+        for step in steps:
+            if getattr(step, known) in found:
+                found.setdefault(getattr(step, wanted), found[getattr(step, known)])
+    return found
+
+
+def kind(change: Change) -> str:
+    """``error``, ``warning``, ``note`` for what is worse; else what the change is."""
+    return change.severity.value if change.effect == "worse" else change.effect
+
+
+def shown(step: Step, verbose: int) -> tuple[list[Change], int]:
+    """The changes to show, and how many are left out."""
+    if verbose:
+        return step.changes, 0
+    grave = [c for c in step.changes if c.effect in {"worse", "unknown"} and c.severity.value != "note"]
+    notes = [c for c in step.changes if c.effect in {"worse", "unknown"} and c.severity.value == "note"]
+    better = [c for c in step.changes if c.effect == "better" and c.severity.value != "note"]
+    chosen = [*grave, *[c for c in notes if not c.metric.startswith(("finding:", "instructions"))][:SHOWN_NOTES]]
+    chosen += better[:SHOWN_NOTES]
+    if not chosen:
+        chosen = [c for c in step.changes if c.effect != "neutral"][:SHOWN_NOTES] or step.changes[:SHOWN_NOTES]
+    return chosen, len(step.changes) - len(chosen)
+
+
+def step_of(kernel: KernelDiff) -> Step | None:
+    """The step to show."""
+    return worst_step(kernel)
+
+
+def knobs(kernel: KernelDiff) -> str:
+    """What was compiled, as far as it tells kernels apart."""
+    if kernel.specialization is UNSET:
+        return ""
+    spec = kernel.specialization
+    known = {**spec.constexprs, **spec.options, **spec.environment}
+    return " ".join(f"{name}={value}" for name, value in known.items() if value is not None)
+
+
+def differs(step: Step) -> str:
+    """``num_warps 4 → 8``: where a pair is not the same specialisation."""
+    told = [f"{name} {_plain(old)} → {_plain(new)}" for name, (old, new) in list(step.differs.items())[:4]]
+    more = len(step.differs) - len(told)
+    return ", ".join(told) + (f" and {more} more" if more else "")
+
+
+def _plain(value: object) -> str:
+    text = "-" if value is None else str(value)
+    return text if len(text) <= _LABEL else f"{text[: _LABEL - 1]}…"
+
+
+def since(diff: Diff, kernel: KernelDiff) -> str:
+    """``worse from 3.6.0 to 3.9.0``, and since when with several sides."""
+    step = step_of(kernel)
+    if step is None:
+        return {
+            "new": "only on the new side",
+            "gone": "only on the old side",
+            "worse": f"does not compile with {diff.sides[-1].label}",
+            "better": f"compiles only with {diff.sides[-1].label}",
+        }.get(kernel.status, kernel.status)
+    if len(diff.sides) == 2 or kernel.status in {"same", "new", "gone"}:
+        return kernel.status
+    first = next((s for s in kernel.steps if s.status in {"worse", "mixed"}), None)
+    if kernel.status in {"worse", "mixed"} and first is not None:
+        return f"{kernel.status}, first from {diff.sides[first.old].label} to {diff.sides[first.new].label}"
+    first = next((s for s in kernel.steps if s.changes), step)
+    return f"{kernel.status}; first differs from {diff.sides[first.old].label} to {diff.sides[first.new].label}"
+
+
+def trial_rows(diff: Diff, kernel: KernelDiff, found: Explanation) -> list[tuple[str, list[float | None], str]]:
+    """Both sides, then the causes and the cures: name, figures, price."""
+    old, new = (diff.sides[index].label for index in (found.old, found.new))
+    rows: list[tuple[str, list[float | None], str]] = [
+        (label, [kernel.figures[name][index] for name in FIGURES], "")
+        for label, index in ((old, found.old), (new, found.new))
+    ]
+    trials = (*found.causes, *found.cures)
+    return [*rows, *((changed(t), _figures(kernel, found, t), "; ".join(t.price)) for t in trials)]
+
+
+def changed(trial: Trial) -> str:
+    """``num_stages=1``."""
+    return " ".join(f"{name}={value}" for name, value in trial.change.items())
+
+
+def _figures(kernel: KernelDiff, found: Explanation, trial: Trial) -> list[float | None]:
+    return [trial.figures[name][2] if name in trial.figures else kernel.figures[name][found.new] for name in FIGURES]
+
+
+def counts(diff: Diff) -> str:
+    """``1 worse, 3 same``."""
+    return ", ".join(f"{count} {status}" for status, count in diff.counts.items())
+
+
+def told(kernels: Sequence[KernelDiff], statuses: set[str]) -> list[KernelDiff]:
+    """Kernels of these statuses."""
+    return [kernel for kernel in kernels if kernel.status in statuses]

@@ -1,0 +1,24 @@
+"""Text inside Markdown that stays text."""
+
+import html
+
+from kprof.reporters._gate_words import printable
+
+
+def code(text: str) -> str:
+    """As code, or nothing for no text."""
+    clean = flat(text).replace("`", "'").replace("|", "\\|")
+    return f"`{clean}`" if clean else ""
+
+
+def cell(text: str) -> str:
+    """Text that stays text: no markup, no table cell of its own, no mention of anyone."""
+    escaped = html.escape(flat(text), quote=False)
+    for character in "\\`*_[]|":
+        escaped = escaped.replace(character, f"\\{character}")
+    return escaped.replace("@", "&#64;")
+
+
+def flat(text: str) -> str:
+    """On one line, without control characters."""
+    return " ".join(printable(text).split())

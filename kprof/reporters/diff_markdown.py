@@ -1,0 +1,92 @@
+"""A comparison as Markdown, for a comment on a pull request."""
+
+from kprof.diffing.document import Diff, Explanation, KernelDiff
+from kprof.reporters import _diff_words as words
+from kprof.reporters._markdown_cells import cell, code
+
+COMMENT_LIMIT = 65_536
+"""Characters that GitHub takes in a comment."""
+
+_ICON = {"ok": "✅", "regression": "❌", "cannot_tell": "❔"}
+_ROOM_FOR_END = 300
+
+
+def render(diff: Diff, limit: int = COMMENT_LIMIT) -> str:
+    """The verdict, a table of what got worse, explanations, and what got better folded away.
+
+    Args:
+        diff: the document.
+        limit: characters; rows that do not fit are counted instead.
+    """
+    lines = [f"### {_ICON[diff.verdict.status]} kprof: {cell(diff.verdict.summary)}", ""]
+    harmed = words.told(diff.kernels, {"worse", "mixed", "unknown"})
+    others = words.told(diff.kernels, {"better", "new", "gone", "changed"})
+    room = limit - _ROOM_FOR_END - len(lines[0])
+    for chosen, folded in ((harmed, False), (others, True)):
+        part = _table(diff, chosen, room, folded=folded)
+        room -= sum(len(line) + 1 for line in part)
+        lines += part
+        if not folded:
+            for kernel in chosen:
+                if isinstance(kernel.explanation, Explanation):
+                    part = _explanation(diff, kernel, kernel.explanation)
+                    size = sum(len(line) + 1 for line in part)
+                    if size < room:
+                        room -= size
+                        lines += part
+    for text in [p for side in diff.sides for p in side.problems] + diff.notes:
+        line = f"- {cell(text)}"
+        room -= len(line) + 1
+        if room > 0:
+            lines.append(line)
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _table(diff: Diff, kernels: list[KernelDiff], room: int, *, folded: bool) -> list[str]:
+    if not kernels:
+        return []
+    way = " → ".join(cell(side.label) for side in diff.sides)
+    head = [f"| kernel | arch | harm | what | {way} | where |", "|---|---|---|---|---:|---|"]
+    if folded:
+        head = [f"<details><summary>Not worse: {len(kernels)}</summary>", "", *head]
+    end = ["", "</details>", ""] if folded else [""]
+    room -= sum(len(line) + 1 for line in (*head, *end)) + 60
+    rows: list[str] = []
+    left = 0
+    for kernel in kernels:
+        part = _rows(diff, kernel)
+        room -= sum(len(row) + 1 for row in part)
+        if room < 0:
+            left += 1
+        else:
+            rows += part
+    more = ["", f"{left} more kernels do not fit here."] if left else []
+    return [*head, *rows, *more, *end]
+
+
+def _rows(diff: Diff, kernel: KernelDiff) -> list[str]:
+    step = words.step_of(kernel)
+    head = f"| {code(kernel.name)} | {kernel.arch} |"
+    if step is None or not step.changes:
+        return [f"{head} {kernel.status} | {cell(words.since(diff, kernel))} | | |"]
+    changes, _left = words.shown(step, 0)
+    rows = [
+        f"{head if number == 0 else '| | |'} {words.kind(change)} | {cell(change.text)} | "
+        f"{words.values(kernel, step, change, len(diff.sides))} | {code(change.where)} |"
+        for number, change in enumerate(changes)
+    ]
+    if step.differs:
+        rows.append(f"| | | | not the same: {cell(words.differs(step))} | | |")
+    return rows
+
+
+def _explanation(diff: Diff, kernel: KernelDiff, found: Explanation) -> list[str]:
+    lines = [f"**Why** {code(kernel.name)} on {kernel.arch}: {cell(found.summary)}", ""]
+    if not (found.causes or found.cures):
+        return lines
+    lines += [f"| | {' | '.join(words.FIGURES.values())} | price |", f"|---|{'---:|' * len(words.FIGURES)}---|"]
+    roles = ["", "", *["cause: " if t.cured else "in part: " for t in found.causes], *["cure: "] * len(found.cures)]
+    for role, (label, figures, price) in zip(roles, words.trial_rows(diff, kernel, found), strict=True):
+        cells = " | ".join("" if value is None else words.number(value) for value in figures)
+        lines.append(f"| {role}{code(label) if role else cell(label)} | {cells} | {cell(price)} |")
+    return [*lines, ""]

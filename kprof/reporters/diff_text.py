@@ -1,0 +1,202 @@
+"""A comparison on the terminal: what got worse first, why below it, the verdict last."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from kprof.diffing.document import Change, Diff, Explanation, KernelDiff
+from kprof.reporters import _diff_words as words
+from kprof.reporters._gate_words import printable
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+_STYLE = {"error": "bold red", "warning": "yellow", "note": "cyan", "better": "green", "unknown": "magenta"}
+_VERDICT = {"ok": "green", "regression": "bold red", "cannot_tell": "bold yellow"}
+_KERNELS = 20
+_OTHERS = 5
+
+
+class DiffTextReporter:
+    """Prints to a console.
+
+    Args:
+        console: where to.
+        verbose: 1 also shows every change and kernels without harm, 2 those that are the same.
+    """
+
+    def __init__(self, console: "Console", verbose: int = 0) -> None:
+        self._console = console
+        self._verbose = verbose
+
+    def show(self, diff: Diff) -> None:
+        """The whole comparison."""
+        harmed = words.told(diff.kernels, {"worse", "mixed", "unknown"})
+        others = words.told(diff.kernels, {"better", "new", "gone"})
+        quiet = words.told(diff.kernels, {"changed"})
+        if not harmed and len(diff.kernels) <= _OTHERS:
+            others, quiet = [*others, *quiet], []
+        shown = [*harmed[: None if self._verbose else _KERNELS], *others[: None if self._verbose else _OTHERS]]
+        if self._verbose:
+            shown += quiet
+        if self._verbose > 1:
+            shown += words.told(diff.kernels, {"same"})
+        self._head(diff, shown)
+        if shown:
+            self._console.print(self._table(diff, shown))
+            self._console.print()
+        left = len(diff.kernels) - len(shown) - diff.counts.get("same", 0) * (self._verbose <= 1)
+        if left > 0:
+            self._console.print(f"{left} more kernels differ without harm: -v shows them\n", style="dim")
+        for kernel in shown:
+            if isinstance(kernel.explanation, Explanation):
+                self._explanation(diff, kernel, kernel.explanation)
+        for side in diff.sides:
+            for problem in side.problems[: None if self._verbose else _OTHERS]:
+                self._print(f"{side.label}: {problem}", "yellow")
+        for note in diff.notes:
+            self._print(f"note: {note}", "dim")
+        self.verdict(diff)
+
+    def verdict(self, diff: Diff) -> None:
+        """The last line."""
+        self._print(diff.verdict.summary, _VERDICT[diff.verdict.status])
+
+    def _print(self, text: str, style: str | None = None) -> None:
+        self._console.print(printable(text), style=style, markup=False, soft_wrap=True)
+
+    def _head(self, diff: Diff, shown: Sequence[KernelDiff]) -> None:
+        """What is compared; for a single kernel also its knobs."""
+        releases = all(side.tritons == [side.label.partition(" ")[0]] for side in diff.sides)
+        names = [side.label if releases else _named(side.label, side.tritons) for side in diff.sides]
+        way = ("Triton " if releases else "") + " → ".join(names)
+        if len(diff.kernels) == 1 and shown:
+            kernel = diff.kernels[0]
+            self._console.print(
+                f"[bold]{_escape(kernel.name)}[/bold]   {_escape(kernel.arch)}   {_escape(way)}", highlight=False
+            )
+            knobs = words.knobs(kernel)
+            if knobs:
+                self._print(knobs, "dim")
+        else:
+            self._console.print(
+                f"[bold]{_escape(way)}[/bold]   {len(diff.kernels)} kernels: {words.counts(diff) or 'none'}"
+            )
+        self._console.print()
+
+    def _table(self, diff: Diff, shown: Sequence[KernelDiff]) -> "Table":
+        from rich.table import Table
+
+        table = Table(box=None, pad_edge=False, padding=(0, 1), show_header=True, header_style="dim")
+        table.add_column("kernel", overflow="fold", max_width=max(12, self._console.width // 4))
+        table.add_column("arch", no_wrap=True)
+        table.add_column("harm", no_wrap=True)
+        table.add_column("what", overflow="fold", ratio=1)
+        arrow = " → ".join(_short(side.label) for side in diff.sides)
+        table.add_column(arrow if len(arrow) < self._console.width // 3 else "old → new", justify="right", no_wrap=True)
+        table.add_column("where", overflow="fold", max_width=max(10, self._console.width // 5))
+        many = len(diff.kernels) > 1
+        for kernel in shown:
+            self._rows(table, diff, kernel, with_knobs=many)
+        return table
+
+    def _rows(self, table: "Table", diff: Diff, kernel: KernelDiff, *, with_knobs: bool) -> None:
+        from rich.text import Text
+
+        step = words.step_of(kernel)
+        since = words.since(diff, kernel)
+        head = [Text(printable(kernel.name), style="bold"), Text(kernel.arch)]
+        if step is None or not step.changes:
+            style = _STYLE["error"] if kernel.status == "worse" else "dim"
+            table.add_row(*head, Text(kernel.status, style=style), Text(since), "", "")
+            return
+        changes, left = words.shown(step, self._verbose)
+        for number, change in enumerate(changes):
+            cells = self._cells(change, words.values(kernel, step, change, len(diff.sides)))
+            table.add_row(*(head if number == 0 else ("", "")), *cells)
+        tail = []
+        if with_knobs and self._verbose:
+            tail.append(words.knobs(kernel))
+        if step.differs:
+            tail.append(f"not the same: {words.differs(step)}")
+        tail += step.notes
+        if len(diff.sides) > 2:
+            tail.append(since)
+        if left:
+            tail.append(f"{left} more {'change' if left == 1 else 'changes'}: -v shows")
+        for text in tail:
+            table.add_row("", "", "", Text(printable(text), style="dim"), "", "")
+
+    def _cells(self, change: Change, values: str) -> "list[Text]":
+        from rich.text import Text
+
+        kind = words.kind(change)
+        style = _STYLE.get(kind, "dim")
+        what = change.text + (f" ({change.note})" if change.note and self._verbose else "")
+        return [
+            Text(kind, style=style),
+            Text(printable(what)),
+            Text(values, style=style),
+            Text(printable(change.where)),
+        ]
+
+    def _explanation(self, diff: Diff, kernel: KernelDiff, found: Explanation) -> None:
+        from rich.table import Table
+        from rich.text import Text
+
+        many = len(diff.kernels) > 1
+        name = f"{kernel.name} on {kernel.arch}: " if many else ""
+        why = Table.grid(padding=(0, 2), pad_edge=False)
+        why.add_column(no_wrap=True)
+        why.add_column(overflow="fold")
+        why.add_row(Text("Why", style="bold"), Text(printable(name + found.summary)))
+        for note in found.notes:
+            why.add_row("", Text(printable(note), style="dim"))
+        self._console.print(why)
+        if found.causes or found.cures:
+            self._console.print()
+            self._console.print(self._trials(diff, kernel, found))
+        left = f", {found.left} left out when the time was spent" if found.left else ""
+        failed = f", {found.failed} did not compile" if found.failed else ""
+        self._print(
+            f"{found.tried} changes compiled in {found.seconds:.0f} s{failed}{left}. Verified: resources and "
+            "instructions. Not measured: which one is faster.\n",
+            "dim",
+        )
+
+    def _trials(self, diff: Diff, kernel: KernelDiff, found: Explanation) -> "Table":
+        from rich.table import Table
+        from rich.text import Text
+
+        table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="dim")
+        table.add_column("", no_wrap=True)
+        for heading in words.FIGURES.values():
+            table.add_column(heading, justify="right", no_wrap=True)
+        table.add_column("change", overflow="fold")
+        roles = ["", "", *["cause" if t.cured else "in part" for t in found.causes], *["cure"] * len(found.cures)]
+        for role, (label, figures, price) in zip(roles, words.trial_rows(diff, kernel, found), strict=True):
+            text = Text(printable(label if role else ""), style={"cure": "green"}.get(role, "bold"))
+            if price:
+                text.append(f"  at the price of: {printable(price)}", style="dim")
+            table.add_row(
+                Text(role or _short(label), style="dim"),
+                *(Text(words.number(value) if value is not None else "") for value in figures),
+                text,
+            )
+        return table
+
+
+def _named(label: str, tritons: Sequence[str]) -> str:
+    """A side with the Tritons that made it."""
+    return f"{label} (Triton {', '.join(tritons)})" if tritons else label
+
+
+def _short(label: str) -> str:
+    return label if len(label) <= 12 else f"…{label[-11:]}"
+
+
+def _escape(text: str) -> str:
+    from rich.markup import escape
+
+    return str(escape(printable(text)))
