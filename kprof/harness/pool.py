@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -35,6 +35,20 @@ if TYPE_CHECKING:
 _START = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from kprof.harness.worker import main; main()"
 
 
+@dataclass(frozen=True)
+class Finish:
+    """Work on a compiled kernel that its worker does, so that only an answer travels and no stages do.
+
+    Attributes:
+        function: ``module:function``, imported in the worker and called with the
+            :class:`~kprof.harness.request.Compiled` and the argument. It returns values that JSON can hold.
+        argument: index of a request to the function's argument, which JSON can hold too.
+    """
+
+    function: str
+    argument: Callable[[int], Any]
+
+
 @dataclass(eq=False)
 class Worker:
     """One process and the request that it has."""
@@ -47,6 +61,7 @@ class Worker:
     started: float = 0.0
     stage: str | None = None
     cache: Path | None = None
+    finish: Finish | None = None
     served: int = 0
 
     def kill(self) -> None:
@@ -101,8 +116,12 @@ class Pool:
         while len(self._workers) < min(count, self.jobs):
             self._start()
 
-    def run(self, requests: Iterable[CompileRequest], cache: Path | None = None) -> Iterator[Outcome]:
+    def run(
+        self, requests: Iterable[CompileRequest], cache: Path | None = None, finish: Finish | None = None
+    ) -> Iterator[Outcome]:
         """Compile requests, taken one by one as workers become free; outcomes come as they are finished.
+
+        With ``finish`` each outcome has an answer instead of a compiled kernel.
 
         Closing the iterator, or an exception such as Ctrl-C, ends the workers that are busy.
         """
@@ -114,7 +133,7 @@ class Pool:
                     job = next(waiting, None)
                     more = job is not None
                     if job is not None:
-                        yield from self._give(*job, cache)
+                        yield from self._give(*job, cache, finish)
                 if not self._busy() and not more:
                     return
                 yield from self._collect()
@@ -153,16 +172,21 @@ class Pool:
         self._drop(worker)
         self._workers.remove(worker)
 
-    def _give(self, index: int, request: CompileRequest, cache: Path | None) -> Iterator[Outcome]:
-        found = lookup(request, cache) if cache else None
+    def _give(
+        self, index: int, request: CompileRequest, cache: Path | None, finish: Finish | None
+    ) -> Iterator[Outcome]:
+        found = lookup(request, cache) if cache and finish is None else None
         if found is not None:
             yield Outcome(request, index=index, compiled=found, diagnostics=found.diagnostics)
             return
         worker = next((w for w in self._workers if w.request is None), None) or self._start()
-        worker.request, worker.index, worker.cache = request, index, cache
+        worker.request, worker.index, worker.cache, worker.finish = request, index, cache, finish
         worker.stage, worker.started = None, time.monotonic()
         # The environment may have changed since the worker was started.
-        message = {"request": request.to_json(), "cache": str(cache) if cache else None, "environment": _environment()}
+        message: dict[str, Any] = {"request": request.to_json(), "cache": str(cache) if cache else None}
+        message["environment"] = _environment()
+        if finish is not None:
+            message["finish"] = [finish.function, finish.argument(index)]
         try:
             for part in pack(message):
                 _stream(worker.process.stdin).write(part)
@@ -196,7 +220,7 @@ class Pool:
             worker.stage = head["stage"]
         elif request is not None and head["kind"] == "stale":
             self._discard(worker)
-            yield from self._give(worker.index, request, worker.cache)
+            yield from self._give(worker.index, request, worker.cache, worker.finish)
         elif request is not None:
             yield self._answer(worker, request, head, blobs)
 
@@ -206,6 +230,8 @@ class Pool:
         if head["kind"] == "compiled":
             compiled = load_compiled(request, head["compiled"], blobs, cached=head["cached"])
             outcome = Outcome(request, compiled=compiled, diagnostics=compiled.diagnostics)
+        elif head["kind"] == "finished":
+            outcome = Outcome(request, answer=head["answer"])
         else:
             outcome = load_failure(request, head, blobs)
         worker.request = None

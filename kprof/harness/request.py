@@ -249,6 +249,8 @@ class Outcome:
         diagnostics: what the compiler printed.
         stages: what was made before it went wrong.
         seconds: wall time, from the worker taking the request.
+        answer: what a :class:`~kprof.harness.pool.Finish` made of the compiled kernel in the worker; ``compiled`` is
+            then ``None`` although the status is ``ok``.
     """
 
     request: CompileRequest
@@ -263,6 +265,7 @@ class Outcome:
     diagnostics: str = ""
     stages: Mapping[str, str | bytes] = field(default_factory=dict)
     seconds: float = 0.0
+    answer: Any = None
 
     @property
     def ok(self) -> bool:

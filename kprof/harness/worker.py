@@ -78,7 +78,25 @@ def _serve(message: dict[str, Any], answers: BinaryIO) -> tuple[dict[str, Any], 
     except KprofError as error:
         # A file that could not be imported may have left half of its helpers behind.
         return _failure(error) | {"stage": None, "diagnostics": log(), "retire": True}, {}
+    if "finish" in message:
+        progress("a judgement")
+        return _finish(compiled, *message["finish"]), {}
     return _success(compiled)
+
+
+def _finish(compiled: Compiled, function: str, argument: Any) -> dict[str, Any]:
+    """Call a function, ``module:name``, with the compiled kernel; whatever it raises is this request's failure only."""
+    from importlib import import_module
+
+    module, _, name = function.partition(":")
+    try:
+        answer = getattr(import_module(module), name)(compiled, argument)
+    except KprofError as error:
+        return _failure(error) | {"stage": "a judgement", "diagnostics": log()}
+    except Exception as error:  # noqa: BLE001 - whatever the function is, the search goes on
+        text = f"could not be judged: {type(error).__name__}: {error}"
+        return _failure(KprofError(text)) | {"stage": "a judgement", "diagnostics": log()}
+    return {"kind": "finished", "answer": answer}
 
 
 def _success(compiled: Compiled) -> tuple[dict[str, Any], dict[str, str | bytes]]:
