@@ -270,7 +270,8 @@ def legal(shape: Shape, config: Config, arch: str) -> str | None:
     lanes = config["num_warps"] * (32 if arch.startswith("gfx1") else 64)
     if m * n > 256 * lanes:
         return f"the accumulator alone takes {m * n // lanes} registers a lane"
-    staged = (m + n) * k * size_of(shape["dtype"]) * max(1, config["num_stages"] - 1)
+    # Without pipelining the operands go through LDS one after the other.
+    staged = ((m + n) * max(0, config["num_stages"] - 1) or max(m, n)) * k * size_of(shape["dtype"])
     if staged > (163840 if arch == "gfx950" else 65536):
         return f"{staged} bytes of LDS for {config['num_stages']} stages"
     if config["SPLIT_K"] > 1 and k * config["SPLIT_K"] > shape["K"]:
@@ -379,7 +380,7 @@ KERNEL = Kernel(
     flops=lambda shape: 2 * shape["M"] * shape["N"] * shape["K"],
     bytes=traffic,
     unsupported=unsupported,
-    parts={"reduce": Part(reduce_kernel, launch_reduce)},
+    parts={"reduce": Part(reduce_kernel, launch_reduce, lambda _, config: config["SPLIT_K"] > 1, {"num_warps": 4})},
     checks={
         "even": Check(_case(64, 64, 64, "fp32"), _SMALL),
         "masked": Check(_case(50, 70, 45, "fp16"), _SMALL),

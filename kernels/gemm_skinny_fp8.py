@@ -252,7 +252,9 @@ def legal(shape: Shape, config: Config, arch: str) -> str | None:
     lanes = config["num_warps"] * (32 if arch.startswith("gfx1") else 64)
     if m < 16 and m * n * k > 128 * lanes:
         return f"the products take {m * n * k // lanes} registers a lane"
-    if (m + n) * k * max(1, config["num_stages"] - 1) > (163840 if arch == "gfx950" else 65536) and m >= 16:
+    if ((m + n) * max(0, config["num_stages"] - 1) or max(m, n)) * k > (
+        163840 if arch == "gfx950" else 65536
+    ) and m >= 16:
         return "the tiles do not fit LDS"
     if k * config["SPLIT_K"] > max(shape["K"], k):
         return "more parts than K has blocks"
@@ -345,7 +347,7 @@ KERNEL = Kernel(
     flops=lambda shape: 2 * shape["M"] * shape["N"] * shape["K"],
     bytes=traffic,
     unsupported=unsupported,
-    parts={"reduce": Part(reduce_kernel, launch_reduce)},
+    parts={"reduce": Part(reduce_kernel, launch_reduce, lambda _, config: config["SPLIT_K"] > 1, {"num_warps": 4})},
     checks={
         "m16": Check(_case(16, 64, 128), _SMALL),
         "m9_split": Check(_case(9, 64, 512), {**_SMALL, "SPLIT_K": 4}),

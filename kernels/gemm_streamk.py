@@ -301,7 +301,8 @@ def legal(shape: Shape, config: Config, arch: str) -> str | None:
     lanes = config["num_warps"] * (32 if arch.startswith("gfx1") else 64)
     if m * n > 256 * lanes:
         return f"the accumulator alone takes {m * n // lanes} registers a lane"
-    if (m + n) * k * size_of(shape["dtype"]) > (163840 if arch == "gfx950" else 65536):
+    rows = m + n if config["num_stages"] > 1 else max(m, n)
+    if rows * k * size_of(shape["dtype"]) > (163840 if arch == "gfx950" else 65536):
         return "the tiles do not fit LDS"
     return None
 
@@ -376,7 +377,11 @@ KERNEL = Kernel(
     flops=lambda shape: 2 * shape["M"] * shape["N"] * shape["K"],
     bytes=traffic,
     unsupported=unsupported,
-    parts={"fixup": Part(fixup_kernel, launch_fixup)},
+    parts={
+        "fixup": Part(
+            fixup_kernel, launch_fixup, lambda shape, config: bool(_tiles(shape, config)[1]), {"num_warps": 4}
+        )
+    },
     checks={
         "one_tile_shared": Check(_case(16, 16, 112, "fp32"), {**_SMALL, "WORKGROUPS": 3}),
         "two_rounds": Check(_case(64, 48, 80, "fp32"), {**_SMALL, "WORKGROUPS": 5}),

@@ -117,10 +117,18 @@ class Part:
     """A further Triton function that ``run`` launches: a reduction after split-K, the second half of a backward.
 
     It is compiled and analysed under the name ``kernel::part``.
+
+    Attributes:
+        entry: the ``@triton.jit`` function.
+        launch: as the kernel's.
+        when: whether ``run`` launches it for a problem and a configuration; ``None``: always.
+        options: the compiler's options that ``run`` gives it; ``None``: those of the configuration.
     """
 
     entry: Any
     launch: Callable[[Shape, Config], Launch]
+    when: Callable[[Shape, Config], bool] | None = None
+    options: Config | None = None
 
 
 @dataclass(frozen=True)
