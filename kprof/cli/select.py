@@ -20,7 +20,7 @@ def command(
     json: JsonOption = None,
     quiet: QuietOption = False,
 ) -> None:
-    """Say which implementation and configuration to use for a shape, from a table that kprof bench wrote.
+    """Say which implementation and configuration to use for a shape, from a table that kprof bench or kprof tune wrote.
 
     Parameters that are not given are those of the kernel's default case. Without a table, or without an entry near
     enough, the kernels' own defaults decide, and it says so.
@@ -41,7 +41,8 @@ def command(
         print(f"implementation  {found.implementation}")
         print(f"configuration   {_words(found.config) or '-'}")
         if found.ms is not None:
-            print(f"measured        {found.ms:.4f} ms on {found.device}")
+            where = f" on {found.device}" if found.basis == "measured" else f" for {found.device or found.arch}"
+            print(f"{found.basis:<15} {found.ms:.4f} ms{where}")
         print(f"rule            {found.rule}: {found.reason}")
     print(f"select {found.kernel} on {found.arch}: {found.implementation} ({found.rule})")
 

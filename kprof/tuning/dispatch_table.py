@@ -1,4 +1,4 @@
-"""Which implementation and configuration to use for a shape: a table that ``kprof bench`` writes.
+"""Which implementation and configuration to use for a shape: a table that ``kprof bench`` or ``kprof tune`` writes.
 
 The table is JSON, schema ``kprof.dispatch/1``: one entry a kernel, architecture and shape, with the fastest right
 implementation that was measured, its configuration, and the times of all that were compared.
@@ -50,6 +50,7 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
         compared: implementation to median milliseconds, of all that were measured and right.
         device: product that was measured.
         versions: of Triton and torch.
+        basis: whether ``ms`` was measured, or predicted by ``kprof tune`` without a GPU.
     """
 
     kernel: str
@@ -61,6 +62,7 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
     compared: dict[str, float] = {}
     device: str = ""
     versions: dict[str, str] = {}
+    basis: Literal["measured", "predicted"] = "measured"
 
 
 class Table(msgspec.Struct, frozen=True):
@@ -80,9 +82,10 @@ class Selection(msgspec.Struct, frozen=True):
         rule: ``exact``, ``nearest`` or ``default``, see the module.
         distance: sum of ``|log2|`` ratios to the entry's numbers; 0 when exact, ``None`` for a default.
         measured: shape that the entry was measured with.
-        ms: median time of that measurement, on ``device``.
+        ms: median time of that measurement, on ``device``; or what was predicted.
         device: see :class:`Entry`.
         reason: the choice in words.
+        basis: see :class:`Entry`.
     """
 
     kernel: str
@@ -96,6 +99,7 @@ class Selection(msgspec.Struct, frozen=True):
     measured: dict[str, Any] | None = None
     ms: float | None = None
     device: str = ""
+    basis: Literal["measured", "predicted"] = "measured"
 
 
 def read(path: Path | str) -> Table:
@@ -119,10 +123,15 @@ def read(path: Path | str) -> Table:
 
 
 def merge(table: Table | None, entries: Iterable[Entry]) -> Table:
-    """A table with entries added; one for the same kernel, architecture and shape is replaced."""
+    """A table with entries added; one for the same kernel, architecture and shape is replaced.
+
+    What was measured is never replaced by a prediction.
+    """
     found: dict[str, Entry] = {}
     for entry in [*(table.entries if table else []), *entries]:
-        found[_key(entry)] = entry
+        before = found.get(_key(entry))
+        if before is None or before.basis == "predicted" or entry.basis == "measured":
+            found[_key(entry)] = entry
     return Table(list(found.values()))
 
 
@@ -214,9 +223,9 @@ def select(kernel: str, shape: Shape, arch: str, table: "Table | Path | str | No
 
 def _from_entry(entry: Entry, gap: float, config: dict[str, Any], kernel: Kernel, shape: Shape) -> Selection:
     numbers = {n: v for n, v in entry.shape.items() if _is_number(v)}
-    reason = f"measured on {entry.device or entry.arch}"
+    reason = f"{entry.basis} {'on' if entry.basis == 'measured' else 'for'} {entry.device or entry.arch}"
     if gap:
-        reason = f"nearest entry, measured with {', '.join(f'{n}={v}' for n, v in numbers.items())}"
+        reason = f"nearest entry, {entry.basis} with {', '.join(f'{n}={v}' for n, v in numbers.items())}"
     return Selection(
         kernel=kernel.name,
         arch=entry.arch,
@@ -229,6 +238,7 @@ def _from_entry(entry: Entry, gap: float, config: dict[str, Any], kernel: Kernel
         measured=entry.shape,
         ms=entry.ms,
         device=entry.device,
+        basis=entry.basis,
     )
 
 
