@@ -1,0 +1,75 @@
+"""How far a search is, on standard error: one line that changes on a terminal, a line now and then elsewhere."""
+
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from kprof.tuning.search import Progress
+
+_EVERY_TERMINAL = 0.2
+_EVERY_PIPE = 10.0
+
+
+class Reporter:
+    """Shows progress.
+
+    Args:
+        quiet: show nothing.
+        stream: where to; standard error by default.
+    """
+
+    def __init__(self, *, quiet: bool = False, stream: Any = None) -> None:
+        self._stream = stream if stream is not None else sys.stderr
+        self._terminal = bool(self._stream.isatty())
+        self._quiet = quiet
+        self._last = time.monotonic() - (_EVERY_PIPE - 2.0)
+        self._drawn = False
+
+    def __enter__(self) -> "Self":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._drawn:
+            self._stream.write("\r\x1b[K")
+            self._stream.flush()
+
+    def show(self, progress: "Progress") -> None:
+        """Draw the state, if it is time to."""
+        now = time.monotonic()
+        if self._quiet or now - self._last < (_EVERY_TERMINAL if self._terminal else _EVERY_PIPE):
+            return
+        self._last = now
+        if self._terminal:
+            import shutil
+
+            width = shutil.get_terminal_size().columns - 1
+            self._stream.write("\r\x1b[K" + line(progress)[:width])
+            self._drawn = True
+        else:
+            self._stream.write(line(progress) + "\n")
+        self._stream.flush()
+
+
+def line(progress: "Progress") -> str:
+    """``312 of 1,204 · 5.1/s · 12 failed · 2:55 left · best 210.3 us``."""
+    parts = [f"{progress.done:,} of {progress.total:,}", f"{progress.rate:.1f} compiles/s"]
+    if progress.resumed:
+        parts.append(f"{progress.resumed:,} known before")
+    if progress.failed:
+        parts.append(f"{progress.failed:,} no good")
+    left = progress.left
+    if left is not None:
+        parts.append(f"{_clock(left)} left")
+    if progress.best is not None:
+        parts.append(f"best {progress.best[1]:.4g} us")
+    return " · ".join(parts)
+
+
+def _clock(seconds: float) -> str:
+    whole = round(seconds)
+    hours, rest = divmod(whole, 3600)
+    minutes, seconds = divmod(rest, 60)
+    return f"{hours}:{minutes:02d}:{seconds:02d}" if hours else f"{minutes}:{seconds:02d}"

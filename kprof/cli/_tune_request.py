@@ -1,0 +1,201 @@
+"""From the options of ``kprof tune`` to what is searched, by whom, and what is written."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kprof.cli.common import write_output
+from kprof.errors import KprofError
+
+if TYPE_CHECKING:
+    from kprof.harness.bench_document import Device
+    from kprof.kernel_spec import Kernel
+    from kprof.tuning.document import TuneReport
+    from kprof.tuning.executors.dask_cluster import DaskExecutor
+    from kprof.tuning.executors.local import LocalExecutor
+    from kprof.tuning.formats.interface import Writer
+    from kprof.tuning.search import Found
+    from kprof.tuning.space import Space
+    from kprof.tuning.subject import Subject
+    from kprof.tuning.work import Judge
+
+
+@dataclass(frozen=True)
+class Request:
+    """The options that say what is searched, as given."""
+
+    kernel: str
+    shapes: Sequence[Mapping[str, Any]] = ()
+    cases: Sequence[str] = ()
+    shape_file: str | None = None
+    arch: str = ""
+    config: Mapping[str, Any] = field(default_factory=dict)
+    space: str | None = None
+    signature: str | None = None
+    grid: str = ""
+    constexprs: Mapping[str, Any] = field(default_factory=dict)
+    jobs: int = 0
+    scheduler: str | None = None
+
+
+def prepare(wanted: Request) -> "tuple[Subject, Space]":
+    """Kernel, problems and space.
+
+    Raises:
+        KprofError: something in the options is wrong; see the functions that are called.
+    """
+    from kprof.harness.targets import DEFAULT_ARCH, resolve
+    from kprof.harness.triton_versions import installed
+    from kprof.tuning import space, space_file
+    from kprof.tuning.problems import problems, read_shapes
+    from kprof.tuning.subject import KernelSubject, SignatureSubject
+
+    if "," in wanted.arch:
+        raise KprofError("kprof tune takes one architecture at a time")
+    machine, product = resolve(wanted.arch or DEFAULT_ARCH)
+    given = space_file.read(wanted.space) if wanted.space is not None else None
+    sizes = [*wanted.shapes, *(read_shapes(wanted.shape_file) if wanted.shape_file is not None else [])]
+    installed()
+    kernel = _kernel(wanted)
+    found = tuple(problems(kernel, machine.name, sizes, wanted.cases))
+    subject: Subject
+    if wanted.signature is not None:
+        grid = _grid(wanted.grid)
+        subject = SignatureSubject(kernel, machine, product, found, wanted.signature, grid, wanted.constexprs)
+        known = _arguments(kernel)
+    else:
+        if wanted.constexprs or wanted.grid:
+            raise KprofError(f"{'--grid' if wanted.grid else '--constexpr'} goes with --signature")
+        subject = KernelSubject(kernel, machine, product, found)
+        known = kernel.knobs()
+    chosen = given if given is not None else space.of_kernel(kernel)
+    chosen = space.check(chosen.fixed(wanted.config), known, found[0].values)
+    return subject, space.supported(chosen, wanted.config)
+
+
+def _kernel(wanted: Request) -> "Kernel":
+    from kprof.harness.source import load_function
+    from kprof.kernel_library import load
+
+    kernel = load(wanted.kernel)
+    if kernel.shapes:
+        if wanted.signature is not None:
+            raise KprofError(f"{kernel.name} says itself how it is launched", hint="leave --signature out")
+        return kernel
+    if wanted.signature is None:
+        raise KprofError(
+            f"{kernel.name} does not say how it is launched",
+            hint="give --signature '*fp16,*fp16,*fp16' with sizes in --shape and workgroups in --grid, "
+            "or add KERNEL = Kernel(...) with shapes and a launch to its file",
+        )
+    # The library unwraps autotuners, and their configurations are wanted here.
+    place = wanted.kernel.partition("::")[0]
+    function = load_function(place, kernel.name)
+    return replace(kernel, entry=getattr(function.module, kernel.name, kernel.entry))
+
+
+def _arguments(kernel: "Kernel") -> set[str]:
+    from kprof.harness.source import unwrap
+    from kprof.kernel_spec import BACKEND_OPTIONS
+
+    function = unwrap(kernel.entry)
+    return {*(function.arguments if function is not None else ()), *BACKEND_OPTIONS, "num_ctas", "maxnreg"}
+
+
+def _grid(text: str) -> "tuple[Any, ...]":
+    from kprof.tuning.expressions import parse
+
+    return tuple(parse(part, "--grid") for part in text.split(";") if part.strip())
+
+
+def judge() -> "Judge":
+    """The performance model, as the search's judge."""
+    from kprof.tuning.work import Judge
+    from kprof_analyzers.trials import predicted
+
+    return Judge(predicted.FUNCTION, predicted.version())
+
+
+def executor(wanted: Request, by: "Judge", subject: "Subject") -> "LocalExecutor | DaskExecutor":
+    """Processes of this machine, or the workers of a scheduler.
+
+    Raises:
+        KprofError: Dask is not installed, or the scheduler does not answer.
+    """
+    if wanted.scheduler is None:
+        from kprof.tuning.executors.local import LocalExecutor
+
+        return LocalExecutor(by, wanted.jobs or None)
+    from kprof.tuning.executors.dask_cluster import DaskExecutor
+
+    return DaskExecutor(by, wanted.scheduler, files=lambda: dict(subject.dependencies()))
+
+
+def device(*, verify: bool) -> "Device | None":
+    """The GPU to measure on, looked for before anything else is done; ``None`` when nothing is to be measured.
+
+    Raises:
+        KprofError: there is none.
+    """
+    if not verify:
+        return None
+    from kprof.tuning.verify import find_device
+
+    return find_device()
+
+
+def writers(names: Sequence[str], output: str | None) -> "list[Writer]":
+    """The writers asked for.
+
+    Raises:
+        KprofError: an unknown format, or no folder to write to.
+    """
+    from kprof.tuning.formats import writer
+
+    found = [writer(name) for name in names]
+    if found and output is None:
+        raise KprofError("--format needs a folder to write to", hint="-o DIR")
+    return found
+
+
+def write_formats(
+    formats: "Sequence[Writer]",
+    subject: "Subject",
+    found: "Found",
+    report: "TuneReport",
+    top: int,
+    keys: Mapping[str, Any],
+    device_name: str,
+    output: str | None,
+) -> list[str]:
+    """Write the files of each format below the folder; what there is to say about them.
+
+    Raises:
+        KprofError: a format needs what the kernel does not have, or a file cannot be written.
+    """
+    from kprof.tuning.formats.interface import Results, Tuned
+
+    pairs = zip(subject.problems, found.ranked, strict=True)
+    tuned = [Tuned(problem.values, ranked[:top]) for problem, ranked in pairs if ranked]
+    if not formats or not tuned or output is None:
+        return []
+    results = Results(
+        kernel=subject.kernel.name,
+        arch=subject.arch.name,
+        product=subject.product,
+        triton=report.triton or "",
+        tuned=tuned,
+        keys=keys,
+        device_name=device_name,
+        device=report.measured_on or "",
+    )
+    notes = []
+    for form in formats:
+        for written in form.write(results):
+            place = Path(output) / form.name / written.path
+            place.parent.mkdir(parents=True, exist_ok=True)
+            write_output(str(place), written.text)
+            notes.append(f"wrote {place}")
+            notes.extend(f"  {note}" for note in written.notes)
+    return notes

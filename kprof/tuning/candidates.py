@@ -1,0 +1,149 @@
+"""Configurations in the making: what a configuration still waits for, and what it is when all of it is there."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from kprof.tuning.problems import Problem
+from kprof.tuning.work import Answer
+
+_WHILE = re.compile(r" while making .*")
+_FIGURES = re.compile(r"\b\d[\d,.]*\b")
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A configuration with its prediction.
+
+    Attributes:
+        config: every knob.
+        time_us, low_us, high_us: predicted time of all that it launches, with bounds.
+        bound: what limits the longest of its launches.
+        resources: of the kernel itself.
+        codes: hashes of the programs it launches; configurations with the same ones are one program.
+        parts: launches beside the kernel itself, with their times.
+        assumptions: what was assumed.
+        alike: further configurations that lead to the same program and launch.
+        measured_ms: median time on a GPU, when it was measured.
+        note: what else there is to say, such as a wrong result on the GPU.
+    """
+
+    config: Mapping[str, Any]
+    time_us: float
+    low_us: float
+    high_us: float
+    bound: str
+    resources: Mapping[str, Any]
+    codes: tuple[str, ...]
+    parts: Mapping[str, float] = field(default_factory=dict)
+    assumptions: tuple[str, ...] = ()
+    alike: tuple[Mapping[str, Any], ...] = ()
+    measured_ms: float | None = None
+    note: str = ""
+
+
+@dataclass(eq=False)
+class Candidate:
+    """A configuration for a problem, and the tasks that it consists of.
+
+    Attributes:
+        index: position of the problem.
+        problem: the problem.
+        config: every knob.
+        names: names of what is launched, the kernel first.
+        keys: the tasks' keys, in the same order.
+        missing: keys without an answer yet.
+        own: the kernel's own configuration, looked at for comparison.
+    """
+
+    index: int
+    problem: Problem
+    config: Mapping[str, Any]
+    names: tuple[str, ...]
+    keys: tuple[str, ...]
+    missing: set[str] = field(default_factory=set)
+    own: bool = False
+
+    def score(self, answers: Mapping[str, Answer]) -> Scored | Answer:
+        """The whole of its answers, or the first one that says it cannot be."""
+        own = [answers[key] for key in self.keys]
+        bad = next((answer for answer in own if answer.status != "ok" or answer.time_us is None), None)
+        if bad is not None:
+            return bad
+        main = own[0]
+        longest = max(own, key=lambda answer: answer.time_us or 0.0)
+        others = zip(self.names[1:], own[1:], strict=True)
+        return Scored(
+            config=self.config,
+            time_us=sum(answer.time_us or 0.0 for answer in own),
+            low_us=sum(_bounds(answer)[0] for answer in own),
+            high_us=sum(_bounds(answer)[1] for answer in own),
+            bound=longest.bound if longest is main else f"{longest.bound} ({self.names[own.index(longest)]})",
+            resources=main.resources,
+            codes=tuple(answer.isa for answer in own),
+            parts={name: answer.time_us or 0.0 for name, answer in others},
+            assumptions=tuple(dict.fromkeys(said for answer in own for said in answer.assumptions)),
+        )
+
+
+def _bounds(answer: Answer) -> tuple[float, float]:
+    time = answer.time_us or 0.0
+    low = time if answer.low_us is None else answer.low_us
+    high = time if answer.high_us is None else answer.high_us
+    return low, high
+
+
+def failure_reason(answer: Answer) -> str:
+    """Why a configuration is no good, in the words under which like ones are counted."""
+    reason = answer.reason or answer.status
+    if answer.status == "unlaunchable":
+        return "out of LDS" if "LDS" in reason else "workgroup too large"
+    if answer.status == "timeout":
+        return "compile took too long"
+    if answer.status in {"crashed", "killed"}:
+        return _WHILE.sub("", reason) if answer.status == "crashed" else "killed: out of memory?"
+    return _FIGURES.sub("…", reason.splitlines()[0])[:90]
+
+
+def merged(found: Sequence[Scored]) -> list[Scored]:
+    """One entry for each program, fastest first; the others that lead to it are its ``alike``.
+
+    Of those that lead to the same program and launch, the configuration that was found first is kept.
+    """
+    from dataclasses import replace
+
+    groups: dict[tuple[Any, ...], list[Scored]] = {}
+    for one in found:
+        groups.setdefault((one.codes, one.time_us), []).append(one)
+    single = [
+        replace(group[0], alike=tuple(other.config for other in group[1:])) if len(group) > 1 else group[0]
+        for group in groups.values()
+    ]
+    return sorted(single, key=lambda one: one.time_us)
+
+
+def tied(ranked: Sequence[Scored]) -> int:
+    """How many of a ranking's first cannot be told from the first: their bounds reach below its time.
+
+    The bounds of all configurations move together, so that what is compared is the ratio of the times with the
+    narrowest of the two half-widths.
+    """
+    if not ranked:
+        return 0
+    best = ranked[0]
+    count = 0
+    for one in ranked:
+        if not is_tie(best, one):
+            break
+        count += 1
+    return count
+
+
+TIE = 0.03
+"""Times closer than this share are never told apart: repeated measurements differ by as much."""
+
+
+def is_tie(best: Scored, other: Scored) -> bool:
+    """Whether another configuration may be as fast as the best one."""
+    return other.time_us <= best.time_us * (1 + TIE) or other.low_us <= best.low_us

@@ -1,0 +1,83 @@
+"""A rough cost of a configuration before it is compiled. It only orders the queue and is never shown as a time.
+
+For a matrix product with knobs for M, N and K it is the larger of two bounds, in clocks of one CU: matrix work, and
+bytes of tiles at 20 bytes a clock and CU (sustained from L2 on MI300X; fitted on tritonBLAS' published sweeps), for
+the rounds in which the grid runs. Tiles that need more than the registers there are, or more LDS, cost more.
+For other kernels it is the number of elements that a lane holds, seen from 8, and how evenly the grid fills the GPU.
+"""
+
+from collections.abc import Mapping
+from math import ceil, log2
+from typing import Any
+
+from kprof.hardware.machine import Architecture, Product
+from kprof.tuning.roles import number, role_names
+
+_BYTES_PER_CLOCK = 20.0
+_FLOPS_PER_CLOCK = {1: 4096.0, 2: 2048.0, 4: 256.0}
+_COMPUTE_UNITS = 256
+_OVER = 4.0
+
+
+class Estimate:
+    """The cost of configurations for one problem.
+
+    Args:
+        arch, product: what it runs on.
+        shape: problem parameters.
+        element_bytes: size of the operands' elements; ``None``: not known, 2 is taken.
+    """
+
+    def __init__(
+        self, arch: Architecture, product: Product | None, shape: Mapping[str, Any], element_bytes: int | None
+    ) -> None:
+        known = product or next(iter(arch.products.values()), None)
+        self._units = (known.compute_units if known is not None else None) or _COMPUTE_UNITS
+        self._lanes = arch.wavefront_size
+        self._lds = arch.lds.bytes_per_workgroup
+        self._element = element_bytes or 2
+        self._sizes = {name: shape.get(name) for name in ("M", "N", "K", "B", "E")}
+
+    def cost(self, config: Mapping[str, Any]) -> float:
+        """Relative cost, the smaller the better."""
+        roles = role_names(config)
+        tile = [number(config, roles.get(role)) for role in "mnk"]
+        sizes = [self._sizes[name] for name in "MNK"]
+        warps = number(config, "num_warps") or 4
+        if all(isinstance(v, int) and v > 0 for v in (*tile, *sizes)):
+            m, n, k = (int(v) for v in tile if v is not None)
+            split = number(config, roles.get("split")) or 1
+            return self._product((m, n, k), [int(s) for s in sizes if s is not None], split, warps, config)
+        return self._rows(config, warps)
+
+    def _product(
+        self, tile: tuple[int, int, int], sizes: list[int], split: int, warps: int, config: Mapping[str, Any]
+    ) -> float:
+        m, n, k = tile
+        tiles = ceil(sizes[0] / m) * ceil(sizes[1] / n)
+        steps = ceil(ceil(sizes[2] / k) / split)
+        rounds = max(1.0, tiles * split / self._units)
+        rounds = ceil(rounds) if rounds < 8 else rounds
+        matrix = 2 * m * n * k / _FLOPS_PER_CLOCK.get(self._element, 1024.0)
+        memory = (m + n) * k * self._element / _BYTES_PER_CLOCK
+        cost = rounds * (steps * (max(matrix, memory) + 0.3 * min(matrix, memory)) + 2000 + 0.5 * m * n / warps)
+        if split > 1:
+            cost += 4000 + sizes[0] * sizes[1] * 4 * (split + 1) / (_BYTES_PER_CLOCK * self._units)
+        held = m * n / (warps * self._lanes)
+        if held > 256:
+            cost *= _OVER
+        elif held > 128:
+            cost *= 1.1
+        elif held < 16:
+            cost *= 1.3
+        stages = config.get("num_stages")
+        staged = (m + n) * k * self._element * (stages - 1 if isinstance(stages, int) and stages > 1 else 1)
+        return cost * (_OVER if staged > self._lds else 1.0)
+
+    def _rows(self, config: Mapping[str, Any], warps: int) -> float:
+        held = 1.0
+        for name, value in config.items():
+            if ("BLOCK" in name.upper() or "TILE" in name.upper()) and (size := number({name: value}, name)):
+                held *= size
+        away = abs(log2(max(held / (warps * self._lanes), 1e-3) / 8))
+        return 1 + 0.2 * away + (_OVER if held / (warps * self._lanes) > 512 else 0)

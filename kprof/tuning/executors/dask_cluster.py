@@ -1,0 +1,140 @@
+"""The workers of a Dask cluster. Tasks of a worker that dies are given to another one; answers are kept here."""
+
+import time
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from typing import Any
+
+import msgspec
+
+from kprof.errors import KprofError
+from kprof.tuning.executors.local import TIMEOUT
+from kprof.tuning.work import Answer, Judge, Task
+
+CONNECT_SECONDS = 10
+WORKERS_SECONDS = 30
+AHEAD = 2
+"""Tasks given out for each thread of the cluster: none waits for work, and late decisions are still possible."""
+
+_POLL_SECONDS = 2
+
+
+class DaskExecutor:
+    """A cluster, by its scheduler's address.
+
+    Args:
+        judge: who judges what is compiled.
+        address: ``tcp://host:8786``.
+        timeout: seconds for one compile.
+        files: gives the files that the workers have to see, with their SHA-256.
+        patience: seconds without any worker after which the search is given up.
+
+    Raises:
+        KprofError: Dask is not installed, or the address is none.
+    """
+
+    def __init__(
+        self,
+        judge: Judge,
+        address: str,
+        *,
+        timeout: float = TIMEOUT,
+        files: Callable[[], dict[str, str]] = dict,
+        patience: float = 60.0,
+    ) -> None:
+        from importlib.util import find_spec
+
+        if find_spec("distributed") is None:
+            raise KprofError("--scheduler needs Dask", hint="pip install 'kprof[dask]'")
+        if not address.startswith(("tcp://", "tls://", "ucx://", "inproc://")):
+            raise KprofError(f"--scheduler takes an address such as tcp://host:8786, got {address!r}")
+        self.judge = judge
+        self._address, self._timeout, self._files, self._patience = address, timeout, files, patience
+        self._threads = 0
+
+    @property
+    def description(self) -> str:
+        """``8 threads at tcp://...``."""
+        return f"{self._threads} Dask thread{'' if self._threads == 1 else 's'} at {self._address}"
+
+    def run(self, tasks: Iterator[Task]) -> Iterator[Answer]:
+        """See :class:`kprof.tuning.work.Executor`.
+
+        Raises:
+            KprofError: the scheduler does not answer, has no workers, or a worker has another Triton or other files.
+        """
+        distributed: Any = import_module("distributed")
+        try:
+            client = distributed.Client(self._address, timeout=CONNECT_SECONDS, set_as_default=False)
+        except (OSError, ValueError) as error:
+            raise KprofError(
+                f"no Dask scheduler answers at {self._address}", hint="dask scheduler and dask worker start one"
+            ) from error
+        running: dict[Any, Task] = {}
+        try:
+            try:
+                client.wait_for_workers(1, timeout=WORKERS_SECONDS)
+            except TimeoutError:
+                raise KprofError(f"the scheduler at {self._address} has no workers") from None
+            yield from self._run(client, tasks, running)
+        finally:
+            if running and client.status == "running":
+                client.cancel(list(running))
+            client.close()
+
+    def _run(self, client: Any, tasks: Iterator[Task], running: dict[Any, Task]) -> Iterator[Answer]:
+        given, more, seen = 0, True, time.monotonic()
+        while True:
+            threads = sum(client.nthreads().values()) if client.status == "running" else 0
+            self._threads = max(self._threads, threads)
+            seen = time.monotonic() if threads else seen
+            while more and len(running) < max(1, AHEAD * threads):
+                task = next(tasks, None)
+                more = task is not None
+                if task is not None:
+                    running[self._submit(client, task, given)] = task
+                    given += 1
+            if not running:
+                return
+            yield from self._collect(client, running)
+            if time.monotonic() - seen > self._patience:
+                raise KprofError(f"the cluster at {self._address} has had no worker for {self._patience:.0f} s")
+
+    def _submit(self, client: Any, task: Task, number: int) -> Any:
+        from kprof.harness.triton_versions import installed
+        from kprof.tuning.executors.dask_worker import run_task
+
+        payload = {
+            "key": task.key,
+            "request": task.request.to_json(),
+            "launch": dict(task.launch),
+            "function": self.judge.function,
+            "timeout": self._timeout,
+            "files": self._files(),
+            "triton": installed().version,
+        }
+        return client.submit(run_task, payload, key=f"kprof-{task.key}", pure=False, priority=-number)
+
+    def _collect(self, client: Any, running: dict[Any, Task]) -> Iterator[Answer]:
+        distributed: Any = import_module("distributed")
+        try:
+            finished = distributed.wait(list(running), timeout=_POLL_SECONDS, return_when="FIRST_COMPLETED").done
+        except TimeoutError:
+            finished = {future for future in running if future.status != "pending"}
+        for future in finished:
+            task = running.pop(future)
+            yield self._answer(client, future, task)
+            future.release()
+
+    def _answer(self, client: Any, future: Any, task: Task) -> Answer:
+        if future.status == "finished":
+            return msgspec.convert(future.result(), Answer)
+        if future.status == "error":
+            error = future.exception()
+            if isinstance(error, KprofError):
+                raise error
+            if type(error).__name__ == "KilledWorker":
+                return Answer(task.key, "lost", reason="lost: every worker that had it died")
+            return Answer(task.key, "lost", reason=f"lost: {type(error).__name__}: {error}")
+        del client
+        raise KprofError(f"the scheduler at {self._address} is gone; what was found so far is kept")

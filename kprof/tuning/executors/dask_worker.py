@@ -1,0 +1,56 @@
+"""What runs inside the workers of a Dask cluster: one task at a time a thread, in a process that may crash."""
+
+import atexit
+import threading
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from kprof.errors import KprofError
+from kprof.harness.cache import directory
+from kprof.harness.dependencies import unchanged
+from kprof.harness.pool import Finish, Pool
+from kprof.harness.request import from_json
+from kprof.harness.triton_versions import installed
+from kprof.tuning.work import Task, answer_of
+
+_LOCAL = threading.local()
+
+
+def run_task(payload: Mapping[str, Any]) -> dict[str, Any]:
+    """Compile and judge.
+
+    Args:
+        payload: ``key``, ``request``, ``launch``, ``function`` (the judge), ``timeout``, ``files`` with their SHA-256,
+            and the asking side's ``triton``.
+
+    Returns:
+        A :class:`kprof.tuning.work.Answer` as plain values.
+
+    Raises:
+        KprofError: this machine has another Triton or another kernel file, so that its answers would mean nothing.
+    """
+    version = installed().version
+    if version != payload["triton"]:
+        raise KprofError(f"a worker has Triton {version}, the search is made with {payload['triton']}")
+    if not unchanged(payload["files"]):
+        raise KprofError(
+            f"a worker does not see the same {', '.join(payload['files'])}",
+            hint="the kernel's files have to lie under the same path on every machine",
+        )
+    task = Task(payload["key"], from_json(payload["request"]), payload["launch"])
+    pool = _pool(payload["timeout"])
+    (outcome,) = pool.run([task.request], directory(), Finish(payload["function"], lambda _: dict(task.launch)))
+    answer: dict[str, Any] = msgspec.to_builtins(answer_of(task, outcome))
+    return answer
+
+
+def _pool(timeout: float) -> Pool:
+    """This thread's process, so that Triton is imported once."""
+    pool = getattr(_LOCAL, "pool", None)
+    if not isinstance(pool, Pool):
+        pool = Pool(1, timeout)
+        _LOCAL.pool = pool
+        atexit.register(pool.close)
+    return pool

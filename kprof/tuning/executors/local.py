@@ -1,0 +1,56 @@
+"""Processes of this machine, each of which may crash without harm."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from kprof.harness.cache import directory
+from kprof.harness.pool import Finish, Pool
+from kprof.harness.triton_versions import installed
+from kprof.tuning.work import Answer, Judge, Task, answer_of
+
+if TYPE_CHECKING:
+    from kprof.harness.request import CompileRequest
+
+TIMEOUT = 120.0
+"""Seconds that one compile may take: a hundred times what a large kernel needs."""
+
+
+class LocalExecutor:
+    """Workers of this machine.
+
+    Args:
+        judge: who judges what is compiled.
+        jobs: workers at a time; ``None``: one a CPU.
+        timeout: seconds for one compile.
+    """
+
+    def __init__(self, judge: Judge, jobs: int | None = None, timeout: float = TIMEOUT) -> None:
+        self.judge = judge
+        self._jobs, self._timeout = jobs, timeout
+
+    @property
+    def description(self) -> str:
+        """``2 processes``."""
+        from kprof.harness.pool import default_jobs
+
+        count = self._jobs or default_jobs()
+        return f"{count} process{'' if count == 1 else 'es'}"
+
+    def run(self, tasks: Iterator[Task]) -> Iterator[Answer]:
+        """See :class:`kprof.tuning.work.Executor`.
+
+        Raises:
+            KprofError: no usable Triton.
+        """
+        installed()
+        given: dict[int, Task] = {}
+
+        def requests() -> "Iterator[CompileRequest]":
+            for index, task in enumerate(tasks):
+                given[index] = task
+                yield task.request
+
+        finish = Finish(self.judge.function, lambda index: dict(given[index].launch))
+        with Pool(self._jobs, self._timeout) as pool:
+            for outcome in pool.run(requests(), directory(), finish):
+                yield answer_of(given.pop(outcome.index), outcome)

@@ -1,0 +1,33 @@
+"""Writers of tuned configurations: one file a format, found by being in this folder."""
+
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
+
+from kprof.errors import KprofError, near
+from kprof.tuning.formats.interface import Writer
+
+_NOT_WRITERS = {"interface", "mapping"}
+
+
+@cache
+def writers() -> dict[str, Writer]:
+    """Every writer by its name: ``triton``, ``aiter``, ``vllm``, ``sglang``, ``dispatch``."""
+    names = (m.name for m in iter_modules(__path__) if m.name not in _NOT_WRITERS)
+    found: dict[str, Writer] = {}
+    for name in names:
+        writer: Writer = import_module(f"{__name__}.{name}").WRITER
+        found[writer.name] = writer
+    return found
+
+
+def writer(name: str) -> Writer:
+    """The writer of a format.
+
+    Raises:
+        KprofError: there is none of that name.
+    """
+    known = writers()
+    if name not in known:
+        raise KprofError(f"no format {name!r}{near(name, known)}", hint=f"there are {', '.join(sorted(known))}")
+    return known[name]

@@ -1,0 +1,88 @@
+"""AITER's JSON for matrix products, in its new layout.
+
+``<arch>/triton/gemm/<family>/<FAMILY>-N=..-K=...json`` for one N and K, ``DEFAULT.json`` beside it for all others;
+``M_LEQ_x`` for up to x rows, x one of a fixed list, and ``any`` for the rest. Format facts: ROCm/aiter,
+``aiter/ops/triton/configs`` and ``utils/gemm_config_utils.py``.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kprof.errors import KprofError
+from kprof.tuning.formats.interface import Results, Tuned, Written
+from kprof.tuning.formats.mapping import OPTIONS, TILES, Key, lost, operand_bytes, translate
+from kprof.tuning.roles import spellings
+
+BOUNDS = (1, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192)
+"""Numbers of rows that AITER looks for, from the smallest up."""
+
+KEYS = (
+    *TILES,
+    *OPTIONS,
+    Key("cache_modifier", ("cache_modifier", "CACHE_MODIFIER"), None),
+    Key("NUM_KSPLIT", spellings("split"), 1),
+    Key("kpack", ("kpack",), optional=True),
+)
+
+
+class _Aiter:
+    name = "aiter"
+
+    def write(self, results: Results) -> list[Written]:
+        """A file for each N and K, and the default that AITER needs beside them.
+
+        Raises:
+            KprofError: a problem has no M, N and K, its element type has no family, or a needed knob is missing.
+        """
+        groups: dict[tuple[str, int, int], list[Tuned]] = {}
+        for one in results.tuned:
+            sizes = [one.shape.get(name) for name in "MNK"]
+            if not all(isinstance(size, int) for size in sizes):
+                raise KprofError(f"AITER's files are for matrix products, and {results.kernel} has no M, N and K")
+            groups.setdefault((_family(one.shape), int(sizes[1] or 0), int(sizes[2] or 0)), []).append(one)
+        written = []
+        for (family, n, k), group in groups.items():
+            folder = f"{results.arch}/triton/gemm/{family.lower().replace('-', '_')}"
+            buckets, notes = _buckets(group, results)
+            text = json.dumps(buckets, indent=2) + "\n"
+            written.append(Written(f"{folder}/{family}-N={n}-K={k}.json", text, notes))
+            if all(other.path != f"{folder}/DEFAULT.json" for other in written):
+                note = (
+                    f"{folder}/DEFAULT.json is what AITER takes for every other N and K, and without one it does not "
+                    "look into the folder: keep yours if you have one"
+                )
+                written.append(Written(f"{folder}/DEFAULT.json", text, (note,)))
+        return written
+
+
+def _family(shape: Mapping[str, Any]) -> str:
+    size = operand_bytes(shape)
+    if size not in {1, 2}:
+        raise KprofError(
+            f"AITER has no family of matrix products for {shape.get('dtype')}", hint="it has 8 and 16 bits"
+        )
+    return "GEMM-A16W16" if size == 2 else "GEMM-A8W8"
+
+
+def _buckets(group: Sequence[Tuned], results: Results) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Buckets by M; of several sizes in one bucket the largest counts, since it is the bound's neighbour."""
+    by_rows = sorted(group, key=lambda one: one.shape["M"])
+    chosen: dict[str, Tuned] = {}
+    notes: list[str] = []
+    for one in by_rows:
+        bound = next((b for b in BOUNDS if one.shape["M"] <= b), None)
+        if bound is None:
+            continue
+        if f"M_LEQ_{bound}" in chosen:
+            other = chosen[f"M_LEQ_{bound}"].shape["M"]
+            notes.append(
+                f"M={other} and M={one.shape['M']} share the bucket M_LEQ_{bound}: the larger one's is written"
+            )
+        chosen[f"M_LEQ_{bound}"] = one
+    chosen["any"] = by_rows[-1]
+    found = {key: translate(one.best, KEYS, results.keys, "AITER", results.kernel) for key, one in chosen.items()}
+    return found, tuple(dict.fromkeys([*notes, *lost(by_rows[-1].best, KEYS, results.keys, "AITER")]))
+
+
+WRITER = _Aiter()

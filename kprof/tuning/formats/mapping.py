@@ -1,0 +1,119 @@
+"""From a kernel's knobs to the keys of a format, declared key by key."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kprof.errors import KprofError, near
+from kprof.tuning.roles import spellings
+
+_REQUIRED = object()
+
+
+@dataclass(frozen=True)
+class Key:
+    """One key of a format.
+
+    Attributes:
+        name: in the file.
+        knobs: names under which kernels have it; the first one that a configuration has is taken.
+        default: its value where no knob has it: what the kernel then does. Without one it is needed.
+        optional: left out where no knob has it.
+    """
+
+    name: str
+    knobs: tuple[str, ...]
+    default: Any = _REQUIRED
+    optional: bool = False
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether a file without it is no good."""
+        return self.default is _REQUIRED and not self.optional
+
+
+TILES = (
+    Key("BLOCK_SIZE_M", spellings("m")),
+    Key("BLOCK_SIZE_N", spellings("n")),
+    Key("BLOCK_SIZE_K", spellings("k")),
+    Key("GROUP_SIZE_M", spellings("group")),
+)
+"""What every matrix product's configuration has."""
+
+OPTIONS = (
+    Key("num_warps", ("num_warps",), 4),
+    Key("num_stages", ("num_stages",), 2),
+    Key("waves_per_eu", ("waves_per_eu",), 0),
+    Key("matrix_instr_nonkdim", ("matrix_instr_nonkdim",), 0),
+)
+"""The compiler's options with the values that Triton takes for AMD when they are not given."""
+
+
+def translate(
+    config: Mapping[str, Any], keys: Sequence[Key], given: Mapping[str, Any], form: str, kernel: str
+) -> dict[str, Any]:
+    """A configuration under a format's keys.
+
+    Args:
+        config: the kernel's knobs.
+        keys: of the format, in its order.
+        given: key to the knob's name, or to a value, as the user says.
+        form: the format's name, for messages.
+        kernel: the kernel's name, for messages.
+
+    Raises:
+        KprofError: a key that is needed has no knob, or the user names an unknown key.
+    """
+    names = [key.name for key in keys]
+    for name in given:
+        if name not in names:
+            raise KprofError(f"{form} has no key {name!r}{near(name, names)}", hint=f"its keys are {', '.join(names)}")
+    found: dict[str, Any] = {}
+    for key in keys:
+        if key.name in given:
+            value = given[key.name]
+            found[key.name] = config[value] if isinstance(value, str) and value in config else value
+            continue
+        knob = next((name for name in key.knobs if name in config), None)
+        if knob is not None:
+            found[key.name] = config[knob]
+        elif key.is_needed:
+            raise KprofError(
+                f"{form} needs {key.name}, and {kernel} has no knob for it",
+                hint=f"say which knob or value it is: --key {key.name}=NAME or --key {key.name}=1",
+            )
+        elif not key.optional:
+            found[key.name] = key.default
+    return found
+
+
+def left_out(config: Mapping[str, Any], keys: Sequence[Key], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Knobs that have no key in a format."""
+    placed = {name for key in keys for name in key.knobs} | {v for v in given.values() if isinstance(v, str)}
+    return {name: value for name, value in config.items() if name not in placed}
+
+
+def lost(config: Mapping[str, Any], keys: Sequence[Key], given: Mapping[str, Any], form: str) -> tuple[str, ...]:
+    """A sentence about knobs that a format has no place for; nothing when there are none."""
+    missing = left_out(config, keys, given)
+    if not missing:
+        return ()
+    said = ", ".join(f"{name}={value}" for name, value in missing.items())
+    return (f"{form} has no place for {said}: the kernel there has to do the same",)
+
+
+def device_name(product: str) -> str:
+    """``MI300X`` as PyTorch on ROCm names the device, with underscores: ``AMD_Instinct_MI300X``."""
+    if product.startswith("MI"):
+        return f"AMD_Instinct_{product}"
+    words = re.fullmatch(r"(RX)(\d+)([A-Z]*)", product)
+    return "AMD_Radeon_" + ("_".join(filter(None, words.groups())) if words else product)
+
+
+def operand_bytes(shape: Mapping[str, Any]) -> int | None:
+    """Bytes of an operand's element, from the problem's ``dtype``."""
+    from kprof.kernel_spec import ELEMENT_TYPES
+
+    kind = ELEMENT_TYPES.get(str(shape.get("dtype")))
+    return kind.size if kind is not None else None

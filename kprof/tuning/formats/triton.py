@@ -1,0 +1,63 @@
+"""Python code: a list of ``triton.Config`` for ``@triton.autotune``.
+
+AMD's own options (``waves_per_eu``, ``matrix_instr_nonkdim``, ``kpack``) stand among the kernel's arguments, where
+Triton's AMD backend takes them from.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from kprof.tuning.formats.interface import Results, Tuned, Written
+
+_OWN = ("num_warps", "num_stages", "num_ctas", "maxnreg")
+
+
+class _Triton:
+    name = "triton"
+
+    def write(self, results: Results) -> list[Written]:
+        """One module with ``CONFIGS``, every configuration of the short lists once, and ``BEST`` by problem."""
+        what = f"measured on {results.device}" if results.device else "predicted, not measured"
+        lines = [
+            f'"""Configurations of {results.kernel} for {results.arch}, fastest first: {what}.',
+            "",
+            f"Compiled with Triton {results.triton}; another version gives other registers and other times.",
+            '"""',
+            "",
+            "import triton",
+            "",
+            "CONFIGS = [",
+        ]
+        seen: dict[str, str] = {}
+        for one in results.tuned:
+            for scored in one.ranked:
+                code = config_code(scored.config)
+                seen.setdefault(code, _times(one, scored))
+        lines += [f"    {code},  # {comment}" for code, comment in seen.items()]
+        lines += ["]", "", "BEST = {"]
+        for one in results.tuned:
+            key = tuple(sorted((str(n), v) for n, v in one.shape.items()))
+            lines.append(f"    {key!r}: CONFIGS[{list(seen).index(config_code(one.best))}],")
+        lines += ["}", ""]
+        return [Written(f"{_file(results.kernel)}_configs.py", "\n".join(lines))]
+
+
+def _file(kernel: str) -> str:
+    return "".join(c if c.isalnum() else "_" for c in kernel)
+
+
+def _times(one: Tuned, scored: Any) -> str:
+    sizes = " ".join(f"{n}={v}" for n, v in one.shape.items() if isinstance(v, int) and not isinstance(v, bool))
+    if scored.measured_ms is not None:
+        return f"{sizes}: {1000 * scored.measured_ms:.4g} us measured".replace("\n", " ")
+    return f"{sizes}: {scored.time_us:.4g} us predicted".replace("\n", " ")
+
+
+def config_code(config: Mapping[str, Any]) -> str:
+    """One ``triton.Config(...)``."""
+    own = {name: value for name, value in config.items() if name not in _OWN}
+    rest = "".join(f", {name}={config[name]!r}" for name in _OWN if name in config)
+    return f"triton.Config({own!r}{rest})"
+
+
+WRITER = _Triton()

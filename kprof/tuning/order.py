@@ -1,0 +1,157 @@
+"""The order in which configurations are compiled: the most promising first, so that a stopped search is useful.
+
+Combinations of the knobs that decide (what is legal, and the rough cost) are sorted by that cost. Each of them
+stands for all combinations of the other knobs, which follow one by one, those nearest to the kernel's defaults first.
+Between them come neighbours of the best results so far.
+"""
+
+import heapq
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from itertools import combinations, count, product
+from math import prod
+from typing import Any
+
+from kprof.tuning.pruning import Pruned
+from kprof.tuning.recording import Question, check_questions, decisive
+from kprof.tuning.roles import role_names
+from kprof.tuning.space import Space
+
+Config = dict[str, Any]
+
+STEP = 0.04
+"""By how much each knob off its default puts a configuration back: as much as that share of its cost."""
+
+
+def identity(config: Mapping[str, Any]) -> str:
+    """A configuration as text, the same for the same knobs."""
+    return repr(sorted(config.items()))
+
+
+class Queue:
+    """Legal configurations of one problem, best first.
+
+    Args:
+        space: what to choose from; knobs with values that the architecture has.
+        base: the kernel's own knobs, for those that the space does not name.
+        ask: reason against a configuration, or ``None``.
+        cost: rough cost, the smaller the better.
+        pruned: gets what is not legal.
+    """
+
+    def __init__(
+        self,
+        space: Space,
+        base: Mapping[str, Any],
+        ask: Question,
+        cost: Callable[[Mapping[str, Any]], float],
+        pruned: Pruned,
+    ) -> None:
+        self._space, self._base, self._ask, self._cost = space, base, ask, cost
+        self._given: set[str] = set()
+        self._near: deque[Config] = deque()
+        self._turn = False
+        self._heap: list[tuple[float, int, float, Config, Iterator[tuple[int, Config]]]] = []
+        self._number = count()
+        self.size = self._listed(pruned) if space.listed else self._combinations(pruned)
+        heapq.heapify(self._heap)
+
+    def __len__(self) -> int:
+        """How many have not been given out."""
+        return self.size - len(self._given)
+
+    def __iter__(self) -> Iterator[Config]:
+        return self
+
+    def __next__(self) -> Config:
+        """The next configuration: complete, with the kernel's own knobs.
+
+        Raises:
+            StopIteration: all were given out.
+        """
+        while self._heap or self._near:
+            self._turn = not self._turn
+            config = self._near.popleft() if self._near and (self._turn or not self._heap) else self._pop()
+            key = identity(config)
+            if key not in self._given:
+                self._given.add(key)
+                return config
+        raise StopIteration
+
+    def look_near(self, config: Mapping[str, Any]) -> None:
+        """Give out the neighbours of a good configuration soon: one knob changed to the next value."""
+        for name, values in self._space.knobs.items():
+            if len(values) < 2 or config.get(name) not in values:
+                continue
+            place = values.index(config[name])
+            for other in {max(place - 1, 0), min(place + 1, len(values) - 1)} - {place}:
+                neighbour = {**config, name: values[other]}
+                if identity(neighbour) not in self._given and self._ask(neighbour) is None:
+                    self._near.append(neighbour)
+
+    def _pop(self) -> Config:
+        _, number, cost, outer, inner = heapq.heappop(self._heap)
+        off, rest = next(inner)
+        following = next(inner, None)
+        if following is not None:
+            again = _chain(following, inner)
+            heapq.heappush(self._heap, (cost * (1 + STEP * following[0]), number, cost, outer, again))
+        del off
+        return {**self._base, **outer, **rest}
+
+    def _listed(self, pruned: Pruned) -> int:
+        kept: dict[str, tuple[Config, float]] = {}
+        for listed in self._space.listed:
+            config = {**self._base, **listed}
+            if (why := self._ask(config)) is not None:
+                pruned.reasons[why] += 1
+            else:
+                kept.setdefault(identity(config), (config, self._cost(config)))
+        for config, cost in kept.values():
+            self._heap.append((cost, next(self._number), cost, config, iter([(0, {})])))
+        return len(kept)
+
+    def _combinations(self, pruned: Pruned) -> int:
+        knobs = self._space.knobs
+        outer_names = decisive(self._ask, knobs, self._base) | set(_costly(knobs))
+        check_questions(knobs, outer_names)
+        inner = {name: values for name, values in knobs.items() if name not in outer_names}
+        share = prod(len(values) for values in inner.values())
+        first = {name: _default(values, self._base.get(name)) for name, values in inner.items()}
+        total = 0
+        for outer in self._space.over(tuple(outer_names)):
+            config = {**self._base, **first, **outer}
+            if (why := self._ask(config)) is not None:
+                pruned.reasons[why] += share
+                continue
+            total += share
+            cost = self._cost(config)
+            self._heap.append((cost, next(self._number), cost, outer, _by_distance(inner, first)))
+        return total
+
+
+def _costly(knobs: Mapping[str, Any]) -> Iterator[str]:
+    """Knobs that the rough cost depends on."""
+    roles = role_names(knobs)
+    yield from (roles[role] for role in ("m", "n", "k", "split") if role in roles)
+    yield from (name for name in knobs if "BLOCK" in name.upper() or "TILE" in name.upper())
+    yield from (name for name in ("num_warps", "num_stages") if name in knobs)
+
+
+def _default(values: tuple[Any, ...], own: Any) -> Any:
+    return own if own in values else values[0]
+
+
+def _by_distance(knobs: Mapping[str, tuple[Any, ...]], first: Config) -> Iterator[tuple[int, Config]]:
+    """Every combination with the number of knobs that are off their defaults, the smallest first."""
+    others = {name: [v for v in values if v != first[name]] for name, values in knobs.items()}
+    free = [name for name, values in others.items() if values]
+    for off in range(len(free) + 1):
+        for names in combinations(free, off):
+            for values in product(*(others[name] for name in names)):
+                yield off, {**first, **dict(zip(names, values, strict=True))}
+
+
+def _chain(head: tuple[int, Config], rest: Iterator[tuple[int, Config]]) -> Iterator[tuple[int, Config]]:
+    yield head
+    yield from rest

@@ -1,0 +1,120 @@
+"""Problem sizes to tune for: from options, from a kernel's cases, and from files of sizes as other tuners take them."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from kprof.errors import KprofError
+from kprof.kernel_spec import ELEMENT_TYPES
+from kprof.tuning import space_file
+
+if TYPE_CHECKING:
+    from kprof.kernel_spec import Kernel
+
+MOST_PROBLEMS = 256
+
+# ROCm's tune_gemm and stream-K tuners list sizes so; what they call row-major is our "not transposed".
+_LAYOUTS = {"rowMajorA": "trans_a", "rowMajorB": "trans_b"}
+_TUNER_KNOBS = frozenset({
+    "BLOCK_SIZE_M", "BLOCK_SIZE_N", "BLOCK_SIZE_K", "GROUP_SIZE_M", "SPLIT_K", "num_warps", "num_stages",
+    "waves_per_eu", "matrix_instr_nonkdim", "kpack", "schedule_hint", "NUM_SMS", "XCD_REMAP",
+})  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One problem to find a configuration for.
+
+    Attributes:
+        name: ``M=4096 N=4096 K=4096``, or the name of a case.
+        values: every parameter.
+        assumed: those that were not given, with their values.
+    """
+
+    name: str
+    values: Mapping[str, Any]
+    assumed: Mapping[str, Any] = field(default_factory=dict)
+
+
+def read_shapes(path: str) -> list[dict[str, Any]]:
+    """Sizes from a YAML, JSON or TOML file: a list of tables, or a table ``shapes`` with one.
+
+    ``rowMajorA`` and ``rowMajorB`` of ROCm's tuners, ``T`` or ``N``, become ``trans_a`` and ``trans_b``; a
+    configuration that stands beside a size is passed over.
+
+    Raises:
+        KprofError: the file cannot be read or is no such list.
+    """
+    data = space_file.load(path)
+    if isinstance(data, Mapping) and isinstance(data.get("shapes"), list):
+        data = data["shapes"]
+    if not isinstance(data, list) or not data:
+        raise KprofError("is no list of sizes", path=path, hint="- {M: 4096, N: 4096, K: 4096}")
+    if len(data) > MOST_PROBLEMS:
+        raise KprofError(f"lists {len(data)} sizes, more than {MOST_PROBLEMS}", path=path)
+    return [_entry(item, path, number) for number, item in enumerate(data, 1)]
+
+
+def _entry(item: Any, path: str, number: int) -> dict[str, Any]:
+    if not isinstance(item, Mapping) or not item:
+        raise KprofError("is not a table of sizes", path=path, place=f"entry {number}")
+    found: dict[str, Any] = {}
+    for name, value in item.items():
+        if name in _LAYOUTS:
+            if value not in {"T", "N"}:
+                raise KprofError(f"{name} is T or N, got {value!r}", path=path, place=f"entry {number}")
+            found[_LAYOUTS[name]] = value == "N"
+        elif name not in _TUNER_KNOBS:
+            if not isinstance(value, bool | int | float | str):
+                raise KprofError(f"{name} is no number or text", path=path, place=f"entry {number}")
+            found[str(name)] = value
+    return found
+
+
+def problems(
+    kernel: "Kernel", arch: str, shapes: Iterable[Mapping[str, Any]], cases: Iterable[str] = ()
+) -> list[Problem]:
+    """The problems that cases and sizes stand for; the kernel's first case when there are none.
+
+    Raises:
+        KprofError: an unknown case, parameter or element type, a size that is not above zero, or the architecture
+            cannot do what a problem needs.
+    """
+    wanted: list[tuple[str | None, Mapping[str, Any]]] = [*((case, {}) for case in cases), *((None, s) for s in shapes)]
+    found: dict[str, Problem] = {}
+    for case, shape in wanted or [(None, {})]:
+        problem = _problem(kernel, arch, case, shape)
+        found.setdefault(repr(sorted(problem.values.items(), key=str)), problem)
+    if len(found) > MOST_PROBLEMS:
+        raise KprofError(f"{len(found)} problems are more than {MOST_PROBLEMS}")
+    return list(found.values())
+
+
+def _problem(kernel: "Kernel", arch: str, case: str | None, shape: Mapping[str, Any]) -> Problem:
+    if not kernel.shapes:
+        _check_values(shape)
+        return Problem(_words(shape) or kernel.name, dict(shape))
+    values = kernel.problem(arch, case, shape)
+    _check_values(values)
+    reason = kernel.unsupported(arch, values) if kernel.unsupported is not None else None
+    if reason:
+        raise KprofError(f"{kernel.name} cannot run on {arch}: {reason}")
+    if shape:
+        return Problem(_words(shape), values, {n: v for n, v in values.items() if n not in shape})
+    name = case or next(iter(kernel.shapes))
+    return Problem(name, values, {} if case else values)
+
+
+def _check_values(values: Mapping[str, Any]) -> None:
+    for name, value in values.items():
+        if "dtype" in name and isinstance(value, str) and value not in ELEMENT_TYPES:
+            known = ", ".join(ELEMENT_TYPES)
+            raise KprofError(f"no element type {value!r} for {name}", hint=f"there are {known}, fp8_e4m3, fp8_e5m2")
+        if isinstance(value, int) and not isinstance(value, bool) and not -(2**31) < value < 2**40:
+            raise KprofError(f"{name}={value} is no size of a problem")
+        if isinstance(value, int) and not isinstance(value, bool) and value < 1 and name.isupper():
+            raise KprofError(f"{name}={value}: a size is above zero")
+
+
+def _words(shape: Mapping[str, Any]) -> str:
+    return " ".join(f"{name}={value}" for name, value in shape.items())

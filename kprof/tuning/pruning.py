@@ -1,0 +1,177 @@
+"""What need not be compiled, with the reason for each: only what is known before, nothing that is merely guessed.
+
+Three kinds. Values of single knobs that an architecture does not have (:func:`legal_values`). Combinations that the
+kernel's own ``legal``, a constraint of the space or the problem's size rules out (:func:`question`). And, once some
+configurations were compiled, those that need more LDS than there is by what the compiled ones needed
+(:class:`LdsRule`).
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from kprof.hardware.machine import Architecture
+from kprof.kernel_spec import Kernel, Shape
+from kprof.tuning.expressions import Expression
+from kprof.tuning.recording import Question
+from kprof.tuning.roles import number, role_names
+
+_MFMA_SIZES = {0, 4, 16, 32}
+
+
+@dataclass
+class Pruned:
+    """How many combinations were left out, by reason."""
+
+    reasons: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def total(self) -> int:
+        """All of them."""
+        return sum(self.reasons.values())
+
+
+def legal_values(
+    knobs: Mapping[str, tuple[Any, ...]], arch: Architecture, shape: Shape, pruned: Pruned
+) -> dict[str, tuple[Any, ...]]:
+    """The knobs with the values that an architecture and a problem have a use for.
+
+    Args:
+        knobs: name to values.
+        arch: architecture.
+        shape: problem parameters.
+        pruned: gets the combinations that fall away.
+    """
+    kept = dict(knobs)
+    sizes = _sizes(knobs, shape)
+    for name, values in knobs.items():
+        reasons = {value: why for value in values if (why := _value_problem(name, value, values, arch)) is not None}
+        if name in sizes:
+            reasons.update(_too_large(name, values, sizes[name]))
+        if not reasons:
+            continue
+        others = 1
+        for other, remaining in kept.items():
+            others *= len(remaining) if other != name else 1
+        for why in reasons.values():
+            pruned.reasons[why] += others
+        kept[name] = tuple(value for value in values if value not in reasons)
+    return kept
+
+
+def value_problem(config: Mapping[str, Any], arch: Architecture) -> str | None:
+    """Why a complete configuration has a value that the architecture does not; ``None`` when it has none."""
+    for name, value in config.items():
+        if (why := _value_problem(name, value, (value,), arch)) is not None:
+            return why
+    return None
+
+
+def _value_problem(name: str, value: Any, values: Iterable[Any], arch: Architecture) -> str | None:
+    if isinstance(value, bool) or not isinstance(value, int):
+        return None
+    if name == "num_warps":
+        if value < 1 or value & (value - 1):
+            return "num_warps is not a power of two"
+        if value * arch.wavefront_size > arch.occupancy.max_workgroup_size:
+            return f"the workgroup is over {arch.occupancy.max_workgroup_size:,} threads"
+    elif name == "matrix_instr_nonkdim":
+        if not arch.family.startswith("CDNA"):
+            first = next(iter(values))
+            return f"matrix_instr_nonkdim changes nothing on {arch.name}" if value != first else None
+        if value not in _MFMA_SIZES:
+            return f"there is no matrix instruction of {value} x {value}"
+    elif name == "kpack" and arch.family == "CDNA4" and value != 1:
+        # Triton 3.4 refuses it, newer ones take it for 1.
+        return f"kpack is 1 on {arch.name}"
+    elif name == "num_stages" and value < 0:
+        return "num_stages is negative"
+    return None
+
+
+def _sizes(knobs: Iterable[str], shape: Shape) -> dict[str, int]:
+    """Knob to the size of the problem that it cuts into tiles, for matrix products: M, N and K."""
+    roles = role_names(knobs)
+    return {
+        roles[role]: size
+        for role, parameter in (("m", "M"), ("n", "N"), ("k", "K"))
+        if role in roles and isinstance(size := shape.get(parameter), int) and not isinstance(size, bool) and size > 0
+    }
+
+
+def _too_large(name: str, values: tuple[Any, ...], size: int) -> dict[Any, str]:
+    """Values larger than the smallest one that covers the whole size: they add padding and nothing else."""
+    whole = sorted(v for v in values if isinstance(v, int) and not isinstance(v, bool))
+    enough = next((v for v in whole if v >= size), None)
+    if enough is None:
+        return {}
+    return {v: f"{name} is larger than the problem, and a smaller value covers it" for v in whole if v > enough}
+
+
+def question(kernel: Kernel, shape: Shape, arch: Architecture, constraints: tuple[Expression, ...]) -> Question:
+    """The reason against a configuration by the kernel's own ``legal`` and by constraints; ``None``: none."""
+
+    def ask(config: Mapping[str, Any]) -> str | None:
+        for constraint in constraints:
+            names = {**shape, **{name: config[name] for name in constraint.names if name not in shape}}
+            if not constraint.value(names):
+                return f"the constraint {constraint.text}"
+        if kernel.legal is None:
+            return None
+        return plain_reason(kernel.legal(shape, config, arch.name))
+
+    return ask
+
+
+def plain_reason(reason: str | None) -> str | None:
+    """A reason without its numbers, so that like ones are counted together: ``the accumulator takes N registers``."""
+    if reason is None:
+        return None
+    words = [("N" if word[:1].isdigit() else word) for word in str(reason).split()]
+    return "the kernel: " + " ".join(words)
+
+
+class LdsRule:
+    """Foretells LDS that is over the limit from what compiled configurations needed.
+
+    A pipelined matrix product keeps ``num_stages - 1`` tiles of both operands in LDS, at least. Whether a kernel
+    does so is not taken for granted: nothing is ruled out before :data:`ENOUGH` configurations with two stages or
+    more were compiled and each had that much. Of what they needed the least is taken, never more than the tiles.
+    """
+
+    ENOUGH = 3
+
+    def __init__(self, arch: Architecture, element_bytes: int | None) -> None:
+        self._limit = arch.lds.bytes_per_workgroup
+        self._element = element_bytes
+        self._least: float | None = None
+        self._seen = 0
+
+    def estimate(self, config: Mapping[str, Any]) -> int | None:
+        """Bytes of the pipelined tiles; ``None`` where the knobs do not tell or nothing is pipelined."""
+        roles = role_names(config)
+        m, n, k = (number(config, roles.get(role)) for role in "mnk")
+        stages = config.get("num_stages")
+        if self._element is None or m is None or n is None or k is None or not isinstance(stages, int) or stages < 2:
+            return None
+        return (m + n) * k * self._element * (stages - 1)
+
+    def learn(self, config: Mapping[str, Any], lds_bytes: int) -> None:
+        """Take note of what a compiled configuration needs."""
+        tiles = self.estimate(config)
+        if tiles:
+            ratio = lds_bytes / tiles
+            self._least = ratio if self._least is None else min(self._least, ratio)
+            self._seen += 1
+
+    def problem(self, config: Mapping[str, Any]) -> str | None:
+        """Why a configuration cannot have the LDS it needs; ``None`` when it may."""
+        tiles = self.estimate(config)
+        if tiles is None or self._least is None or self._seen < self.ENOUGH:
+            return None
+        return (
+            "more LDS than there is, by what compiled ones need"
+            if tiles * min(1.0, self._least) > self._limit
+            else None
+        )

@@ -1,0 +1,96 @@
+"""Which knobs a function looks at, found by watching it: what it does not look at cannot change its answer.
+
+With eleven knobs a space has a million combinations, and a kernel's ``legal`` looks at five of them. Asking it for
+each combination of those five is enough to know, and to count, what is legal.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from math import prod
+from typing import Any
+
+from kprof.errors import KprofError
+
+MOST_QUESTIONS = 150_000
+"""Combinations of the knobs that decide, beyond which asking for each takes too long."""
+
+
+class Watched(Mapping[str, Any]):
+    """A configuration that notes which of its knobs are read."""
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        self._values = values
+        self.seen: set[str] = set()
+
+    def __getitem__(self, name: str) -> Any:
+        self.seen.add(name)
+        return self._values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        self.seen.update(self._values)
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        self.seen.update(self._values)
+        return len(self._values)
+
+    def __contains__(self, name: object) -> bool:
+        if isinstance(name, str):
+            self.seen.add(name)
+        return name in self._values
+
+
+Question = Callable[[Mapping[str, Any]], str | None]
+
+
+def decisive(question: Question, knobs: Mapping[str, tuple[Any, ...]], base: Mapping[str, Any]) -> set[str]:
+    """Knobs that a question's answer depends on.
+
+    The answer for a combination of these is the answer for every combination of the others.
+
+    Args:
+        question: a function of a configuration that answers the same whenever it is asked.
+        knobs: name to values.
+        base: values of everything else in a configuration.
+
+    Raises:
+        KprofError: it depends on so many that asking would take too long.
+    """
+    known: set[str] = set()
+    while True:
+        fresh = _unknown(question, knobs, base, known)
+        if fresh is None:
+            return known
+        known |= fresh
+        check_questions(knobs, known)
+
+
+def check_questions(knobs: Mapping[str, tuple[Any, ...]], deciding: Iterable[str]) -> None:
+    """Refuse when knobs that have to be looked at together have too many combinations.
+
+    Raises:
+        KprofError: more than :data:`MOST_QUESTIONS`.
+    """
+    names = sorted(set(deciding))
+    asked = prod(len(knobs[name]) for name in names)
+    if asked > MOST_QUESTIONS:
+        raise KprofError(
+            f"what is worth a compile depends on {len(names)} knobs with {asked:,} combinations, "
+            f"more than the {MOST_QUESTIONS:,} that can be looked at",
+            hint=f"hold some of them with --config: {', '.join(names)}",
+        )
+
+
+def _unknown(
+    question: Question, knobs: Mapping[str, tuple[Any, ...]], base: Mapping[str, Any], known: set[str]
+) -> set[str] | None:
+    """Knobs read for some combination of the known ones that are not known yet; ``None`` when there are none."""
+    from itertools import product
+
+    others = {name: values[0] for name, values in knobs.items() if name not in known}
+    names = [name for name in knobs if name in known]
+    for values in product(*(knobs[name] for name in names)):
+        config = Watched({**base, **others, **dict(zip(names, values, strict=True))})
+        question(config)
+        if fresh := {name for name in config.seen if name in knobs} - known:
+            return fresh
+    return None

@@ -1,0 +1,30 @@
+"""What a knob means, told by its name, as kernels everywhere call them."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+_NAMES: Mapping[str, tuple[str, ...]] = {
+    "m": ("BLOCK_M", "BLOCK_SIZE_M", "BM", "TILE_M", "M_BLOCK", "BLOCKM"),
+    "n": ("BLOCK_N", "BLOCK_SIZE_N", "BN", "TILE_N", "N_BLOCK", "BLOCKN"),
+    "k": ("BLOCK_K", "BLOCK_SIZE_K", "BK", "TILE_K", "K_BLOCK", "BLOCKK"),
+    "group": ("GROUP_M", "GROUP_SIZE_M", "GROUP"),
+    "split": ("SPLIT_K", "NUM_KSPLIT", "KSPLIT", "SPLITK"),
+    "workgroups": ("WORKGROUPS", "NUM_SMS", "NUM_CUS", "NUM_PROGRAMS"),
+}
+
+
+def role_names(knobs: Iterable[str]) -> dict[str, str]:
+    """Role (``m``, ``n``, ``k``, ``group``, ``split``, ``workgroups``) to the knob that has it, where one has."""
+    known = {name.upper(): name for name in knobs}
+    return {role: known[name] for role, names in _NAMES.items() for name in names if name in known}
+
+
+def spellings(role: str) -> tuple[str, ...]:
+    """Names under which kernels have a knob of this role."""
+    return _NAMES[role]
+
+
+def number(config: Mapping[str, Any], name: str | None) -> int | None:
+    """A knob's value if it is a whole number above zero."""
+    value = config.get(name) if name is not None else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None

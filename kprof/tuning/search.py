@@ -1,0 +1,308 @@
+"""The search: takes configurations best first, has them compiled and judged, and keeps what comes back.
+
+It can end at any time: when all is done, when the budget is spent, by Ctrl-C, or killed. What was answered by then is
+in the journal, and the next run goes on from there.
+"""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from kprof.errors import KprofError
+from kprof.tuning.candidates import Candidate, Scored, failure_reason, merged
+from kprof.tuning.estimate import Estimate
+from kprof.tuning.journal import Journal
+from kprof.tuning.order import Queue
+from kprof.tuning.pruning import LdsRule, Pruned, legal_values, question, value_problem
+from kprof.tuning.recording import Question
+from kprof.tuning.space import Space
+from kprof.tuning.subject import Subject
+from kprof.tuning.work import Answer, Executor, Judge, Task, task_of
+
+NEAR_BEST = 4
+"""So many of the best so far have their neighbours looked at."""
+
+
+@dataclass
+class Progress:
+    """How far a search is.
+
+    Attributes:
+        done: configurations with an end.
+        total: configurations that are legal, those of all problems.
+        compiled: compiles done in this run; ``cached`` of them came from kprof's cache.
+        resumed: configurations known from an earlier run.
+        failed: configurations that are no good.
+        seconds: since the start.
+        budget: seconds that it may take, ``None``: no limit.
+        best: name of the last problem that got a better configuration, and its time in microseconds.
+    """
+
+    done: int = 0
+    total: int = 0
+    compiled: int = 0
+    cached: int = 0
+    resumed: int = 0
+    failed: int = 0
+    seconds: float = 0.0
+    budget: float | None = None
+    best: tuple[str, float] | None = None
+
+    @property
+    def rate(self) -> float:
+        """Compiles a second."""
+        return self.compiled / self.seconds if self.seconds > 0 else 0.0
+
+    @property
+    def left(self) -> float | None:
+        """Seconds until it ends, as it looks now."""
+        fresh = self.done - self.resumed
+        rest = (self.total - self.done) * self.seconds / fresh if fresh else None
+        budget = None if self.budget is None else max(0.0, self.budget - self.seconds)
+        return min((value for value in (rest, budget) if value is not None), default=None)
+
+
+@dataclass
+class Found:
+    """What a search knows when it ends.
+
+    Attributes:
+        space: what it chose from.
+        ranked: for each problem, what was found, fastest first, one entry for each program.
+        own: for each problem, the kernel's own configuration; ``None`` where it has none or it is no good.
+        pruned: combinations left out before compiling, by reason, over all problems.
+        failed: configurations that are no good, by reason.
+        legal: configurations worth a compile, over all problems.
+        looked_at: those of them that came to an end.
+        duplicates: configurations whose program another one gave already.
+        compiled, cached, resumed: as :class:`Progress`.
+        compile_seconds: sum of the compiles of this run that did not come from the cache.
+        seconds: wall time of this run.
+        ended: ``complete``, ``budget`` or ``interrupted``.
+    """
+
+    space: Space
+    ranked: list[list[Scored]] = field(default_factory=list)
+    own: list[Scored | None] = field(default_factory=list)
+    pruned: Counter[str] = field(default_factory=Counter)
+    failed: Counter[str] = field(default_factory=Counter)
+    legal: int = 0
+    looked_at: int = 0
+    duplicates: int = 0
+    compiled: int = 0
+    cached: int = 0
+    resumed: int = 0
+    compile_seconds: float = 0.0
+    seconds: float = 0.0
+    ended: Literal["complete", "budget", "interrupted"] = "complete"
+
+
+class Search:
+    """One search over all problems of a subject.
+
+    Args:
+        subject: kernel, architecture and problems.
+        space: what to choose from.
+        judge: who judges.
+        executor: who compiles.
+        journal: where answers are kept.
+        budget: seconds after which no compile is begun; ``None``: no limit.
+        report: called with the progress after each answer.
+    """
+
+    def __init__(
+        self,
+        subject: Subject,
+        space: Space,
+        *,
+        judge: Judge,
+        executor: Executor,
+        journal: Journal,
+        budget: float | None = None,
+        report: Callable[[Progress], None] | None = None,
+    ) -> None:
+        self._subject, self._space, self._judge = subject, space, judge
+        self._executor, self._journal = executor, journal
+        self._report = report or (lambda _progress: None)
+        self._files = subject.dependencies()
+        self._target = subject.product.name if subject.product is not None else subject.arch.name
+        self._answers: dict[str, Answer] = {}
+        self._waiting: dict[str, list[Candidate]] = {}
+        self._scored: list[list[Scored]] = [[] for _ in subject.problems]
+        self._own: list[Scored | None] = [None for _ in subject.problems]
+        self._pruned, self._failed = Pruned(), Counter[str]()
+        self._lds = [LdsRule(subject.arch, subject.element_bytes(p)) for p in subject.problems]
+        self._queues: list[Queue] = []
+        self._began = time.monotonic()
+        self._ended: Literal["complete", "budget", "interrupted"] = "complete"
+        self._compile_seconds = 0.0
+        self.progress = Progress(budget=budget)
+
+    def run(self) -> Found:
+        """Search until the end, the budget's end, or Ctrl-C.
+
+        Raises:
+            KprofError: nothing is legal, the kernel's file is broken, the journal cannot be written, or there is no
+                usable Triton.
+        """
+        self._answers = self._journal.known()
+        self._queues = [self._queue(index) for index in range(len(self._subject.problems))]
+        self.progress.total = sum(queue.size for queue in self._queues)
+        if not self.progress.total:
+            raise KprofError(_nothing(self._space, self._pruned.reasons), hint=_advice(self._pruned.reasons))
+        try:
+            for answer in self._executor.run(self._tasks()):
+                self._take(answer)
+        except KeyboardInterrupt:
+            self._ended = "interrupted"
+        return self._found()
+
+    def _queue(self, index: int) -> Queue:
+        subject, problem = self._subject, self._subject.problems[index]
+        shape, arch = problem.values, subject.arch
+        base = subject.base(problem)
+        ask: Question = question(subject.kernel, shape, arch, self._space.constraints)
+        space = self._space
+        if space.listed:
+            own, ask = ask, lambda config: value_problem(config, arch) or own(config)
+        else:
+            from dataclasses import replace
+
+            space = replace(space, knobs=legal_values(space.knobs, arch, shape, self._pruned))
+            if not space.size:
+                self._pruned.reasons.setdefault("no value of a knob is left", 0)
+        estimate = Estimate(arch, subject.product, shape, subject.element_bytes(problem))
+        return Queue(space, base, ask, estimate.cost, self._pruned)
+
+    def _tasks(self) -> Iterator[Task]:
+        """Tasks in the order in which they are worth doing; decides late what comes next."""
+        for index, problem in enumerate(self._subject.problems):
+            if base := self._subject.base(problem):
+                yield from self._begin(index, {**base, **self._fixed()}, own=True)
+        for index, config in self._configurations():
+            if self._over():
+                self._ended = "budget"
+                return
+            if (why := self._lds[index].problem(config)) is not None:
+                self._pruned.reasons[why] += 1
+                self._end(None)
+                continue
+            yield from self._begin(index, config)
+
+    def _fixed(self) -> dict[str, Any]:
+        """Knobs that have one value in the whole space."""
+        return {name: values[0] for name, values in self._space.knobs.items() if len(values) == 1}
+
+    def _configurations(self) -> Iterator[tuple[int, Mapping[str, Any]]]:
+        """From each problem's queue in turn."""
+        open_queues = list(enumerate(self._queues))
+        while open_queues:
+            for entry in list(open_queues):
+                config = next(entry[1], None)
+                if config is None:
+                    open_queues.remove(entry)
+                else:
+                    yield entry[0], config
+
+    def _over(self) -> bool:
+        budget = self.progress.budget
+        return budget is not None and time.monotonic() - self._began >= budget
+
+    def _begin(self, index: int, config: Mapping[str, Any], *, own: bool = False) -> Iterator[Task]:
+        problem = self._subject.problems[index]
+        try:
+            jobs = self._subject.jobs(problem, config)
+        except KprofError as error:
+            if not own:
+                self._end(Answer("", "failed", reason=error.message))
+            return
+        tasks = [task_of(job, config, self._target, self._judge, self._files) for job in jobs]
+        names = tuple(job.name for job in jobs)
+        candidate = Candidate(index, problem, config, names, tuple(task.key for task in tasks), own=own)
+        candidate.missing = {task.key for task in tasks if task.key not in self._answers}
+        if not candidate.missing:
+            self.progress.resumed += not own
+            self._complete(candidate)
+            return
+        for task in tasks:
+            if task.key in candidate.missing:
+                fresh = task.key not in self._waiting
+                waiting = self._waiting.setdefault(task.key, [])
+                if candidate not in waiting:
+                    waiting.append(candidate)
+                if fresh:
+                    yield task
+
+    def _take(self, answer: Answer) -> None:
+        waiting = self._waiting.pop(answer.key, None)
+        if waiting is None:
+            return
+        self._journal.add(answer)
+        self._answers[answer.key] = answer
+        self.progress.compiled += 1
+        self.progress.cached += answer.cached
+        self._compile_seconds += 0.0 if answer.cached else answer.seconds
+        for candidate in waiting:
+            candidate.missing.discard(answer.key)
+            if not candidate.missing:
+                self._complete(candidate)
+
+    def _complete(self, candidate: Candidate) -> None:
+        main = self._answers[candidate.keys[0]]
+        lds = main.resources.get("lds_bytes")
+        if isinstance(lds, int):
+            self._lds[candidate.index].learn(candidate.config, lds)
+        result = candidate.score(self._answers)
+        if candidate.own:
+            self._own[candidate.index] = result if isinstance(result, Scored) else None
+            return
+        if isinstance(result, Answer):
+            self._end(result)
+            return
+        mine = self._scored[candidate.index]
+        faster = sum(other.time_us < result.time_us for other in mine)
+        mine.append(result)
+        if faster < NEAR_BEST:
+            self._queues[candidate.index].look_near(candidate.config)
+        if not faster:
+            self.progress.best = (candidate.problem.name, result.time_us)
+        self._end(None)
+
+    def _end(self, bad: Answer | None) -> None:
+        if bad is not None:
+            self._failed[failure_reason(bad)] += 1
+            self.progress.failed += 1
+        self.progress.done += 1
+        self.progress.seconds = time.monotonic() - self._began
+        self._report(self.progress)
+
+    def _found(self) -> Found:
+        ranked = [merged(scored) for scored in self._scored]
+        progress = self.progress
+        return Found(
+            space=self._space,
+            ranked=ranked,
+            own=list(self._own),
+            pruned=self._pruned.reasons,
+            failed=self._failed,
+            legal=progress.total,
+            looked_at=progress.done,
+            duplicates=sum(len(s) for s in self._scored) - sum(len(r) for r in ranked),
+            compiled=progress.compiled,
+            cached=progress.cached,
+            resumed=progress.resumed,
+            compile_seconds=self._compile_seconds,
+            seconds=time.monotonic() - self._began,
+            ended=self._ended,
+        )
+
+
+def _nothing(space: Space, reasons: Counter[str]) -> str:
+    most = ", ".join(f"{count:,} {why}" for why, count in reasons.most_common(3) if count)
+    return f"none of the {space.size:,} configurations of {space.origin} is legal" + (f": {most}" if most else "")
+
+
+def _advice(reasons: Counter[str]) -> str | None:
+    return "give other values with --space or --config" if reasons else None

@@ -1,0 +1,131 @@
+"""Read a search space from a TOML, YAML or JSON file, and problem sizes from such a file too.
+
+A space is a table of knobs, each with a list of values, and optionally ``constraints``, a list of comparisons::
+
+    BLOCK_M = [64, 128, 256]
+    num_warps = [4, 8]
+    constraints = ["BLOCK_M * BLOCK_N <= 65536"]
+
+or a list of complete configurations. Sizes are a list of tables, ``- {M: 4096, N: 4096, K: 4096}``.
+"""
+
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from kprof.errors import KprofError
+from kprof.tuning.expressions import parse
+from kprof.tuning.space import MOST_COMBINATIONS, Space
+
+MOST_BYTES = 8 << 20
+"""Size beyond which a file is not taken for a list of knobs."""
+
+_FORMS = {".toml": "TOML", ".yaml": "YAML", ".yml": "YAML", ".json": "JSON"}
+
+
+def read(path: str) -> Space:
+    """A space from a file.
+
+    Raises:
+        KprofError: the file cannot be read, is not of its form, or holds no space.
+    """
+    data = load(path)
+    if isinstance(data, Mapping) and isinstance(data.get("space"), Mapping):
+        data = {**data["space"], **({"constraints": data["constraints"]} if "constraints" in data else {})}
+    if isinstance(data, list):
+        return Space(path, listed=_configurations(data, path))
+    if not isinstance(data, Mapping):
+        raise KprofError("holds neither knobs nor a list of configurations", path=path, hint=_EXAMPLE)
+    constraints = data.get("constraints", [])
+    if not isinstance(constraints, list) or not all(isinstance(c, str) for c in constraints):
+        raise KprofError("constraints is not a list of comparisons", path=path, hint='constraints = ["BLOCK_M <= 128"]')
+    knobs = {str(name): _values(name, values, path) for name, values in data.items() if name != "constraints"}
+    if not knobs:
+        raise KprofError("names no knobs", path=path, hint=_EXAMPLE)
+    try:
+        parsed = tuple(parse(text, "the constraint") for text in constraints)
+    except KprofError as error:
+        raise KprofError(error.message, path=path, hint=error.hint) from None
+    return Space(path, knobs=knobs, constraints=parsed)
+
+
+_EXAMPLE = "a table of knobs with lists of values: BLOCK_M = [64, 128]"
+
+
+def load(path: str) -> Any:
+    """What a TOML, YAML or JSON file holds.
+
+    Raises:
+        KprofError: it cannot be read, is too large, or is not of the form that its name says.
+    """
+    place = Path(path)
+    form = _FORMS.get(place.suffix.lower())
+    if form is None:
+        raise KprofError("is not a .toml, .yaml or .json file", path=path)
+    try:
+        if not place.is_file():
+            raise KprofError("is no file" if place.exists() else "no such file", path=path)
+        if place.stat().st_size > MOST_BYTES:
+            raise KprofError(f"is larger than {MOST_BYTES >> 20} MiB", path=path)
+        text = place.read_text(encoding="utf-8")
+    except OSError as error:
+        raise KprofError(f"cannot be read: {error.strerror}", path=path) from error
+    except UnicodeDecodeError as error:
+        raise KprofError("is not text in UTF-8", path=path, place=f"byte {error.start}") from error
+    try:
+        return _decode(form, text)
+    except KprofError:
+        raise
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise KprofError(f"is not valid {form}: {_line(error)}", path=path) from error
+
+
+def _decode(form: str, text: str) -> Any:
+    if form == "JSON":
+        return json.loads(text)
+    if form == "TOML":
+        if sys.version_info >= (3, 11):
+            import tomllib
+        else:
+            import tomli as tomllib
+        return tomllib.loads(text)
+    import yaml
+
+    try:
+        if any(isinstance(token, yaml.tokens.AliasToken) for token in yaml.scan(text, Loader=yaml.SafeLoader)):
+            # Aliases of aliases make a small file hold billions of values.
+            raise ValueError("aliases are not allowed")
+        return yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise ValueError(str(error)) from error
+
+
+def _line(error: BaseException) -> str:
+    lines = str(error).strip().splitlines()
+    return " ".join(line.strip() for line in lines[:3]) or type(error).__name__
+
+
+def _values(name: Any, values: Any, path: str) -> tuple[Any, ...]:
+    listed = values if isinstance(values, list) else [values]
+    for value in listed:
+        if not isinstance(value, bool | int | float | str) and value is not None:
+            raise KprofError(f"{name} has a value that is no number, text or boolean: {value!r}"[:200], path=path)
+    if len(listed) > MOST_COMBINATIONS:
+        raise KprofError(f"{name} has {len(listed):,} values", path=path)
+    # True and 1 are equal to Python and not to a kernel.
+    return tuple(value for _, value in dict.fromkeys((type(v), v) for v in listed))
+
+
+def _configurations(data: list[Any], path: str) -> tuple[Mapping[str, Any], ...]:
+    if not data:
+        raise KprofError("is an empty list", path=path)
+    for number, config in enumerate(data, 1):
+        if not isinstance(config, Mapping) or not config:
+            raise KprofError("is not a configuration: a table of knobs and values", path=path, place=f"entry {number}")
+        for name, value in config.items():
+            if not isinstance(value, bool | int | float | str) and value is not None:
+                raise KprofError(f"{name} is no number, text or boolean", path=path, place=f"entry {number}")
+    distinct = {repr(sorted(c.items(), key=str)): {str(n): v for n, v in c.items()} for c in data}
+    return tuple(distinct.values())

@@ -1,0 +1,221 @@
+"""What is tuned: from a problem and a configuration to the compiles and launches that it means."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+from kprof.errors import KprofError
+from kprof.harness.sources import Job
+from kprof.kernel_spec import ELEMENT_TYPES, Kernel, Part, Tensor, split_config
+from kprof.tuning.expressions import Expression
+from kprof.tuning.problems import Problem
+
+if TYPE_CHECKING:
+    from kprof.hardware.machine import Architecture, Product
+    from kprof.harness.request import CompileRequest
+    from kprof.kernel_spec import Launch
+
+
+class Subject(Protocol):
+    """A kernel with its problems on one architecture."""
+
+    @property
+    def kernel(self) -> Kernel:
+        """The kernel."""
+        ...
+
+    @property
+    def arch(self) -> "Architecture":
+        """Architecture."""
+        ...
+
+    @property
+    def product(self) -> "Product | None":
+        """The GPU, when one was named."""
+        ...
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """Problems to tune for."""
+        ...
+
+    def base(self, problem: Problem) -> dict[str, Any]:
+        """The kernel's own knobs for a problem."""
+        ...
+
+    def jobs(self, problem: Problem, config: Mapping[str, Any]) -> list[Job]:
+        """Everything that is launched: the kernel first, then its parts.
+
+        Raises:
+            KprofError: the kernel's file refuses the configuration.
+        """
+        ...
+
+    def element_bytes(self, problem: Problem) -> int | None:
+        """Size of the smallest element that the kernel is given, ``None`` when not known."""
+        ...
+
+    def dependencies(self) -> Mapping[str, str]:
+        """Files that decide what is compiled, with the SHA-256 of their content."""
+        ...
+
+
+@dataclass(frozen=True)
+class KernelSubject:
+    """A kernel whose file says how it is launched."""
+
+    kernel: Kernel
+    arch: "Architecture"
+    product: "Product | None"
+    problems: tuple[Problem, ...]
+
+    def base(self, problem: Problem) -> dict[str, Any]:
+        """Default knobs, with what the shape wants."""
+        return self.kernel.configure(self.arch.name, None, problem.values)
+
+    def jobs(self, problem: Problem, config: Mapping[str, Any]) -> list[Job]:
+        """The kernel, and those of its parts that ``run`` launches with this configuration.
+
+        Raises:
+            KprofError: the file's ``launch`` fails or asks for something that cannot be compiled.
+        """
+        kernel, shape = self.kernel, problem.values
+        found = [self._job(kernel.name, Part(kernel.entry, kernel.launch), problem, config)]
+        for name, part in kernel.parts.items():
+            if part.when is None or part.when(shape, config):
+                found.append(self._job(f"{kernel.name}::{name}", part, problem, config))
+        return found
+
+    def element_bytes(self, problem: Problem) -> int | None:
+        """From the tensors of a launch with the kernel's own knobs."""
+        try:
+            launch = self.kernel.launch(problem.values, self.base(problem))
+        except Exception:  # noqa: BLE001 - the user's code may raise anything; the search itself will tell
+            return None
+        return smallest_element(launch.args)
+
+    def dependencies(self) -> Mapping[str, str]:
+        """Files of the kernel and of those that it imports."""
+        return _dependencies(self.kernel)
+
+    def _job(
+        self,
+        name: str,
+        code: Part,
+        problem: Problem,
+        config: Mapping[str, Any],
+    ) -> Job:
+        from kprof.harness.specialize import from_launch
+
+        made = _launched(name, code.launch, problem.values, config)
+        options = config if code.options is None else code.options
+        request = from_launch(code.entry, made, self.arch.name, options=split_config(options)[1])
+        numbers = {n: v for n, v in made.args.items() if isinstance(v, int | float) and not isinstance(v, bool)}
+        return Job(request, self.arch, name, tuple(made.grid), problem.values, numbers)
+
+
+def _launched(name: str, launch: Any, shape: Mapping[str, Any], config: Mapping[str, Any]) -> "Launch":
+    try:
+        made: Launch = launch(shape, config)
+    except KprofError:
+        raise
+    except Exception as error:
+        raise KprofError(f"the launch of {name} fails: {type(error).__name__}: {error}") from error
+    if min(made.grid, default=1) < 1:
+        raise KprofError(f"{name} is launched with a grid of {'x'.join(map(str, made.grid))}")
+    return made
+
+
+@dataclass(frozen=True)
+class SignatureSubject:
+    """A bare Triton function: its arguments' types are given, its sizes are values of its arguments.
+
+    Attributes:
+        kernel, arch, product, problems: see :class:`Subject`.
+        signature: argument types, see :mod:`kprof.harness.signature`.
+        grid: workgroups in x, y, z as expressions of sizes and knobs; empty: not known.
+        constexprs: further compile-time arguments.
+    """
+
+    kernel: Kernel
+    arch: "Architecture"
+    product: "Product | None"
+    problems: tuple[Problem, ...]
+    signature: str
+    grid: tuple[Expression, ...] = ()
+    constexprs: Mapping[str, Any] = field(default_factory=dict)
+
+    def base(self, problem: Problem) -> dict[str, Any]:
+        """Nothing: the configurations are complete."""
+        del problem
+        return {}
+
+    def jobs(self, problem: Problem, config: Mapping[str, Any]) -> list[Job]:
+        """The function.
+
+        Raises:
+            KprofError: the signature does not fit, or the grid cannot be computed.
+        """
+        sizes = {**self.constexprs, **problem.values}
+        request, numbers = self._request(problem, config)
+        grid = tuple(int(part.value({**sizes, **config})) for part in self.grid) or None
+        if grid is not None and not all(size > 0 for size in grid):
+            raise KprofError(f"the grid is {'x'.join(map(str, grid))}")
+        return [Job(request, self.arch, self.kernel.name, grid, problem.values, numbers)]
+
+    def element_bytes(self, problem: Problem) -> int | None:
+        """From the pointer types in the signature."""
+        del problem
+        names = (part.strip().partition("=")[2] or part.strip() for part in self.signature.split(","))
+        kinds = [name.lstrip("*").partition(":")[0] for name in names if name.startswith("*")]
+        return min((ELEMENT_TYPES[kind].size for kind in kinds if kind in ELEMENT_TYPES), default=None)
+
+    def dependencies(self) -> Mapping[str, str]:
+        """Files of the function and of those that it imports."""
+        return _dependencies(self.kernel)
+
+    def _request(self, problem: Problem, config: Mapping[str, Any]) -> "tuple[CompileRequest, dict[str, Any]]":
+        from kprof.harness.signature import from_signature
+        from kprof.harness.source import unwrap
+
+        function = unwrap(self.kernel.entry)
+        if function is None:
+            raise KprofError(f"{self.kernel.name} is not a Triton function")
+        known = function.arguments
+        options = {n: v for n, v in config.items() if n not in known}
+        sizes = {n: v for n, v in problem.values.items() if n in known}
+        fixed = {n: v for n, v in {**self.constexprs, **config}.items() if n in known}
+        numbers = {
+            n: v for n, v in {**sizes, **fixed}.items() if isinstance(v, int | float) and not isinstance(v, bool)
+        }
+        # A configuration of another length than the first is complete in itself: options it lacks are Triton's own.
+        function = _without_configs(function)
+        try:
+            made = from_signature(function, self.signature, self.arch.name, {**sizes, **fixed}, options=options)
+        except KprofError:
+            # The signature may name the sizes' types itself.
+            made = from_signature(function, self.signature, self.arch.name, fixed, options=options)
+        return made, numbers
+
+
+def _without_configs(function: Any) -> Any:
+    from dataclasses import replace
+
+    return replace(function, configs=())
+
+
+def smallest_element(args: Mapping[str, Any]) -> int | None:
+    """Bytes of the smallest element among a launch's tensors."""
+    sizes = [ELEMENT_TYPES[v.dtype].size for v in args.values() if isinstance(v, Tensor) and v.dtype in ELEMENT_TYPES]
+    return min(sizes, default=None)
+
+
+def _dependencies(kernel: Kernel) -> Mapping[str, str]:
+    from kprof.harness.source import unwrap
+
+    files: dict[str, str] = {}
+    for entry in (kernel.entry, *(part.entry for part in kernel.parts.values())):
+        function = unwrap(entry)
+        if function is not None:
+            files.update(function.dependencies.files)
+    return files

@@ -1,0 +1,111 @@
+"""Measure a short list on the GPU of this machine."""
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from kprof.errors import KprofError
+from kprof.harness.bench_document import Device, Task
+from kprof.harness.bench_pool import Runner
+from kprof.tuning.candidates import Scored
+
+if TYPE_CHECKING:
+    from kprof.tuning.search import Found
+    from kprof.tuning.subject import Subject
+
+WARMUP_MS, REP_MS = 25.0, 100.0
+_RIGHT = {"ok", "unchecked"}
+
+
+def find_device() -> Device:
+    """The GPU of this machine.
+
+    Raises:
+        KprofError: there is none that torch can use.
+    """
+    with Runner() as runner:
+        try:
+            return runner.describe({}, measure=False)
+        except KprofError as error:
+            hint = "without --verify the ranking is predicted, and needs no GPU"
+            raise KprofError(f"--verify: {error.message}", hint="\n  ".join(filter(None, (error.hint, hint)))) from None
+
+
+def measure(
+    target: str,
+    subject: "Subject",
+    found: "Found",
+    *,
+    top: int,
+    device: Device,
+    report: Callable[[str], None] | None = None,
+) -> str:
+    """Measure the first configurations of each problem, and put those that were measured first, fastest first.
+
+    Args:
+        target: the kernel as the user named it.
+        subject: kernel, architecture and problems.
+        found: the search's result; its rankings are changed.
+        top: how many to measure of each problem.
+        device: the GPU.
+        report: told each measurement as it is done.
+
+    Returns:
+        The device's name.
+
+    Raises:
+        KprofError: the GPU is of another architecture, or the kernel cannot be run.
+    """
+    if device.arch != subject.arch.name:
+        raise KprofError(
+            f"--verify: this machine's GPU is {device.name} ({device.arch}), the ranking is for {subject.arch.name}",
+            hint="measure on that GPU: the order on another one is another order",
+        )
+    if subject.kernel.run is None or subject.kernel.inputs is None:
+        raise KprofError(
+            f"--verify: {subject.kernel.name} does not say how it is run", hint="its KERNEL needs run and inputs"
+        )
+    with Runner() as runner:
+        for index, problem in enumerate(subject.problems):
+            ranked = found.ranked[index]
+            task = _task(target, problem.values, device)
+            measured = list(_measured(runner, task, ranked[:top], report))
+            found.ranked[index] = [*sorted(measured, key=_order), *ranked[top:]]
+    return device.name
+
+
+def _task(target: str, shape: Mapping[str, Any], device: Device) -> Task:
+    path, separator, function = target.partition("::")
+    place = os.path.abspath(path) + separator + function if path.endswith(".py") else target  # noqa: PTH100
+    return Task(
+        target=place,
+        case="tune",
+        shape=dict(shape),
+        provider="triton",
+        seed=0,
+        warmup_ms=WARMUP_MS,
+        rep_ms=REP_MS,
+        use_graph=None,
+        check_only=False,
+        profile=None,
+        device=device,
+    )
+
+
+def _measured(
+    runner: Runner, task: Task, ranked: list[Scored], report: Callable[[str], None] | None
+) -> Iterator[Scored]:
+    for number, one in enumerate(ranked, 1):
+        result = runner.measure(msgspec.structs.replace(task, config=dict(one.config)))
+        ms = result.timing.median if result.timing is not None and result.status in _RIGHT else None
+        note = "" if ms is not None else ": ".join(filter(None, (result.status, result.message)))
+        if report is not None:
+            report(f"{number} of {len(ranked)}: {f'{ms:.4f} ms' if ms is not None else note}")
+        yield replace(one, measured_ms=ms, note=note)
+
+
+def _order(one: Scored) -> tuple[bool, float]:
+    return one.measured_ms is None, one.measured_ms if one.measured_ms is not None else one.time_us

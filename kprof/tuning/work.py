@@ -1,0 +1,144 @@
+"""The unit of a search: one compile with one launch of it, and what came of it."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+import msgspec
+
+from kprof.harness.request import CompileRequest, Outcome
+
+if TYPE_CHECKING:
+    from kprof.harness.sources import Job
+
+RETRIED = frozenset({"timeout", "killed", "lost"})
+"""Ends that say nothing about the configuration: another run tries it again."""
+
+
+@dataclass(frozen=True)
+class Judge:
+    """Who says what a compiled kernel is worth.
+
+    Attributes:
+        function: ``module:function``, called in the worker with the compiled kernel and a launch, see
+            :class:`Task`. It returns a mapping that :func:`answer_of` understands.
+        version: changes whenever its answers may.
+    """
+
+    function: str
+    version: str
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a worker is asked.
+
+    Attributes:
+        key: SHA-256 of everything that the answer depends on.
+        request: the compile.
+        launch: ``name``, ``arch`` (a product's name where one was given), ``grid``, ``arguments``, ``problem`` and the
+            judge's ``version``: values of JSON.
+        config: the configuration that wants it, for messages.
+    """
+
+    key: str
+    request: CompileRequest
+    launch: Mapping[str, Any]
+    config: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What came of a task; one line of the journal.
+
+    Attributes:
+        key: the task's.
+        status: ``ok``; ``unlaunchable`` (compiles, but breaks a limit of the hardware); ``failed`` (the compiler or
+            the judge says no); ``crashed``, ``killed`` (signal 9), ``timeout``, ``lost`` (its machine is gone).
+        reason: why not, one sentence.
+        isa: hash of the code, without names, comments and debug information; the same for configurations that are
+            one program.
+        resources: ``vgpr``, ``vgpr_spills``, ``lds_bytes``, ``num_warps``, ``waves_per_simd``, ...
+        time_us, low_us, high_us: predicted time with its bounds, microseconds.
+        bound: what limits it.
+        assumptions: what the prediction assumed.
+        seconds: compile time, as it was when it was compiled.
+        cached: whether the compile came from kprof's cache.
+        again: whether the same code was judged before, for the same launch.
+    """
+
+    key: str
+    status: str
+    reason: str | None = None
+    isa: str = ""
+    resources: dict[str, Any] = {}
+    time_us: float | None = None
+    low_us: float | None = None
+    high_us: float | None = None
+    bound: str = ""
+    assumptions: list[str] = []
+    seconds: float = 0.0
+    cached: bool = False
+    again: bool = False
+
+
+class Executor(Protocol):
+    """Runs tasks somewhere."""
+
+    def run(self, tasks: Iterator[Task]) -> Iterator[Answer]:
+        """Answers as they come; tasks are taken one by one as workers become free.
+
+        Closing the iterator, or an exception such as Ctrl-C, gives up what is being worked on.
+        """
+        ...
+
+
+def task_of(job: "Job", config: Mapping[str, Any], target: str, judge: Judge, files: Mapping[str, str]) -> Task:
+    """A task for one launch.
+
+    Args:
+        job: compile and launch.
+        config: the configuration.
+        target: architecture or product.
+        judge: who will judge.
+        files: files that decide what is compiled, with their SHA-256.
+    """
+    from kprof.harness.triton_versions import identity
+
+    launch = {
+        "name": job.name,
+        "arch": target,
+        "grid": None if job.grid is None else list(job.grid),
+        "arguments": dict(job.arguments),
+        "problem": {n: v for n, v in job.problem.items() if isinstance(v, bool | int | float | str) or v is None},
+        "version": judge.version,
+    }
+    parts = [job.request.key, identity(), sorted(files.items()), launch]
+    key = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+    return Task(key, job.request, launch, dict(config))
+
+
+def answer_of(task: Task, outcome: Outcome) -> Answer:
+    """What a worker's outcome says about a task."""
+    if outcome.status == "ok":
+        try:
+            return msgspec.convert({"key": task.key, "status": "ok", **outcome.answer}, Answer)
+        except (msgspec.ValidationError, TypeError) as error:
+            return Answer(task.key, "failed", reason=f"could not be judged: {error}")
+    killed = outcome.status == "crashed" and "signal 9" in (outcome.error or "")
+    return Answer(
+        task.key,
+        "killed" if killed else outcome.status,
+        reason=outcome.error or outcome.status,
+        seconds=outcome.seconds,
+    )
+
+
+def distinct(answers: Iterable[Answer]) -> dict[str, Answer]:
+    """Answers by key; the first one of each counts, and those of :data:`RETRIED` do not."""
+    found: dict[str, Answer] = {}
+    for answer in answers:
+        if answer.status not in RETRIED:
+            found.setdefault(answer.key, answer)
+    return found
