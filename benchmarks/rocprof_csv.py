@@ -7,6 +7,7 @@ a column a counter: its normalised form has a row a value, eight columns each. R
 
 import argparse
 import gc
+import os
 import sys
 import tempfile
 import time
@@ -18,16 +19,16 @@ SAMPLES = Path(__file__).resolve().parents[2] / "shared/samples"
 ARTIFACTS = Path(__file__).resolve().parent.parent / "tests/artifacts/rocprof"
 
 
-def race(actions: list[Callable[[], object]], repeats: int = 7) -> list[float]:
-    """Shortest wall time of each in seconds. They take turns, so that a busy machine disturbs both alike."""
-    times: list[list[float]] = [[] for _ in actions]
+def race(actions: list[Callable[[], object]], repeats: int) -> list[tuple[float, float]]:
+    """Shortest wall and CPU time of each in seconds. They take turns, so that a busy machine disturbs both alike."""
+    times: list[list[tuple[float, float]]] = [[] for _ in actions]
     for _ in range(repeats):
         for action, found in zip(actions, times, strict=True):
             gc.collect()
-            start = time.perf_counter()
+            start, used = time.perf_counter(), time.process_time()
             action()
-            found.append(time.perf_counter() - start)
-    return [min(found) for found in times]
+            found.append((time.perf_counter() - start, time.process_time() - used))
+    return [(min(wall for wall, _ in found), min(cpu for _, cpu in found)) for found in times]
 
 
 def generate(kind: str, records: int, folder: Path) -> Path:
@@ -69,8 +70,8 @@ def generate_wide(records: int, folder: Path, counters: int = 60) -> Path:
     return path
 
 
-def measure(path: Path) -> float:
-    """Print one line; return the ratio."""
+def measure(path: Path, repeats: int) -> tuple[float, float]:
+    """Print one line; return the ratios of wall and CPU time."""
     from pyarrow import csv as arrow
 
     from kprof.inputs import rocprof
@@ -79,11 +80,12 @@ def measure(path: Path) -> float:
         data = rocprof.read(path)
         return [data.table(name) for name in ("dispatches", "counters")]
 
-    theirs, own = race([lambda: arrow.read_csv(path), ours])
-    size = path.stat().st_size
-    rates = f"pyarrow {theirs:7.3f} s   kprof {own:7.3f} s   ratio {own / theirs:5.2f}   {size / own / 1e6:6.0f} MB/s"
-    print(f"{path.name:40} {size / 1e6:8.1f} MB   {rates}")
-    return own / theirs
+    (theirs, their_cpu), (own, own_cpu) = race([lambda: arrow.read_csv(path), ours], repeats)
+    wall, cpu = own / theirs, own_cpu / their_cpu
+    size = path.stat().st_size / 1e6
+    print(f"{path.name:24} {size:7.1f} MB   pyarrow {theirs:6.3f} s   kprof {own:6.3f} s, {size / own:4.0f} MB/s   "
+          f"wall {wall:4.2f}   CPU {cpu:4.2f}")  # fmt: skip
+    return wall, cpu
 
 
 def main() -> int:
@@ -91,16 +93,20 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("files", nargs="*", type=Path)
     parser.add_argument("--records", type=int, default=1_000_000)
+    parser.add_argument("--repeats", type=int, default=15)
     options = parser.parse_args()
+    print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}; the best of {options.repeats} runs in turn")
     with tempfile.TemporaryDirectory() as folder:
         generated = [generate(kind, options.records, Path(folder)) for kind in ("trace", "counters")]
         generated.append(generate_wide(options.records // 15, Path(folder)))
-        ratios = [measure(path) for path in generated]
+        ratios = [measure(path, options.repeats) for path in generated]
     for path in options.files:
-        measure(path)
-    worst = max(ratios)
-    print(f"worst ratio {worst:.2f}, budget {BUDGET}")
-    return int(worst > BUDGET)
+        measure(path, options.repeats)
+    wall, cpu = (max(one) for one in zip(*ratios, strict=True))
+    print(f"worst ratio {wall:.2f} of wall time, {cpu:.2f} of CPU time; budget {BUDGET} of wall time")
+    if os.getloadavg()[0] > (os.cpu_count() or 1) + 0.5:
+        print("the machine is busy: wall time depends on what else runs")
+    return int(wall > BUDGET)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 from typing import Any
 
 from kprof.inputs.rocprof.columns import accumulated, instance_of
-from kprof.inputs.rocprof.frames import coded, length
+from kprof.inputs.rocprof.frames import coded, length, matrix_of, repeated, rows_of
 from kprof.inputs.rocprof.model import Columns, Part
 
 
@@ -20,46 +20,32 @@ def from_wide(values: dict[str, Any], dispatches: Columns) -> Columns:
     new_name = accumulated(names)
     split = [instance_of(new_name if n == "SQ_ACCUM_PREV_HIRES" and new_name else n) for n in names]
     words = list(dict.fromkeys(word for word, _ in split))
-    codes = np.array([words.index(word) for word, _ in split], dtype=np.int32)
+    # As few bytes as pandas will have anyway.
+    small = np.int8 if len(words) < 128 else np.int16 if len(words) < 1 << 15 else np.int32
+    codes = np.array([words.index(word) for word, _ in split], dtype=small)
     instances = np.array([number for _, number in split], dtype=np.int16)
     rows = length(dispatches)
-    matrix = np.empty((rows, len(names)), dtype=np.float64)
-    for place, name in enumerate(names):
-        matrix[:, place] = np.asarray(values[name], dtype=np.float64)
-    flat = matrix.ravel()
-    row = np.repeat(np.arange(rows, dtype=np.int64), len(names))
-    code, instance = np.tile(codes, rows), np.tile(instances, rows)
+    flat = matrix_of(list(values.values())).ravel()
     own: Columns = {name: dispatches[name] for name in ("agent", "dispatch_id", "kernel_name") if name in dispatches}
     # A sum of values is a number exactly when all of them are, but for infinities; that costs no array of flags.
     with np.errstate(over="ignore", invalid="ignore"):
         whole = bool(np.isfinite(flat.sum()))
+    many: Columns
     if whole or not np.isnan(flat).any():
-        repeated = {name: _repeat(column, len(names)) for name, column in own.items()}
+        many = repeated({"dispatch": np.arange(rows, dtype=np.int64), **own}, len(names))
+        code, instance = (np.broadcast_to(one, (rows, len(names))).ravel() for one in (codes, instances))
     else:
-        present = ~np.isnan(flat)
-        flat, row, code, instance = flat[present], row[present], code[present], instance[present]
-        repeated = {name: _take(column, row) for name, column in own.items()}
+        present = np.flatnonzero(~np.isnan(flat))
+        flat, row = flat[present], present // len(names)
+        code, instance = codes[present % len(names)], instances[present % len(names)]
+        many = {"dispatch": row, **{name: column.take(row) for name, column in own.items()}}
     return {
-        "dispatch": row,
-        **repeated,
+        **many,
         "counter": coded(code, words),
         "instance": instance,
         "pass": np.zeros(len(flat), dtype=np.int16),
         "value": flat,
     }
-
-
-def _take(column: Any, rows: Any) -> Any:
-    return column.take(rows)
-
-
-def _repeat(column: Any, times: int) -> Any:
-    """Each element so often: twice as fast as taking by index, and a text's codes are smaller still."""
-    import pandas as pd
-
-    if isinstance(column, pd.Categorical):
-        return coded(column.codes.repeat(times), column.categories)
-    return column.repeat(times)
 
 
 def from_long(columns: Columns, part: Part) -> tuple[Columns, Columns]:
@@ -69,28 +55,53 @@ def from_long(columns: Columns, part: Part) -> tuple[Columns, Columns]:
     are further passes: the kernel ran again for more counters.
     """
     import numpy as np
-    import pandas as pd
 
     rows = length(columns)
     keys = _key_matrix(columns)
     changed = np.ones(rows, dtype=bool)
     if rows > 1:
-        changed[1:] = np.logical_or.reduce([k[1:] != k[:-1] for k in keys]) if keys else False
-    run_starts = np.flatnonzero(changed)
-    runs = pd.DataFrame({str(i): k[run_starts] for i, k in enumerate(keys)})
-    group_of_run = np.asarray(runs.groupby(list(runs.columns), sort=False, dropna=False, observed=True).ngroup())
-    group = np.repeat(group_of_run, np.diff([*run_starts, rows]))
-    first_run = np.unique(group_of_run, return_index=True)[1]
-    first = run_starts[first_run]
-    own = {name: _take(array, first) for name, array in columns.items() if name not in {"counter", "value"}}
+        changed[1:] = False
+        for key in keys:
+            changed[1:] |= key[1:] != key[:-1]
+    first = run_starts = np.flatnonzero(changed)
+    sizes = np.diff(run_starts, append=rows)
+    group_of_run = _groups([key[run_starts] for key in keys])
+    if group_of_run is None:
+        group = np.repeat(np.arange(len(run_starts), dtype=np.int64), sizes)
+    else:
+        group = np.repeat(group_of_run.astype(np.int64), sizes)
+        first = run_starts[np.unique(group_of_run, return_index=True)[1]]
+    own = {name: rows_of(array, first) for name, array in columns.items() if name not in {"counter", "value"}}
+    if group_of_run is None and _times_follow(columns.get("start_ns"), changed):
+        passes = np.zeros(rows, dtype=np.int16)
+    else:
+        passes = _passes(columns, group, own, part)
     counters: Columns = {
-        "dispatch": group.astype(np.int64),
+        "dispatch": group,
         **{name: columns[name] for name in ("agent", "dispatch_id", "kernel_name") if name in columns},
         **_split_instances(columns["counter"]),
-        "pass": _passes(columns, group, own, part),
+        "pass": passes,
         "value": columns["value"],
     }
     return own, counters
+
+
+def _groups(keys: list[Any]) -> Any:
+    """Which dispatch each run of rows belongs to; ``None`` when each is one of its own."""
+    import numpy as np
+    import pandas as pd
+
+    if any((key[1:] > key[:-1]).all() for key in keys):
+        return None
+    runs = pd.DataFrame({str(place): key for place, key in enumerate(keys)})
+    return np.asarray(runs.groupby(list(runs.columns), sort=False, dropna=False, observed=True).ngroup())
+
+
+def _times_follow(start: Any, changed: Any) -> bool:
+    """Whether times are those of the dispatch: they never change within one."""
+    import numpy as np
+
+    return isinstance(start, np.ndarray) and bool(((start[1:] == start[:-1]) | changed[1:]).all())
 
 
 def _key_matrix(columns: Columns) -> list[Any]:
@@ -113,6 +124,8 @@ def _split_instances(names: Any) -> Columns:
 
     split = [instance_of(word) for word in names.categories]
     words = list(dict.fromkeys(word for word, _ in split))
+    if len(words) == len(split) and all(number < 0 for _, number in split):
+        return {"counter": coded(names.codes, words), "instance": np.full(len(names), -1, dtype=np.int16)}
     place = {word: index for index, word in enumerate(words)}
     instances = np.array([*(number for _, number in split), -1], dtype=np.int16)[names.codes]
     if len(words) == len(split):

@@ -15,8 +15,9 @@ from kprof.inputs.rocprof.opening import Opened
 SHOWN = 20
 """Bad records that get an issue of their own; the rest are counted."""
 
-# Arrow is fastest with small blocks, but a record must fit into one; the careful second reading has large ones.
-_BLOCK, _LARGE_BLOCK = 1 << 20, 256 << 20
+# Many small blocks cost more to join than to read, but two cores need a few; a record must fit into one, so that the
+# careful second reading has large ones.
+_BLOCK, _LARGE_BLOCK = 1 << 21, 256 << 20
 _FRACTION = re.compile(r"\d{1,18}\.\d+")
 
 

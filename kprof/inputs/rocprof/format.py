@@ -20,6 +20,9 @@ from kprof.inputs.rocprof.opening import Opened
 SURE_ENOUGH = 0.6
 """Share of a format's own headings that a CSV file must have to be taken for it."""
 
+# What is asked of each row of a long file; the rest is asked of its first row only.
+_BY_ROW = {"process_id", "agent", "dispatch_id", "kernel_name", "counter", "value", "start_ns"}
+
 
 class Format(Protocol):
     """A kind of file.
@@ -74,6 +77,7 @@ class CsvFormat:
         required: without these the file cannot be used.
         forbidden: with one of these it is another format.
         wide: other headings are counters.
+        long: a row is a value, not a dispatch: what its dispatch has stays an Arrow column.
         finish: turns the columns read into the part's tables.
     """
 
@@ -86,6 +90,7 @@ class CsvFormat:
     finish: "Callable[[CsvContent, Part], None]"
     forbidden: frozenset[str] = frozenset()
     wide: bool = False
+    long: bool = False
 
     def score(self, opened: Opened) -> float:
         """See :class:`Format`."""
@@ -137,9 +142,11 @@ class CsvFormat:
         if len(set(counters.values())) < len(counters):
             raise KprofError("two columns have the same counter name", path=str(opened.path), place="line 1")
         table = read_table(opened, kinds, part)
-        arrays = arrays_of(table.columns)
-        columns = {target[p]: arrays[p] for p in target if p in arrays}
-        values = {name: arrays[p] for p, name in counters.items()}
+        read = table.columns
+        as_arrays = {p: read[p] for p in target if p in read and (not self.long or target[p] in _BY_ROW)}
+        arrays = arrays_of(as_arrays)
+        columns = {target[p]: arrays.get(p, read[p]) for p in target if p in read}
+        values = {name: read[p] for p, name in counters.items()}
         times = any(target.get(place) in {"start_ns", "end_ns"} for place in table.rounded)
         return CsvContent(opened, names, table, columns, values, times)
 
@@ -149,8 +156,8 @@ class CsvContent:
     """What was in a CSV file.
 
     Attributes:
-        columns: our column name to array; texts are Categoricals.
-        counters: counter name to float array.
+        columns: our column name to array; texts are Categoricals. In a long file some are Arrow columns.
+        counters: counter name to Arrow column of floats.
         rounded: start or end times have lost digits.
     """
 

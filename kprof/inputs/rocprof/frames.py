@@ -13,6 +13,7 @@ _CORE = {
                    "grid_work_items", "workgroup_work_items", "workgroups"),
     "counters": ("dispatch", "agent", "dispatch_id", "kernel_name", "counter", "instance", "pass", "value"),
 }  # fmt: skip
+_ROWS_IN_CACHE = 256
 _TEXT = {"kernel_name", "kernel_name_original", "counter", "name", "function", "domain", "direction", "operation"}
 
 
@@ -50,6 +51,74 @@ def array_of(column: Any) -> Any:
     values = column.fill_null(0).to_numpy().copy()
     kind: Any = pd.arrays.IntegerArray
     return kind(values, mask)
+
+
+def rows_of(column: Any, rows: Any) -> Any:
+    """The given rows, ascending, of an array or of an Arrow column; the others of the latter are not copied."""
+    import numpy as np
+    import pyarrow as pa
+
+    if not isinstance(column, pa.ChunkedArray):
+        return column.take(rows)
+    if column.null_count or pa.types.is_dictionary(column.type):
+        return array_of(column).take(rows)
+    pieces = []
+    offset = 0
+    for chunk in column.chunks:
+        low, high = np.searchsorted(rows, (offset, offset + len(chunk)))
+        pieces.append(chunk.to_numpy()[rows[low:high] - offset])
+        offset += len(chunk)
+    return np.concatenate(pieces) if pieces else column.to_numpy()
+
+
+def matrix_of(columns: list[Any]) -> Any:
+    """Float columns, arrays or Arrow's, as one matrix with a column each; missing values are ``NaN``."""
+    from concurrent.futures import ThreadPoolExecutor
+    from itertools import accumulate
+
+    import numpy as np
+    import pyarrow as pa
+
+    table = pa.table([pa.chunked_array([one]) if isinstance(one, np.ndarray) else one for one in columns],
+                     names=[str(place) for place in range(len(columns))])  # fmt: skip
+    matrix = np.empty((table.num_rows, len(columns)), dtype=np.float64)
+    batches = table.to_batches()
+    starts = [0, *accumulate(batch.num_rows for batch in batches)]
+
+    def fill(batch: Any, start: int) -> None:
+        piece = batch.to_tensor(null_to_nan=True, row_major=False).to_numpy()
+        # A few rows of all columns at a time stay in the cache.
+        for low in range(0, len(piece), _ROWS_IN_CACHE):
+            rows = piece[low : low + _ROWS_IN_CACHE]
+            matrix[start + low : start + low + len(rows)] = rows
+
+    with ThreadPoolExecutor() as pool:
+        list(pool.map(fill, batches, starts))
+    return matrix
+
+
+def repeated(columns: Columns, times: int) -> Columns:
+    """Each element of each column so often. Numbers are copied several columns at a time, outside of Python's lock."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    if length(columns) * times < 100_000:
+        return {name: _repeat(column, times) for name, column in columns.items()}
+    with ThreadPoolExecutor() as pool:
+        return dict(zip(columns, pool.map(lambda one: _repeat(one, times), columns.values()), strict=True))
+
+
+def _repeat(column: Any, times: int) -> Any:
+    import numpy as np
+    import pandas as pd
+
+    if isinstance(column, pd.Categorical):
+        return coded(_repeat(column.codes, times), column.categories)
+    if not isinstance(column, np.ndarray):
+        return column.repeat(times)
+    # Filling is faster than numpy's repeat.
+    result = np.empty((len(column), times), dtype=column.dtype)
+    result[:] = column[:, None]
+    return result.ravel()
 
 
 def categorical(column: Any) -> "pd.Categorical":
@@ -93,6 +162,8 @@ def agent_numbers(column: "pd.Categorical") -> Any:
         digits = word.strip().lower().removeprefix("agent").strip()
         numbers.append(int(digits) if digits.isdigit() and len(digits) < 19 else None)
     codes = column.codes
+    if len(numbers) == 1 and numbers[0] is not None and not codes.any():
+        return np.full(len(codes), numbers[0], dtype=np.int64)
     lookup = np.array([*(number or 0 for number in numbers), 0], dtype=np.int64)
     values = lookup[codes]
     known = np.array([*(number is not None for number in numbers), False])

@@ -54,7 +54,10 @@ def check(part: Part) -> None:
 def _negative(counters: Columns, part: Part) -> None:
     import numpy as np
 
-    bad = np.flatnonzero(np.asarray(counters["value"]) < 0)
+    value = np.asarray(counters["value"])
+    # The least value is quicker to find than all that are negative; NaN hides it.
+    least = value.min()
+    bad = np.flatnonzero(value < 0) if least < 0 or np.isnan(least) else ()
     if len(bad):
         names = sorted({str(counters["counter"][i]) for i in bad[:1000]})
         part.complain("negative-counter", "warning", f"{len(bad):,} values are negative ({', '.join(names[:5])}): "
@@ -64,6 +67,8 @@ def _negative(counters: Columns, part: Part) -> None:
 def _repeated(counters: Columns, part: Part) -> None:
     import numpy as np
 
+    if _in_order(counters):
+        return
     # One number a value: a set of tuples would cost more than reading the file.
     code = np.asarray(counters["counter"].codes, dtype=np.int64)
     key = (np.asarray(counters["dispatch"], dtype=np.int64) << 32) + (code << 20)
@@ -76,6 +81,17 @@ def _repeated(counters: Columns, part: Part) -> None:
         part.complain("duplicate-counters", "warning", f"{repeats:,} values are a second value of the same counter of "
                       "the same dispatch; all are kept, and summing them would count twice",
                       count=repeats)  # fmt: skip
+
+
+def _in_order(counters: Columns) -> bool:
+    """Whether dispatches ascend, and the counters within each: then none is there twice."""
+    import numpy as np
+
+    dispatch, code = np.asarray(counters["dispatch"]), counters["counter"].codes
+    further = dispatch[1:] > dispatch[:-1]
+    if not (further | (code[1:] > code[:-1])).all():
+        return False
+    return bool((further | (dispatch[1:] == dispatch[:-1])).all())
 
 
 def _over_hundred(counters: Columns, part: Part) -> None:

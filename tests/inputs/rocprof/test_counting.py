@@ -1,4 +1,6 @@
-"""Wide files as long tables: gaps give no rows, and every number stays as it is."""
+"""Wide and long files as tables: gaps give no rows, every number stays as it is, every row finds its dispatch."""
+
+import itertools
 
 import numpy as np
 import pytest
@@ -6,8 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from kprof.inputs.rocprof.counting import from_wide
-from kprof.inputs.rocprof.frames import factorised
+from kprof.inputs.rocprof.counting import from_long, from_wide
+from kprof.inputs.rocprof.frames import factorised, matrix_of
+from kprof.inputs.rocprof.model import Part, Source
+from kprof.inputs.rocprof.trust import check
 
 
 @given(
@@ -43,3 +47,61 @@ def test_repeating_a_column_with_gaps():
     table = from_wide({"A": np.array([1.0, 2.0]), "B": np.array([3.0, 4.0])}, {"agent": agent, "dispatch_id": agent})
     assert table["agent"].isna().tolist() == [False, False, True, True]
     assert table["value"].tolist() == [1.0, 3.0, 2.0, 4.0]
+
+
+_ROW = st.tuples(
+    st.integers(1, 2), st.integers(0, 1), st.integers(5, 8), st.sampled_from("ab"), st.sampled_from(["C", "D", "E[0]"]),
+    st.integers(1, 3),
+)  # fmt: skip
+
+
+@given(rows=st.lists(_ROW, min_size=1, max_size=25), in_order=st.booleans(), block=st.integers(1, 9))
+def test_long_rows_belong_to_the_dispatch_of_a_plain_grouping(rows, in_order, block):
+    """Any order of rows, in Arrow columns cut anywhere; dispatches are those of a dictionary, passes count starts."""
+    pa = pytest.importorskip("pyarrow")
+    if in_order:
+        rows = sorted(rows)
+    process, agent, dispatch, kernel, counter, start = zip(*rows, strict=True)
+    grid = [64 * number for number in dispatch]
+    chunks = [grid[at : at + block] for at in range(0, len(grid), block)]
+    columns = {
+        "process_id": np.array(process),
+        "agent": np.array(agent),
+        "dispatch_id": np.array(dispatch),
+        "kernel_name": factorised(list(kernel)),
+        "counter": factorised(list(counter)),
+        "value": np.arange(len(rows), dtype=float),
+        "start_ns": np.array(start),
+        "grid_work_items": pa.chunked_array(chunks, type=pa.int64()),
+    }
+    part = Part(Source("x.csv", "rocprofv3", "counter collection"))
+    own, counters = from_long(columns, part)
+
+    order = list(dict.fromkeys(row[:4] for row in rows))
+    assert list(zip(own["process_id"], own["agent"], own["dispatch_id"], own["kernel_name"], strict=True)) == order
+    assert list(own["grid_work_items"]) == [64 * key[2] for key in order]
+    assert list(counters["dispatch"]) == [order.index(row[:4]) for row in rows]
+    starts = {key: list(dict.fromkeys(row[5] for row in rows if row[:4] == key)) for key in order}
+    assert list(counters["pass"]) == [starts[row[:4]].index(row[5]) for row in rows]
+
+    part.tables["counters"] = counters
+    check(part)
+    twice = len(rows) - len({(row[:4], row[4], row[5]) for row in rows})
+    assert sum(issue.count for issue in part.issues if issue.kind == "duplicate-counters") == twice
+
+
+@given(
+    matrix=arrays(np.float64, st.tuples(st.integers(1, 600), st.integers(1, 3)), elements=st.floats(-9, 9, width=16)),
+    cuts=st.lists(st.integers(1, 599), max_size=3),
+)
+def test_a_matrix_of_arrow_columns_is_that_of_arrays(matrix, cuts):
+    """Chunks that differ from column to column, and missing values."""
+    pa = pytest.importorskip("pyarrow")
+    columns = []
+    for place in range(matrix.shape[1]):
+        values = [None if value == 0 else value for value in matrix[:, place]]
+        edges = sorted({0, len(values), *(min(cut + place, len(values)) for cut in cuts)})
+        pieces = [values[low:high] for low, high in itertools.pairwise(edges)]
+        columns.append(pa.chunked_array(pieces, type=pa.float64()))
+    expected = np.where(matrix == 0, np.nan, matrix)
+    np.testing.assert_array_equal(matrix_of(columns), expected)

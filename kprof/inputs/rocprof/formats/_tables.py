@@ -2,8 +2,9 @@
 
 from kprof.inputs.rocprof import counting, dispatching
 from kprof.inputs.rocprof.format import CsvContent
-from kprof.inputs.rocprof.frames import agent_numbers
+from kprof.inputs.rocprof.frames import agent_numbers, renamed
 from kprof.inputs.rocprof.model import Columns, Part
+from kprof.inputs.rocprof.names import normalise
 
 
 def wide(content: CsvContent, part: Part) -> None:
@@ -19,7 +20,6 @@ def wide(content: CsvContent, part: Part) -> None:
 
 def long(content: CsvContent, part: Part) -> None:
     """A row a counter value."""
-    import numpy as np
     import pandas as pd
 
     columns = content.columns
@@ -28,9 +28,8 @@ def long(content: CsvContent, part: Part) -> None:
     own, counters = counting.from_long(columns, part)
     table = dispatching.dispatches(own, part, rounded=content.rounded)
     part.tables["dispatches"] = table
-    if "kernel_name" in table and content.table.rows:
-        # The rows have the names as written; those of their dispatches are normalised.
-        counters["kernel_name"] = table["kernel_name"].take(np.asarray(counters["dispatch"]))
+    if "kernel_name" in columns and content.table.rows:
+        counters["kernel_name"] = renamed(columns["kernel_name"], normalise)
     part.tables["counters"] = counters
 
 

@@ -23,4 +23,5 @@ FORMAT = CsvFormat(
     ),
     required=frozenset({"dispatchid", "kernelname", "countername", "countervalue"}),
     finish=long,
+    long=True,
 )

@@ -25,4 +25,5 @@ FORMAT = CsvFormat(
     required=frozenset({"dispatchid", "kernelname", "countername", "countervalue"}),
     forbidden=frozenset({"gpuid"}),
     finish=long,
+    long=True,
 )
