@@ -144,7 +144,9 @@ def _unrolled(facts: KernelFacts, node: LoopNode, loop: Operation) -> int:
         moved += (opcode.bytes_per_lane or 0) * lanes if opcode.cls is InstructionClass.VMEM and opcode.is_load else 0
     ratios = [warps * is_ / should for is_, should in ((done, flops), (moved, loaded)) if is_ and should]
     factor = round(min(ratios)) if ratios else 1
-    return factor if factor > 1 and max(ratios) < 1.2 * factor else 1
+    # A product of few rows that all wavefronts repeat has more operations still, by a power of two.
+    more = max(ratios) / factor if factor > 1 else 0.0
+    return factor if any(abs(more / repeat - 1) < 0.2 for repeat in (1, 2, 4, 8, 16)) else 1
 
 
 def _bytes(load: Operation) -> int:
