@@ -38,7 +38,7 @@ _UNITS = (
     ("latencies.*", "clocks"),
     ("hazards.*", "wait states"),
     ("model.branch", "clocks"),
-    ("model.lds_latency", "clocks"),
+    ("model.lds_*", "clocks"),
     ("model.*", "share"),
     ("llvm.elf_machine", "e_flags value"),
     ("llvm.sgpr_extra", "registers"),

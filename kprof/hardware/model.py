@@ -300,7 +300,7 @@ class Architecture:
         memory: level name to its facts, as far as they are the same for all products.
         latencies: operation (``lds_permute``, ``dpp``) to ``(least, most)`` clocks.
         hazards: wait states that must lie between a matrix instruction and one that depends on it, beyond its passes.
-        model: what the performance model takes beyond data sheets: ``branch`` and ``lds_latency`` in clocks; as a share
+        model: what the performance model takes beyond data sheets: ``branch``, ``lds_latency`` and ``lds_access`` in clocks; as a share
             of the peak ``matrix_sustained``, and of L2's sustained bandwidth ``vector_memory_share`` and, of that,
             ``streaming``. Absent: not known.
         products: name to product.

@@ -176,17 +176,18 @@ def _loop(model: "Model", run: "Run", node: LoopNode, entries: float) -> LoopPre
         waves = len(turns.times)
         for i in own:
             at = CAUSE_COUNT * i
+            now, then = turns.end[at : at + CAUSE_COUNT], before[at : at + CAUSE_COUNT]
+            if now == then:
+                continue
             frame = model.facts.program.instructions[i].user_frame
             place = f"{frame.file.rpartition('/')[2]}:{frame.line}" if frame is not None else "?"
-            for cause in range(CAUSE_COUNT):
-                value = (turns.end[at + cause] - before[at + cause]) / done / waves
-                if value:
-                    causes[CAUSES[cause]] += value
-                    lines[place] += value
+            for cause, (end, start) in enumerate(zip(now, then, strict=True)):
+                causes[CAUSES[cause]] += (end - start) / done / waves
+            lines[place] += (sum(now) - sum(then)) / done / waves
         length = sum(causes.values())
         if len(turns.busy) > 1:
-            (start, matrix, _), (end, after, _) = turns.busy[0], turns.busy[-1]
-            share = min(1.0, (after - matrix) / (end - start)) if end > start else 0.0
+            (first, matrix, _), (last, after, _) = turns.busy[0], turns.busy[-1]
+            share = min(1.0, (after - matrix) / (last - first)) if last > first else 0.0
     return LoopPrediction(
         header=node.loop.header,
         trips=trips.mean,
@@ -197,7 +198,7 @@ def _loop(model: "Model", run: "Run", node: LoopNode, entries: float) -> LoopPre
         else length,
         lines=facts.lines if facts is not None else {},
         entries=entries,
-        causes={k: round(v, 1) for k, v in sorted(causes.items(), key=lambda item: -item[1])},
+        causes={k: round(v, 1) for k, v in sorted(causes.items(), key=lambda item: -item[1]) if v},
         by_line={k: round(v, 1) for k, v in sorted(lines.items(), key=lambda item: -item[1])},
         matrix_share=round(share, 4),
         steady=number in run.steady,

@@ -28,6 +28,7 @@ class Machine:
         issue: clocks between two instructions of one wavefront.
         valu: clocks that an ordinary vector instruction keeps its SIMD.
         lds_bytes: bytes a clock of the unit's LDS.
+        lds_access: clocks that the LDS needs for an instruction at least.
         lds_latency: clocks of an LDS access without any queue.
         l1_bytes: bytes a clock between the unit and its vector cache.
         vector_bytes: bytes a clock that a unit's loads reach from L2, when all units load.
@@ -49,6 +50,7 @@ class Machine:
     issue: int
     valu: int
     lds_bytes: float
+    lds_access: float
     lds_latency: float
     l1_bytes: float
     vector_bytes: float
@@ -102,6 +104,7 @@ def machine_of(arch: Architecture, product: Product | None, lanes: int, *, wgp: 
         issue=4 if cdna else 1,
         valu=4 if cdna else max(1, lanes // 32),
         lds_bytes=arch.rates.get("lds_read_bytes", 128) * pair,
+        lds_access=figures.get("lds_access", 1.0),
         lds_latency=figures.get("lds_latency", _LDS_LATENCY),
         l1_bytes=min(64, arch.rates.get("l1_bytes", 64)) * pair,
         vector_bytes=figures.get("vector_memory_share", 0.75) * l2,

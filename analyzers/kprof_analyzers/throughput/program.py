@@ -1,6 +1,7 @@
 """From instructions to what the simulator steps through: small tuples of numbers.
 
-An operation is ``(kind, a, b, c, d)``; what the four mean depends on the kind:
+An operation is ``(kind, a, b, c, d, e)``; what they mean depends on the kind; ``e`` is 1 for a matrix instruction with
+scales, else 0:
 
 =========  ==============  ====================  ===================  =====================
 kind       a               b                     c                    d
@@ -20,6 +21,7 @@ BRANCH     clocks
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from kprof.inputs.amdgcn import Instruction, InstructionClass, Kind
 from kprof_analyzers.throughput.effects import Effects
@@ -28,10 +30,13 @@ from kprof_analyzers.throughput.machine import Machine
 VALU, MATRIX, SCALAR, LDS, VMEM, SMEM, WAIT, BARRIER, IDLE, BRANCH = range(10)
 LOAD, STORE, SCRATCH = range(3)
 
-Op = tuple[int, float, object, float, int]
+Op = tuple[int, float, Any, float, int, int]
 
-_PORT_BYTES = 64
 _WRITE_SHARE = 0.8
+# After so many instructions every matrix result is there.
+_FAR = 32
+# Lanes whose addresses the vector cache takes in a clock.
+_ADDRESSES = 4
 
 
 @dataclass(frozen=True)
@@ -76,6 +81,7 @@ class Translator:
         self.counters: list[str] = []
         self._results: dict[str, int] = {}
         self._count = 0
+        self._last = -_FAR
 
     def translate(self, instructions: Sequence[Instruction]) -> Code:
         """All instructions of a program."""
@@ -92,7 +98,7 @@ class Translator:
         cls = opcode.cls
         machine = self.machine
         if cls is InstructionClass.VALU:
-            return VALU, self._valu(i), self._waits(i), 0.0, 0
+            return VALU, self._valu(i), self._waits(i), 0.0, 0, 0
         if cls is InstructionClass.MATRIX:
             return self._matrix(i)
         if cls is InstructionClass.LDS:
@@ -100,20 +106,20 @@ class Translator:
         if cls in {InstructionClass.VMEM, InstructionClass.SCRATCH}:
             return self._memory(i)
         if cls is InstructionClass.SMEM:
-            return SMEM, machine.issue, tuple(self._counter(c) for c in i.counters), self._scalar_latency(), 0
+            return SMEM, machine.issue, tuple(self._counter(c) for c in i.counters), self._scalar_latency(), 0, 0
         if cls is InstructionClass.WAIT:
             pairs = tuple((self._counter(c), n) for c, n in i.waits.items() if not c.startswith(("exp", "va_", "sa_")))
-            return WAIT, 0.0, pairs, 0.0, 0
+            return WAIT, 0.0, pairs, 0.0, 0, 0
         if cls is InstructionClass.BARRIER:
             signal = opcode.name.startswith("s_barrier_signal")
-            return (SCALAR, machine.issue, (), 0.0, 0) if signal else (BARRIER, 0.0, (), 0.0, 0)
+            return (SCALAR, machine.issue, (), 0.0, 0, 0) if signal else (BARRIER, 0.0, (), 0.0, 0, 0)
         if cls is InstructionClass.BRANCH:
-            return BRANCH, machine.issue, (), 0.0, 0
+            return BRANCH, machine.issue, (), 0.0, 0, 0
         if opcode.kind is Kind.NOP:
-            return IDLE, machine.issue * (1 + _number(i)), (), 0.0, 0
+            return IDLE, machine.issue * (1 + _number(i)), (), 0.0, 0, 0
         if opcode.kind is Kind.SLEEP:
-            return IDLE, machine.issue + 64.0 * _number(i), (), 0.0, 0
-        return SCALAR, machine.issue, (), 0.0, 0
+            return IDLE, machine.issue + 64.0 * _number(i), (), 0.0, 0, 0
+        return SCALAR, machine.issue, (), 0.0, 0, 0
 
     def _valu(self, i: Instruction) -> float:
         machine, rates = self.machine, self.machine.arch.rates
@@ -122,6 +128,9 @@ class Translator:
         if i.opcode.kind is Kind.TRANSCENDENTAL:
             scale = machine.simds / machine.arch.occupancy.simds_per_cu
             return max(machine.valu, work / (scale * rates.get("transcendental", 16)))
+        if i.opcode.kind is Kind.LANE:
+            # Its result goes to the scalar registers, for which what follows has to wait.
+            return 2.0 * machine.valu
         if "f64" in name:
             scale = machine.simds / machine.arch.occupancy.simds_per_cu
             return max(machine.valu, 2 * work / (scale * (rates.get("valu_fp64") or 128)))
@@ -129,6 +138,8 @@ class Translator:
 
     def _waits(self, i: Instruction) -> tuple[int, ...]:
         """Results of matrix instructions that an instruction reads or overwrites."""
+        if i.index - self._last > _FAR:
+            self._results.clear()
         if not self._results:
             return ()
         effects = i.effects
@@ -148,38 +159,40 @@ class Translator:
         self._count += 1
         for register in effects.writes:
             self._results[register] = number
+        self._last = i.index
         latency = cycles + 4.0 * self.machine.arch.hazards.get("xdl_read", 3)
-        return MATRIX, float(cycles), tuple(sorted(waits)), latency, number
+        return MATRIX, float(cycles), tuple(sorted(waits)), latency, number, int("_scale_" in i.opcode.name)
 
     def _lds(self, i: Instruction) -> Op:
         machine, opcode = self.machine, i.opcode
         counters = tuple(self._counter(c) for c in i.counters)
         if not self.effects.lds:
-            return LDS, 0.0, counters, machine.issue, 0
+            return LDS, 0.0, counters, machine.issue, 0, 0
         size = opcode.bytes_per_lane or 4
         clocks = max(size, 4) * machine.lanes / machine.lds_bytes
         if self.effects.lds_conflicts:
             clocks *= 1 + self.conflicts.get(i.index, 0.0)
-        port = max(size, 4) * machine.lanes / _PORT_BYTES
+        # Two SIMDs share a port, which is half as wide as the LDS.
+        port = max(size, 4) * machine.lanes / (machine.lds_bytes / 2)
         if opcode.is_store:
             port = port / _WRITE_SHARE if size >= 8 else port / 0.5
         pairs = -(-self.simds // 2)
-        busy = max(self.simds * clocks, pairs * port if machine.cdna else 0.0)
+        busy = max(self.simds * max(clocks, machine.lds_access), pairs * port if machine.cdna else 0.0)
         single = machine.arch.lds.read64_cycles.get(8 * size)
         if single is not None and not opcode.is_store:
             busy = max(busy, single / 64)
-        return LDS, busy, counters, machine.lds_latency, 0
+        return LDS, busy, counters, machine.lds_latency, 0, 0
 
     def _memory(self, i: Instruction) -> Op:
         machine, opcode = self.machine, i.opcode
         counters = tuple(self._counter(c) for c in i.counters)
         scratch = opcode.cls is InstructionClass.SCRATCH
         if scratch and not self.effects.scratch:
-            return SCALAR, machine.issue, (), 0.0, 0
+            return SCALAR, machine.issue, (), 0.0, 0, 0
         size = (opcode.bytes_per_lane or 4) * machine.lanes
         way = SCRATCH if scratch else STORE if opcode.is_store else LOAD
-        clocks = self.simds * max(size / machine.l1_bytes, 4.0)
-        return VMEM, clocks, counters, float(size * self.simds), way
+        clocks = self.simds * max(size / machine.l1_bytes, machine.lanes / _ADDRESSES)
+        return VMEM, clocks, counters, float(size * self.simds), way, 0
 
     def _scalar_latency(self) -> float:
         return self.machine.latency.get("l1", 120.0) if self.effects.memory_latency else 0.0

@@ -20,9 +20,9 @@ _MATRIX, _VECTOR, _LDS, _LATENCY, _BANDWIDTH, _BARRIER, _ISSUE, _SCRATCH = range
 CAUSE_COUNT = len(CAUSES)
 
 _NEVER = float("inf")
-_LDS_QUEUE = 64.0
+_LDS_QUEUE = 16.0
 """Clocks of work that may stand in front of the LDS, and of the vector cache, before a wavefront cannot issue more."""
-_L1_QUEUE = 128.0
+_L1_QUEUE = 16.0
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class Simulator:
         stagger: float,
         *,
         blocking_matrix: bool,
-        cause: Sequence[int],
+        skew: float,
     ) -> None:
         """Prepare.
 
@@ -107,14 +107,14 @@ class Simulator:
             positions: instructions of the program.
             stagger: clocks by which each workgroup begins after the one before.
             blocking_matrix: matrix instructions keep the vector pipe busy, too.
-            cause: for each counter the cause of waiting for it.
+            skew: share of a shared pipe's clocks for all SIMDs that one of them waits when all come at once.
         """
         total = groups * waves
         self.ops = [op for op, _ in steps]
         self.where = [CAUSE_COUNT * at for _, at in steps]
         self.loops = 1 + max((int(op[1]) for op in self.ops if op[0] == BEGIN), default=-1)
         self.waves, self.ways, self.issue, self.branch = waves, ways, float(issue), float(branch)
-        self.cause, self.blocking = cause, blocking_matrix
+        self.skew, self.blocking = skew, blocking_matrix
         self.now = [stagger * (w // waves) for w in range(total)]
         self.at = [0] * total
         self.turn = [[0] * self.loops for _ in range(total)]
@@ -152,12 +152,16 @@ class Simulator:
         left = total
         waves = range(total)
         while left:
-            wave = min(waves, key=now.__getitem__)
-            mine = now[wave]
+            if total == 2:
+                wave = 0 if now[0] <= now[1] else 1
+                mine, limit = now[wave], now[1 - wave]
+            else:
+                wave = min(waves, key=now.__getitem__)
+                mine = now[wave]
+                now[wave] = _NEVER
+                limit = min(now) if total > 1 else _NEVER
             if mine == _NEVER:
                 break
-            now[wave] = _NEVER
-            limit = min(now) if total > 1 else _NEVER
             position = at[wave]
             while mine <= limit:
                 if position == length:
@@ -208,7 +212,8 @@ class Simulator:
         self.matrix_free = end
         self.matrix_busy += op[1]
         ready[op[4]] = start + op[3]
-        following = start + self.issue
+        # One with scales is two instructions to the issue logic.
+        following = start + self.issue * (2 if op[5] else 1)
         self.vector_free = end if self.blocking else following
         self.spent[where + _MATRIX] += following - now
         return following
@@ -233,8 +238,10 @@ class Simulator:
 
     def _vmem(self, wave: int, op: Op, now: float, where: int) -> float:
         way = self.ways[op[4]]
-        start = max(now, self.l1_free - _L1_QUEUE)
-        self.l1_free = passed = max(start, self.l1_free) + op[1]
+        idle = self.l1_free + op[1] < now
+        # Of wavefronts that all come at once, the average one waits for half of the others.
+        start = now + self.skew * op[1] if idle else max(now, self.l1_free - _L1_QUEUE)
+        self.l1_free = passed = (now if idle else max(start, self.l1_free)) + op[1]
         free = self.memory_free
         served = max(start, free[way.queue]) + op[3] * way.clocks_per_byte
         free[way.queue] = served
@@ -290,7 +297,7 @@ class Simulator:
         if self.arrived[group] < self.waves:
             return _NEVER
         self.arrived[group] = 0
-        end = now + self.issue
+        end = now + 2 * self.issue
         for other in range(group * self.waves, (group + 1) * self.waves):
             self.spent[where + _BARRIER] += end - self.since[other]
             self.now[other] = end

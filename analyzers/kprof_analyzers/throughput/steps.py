@@ -35,10 +35,10 @@ def _append(
         if isinstance(node, LoopNode):
             number = node.loop.index
             first = node.loop.instructions[0]
-            steps.append(((BEGIN, float(number), (), 0.0, 0), first))
+            steps.append(((BEGIN, float(number), (), 0.0, 0, 0), first))
             start = len(steps)
             _append(node.body, code, halves, turns, effects, steps)
-            steps.append(((END, float(number), start, float(turns.get(number, 1)), 0), first))  # type: ignore[arg-type]
+            steps.append(((END, float(number), start, float(turns.get(number, 1)), 0, 0), first))
             continue
         for position in node:
             op = code.ops[position]
@@ -47,7 +47,7 @@ def _append(
                     continue
                 if position in halves:
                     if effects.ping_pong:
-                        steps.append(((SPLIT, float(halves[position]), (), 0.0, 0), position))
+                        steps.append(((SPLIT, float(halves[position]), (), 0.0, 0, 0), position))
                     continue
             steps.append((op, position))
 
