@@ -1,0 +1,5 @@
+"""``python -m benchmarks.model``."""
+
+from benchmarks.model.run import main
+
+main()

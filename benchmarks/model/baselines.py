@@ -1,0 +1,79 @@
+"""What the model has to beat: resources alone, and the configuration that wins most often."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from benchmarks.model.problem import Candidate, Problem
+
+_L2_GBS = 17000.0
+"""Sustained L2 bandwidth where the hardware file has none: MI300X's."""
+
+
+def _dimension(config: Mapping[str, Any], side: str) -> int:
+    return int(config.get(f"BLOCK_{side}") or config.get(f"BLOCK_SIZE_{side}") or 1)
+
+
+def roofline_us(problem: Problem) -> float:
+    """The least time at the data sheet's matrix rate and HBM bandwidth, in microseconds; a kernel cannot beat it.
+
+    Data that lies in the Infinity Cache before the launch can: see the report's note.
+    """
+    return max(_matrix_us(problem.product, problem.rate, problem.flops), _memory_us(problem.product, problem.bytes))
+
+
+def resource_us(problem: Problem, candidate: Candidate) -> float:
+    """A resource-bound model: whole tiles at the matrix peak, each byte once from HBM, each tile's operands from L2."""
+    flops = moved = 0.0
+    for point, (m, n, k, count, size) in zip(candidate.points, problem.sides, strict=False):
+        block_m, block_n, block_k = (_dimension(point.config, side) for side in "MNK")
+        blocks = point.shape.get("blocks")
+        down = blocks[block_m] if blocks else -(-m // block_m)
+        tiles = down * -(-n // block_n) * count
+        depth = -(-k // block_k) * block_k
+        flops += 2.0 * tiles * block_m * block_n * depth
+        moved += float(tiles) * (block_m + block_n) * depth * size
+    l2 = moved / (_l2_gbs(problem.product) * 1e3)
+    return max(_matrix_us(problem.product, problem.rate, flops), _memory_us(problem.product, problem.bytes), l2)
+
+
+def most_common(problems: Sequence[Problem], but: Problem) -> Mapping[str, Any] | None:
+    """The configuration that wins most of the other problems: fastest measured, or published as the winner."""
+    wins: Counter[str] = Counter()
+    configs: dict[str, Mapping[str, Any]] = {}
+    for problem in problems:
+        if problem is but:
+            continue
+        best = min(
+            problem.candidates, key=lambda c: (not c.winner, c.time_us if c.time_us is not None else float("inf"))
+        )
+        key = str(sorted((name, str(value)) for name, value in best.config.items()))
+        wins[key] += 1
+        configs[key] = best.config
+    return configs[wins.most_common(1)[0][0]] if wins else None
+
+
+def _matrix_us(product: str, rate: str, flops: float) -> float:
+    from kprof.hardware.machine import find_product
+
+    if not rate:
+        return 0.0
+    found = find_product(product)
+    peak = None if found is None else found.peaks.get(f"matrix_{rate}") or found.peaks.get("matrix_fp16")
+    return 0.0 if not peak else flops / (peak * 1e6)
+
+
+def _memory_us(product: str, moved: float) -> float:
+    from kprof.hardware.machine import find_product
+
+    found = find_product(product)
+    gbs = None if found is None else found.memory["hbm"].bandwidth_gbs
+    return 0.0 if not gbs else moved / (gbs * 1e3)
+
+
+def _l2_gbs(product: str) -> float:
+    from kprof.hardware.machine import find_product
+
+    found = find_product(product)
+    level = None if found is None else found.memory.get("l2")
+    return (level.sustained_gbs if level is not None else None) or _L2_GBS

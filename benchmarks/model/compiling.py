@@ -1,0 +1,166 @@
+"""From a kernel, a problem and a configuration to the facts that the model reads; each compile is done once."""
+
+import contextlib
+import sys
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kprof.analysis import KernelFacts
+    from kprof.harness.sources import Job
+    from kprof.kernel_spec import Kernel
+
+KERNELS = Path(__file__).parent / "kernels"
+
+
+@dataclass(frozen=True)
+class Point:
+    """One launch to be predicted.
+
+    Attributes:
+        kernel: a file of ``kernels/``, a bundled kernel, or one of its parts (``gemm::reduce``).
+        shape: problem parameters that the kernel's ``launch`` takes.
+        config: all its knobs.
+        product: the GPU.
+        environment: the compiler's switches.
+    """
+
+    kernel: str
+    shape: Mapping[str, Any]
+    config: Mapping[str, Any]
+    product: str
+    environment: tuple[tuple[str, str], ...] = ()
+
+
+@cache
+def kernel_of(name: str) -> "Kernel":
+    """A kernel by its name, the benchmark's own first."""
+    from kprof.kernel_library import bundled, load
+
+    base, _, part = name.partition("::")
+    path = KERNELS / f"{base}.py"
+    kernel = load(str(path if path.is_file() else bundled()[base]))
+    return kernel.part(part) if part else kernel
+
+
+def job_of(point: Point) -> "Job":
+    """The compile that a launch needs."""
+    from kprof.harness.sources import Job
+    from kprof.harness.specialize import from_launch
+    from kprof.harness.targets import resolve
+    from kprof.kernel_spec import BACKEND_OPTIONS, resolve_fp8, split_config
+
+    base, _, part = point.kernel.partition("::")
+    kernel = kernel_of(point.kernel)
+    machine, _ = resolve(point.product)
+    shape = resolve_fp8(point.shape, machine.name)
+    config = kernel.configure(machine.name, point.config, shape)
+    if part:
+        config = {k: v for k, v in config.items() if k not in BACKEND_OPTIONS} | _part_options(base, part, config)
+    launch = kernel.launch(shape, config)
+    options = split_config(config)[1]
+    request = from_launch(kernel.entry, launch, machine.name, options=options, environment=dict(point.environment))
+    numbers = {name: value for name, value in launch.args.items() if isinstance(value, int | float)}
+    return Job(request, machine, kernel.name, tuple(launch.grid), shape, numbers)
+
+
+def _part_options(base: str, part: str, config: Mapping[str, Any]) -> dict[str, Any]:
+    """The compiler's options that a kernel gives one of its parts."""
+    from kprof.kernel_spec import split_config
+
+    options = kernel_of(base).parts[part].options
+    return split_config(config)[1] if options is None else dict(options)
+
+
+class Facts:
+    """Facts of launches, by request: configurations that become the same request are compiled and read once.
+
+    Args:
+        jobs: worker processes.
+        timeout: seconds that one compile may take.
+    """
+
+    def __init__(self, jobs: int = 1, timeout: float = 240.0) -> None:
+        self.jobs = jobs
+        self.timeout = timeout
+        self.compile_seconds = 0.0
+        self.compiled = 0
+        self.failures: dict[str, str] = {}
+        self._read: dict[str, KernelFacts] = {}
+        self._isa: dict[str, str] = {}
+
+    def prepare(self, points: Iterable[Point]) -> list["KernelFacts | None"]:
+        """Facts of each launch, with its own grid and arguments; ``None`` where it does not compile."""
+        jobs = [job_of(point) for point in points]
+        waiting = {job.request.key: job for job in jobs if job.request.key not in self._read}
+        self._compile([job for key, job in waiting.items() if key not in self.failures])
+        return [self._with_launch(job) for job in jobs]
+
+    def isa(self, point_facts: "KernelFacts") -> str:
+        """Fingerprint of the machine code: equal for configurations that compile to the same instructions."""
+        return self._isa[point_facts.name]
+
+    def _compile(self, jobs: Sequence["Job"]) -> None:
+        from kprof.harness.compile import compile_many
+
+        began = time.monotonic()
+        for done, outcome in enumerate(compile_many([j.request for j in jobs], self.jobs, timeout=self.timeout), 1):
+            job = jobs[outcome.index]
+            if outcome.compiled is None:
+                self.failures[job.request.key] = f"{job.request.label}: {outcome.error}"
+                continue
+            if not outcome.compiled.cached:
+                self.compiled += 1
+                self.compile_seconds += outcome.compiled.seconds
+            self._keep(job, outcome.compiled)
+            if time.monotonic() - began > 2:
+                print(f"\r  compiling {done} of {len(jobs)} ", end="", file=sys.stderr, flush=True)
+        if jobs and time.monotonic() - began > 2:
+            print("\r" + " " * 40 + "\r", end="", file=sys.stderr)
+
+    def _keep(self, job: "Job", compiled: Any) -> None:
+        from hashlib import sha256
+
+        from kprof.harness.sources import loaded
+        from kprof.harness.targets import resolve
+        from kprof_analyzers.pipeline import facts_of
+
+        problems = compiled.launch_problems
+        if problems:
+            self.failures[job.request.key] = f"{job.request.label}: {problems[0]}"
+            return
+        found = loaded(job, compiled)
+        digest = sha256(instructions(compiled.amdgcn).encode()).hexdigest()
+        facts, _ = facts_of(found)
+        _, product = resolve(_PRODUCTS.get(job.machine.name, job.machine.name))
+        self._read[job.request.key] = replace(facts, name=digest, product=product)
+        self._isa[digest] = digest
+
+    def _with_launch(self, job: "Job") -> "KernelFacts | None":
+        facts = self._read.get(job.request.key)
+        return None if facts is None else replace(facts, grid=job.grid, arguments=job.arguments)
+
+
+_PRODUCTS = {"gfx942": "MI300X", "gfx90a": "MI210", "gfx950": "MI355X"}
+
+
+def instructions(assembly: str) -> str:
+    """The instructions of an assembly text without labels of debug information, comments and directives."""
+    lines = []
+    for line in assembly.splitlines():
+        text = line.split(";", 1)[0].strip()
+        if text and not text.startswith((".", "//")) and not text.endswith(":"):
+            lines.append(text)
+    return "\n".join(lines)
+
+
+@contextlib.contextmanager
+def stopwatch(into: list[float]) -> Any:
+    """Append the seconds that the block takes."""
+    began = time.perf_counter()
+    yield
+    into.append(time.perf_counter() - began)

@@ -1,0 +1,225 @@
+"""Predict every configuration of the problems, and judge the predictions."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from benchmarks.model import metrics
+from benchmarks.model.baselines import most_common, resource_us, roofline_us
+from benchmarks.model.compiling import Facts, stopwatch
+from benchmarks.model.problem import Candidate, Family, Problem
+
+if TYPE_CHECKING:
+    from kprof.analysis import KernelFacts
+    from kprof_analyzers.throughput import Effects
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A configuration with its prediction.
+
+    Attributes:
+        candidate: the configuration.
+        code: what makes it the same launch as another: machine code, grid and arguments of each of its launches.
+        us, low, high: predicted time and its range, microseconds.
+        bound: what the model says limits the longest launch.
+        resource_us: by the resource-bound model.
+    """
+
+    candidate: Candidate
+    code: tuple[Any, ...]
+    us: float
+    low: float
+    high: float
+    bound: str
+    resource_us: float
+
+
+@dataclass
+class Judged:
+    """A problem's result: figures by name for tables, and the configurations."""
+
+    problem: Problem
+    figures: dict[str, Any]
+    scored: list[Scored]
+    failed: int = 0
+
+
+@dataclass
+class Model:
+    """The model with its compiled kernels; the same launch is predicted once for the same effects and constants.
+
+    Attributes:
+        facts: where compiled kernels come from.
+        effects: what the model reckons with; ``None`` for everything.
+        constants: fitted constants by architecture that replace those of the hardware files.
+    """
+
+    facts: Facts
+    effects: "Effects | None" = None
+    constants: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    seconds: list[float] = field(default_factory=list)
+    _known: dict[Any, Any] = field(default_factory=dict)
+
+    def score(self, problem: Problem) -> tuple[list[Scored], int]:
+        """Predictions of a problem's configurations, and how many could not be compiled."""
+        points = [point for candidate in problem.candidates for point in candidate.points]
+        found = iter(self.facts.prepare(points))
+        scored, failed = [], 0
+        for candidate in problem.candidates:
+            facts = [next(found) for _ in candidate.points]
+            known = [one for one in facts if one is not None]
+            if len(known) < len(facts):
+                failed += 1
+                continue
+            scored.append(self._one(problem, candidate, known))
+        return scored, failed
+
+    def _one(self, problem: Problem, candidate: Candidate, facts: "Sequence[KernelFacts]") -> Scored:
+        predictions = [self.predict(one) for one in facts]
+        longest = max(predictions, key=lambda p: p.time_us)
+        return Scored(
+            candidate,
+            tuple(_code(one) for one in facts),
+            sum(p.time_us for p in predictions),
+            sum(p.low_us for p in predictions),
+            sum(p.high_us for p in predictions),
+            str(longest.bound),
+            resource_us(problem, candidate),
+        )
+
+    def predict(self, facts: "KernelFacts") -> Any:
+        """The model's prediction for one launch."""
+        from kprof_analyzers.throughput import Effects, predict
+
+        effects = self.effects or Effects()
+        constants = self.constants.get(facts.arch.name)
+        key = (_code(facts), effects, tuple(sorted(constants.items())) if constants else None)
+        if key not in self._known:
+            if constants:
+                facts = replace(facts, arch=replace(facts.arch, model={**facts.arch.model, **constants}))
+            with stopwatch(self.seconds):
+                self._known[key] = predict(facts, effects=effects)
+        return self._known[key]
+
+
+def _code(facts: "KernelFacts") -> tuple[Any, ...]:
+    return facts.name, facts.grid, tuple(sorted((name, value) for name, value in facts.arguments.items()))
+
+
+def judge(model: Model, family: Family, problems: Sequence[Problem]) -> list[Judged]:
+    """Results of a family's problems."""
+    results = []
+    for problem in problems:
+        scored, failed = model.score(problem)
+        if not scored:
+            results.append(Judged(problem, {}, [], failed))
+            continue
+        common = most_common(problems, problem)
+        judges = {"order": order_figures, "winner": winner_figures, "time": time_figures}
+        results.append(Judged(problem, judges[family.question](problem, scored, common), scored, failed))
+    return results
+
+
+def distinct(scored: Sequence[Scored]) -> list[Scored]:
+    """One configuration of each machine code with its launch, with the shortest of its measured times."""
+    best: dict[Any, Scored] = {}
+    for one in scored:
+        held = best.get(one.code)
+        if held is None or (one.candidate.time_us or 0) < (held.candidate.time_us or 0):
+            best[one.code] = one
+    return list(best.values())
+
+
+def order_figures(problem: Problem, scored: Sequence[Scored], common: Mapping[str, Any] | None) -> dict[str, Any]:
+    """How well timed configurations are ordered: all rows, each machine code once, and that without suspect times."""
+    figures: dict[str, Any] = {"roofline_us": roofline_us(problem)}
+    clean = distinct([one for one in scored if not one.candidate.suspect])
+    for view, rows in (("raw", list(scored)), ("distinct", distinct(scored)), ("clean", clean)):
+        measured = [one.candidate.time_us or 0.0 for one in rows]
+        predicted = [one.us for one in rows]
+        simple = [one.resource_us for one in rows]
+        oracle = {one.code: one.candidate.time_us or 0.0 for one in distinct(scored)}
+        low, middle, high = metrics.ratio_spread(predicted, measured)
+        figures[view] = {
+            "n": len(rows),
+            "spearman": metrics.spearman(predicted, measured),
+            "top1": metrics.top_efficiency(predicted, measured),
+            "top5": metrics.top_efficiency(predicted, measured, 5),
+            "pairs": metrics.pair_accuracy(predicted, measured),
+            "ratio": [low, middle, high],
+            "random_top1": metrics.random_efficiency(measured),
+            "resource_spearman": metrics.spearman(simple, measured),
+            "resource_top1": metrics.top_efficiency(simple, measured),
+            "oracle_spearman": metrics.spearman([oracle[one.code] for one in rows], measured),
+            "common_top1": _common(rows, common),
+        }
+    return figures
+
+
+def _common(rows: Sequence[Scored], common: Mapping[str, Any] | None) -> float | None:
+    """Efficiency of the configuration that wins most of the other problems, where it was timed here too."""
+    if common is None:
+        return None
+    times = [one.candidate.time_us for one in rows if dict(one.candidate.config) == dict(common)]
+    known = [time for time in times if time]
+    return min(one.candidate.time_us or 0.0 for one in rows) / min(known) if known else None
+
+
+def winner_figures(problem: Problem, scored: Sequence[Scored], common: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Where the published winner is in its space."""
+    winner = next((one for one in scored if one.candidate.winner), None)
+    if winner is None:
+        return {}
+    others = [one for one in scored if one is not winner and one.code != winner.code]
+    predicted = [one.us for one in others]
+    best = min([winner.us, *predicted])
+    shares = {
+        "percentile": metrics.percentile(winner.us, predicted),
+        "resource_percentile": metrics.percentile(winner.resource_us, [one.resource_us for one in others]),
+    }
+    before = sum(time < winner.us for time in predicted)
+    tied = [one for one in scored if common is not None and _like(one.candidate.config, common)]
+    return {
+        "n": len(others) + 1,
+        **shares,
+        "before": before,
+        "within": winner.us / best,
+        "near_tie": sum(time < winner.us * (1 - metrics.NEAR) for time in predicted) / max(1, len(predicted)),
+        "top1": before < 1,
+        "top5": before < 5,
+        "top20": before < 20,
+        "common_is_winner": common is not None and _like(winner.candidate.config, common),
+        "common_percentile": metrics.percentile(tied[0].us, [one.us for one in scored]) if tied else None,
+        "roofline_us": roofline_us(problem),
+        "predicted_us": winner.us,
+    }
+
+
+def _like(config: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Whether two configurations agree in every knob that both name, whatever the names' spelling."""
+
+    def plain(knobs: Mapping[str, Any]) -> dict[str, Any]:
+        return {name.replace("BLOCK_SIZE_", "BLOCK_").replace("GROUP_SIZE_", "GROUP_"): v for name, v in knobs.items()}
+
+    one, two = plain(config), plain(other)
+    return all(one[name] == two[name] for name in one.keys() & two.keys())
+
+
+def time_figures(problem: Problem, scored: Sequence[Scored], _: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Absolute time of a single configuration."""
+    one = scored[0]
+    measured = one.candidate.time_us or 0.0
+    roofline = roofline_us(problem)
+    return {
+        "measured_us": measured,
+        "predicted_us": one.us,
+        "low_us": one.low,
+        "high_us": one.high,
+        "bound": one.bound,
+        "ratio": one.us / measured,
+        "roofline_us": roofline,
+        "under_roofline": one.us < roofline,
+        "measured_under_roofline": measured < roofline,
+        "resource_us": one.resource_us,
+    }

@@ -1,0 +1,103 @@
+"""What the project set out to reach with the model, checked on the results."""
+
+from collections.abc import Mapping, Sequence
+from statistics import fmean, median
+from typing import Any
+
+from benchmarks.model.evaluate import Judged
+
+TOP = 0.05
+"""Winners are to be in this share of their search space."""
+
+
+def check(results: Mapping[str, Sequence[Judged]]) -> list[dict[str, Any]]:
+    """Every goal whose families were run: what it is, what was found, whether that is enough."""
+    found = []
+    for name, goals in _CHECKS.items():
+        shown = [judged for judged in results.get(name, ()) if judged.figures]
+        if shown:
+            found += [goal(shown) for goal in goals]
+    timed = [j.figures for name in ("streamk", "tune_gemm") for j in results.get(name, ()) if j.figures]
+    if timed:
+        under = sum(one["under_roofline"] for one in timed)
+        found.append(
+            _goal(f"no predicted time under the roofline ({len(timed)} timed rows)", f"{under} under", not under)
+        )
+    return found
+
+
+def _goal(goal: str, value: str, reached: bool) -> dict[str, Any]:
+    return {"goal": goal, "value": value, "reached": bool(reached)}
+
+
+def _tritonblas_top1(shown: Sequence[Judged]) -> dict[str, Any]:
+    raw, clean = (min(judged.figures[view]["top1"] for judged in shown) for view in ("raw", "clean"))
+    words = f"least {raw:.3f} raw, {clean:.3f} clean"
+    return _goal("tritonBLAS: top-1 at least 0.95 on each problem", words, min(raw, clean) >= 0.95)
+
+
+def _tritonblas_spearman(shown: Sequence[Judged]) -> dict[str, Any]:
+    values = {view: [judged.figures[view]["spearman"] or 0.0 for judged in shown] for view in ("raw", "clean")}
+    words = ", ".join(f"{view} {'/'.join(f'{value:.2f}' for value in each)}" for view, each in values.items())
+    return _goal("tritonBLAS: Spearman at least 0.78 on each problem (clean)", words, min(values["clean"]) >= 0.78)
+
+
+def _cliff(shown: Sequence[Judged]) -> dict[str, Any]:
+    """256x256x64 with 4 warps and waves_per_eu 2 against the same without; the best tile stays near the top."""
+    factors = []
+    for judged in shown:
+        tiles = [one for one in judged.scored if _is(one.candidate.config, 256, 256, 64, 4)]
+        cliff = [one.us for one in tiles if one.candidate.config.get("waves_per_eu") == 2]
+        plain = [one.us for one in tiles if one.candidate.config.get("waves_per_eu") == 0]
+        if cliff and plain:
+            factors.append(min(cliff) / min(plain))
+    words = "/".join(f"{factor:.1f}" for factor in factors) or "not in these problems"
+    return _goal(
+        "the cliff (4 warps, waves_per_eu 2) is predicted as at least 3 times slower", words, all_over(factors, 3)
+    )
+
+
+def all_over(values: Sequence[float], least: float) -> bool:
+    """Whether there are values and none is below ``least``."""
+    return bool(values) and min(values) >= least
+
+
+def _is(config: Mapping[str, Any], m: int, n: int, k: int, warps: int) -> bool:
+    names = ("BLOCK_M", "BLOCK_N", "BLOCK_K", "num_warps")
+    return tuple(config.get(name) for name in names) == (m, n, k, warps)
+
+
+def _mm_top1(shown: Sequence[Judged]) -> dict[str, Any]:
+    value = fmean(judged.figures["raw"]["top1"] for judged in shown)
+    return _goal("MI210 mm/addmm: top-1 at least 0.9 on average", f"{value:.3f}", value >= 0.9)
+
+
+def _winners(label: str) -> Any:
+    def goal(shown: Sequence[Judged]) -> dict[str, Any]:
+        places = [judged.figures["percentile"] for judged in shown]
+        share = fmean(place <= TOP for place in places)
+        words = f"{share:.0%} of {len(places)}, median percentile {median(places):.1%}"
+        return _goal(f"{label}: winners in the top 5 % for at least half of the problems", words, share >= 0.5)
+
+    return goal
+
+
+def _attention(shown: Sequence[Judged]) -> dict[str, Any]:
+    """The gain of the second configuration over the first, against the published one."""
+    words, good = [], []
+    for judged in shown:
+        slow, fast = judged.scored
+        gain = slow.us / fast.us
+        published = (slow.candidate.time_us or 0) / (fast.candidate.time_us or 1)
+        words.append(f"{gain:.2f} for {published:.2f}")
+        good.append(gain > 1 and published / 1.5 <= gain <= published * 1.5)
+    return _goal("attention D=256: 64x32 ahead, gain within a factor 1.5 of the published", ", ".join(words), all(good))
+
+
+_CHECKS: dict[str, list[Any]] = {
+    "tritonblas": [_tritonblas_top1, _tritonblas_spearman, _cliff],
+    "mm": [_mm_top1],
+    "attention": [_attention],
+    "fused_moe": [_winners("fused MoE")],
+    "block_fp8": [_winners("block FP8")],
+}

@@ -1,0 +1,82 @@
+"""What is asked of the model: problems with their configurations, in families of one measured kernel each."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from benchmarks.model.compiling import Point
+from benchmarks.model.data import Row
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One configuration of a problem.
+
+    Attributes:
+        points: the launches that it needs; their times add up.
+        config: as published, for tables.
+        time_us: measured, ``None`` where it is not known.
+        suspect: the collectors of the data took the time for a disturbance.
+        winner: the published winner of a search.
+    """
+
+    points: tuple[Point, ...]
+    config: Mapping[str, Any]
+    time_us: float | None = None
+    suspect: bool = False
+    winner: bool = False
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Configurations of one problem, and the least that any of them must do.
+
+    Attributes:
+        name: short and unique within its family.
+        candidates: configurations.
+        flops: operations that the problem needs.
+        bytes: bytes that must be moved at least.
+        rate: matrix rate's name in the hardware files: ``bf16``, ``fp16``, ``fp8``.
+        product: the GPU.
+        sides: matrix products in it, as (M, N, K, how many, bytes of an element); empty for other problems.
+    """
+
+    name: str
+    candidates: tuple[Candidate, ...]
+    flops: float
+    bytes: float
+    rate: str
+    product: str
+    sides: tuple[tuple[int, int, int, int, int], ...] = ()
+
+
+@dataclass(frozen=True)
+class Family:
+    """The problems of one measured kernel.
+
+    Attributes:
+        name: as ``--only`` takes it.
+        title: for headings.
+        question: ``order`` (rank the timed configurations), ``winner`` (where in its space is the published one),
+            ``time`` (absolute time of single configurations).
+        differs: where our kernel is not the measured one, one sentence.
+        problems: from the rows of the data, fewer when ``quick``.
+        note: what to know of the measurements.
+    """
+
+    name: str
+    title: str
+    question: str
+    differs: str
+    problems: Callable[[Sequence[Row], bool], list[Problem]]
+    note: str = ""
+
+
+def renamed(config: Mapping[str, Any], names: Mapping[str, str], **fixed: Any) -> dict[str, Any]:
+    """A published configuration in our kernels' words; knobs that ``names`` lacks keep theirs."""
+    return {names.get(name, name): value for name, value in config.items() if value is not None} | fixed
+
+
+def gemm_bytes(m: int, n: int, k: int, size: int, out: int = 2) -> float:
+    """Operands once in, result once out."""
+    return float((m * k + k * n) * size + m * n * out)

@@ -1,0 +1,256 @@
+"""Tables of the results for the terminal and for docs/validation/model.md."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from statistics import fmean, median
+from typing import Any
+
+from benchmarks.model import goals, metrics, plot
+from benchmarks.model.compiling import Facts
+from benchmarks.model.evaluate import Judged, Model
+from benchmarks.model.problem import Family
+
+ORDER = (
+    ("n", "n", "{:d}"),
+    ("Spearman", "spearman", "{:.2f}"),
+    ("top-1", "top1", "{:.3f}"),
+    ("top-5", "top5", "{:.3f}"),
+    ("pairs", "pairs", "{:.2f}"),
+    ("ratio p10/med/p90", "ratio", ""),
+    ("random top-1", "random_top1", "{:.3f}"),
+    ("common top-1", "common_top1", "{:.3f}"),
+    ("resource Sp.", "resource_spearman", "{:.2f}"),
+    ("resource top-1", "resource_top1", "{:.3f}"),
+    ("oracle Sp.", "oracle_spearman", "{:.2f}"),
+)
+WINNER = (
+    ("n", "n", "{:d}"),
+    ("percentile", "percentile", "{:.1%}"),
+    ("before it", "before", "{:d}"),
+    ("before by > 3 %", "near_tie", "{:.1%}"),
+    ("its time / best", "within", "{:.2f}"),
+    ("common's percentile", "common_percentile", "{:.1%}"),
+    ("resource percentile", "resource_percentile", "{:.1%}"),
+)
+TIME = (
+    ("measured us", "measured_us", "{:.2f}"),
+    ("predicted us", "predicted_us", "{:.2f}"),
+    ("range", "range", ""),
+    ("ratio", "ratio", "{:.2f}"),
+    ("bound", "bound", "{}"),
+    ("roofline us", "roofline_us", "{:.2f}"),
+)
+LONG = 40
+"""More problems than this are shown as a summary only."""
+
+
+def _cell(figures: Mapping[str, Any], key: str, form: str) -> str:
+    if key == "range":
+        return f"{figures['low_us']:.2f} to {figures['high_us']:.2f}"
+    value = figures.get(key)
+    if value is None:
+        return "-"
+    if key == "ratio" and isinstance(value, list):
+        return "/".join(f"{part:.2f}" for part in value)
+    return form.format(value)
+
+
+def table(family: Family, results: Sequence[Judged]) -> tuple[list[str], list[list[str]]]:
+    """Header and lines of a family's table."""
+    shown = [judged for judged in results if judged.figures]
+    if family.question == "order":
+        lines = [
+            [judged.problem.name, view, *(_cell(judged.figures[view], key, form) for _, key, form in ORDER)]
+            for judged in shown
+            for view in _views(judged.figures)
+        ]
+        return ["problem", "rows", *(head for head, _, _ in ORDER)], lines
+    columns = WINNER if family.question == "winner" else TIME
+    lines = [[judged.problem.name, *(_cell(judged.figures, key, form) for _, key, form in columns)] for judged in shown]
+    return ["problem", *(head for head, _, _ in columns)], lines
+
+
+def _views(figures: Mapping[str, Any]) -> list[str]:
+    """Views that differ from the one before."""
+    return ["raw", *(b for a, b in (("raw", "distinct"), ("distinct", "clean")) if figures[a] != figures[b])]
+
+
+def summary(results: Sequence[Judged]) -> dict[str, Any]:
+    """One line for a family: averages over its problems."""
+    shown = [judged.figures for judged in results if judged.figures]
+    failed = sum(judged.failed for judged in results)
+    found: dict[str, Any] = {"problems": len(shown), "failed": failed}
+    if not shown:
+        return found
+    if "raw" in shown[0]:
+        for view in ("raw", "clean"):
+            for key in ("spearman", "top1", "top5", "pairs", "random_top1", "resource_spearman", "resource_top1"):
+                values = [one[view][key] for one in shown if one[view][key] is not None]
+                found[f"{view}_{key}"] = fmean(values) if values else None
+            found[f"{view}_ratio"] = median([one[view]["ratio"][1] for one in shown])
+    elif "percentile" in shown[0]:
+        found |= {
+            "median_percentile": median([one["percentile"] for one in shown]),
+            "top5_percent": fmean([one["percentile"] <= goals.TOP for one in shown]),
+            "top5_percent_beyond_noise": fmean([one["near_tie"] <= goals.TOP for one in shown]),
+            "recall_top1": fmean([one["top1"] for one in shown]),
+            "recall_top5": fmean([one["top5"] for one in shown]),
+            "recall_top20": fmean([one["top20"] for one in shown]),
+            "random_top5": fmean([min(1.0, 5 / one["n"]) for one in shown]),
+            "common_is_winner": fmean([one["common_is_winner"] for one in shown]),
+            "median_resource_percentile": median([one["resource_percentile"] for one in shown]),
+            "median_time_over_best": median([one["within"] for one in shown]),
+        }
+    else:
+        ratios = [one["ratio"] for one in shown]
+        found |= {
+            "ratio_p10": metrics.quantile(ratios, 0.1),
+            "ratio_median": median(ratios),
+            "ratio_p90": metrics.quantile(ratios, 0.9),
+            "spearman": metrics.spearman([one["predicted_us"] for one in shown], [one["measured_us"] for one in shown]),
+            "in_range": fmean([one["low_us"] <= one["measured_us"] <= one["high_us"] for one in shown]),
+            "under_roofline": sum(one["under_roofline"] for one in shown),
+            "measured_under_roofline": sum(one["measured_under_roofline"] for one in shown),
+        }
+    return found
+
+
+def _aligned(header: Sequence[str], lines: Sequence[Sequence[str]]) -> list[str]:
+    widths = [max(len(row[i]) for row in [header, *lines]) for i in range(len(header))]
+    return [
+        "  ".join(
+            text.ljust(width) if i == 0 else text.rjust(width)
+            for i, (text, width) in enumerate(zip(row, widths, strict=True))
+        )
+        for row in [header, *lines]
+    ]
+
+
+def _words(figures: Mapping[str, Any]) -> str:
+    parts = []
+    for name, value in figures.items():
+        shown = "-" if value is None else f"{value:.3f}" if isinstance(value, float) else str(value)
+        parts.append(f"{name.replace('_', ' ')} {shown}")
+    return ", ".join(parts)
+
+
+def print_family(family: Family, results: Sequence[Judged]) -> None:
+    """A family's table, then its averages."""
+    print(f"\n{family.title}")
+    header, lines = table(family, results)
+    if len(lines) <= LONG:
+        print("\n".join(_aligned(header, lines)))
+    print(f"{family.name}: {_words(summary(results))}", flush=True)
+
+
+def print_goals(results: Mapping[str, Sequence[Judged]]) -> list[dict[str, Any]]:
+    """What was set out to be reached, and whether it was."""
+    found = goals.check(results)
+    if found:
+        print("\nGoals")
+        for one in found:
+            print(f"  {'reached' if one['reached'] else 'MISSED ':7} {one['goal']}: {one['value']}")
+    return found
+
+
+def print_ablations(tables: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> None:
+    """Averages of each family with each effect left out."""
+    for name, found in tables.items():
+        print(f"\n{name}, each effect left out (averages over problems, each machine code once, without suspect times)")
+        header, lines = _ablation_lines(found)
+        print("\n".join(_aligned(header, lines)))
+
+
+def _ablation_lines(found: Mapping[str, Mapping[str, Any]]) -> tuple[list[str], list[list[str]]]:
+    keys = (("Spearman", "clean_spearman"), ("top-1", "clean_top1"), ("top-5", "clean_top5"))
+    keys += (("pairs", "clean_pairs"), ("median ratio", "clean_ratio"))
+    lines = [[name, *(_cell(figures, key, "{:.3f}") for _, key in keys)] for name, figures in found.items()]
+    return ["", *(head for head, _ in keys)], lines
+
+
+def print_cost(model: Model, facts: Facts, wall: float) -> dict[str, Any]:
+    """Seconds for a prediction and for compiling."""
+    ms = sorted(1000 * seconds for seconds in model.seconds)
+    found = {
+        "predictions": len(ms),
+        "median_ms": metrics.quantile(ms, 0.5) if ms else 0.0,
+        "p90_ms": metrics.quantile(ms, 0.9) if ms else 0.0,
+        "longest_ms": ms[-1] if ms else 0.0,
+        "compiled": facts.compiled,
+        "compile_seconds": facts.compile_seconds,
+        "failed": len(facts.failures),
+        "wall_seconds": wall,
+    }
+    print(f"\nCost: {_words(found)}")
+    for failure in list(facts.failures.values())[:5]:
+        print(f"  not compiled: {failure[:160]}")
+    return found
+
+
+def details(results: Mapping[str, Sequence[Judged]]) -> dict[str, Any]:
+    """Every prediction, for a look at single failures."""
+    return {
+        name: [
+            {
+                "problem": judged.problem.name,
+                "figures": judged.figures,
+                "configs": [
+                    {
+                        "config": dict(one.candidate.config),
+                        "measured_us": one.candidate.time_us,
+                        "predicted_us": one.us,
+                        "low_us": one.low,
+                        "high_us": one.high,
+                        "bound": one.bound,
+                        "resource_us": one.resource_us,
+                        "suspect": one.candidate.suspect,
+                        "winner": one.candidate.winner,
+                        "code": str(hash(one.code)),
+                    }
+                    for one in judged.scored
+                ],
+            }
+            for judged in judged_list
+        ]
+        for name, judged_list in results.items()
+    }
+
+
+def _markdown(header: Sequence[str], lines: Sequence[Sequence[str]]) -> list[str]:
+    rule = "|" + "|".join(["---"] + ["---:"] * (len(header) - 1)) + "|"
+    return [f"| {' | '.join(header)} |", rule, *(f"| {' | '.join(line)} |" for line in lines)]
+
+
+def write(
+    folder: Path, chosen: Sequence[Family], results: Mapping[str, Sequence[Judged]], extra: Mapping[str, Any]
+) -> None:
+    """``model.md`` from ``model_text.md`` and the tables, ``model.json``, ``model.svg``.
+
+    Single measured times of the private data are not written, only figures for each problem; the published tables of
+    :mod:`benchmarks.model.families.tables` are.
+    """
+    text = (Path(__file__).parent / "model_text.md").read_text(encoding="utf-8")
+    parts = [text.rstrip(), ""]
+    goals_table = [[one["goal"], str(one["value"]), "yes" if one["reached"] else "**no**"] for one in extra["goals"]]
+    parts += ["## Goals", "", *_markdown(["goal", "found", "reached"], goals_table), ""]
+    for family in chosen:
+        header, lines = table(family, results[family.name])
+        parts += [f"## {family.title}", "", f"Ours differs: {family.differs}.", "", family.note, ""]
+        if len(lines) <= LONG:
+            parts += [*_markdown(header, lines), ""]
+        parts += [f"Over all: {_words(summary(results[family.name]))}.", ""]
+        if family.name == "tables":
+            (folder / "model.svg").write_text(plot.scatter(results[family.name]), encoding="utf-8")
+            parts += ["![Predicted against measured](model.svg)", ""]
+    for name, found in extra.get("ablations", {}).items():
+        parts += [f"## Ablations: {name}", "", *_markdown(*_ablation_lines(found)), ""]
+    parts += ["## Cost", "", f"{_words(extra['cost'])}.", ""]
+    (folder / "model.md").write_text("\n".join(parts), encoding="utf-8")
+    data = {
+        name: {"summary": summary(judged), "problems": {one.problem.name: one.figures for one in judged}}
+        for name, judged in results.items()
+    }
+    for name in ("streamk", "tune_gemm"):
+        data.get(name, {}).pop("problems", None)
+    (folder / "model.json").write_text(json.dumps({**data, **extra}, indent=1) + "\n", encoding="utf-8")

@@ -1,0 +1,107 @@
+"""The performance model against published measurements: ``python -m benchmarks.model --data FOLDER``.
+
+``FOLDER`` has the measurements (``configs.csv.gz``), which are not part of the project. Kernels are compiled with the
+Triton of the Python that runs this: 3.6 for the figures in docs/validation/model.md. A first run compiles for some
+minutes; kprof's cache then makes the next ones quick.
+"""
+
+import argparse
+import json
+import sys
+import time
+from dataclasses import fields, replace
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+sys.path[:0] = [str(ROOT), str(ROOT / "analyzers")]
+
+from benchmarks.model import report  # noqa: E402  # the path comes first
+from benchmarks.model.compiling import Facts  # noqa: E402
+from benchmarks.model.data import Row, load  # noqa: E402
+from benchmarks.model.evaluate import Judged, Model, judge  # noqa: E402
+from benchmarks.model.problem import Family  # noqa: E402
+
+MODULES = ("tritonblas", "inductor", "tables", "rocm_gemm", "vllm")
+DATA = ROOT.parent / "shared" / "groundtruth"
+
+
+def families() -> list[Family]:
+    """All families, in the order of the report."""
+    found: list[Family] = []
+    for name in MODULES:
+        module = import_module(f"benchmarks.model.families.{name}")
+        found += getattr(module, "FAMILIES", ()) or (module.FAMILY,)
+    return found
+
+
+def main() -> None:
+    """Compile, predict, judge, print."""
+    options = _options()
+    began = time.monotonic()
+    rows = load(options.data)
+    known = {family.name: family for family in families()}
+    names = options.only.split(",") if options.only else list(known)
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        raise SystemExit(f"no such family: {', '.join(unknown)}; there are {', '.join(known)}")
+    facts = Facts(options.jobs, options.timeout)
+    if options.compile_only:
+        for name in names:
+            for problem in known[name].problems(rows, options.quick):
+                facts.prepare([point for candidate in problem.candidates for point in candidate.points])
+            print(f"{name}: {facts.compiled} compiled in {facts.compile_seconds:.0f} s, {len(facts.failures)} failed")
+        return
+    model = Model(facts)
+    results: dict[str, list[Judged]] = {}
+    for name in names:
+        family = known[name]
+        results[name] = judge(model, family, family.problems(rows, options.quick))
+        report.print_family(family, results[name])
+    extra: dict[str, Any] = {"goals": report.print_goals(results)}
+    if options.ablations:
+        extra["ablations"] = ablations(facts, [known[name] for name in names], rows, quick=options.quick)
+        report.print_ablations(extra["ablations"])
+    extra["cost"] = report.print_cost(model, facts, time.monotonic() - began)
+    if options.details:
+        Path(options.details).write_text(json.dumps(report.details(results), indent=1), encoding="utf-8")
+    if options.write:
+        report.write(ROOT / "docs" / "validation", [known[name] for name in names], results, extra)
+
+
+def ablations(facts: Facts, chosen: list[Family], rows: list[Row], *, quick: bool) -> dict[str, dict[str, Any]]:
+    """Figures of each family that orders configurations, with everything and with each effect left out."""
+    from kprof_analyzers.throughput import Effects
+
+    found: dict[str, dict[str, Any]] = {}
+    for family in chosen:
+        if family.question != "order":
+            continue
+        problems = family.problems(rows, quick)
+        table = {"all effects": report.summary(judge(Model(facts), family, problems))}
+        for one in fields(Effects):
+            if getattr(Effects(), one.name) is not True:
+                continue
+            without = Model(facts, replace(Effects(), **{one.name: False}))
+            table[f"without {one.name}"] = report.summary(judge(without, family, problems))
+        found[family.name] = table
+    return found
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", default=str(DATA), help="folder with configs.csv.gz")
+    parser.add_argument("--only", help="families, with commas between them")
+    parser.add_argument("--quick", action="store_true", help="a part of each family")
+    parser.add_argument("--jobs", type=int, default=1, help="compiling processes")
+    parser.add_argument("--timeout", type=float, default=120.0, help="seconds for one compile")
+    parser.add_argument("--ablations", action="store_true", help="also with each effect switched off")
+    parser.add_argument("--compile-only", action="store_true", help="fill the cache and stop")
+    parser.add_argument("--details", help="file for every prediction, as JSON")
+    parser.add_argument("--write", action="store_true", help="write docs/validation/model.md, .json and .svg")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()
