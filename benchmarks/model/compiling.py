@@ -118,7 +118,7 @@ class Facts:
                 self.compile_seconds += outcome.compiled.seconds
             self._keep(job, outcome.compiled)
             if time.monotonic() - began > 2:
-                print(f"\r  compiling {done} of {len(jobs)} ", end="", file=sys.stderr, flush=True)
+                print(f"\r  compiled {done} of {len(jobs)} ", end="", file=sys.stderr, flush=True)
         if jobs and time.monotonic() - began > 2:
             print("\r" + " " * 40 + "\r", end="", file=sys.stderr)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.model import metrics
 from benchmarks.model.baselines import most_common, resource_us, roofline_us
-from benchmarks.model.compiling import Facts, stopwatch
+from benchmarks.model.compiling import Facts, Point, stopwatch
 from benchmarks.model.problem import Candidate, Family, Problem
 
 if TYPE_CHECKING:
@@ -103,12 +103,19 @@ class Model:
         return self._known[key]
 
 
+def points_of(problems: Sequence[Problem]) -> list[Point]:
+    """Every launch of the problems."""
+    return [point for problem in problems for candidate in problem.candidates for point in candidate.points]
+
+
 def _code(facts: "KernelFacts") -> tuple[Any, ...]:
     return facts.name, facts.grid, tuple(sorted((name, value) for name, value in facts.arguments.items()))
 
 
 def judge(model: Model, family: Family, problems: Sequence[Problem]) -> list[Judged]:
     """Results of a family's problems."""
+    # All at once, so that workers stay and no compile waits for a prediction.
+    model.facts.prepare(points_of(problems))
     results = []
     for problem in problems:
         scored, failed = model.score(problem)

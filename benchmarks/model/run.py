@@ -20,7 +20,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "analyzers")]
 from benchmarks.model import report  # noqa: E402  # the path comes first
 from benchmarks.model.compiling import Facts  # noqa: E402
 from benchmarks.model.data import Row, load  # noqa: E402
-from benchmarks.model.evaluate import Judged, Model, judge  # noqa: E402
+from benchmarks.model.evaluate import Judged, Model, judge, points_of  # noqa: E402
 from benchmarks.model.problem import Family  # noqa: E402
 
 MODULES = ("tritonblas", "inductor", "tables", "rocm_gemm", "vllm")
@@ -49,8 +49,7 @@ def main() -> None:
     facts = Facts(options.jobs, options.timeout)
     if options.compile_only:
         for name in names:
-            for problem in known[name].problems(rows, options.quick):
-                facts.prepare([point for candidate in problem.candidates for point in candidate.points])
+            facts.prepare(points_of(known[name].problems(rows, options.quick)))
             print(f"{name}: {facts.compiled} compiled in {facts.compile_seconds:.0f} s, {len(facts.failures)} failed")
         return
     model = Model(facts)
