@@ -17,6 +17,43 @@ if TYPE_CHECKING:
     from kprof.inputs.mlir import Module
 
 
+class PassRun(Protocol):
+    """One run of one compiler pass."""
+
+    @property
+    def order(self) -> int:
+        """Position among all passes, from 0."""
+        ...
+
+    @property
+    def name(self) -> str:
+        """As on MLIR's command line: ``tritonamdgpu-pipeline``."""
+        ...
+
+    @property
+    def options(self) -> str:
+        """In braces, where the compiler prints them."""
+        ...
+
+    @property
+    def changed(self) -> bool | None:
+        """Whether it changed the module; ``None`` when that is not known."""
+        ...
+
+
+class PassLog(Protocol):
+    """Every compiler pass of one compile (:class:`kprof.harness.passes.PassHistory`)."""
+
+    @property
+    def records(self) -> Sequence[PassRun]:
+        """In the order in which they ran."""
+        ...
+
+    def counts(self, operation: str, line: int | None = None) -> Sequence[tuple[PassRun, int, int]]:
+        """Passes that changed the number of operations of a name, with the numbers before and after."""
+        ...
+
+
 @dataclass(frozen=True)
 class KernelFacts:
     """Everything read or computed about one compiled kernel, before any judgement.
@@ -32,6 +69,7 @@ class KernelFacts:
         grid: workgroups in x, y, z, ``None`` when no launch is known.
         arguments: numbers that the launch passes, by name; empty when no launch is known.
         passes: what each compiler pass changed, ``None`` when it was not recorded.
+        history: the passes themselves, to be asked about single lines; ``None`` likewise.
         resources, occupancy, loops: as in the document.
         triton: the compiling Triton's version.
     """
@@ -49,6 +87,7 @@ class KernelFacts:
     grid: tuple[int, ...] | None = None
     arguments: Mapping[str, int | float] = field(default_factory=dict)
     passes: Sequence[PassChange] | None = None
+    history: PassLog | None = None
     triton: str | None = None
 
 

@@ -174,6 +174,24 @@ class PassHistory:
 
         return [change for change in self._changes(count) if (change.after or 0) > (change.before or 0)]
 
+    def counts(self, operation: str, line: int | None = None) -> list[tuple[PassRecord, int, int]]:
+        """Passes that changed the number of operations of a name, of a line of the user's source if given.
+
+        Args:
+            operation: name, or the beginning of one with a ``*`` behind it.
+            line: 1-based line of the user's file.
+
+        Returns:
+            The pass with the numbers before and after it, in order. Ends where the module is lowered to LLVM.
+        """
+
+        def count(module: Module) -> Number:
+            if _lowered(module):
+                return None
+            return sum(1 for op in module.named(operation) if line is None or _line(op) == line)
+
+        return [(c.record, c.before or 0, c.after) for c in self._changes(count) if c.after is not None]
+
     def narrowed(self, line: int | None = None) -> list[Change]:
         """Passes after which the narrowest global access, of a line if given, is narrower, in bytes a thread."""
 

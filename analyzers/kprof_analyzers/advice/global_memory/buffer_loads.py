@@ -7,10 +7,15 @@ from kprof.analysis import KernelFacts
 from kprof.findings import Finding, Severity
 from kprof.inputs.mlir import Operation, Tensor
 from kprof_analyzers.advice.rule import NotCheckedError, Rule
+from kprof_analyzers.compiler_passes import did
 from kprof_analyzers.memory.dataflow import argument, arguments, flow_of
 from kprof_analyzers.source_lines import location_of
 
 _SWITCH = "AMDGCN_USE_BUFFER_OPS"
+_PASS = ("tritonamdgpu-convert-buffer-ops",)
+_OFF = {"0", "false", "off", "no", "n", ""}
+# The first Triton that makes buffer operations without being asked.
+_BY_DEFAULT = (3, 6)
 
 
 class MissingBufferLoads(Rule):
@@ -19,7 +24,8 @@ class MissingBufferLoads(Rule):
     ## What it does
     Looks for `tt.load` of a tensor inside a loop of the finished TTGIR, whose base pointer the launch declares to span
     less than 2 GiB (`tt.pointer_range=32`). Such a load would have become a buffer load if the compiler could prove
-    that its 32-bit offset is not negative.
+    that its 32-bit offset is not negative. Where the environment turns buffer operations off, Triton asks for no
+    ranges; that is reported once for the kernel.
 
     ## Why it matters
     A buffer load takes a 32-bit offset from a scalar descriptor: half of the address registers, no 64-bit additions,
@@ -27,7 +33,8 @@ class MissingBufferLoads(Rule):
 
     ## Evidence
     `pointer`: the argument. `offset_bits`: 64 where the offset itself is too wide. `switch`: the environment switch,
-    where it was turned off. `loop_depth`.
+    where it was turned off. `loop_depth`. `pass`: with `--passes`, what the pass that makes buffer operations did in
+    this kernel and on this line.
 
     ## What to try
     `tl.assume(stride > 0)` and `tl.assume(pid >= 0)` for what enters the offset; 32-bit index arithmetic; scalar base
@@ -44,6 +51,10 @@ class MissingBufferLoads(Rule):
         if facts.ttgir is None:
             raise NotCheckedError("there is no TTGIR")
         loads = [op for op in facts.ttgir.named("tt.load") if op.loop is not None and _is_tile(op)]
+        ranges = any("pointer_range" in hints for hints in facts.specialization.attributes.values())
+        if loads and not ranges and _is_off(facts):
+            yield self._switched_off(facts, loads)
+            return
         seen: set[str] = set()
         unknown: set[str] = set()
         for load in loads:
@@ -60,8 +71,23 @@ class MissingBufferLoads(Rule):
         if unknown:
             raise NotCheckedError(f"whether {', '.join(sorted(unknown))} spans less than 2 GiB is not known")
 
+    def _switched_off(self, facts: KernelFacts, loads: list[Operation]) -> Finding:
+        if _SWITCH not in facts.specialization.environment:
+            raise NotCheckedError(f"Triton {facts.triton} makes buffer operations only with {_SWITCH}=1")
+        return self.finding(
+            f"{_SWITCH} is off: {len(loads)} loads in loops keep 64-bit pointers, also of tensors below 2 GiB",
+            at=loads[0],
+            evidence={
+                "pointer": _base(loads[0], facts),
+                "offset_bits": _offset_bits(loads[0]),
+                "switch": True,
+                "loop_depth": loads[0].loop_depth,
+                "pass": did(facts, _PASS, ("amdg.buffer_load",)),
+            },
+        )
+
     def _report(self, facts: KernelFacts, load: Operation, pointer: str) -> Finding:
-        off = facts.specialization.environment.get(_SWITCH) in {"0", "false", "off"}
+        off = _is_off(facts)
         bits = _offset_bits(load)
         if off:
             why = f"{_SWITCH} is off"
@@ -72,8 +98,23 @@ class MissingBufferLoads(Rule):
         return self.finding(
             f"a load through {pointer} keeps 64-bit pointers though the tensor is below 2 GiB: {why}",
             at=load,
-            evidence={"pointer": pointer, "offset_bits": bits, "switch": off, "loop_depth": load.loop_depth},
+            evidence={
+                "pointer": pointer,
+                "offset_bits": bits,
+                "switch": off,
+                "loop_depth": load.loop_depth,
+                "pass": did(facts, _PASS, ("amdg.buffer_load",), load.user_frame.line if load.user_frame else None),
+            },
         )
+
+
+def _is_off(facts: KernelFacts) -> bool:
+    """Whether Triton makes no buffer operations: told so, or by its version's default."""
+    value = facts.specialization.environment.get(_SWITCH)
+    if value is not None:
+        return value.lower() in _OFF
+    numbers = [int(part) for part in (facts.triton or "").split(".")[:2] if part.isdecimal()]
+    return len(numbers) == 2 and tuple(numbers) < _BY_DEFAULT
 
 
 def _is_tile(load: Operation) -> bool:

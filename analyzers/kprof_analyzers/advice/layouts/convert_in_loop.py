@@ -7,6 +7,7 @@ from kprof.analysis import KernelFacts
 from kprof.findings import Finding, Severity
 from kprof.inputs.mlir import Operation, Tensor
 from kprof_analyzers.advice.rule import NotCheckedError, Rule
+from kprof_analyzers.compiler_passes import maker
 from kprof_analyzers.memory.conversions import goes_through_lds
 from kprof_analyzers.memory.dataflow import flow_of, is_load
 from kprof_analyzers.source_lines import location_of
@@ -29,7 +30,8 @@ class ConvertLayoutInLoop(Rule):
     iteration. It also takes LDS of its own, which can cost occupancy.
 
     ## Evidence
-    `bytes`: the tile. `from`, `to`: the layouts. `loop_depth`.
+    `bytes`: the tile. `from`, `to`: the layouts. `loop_depth`. `pass`: with `--passes`, the compiler pass that brought
+    the conversion in, and those that could have removed it and left it.
 
     ## What to try
     For the second product of an attention kernel `matrix_instr_nonkdim` and `kpack` decide whether the first result is
@@ -66,6 +68,7 @@ class ConvertLayoutInLoop(Rule):
                     "from": repr(source.layout),
                     "to": repr(target.layout),
                     "loop_depth": operation.loop_depth,
+                    "pass": maker(facts, operation),
                 },
             )
 

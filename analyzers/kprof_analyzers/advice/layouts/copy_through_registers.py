@@ -7,6 +7,7 @@ from kprof.analysis import KernelFacts
 from kprof.findings import Finding, Severity
 from kprof.inputs.mlir import Operation
 from kprof_analyzers.advice.rule import NotCheckedError, Rule
+from kprof_analyzers.compiler_passes import PIPELINER, did
 from kprof_analyzers.memory.addressing import tile
 from kprof_analyzers.memory.dataflow import flow_of, is_load
 
@@ -25,11 +26,11 @@ class CopyThroughRegisters(Rule):
     takes registers from the load until the store, and LDS store instructions besides.
 
     ## Evidence
-    `bytes`: of the tile. `switch`: value of the environment switch where one was set. `pass`: whether the recorded
-    passes made any asynchronous copy.
+    `bytes`: of the tile. `switch`: value of the environment switch where one was set. `pass`: with `--passes`, what the
+    pipeliner, which makes asynchronous copies, did on this line.
 
     ## What to try
-    `TRITON_HIP_USE_ASYNC_COPY=1` (the default of Triton 3.5 and later on gfx950). The compiler keeps to registers
+    `TRITON_HIP_USE_ASYNC_COPY=1` (the default of Triton 3.8 and later on gfx950). The compiler keeps to registers
     where lanes do not read 16 contiguous bytes, or where the tile is changed between load and store.
     """
 
@@ -51,14 +52,14 @@ class CopyThroughRegisters(Rule):
             if load is None or not is_load(load) or load.index in seen or not _is_large(load):
                 continue
             seen.add(load.index)
-            made = facts.passes and any("async_copy" in change.changed for change in facts.passes)
+            line = load.user_frame.line if load.user_frame is not None else None
             yield self.finding(
                 "the tile goes through registers to LDS; gfx950 can copy it straight",
                 at=load,
                 evidence={
                     "bytes": getattr(tile(load), "bytes", None),
                     "switch": facts.specialization.environment.get(_SWITCH),
-                    "pass": None if facts.passes is None else "copies made for other tiles" if made else "none made",
+                    "pass": did(facts, PIPELINER, ("ttg.async_copy_*", "amdg.buffer_load_to_local"), line),
                 },
             )
 

@@ -7,10 +7,12 @@ from kprof.analysis import KernelFacts
 from kprof.findings import Finding, Severity
 from kprof.inputs.mlir import Operation
 from kprof_analyzers.advice.rule import NotCheckedError, Rule
+from kprof_analyzers.compiler_passes import PIPELINER, did
 from kprof_analyzers.memory.addressing import tile
 from kprof_analyzers.memory.dataflow import flow_of, is_load
 
-_PIPELINER = "tritonamdgpu-pipeline"
+# What the pipeliner makes of a load that it moves to an earlier iteration.
+_STAGED = ("ttg.local_store", "ttg.async_copy_*", "amdg.buffer_load_to_local")
 _SMALL_BYTES = 1024
 
 
@@ -25,8 +27,8 @@ class LoopNotPipelined(Rule):
     The latency of memory is then part of every iteration, although registers and LDS for stages were asked for.
 
     ## Evidence
-    `num_stages`, `operand`, `load`: line of the load. `pass`: with recorded passes, whether the pipeliner changed
-    anything at all.
+    `num_stages`, `operand`, `load`: line of the load. `pass`: with `--passes`, what the pipeliner did on this line: the
+    LDS stores and asynchronous copies that it made.
 
     ## What to try
     The pipeliner leaves loads alone that stand behind a branch, whose address depends on loaded data (page tables), or
@@ -56,7 +58,6 @@ class LoopNotPipelined(Rule):
                     continue
                 seen.add(dot.loop)
                 frame = load.user_frame
-                changed = facts.passes and any(change.pass_ == _PIPELINER for change in facts.passes)
                 yield self.finding(
                     f"num_stages={stages}, but operand {operand} is loaded in the iteration that uses it",
                     at=load,
@@ -64,9 +65,7 @@ class LoopNotPipelined(Rule):
                         "num_stages": stages,
                         "operand": operand,
                         "load": frame.line if frame is not None else None,
-                        "pass": None
-                        if facts.passes is None
-                        else f"{_PIPELINER} changed {'this' if changed else 'nothing'}",
+                        "pass": did(facts, PIPELINER, _STAGED, frame.line if frame is not None else None),
                     },
                 )
 

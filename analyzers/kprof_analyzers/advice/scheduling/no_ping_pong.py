@@ -8,6 +8,7 @@ from kprof.findings import Finding, Severity
 from kprof.inputs.amdgcn import Kind
 from kprof.inputs.mlir import Operation, Scalar, Tensor
 from kprof_analyzers.advice.rule import NotCheckedError, Rule
+from kprof_analyzers.compiler_passes import did
 
 # Triton's BlockPingpong.cpp: M * N * K * bits of an element.
 _FOUR_WARPS = range(262_144, 16_777_217)
@@ -30,10 +31,11 @@ class NoPingPong(Rule):
     the same time and get in each other's way.
 
     ## Evidence
-    `tile_size`, `num_warps`, `shape`, `switch`: of the environment, where it was set.
+    `tile_size`, `num_warps`, `shape`, `switch`: of the environment, where it was set. `pass`: with `--passes`, whether
+    the scheduling pass ran.
 
     ## What to try
-    `TRITON_HIP_USE_BLOCK_PINGPONG=1` (the default on gfx942 since Triton 3.3); loads as plain tiles without a mask that
+    `TRITON_HIP_USE_BLOCK_PINGPONG=1` (the default on gfx942 since Triton 3.4); loads as plain tiles without a mask that
     splits them; exactly two tiles loaded in the loop.
     """
 
@@ -69,6 +71,7 @@ class NoPingPong(Rule):
                         "num_warps": warps if isinstance(warps, int) else None,
                         "shape": list(shape),
                         "switch": facts.specialization.environment.get("TRITON_HIP_USE_BLOCK_PINGPONG"),
+                        "pass": did(facts, ("tritonamdgpu-block-pingpong",), ("rocdl.s.setprio",)),
                     },
                 )
 

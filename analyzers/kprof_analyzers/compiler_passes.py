@@ -1,0 +1,81 @@
+"""Which compiler pass did something to a line, or ran and left it alone."""
+
+from collections.abc import Sequence
+from itertools import chain
+
+from kprof.analysis import KernelFacts, PassRun
+from kprof.inputs.mlir import Operation
+
+NOT_RECORDED = "not recorded: --passes tells"
+"""What evidence says of passes where none were recorded."""
+
+PIPELINER = ("tritonamdgpu-pipeline", "tritonamdgpu-stream-pipeline")
+"""The pass that moves loads to earlier iterations; the second name is Triton 3.4's."""
+
+
+def maker(facts: KernelFacts, operation: Operation) -> str:
+    """The pass that brought an operation in for good, and the later ones that took others like it away.
+
+    Args:
+        facts: the kernel.
+        operation: of the finished TTGIR.
+
+    Returns:
+        ``tritonamdgpu-accelerate-matmul (pass 21), left by tritongpu-remove-layout-conversions (passes 22, 36)``.
+    """
+    if facts.history is None:
+        return NOT_RECORDED
+    frame = operation.user_frame
+    changes = facts.history.counts(operation.name, frame.line if frame is not None else None)
+    since: list[tuple[PassRun, int, int]] = []
+    for change in changes:
+        # Once there is none left, whoever brings one in next is the maker.
+        since = [] if not change[2] else [*since, change]
+    made = next((run for run, before, after in since if after > before), None)
+    if made is None:
+        return "no pass: it is in the module from the start"
+    tried = [r for r in facts.history.records if r.order > made.order and _removes(r.name) and r.changed]
+    left = f", left by {tried[0].name} ({_orders(tried)})" if tried and operation.name == "ttg.convert_layout" else ""
+    return f"{_named(made)}{left}"
+
+
+def did(facts: KernelFacts, passes: Sequence[str], operations: Sequence[str], line: int | None = None) -> str:
+    """What a pass did to operations, of one line if given.
+
+    Args:
+        facts: the kernel.
+        passes: the pass's names, of all versions of Triton.
+        operations: names of what they make; a ``*`` at the end stands for any end.
+        line: 1-based line of the user's file.
+
+    Returns:
+        ``tritonamdgpu-pipeline {use_async_copy=true} (pass 33) made 2``, or that it changed nothing there or did not
+        run.
+    """
+    if facts.history is None:
+        return NOT_RECORDED
+    runs = [run for run in facts.history.records if run.name in passes]
+    if not runs:
+        return f"{passes[0]} did not run"
+    orders = {run.order for run in runs}
+    found = chain.from_iterable(facts.history.counts(name, line) for name in operations)
+    made = sum(after - before for run, before, after in found if run.order in orders)
+    where = "" if line is None else f" on line {line}"
+    last = runs[-1]
+    name = f"{last.name} {last.options} (pass {last.order})" if last.options else _named(last)
+    if made > 0:
+        return f"{name} made {made}{where}"
+    return f"{name} ran and {'made none' if any(r.changed for r in runs) else 'changed nothing'}{where}"
+
+
+def _removes(name: str) -> bool:
+    return name.endswith("remove-layout-conversions")
+
+
+def _named(run: PassRun) -> str:
+    return f"{run.name} (pass {run.order})"
+
+
+def _orders(runs: Sequence[PassRun]) -> str:
+    orders = ", ".join(str(run.order) for run in runs)
+    return f"pass{'es' if len(runs) > 1 else ''} {orders}"
