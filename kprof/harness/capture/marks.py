@@ -50,6 +50,13 @@ def mark(tensor: Any, index: int, *, unknown: bool = False) -> None:
         known.unknown = True
 
 
+def unmark(tensor: Any) -> None:
+    """Let a tensor be one on the CPU again."""
+    found = storage(tensor)
+    if found is not None:
+        setattr(found, _NAME, None)
+
+
 def mark_storage(found: Any, index: int) -> None:
     """Let a storage stand for one on the GPU."""
     setattr(found, _NAME, Mark(index))

@@ -38,14 +38,17 @@ def make_mode(recorder: "Recorder", current: Callable[[], int]) -> Any:
             kwargs = kwargs or {}
             marked, unknown = _inputs(args, kwargs, tensor_type)
             index = marked
-            if "device" in kwargs and kwargs["device"] is not None:
-                index = cuda_index(kwargs["device"], current())
-                if index is not None:
+            named = kwargs.get("device")
+            if named is not None:
+                # To torch's own code every tensor is on the CPU: a copy "to the CPU" that it asks for stays where it
+                # is. What the program moves to the CPU loses its mark afterwards.
+                index = cuda_index(named, current()) if named.type == "cuda" or marked is None else marked
+                if named.type == "cuda":
                     kwargs = {**kwargs, "device": cpu}
             schema = func._schema  # noqa: SLF001
             name = schema.name
-            if unknown and (name in _READS or (name == "aten::_to_copy" and index is None)):
-                recorder.read(_READS.get(name, "to cpu"))
+            if unknown and name in _READS:
+                recorder.read(_READS[name])
             out = _run(func, args, kwargs)
             if schema.is_mutable:
                 _after_change(out, args, index, unknown, recorder, name)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from kprof.harness.capture.marks import mark, mark_of, mark_storage
+from kprof.harness.capture.marks import mark, mark_of, mark_storage, unmark
 
 if TYPE_CHECKING:
     from kprof.harness.capture.torch_device import Device
@@ -84,7 +84,14 @@ def _moves(device: "Device") -> dict[str, Any]:
             return plain(tensor, *args, **kwargs)
         if (index is None) == (tensor.device.type == "cpu"):
             return plain(tensor, *rest, **named) if rest or named else tensor
-        return _copied(tensor, index, rest, named)
+        if index is None:
+            known = mark_of(tensor)
+            if known is not None and known.unknown:
+                device.recorder.read("to cpu")
+        copied = _copied(tensor, index, rest, named)
+        if index is None:
+            unmark(copied)
+        return copied
 
     def cuda(tensor: Any, device: Any = None, non_blocking: bool = False, **_: Any) -> Any:
         return to(tensor, "cuda" if device is None else device, non_blocking=non_blocking)
