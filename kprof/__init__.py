@@ -11,11 +11,15 @@ if TYPE_CHECKING:
     from kprof.kernel_spec import Kernel as Kernel
     from kprof.kernel_spec import Launch as Launch
     from kprof.kernel_spec import Tensor as Tensor
+    from kprof.tuning.autotune import perf_model as perf_model
+    from kprof.tuning.autotune import prune_configs as prune_configs
 
 _PUBLIC = {
     "Kernel": "kprof.kernel_spec",
     "Launch": "kprof.kernel_spec",
     "Tensor": "kprof.kernel_spec",
+    "perf_model": "kprof.tuning.autotune",
+    "prune_configs": "kprof.tuning.autotune",
     "select": "kprof.tuning.dispatch_table",
 }
 

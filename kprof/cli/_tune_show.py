@@ -31,24 +31,25 @@ def show(report: "TuneReport", *, top: int, no_color: bool) -> None:
         _dispatch(console, report)
     for problem in report.problems[: 1 if len(report.problems) > 1 and top <= 1 else None]:
         console.print()
-        _problem(console, problem, top=top, several=len(report.problems) > 1)
+        _problem(console, problem, top=top)
     console.print()
     _footer(console, report)
 
 
 def verdict(report: "TuneReport") -> str:
     """The last line."""
+    ended = _ENDED[report.search.ended]
+    gains = [p.own.time_us / p.ranking[0].time_us for p in report.problems if p.own is not None and p.ranking]
+    if len(report.problems) > 1 and len(gains) == len(report.problems):
+        gain = f"{min(gains):.2f}x to {max(gains):.2f}x the kernel's own by prediction"
+        return f"tune {report.kernel} on {report.arch}: {len(report.problems)} problems, {gain}{ended}"
     if len(report.problems) != 1 or not report.problems[0].ranking:
-        ended = _ENDED[report.search.ended]
         return f"tune {report.kernel} on {report.arch}: {report.verdict['summary']}{ended}"
     best = report.problems[0].ranking[0]
     time = f"{microseconds(best.time_us)} predicted (likely {span(best.low_us, best.high_us)})"
     if best.measured_ms is not None:
         time = f"{microseconds(1000 * best.measured_ms)} measured"
-    own, gain = report.problems[0].own, ""
-    if own is not None and own.time_us >= best.time_us * 1.005:
-        gain = f", {own.time_us / best.time_us:.2f}x the kernel's own"
-    ended = _ENDED[report.search.ended]
+    gain = f", {gains[0]:.2f}x the kernel's own" if gains and gains[0] >= 1.005 else ""
     return f"tune {report.kernel} on {report.arch}: {knobs(best.config)}: {time}{gain}{ended}"
 
 
@@ -72,7 +73,7 @@ def common(configs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return {n: v for n, v in first.items() if all(n in c and c[n] == v for c in configs[1:])}
 
 
-def _problem(console: "Console", problem: "TunedProblem", *, top: int, several: bool) -> None:
+def _problem(console: "Console", problem: "TunedProblem", *, top: int) -> None:
     ranking = problem.ranking[:top]
     console.print(problem.name, style="bold", markup=False)
     if not ranking:
@@ -86,8 +87,9 @@ def _problem(console: "Console", problem: "TunedProblem", *, top: int, several: 
     if problem.ties > 1:
         more = f", {problem.ties - len(ranking)} of them not shown" if problem.ties > len(ranking) else ""
         _fold(console, f"= {_close()} of the first: not told apart by prediction ({problem.ties} in all{more})")
-    for said in problem.assumptions[: 2 if several else 6]:
-        _fold(console, f"assumed: {said}")
+    parts = dict.fromkeys(name for one in ranking for name in one.parts)
+    if parts:
+        _fold(console, f"times include what is launched beside the kernel: {', '.join(parts)}")
 
 
 def _close() -> str:
@@ -103,7 +105,7 @@ def _table(problem: "TunedProblem", ranking: "Sequence[Ranked]", shared: Mapping
     rows = [*ranking, *([problem.own] if problem.own is not None else [])]
     measured = any(one.measured_ms is not None for one in ranking)
     names = list(dict.fromkeys(n for one in rows for n, v in one.config.items() if n not in shared or shared[n] != v))
-    headings = ["measured"] * measured + ["time", "likely", "bound", "VGPR", "spills", "LDS KiB", "waves"]
+    headings = ["measured"] * measured + ["time", "likely", "bound", "VGPR", "spills", "LDS", "waves"]
     cells = [_cells(one, measured=measured) for one in rows]
     remarks = [_remark(one) for one in rows]
     taken = sum(2 + max(len(h), *(len(c[i]) for c in cells)) for i, h in enumerate(headings)) + 5
@@ -128,8 +130,7 @@ def _table(problem: "TunedProblem", ranking: "Sequence[Ranked]", shared: Mapping
 
 def _remark(one: "Ranked") -> str:
     alike = f"+{len(one.alike)} alike" if one.alike else ""
-    parts = f"{', '.join(name.partition('::')[2] for name in one.parts)} included" if one.parts else ""
-    return ", ".join(filter(None, (alike, parts, one.note)))
+    return ", ".join(filter(None, (alike, one.note)))
 
 
 def _cells(one: "Ranked", *, measured: bool) -> list[str]:
@@ -142,7 +143,7 @@ def _cells(one: "Ranked", *, measured: bool) -> list[str]:
         one.bound,
         _count(one.resources, "vgpr_allocated"),
         _count(one.resources, "vgpr_spills"),
-        "?" if lds is None else f"{lds / 1024:.4g}",
+        "?" if lds is None else f"{lds / 1024:.4g} KiB" if lds >= 1024 else f"{lds} B",
         _count(one.resources, "waves_per_simd"),
     ]
 
@@ -204,6 +205,10 @@ def _footer(console: "Console", report: "TuneReport") -> None:
         console,
         f"Of them  {search.duplicates:,} the same program as another, {failed:,} no good{_reasons(search.failed)}",
     )
+    if search.example and not any(problem.ranking for problem in report.problems):
+        _fold(console, f"Example  {search.example}")
+    for said in dict.fromkeys(said for problem in report.problems for said in problem.assumptions):
+        _fold(console, f"Assumed  {said}")
     for note in space.notes:
         _fold(console, f"Note     {note}")
     if search.ended != "complete":
@@ -221,6 +226,10 @@ def _reasons(reasons: Mapping[str, int]) -> str:
 def _fold(console: "Console", text: str) -> None:
     """A paragraph with its continuation lines set in below the first word's end."""
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else console.width
-    indent = " " * 9 if text[:9].rstrip() in {"Space", "Search", "Of them", "Note", "Kept in"} else "  "
+    indent = (
+        " " * 9
+        if text[:9].rstrip() in {"Space", "Search", "Of them", "Note", "Kept in", "Assumed", "Example"}
+        else "  "
+    )
     for line in textwrap.wrap(text, max(40, width - 1), subsequent_indent=indent, break_on_hyphens=False):
         console.print(line, style="dim", markup=False)

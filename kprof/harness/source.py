@@ -252,6 +252,13 @@ def _innermost(value: Any) -> Any:
     return None
 
 
+def heuristics_of(entry: Any) -> Iterator[tuple[str, Any]]:
+    """Arguments that ``@triton.heuristics`` fills in, each with its function of all other arguments."""
+    for _ in range(8):
+        yield from getattr(entry, "values", {}).items()
+        entry = getattr(entry, "fn", None)
+
+
 def _config(config: Any) -> dict[str, Any]:
     """A ``triton.Config`` as knobs."""
     knobs = dict(config.kwargs)

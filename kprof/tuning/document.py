@@ -89,6 +89,7 @@ class SearchFacts(msgspec.Struct, frozen=True):
     resumed: int
     duplicates: int
     failed: dict[str, int]
+    example: str
     seconds: float
     compile_seconds: float
     workers: str
@@ -132,7 +133,7 @@ def document(subject: Subject, found: Found, *, workers: str, journal: str, meas
         )
     without = [p.name for p in problems if not p.ranking]
     done = found.looked_at - sum(found.failed.values())
-    words = f"{done} of {found.legal} configurations predicted"
+    words = f"{done:,} of {found.legal:,} configurations predicted"
     status = "cannot_tell" if without else "ok"
     return TuneReport(
         kprof=__version__,
@@ -151,6 +152,7 @@ def document(subject: Subject, found: Found, *, workers: str, journal: str, meas
             resumed=found.resumed,
             duplicates=found.duplicates,
             failed=dict(found.failed.most_common()),
+            example=found.example,
             seconds=round(found.seconds, 2),
             compile_seconds=round(found.compile_seconds, 2),
             workers=workers,

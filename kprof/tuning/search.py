@@ -81,6 +81,7 @@ class Found:
         compile_seconds: sum of the compiles of this run that did not come from the cache.
         seconds: wall time of this run.
         ended: ``complete``, ``budget`` or ``interrupted``.
+        example: the first reason why a configuration is no good, in full.
     """
 
     space: Space
@@ -97,6 +98,7 @@ class Found:
     compile_seconds: float = 0.0
     seconds: float = 0.0
     ended: Literal["complete", "budget", "interrupted"] = "complete"
+    example: str = ""
 
 
 class Search:
@@ -138,6 +140,7 @@ class Search:
         self._began = time.monotonic()
         self._ended: Literal["complete", "budget", "interrupted"] = "complete"
         self._compile_seconds = 0.0
+        self._example = ""
         self.progress = Progress(budget=budget)
 
     def run(self) -> Found:
@@ -187,7 +190,7 @@ class Search:
                 return
             if (why := self._lds[index].problem(config)) is not None:
                 self._pruned.reasons[why] += 1
-                self._end(None)
+                self.progress.total -= 1
                 continue
             yield from self._begin(index, config)
 
@@ -272,6 +275,7 @@ class Search:
 
     def _end(self, bad: Answer | None) -> None:
         if bad is not None:
+            self._example = self._example or bad.reason or bad.status
             self._failed[failure_reason(bad)] += 1
             self.progress.failed += 1
         self.progress.done += 1
@@ -296,6 +300,7 @@ class Search:
             compile_seconds=self._compile_seconds,
             seconds=time.monotonic() - self._began,
             ended=self._ended,
+            example=self._example,
         )
 
 

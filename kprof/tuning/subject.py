@@ -1,7 +1,7 @@
 """What is tuned: from a problem and a configuration to the compiles and launches that it means."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from kprof.errors import KprofError
@@ -188,20 +188,40 @@ class SignatureSubject:
         numbers = {
             n: v for n, v in {**sizes, **fixed}.items() if isinstance(v, int | float) and not isinstance(v, bool)
         }
+        fixed |= _by_heuristics(self.kernel.entry, {**sizes, **self.constexprs, **config})
         # A configuration of another length than the first is complete in itself: options it lacks are Triton's own.
-        function = _without_configs(function)
+        function = replace(function, configs=())
         try:
             made = from_signature(function, self.signature, self.arch.name, {**sizes, **fixed}, options=options)
-        except KprofError:
-            # The signature may name the sizes' types itself.
-            made = from_signature(function, self.signature, self.arch.name, fixed, options=options)
+        except KprofError as error:
+            try:
+                # The signature may name the sizes' types itself.
+                made = from_signature(function, self.signature, self.arch.name, fixed, options=options)
+            except KprofError:
+                raise error from None
         return made, numbers
 
 
-def _without_configs(function: Any) -> Any:
-    from dataclasses import replace
+def _by_heuristics(entry: Any, values: Mapping[str, Any]) -> dict[str, Any]:
+    """What ``@triton.heuristics`` makes of sizes and knobs.
 
-    return replace(function, configs=())
+    Raises:
+        KprofError: a heuristic fails, as one does that looks at a tensor.
+    """
+    from kprof.harness.source import heuristics_of
+
+    found: dict[str, Any] = {}
+    for name, heuristic in heuristics_of(entry):
+        if name in values:
+            continue
+        try:
+            found[name] = heuristic({**values, **found})
+        except Exception as error:
+            raise KprofError(
+                f"the heuristic for {name} fails: {type(error).__name__}: {error}",
+                hint=f"give its value: --constexpr {name}=VALUE",
+            ) from error
+    return found
 
 
 def smallest_element(args: Mapping[str, Any]) -> int | None:

@@ -1,0 +1,314 @@
+"""Prune the configurations of ``@triton.autotune`` by prediction, inside the user's program.
+
+::
+
+    @triton.autotune(
+        configs, key=["M", "N", "K"], prune_configs_by={"early_config_prune": kprof.prune_configs(top_k=8)}
+    )
+
+or, with Triton's own top-k, ``{"perf_model": kprof.perf_model(), "top_k": 8}``. Configurations are compiled in
+processes of their own and never in the user's, and nothing is raised: what cannot be judged is kept, and when
+nothing can be, every configuration is, with one warning.
+"""
+
+import os
+import sys
+import time
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from kprof.errors import KprofError
+from kprof.kernel_spec import ELEMENT_TYPES, Launch, Tensor
+from kprof.tuning.estimate import Estimate
+from kprof.tuning.subject import smallest_element
+from kprof.tuning.work import Answer, Judge, Task, task_of
+
+if TYPE_CHECKING:
+    from kprof.harness.source import Function
+
+_JUDGE = "kprof_analyzers.trials.predicted"
+_NOT_ARGUMENTS = {"grid", "warmup", "stream", "device", "device_type"}
+_HOPELESS = {"unlaunchable", "crashed"}
+_HARMLESS = {"Config", "constexpr", "jit", "prune_configs", "perf_model", "range", "list", "tuple", "dict", "product"}
+
+Configs = list[Any]
+
+
+def prune_configs(
+    top_k: int | None = None,
+    arch: str | None = None,
+    *,
+    top: int | None = None,
+    budget: float = 60.0,
+    jobs: int | None = None,
+) -> "Pruner":
+    """A function for ``prune_configs_by={"early_config_prune": ...}``.
+
+    It keeps the ``top_k`` configurations with the least predicted time, fastest first, and those that it cannot
+    judge. Configurations that need more LDS than there is, or that crash the compiler, are dropped.
+
+    Args:
+        top_k: how many to keep; 8 when not given.
+        arch: architecture or product, ``gfx942`` or ``MI300X``; the GPU of this process when not given.
+        top: another name for ``top_k``.
+        budget: seconds after which no compile is begun; what was not compiled by then is kept.
+        jobs: processes that compile; one a CPU when not given.
+    """
+    return Pruner(top_k if top_k is not None else top if top is not None else 8, arch, budget, jobs)
+
+
+def perf_model(arch: str | None = None, *, budget: float = 60.0, jobs: int | None = None) -> "Model":
+    """A function for ``prune_configs_by={"perf_model": ..., "top_k": 8}``: the predicted time in milliseconds.
+
+    A configuration that cannot be launched takes forever; one that cannot be judged takes no time, and so is kept.
+
+    Args:
+        arch: as for :func:`prune_configs`.
+        budget: as there.
+        jobs: as there.
+    """
+    return Model(arch, budget, jobs)
+
+
+class Predictor:
+    """Predicts the configurations of an autotuner for one set of arguments; remembers what it predicted."""
+
+    def __init__(self, arch: str | None, budget: float, jobs: int | None) -> None:
+        self._arch, self._budget, self._jobs = arch, budget, jobs
+        self._known: dict[str, Answer] = {}
+
+    def answers(
+        self, tuner: Any, configs: Sequence[Any], named: Mapping[str, Any], rest: Mapping[str, Any]
+    ) -> list[Answer | None]:
+        """One answer a configuration; ``None`` where there was no time for one.
+
+        Raises:
+            KprofError: nothing can be said about this kernel.
+        """
+        from kprof.harness.targets import resolve
+
+        function = _function(tuner)
+        machine, product = resolve(self._arch or _own_arch())
+        target = product.name if product is not None else machine.name
+        judge = _judge()
+        files = function.dependencies.files
+        args = {**named, **rest}
+        tasks = []
+        for config in configs:
+            job = _job(tuner, function, machine, config, args)
+            tasks.append(task_of(job, config.all_kwargs(), target, judge, files))
+        sizes = {name: value for name, value in args.items() if isinstance(value, int)}
+        rough = Estimate(machine, product, sizes, smallest_element({n: _described(v) for n, v in args.items()}))
+        ordered = sorted(tasks, key=lambda task: rough.cost(task.config))
+        missing = {task.key: task for task in ordered if task.key not in self._known}
+        if missing:
+            self._compile(judge, missing)
+        return [self._known.get(task.key) for task in tasks]
+
+    def _compile(self, judge: Judge, missing: Mapping[str, Task]) -> None:
+        from kprof.tuning.executors.local import TIMEOUT, LocalExecutor
+
+        deadline = time.monotonic() + self._budget
+
+        def in_time() -> Iterator[Task]:
+            for task in missing.values():
+                if time.monotonic() >= deadline:
+                    return
+                yield task
+
+        executor = LocalExecutor(judge, self._jobs, min(TIMEOUT, max(10.0, self._budget)))
+        for answer in executor.run(in_time()):
+            self._known[answer.key] = answer
+
+
+class Pruner:
+    """See :func:`prune_configs`."""
+
+    def __init__(self, top_k: int, arch: str | None, budget: float, jobs: int | None) -> None:
+        if top_k < 1:
+            raise KprofError(f"prune_configs keeps at least one configuration, got top_k={top_k}")
+        self._top_k = top_k
+        self._predictor = Predictor(arch, budget, jobs)
+
+    def __call__(self, configs: Configs, named_args: Mapping[str, Any], **kwargs: Any) -> Configs:
+        """Called by Triton's autotuner with its configurations and the launch's arguments."""
+        everything = list(configs)
+        if len(everything) <= 1 or _compiling():
+            return everything
+        try:
+            answers = self._predictor.answers(_tuner(), everything, named_args, kwargs)
+        except Exception as error:  # noqa: BLE001 - the user's program goes on, whatever is wrong here
+            _warn("prune_configs", error, "every configuration is kept")
+            return everything
+        return self._chosen(everything, answers) or everything
+
+    def _chosen(self, configs: Configs, answers: Sequence[Answer | None]) -> Configs:
+        pairs = list(zip(configs, answers, strict=True))
+        judged = [(c, a.time_us) for c, a in pairs if a is not None and a.time_us is not None]
+        judged.sort(key=lambda pair: pair[1])
+        unknown = [c for c, a in pairs if a is None or (a.time_us is None and a.status not in _HOPELESS)]
+        if not judged:
+            reason = next((a.reason for _, a in pairs if a is not None and a.reason), "there was no time")
+            _warn("prune_configs", reason, "no configuration could be judged, every one is kept")
+            return configs
+        return [config for config, _ in judged[: self._top_k]] + unknown
+
+
+class Model:
+    """See :func:`perf_model`."""
+
+    def __init__(self, arch: str | None, budget: float, jobs: int | None) -> None:
+        self._predictor = Predictor(arch, budget, jobs)
+        self._times: dict[str, list[tuple[dict[str, Any], float]]] = {}
+
+    def __call__(self, **kwargs: Any) -> float:
+        """Called by Triton's autotuner with all arguments of a launch and one configuration's knobs."""
+        if _compiling():
+            return 0.0
+        try:
+            tuner = _tuner()
+            knobs = {name for config in tuner.configs for name in config.all_kwargs()}
+            rest = {name: value for name, value in kwargs.items() if name not in knobs}
+            key = repr(sorted((name, _described(value)) for name, value in rest.items()))
+            if key not in self._times:
+                answers = self._predictor.answers(tuner, tuner.configs, rest, {})
+                pairs = zip(tuner.configs, answers, strict=True)
+                self._times[key] = [(dict(config.all_kwargs()), _milliseconds(answer)) for config, answer in pairs]
+            found = (t for own, t in self._times[key] if all(kwargs.get(n) == v for n, v in own.items()))
+            return next(found, 0.0)
+        except Exception as error:  # noqa: BLE001 - as above
+            _warn("perf_model", error, "every configuration counts alike")
+            return 0.0
+
+
+def _milliseconds(answer: Answer | None) -> float:
+    if answer is not None and answer.time_us is not None:
+        return answer.time_us / 1000
+    return float("inf") if answer is not None and answer.status in _HOPELESS else 0.0
+
+
+def _compiling() -> bool:
+    """Whether this is one of kprof's own workers, which imports the user's file, or Triton's interpreter."""
+    return "kprof.harness.worker" in sys.modules or os.environ.get("TRITON_INTERPRET", "0") not in {"", "0"}
+
+
+def _warn(what: str, why: object, then: str) -> None:
+    text = (
+        why.message if isinstance(why, KprofError) else why if isinstance(why, str) else f"{type(why).__name__}: {why}"
+    )
+    warnings.warn(f"kprof.{what}: {text}; {then}", RuntimeWarning, stacklevel=4)
+
+
+def _judge() -> Judge:
+    module = import_module(_JUDGE)
+    return Judge(module.FUNCTION, module.version())
+
+
+def _tuner() -> Any:
+    """The autotuner that calls: it does not pass itself or its kernel.
+
+    Raises:
+        KprofError: nobody of the kind calls.
+    """
+    frame = sys._getframe(1)  # noqa: SLF001 - the only way to the caller
+    for _ in range(8):
+        if frame.f_back is None:
+            break
+        frame = frame.f_back
+        owner = frame.f_locals.get("self")
+        if all(hasattr(owner, name) for name in ("configs", "arg_names", "fn", "prune_configs")):
+            return owner
+    raise KprofError("not called by an autotuner of Triton")
+
+
+def _function(tuner: Any) -> "Function":
+    """The kernel, as another process can find it.
+
+    Raises:
+        KprofError: it cannot.
+    """
+    from kprof.harness.source import unwrap
+
+    function = unwrap(tuner.fn)
+    if function is None:
+        raise KprofError("the autotuner's function is not one of Triton")
+    if function.jit.fn.__module__ == "__main__" and not _guarded(function.path):
+        raise KprofError(
+            f"{function.path} runs its program when it is imported, and kprof's workers have to import it: "
+            'put the program under if __name__ == "__main__", or the kernel into a file of its own'
+        )
+    return function
+
+
+def _guarded(path: Any) -> bool:
+    """Whether importing a script leaves its program alone."""
+    import ast
+    from pathlib import Path
+
+    try:
+        tree = ast.parse(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError, SyntaxError):
+        return False
+    for node in tree.body:
+        main = isinstance(node, ast.If) and "__name__" in ast.dump(node.test)
+        text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        plain = isinstance(node, ast.Assign | ast.AnnAssign) and all(
+            _called(call) in _HARMLESS for call in ast.walk(node) if isinstance(call, ast.Call)
+        )
+        defines = isinstance(node, ast.Import | ast.ImportFrom | ast.FunctionDef | ast.ClassDef)
+        if not (defines or plain or main or text):
+            return False
+    return True
+
+
+def _called(call: Any) -> str:
+    """The last part of a called function's name."""
+    return str(getattr(call.func, "attr", None) or getattr(call.func, "id", ""))
+
+
+def _own_arch() -> str:
+    """The architecture of this process's GPU.
+
+    Raises:
+        KprofError: it is none of AMD's.
+    """
+    torch: Any = sys.modules.get("torch")
+    if torch is None or not torch.version.hip or not torch.cuda.is_available():
+        raise KprofError("there is no AMD GPU in this process; name one: kprof.prune_configs(arch='MI300X')")
+    return str(torch.cuda.get_device_properties(torch.cuda.current_device()).gcnArchName)
+
+
+def _job(tuner: Any, function: "Function", machine: Any, config: Any, args: Mapping[str, Any]) -> Any:
+    """The compile and launch that the autotuner would do with a configuration."""
+    from kprof.harness.source import heuristics_of
+    from kprof.harness.sources import Job
+    from kprof.harness.specialize import from_launch
+
+    knobs = dict(config.all_kwargs())
+    values = {name: value for name, value in {**args, **knobs}.items() if name not in _NOT_ARGUMENTS}
+    for name, heuristic in heuristics_of(tuner.fn):
+        values[name] = heuristic({**values, name: values.get(name)})
+    known = set(function.arguments)
+    options = {n: v for n, v in values.items() if n not in known and v is not None}
+    made = {name: _described(value) for name, value in values.items() if name in known}
+    grid = args.get("grid")
+    sizes = grid(values) if callable(grid) else grid
+    request = from_launch(function.jit, Launch(made, ()), machine.name, options=options)
+    numbers = {n: v for n, v in made.items() if isinstance(v, int | float) and not isinstance(v, bool)}
+    workgroups = tuple(int(size) for size in sizes) if sizes is not None else None
+    return Job(request, machine, function.name, workgroups, {}, numbers)
+
+
+def _described(value: Any) -> Any:
+    """A tensor without its storage; other values as they are."""
+    if not (hasattr(value, "data_ptr") and hasattr(value, "dtype")):
+        return value
+    text = str(value.dtype).removeprefix("torch.")
+    kind = next((name for name, known in ELEMENT_TYPES.items() if text in {known.torch, name}), None)
+    if kind is None:
+        raise KprofError(f"a tensor of {text}, which kprof does not know")
+    size = ELEMENT_TYPES[kind].size
+    storage = value.untyped_storage().size() if hasattr(value, "untyped_storage") else value.numel() * size
+    return Tensor(kind, (max(1, storage // size),), aligned=value.data_ptr() % 16 == 0)
