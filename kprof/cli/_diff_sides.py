@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from kprof.errors import KprofError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from kprof.diffing.build import Input
     from kprof.harness.targets import Options
     from kprof.report import KernelReport, Report
@@ -28,7 +30,7 @@ def labels(first: str, second: str) -> tuple[Named, Named]:
     return Named(first, first), Named(second, second)
 
 
-def side(named: Named, options: "Options") -> "Input":
+def side(named: Named, options: "Options", tell: "Callable[[str], None]") -> "Input":
     """Everything on one side.
 
     Raises:
@@ -43,8 +45,8 @@ def side(named: Named, options: "Options") -> "Input":
         return Input(named.label, _chosen(document, options, named.target), _problems(document))
     from kprof.cli._diff_analysis import analysed
 
-    kernels, problems = analysed(named.target, options)
-    return Input(named.label, kernels, problems)
+    found = analysed(named.target, options, tell)
+    return Input(named.label, found.kernels, found.problems, found.lost)
 
 
 def _chosen(document: "Report", options: "Options", target: str) -> "list[KernelReport]":

@@ -99,7 +99,7 @@ class Tritons:
 
     def explanations(self, sides: "Sequence[Input]", limits: "Limits", seconds: float) -> "dict[int, Explanation]":
         """Why kernels got worse, by index into the chains: for the worst of them, as far as the time allows."""
-        from kprof.diffing.build import chains, kernel_diff
+        from kprof.diffing.build import chains, first_worse_step, kernel_diff
 
         deadline = time.monotonic() + seconds
         found: dict[int, Explanation] = {}
@@ -107,7 +107,7 @@ class Tritons:
             judged = kernel_diff(chain, sides, limits)
             if judged.status not in {"worse", "mixed"}:
                 continue
-            step = next((step for step in judged.steps if step.status in {"worse", "mixed"}), None)
+            step = first_worse_step(judged)
             left = deadline - time.monotonic()
             if step is None or len(found) >= _EXPLAINED or (found and left <= 0):
                 continue

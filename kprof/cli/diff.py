@@ -186,7 +186,10 @@ def _two(targets: list[str], options: "Options", limits: "Limits", *, explain: b
         )
     if explain:
         raise KprofError("explanations recompile the kernel, and only a comparison with --triton knows how")
-    sides = [side(named, options) for named in labels(*targets)]
+    try:
+        sides = [side(named, options, _tell) for named in labels(*targets)]
+    finally:
+        _tell("")
     return diff(sides, limits)
 
 

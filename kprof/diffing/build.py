@@ -10,7 +10,7 @@ from msgspec import UNSET, UnsetType
 
 from kprof import __version__
 from kprof.diffing import facts
-from kprof.diffing.document import Diff, Explanation, KernelDiff, Side, Status, Step
+from kprof.diffing.document import Change, Diff, Explanation, KernelDiff, Side, Status, Step
 from kprof.diffing.kernels import order, step
 from kprof.diffing.limits import Limits
 from kprof.diffing.pairing import match
@@ -169,6 +169,22 @@ def worst_step(kernel: KernelDiff) -> Step | None:
     return kernel.steps[-1] if kernel.steps else None
 
 
+def first_worse_step(kernel: KernelDiff) -> Step | None:
+    """Where what is worse at the end came up: the first step with the gravest change of the step to show."""
+    shown = worst_step(kernel)
+    if shown is None or shown.status not in {"worse", "mixed"}:
+        return None
+    gravest = shown.changes[0]
+    for found in kernel.steps:
+        if any(change.effect == "worse" and _same(change, gravest) for change in found.changes):
+            return found
+    return shown
+
+
+def _same(a: Change, b: Change) -> bool:
+    return (a.metric, a.hot) == (b.metric, b.hot)
+
+
 def verdict(kernels: Sequence[KernelDiff], sides: Sequence[Input]) -> Verdict:
     """What the exit code says, in words."""
     bad = [kernel for kernel in kernels if kernel.status in {"worse", "mixed"}]
@@ -178,12 +194,9 @@ def verdict(kernels: Sequence[KernelDiff], sides: Sequence[Input]) -> Verdict:
     way = f"{sides[0].label} to {sides[-1].label}"
     paired = any(kernel.steps for kernel in kernels)
     if bad:
-        text = f"regression: {len(bad)} of {total} worse from {way}"
-        worst = worst_step(bad[0])
-        if worst is not None and worst.changes:
-            change = worst.changes[0]
-            text += f"; {bad[0].name} on {bad[0].arch}: {change.text} {_value(change.old)} to {_value(change.new)}"
-        return Verdict(status="regression", summary=text)
+        worse = f"worse with {sides[-1].label}" if len(sides) > 2 else f"worse from {way}"
+        text = f"regression: {len(bad)} of {total} {worse}"
+        return Verdict(status="regression", summary=f"{text}; {_example(bad[0], sides)}")
     if not paired:
         reason = "no kernel is on both sides" if kernels else "there is nothing to compare"
         return Verdict(status="cannot_tell", summary=f"cannot tell: {reason}")
@@ -194,6 +207,17 @@ def verdict(kernels: Sequence[KernelDiff], sides: Sequence[Input]) -> Verdict:
     counts = Counter(kernel.status for kernel in kernels)
     words = [f"{counts[status]} {status}" for status in ("better", "changed", "same", "new", "gone") if counts[status]]
     return Verdict(status="ok", summary=f"ok: nothing is worse from {way}: {', '.join(words)}")
+
+
+def _example(kernel: KernelDiff, sides: Sequence[Input]) -> str:
+    """``gemm on gfx950: VGPRs spilled 0 to 129``."""
+    name = f"{kernel.name} on {kernel.arch}"
+    found = first_worse_step(kernel)
+    if found is None:
+        return f"{name} does not compile any more"
+    change = next(c for c in found.changes if c.effect == "worse")
+    steps = f", {sides[found.old].label} to {sides[found.new].label}" if len(sides) > 2 else ""
+    return f"{name}{steps}: {change.text} {_value(change.old)} to {_value(change.new)}"
 
 
 def _value(value: float | None) -> str:

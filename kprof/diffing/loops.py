@@ -84,34 +84,32 @@ def compare_loops(old: KernelReport, new: KernelReport, limits: Limits) -> Itera
             inner += _spills(b) - _spills(a)
             yield from _innermost(a, b, limits)
     # An outer loop's counts have its inner loops' in them: only what those do not explain is its own.
-    outer = (facts.loop_spills(new) or 0) - (facts.loop_spills(old) or 0)
-    around = [(a, b) for a, b in pairs if a is not None and b is not None and not (a.innermost and b.innermost)]
-    if around and abs(outer) > abs(inner):
-        a, b = max(around, key=lambda pair: abs(_spills(pair[1]) - _spills(pair[0])))
-        yield from _spill_change(a, b, limits, note="around an inner loop")
+    before, after = facts.loop_spills(old) or 0, facts.loop_spills(new) or 0
+    if abs(after - before) > abs(inner):
+        around = next((b for _, b in pairs if b is not None and not b.innermost), None)
+        text, where = "spill accesses in all loops", place(around) if around is not None else ""
+        yield from rate(Measured("loop_spills", text, before, after, Severity.ERROR, where=where), limits)
 
 
 def _spills(loop: LoopFacts | None) -> int:
     return loop.spill_accesses if loop is not None else 0
 
 
-def _spill_change(a: LoopFacts | None, b: LoopFacts | None, limits: Limits, note: str = "") -> Iterator[Change]:
+def _spill_change(a: LoopFacts | None, b: LoopFacts | None, limits: Limits) -> Iterator[Change]:
     shown = b or a
     assert shown is not None
-    yield from rate(
-        Measured(
-            "loop_spills",
-            "scratch accesses an iteration (spills)",
-            _spills(a),
-            _spills(b),
-            Severity.ERROR,
-            scale=_scale(a, b),
-            where=place(shown),
-            hot=_hot(a, b),
-            note=note,
-        ),
-        limits,
+    found = Measured(
+        "loop_spills",
+        "spill accesses an iteration",
+        _spills(a),
+        _spills(b),
+        Severity.ERROR,
+        scale=_scale(a, b),
+        where=place(shown),
+        hot=_hot(a, b),
+        note=_scale_note(_scale(a, b)),
     )
+    yield from rate(found, limits)
 
 
 def _hot(a: LoopFacts | None, b: LoopFacts | None) -> bool:
@@ -126,19 +124,23 @@ def _scale(a: LoopFacts | None, b: LoopFacts | None) -> float:
     return after / before if before and after else 1.0
 
 
+def _scale_note(scale: float) -> str:
+    return "" if scale == 1 else f"for {scale:.3g} times the work"
+
+
 def _innermost(a: LoopFacts | None, b: LoopFacts | None, limits: Limits) -> Iterator[Change]:
     yield from _spill_change(a, b, limits)
     if a is None or b is None:
         return
     where, is_hot, scale = place(b), _hot(a, b), _scale(a, b)
-    note = "" if scale == 1 else f"for {scale:.3g} times the work"
+    note = _scale_note(scale)
 
     def rated(kind: str, text: str, old: float, new: float, severity: Severity, **more: object) -> Iterator[Change]:
         defaults = {"where": where, "hot": is_hot, "scale": scale, "note": note}
         yield from rate(Measured(kind, text, old, new, severity, **{**defaults, **more}), limits)  # type: ignore[arg-type]
 
     yield from _widths(a.instructions, b.instructions, limits, where=where, is_hot=is_hot)
-    yield from rated("drains", "waits for all memory in flight", facts.drains(a), facts.drains(b), Severity.WARNING)
+    yield from rated("drains", "full memory waits an iteration", facts.drains(a), facts.drains(b), Severity.WARNING)
     before, after = sum(a.instructions.values()), sum(b.instructions.values())
     grown = abs(after - before * scale) > _WARN * max(after, before * scale)
     severity = Severity.WARNING if grown and is_hot else Severity.NOTE

@@ -57,7 +57,7 @@ def load_directory(path: Path, arch: str | None = None) -> Iterator[LoadedKernel
     """
     found = 0
     problems: list[KprofError] = []
-    for file in _walk(path):
+    for file in compiled_files(path):
         try:
             for kernel in load_file(file, arch):
                 found += 1
@@ -74,7 +74,8 @@ def load_directory(path: Path, arch: str | None = None) -> Iterator[LoadedKernel
         )
 
 
-def _walk(root: Path) -> Iterator[Path]:
+def compiled_files(root: Path) -> Iterator[Path]:
+    """Files below a directory that may hold kernels, by name; of a kernel's assembly and code object the former."""
     for folder, folders, files in os.walk(root, followlinks=False):
         folders.sort()
         names = set(files)

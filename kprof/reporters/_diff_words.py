@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from msgspec import UNSET
 
-from kprof.diffing.build import worst_step
+from kprof.diffing.build import first_worse_step, worst_step
 from kprof.diffing.document import Change, Diff, Explanation, KernelDiff, Step, Trial
 
 FIGURES = {
@@ -17,6 +17,8 @@ FIGURES = {
 """Figures of a trial's table, with their headings."""
 
 SHOWN_NOTES = 3
+# These findings say again what a figure says.
+_RULE_OF = {"loop_spills": "KP301", "vgpr_spills": "KP302", "lds_over_limit": "KP401"}
 # Small differences of these are not told: no news is not the same number.
 _ROUNDED = ("instructions", "loop_instructions", "width")
 _LABEL = 60
@@ -65,14 +67,25 @@ def shown(step: Step, verbose: int) -> tuple[list[Change], int]:
     """The changes to show, and how many are left out."""
     if verbose:
         return step.changes, 0
-    grave = [c for c in step.changes if c.effect in {"worse", "unknown"} and c.severity.value != "note"]
-    notes = [c for c in step.changes if c.effect in {"worse", "unknown"} and c.severity.value == "note"]
-    better = [c for c in step.changes if c.effect == "better" and c.severity.value != "note"]
+    told = {_RULE_OF[c.metric] for c in step.changes if c.metric in _RULE_OF}
+    changes = [c for c in step.changes if c.metric.removeprefix("finding:") not in told]
+    grave = [c for c in changes if c.effect in {"worse", "unknown"} and c.severity.value != "note"]
+    notes = [c for c in changes if c.effect in {"worse", "unknown"} and c.severity.value == "note"]
+    better = [c for c in changes if c.effect == "better" and c.severity.value != "note"]
     chosen = [*grave, *[c for c in notes if not c.metric.startswith(("finding:", "instructions"))][:SHOWN_NOTES]]
     chosen += better[:SHOWN_NOTES]
     if not chosen:
         chosen = [c for c in step.changes if c.effect != "neutral"][:SHOWN_NOTES] or step.changes[:SHOWN_NOTES]
     return chosen, len(step.changes) - len(chosen)
+
+
+def where(kernel: KernelDiff, change: Change) -> str:
+    """The place of a change: ``line 93-103, hot loop`` in the kernel's own file, else with the file's name."""
+    text = change.where
+    file, colon, lines = text.rpartition(":")
+    if colon and kernel.source is not UNSET and str(kernel.source).rpartition(":")[0] == file:
+        text = f"line {lines}"
+    return f"{text} hot" if change.hot and text else text
 
 
 def step_of(kernel: KernelDiff) -> Step | None:
@@ -113,9 +126,9 @@ def since(diff: Diff, kernel: KernelDiff) -> str:
         }.get(kernel.status, kernel.status)
     if len(diff.sides) == 2 or kernel.status in {"same", "new", "gone"}:
         return kernel.status
-    first = next((s for s in kernel.steps if s.status in {"worse", "mixed"}), None)
+    first = first_worse_step(kernel)
     if kernel.status in {"worse", "mixed"} and first is not None:
-        return f"{kernel.status}, first from {diff.sides[first.old].label} to {diff.sides[first.new].label}"
+        return f"{kernel.status}; first from {diff.sides[first.old].label} to {diff.sides[first.new].label}"
     first = next((s for s in kernel.steps if s.changes), step)
     return f"{kernel.status}; first differs from {diff.sides[first.old].label} to {diff.sides[first.new].label}"
 

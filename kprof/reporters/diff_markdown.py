@@ -72,7 +72,7 @@ def _rows(diff: Diff, kernel: KernelDiff) -> list[str]:
     changes, _left = words.shown(step, 0)
     rows = [
         f"{head if number == 0 else '| | |'} {words.kind(change)} | {cell(change.text)} | "
-        f"{words.values(kernel, step, change, len(diff.sides))} | {code(change.where)} |"
+        f"{words.values(kernel, step, change, len(diff.sides))} | {cell(words.where(kernel, change))} |"
         for number, change in enumerate(changes)
     ]
     if step.differs:

@@ -89,13 +89,13 @@ class DiffTextReporter:
         from rich.table import Table
 
         table = Table(box=None, pad_edge=False, padding=(0, 1), show_header=True, header_style="dim")
-        table.add_column("kernel", overflow="fold", max_width=max(12, self._console.width // 4))
+        table.add_column("kernel", overflow="fold", max_width=max(12, self._console.width // 5))
         table.add_column("arch", no_wrap=True)
         table.add_column("harm", no_wrap=True)
         table.add_column("what", overflow="fold", ratio=1)
         arrow = " → ".join(_short(side.label) for side in diff.sides)
         table.add_column(arrow if len(arrow) < self._console.width // 3 else "old → new", justify="right", no_wrap=True)
-        table.add_column("where", overflow="fold", max_width=max(10, self._console.width // 5))
+        table.add_column("where", overflow="fold")
         many = len(diff.kernels) > 1
         for kernel in shown:
             self._rows(table, diff, kernel, with_knobs=many)
@@ -113,7 +113,7 @@ class DiffTextReporter:
             return
         changes, left = words.shown(step, self._verbose)
         for number, change in enumerate(changes):
-            cells = self._cells(change, words.values(kernel, step, change, len(diff.sides)))
+            cells = self._cells(kernel, change, words.values(kernel, step, change, len(diff.sides)))
             table.add_row(*(head if number == 0 else ("", "")), *cells)
         tail = []
         if with_knobs and self._verbose:
@@ -128,7 +128,7 @@ class DiffTextReporter:
         for text in tail:
             table.add_row("", "", "", Text(printable(text), style="dim"), "", "")
 
-    def _cells(self, change: Change, values: str) -> "list[Text]":
+    def _cells(self, kernel: KernelDiff, change: Change, values: str) -> "list[Text]":
         from rich.text import Text
 
         kind = words.kind(change)
@@ -138,7 +138,7 @@ class DiffTextReporter:
             Text(kind, style=style),
             Text(printable(what)),
             Text(values, style=style),
-            Text(printable(change.where)),
+            Text(printable(words.where(kernel, change))),
         ]
 
     def _explanation(self, diff: Diff, kernel: KernelDiff, found: Explanation) -> None:

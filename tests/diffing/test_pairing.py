@@ -1,0 +1,93 @@
+"""Which entries belong together."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec import UNSET
+
+from kprof.diffing.loops import pair_loops
+from kprof.diffing.pairing import Match, match
+from kprof.report import Specialization
+
+
+def _pairs(found: list[Match]) -> list[tuple[int | None, int | None]]:
+    return [(m.old, m.new) for m in found]
+
+
+def test_the_same_specialisation_is_found_wherever_it_stands(made) -> None:
+    old = [made.kernel(constexprs={"BLOCK": n}) for n in (32, 64, 128)]
+    found = match(old, old[::-1])
+    assert _pairs(found) == [(0, 2), (1, 1), (2, 0)]
+    assert not any(m.notes for m in found)
+
+
+def test_other_hints_of_another_triton_do_not_part_a_pair(made) -> None:
+    old = [made.kernel(attributes={"a_ptr": {"divisibility": 16}}, constexprs={"BLOCK": n}) for n in (32, 64)]
+    hints = {"a_ptr": {"divisibility": 16, "pointer_range": 32}}
+    new = [made.kernel(attributes=hints, constexprs={"BLOCK": n}) for n in (64, 32)]
+    found = match(old, new)
+    assert _pairs(found) == [(0, 1), (1, 0)]
+    assert not any(m.notes for m in found)
+
+
+def test_architectures_are_never_mixed(made) -> None:
+    assert _pairs(match([made.kernel(arch="gfx942")], [made.kernel(arch="gfx950")])) == [(0, None), (None, 0)]
+
+
+def test_the_nearest_specialisation_comes_second(made) -> None:
+    old = [made.kernel(constexprs={"BLOCK": 64, "GROUP": 8, "EVEN": True})]
+    far = made.kernel(constexprs={"BLOCK": 32, "GROUP": 1, "EVEN": False})
+    near = made.kernel(constexprs={"BLOCK": 64, "GROUP": 4, "EVEN": True})
+    (pair, other) = match(old, [far, near])
+    assert (pair.old, pair.new) == (0, 1)
+    assert "nearest" in pair.notes[0]
+    assert (other.old, other.new) == (None, 0)
+
+
+def test_kernels_that_have_little_in_common_are_new_and_gone(made) -> None:
+    others = [made.kernel(constexprs={"A": n, "B": n, "C": n, "D": n, "E": n, "F": n, "G": n}) for n in range(4)]
+    assert _pairs(match(others[:2], others[2:])) == [(0, None), (1, None), (None, 0), (None, 1)]
+
+
+def test_entries_that_say_nothing_of_themselves_go_by_likeness(made) -> None:
+    bare = Specialization()
+    small, large = (made.kernel(spec=bare, instructions={"v_add_f32": n, "s_endpgm": 1}) for n in (10, 90))
+    found = match([small, large], [large, small])
+    assert _pairs(found) == [(0, 1), (1, 0)]
+    assert all("likeness" in m.notes[0] for m in found)
+
+
+def test_a_single_entry_without_specialisation_is_paired_by_name(made) -> None:
+    bare = made.without(made.kernel(), specialization=UNSET)
+    assert _pairs(match([bare], [made.kernel()])) == [(0, 0)]
+
+
+@given(st.lists(st.integers(0, 3), max_size=6), st.lists(st.integers(0, 3), max_size=6))
+def test_every_entry_is_in_exactly_one_pair(made, left: list[int], right: list[int]) -> None:
+    old = [made.kernel(constexprs={"BLOCK": n}) for n in left]
+    new = [made.kernel(constexprs={"BLOCK": n}) for n in right]
+    found = match(old, new)
+    assert sorted(m.old for m in found if m.old is not None) == list(range(len(old)))
+    assert sorted(m.new for m in found if m.new is not None) == list(range(len(new)))
+    mirrored = match(new, old)
+    assert len(mirrored) == len(found)
+
+
+def test_loops_are_paired_by_source_lines(made) -> None:
+    old = [made.loop(10, 20), made.loop(40, 50)]
+    new = [made.loop(38, 52, header="x"), made.loop(10, 22, header="y"), made.loop(90, 95)]
+    assert pair_loops(old, new) == [(old[0], new[1]), (old[1], new[0]), (None, new[2])]
+
+
+def test_of_loops_on_the_same_lines_the_one_with_the_same_work_matches(made) -> None:
+    main, rest = made.loop(10, 20, flops=4096), made.loop(10, 20, flops=128, hot=False)
+    assert pair_loops([main, rest], [rest, main]) == [(main, main), (rest, rest)]
+
+
+def test_loops_without_lines_go_by_order(made) -> None:
+    loops = [made.loop(lines={}, header=name, flops=0, bytes_per_wave={}) for name in "ab"]
+    assert pair_loops(loops, loops[:1]) == [(loops[0], loops[0]), (loops[1], None)]
+
+
+def test_a_file_moved_to_another_folder_is_the_same(made) -> None:
+    moved = made.loop(lines={"/elsewhere/gemm.py": (20, 30)})
+    assert pair_loops([made.loop()], [moved]) == [(made.loop(), moved)]
