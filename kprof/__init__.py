@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from kprof.tuning.autotune import prune_configs as prune_configs
 
 _PUBLIC = {
+    "capture": "kprof.harness.capture.scope",
     "Kernel": "kprof.kernel_spec",
     "Launch": "kprof.kernel_spec",
     "Tensor": "kprof.kernel_spec",

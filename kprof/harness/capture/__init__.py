@@ -10,10 +10,12 @@ if TYPE_CHECKING:
     from kprof.harness.capture.model import CapturedKernel as CapturedKernel
     from kprof.harness.capture.reader import is_capture as is_capture
     from kprof.harness.capture.reader import read as read
+    from kprof.harness.capture.scope import capture as capture
 
 _PUBLIC = {
     "Capture": "model",
     "CapturedKernel": "model",
+    "capture": "scope",
     "is_capture": "reader",
     "read": "reader",
 }

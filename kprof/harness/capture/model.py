@@ -170,7 +170,8 @@ class Capture:
         path: the directory.
         head: what was asked.
         kernels: unique specialisations in the order of their first appearance.
-        processes: command line of each recorded process that imported Triton.
+        processes: command line of each recorded process that used Triton.
+        executed: whether kernels ran, on a real device, or were only recorded.
         tunings: autotuned kernels.
         reads: places where the program looked at values that were not computed: what, and where.
         reads_count: how often it did.
@@ -182,6 +183,7 @@ class Capture:
     head: Head
     kernels: Sequence[CapturedKernel]
     processes: Sequence[Sequence[str]] = ()
+    executed: bool = False
     tunings: Sequence[CapturedTuning] = ()
     reads: Sequence[tuple[str, Sequence[Location]]] = ()
     reads_count: int = 0

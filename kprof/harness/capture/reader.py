@@ -45,13 +45,14 @@ def read(path: str | Path) -> Capture:
     for journal in journals:
         _Journal(journal, gathered).all()
     if not journals:
-        gathered.notes.append("nothing was recorded: no process of the program imported Triton")
+        gathered.notes.append("nothing was recorded: no process of the program compiled a Triton kernel")
     kernels = [_kernel(root, head, entry, gathered.notes) for entry in gathered.kernels.values()]
     return Capture(
         path=root,
         head=head,
         kernels=kernels,
         processes=gathered.processes,
+        executed=gathered.executed,
         tunings=gathered.tunings,
         reads=gathered.reads,
         reads_count=gathered.reads_count,
@@ -148,6 +149,7 @@ class _Gathered:
     reads_count: int = 0
     notes: list[str] = field(default_factory=list)
     complete: bool = True
+    executed: bool = False
 
 
 class _Journal:
@@ -202,6 +204,7 @@ class _Journal:
         match record:
             case r.Process():
                 everything.processes.append(record.argv)
+                everything.executed = everything.executed or record.executes
             case r.Kernel():
                 everything.kernels.setdefault(record.id, _Entry(record))
             case r.Launch():

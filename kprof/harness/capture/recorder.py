@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from kprof.harness import environment as switches
+from kprof.harness import store
 from kprof.harness.capture import describe, jobs, layout, shelf
 from kprof.harness.capture.compiler import Compiler, Ticket
 from kprof.harness.capture.journal import Journal
@@ -44,6 +45,7 @@ class Recorder:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
+        self.executes = False
         self.after_launch: list[Callable[[Any, tuple[Any, ...]], None]] = []
         self._local = threading.local()
         self._begin()
@@ -78,6 +80,7 @@ class Recorder:
                 "python": ".".join(map(str, sys.version_info[:3])),
                 "torch": str(getattr(torch, "__version__", "")),
                 "triton": str(getattr(triton, "__version__", "")),
+                "executes": self.executes,
             },
         )
 
@@ -186,7 +189,7 @@ class Recorder:
         self.compiler.wait(kernel.ticket)
         if shelf.result(kernel.ticket.folder).get("status") != "ok":
             return False
-        metadata = shelf.store.read_json(kernel.ticket.folder / layout.METADATA)
+        metadata = store.read_json(kernel.ticket.folder / layout.METADATA)
         shared = metadata.get("shared") if isinstance(metadata, dict) else None
         return not isinstance(shared, int) or shared <= self.settings.device.lds_bytes
 

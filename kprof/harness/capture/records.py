@@ -23,7 +23,6 @@ class Head(msgspec.Struct, frozen=True, kw_only=True):
         schema: version of the format.
         arch: architecture that was compiled for.
         product: the product whose figures the program was told, when one was named.
-        executes: whether kernels ran (on a real device) or were only recorded.
         command: the program and its arguments; empty for a recording inside a program.
         started: UTC, ISO 8601.
         kprof: version that recorded.
@@ -32,7 +31,6 @@ class Head(msgspec.Struct, frozen=True, kw_only=True):
     schema: Literal["kprof.capture/1"]
     arch: Annotated[str, Meta(pattern=r"^gfx[0-9a-f]{3,5}\Z")]
     product: Name | None = None
-    executes: bool = False
     command: list[Text] = []
     started: Name = ""
     kprof: Name = ""
@@ -45,6 +43,7 @@ class Process(msgspec.Struct, frozen=True, tag_field="t", tag="process"):
         pid: of the recorded process.
         argv: its arguments.
         python, torch, triton: versions, empty when not imported by then.
+        executes: whether its kernels ran, on a real device, or were only recorded.
     """
 
     pid: Count
@@ -52,6 +51,7 @@ class Process(msgspec.Struct, frozen=True, tag_field="t", tag="process"):
     python: Name = ""
     torch: Name = ""
     triton: Name = ""
+    executes: bool = False
 
 
 class Kernel(msgspec.Struct, frozen=True, tag_field="t", tag="kernel"):

@@ -49,7 +49,6 @@ class Session:
         self._watcher = AfterImport({"torch": self._torch, "triton": self._triton})
         self._stream: Callable[[int], int] = lambda _device: 0
         self._device: Callable[[], int] = lambda: 0
-        self._executes = False
 
     def start(self) -> None:
         """Start recording; Triton and torch are changed when they are imported."""
@@ -84,8 +83,8 @@ class Session:
         import torch
 
         real = torch.version.hip is not None and torch.cuda.is_available()
-        self._executes = self.settings.execute and real
-        if self._executes:
+        self.recorder.executes = self.settings.execute and real
+        if self.recorder.executes:
             return
         from kprof.harness.capture.torch_device import Device
 
@@ -101,7 +100,7 @@ class Session:
         if self.settings.execute and "torch" not in sys.modules:
             with contextlib.suppress(ImportError):
                 __import__("torch")
-        if self._executes:
+        if self.recorder.executes:
             triton_hooks.observe(self.recorder, self.patches)
             return
         triton_hooks.replace(self.recorder, self.patches, self._device, self._stream)

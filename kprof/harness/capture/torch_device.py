@@ -4,11 +4,12 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from kprof.harness.capture import torch_cuda, torch_tensors
 from kprof.harness.capture.marks import cuda_index, mark, mark_of
 from kprof.harness.capture.patches import Patches
 from kprof.harness.capture.recorder import Recorder
 from kprof.harness.capture.settings import Device as Gpu
+from kprof.harness.capture.torch_cuda import install as install_cuda
+from kprof.harness.capture.torch_tensors import install as install_tensors
 from kprof.harness.capture.written import written_arguments
 
 
@@ -60,8 +61,8 @@ class Device:
 
     def install(self) -> None:
         """Change torch."""
-        torch_tensors.install(self)
-        torch_cuda.install(self)
+        install_tensors(self)
+        install_cuda(self)
         self._threads()
         self.recorder.after_launch.append(self._launched)
         self._enter()

@@ -25,12 +25,13 @@ def make_mode(recorder: "Recorder", current: Callable[[], int]) -> Any:
         current: gives the index of the current device.
     """
     import torch
-    from torch.utils._python_dispatch import TorchDispatchMode
+    from torch.utils import _python_dispatch
 
+    base: Any = _python_dispatch.TorchDispatchMode
     tensor_type = torch.Tensor
     cpu = torch.device("cpu")
 
-    class RedirectMode(TorchDispatchMode):  # type: ignore[misc]
+    class RedirectMode(base):  # type: ignore[misc]
         """Sees every operator that reaches a backend."""
 
         def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -51,7 +52,9 @@ def make_mode(recorder: "Recorder", current: Callable[[], int]) -> Any:
                 recorder.read(_READS[name])
             out = _run(func, args, kwargs)
             if schema.is_mutable:
-                _after_change(out, args, index, unknown, recorder, name)
+                if unknown and name == "aten::copy_" and mark_of(args[0]) is None:
+                    recorder.read("to cpu")
+                _after_change(out, args, index, unknown=unknown, in_place=name.endswith("_") and "foreach" not in name)
             elif index is not None:
                 if name.startswith(("aten::empty", "aten::new_empty")):
                     # What a kernel would fill must at least be the same each time.
@@ -62,17 +65,15 @@ def make_mode(recorder: "Recorder", current: Callable[[], int]) -> Any:
     return RedirectMode()
 
 
-def _after_change(out: Any, args: Any, index: int | None, unknown: bool, recorder: "Recorder", name: str) -> None:
+def _after_change(out: Any, args: Any, index: int | None, *, unknown: bool, in_place: bool) -> None:
     """Marks after an operator that changes its arguments: a CPU tensor stays one, whatever was copied into it."""
     import torch
 
     tensors = [item for value in args for item in (value if isinstance(value, list | tuple) else (value,))]
     tensors = [item for item in tensors if isinstance(item, torch.Tensor)]
     plain = {id(storage(item)) for item in tensors if mark_of(item) is None}
-    if unknown and name == "aten::copy_" and tensors and mark_of(tensors[0]) is None:
-        recorder.read("to cpu")
     if unknown:
-        for item in tensors[:1] if name.endswith("_") and "foreach" not in name else tensors:
+        for item in tensors[:1] if in_place else tensors:
             found = mark_of(item)
             if found is not None:
                 found.unknown = True

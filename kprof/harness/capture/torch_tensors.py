@@ -178,7 +178,7 @@ def _default_device(device: "Device") -> None:
     import torch
     from torch.utils._device import DeviceContext
 
-    original = DeviceContext.__torch_function__
+    original: Any = DeviceContext.__torch_function__
 
     def torch_function(context: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         name = getattr(func, "__name__", "")
@@ -192,12 +192,12 @@ def _default_device(device: "Device") -> None:
 def _generator(device: "Device") -> None:
     import torch
 
-    plain = torch.Generator
+    plain: Any = torch.Generator
 
-    class Generator(plain):  # type: ignore[misc, valid-type]
+    class Generator(plain):  # type: ignore[misc]
         """A generator that says it is on the GPU, and draws on the CPU."""
 
-        def __new__(cls, device: Any = "cpu") -> Any:
+        def __new__(cls, device: Any = "cpu") -> Any:  # noqa: ARG004  # the signature is torch's
             return super().__new__(cls, "cpu")
 
         def __init__(self, device: Any = "cpu") -> None:

@@ -47,10 +47,11 @@ def observe(recorder: Recorder, patches: Patches) -> None:
     from triton.compiler.compiler import CompiledKernel
 
     original = vars(CompiledKernel).get("run")
-    get = vars(CompiledKernel).get("__getattribute__")
+    get: Any = vars(CompiledKernel).get("__getattribute__")
 
     def launcher(kernel: Any) -> Any:
-        inner = original.fget(kernel) if isinstance(original, property) else kernel.__dict__["run"]
+        getter: Any = getattr(original, "fget", None)
+        inner = getter(kernel) if getter is not None else kernel.__dict__["run"]
 
         def run(x: int, y: int, z: int, stream: Any, *rest: Any) -> Any:
             executed.note(recorder, kernel, [int(x), int(y), int(z)], stream, rest[5:])

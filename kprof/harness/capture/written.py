@@ -74,7 +74,7 @@ def _written(tree: ast.AST, names: list[str]) -> frozenset[str]:
             continue
         callee = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
         if callee in _WRITES and isinstance(node.func, ast.Attribute):
-            # tl.store(pointer, ...) and descriptor.store(...)
+            # The pointer is the first argument of a function, or what a descriptor's method belongs to.
             found |= _origins(node.args[0] if node.args else node, origin) | _origins(node.func.value, origin)
         elif callee not in _READS and not _is_language(node.func):
             for argument in (*node.args, *(keyword.value for keyword in node.keywords)):

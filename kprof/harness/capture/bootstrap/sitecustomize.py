@@ -29,6 +29,7 @@ def _start() -> None:
 
 def _others() -> None:
     """Run the sitecustomize that this one hides, if there is one."""
+    import importlib
     import importlib.util
 
     here = os.path.realpath(os.path.dirname(__file__))  # noqa: PTH120  # before anything else is imported
@@ -37,7 +38,7 @@ def _others() -> None:
     own = sys.modules.pop("sitecustomize", None)
     try:
         if importlib.util.find_spec("sitecustomize") is not None:
-            import sitecustomize  # noqa: F401
+            importlib.import_module("sitecustomize")
     finally:
         if "sitecustomize" not in sys.modules and own is not None:
             sys.modules["sitecustomize"] = own

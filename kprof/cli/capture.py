@@ -1,0 +1,90 @@
+"""``kprof capture``: run a program and record the Triton kernels that it launches, without a GPU."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kprof.cli.common import JobsOption, JsonOption, NoColorOption, QuietOption, VerboseOption, terminal, write_output
+from kprof.errors import KprofError
+
+if TYPE_CHECKING:
+    from kprof.harness.capture.command import Ended
+    from kprof.harness.capture.model import Capture
+
+HELP = "Run a PyTorch and Triton program and record what it launches, without a GPU."
+
+_FAILED = 2
+_INTERRUPTED = 130
+
+
+def command(
+    program: Annotated[
+        list[str], typer.Argument(metavar="-- COMMAND...", help="The program: -- python train.py --steps 1")
+    ],
+    arch: Annotated[str, typer.Option("--arch", "-a", help="Architecture or product: gfx942 or MI300X.")] = "gfx942",
+    output: Annotated[Path, typer.Option("--output", "-o", help="Directory to write.", metavar="DIR")] = Path(
+        "kprof-capture"
+    ),
+    force: Annotated[bool, typer.Option("--force", help="Replace a capture that is there.")] = False,
+    execute: Annotated[
+        bool, typer.Option("--execute/--no-execute", help="Let kernels run where there is a ROCm GPU.")
+    ] = True,
+    cache: Annotated[bool, typer.Option("--cache/--no-cache", help="Use the cache of compiled kernels.")] = True,
+    timeout: Annotated[float, typer.Option("--timeout", help="Seconds that one compile may take.", min=1)] = 600.0,
+    jobs: JobsOption = 0,
+    json: JsonOption = None,
+    verbose: VerboseOption = 0,
+    quiet: QuietOption = False,
+    no_color: NoColorOption = False,
+) -> None:
+    """Run a program and record the Triton kernels that it launches. Needs no GPU.
+
+    The program is told that it has the GPU. Its kernels are compiled, and not run: what they would have written is
+    zero. On a machine with a ROCm GPU they run, and what really runs is recorded.
+
+    Then:  kprof analyze kernel DIR
+
+    Exit codes: 0 recorded, 2 the program failed, or a kernel that it launches does not compile.
+    """
+    from kprof.harness.capture.command import Options, prepare, run
+    from kprof.harness.capture.reader import read
+
+    options = Options(arch, output, jobs=jobs, use_cache=cache, force=force, execute=execute, timeout=timeout)
+    settings = prepare(options, program)
+    ended = run(settings, program)
+    capture = read(output)
+    _show(capture, ended, json=json, verbose=verbose, quiet=quiet, no_color=no_color)
+    raise typer.Exit(_status(capture, ended))
+
+
+def _status(capture: "Capture", ended: "Ended") -> int:
+    if ended.interrupted:
+        return _INTERRUPTED
+    launched = [kernel for kernel in capture.kernels if kernel.launches and not kernel.ok]
+    return _FAILED if ended.status or launched or not capture.kernels else 0
+
+
+def _words(ended: "Ended") -> str | None:
+    if ended.interrupted:
+        return "interrupted"
+    if ended.status < 0:
+        return f"the program was ended by signal {-ended.status}"
+    return f"the program failed with exit status {ended.status}" if ended.status else None
+
+
+def _show(capture: "Capture", ended: "Ended", *, json: str | None, verbose: int, quiet: bool, no_color: bool) -> None:
+    from kprof.reporters.capture_json import CaptureJsonReporter
+    from kprof.reporters.capture_text import CaptureTextReporter
+
+    if json is not None:
+        write_output(json, CaptureJsonReporter().render(capture, ended.status))
+        if json == "-":
+            return
+    console = terminal(no_color=no_color)
+    text = CaptureTextReporter(console.width, verbose).render(capture, quiet=quiet, ended=_words(ended))
+    print(text, end="")
+    if not capture.kernels:
+        message = "no process of the program compiled a Triton kernel"
+        hint = "Python that ignores PYTHONPATH (-I, -E) cannot be recorded; the program must use Triton"
+        raise KprofError(message, path=str(capture.path), hint=hint)

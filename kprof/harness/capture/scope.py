@@ -1,0 +1,84 @@
+"""Recording a part of a program: ``with kprof.capture(arch="gfx942", output="DIR"):``."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kprof.errors import KprofError
+from kprof.harness.capture.settings import VARIABLE, environment
+
+if TYPE_CHECKING:
+    from kprof.harness.capture.model import Capture
+
+
+@dataclass(frozen=True)
+class Recording:
+    """A capture that is being written.
+
+    Attributes:
+        path: its directory.
+    """
+
+    path: Path
+
+    def read(self) -> "Capture":
+        """What was recorded, once the recording has ended.
+
+        Raises:
+            KprofError: as :func:`kprof.harness.capture.read`.
+        """
+        from kprof.harness.capture.reader import read
+
+        return read(self.path)
+
+
+@contextmanager
+def capture(
+    arch: str = "gfx942",
+    output: str | Path = "kprof-capture",
+    *,
+    jobs: int = 0,
+    cache: bool = True,
+    force: bool = False,
+    execute: bool = True,
+) -> Iterator[Recording]:
+    """Record the Triton kernels that the code inside launches, and Python programs that it starts. See docs/capture.md.
+
+    Args:
+        arch: architecture or product to compile for.
+        output: the capture directory; made when it is not there.
+        jobs: compiles at a time, 0 for one a core.
+        cache: whether to serve repeated compiles from kprof's cache.
+        force: replace a capture that is there.
+        execute: where there is a ROCm device, let kernels run; else they are only compiled.
+
+    Raises:
+        KprofError: the architecture is not known, the directory is not usable, or something is being recorded already.
+    """
+    from kprof.harness.capture import command
+    from kprof.harness.capture.session import Session
+
+    if VARIABLE in os.environ:
+        raise KprofError("this process is being recorded already", hint="Leave out kprof.capture, or kprof capture.")
+    options = command.Options(arch, Path(output), jobs=jobs, use_cache=cache, force=force, execute=execute)
+    settings = command.prepare(options)
+    session = Session(settings)
+    before = {name: os.environ.get(name) for name in (VARIABLE, "PYTHONPATH")}
+    os.environ.update({name: environment(settings, os.environ)[name] for name in before})
+    session.start()
+    try:
+        yield Recording(Path(settings.folder))
+    except KeyboardInterrupt:
+        session.interrupted = True
+        raise
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+        session.finish()
+        command.clean(Path(settings.folder))

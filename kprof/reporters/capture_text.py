@@ -1,0 +1,184 @@
+"""A capture on the terminal: what was launched, what could not be compiled, what is not known; the verdict last."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from kprof.findings import Location
+from kprof.harness.capture.model import Capture, CapturedKernel
+
+_ROWS = 30
+_FAILURES = 10
+
+
+@dataclass
+class Row:
+    """One kernel function of a capture.
+
+    Attributes:
+        name: its name.
+        launches: how often it was launched.
+        specialisations: how many there are.
+        configs: of these, the configurations of autotuners.
+        failed: specialisations that were not compiled.
+        unlaunchable: those that compile and need more than the hardware has.
+        seconds: compile time, all together.
+    """
+
+    name: str
+    launches: int = 0
+    specialisations: int = 0
+    configs: int = 0
+    failed: list[CapturedKernel] = field(default_factory=list)
+    unlaunchable: list[CapturedKernel] = field(default_factory=list)
+    seconds: float = 0.0
+
+
+def rows(capture: Capture) -> list[Row]:
+    """The kernel functions of a capture, most launches first."""
+    found: dict[str, Row] = {}
+    for kernel in capture.kernels:
+        row = found.setdefault(kernel.name, Row(kernel.name))
+        row.launches += kernel.launches
+        row.specialisations += 1
+        row.configs += bool(kernel.configs)
+        row.seconds += (kernel.result.seconds or 0.0) if kernel.result is not None else 0.0
+        if not kernel.ok:
+            row.failed.append(kernel)
+        elif kernel.launch_problems:
+            row.unlaunchable.append(kernel)
+    return sorted(found.values(), key=lambda row: -row.launches)
+
+
+class CaptureTextReporter:
+    """Plain text.
+
+    Args:
+        width: columns.
+        verbose: 1 lists everything that is otherwise cut short.
+    """
+
+    def __init__(self, width: int = 110, verbose: int = 0) -> None:
+        self._width = width
+        self._verbose = verbose
+
+    def render(self, capture: Capture, *, quiet: bool = False, ended: str | None = None) -> str:
+        """The whole text.
+
+        Args:
+            capture: what was recorded.
+            quiet: only the verdict.
+            ended: how the program ended, when not well.
+        """
+        verdict = self._verdict(capture, ended)
+        if quiet:
+            return verdict + "\n"
+        found = rows(capture)
+        parts = [self._head(capture), *self._table(found), *self._failures(found), *self._unknown(capture)]
+        return "\n".join([*parts, *self._notes(capture), "", verdict]) + "\n"
+
+    def _head(self, capture: Capture) -> str:
+        versions = sorted({kernel.triton for kernel in capture.kernels})
+        how = "recorded while it ran" if capture.executed else "recorded, not run"
+        product = f" · {capture.head.product}" if capture.head.product else ""
+        return f"{capture.arch}{product}   Triton {', '.join(versions) or '-'}   {how}"
+
+    def _table(self, found: Sequence[Row]) -> list[str]:
+        if not found:
+            return []
+        shown = found if self._verbose else found[:_ROWS]
+        # The numbers take 58 columns; the name gets the rest.
+        width = max(20, min(max(len(row.name) for row in shown), self._width - 60))
+        lines = ["", f"  {'kernel':<{width}}  launches  specialised  autotuned  failed   compile"]
+        lines += [
+            f"  {_cut(row.name, width):<{width}}  {row.launches:>8,}  {row.specialisations:>11,}  "
+            f"{row.configs or '-':>9}  {len(row.failed) or '-':>6}  {row.seconds:>6.1f} s"
+            for row in shown
+        ]
+        if len(found) > len(shown):
+            lines.append(f"  ... and {len(found) - len(shown)} more; -v shows them")
+        return lines
+
+    def _failures(self, found: Sequence[Row]) -> list[str]:
+        lines = []
+        for title, groups in (
+            ("cannot tell: not compiled", [(k, k.error or "") for row in found for k in row.failed]),
+            (
+                "compiles, but cannot be launched",
+                [(k, "; ".join(map(str, k.launch_problems))) for row in found for k in row.unlaunchable],
+            ),
+        ):
+            if not groups:
+                continue
+            reasons: dict[tuple[str, str], list[CapturedKernel]] = {}
+            for kernel, why in groups:
+                reasons.setdefault((kernel.name, why), []).append(kernel)
+            lines += ["", f"{title}: {len(groups)}"]
+            shown = list(reasons.items())[: None if self._verbose else _FAILURES]
+            for (name, why), kernels in shown:
+                count = f" ({len(kernels)} alike)" if len(kernels) > 1 else ""
+                lines.append(f"  {name}{count}: {' '.join(why.split())}{_where(kernels[0])}")
+                hint = kernels[0].result.hint if kernels[0].result is not None else None
+                lines += [f"    {hint}"] if hint else []
+                lines += [f"    with {kernels[0].configs[0]}"] if kernels[0].configs else []
+            if len(reasons) > len(shown):
+                lines.append(f"  ... and {len(reasons) - len(shown)} more; -v shows them")
+        return lines
+
+    def _unknown(self, capture: Capture) -> list[str]:
+        """What a recording cannot know."""
+        if capture.executed:
+            return []
+        lines = []
+        tuned = sum(len(tuning.candidates) for tuning in capture.tunings)
+        if tuned:
+            lines.append(
+                f"autotuners: {len(capture.tunings):,} choices are not known; all {tuned:,} configurations were "
+                "compiled, and the first that can be launched stands for the choice"
+            )
+        if capture.reads_count:
+            places = list(dict.fromkeys(f"{what} at {_caller(site)}" for what, site in capture.reads))
+            shown = places if self._verbose else places[:3]
+            more = "" if len(shown) == len(places) else f", and {len(places) - len(shown)} more places"
+            lines.append(
+                f"values: kernels did not run, and the program looked at {capture.reads_count:,} values that they "
+                f"would have written, mostly zeros now: {', '.join(shown)}{more}"
+            )
+        return ["", *lines] if lines else []
+
+    def _notes(self, capture: Capture) -> list[str]:
+        return ["", *(f"note: {note}" for note in capture.notes)] if capture.notes else []
+
+    def _verdict(self, capture: Capture, ended: str | None) -> str:
+        failed = [kernel for kernel in capture.kernels if not kernel.ok]
+        cached = sum(1 for k in capture.kernels if k.result is not None and k.result.cached)
+        names = len({kernel.name for kernel in capture.kernels})
+        text = (
+            f"{_count(capture.launch_count, 'launch', 'launches')} of {_count(names, 'kernel')}, "
+            f"{_count(len(capture.kernels), 'specialisation')} compiled"
+        )
+        text += f" ({cached:,} from the cache)" if cached else ""
+        text += f", {len(failed):,} of them cannot be told" if failed else ""
+        text += f"; {ended}" if ended else ""
+        return f"{text}: {capture.path}"
+
+
+def _caller(site: Sequence[Location]) -> str:
+    own = (place for place in site if "site-packages" not in place.file and "dist-packages" not in place.file)
+    place = next(own, site[0] if site else None)
+    return str(place) if place is not None else "an unknown place"
+
+
+def _where(kernel: CapturedKernel) -> str:
+    if kernel.source is None:
+        return ""
+    place = kernel.result.place if kernel.result is not None else None
+    line = place.removeprefix("line ") if place and place.startswith("line ") else str(kernel.source.line)
+    return f"   {str(kernel.source).rsplit(':', 1)[0]}:{line}"
+
+
+def _count(number: int, word: str, plural: str | None = None) -> str:
+    return f"{number:,} {word if number == 1 else plural or word + 's'}"
+
+
+def _cut(text: str, width: int) -> str:
+    return text if len(text) <= width else text[: width - 1] + "…"
