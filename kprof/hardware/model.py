@@ -301,7 +301,7 @@ class Architecture:
         latencies: operation (``lds_permute``, ``dpp``) to ``(least, most)`` clocks.
         hazards: wait states that must lie between a matrix instruction and one that depends on it, beyond its passes.
         model: what the performance model takes beyond data sheets: ``branch``, ``lds_latency`` and ``lds_access`` in clocks; as a share
-            of the peak ``matrix_sustained``, and of L2's sustained bandwidth ``vector_memory_share`` and, of that,
+            of the peak ``matrix_sustained`` (of that ``matrix_large`` for instructions of 32 x 32), and of L2's sustained bandwidth ``vector_memory_share`` and, of that,
             ``streaming``. Absent: not known.
         products: name to product.
         llvm: the compiler's view.

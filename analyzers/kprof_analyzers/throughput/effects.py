@@ -18,6 +18,7 @@ class Effects:
         l2_traffic: tiles that run together share what they load; without it every load comes from memory.
         wave_quantisation: workgroups run in rounds; without it the grid is spread evenly.
         persistent: a grid that is smaller than the places on the GPU decides how many workgroups a CU has.
+        short_runs: rows of a tile that are shorter than a channel's interleave get less bandwidth.
         cache_modifiers: streaming loads (``nt``) get less bandwidth.
         matrix_power: the matrix units do not sustain their peak.
         launch_overhead: the time of an empty launch.
@@ -34,6 +35,7 @@ class Effects:
     l2_traffic: bool = True
     wave_quantisation: bool = True
     persistent: bool = True
+    short_runs: bool = True
     cache_modifiers: bool = True
     matrix_power: bool = True
     launch_overhead: bool = True

@@ -30,11 +30,11 @@ def explain(model: "Model", run: "Run", clocks: float, loops: list[LoopPredictio
     warps = model.facts.resources.num_warps
     if isinstance(warps, int) and warps < machine.simds:
         waves = max(1, -(-where.resident * warps // machine.simds))
-    matrix = matrix_clocks(model) * waves * max(rounds, 1.0)
-    shares = _at_least(shares, "matrix", min(1.0, matrix / clocks) if clocks else 0.0)
+    peak, sustained = (clocks * waves * max(rounds, 1.0) * _longest(model) for clocks in matrix_clocks(model))
+    shares = _at_least(shares, "matrix", min(1.0, peak / clocks) if clocks else 0.0)
     capped = clocks
-    if model.effects.matrix_power and machine.matrix_sustained < 1 and matrix:
-        capped = _soft_max(clocks, matrix / machine.matrix_sustained)
+    if model.effects.matrix_power and sustained > peak:
+        capped = _soft_max(clocks, sustained)
         shares = _grown(shares, "matrix", clocks, capped)
     memory = _memory_clocks(model)
     if memory > capped:
@@ -44,7 +44,7 @@ def explain(model: "Model", run: "Run", clocks: float, loops: list[LoopPredictio
     overhead = _overhead(model)
     shares = _grown(shares, "launch", us, us + overhead)
     us += overhead
-    light = max(matrix / max(rounds, 1e-9) * (where.total / (where.active * where.resident)), 0.0) / machine.clock_mhz
+    light = _speed_of_light(model)
     known = where.known and machine.product is not None
     unknown = any(not loop.trips_known for loop in loops)
     wide = _UNKNOWN if unknown else 1.0
@@ -68,6 +68,31 @@ def explain(model: "Model", run: "Run", clocks: float, loops: list[LoopPredictio
         assumptions=_assumptions(model, loops),
         notes=[],
     )
+
+
+def _longest(model: "Model") -> float:
+    """Work of the longest workgroup against the mean, where one round decides."""
+    where = model.where
+    if where.rounds + (1 if where.last else 0) > 1 or where.resident > 1:
+        return 1.0
+    tops = [max(t.each) / t.mean for t in model.trips.values() if t.each and t.mean]
+    return max(tops, default=1.0) if len(tops) == 1 else 1.0
+
+
+def _speed_of_light(model: "Model") -> float:
+    """Microseconds for the same work with every matrix unit at its peak, or every byte once at memory's peak."""
+    from kprof_analyzers.throughput.kernel import matrix_clocks
+
+    machine, where = model.machine, model.where
+    units = machine.units or 1
+    warps = model.facts.resources.num_warps
+    warps = warps if isinstance(warps, int) else 4
+    matrix = matrix_clocks(model)[0] * warps * where.total / (units * machine.simds) / machine.clock_mhz
+    level = machine.product.memory.get("hbm") if machine.product is not None else None
+    peak = level.bandwidth_gbs or level.sustained_gbs if level is not None else None
+    shared = model.sharing
+    once = min(shared.footprint if shared.footprint is not None else 0.0, shared.loaded * where.total)
+    return max(matrix, (once + shared.stored * where.total) / (peak * 1e3) if peak else 0.0)
 
 
 def _overhead(model: "Model") -> float:
@@ -167,27 +192,27 @@ def _loop(model: "Model", run: "Run", node: LoopNode, entries: float) -> LoopPre
     causes: dict[str, float] = defaultdict(float)
     lines: dict[str, float] = defaultdict(float)
     turns = run.result.turns.get(number)
-    own = [i for part in node.body if isinstance(part, range) for i in part]
     length = 0.0
     share = 0.0
     if turns is not None and turns.end:
         before = turns.middle or [0.0] * len(turns.end)
         done = max(1, run.turns[number] - run.turns[number] // 2)
         waves = len(turns.times)
-        for i in own:
-            at = CAUSE_COUNT * i
-            now, then = turns.end[at : at + CAUSE_COUNT], before[at : at + CAUSE_COUNT]
-            if now == then:
-                continue
-            frame = model.facts.program.instructions[i].user_frame
-            place = f"{frame.file.rpartition('/')[2]}:{frame.line}" if frame is not None else "?"
-            for cause, (end, start) in enumerate(zip(now, then, strict=True)):
-                causes[CAUSES[cause]] += (end - start) / done / waves
-            lines[place] += (sum(now) - sum(then)) / done / waves
+        for part in (part for part in node.body if isinstance(part, range)):
+            first, stop = CAUSE_COUNT * part.start, CAUSE_COUNT * part.stop
+            for cause, name in enumerate(CAUSES):
+                at = slice(first + cause, stop, CAUSE_COUNT)
+                causes[name] += (sum(turns.end[at]) - sum(before[at])) / done / waves
+            for i in part:
+                at = slice(CAUSE_COUNT * i, CAUSE_COUNT * (i + 1))
+                if clocks := sum(turns.end[at]) - sum(before[at]):
+                    frame = model.facts.program.instructions[i].user_frame
+                    place = f"{frame.file.rpartition('/')[2]}:{frame.line}" if frame is not None else "?"
+                    lines[place] += clocks / done / waves
         length = sum(causes.values())
         if len(turns.busy) > 1:
-            (first, matrix, _), (last, after, _) = turns.busy[0], turns.busy[-1]
-            share = min(1.0, (after - matrix) / (last - first)) if last > first else 0.0
+            (begun, matrix, _), (ended, after, _) = turns.busy[0], turns.busy[-1]
+            share = min(1.0, (after - matrix) / (ended - begun)) if ended > begun else 0.0
     return LoopPrediction(
         header=node.loop.header,
         trips=trips.mean,

@@ -130,7 +130,9 @@ def _traffic(
     for node in loops_of(nodes):
         mine = trips[node.loop.index]
         if mine.operation is not None:
-            evaluator.enter(mine.operation)
+            # Workgroups that began together go through their innermost loops together, from the first turn on.
+            innermost = not any(isinstance(part, LoopNode) for part in node.body)
+            evaluator.enter(mine.operation, first=innermost)
             times[mine.operation.index] = times.get(mine.operation.loop, 1.0) * mine.mean
     found = accesses(facts, evaluator, times)
     return found, sharing(found, machine.xcds, len(programs))
@@ -223,18 +225,25 @@ def _further(
     return total
 
 
-def matrix_clocks(model: Model) -> float:
-    """Clocks that one wavefront keeps the matrix unit, in the whole kernel."""
+def matrix_clocks(model: Model) -> tuple[float, float]:
+    """Clocks that one wavefront keeps the matrix unit in the whole kernel: at its peak, and at what power allows."""
     return _matrix(model, model.nodes, 1.0)
 
 
-def _matrix(model: Model, nodes: Sequence[Node], times: float) -> float:
-    total = 0.0
+def _matrix(model: Model, nodes: Sequence[Node], times: float) -> tuple[float, float]:
+    peak = sustained = 0.0
+    known, machine = model.facts.arch.matrix_instructions, model.machine
     for node in nodes:
         if isinstance(node, LoopNode):
-            total += _matrix(model, node.body, times * model.trips[node.loop.index].mean)
+            inner = _matrix(model, node.body, times * model.trips[node.loop.index].mean)
+            peak, sustained = peak + inner[0], sustained + inner[1]
             continue
         for i in node:
-            if model.facts.program.instructions[i].opcode.cls is InstructionClass.MATRIX:
-                total += times * model.code.ops[i][1]
-    return total
+            opcode = model.facts.program.instructions[i].opcode
+            if opcode.cls is InstructionClass.MATRIX:
+                clocks = times * model.code.ops[i][1]
+                shape = known.get(opcode.name)
+                large = machine.matrix_large if shape is not None and shape.m >= 32 else 1.0
+                peak += clocks
+                sustained += clocks / (machine.matrix_sustained * large)
+    return peak, sustained

@@ -36,6 +36,7 @@ class Machine:
         latency: level to clocks of a load that hits there.
         branch: clocks of a taken branch.
         matrix_sustained: share of the matrix units' peak that they sustain when all are busy.
+        matrix_large: share of that for instructions of 32 x 32, which draw more power.
         streaming: share of ``vector_bytes`` that loads with a streaming hint reach.
         assumptions: what was not known, one sentence each.
     """
@@ -58,6 +59,7 @@ class Machine:
     latency: dict[str, float]
     branch: int
     matrix_sustained: float
+    matrix_large: float
     streaming: float
     assumptions: tuple[str, ...]
 
@@ -112,6 +114,7 @@ def machine_of(arch: Architecture, product: Product | None, lanes: int, *, wgp: 
         latency={name: _latency(name, levels, clock, assumptions) for name in _LATENCY if name in levels},
         branch=int(figures.get("branch", 16 if cdna else 8)),
         matrix_sustained=figures.get("matrix_sustained", 1.0),
+        matrix_large=figures.get("matrix_large", 1.0),
         streaming=figures.get("streaming", 1.0),
         assumptions=tuple(assumptions),
     )

@@ -22,7 +22,7 @@ def ways_of(
         rate *= machine.streaming
     near = shared.beyond_l2 if effects.l2_traffic else 1.0
     far = shared.beyond_mall if effects.l2_traffic else 1.0
-    load = 1 / rate
+    load = shared.effort / rate if effects.short_runs else 1 / rate
     if "mall" in machine.level_bytes:
         load = max(load, near / (machine.level_bytes["mall"] * spare))
     if "hbm" in machine.level_bytes:

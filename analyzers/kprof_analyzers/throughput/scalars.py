@@ -107,6 +107,8 @@ class Evaluator:
         names = _POINTER.findall(function.text) if function is not None else []
         for place, name in enumerate(names):
             self._known[f"%{name}"] = (place + 1) * _LOWER_HALF
+        self._given = dict(self._known)
+        self._variables: dict[int, tuple[str, Value]] = {}
 
     def value(self, name: str, depth: int = 0) -> Value | None:
         """Value of a name as :meth:`Dataflow.inputs` gives it."""
@@ -118,32 +120,47 @@ class Evaluator:
         return found
 
     def trips(self, loop: Operation) -> Value | None:
-        """Turns of a ``scf.for``, each time that it is entered; loops around it are in their middle turn."""
-        if loop.index in self._turns:
-            return self._turns[loop.index]
-        self._turns[loop.index] = None
+        """Turns of a ``scf.for``, each time that it is entered; loops around it are in the turn last entered."""
+        if loop.index not in self._turns:
+            self._turns[loop.index] = None
+            self.inside(loop.loop)
+            bounds = self._bounds(loop)
+            if bounds is not None:
+                first, last, step = bounds
+                span = _map(operator.sub, last, first)
+                self._turns[loop.index] = _map(lambda s, by: max(0, -(-s // by)) if by else 0, span, step)
+        return self._turns[loop.index]
+
+    def enter(self, loop: Operation, *, first: bool = False) -> None:
+        """Set a loop's variable to its middle turn, or to its first; enter outer loops first."""
+        self.inside(loop.loop)
+        name, count, bounds = induction_variable(loop), self.trips(loop), self._bounds(loop)
+        if name is None or count is None or bounds is None:
+            return
+        start, _, step = bounds
+        value = start if first else _map(operator.add, start, _map(lambda n, by: n // 2 * by, count, step))
+        self._variables[loop.index] = name, value
+        self._known.setdefault(name, value)
+
+    def inside(self, loop: int | None) -> None:
+        """Go on in the body of a loop: loops one after the other may call their variables by the same name."""
+        wanted: dict[str, Value] = {}
+        around = loop
+        while around is not None:
+            if around in self._variables:
+                name, value = self._variables[around]
+                wanted.setdefault(name, value)
+            around = self.module.operations[around].loop
+        if any(self._known.get(name) is not value for name, value in wanted.items()):
+            self._known = {**self._given, **wanted}
+
+    def _bounds(self, loop: Operation) -> tuple[Value, Value, Value] | None:
+        """First value, end and step of a ``scf.for``."""
         bounds = [self.value(name) for name in self.flow.inputs(loop)[:3]]
-        if loop.name != "scf.for" or len(bounds) < 3 or any(b is None for b in bounds):
+        if loop.name != "scf.for" or len(bounds) < 3:
             return None
         first, last, step = bounds
-        assert first is not None
-        assert last is not None
-        assert step is not None
-        span = _map(operator.sub, last, first)
-        count = _map(lambda s, by: max(0, -(-s // by)) if by else 0, span, step)
-        self._turns[loop.index] = count
-        return count
-
-    def enter(self, loop: Operation) -> None:
-        """Set a loop's variable to its middle turn; enter outer loops first."""
-        name = induction_variable(loop)
-        count = self.trips(loop)
-        if name is None or count is None:
-            return
-        first, _, step = (self.value(n) for n in self.flow.inputs(loop)[:3])
-        assert first is not None
-        assert step is not None
-        self._known[name] = _map(operator.add, first, _map(lambda n, by: n // 2 * by, count, step))
+        return None if first is None or last is None or step is None else (first, last, step)
 
     def _read(self, name: str, depth: int) -> Value | None:
         op = self.flow.producer(name)

@@ -8,10 +8,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from kprof.analysis import KernelFacts
-from kprof.inputs.mlir import Operation
-from kprof_analyzers.memory.addressing import address, element_bytes, tile
+from kprof.inputs.mlir import Operation, Tensor
+from kprof_analyzers.memory.addressing import address, element_bytes, strides, tile
 from kprof_analyzers.memory.dataflow import flow_of, is_load
 from kprof_analyzers.throughput.scalars import Evaluator, Value
+
+# Bytes after which L2 goes on to its next channel.
+_INTERLEAVE = 256
+_SHORT = 0.5
+_MOST_EFFORT = 2.0
 
 STORES = ("tt.store", "amdg.buffer_store")
 
@@ -26,6 +31,7 @@ class Access:
         corners: address of the first element for each workgroup, in elements; ``None`` when not known.
         times: how often a workgroup does it in all.
         live: which workgroups do it at all; ``None``: all.
+        run: bytes that lie side by side in memory; ``None`` when not known.
     """
 
     operation: Operation
@@ -33,6 +39,7 @@ class Access:
     corners: Value | None
     times: float
     live: tuple[bool, ...] | None = None
+    run: int | None = None
 
 
 @dataclass(frozen=True)
@@ -45,6 +52,7 @@ class Sharing:
         loaded: bytes that one workgroup loads.
         stored: bytes that one workgroup stores.
         footprint: different bytes that the whole launch loads, as far as known.
+        effort: how much more work short runs make for the memory system than long ones, 1 or more.
         known: whether the tiles' addresses were known.
     """
 
@@ -54,6 +62,7 @@ class Sharing:
     stored: float
     footprint: float | None
     known: bool
+    effort: float = 1.0
 
 
 def accesses(facts: KernelFacts, evaluator: Evaluator, times: Mapping[int | None, float]) -> list[Access]:
@@ -73,8 +82,21 @@ def accesses(facts: KernelFacts, evaluator: Evaluator, times: Mapping[int | None
         if shape is None or size is None:
             continue
         live = _live(evaluator, op)
-        found.append(Access(op, shape.elements * size, _corner(evaluator, op), times.get(op.loop, 1.0), live))
+        evaluator.inside(op.loop)
+        corner = _corner(evaluator, op)
+        found.append(Access(op, shape.elements * size, corner, times.get(op.loop, 1.0), live, _run(op, shape, size)))
     return found
+
+
+def _run(op: Operation, shape: Tensor, size: int) -> int | None:
+    """Bytes side by side: the tile's extent along the axis whose step is one element."""
+    steps = strides(op)
+    if steps is None:
+        return None
+    unit = [axis for axis, step in steps.items() if step is not None and step.factor == 1 and not step.symbols]
+    if not unit:
+        return size if any(step is not None for step in steps.values()) else None
+    return max(shape.shape[axis] for axis in unit if axis < len(shape.shape)) * size
 
 
 def _live(evaluator: Evaluator, op: Operation) -> tuple[bool, ...] | None:
@@ -124,7 +146,13 @@ def sharing(found: Sequence[Access], xcds: int, together: int) -> Sharing:
         near += part * one
         far += part * all_
         weight += part
-    return Sharing(near / weight, far / weight, loaded, stored, None, known=len(known) == len(loads))
+    effort = sum(_effort(a.run) * a.tile_bytes * a.times for a in loads) / loaded
+    return Sharing(near / weight, far / weight, loaded, stored, None, known=len(known) == len(loads), effort=effort)
+
+
+def _effort(run: int | None) -> float:
+    """Work for a run of bytes against one that fills the channel that it falls into."""
+    return 1.0 if run is None else min(_MOST_EFFORT, 1 + _SHORT * max(0.0, _INTERLEAVE / run - 1))
 
 
 def _unique(corners: Value, xcds: int, together: int, live: tuple[bool, ...] | None) -> tuple[float, float]:
