@@ -113,6 +113,8 @@ class Queue:
 
     def _combinations(self, pruned: Pruned) -> int:
         knobs = self._space.knobs
+        if not all(knobs.values()):
+            return 0
         outer_names = decisive(self._ask, knobs, self._base) | set(_costly(knobs))
         check_questions(knobs, outer_names)
         inner = {name: values for name, values in knobs.items() if name not in outer_names}

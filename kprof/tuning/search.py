@@ -174,8 +174,6 @@ class Search:
             from dataclasses import replace
 
             space = replace(space, knobs=legal_values(space.knobs, arch, shape, self._pruned))
-            if not space.size:
-                self._pruned.reasons.setdefault("no value of a knob is left", 0)
         estimate = Estimate(arch, subject.product, shape, subject.element_bytes(problem))
         return Queue(space, base, ask, estimate.cost, self._pruned)
 

@@ -1,0 +1,220 @@
+"""The search with an executor that answers at once: order, ends, resuming, counting."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kprof.errors import KprofError
+
+pytestmark = pytest.mark.triton
+
+SHAPE = {"M": 512, "N": 512, "K": 512}
+KNOBS = {"BLOCK_M": (32, 64, 128), "BLOCK_N": (64, 128), "BLOCK_K": (32, 64), "SPLIT_K": (1, 2), "kpack": (1, 2)}
+
+
+def make(
+    tmp_path: Path,
+    executor: Any,
+    knobs: Mapping[str, Any] = KNOBS,
+    shapes: tuple[Mapping[str, Any], ...] = (SHAPE,),
+    **settings: Any,
+) -> Any:
+    """A search over gemm."""
+    from kprof.hardware.machine import find_product, load
+    from kprof.kernel_library import load as load_kernel
+    from kprof.tuning.journal import Journal
+    from kprof.tuning.problems import problems
+    from kprof.tuning.search import Search
+    from kprof.tuning.space import Space
+    from kprof.tuning.subject import KernelSubject
+    from kprof.tuning.work import Judge
+
+    arch = settings.pop("arch", "gfx942")
+    kernel = load_kernel("gemm")
+    subject = KernelSubject(kernel, load(arch), find_product("MI300X"), tuple(problems(kernel, arch, shapes)))
+    space = Space("a test", dict(knobs))
+    journal = Journal(tmp_path / "search.jsonl")
+    return Search(subject, space, judge=Judge("none:none", "1"), executor=executor, journal=journal, **settings)
+
+
+def by_tile(config: Mapping[str, Any]) -> float:
+    """128 x 128 is the fastest; the reduction takes 5."""
+    if config["launch"] == "gemm::reduce":
+        return 5.0
+    return 1000 - config["BLOCK_M"] - config["BLOCK_N"] - config["BLOCK_K"] / 8 - config.get("kpack", 1)
+
+
+def test_finds_the_best_and_counts(tmp_path: Path, fake: Callable[..., Any]) -> None:
+    """All legal configurations are answered; split-K pays for its reduction."""
+    found = make(tmp_path, fake(by_tile)).run()
+
+    best = found.ranked[0][0]
+    assert (best.config["BLOCK_M"], best.config["BLOCK_N"], best.config["BLOCK_K"]) == (128, 128, 64)
+    assert best.config["SPLIT_K"] == 1
+    assert found.looked_at == found.legal == 48
+    assert sum(len(r) for r in found.ranked) == 48
+    split = next(one for one in found.ranked[0] if one.config["SPLIT_K"] == 2)
+    assert split.parts == {"gemm::reduce": 5.0}
+    assert found.ended == "complete"
+    assert found.own[0] is not None
+
+
+def test_the_reduction_is_compiled_once(tmp_path: Path, fake: Callable[..., Any]) -> None:
+    """Configurations share the compiles that are the same."""
+    executor = fake(by_tile)
+    make(tmp_path, executor).run()
+
+    assert len(executor.done) == len(set(executor.done))
+    assert len(executor.done) == 48 + 1 + 1, "48 kernels, the kernel's own configuration, one reduction"
+
+
+def test_goes_on_where_it_stopped(tmp_path: Path, fake: Callable[..., Any]) -> None:
+    """Ctrl-C shows what is known; a second run asks for the rest only, and the end is the same."""
+    asked = 0
+
+    def interrupted(config: Mapping[str, Any]) -> Any:
+        nonlocal asked
+        asked += 1
+        return KeyboardInterrupt() if asked > 20 else by_tile(config)
+
+    first = fake(interrupted)
+    stopped = make(tmp_path, first).run()
+    second = fake(by_tile)
+    found = make(tmp_path, second).run()
+
+    assert stopped.ended == "interrupted"
+    assert 0 < stopped.looked_at < 48
+    assert stopped.ranked[0]
+    assert set(first.done[:20]).isdisjoint(second.done)
+    assert found.looked_at == 48
+    assert found.resumed == stopped.looked_at
+    assert found.ranked[0][0].config == make(tmp_path / "other", fake(by_tile)).run().ranked[0][0].config
+
+
+def test_the_budget_ends_it(tmp_path: Path, fake: Callable[..., Any]) -> None:
+    """No task is begun after the budget; what came before is shown."""
+    import time
+
+    def slow(config: Mapping[str, Any]) -> float:
+        time.sleep(0.02)
+        return by_tile(config)
+
+    found = make(tmp_path, fake(slow), budget=0.2).run()
+
+    assert found.ended == "budget"
+    assert 1 <= found.looked_at < 40
+    assert found.seconds < 2
+
+
+def test_failures_are_counted_by_reason(tmp_path: Path, fake: Callable[..., Any]) -> None:
+    """Crashes, LDS, the compiler's no: each is a reason, and none ends the search."""
+    from kprof.tuning.work import Answer
+
+    def rule(config: Mapping[str, Any]) -> Any:
+        if config["launch"] != "gemm":
+            return 1.0
+        if config["BLOCK_M"] == 32:
+            return Answer("", "crashed", reason="crashed: signal 6 (SIGABRT) while making llir")
+        if config["BLOCK_N"] == 64:
+            return Answer("", "unlaunchable", reason="needs 90,000 bytes of LDS, a workgroup can have 65,536")
+        if config["BLOCK_K"] == 32:
+            return Answer("", "failed", reason="does not compile: shape 64 is wrong")
+        return by_tile(config)
+
+    found = make(tmp_path, fake(rule)).run()
+
+    assert found.failed == {
+        "crashed: signal 6 (SIGABRT)": 16,
+        "out of LDS": 16,
+        "does not compile: shape … is wrong": 8,
+    }
+    assert len(found.ranked[0]) == 8
+    assert found.looked_at == 48
+
+
+def test_one_program_is_shown_once(tmp_path: Path, fake: Callable[..., Any]) -> None:
+    """Configurations with the same code and time are one row with the others as alike."""
+    from kprof.tuning.work import Answer
+
+    def rule(config: Mapping[str, Any]) -> Any:
+        time = 900.0 - config.get("BLOCK_M", 0)
+        return Answer("", "ok", isa=f"{config['BLOCK_M']}", time_us=time, low_us=time, high_us=time, bound="matrix")
+
+    found = make(tmp_path, fake(rule), {**KNOBS, "SPLIT_K": (1,)}).run()
+
+    assert [one.config["BLOCK_M"] for one in found.ranked[0]] == [128, 64, 32]
+    assert [len(one.alike) for one in found.ranked[0]] == [7, 7, 7]
+    assert found.duplicates == 21
+
+
+def test_several_problems_share_a_search(tmp_path: Path, fake: Callable[..., Any]) -> None:
+    """Each gets its ranking; a tile larger than the problem is not tried where a smaller one covers it."""
+    shapes = (SHAPE, {"M": 16, "N": 512, "K": 512})
+    found = make(tmp_path, fake(by_tile), shapes=shapes).run()
+
+    assert {one.config["BLOCK_M"] for one in found.ranked[0]} == {32, 64, 128}
+    assert {one.config["BLOCK_M"] for one in found.ranked[1]} == {32}
+    assert found.pruned["BLOCK_M is larger than the problem, and a smaller value covers it"] == 32
+
+
+@pytest.mark.parametrize(
+    ("knobs", "arch", "message"),
+    [
+        ({"num_warps": (3, 64)}, "gfx942", "none of the 2 configurations of a test is legal"),
+        ({"matrix_instr_nonkdim": (8,)}, "gfx942", "there is no matrix instruction of 8 x 8"),
+        ({"BLOCK_M": (8,), "BLOCK_N": (8,)}, "gfx942", "the kernel: tl.dot needs tiles of at least N"),
+        ({"kpack": (2,)}, "gfx950", "kpack is 1 on gfx950"),
+    ],
+)
+def test_nothing_legal(
+    tmp_path: Path, fake: Callable[..., Any], knobs: Mapping[str, Any], arch: str, message: str
+) -> None:
+    """A space without a legal configuration is told with the reasons, before anything is compiled."""
+    executor = fake(by_tile)
+
+    with pytest.raises(KprofError, match=message):
+        make(tmp_path, executor, knobs, arch=arch).run()
+    assert executor.done == []
+
+
+def test_progress_adds_up(tmp_path: Path, fake: Callable[..., Any]) -> None:
+    """Done never passes the total, the rate and the time left are there."""
+    from kprof.cli._tune_progress import line
+
+    seen: list[tuple[int, int]] = []
+    lines: list[str] = []
+
+    def note(progress: Any) -> None:
+        seen.append((progress.done, progress.total))
+        lines.append(line(progress))
+
+    make(tmp_path, fake(by_tile), budget=500.0, report=note).run()
+
+    assert [done for done, _ in seen] == list(range(1, 49))
+    assert all(done <= total for done, total in seen)
+    assert "48 of 48" in lines[-1]
+    assert "compiles/s" in lines[-1]
+    assert "left" in lines[-1]
+    assert "best 735 us" in lines[-1]
+
+
+def test_the_whole_gemm_space_is_counted_quickly(tmp_path: Path, fake: Callable[..., Any]) -> None:
+    """900,000 combinations are counted without looking at each, and the first ones are sensible."""
+    from kprof.kernel_library import load
+
+    asked = 0
+
+    def rule(config: Mapping[str, Any]) -> Any:
+        nonlocal asked
+        asked += 1
+        return KeyboardInterrupt() if asked > 30 else by_tile(config)
+
+    space = {name: tuple(values) for name, values in load("gemm").space.items()}
+    executor = fake(rule)
+    found = make(tmp_path, executor, space, ({"M": 8192, "N": 8192, "K": 8192},)).run()
+
+    assert found.legal + sum(found.pruned.values()) == 900_000
+    assert max(one.config["BLOCK_M"] for one in found.ranked[0]) == 256
+    assert all(one.config["BLOCK_M"] * one.config["BLOCK_N"] >= 128 * 64 for one in found.ranked[0][:5])
