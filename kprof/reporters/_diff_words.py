@@ -128,9 +128,9 @@ def since(diff: Diff, kernel: KernelDiff) -> str:
         return kernel.status
     first = first_worse_step(kernel)
     if kernel.status in {"worse", "mixed"} and first is not None:
-        return f"{kernel.status}; first from {diff.sides[first.old].label} to {diff.sides[first.new].label}"
+        return f"{kernel.status}; first {diff.sides[first.old].label} → {diff.sides[first.new].label}"
     first = next((s for s in kernel.steps if s.changes), step)
-    return f"{kernel.status}; first differs from {diff.sides[first.old].label} to {diff.sides[first.new].label}"
+    return f"{kernel.status}; first differs {diff.sides[first.old].label} → {diff.sides[first.new].label}"
 
 
 def trial_rows(diff: Diff, kernel: KernelDiff, found: Explanation) -> list[tuple[str, list[float | None], str]]:

@@ -154,7 +154,7 @@ def test_one_narrow_load_among_many_is_no_news(made) -> None:
 
 def test_narrower_stores_behind_the_loop_are_told(made) -> None:
     new = made.kernel(instructions={"v_add_f32": 50, "global_store_short": 32, "s_endpgm": 1})
-    assert [c.metric for c in compare(made.kernel(), new, LIMITS) if c.effect == "worse"][0] == "width:global store"
+    assert next(c.metric for c in compare(made.kernel(), new, LIMITS) if c.effect == "worse") == "width:global store"
 
 
 def test_an_unrolled_loop_is_no_worse_for_doing_twice_the_work(made) -> None:
