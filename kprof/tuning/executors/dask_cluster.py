@@ -2,7 +2,9 @@
 
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from importlib import import_module
+from queue import Empty, SimpleQueue
 from typing import Any
 
 import msgspec
@@ -84,6 +86,7 @@ class DaskExecutor:
 
     def _run(self, client: Any, tasks: Iterator[Task], running: dict[Any, Task]) -> Iterator[Answer]:
         given, more, seen = 0, True, time.monotonic()
+        finished: SimpleQueue[Any] = SimpleQueue()
         while True:
             threads = sum(client.nthreads().values()) if client.status == "running" else 0
             self._threads = max(self._threads, threads)
@@ -92,11 +95,13 @@ class DaskExecutor:
                 task = next(tasks, None)
                 more = task is not None
                 if task is not None:
-                    running[self._submit(client, task, given)] = task
+                    future = self._submit(client, task, given)
+                    running[future] = task
+                    future.add_done_callback(finished.put)
                     given += 1
             if not running:
                 return
-            yield from self._collect(client, running)
+            yield from self._collect(finished, running)
             if time.monotonic() - seen > self._patience:
                 raise KprofError(f"the cluster at {self._address} has had no worker for {self._patience:.0f} s")
 
@@ -115,18 +120,13 @@ class DaskExecutor:
         }
         return client.submit(run_task, payload, key=f"kprof-{task.key}", pure=False, priority=-number)
 
-    def _collect(self, client: Any, running: dict[Any, Task]) -> Iterator[Answer]:
-        distributed: Any = import_module("distributed")
-        try:
-            finished = distributed.wait(list(running), timeout=_POLL_SECONDS, return_when="FIRST_COMPLETED").done
-        except TimeoutError:
-            finished = {future for future in running if future.status != "pending"}
-        for future in finished:
-            task = running.pop(future)
-            yield self._answer(client, future, task)
+    def _collect(self, finished: "SimpleQueue[Any]", running: dict[Any, Task]) -> Iterator[Answer]:
+        with suppress(Empty):
+            future = finished.get(timeout=_POLL_SECONDS)
+            yield self._answer(future, running.pop(future))
             future.release()
 
-    def _answer(self, client: Any, future: Any, task: Task) -> Answer:
+    def _answer(self, future: Any, task: Task) -> Answer:
         if future.status == "finished":
             return msgspec.convert(future.result(), Answer)
         if future.status == "error":
@@ -136,5 +136,4 @@ class DaskExecutor:
             if type(error).__name__ == "KilledWorker":
                 return Answer(task.key, "lost", reason="lost: every worker that had it died")
             return Answer(task.key, "lost", reason=f"lost: {type(error).__name__}: {error}")
-        del client
         raise KprofError(f"the scheduler at {self._address} is gone; what was found so far is kept")

@@ -95,6 +95,7 @@ def lines(path: Path) -> Iterator[Any]:
         yield from map(json.loads, path.read_text().splitlines())
 
 
+@pytest.mark.slow
 def test_killed_and_interrupted_searches_go_on(stub_judge: Any, tmp_path: Path) -> None:
     """After kill -9, then Ctrl-C, then a run to the end: every configuration was judged, none twice."""
     journal, log = tmp_path / "search.jsonl", tmp_path / "log"

@@ -1,0 +1,133 @@
+"""A real Dask cluster of two worker processes, one of which is killed half-way."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kprof.errors import KprofError
+from kprof.tuning.work import Judge
+
+distributed = pytest.importorskip("distributed", reason="Dask is not installed")
+
+pytestmark = pytest.mark.triton
+
+START = "from distributed.cli.dask_{what} import main; main()"
+
+
+def process(what: str, *arguments: str, environment: dict[str, str]) -> subprocess.Popen[bytes]:
+    """A Dask scheduler or worker."""
+    return subprocess.Popen(
+        [sys.executable, "-W", "ignore", "-c", START.format(what=what), *arguments],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, **environment},
+    )
+
+
+@pytest.fixture
+def cluster(stub_judge: Any, tmp_path: Path) -> Iterator[tuple[str, list[subprocess.Popen[bytes]], Path]]:
+    """A scheduler's address, its two workers, and the file in which compiles are noted."""
+    del stub_judge
+    log, place = tmp_path / "log", tmp_path / "scheduler.json"
+    environment = {
+        "PYTHONPATH": os.pathsep.join(p for p in sys.path if p),
+        "STUB_JUDGE_LOG": str(log),
+        "STUB_JUDGE_WAIT": "0.3",
+        "DASK_DISTRIBUTED__ADMIN__LARGE_GRAPH_WARNING_THRESHOLD": "1GB",
+    }
+    common = ["--scheduler-file", str(place), "--no-dashboard"]
+    running = [process("scheduler", "--host", "127.0.0.1", "--port", "0", *common, environment=environment)]
+    options = ["--nthreads", "1", "--no-nanny", "--local-directory", str(tmp_path), "--memory-limit", "0"]
+    running += [process("worker", *options, *common, environment=environment) for _ in range(2)]
+    deadline = time.monotonic() + 60
+    while not place.exists() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    address = json.loads(place.read_text())["address"]
+    yield address, running[1:], log
+    for one in reversed(running):
+        one.kill()
+        one.wait()
+
+
+def search(address: str, judge: Any, journal: Path, report: Callable[[Any], None] | None = None) -> Any:
+    """Sixteen configurations of a copy kernel on the cluster."""
+    from kprof.hardware.machine import load
+    from kprof.kernel_library import load as load_kernel
+    from kprof.tuning.executors.dask_cluster import DaskExecutor
+    from kprof.tuning.journal import Journal
+    from kprof.tuning.problems import problems
+    from kprof.tuning.search import Search
+    from kprof.tuning.space import Space
+    from kprof.tuning.subject import KernelSubject
+
+    kernel = load_kernel("memory_copy")
+    subject = KernelSubject(kernel, load("gfx942"), None, tuple(problems(kernel, "gfx942", [])))
+    space = Space("a test", {"num_warps": (1, 2, 4, 8), "waves_per_eu": (0, 1, 2, 3)})
+    executor = DaskExecutor(judge, address, files=lambda: dict(subject.dependencies()))
+    return Search(subject, space, judge=judge, executor=executor, journal=Journal(journal), report=report).run()
+
+
+@pytest.mark.slow
+def test_one_worker_is_killed(cluster: Any, stub_judge: Any, tmp_path: Path) -> None:
+    """Nothing is lost and nothing is done twice, but for what the dead worker had in work."""
+    address, workers, log = cluster
+    journal = tmp_path / "search.jsonl"
+    killed: list[int] = []
+
+    def report(progress: Any) -> None:
+        if progress.compiled >= 6 and not killed:
+            killed.append(progress.compiled)
+            workers[0].send_signal(signal.SIGKILL)
+
+    found = search(address, stub_judge, journal, report)
+
+    assert killed
+    assert found.ended == "complete"
+    assert found.looked_at == 16
+    assert not found.failed
+    entries = [json.loads(line)["key"] for line in journal.read_text().splitlines()]
+    assert len(entries) == len(set(entries))
+    done = Counter(json.loads(line)[0] for line in log.read_text().splitlines())
+    again = {label: times for label, times in done.items() if times > 1}
+    assert len(again) <= 3, f"only what the dead worker had, and had not handed over: {again}"
+    assert len({json.loads(line)[1] for line in log.read_text().splitlines()}) == 2, "both workers had a share"
+
+
+@pytest.mark.slow
+def test_answers_are_those_of_this_machine(cluster: Any, stub_judge: Any, tmp_path: Path) -> None:
+    """The cluster finds what local processes find."""
+    from kprof.tuning.executors import dask_worker
+
+    found = search(cluster[0], stub_judge, tmp_path / "search.jsonl")
+
+    assert len(found.ranked[0]) + found.duplicates == 16
+    assert found.ranked[0][0].time_us <= found.ranked[0][-1].time_us
+    other = {"triton": "0.1", "files": {}, "key": "x"}
+    with pytest.raises(KprofError, match=r"a worker has Triton .*, the search is made with 0.1"):
+        dask_worker.run_task(other)
+    from kprof.harness.triton_versions import installed
+
+    with pytest.raises(KprofError, match=r"does not see the same /nowhere\.py"):
+        dask_worker.run_task({**other, "triton": installed().version, "files": {"/nowhere.py": "0"}})
+
+
+def test_no_scheduler_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An address without a scheduler, and one that is none, are told at once."""
+    from kprof.tuning.executors import dask_cluster
+
+    monkeypatch.setattr(dask_cluster, "CONNECT_SECONDS", 1)
+    judge = Judge("none:none", "1")
+
+    with pytest.raises(KprofError, match="takes an address such as tcp://host:8786"):
+        dask_cluster.DaskExecutor(judge, "host:8786")
+    with pytest.raises(KprofError, match=r"no Dask scheduler answers at tcp://127\.0\.0\.1:9"):
+        list(dask_cluster.DaskExecutor(judge, "tcp://127.0.0.1:9").run(iter(())))
