@@ -82,7 +82,7 @@ def compare(folder: Path = SAMPLE, product: str = "MI355X", warps: int = 8) -> C
         loops=(),
         product=machine,
     )
-    effects = Effects(vector_memory=False)
+    effects = Effects(vector_memory=False, matrix_power=False)
     model = build(facts, effects)
     run = simulate(model, 1)
     number = next(n.loop.index for n in loops_of(model.nodes) if loop[0] is issued[n.loop.instructions[0]])

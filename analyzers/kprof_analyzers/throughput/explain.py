@@ -11,7 +11,6 @@ from kprof_analyzers.throughput.simulate import CAUSE_COUNT, CAUSES
 if TYPE_CHECKING:
     from kprof_analyzers.throughput.kernel import Model, Run
 
-_POWER = 8.0
 # Measured over predicted time of nine in ten.
 _LOW, _HIGH = 0.6, 1.7
 _UNKNOWN = 3.0
@@ -26,16 +25,9 @@ def explain(model: "Model", run: "Run", clocks: float, loops: list[LoopPredictio
     spent = _causes(model, run)
     whole = sum(spent.values()) or 1.0
     shares = {cause: value / whole for cause, value in spent.items() if value > 0}
-    waves = model.waves * where.resident
-    warps = model.facts.resources.num_warps
-    if isinstance(warps, int) and warps < machine.simds:
-        waves = max(1, -(-where.resident * warps // machine.simds))
-    peak, sustained = (clocks * waves * max(rounds, 1.0) * _longest(model) for clocks in matrix_clocks(model))
+    peak = matrix_clocks(model)[0] * run.waves * rounds
     shares = _at_least(shares, "matrix", min(1.0, peak / clocks) if clocks else 0.0)
     capped = clocks
-    if model.effects.matrix_power and sustained > peak:
-        capped = _soft_max(clocks, sustained)
-        shares = _grown(shares, "matrix", clocks, capped)
     memory = _memory_clocks(model)
     if memory > capped:
         shares = _grown(shares, "memory bandwidth", capped, memory)
@@ -62,21 +54,12 @@ def explain(model: "Model", run: "Run", clocks: float, loops: list[LoopPredictio
         traffic=_bytes(model),
         workgroups=where.total if where.known else None,
         workgroups_per_cu=where.resident,
-        waves_per_simd=waves,
+        waves_per_simd=run.waves,
         rounds=rounds,
         clock_mhz=machine.clock_mhz,
         assumptions=_assumptions(model, loops),
         notes=[],
     )
-
-
-def _longest(model: "Model") -> float:
-    """Work of the longest workgroup against the mean, where one round decides."""
-    where = model.where
-    if where.rounds + (1 if where.last else 0) > 1 or where.resident > 1:
-        return 1.0
-    tops = [max(t.each) / t.mean for t in model.trips.values() if t.each and t.mean]
-    return max(tops, default=1.0) if len(tops) == 1 else 1.0
 
 
 def _speed_of_light(model: "Model") -> float:
@@ -100,11 +83,6 @@ def _overhead(model: "Model") -> float:
     if not model.effects.launch_overhead or product is None or product.launch_overhead_ns is None:
         return 0.0
     return product.launch_overhead_ns / 1e3
-
-
-def _soft_max(one: float, other: float) -> float:
-    top = max(one, other)
-    return top * ((one / top) ** _POWER + (other / top) ** _POWER) ** (1 / _POWER) if top else 0.0
 
 
 def _at_least(shares: dict[str, float], cause: str, least: float) -> dict[str, float]:
@@ -166,7 +144,20 @@ def _causes(model: "Model", run: "Run") -> dict[str, float]:
             totals[cause] += factor * sum(
                 spent[CAUSE_COUNT * part.start + cause : CAUSE_COUNT * part.stop : CAUSE_COUNT]
             )
+    for node, times in _loops_of(model, model.nodes, 1.0):
+        # What the power limit adds to each turn.
+        loop = node.loop.index
+        totals[CAUSES.index("matrix")] += times * run.waves * (run.powered.get(loop, 0.0) - run.length.get(loop, 0.0))
     return dict(zip(CAUSES, totals, strict=True))
+
+
+def _loops_of(model: "Model", nodes: Sequence[Node], entries: float) -> Iterator[tuple[LoopNode, float]]:
+    """Every loop with the turns of a wavefront in all."""
+    for node in nodes:
+        if isinstance(node, LoopNode):
+            turns = entries * model.trips[node.loop.index].mean
+            yield node, turns
+            yield from _loops_of(model, node.body, turns)
 
 
 def loop_predictions(model: "Model", run: "Run") -> list[LoopPrediction]:
@@ -209,6 +200,8 @@ def _loop(model: "Model", run: "Run", node: LoopNode, entries: float) -> LoopPre
                     frame = model.facts.program.instructions[i].user_frame
                     place = f"{frame.file.rpartition('/')[2]}:{frame.line}" if frame is not None else "?"
                     lines[place] += clocks / done / waves
+        if number in run.powered:
+            causes["matrix"] += run.powered[number] - run.length[number]
         length = sum(causes.values())
         if len(turns.busy) > 1:
             (begun, matrix, _), (ended, after, _) = turns.busy[0], turns.busy[-1]
@@ -218,7 +211,7 @@ def _loop(model: "Model", run: "Run", node: LoopNode, entries: float) -> LoopPre
         trips=trips.mean,
         trips_known=trips.known,
         trips_from=trips.source,
-        cycles_per_turn=run.length.get(number, length)
+        cycles_per_turn=run.powered.get(number, length)
         if not any(isinstance(n, LoopNode) for n in node.body)
         else length,
         lines=facts.lines if facts is not None else {},

@@ -24,6 +24,7 @@ _ALL = Effects()
 _STEPS = 9000
 _MOST_TURNS = 8
 _FEWEST_TURNS = 4
+_SHARPNESS = 8.0
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,8 @@ class Run:
         longest: the same for the workgroup with most turns.
         turns: simulated turns of each loop.
         length: loop to the clocks of one turn in the steady state, as simulated.
+        powered: the same at the clock that the matrix units' power allows.
+        waves: wavefronts on the SIMD.
         steady: loops whose turns had become equally long.
     """
 
@@ -62,6 +65,8 @@ class Run:
     longest: float
     turns: Mapping[int, int]
     length: Mapping[int, float]
+    powered: Mapping[int, float]
+    waves: int
     steady: frozenset[int]
 
 
@@ -170,11 +175,28 @@ def simulate(model: Model, groups: int, engine: Callable[..., Simulator] = Simul
         length[loop], is_steady = _steady(times)
         if is_steady:
             steady.add(loop)
-    clocks = result.clocks + _further(model.nodes, model.trips, turns, length, None)
-    count = max((len(t.each) for t in model.trips.values()), default=0)
-    each = (result.clocks + _further(model.nodes, model.trips, turns, length, n) for n in range(count))
-    longest = max(each, default=clocks)
-    return Run(result, clocks, max(longest, clocks), turns, length, frozenset(steady))
+    powered = dict(length)
+    if model.effects.matrix_power:
+        for node in loops_of(model.nodes):
+            number = node.loop.index
+            limit = groups * waves * _matrix(model, [p for p in node.body if isinstance(p, range)], 1.0)[1]
+            if length.get(number) and limit:
+                powered[number] = soft_max(length[number], limit)
+    each = [_whole(model.nodes, model.trips, turns, length, powered, n) for n in range(-1, _workgroups(model))]
+    clocks = result.clocks + each[0]
+    longest = result.clocks + max(each)
+    return Run(result, clocks, longest, turns, length, powered, groups * waves, frozenset(steady))
+
+
+def _workgroups(model: Model) -> int:
+    """Workgroups whose turns are known one by one."""
+    return max((len(t.each) for t in model.trips.values()), default=0)
+
+
+def soft_max(one: float, other: float) -> float:
+    """The larger of two, a little more where they are close."""
+    top = max(one, other)
+    return top * ((one / top) ** _SHARPNESS + (other / top) ** _SHARPNESS) ** (1 / _SHARPNESS) if top else 0.0
 
 
 def _turns(model: Model, waves: int) -> dict[int, int]:
@@ -207,21 +229,23 @@ def _steady(times: Sequence[Sequence[float]]) -> tuple[float, bool]:
     return mean, abs(last - before) <= 0.05 * max(last, before)
 
 
-def _further(
+def _whole(
     nodes: Sequence[Node],
     trips: Mapping[int, Trips],
     turns: Mapping[int, int],
     length: Mapping[int, float],
-    number: int | None,
+    powered: Mapping[int, float],
+    number: int,
 ) -> float:
-    """Clocks of the turns that were not simulated, for one of the sampled workgroups or their mean."""
+    """Clocks of all turns beyond those that were simulated, for one of the workgroups or (-1) their mean."""
     total = 0.0
     for node in nodes:
         if isinstance(node, LoopNode) and turns[node.loop.index]:
-            inside = _further(node.body, trips, turns, length, number)
-            done, mine = turns[node.loop.index], trips[node.loop.index]
-            wanted = mine.mean if number is None or not mine.each else mine.each[number]
-            total += (wanted - done) * (length.get(node.loop.index, 0.0) + inside) + done * inside
+            loop = node.loop.index
+            inside = _whole(node.body, trips, turns, length, powered, number)
+            mine = trips[loop]
+            wanted = mine.mean if number < 0 or not mine.each else mine.each[number]
+            total += wanted * (powered.get(loop, 0.0) + inside) - turns[loop] * length.get(loop, 0.0)
     return total
 
 
