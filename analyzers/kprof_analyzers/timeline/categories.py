@@ -22,6 +22,8 @@ MEMORY = "memory"
 _KEYS = ("kernel", "operator", "module")
 # Decisions that are remembered; beyond it they are made again.
 _MEMORY = 100_000
+# Kernels of one launch come close together.
+_SCOPES = 1 << 12
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,9 @@ class Categories:
         key = (activity.launch, activity.operator)
         scope = self._scopes.get(key)
         if scope is None:
-            operators = "\n".join(o.name for o in trace.operator_chain(activity.operator))
+            operators = "\n".join(trace.operator_names(activity.operator))
+            if len(self._scopes) >= _SCOPES:
+                self._scopes.clear()
             scope = self._scopes[key] = (operators, "\n".join(trace.modules(activity)))
         return self._decide(activity.name, *scope)
 

@@ -1,10 +1,11 @@
 """Stretches in which the GPU waits for the CPU kernel after kernel: work to be fused, batched or captured."""
 
 from collections import Counter, defaultdict
+from collections.abc import Callable
 
 import msgspec
 
-from kprof.inputs.torch_profiler.model import Activity, Trace
+from kprof.inputs.torch_profiler.model import Trace
 
 
 class Stretch(msgspec.Struct, frozen=True):
@@ -38,65 +39,80 @@ def launch_bound_stretches(
     An activity is starved when the device was idle before it and it started within ``slack_ns`` of its launch call's
     return; a run may hold a few that are not. A run counts when the device was idle for ``idle_share`` of it.
     """
-    by_device: defaultdict[tuple[int, int | None], list[Activity]] = defaultdict(list)
-    for activity in trace.activities:
-        by_device[activity.rank, activity.device].append(activity)
+    by_device: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
+    for row, key in enumerate(zip(*(trace.activities.numbers(n).data for n in ("rank", "device")), strict=True)):
+        by_device[key].append(row)
+    starts = trace.activities.numbers("start_ns").data
     found: list[Stretch] = []
-    for activities in by_device.values():
-        activities.sort(key=lambda a: a.start_ns)
-        for run in _runs(trace, activities, slack_ns):
+    for rows in by_device.values():
+        rows.sort(key=starts.__getitem__)
+        for run in _runs(trace, rows, slack_ns):
             stretch = _stretch(trace, run) if len(run) >= at_least else None
             if stretch is not None and stretch.idle_ns >= idle_share * stretch.duration_ns:
                 found.append(stretch)
     return sorted(found, key=lambda s: (-s.idle_ns, s.start_ns))
 
 
-def _runs(trace: Trace, activities: list[Activity], slack_ns: int) -> list[list[Activity]]:
-    runs: list[list[Activity]] = []
-    run: list[Activity] = []
+def _runs(trace: Trace, rows: list[int], slack_ns: int) -> list[list[int]]:
+    starts, durations = (trace.activities.numbers(n).data for n in ("start_ns", "duration_ns"))
+    just_launched = _just_launched(trace, slack_ns)
+    runs: list[list[int]] = []
+    run: list[int] = []
     fed = 0
     end = None
-    for activity in activities:
-        if end is not None and activity.start_ns > end and _just_launched(trace, activity, slack_ns):
+    for row in rows:
+        if end is not None and starts[row] > end and just_launched(row):
             fed = 0
-            run.append(activity)
+            run.append(row)
         else:
             fed += 1
             if run and fed <= 3:
-                run.append(activity)
+                run.append(row)
             elif run:
                 runs.append(run[: len(run) - 3])
                 run = []
-        end = activity.end_ns if end is None else max(end, activity.end_ns)
+        stop = starts[row] + durations[row]
+        end = stop if end is None else max(end, stop)
     if run:
         runs.append(run[: len(run) - fed])
     return runs
 
 
-def _just_launched(trace: Trace, activity: Activity, slack_ns: int) -> bool:
-    if activity.launch < 0 or activity.graph:
-        return False
-    launch = trace.launches[activity.launch]
-    return activity.start_ns - (launch.start_ns + launch.duration_ns) <= slack_ns
+def _just_launched(trace: Trace, slack_ns: int) -> Callable[[int], bool]:
+    """Tells of a row whether it started soon after its launch call had returned."""
+    launches, graph = trace.activities.numbers("launch").data, trace.activities.words("graph")
+    starts = trace.activities.numbers("start_ns").data
+    called, lasted = (trace.launches.numbers(n).data for n in ("start_ns", "duration_ns"))
+
+    def tell(row: int) -> bool:
+        launch = launches[row]
+        if launch < 0 or graph[row]:
+            return False
+        return starts[row] - (called[launch] + lasted[launch]) <= slack_ns
+
+    return tell
 
 
-def _stretch(trace: Trace, run: list[Activity]) -> Stretch:
-    start = run[0].start_ns
+def _stretch(trace: Trace, run: list[int]) -> Stretch:
+    starts, durations, operators = (trace.activities.numbers(n).data for n in ("start_ns", "duration_ns", "operator"))
+    start = starts[run[0]]
     end = start
     busy = 0
-    for activity in run:
-        busy += max(0, activity.end_ns - max(end, activity.start_ns))
-        end = max(end, activity.end_ns)
-    names = Counter(trace.operators[a.operator].name for a in run if a.operator >= 0)
+    for row in run:
+        stop = starts[row] + durations[row]
+        busy += max(0, stop - max(end, starts[row]))
+        end = max(end, stop)
+    names = Counter(trace.operator_name(operators[row]) for row in run if operators[row] >= 0)
+    first = trace.activities[run[0]]
     return Stretch(
-        run[0].rank,
-        run[0].device,
+        first.rank,
+        first.device,
         start,
         end - start,
         busy,
         end - start - busy,
         len(run),
-        sum(a.duration_ns for a in run) / len(run),
-        (run[-1].start_ns - start) / max(1, len(run) - 1),
+        sum(durations[row] for row in run) / len(run),
+        (starts[run[-1]] - start) / max(1, len(run) - 1),
         dict(names.most_common(5)),
     )

@@ -58,12 +58,16 @@ class RankPart(msgspec.Struct, frozen=True):
 
 def rank_part(trace: Trace, categories: Categories) -> RankPart:
     """The part of :func:`compare_ranks` that needs the trace."""
-    by_rank: defaultdict[int, list[Activity]] = defaultdict(list)
-    for activity in trace.activities:
-        if activity.kind == "kernel" and categories.of_name(activity.name) == COMMUNICATION:
-            by_rank[activity.rank].append(activity)
+    by_rank: defaultdict[int, list[int]] = defaultdict(list)
+    names, kinds = trace.activities.words("name"), trace.activities.words("kind")
+    for row, rank in enumerate(trace.activities.numbers("rank").data):
+        if kinds[row] == "kernel" and categories.of_name(names[row]) == COMMUNICATION:
+            by_rank[rank].append(row)
+    durations, starts = (trace.activities.numbers(n).data for n in ("duration_ns", "start_ns"))
     ordered = {
-        rank: [(_collective_name(a), a.duration_ns) for a in sorted(found, key=lambda a: a.start_ns)]
+        rank: [
+            (_collective_name(trace.activities[row]), durations[row]) for row in sorted(found, key=starts.__getitem__)
+        ]
         for rank, found in by_rank.items()
     }
     return RankPart(device_times(trace, categories), ordered, trace.issues)

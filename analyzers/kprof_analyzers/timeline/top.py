@@ -56,18 +56,20 @@ class OperatorTime(msgspec.Struct, frozen=True):
 
 class _Sum:
     def __init__(self) -> None:
-        self.durations: list[int] = []
+        self.count = self.total = 0
+        self.least, self.largest = 1 << 63, 0
         self.operators: Counter[str] = Counter()
         self.grids: Counter[tuple[tuple[int, int, int] | None, tuple[int, int, int] | None]] = Counter()
         self.apis: Counter[str | None] = Counter()
 
     def add(self, trace: Trace, activity: Activity) -> None:
-        self.durations.append(activity.duration_ns)
-        self.operators[trace.operators[activity.operator].name if activity.operator >= 0 else ""] += (
-            activity.duration_ns
-        )
+        duration = activity.duration_ns
+        self.count += 1
+        self.total += duration
+        self.least, self.largest = min(self.least, duration), max(self.largest, duration)
+        self.operators[trace.operator_name(activity.operator)] += duration
         self.grids[activity.workgroups, activity.workgroup_size] += 1
-        self.apis[trace.launches[activity.launch].name if activity.launch >= 0 else None] += 1
+        self.apis[trace.launches.words("name")[activity.launch] if activity.launch >= 0 else None] += 1
 
 
 def top_kernels(trace: Trace, categories: Categories, *, transfers: bool = False) -> list[KernelTime]:
@@ -88,16 +90,15 @@ def top_kernels(trace: Trace, categories: Categories, *, transfers: bool = False
 
 
 def _kernel_row(name: str, category: str, found: _Sum, whole: int) -> KernelTime:
-    total = sum(found.durations)
     grid, block = found.grids.most_common(1)[0][0]
     return KernelTime(
         name,
         category,
-        len(found.durations),
-        total,
-        min(found.durations),
-        max(found.durations),
-        total / whole if whole else 0.0,
+        found.count,
+        found.total,
+        found.least,
+        found.largest,
+        found.total / whole if whole else 0.0,
         dict(found.operators.most_common()),
         grid,
         block,
@@ -112,19 +113,26 @@ def top_operators(trace: Trace) -> list[OperatorTime]:
     kernels: Counter[str] = Counter()
     calls: Counter[str] = Counter()
     cpu: Counter[str] = Counter()
-    for operator in trace.operators:
-        if operator.kind == "operator":
-            calls[operator.name] += 1
-            cpu[operator.name] += operator.duration_ns
-    whole = 0
-    for activity in trace.activities:
-        whole += activity.duration_ns
-        chain = [o for o in trace.operator_chain(activity.operator) if o.kind == "operator"]
+    names, kinds = trace.operators.words("name"), trace.operators.words("kind")
+    parents = trace.operators.numbers("parent").data
+    for row, duration in enumerate(trace.operators.numbers("duration_ns").data):
+        if kinds[row] == "operator":
+            calls[names[row]] += 1
+            cpu[names[row]] += duration
+    columns = trace.activities.numbers("duration_ns").data, trace.activities.numbers("operator").data
+    for duration, innermost in zip(*columns, strict=True):
+        chain = []
+        at = innermost
+        while at >= 0:
+            if kinds[at] == "operator":
+                chain.append(names[at])
+            at = parents[at]
         if chain:
-            direct[chain[0].name] += activity.duration_ns
-            kernels[chain[0].name] += 1
-        for name in {o.name for o in chain}:
-            subtree[name] += activity.duration_ns
+            direct[chain[0]] += duration
+            kernels[chain[0]] += 1
+        for name in set(chain):
+            subtree[name] += duration
+    whole = sum(columns[0])
     rows = [
         OperatorTime(n, calls[n], direct[n], subtree[n], kernels[n], cpu[n], direct[n] / whole if whole else 0.0)
         for n in calls

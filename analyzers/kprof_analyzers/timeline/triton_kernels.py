@@ -44,6 +44,13 @@ class TritonKernel(msgspec.Struct, frozen=True):
     source_hash: str | None
 
 
+class _Sum:
+    def __init__(self, first: Activity) -> None:
+        self.first = first
+        self.count = self.total = 0
+        self.lds: Counter[int | None] = Counter()
+
+
 def triton_kernels(trace: Trace, wavefront_size: int | None = None) -> list[TritonKernel]:
     """Triton kernels by summed time, largest first.
 
@@ -51,28 +58,35 @@ def triton_kernels(trace: Trace, wavefront_size: int | None = None) -> list[Trit
         trace: the linked tables.
         wavefront_size: lanes of a wavefront, to tell wavefronts from work-items where the trace does not.
     """
-    groups: dict[tuple[str, Size | None, Size | None], list[Activity]] = {}
+    groups: dict[tuple[str, Size | None, Size | None], _Sum] = {}
     for activity in trace.activities:
         if activity.kind == "kernel" and _evidence(trace, activity) is not None:
-            groups.setdefault((activity.name, activity.workgroups, activity.workgroup_size), []).append(activity)
+            key = (activity.name, activity.workgroups, activity.workgroup_size)
+            found = groups.get(key)
+            if found is None:
+                found = groups[key] = _Sum(activity)
+            found.count += 1
+            found.total += activity.duration_ns
+            found.lds[activity.lds_bytes] += 1
     rows = [_row(trace, found, wavefront_size) for found in groups.values()]
     return sorted(rows, key=lambda r: (-r.total_ns, r.name))
 
 
 def _evidence(trace: Trace, activity: Activity) -> Literal["metadata", "name", "launch"] | None:
-    operator = trace.operators[activity.operator] if activity.operator >= 0 else None
-    if operator is not None and operator.kernel_hash and operator.name == activity.name:
+    hashes = trace.operators.words("kernel_hash")
+    above = activity.operator
+    if above >= 0 and hashes[above] and trace.operator_name(above) == activity.name:
         return "metadata"
     if _INDUCTOR.match(activity.name):
         return "name"
-    launch = trace.launches[activity.launch].name if activity.launch >= 0 else ""
+    launch = trace.launches.words("name")[activity.launch] if activity.launch >= 0 else ""
     if _PLAIN.match(activity.name) and not _NOT_TRITON.search(activity.name) and launch.startswith(_MODULE_LAUNCH):
         return "launch"
     return None
 
 
-def _row(trace: Trace, found: list[Activity], wavefront_size: int | None) -> TritonKernel:
-    first = found[0]
+def _row(trace: Trace, found: _Sum, wavefront_size: int | None) -> TritonKernel:
+    first = found.first
     evidence = _evidence(trace, first)
     operator: Operator | None = None
     if evidence == "metadata":
@@ -81,12 +95,12 @@ def _row(trace: Trace, found: list[Activity], wavefront_size: int | None) -> Tri
     warps = operator.num_warps if operator is not None else None
     if warps is None and size and wavefront_size and size % wavefront_size == 0:
         warps = size // wavefront_size
-    lds = Counter(a.lds_bytes for a in found).most_common(1)[0][0]
+    lds = found.lds.most_common(1)[0][0]
     return TritonKernel(
         first.name,
         evidence or "name",
-        len(found),
-        sum(a.duration_ns for a in found),
+        found.count,
+        found.total,
         first.workgroups,
         size,
         warps,

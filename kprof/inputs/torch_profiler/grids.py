@@ -25,9 +25,18 @@ def settle_grids(trace: Trace, log: IssueLog) -> None:
     if vendor is None and any(launch.name.startswith("hip") for launch in trace.launches[:1000]):
         vendor = "amd"
     trace.info.vendor = vendor
-    for activity in trace.activities:
+    for row, activity in enumerate(trace.activities):
         if activity.kind == "kernel":
             _settle(trace, activity, vendor, log)
+            trace.activities.update(
+                row,
+                grid_as_written=activity.grid_as_written,
+                grid_unit=activity.grid_unit,
+                workgroup_size=activity.workgroup_size,
+                workgroups=activity.workgroups,
+                work_items=activity.work_items,
+                lds_bytes=activity.lds_bytes,
+            )
 
 
 def _settle(trace: Trace, activity: Activity, vendor: str | None, log: IssueLog) -> None:

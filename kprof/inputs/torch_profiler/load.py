@@ -2,6 +2,7 @@
 
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -34,6 +35,8 @@ from kprof.inputs.torch_profiler.plausible import drop_implausible, note_odditie
 from kprof.inputs.torch_profiler.reader import TraceReader
 
 MODULE_PREFIX = "nn.Module: "
+# Until the whole file is known.
+_UNKNOWN_RANK: Any = None
 
 
 def load(path: Path | str, *, stacks: bool = False, memory: bool = False, rank: int | None = None) -> Trace:
@@ -62,11 +65,9 @@ class _Loading:
         self._stacks = stacks
         self._memory = memory
         self._rank = rank
-        self._names: dict[str, str] = {}
         self._categories: Counter[str] = Counter()
         self._profiled = False
-        self._unranked: list[Activity | Launch | Operator | Frame | MemoryEvent] = []
-        self.trace = Trace(info_from({}, str(path)), [], [], [], [], [])
+        self.trace = Trace(info_from({}, str(path)))
 
     def take(self, event: FullEvent) -> None:
         """Put an event into the table it belongs to."""
@@ -93,41 +94,25 @@ class _Loading:
     def _times(self, event: FullEvent) -> tuple[int, int] | None:
         return checked_times(event, self._log)
 
-    def _rank_of(self, event: FullEvent, record: Activity | Launch | Operator | Frame | MemoryEvent) -> None:
-        rank = integer(event.args.rank) if event.args is not None else None
-        if rank is None:
-            rank = rank_of_process(event.pid)
-        if rank is None:
-            self._unranked.append(record)
-        else:
-            record.rank = rank
-
     def _record(self, event: FullEvent, kind: str, start: int, duration: int) -> None:
-        name = self._names.setdefault(event.name, event.name)
         args = event.args or FullArgs()
+        trace, rank, times = self.trace, _rank_of(event), (start, duration)
         if kind in GPU_KINDS:
-            activity = _activity(event, args, name, kind, (start, duration))
-            self.trace.activities.append(activity)
-            self._rank_of(event, activity)
+            trace.activities.append(_activity(event, args, kind, rank, times))
         elif kind == "launch":
-            launch = _launch(event, args, name, start, duration)
-            self.trace.launches.append(launch)
-            self._rank_of(event, launch)
+            trace.launches.append(_launch(event, args, rank, times))
         elif kind in {"operator", "annotation"}:
-            operator = _operator(event, args, name, kind, (start, duration))
-            self.trace.operators.append(operator)
-            self._rank_of(event, operator)
+            trace.operators.append(_operator(event, args, kind, rank, times))
         elif kind == "python":
-            frame = Frame(name, 0, integer(event.tid), start, duration, module=name.startswith(MODULE_PREFIX))
-            self.trace.frames.append(frame)
-            self._rank_of(event, frame)
+            module = event.name.startswith(MODULE_PREFIX)
+            trace.frames.append(Frame(event.name, rank, integer(event.tid), *times, module=module))
 
     def _memory_event(self, event: FullEvent, args: FullArgs) -> None:
         size = integer(args.alloc_bytes)
         if size is None or event.ts is None or abs(event.ts) > MAX_MICROSECONDS:
             return
         record = MemoryEvent(
-            0,
+            _rank_of(event),
             nanoseconds(event.ts),
             size,
             integer(args.device_type),
@@ -136,7 +121,6 @@ class _Loading:
             integer(args.total_reserved),
         )
         self.trace.memory.append(record)
-        self._rank_of(event, record)
 
     def finish(self) -> Trace:
         """Ranks, plausibility, links and grids, when all of the file is known."""
@@ -146,14 +130,15 @@ class _Loading:
             self._log.add("no-events", "the trace holds no events")
         trace.info = info_from(reader.metadata, str(reader.path))
         rank = self._rank if self._rank is not None else rank_of_file(reader.metadata, reader.path.name)
-        for record in self._unranked:
-            record.rank = rank or 0
+        for table in (trace.activities, trace.launches, trace.operators, trace.frames, trace.memory):
+            table.numbers("rank").fill(rank or 0)
         self._check_is_a_trace()
         drop_implausible(trace, self._log)
         link(trace, self._log)
         settle_grids(trace, self._log)
         note_oddities(trace, self._log)
-        trace.info.ranks = sorted({a.rank for a in trace.activities} | {o.rank for o in trace.operators}) or [rank or 0]
+        ranks = {*trace.activities.numbers("rank").data, *trace.operators.numbers("rank").data}
+        trace.info.ranks = sorted(ranks) or [rank or 0]
         trace.info.events = reader.events_read
         trace.info.categories = dict(self._categories)
         trace.info.bytes_read = reader.bytes_read
@@ -183,13 +168,21 @@ def checked_times(event: FullEvent, log: IssueLog) -> tuple[int, int] | None:
     return nanoseconds(start), nanoseconds(duration)
 
 
-def _activity(event: FullEvent, args: FullArgs, name: str, kind: str, times: tuple[int, int]) -> Activity:
+def _rank_of(event: FullEvent) -> int:
+    """The rank that an event tells, else the mark that :meth:`_Loading.finish` fills in."""
+    rank = integer(event.args.rank) if event.args is not None else None
+    if rank is None:
+        rank = rank_of_process(event.pid)
+    return rank if rank is not None and abs(rank) < 1 << 62 else _UNKNOWN_RANK
+
+
+def _activity(event: FullEvent, args: FullArgs, kind: str, rank: int, times: tuple[int, int]) -> Activity:
     device = integer(args.device)
     stream = integer(args.stream)
     return Activity(
-        name,
+        event.name,
         "kernel" if kind == "kernel" else "copy" if kind == "copy" else "memset",
-        0,
+        rank,
         device if device is not None else integer(event.pid),
         stream if stream is not None else integer(event.tid),
         *times,
@@ -208,13 +201,12 @@ def _activity(event: FullEvent, args: FullArgs, name: str, kind: str, times: tup
     )
 
 
-def _launch(event: FullEvent, args: FullArgs, name: str, start: int, duration: int) -> Launch:
+def _launch(event: FullEvent, args: FullArgs, rank: int, times: tuple[int, int]) -> Launch:
     return Launch(
-        name,
-        0,
+        event.name,
+        rank,
         integer(event.tid),
-        start,
-        duration,
+        *times,
         integer(args.correlation),
         _external_id(args),
         grid=size_from(args.grid),
@@ -223,11 +215,11 @@ def _launch(event: FullEvent, args: FullArgs, name: str, start: int, duration: i
     )
 
 
-def _operator(event: FullEvent, args: FullArgs, name: str, kind: str, times: tuple[int, int]) -> Operator:
+def _operator(event: FullEvent, args: FullArgs, kind: str, rank: int, times: tuple[int, int]) -> Operator:
     return Operator(
-        name,
+        event.name,
         "operator" if kind == "operator" else "annotation",
-        0,
+        rank,
         integer(event.tid),
         *times,
         external_id=_external_id(args),

@@ -4,11 +4,13 @@ Times are whole nanoseconds on the trace's own clock, sizes are bytes, indexes p
 :class:`Trace` and are -1 where nothing is known. ``None`` means that the trace does not say.
 """
 
+from functools import partial
 from typing import Any, Literal
 
 import msgspec
 
 from kprof.inputs.torch_profiler.issues import Issue
+from kprof.inputs.torch_profiler.records import Records
 
 Size = tuple[int, int, int]
 GridUnit = Literal["workgroups", "work-items"]
@@ -174,11 +176,11 @@ class Trace(msgspec.Struct):
     """Everything read from one file, linked."""
 
     info: TraceInfo
-    activities: list[Activity] = []
-    launches: list[Launch] = []
-    operators: list[Operator] = []
-    frames: list[Frame] = []
-    memory: list[MemoryEvent] = []
+    activities: Records[Activity] = msgspec.field(default_factory=partial(Records, Activity))
+    launches: Records[Launch] = msgspec.field(default_factory=partial(Records, Launch))
+    operators: Records[Operator] = msgspec.field(default_factory=partial(Records, Operator))
+    frames: Records[Frame] = msgspec.field(default_factory=partial(Records, Frame))
+    memory: Records[MemoryEvent] = msgspec.field(default_factory=partial(Records, MemoryEvent))
     issues: tuple[Issue, ...] = ()
 
     def operator_chain(self, index: int) -> list[Operator]:
@@ -199,20 +201,41 @@ class Trace(msgspec.Struct):
             index = frame.parent
         return chain
 
+    def operator_name(self, index: int) -> str:
+        """Of one operator, and nothing of -1."""
+        return str(self.operators.words("name")[index]) if index >= 0 else ""
+
+    def operator_names(self, index: int) -> list[str]:
+        """Names of an operator and of those around it, innermost first."""
+        names, parents = self.operators.words("name"), self.operators.numbers("parent").data
+        chain: list[str] = []
+        while index >= 0:
+            chain.append(names[index])
+            index = parents[index]
+        return chain
+
     def modules(self, activity: Activity) -> list[str]:
         """Names of the modules an activity ran for, innermost first, a backward pass by its forward operator."""
-        index = self.launches[activity.launch].frame if activity.launch >= 0 else -1
-        names = self._modules_at(index)
-        for operator in self.operator_chain(activity.operator):
-            if names:
-                break
-            names = self._modules_at(operator.frame)
-            if not names and operator.forward >= 0:
-                names = self._modules_at(self.operators[operator.forward].frame)
+        names = self._modules_at(self.launches.numbers("frame").data[activity.launch] if activity.launch >= 0 else -1)
+        frames, forward = self.operators.numbers("frame").data, self.operators.numbers("forward").data
+        parents = self.operators.numbers("parent").data
+        index = activity.operator
+        while index >= 0 and not names:
+            names = self._modules_at(frames[index])
+            if not names and forward[index] >= 0:
+                names = self._modules_at(frames[forward[index]])
+            index = parents[index]
         return names
 
     def _modules_at(self, frame: int) -> list[str]:
-        return [f.name for f in self.frame_chain(frame) if f.module]
+        names, modules = self.frames.words("name"), self.frames.words("module")
+        parents = self.frames.numbers("parent").data
+        found: list[str] = []
+        while frame >= 0:
+            if modules[frame]:
+                found.append(names[frame])
+            frame = parents[frame]
+        return found
 
 
 def info_from(metadata: dict[str, Any], path: str) -> TraceInfo:

@@ -1,7 +1,9 @@
 """Times that cannot be, and what looks untrustworthy: taken out or flagged, and always reported."""
 
+from array import array
+
 from kprof.inputs.torch_profiler.issues import IssueLog
-from kprof.inputs.torch_profiler.model import Activity, Trace
+from kprof.inputs.torch_profiler.model import Trace
 
 # No profiler session is known to hold an hour; a day without any activity means that a clock went wrong.
 DAY_NS = 86_400 * 10**9
@@ -9,11 +11,12 @@ DAY_NS = 86_400 * 10**9
 
 def drop_implausible(trace: Trace, log: IssueLog) -> None:
     """Take out GPU activities that lie a day or more away from the bulk of them."""
-    if not trace.activities:
+    if not len(trace.activities):
         return
-    low, high = bulk_range(sorted(a.start_ns for a in trace.activities))
-    kept = [a for a in trace.activities if low <= a.start_ns <= high and a.duration_ns < DAY_NS]
-    lost = len(trace.activities) - len(kept)
+    starts, durations = trace.activities.numbers("start_ns").data, trace.activities.numbers("duration_ns").data
+    low, high = bulk_range(sorted(starts))
+    kept = array("q", (row for row, start in enumerate(starts) if low <= start <= high and durations[row] < DAY_NS))
+    lost = len(starts) - len(kept)
     if lost:
         log.add(
             "absurd-time",
@@ -21,7 +24,7 @@ def drop_implausible(trace: Trace, log: IssueLog) -> None:
             count=lost,
             lost=lost,
         )
-        trace.activities = kept
+        trace.activities.keep(kept)
 
 
 def bulk_range(starts: list[int]) -> tuple[int, int]:
@@ -38,27 +41,25 @@ def bulk_range(starts: list[int]) -> tuple[int, int]:
 
 def note_oddities(trace: Trace, log: IssueLog) -> None:
     """Zero durations, repeated events and overlaps within one stream."""
-    zero = sum(1 for a in trace.activities if a.kind == "kernel" and a.duration_ns == 0)
+    table = trace.activities
+    durations, kinds = table.numbers("duration_ns").data, table.words("kind")
+    zero = sum(1 for row, duration in enumerate(durations) if duration == 0 and kinds[row] == "kernel")
     if zero:
         log.add(
             "zero-duration",
             f"{zero:,} kernels have a duration of 0: the clock was coarser than the kernel",
         )
-    by_stream: dict[tuple[int, int | None, int | None], list[Activity]] = {}
-    for activity in trace.activities:
-        by_stream.setdefault((activity.rank, activity.device, activity.stream), []).append(activity)
+    streams: dict[tuple[int, int, int], array[int]] = {}
+    for row, key in enumerate(zip(*(table.numbers(n).data for n in ("rank", "device", "stream")), strict=True)):
+        found = streams.get(key)
+        if found is None:
+            found = streams[key] = array("q")
+        found.append(row)
     repeated = overlapping = 0
-    for activities in by_stream.values():
-        activities.sort(key=lambda a: (a.start_ns, a.duration_ns, a.name))
-        end = None
-        last = None
-        for activity in activities:
-            if last is not None and _same(last, activity):
-                repeated += 1
-            elif end is not None and activity.start_ns < end:
-                overlapping += 1
-            end = activity.end_ns if end is None else max(end, activity.end_ns)
-            last = activity
+    for rows in streams.values():
+        twice, over = _collisions(trace, rows)
+        repeated += twice
+        overlapping += over
     if repeated:
         log.add(
             "repeated-activity",
@@ -68,10 +69,29 @@ def note_oddities(trace: Trace, log: IssueLog) -> None:
         log.add("overlap-in-stream", f"{overlapping:,} GPU activities overlap another one of the same stream")
 
 
-def _same(a: Activity, b: Activity) -> bool:
-    return (
-        a.start_ns == b.start_ns
-        and a.duration_ns == b.duration_ns > 0
-        and a.name == b.name
-        and a.correlation == b.correlation
-    )
+def _collisions(trace: Trace, rows: "array[int]") -> tuple[int, int]:
+    """Of one stream: activities that are there twice, and others that begin before an earlier one has ended."""
+    table = trace.activities
+    starts, durations = table.numbers("start_ns").data, table.numbers("duration_ns").data
+    names, correlations = table.words("name").data, table.numbers("correlation").data
+    order = sorted(rows, key=names.__getitem__)
+    order.sort(key=durations.__getitem__)
+    order.sort(key=starts.__getitem__)
+    repeated = overlapping = 0
+    end, last = None, -1
+    for row in order:
+        start, duration = starts[row], durations[row]
+        same = (
+            last >= 0
+            and start == starts[last]
+            and duration == durations[last] > 0
+            and names[row] == names[last]
+            and correlations[row] == correlations[last]
+        )
+        if same:
+            repeated += 1
+        elif end is not None and start < end:
+            overlapping += 1
+        end = start + duration if end is None else max(end, start + duration)
+        last = row
+    return repeated, overlapping

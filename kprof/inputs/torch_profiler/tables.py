@@ -15,6 +15,7 @@ Tables and their columns (ns, bytes; -1 in an index column means "not known"; em
 
 import csv
 import json
+from array import array
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,7 +24,8 @@ import msgspec
 
 from kprof.errors import KprofError
 from kprof.inputs.torch_profiler.issues import Issue
-from kprof.inputs.torch_profiler.model import Activity, Frame, Launch, MemoryEvent, Operator, Trace, TraceInfo
+from kprof.inputs.torch_profiler.model import Trace, TraceInfo
+from kprof.inputs.torch_profiler.records import Records
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,34 +33,37 @@ if TYPE_CHECKING:
 SCHEMA = "kprof.trace/1"
 FORMATS = ("parquet", "csv", "json")
 _SIZES = ("workgroups", "workgroup_size", "work_items", "grid_as_written", "grid", "block")
-_RECORDS: dict[str, type[msgspec.Struct]] = {
-    "activities": Activity,
-    "launches": Launch,
-    "operators": Operator,
-    "frames": Frame,
-    "memory": MemoryEvent,
-}
+_BATCH = 1 << 16
 Columns = dict[str, list[Any]]
 
 
 def columns(trace: Trace) -> dict[str, Columns]:
     """Every table as column name to values; all columns of a table are equally long."""
-    kernels = [a for a in trace.activities if a.kind == "kernel"]
+    return {name: _columns(*chosen) for name, chosen in _choices(trace).items()}
+
+
+def _choices(trace: Trace) -> dict[str, tuple[Records[Any], Sequence[int] | None]]:
+    """Each table: of which records, and which rows of them, ``None`` for all."""
+    kinds, collectives = trace.activities.words("kind"), trace.activities.words("collective")
+    every = range(len(trace.activities))
+    kernels = array("q", (row for row in every if kinds[row] == "kernel"))
     return {
-        "kernels": _columns(Activity, kernels),
-        "transfers": _columns(Activity, [a for a in trace.activities if a.kind != "kernel"]),
-        "communications": _columns(Activity, [a for a in kernels if a.collective is not None]),
-        "launches": _columns(Launch, trace.launches),
-        "operators": _columns(Operator, trace.operators),
-        "frames": _columns(Frame, trace.frames),
-        "memory": _columns(MemoryEvent, trace.memory),
+        "kernels": (trace.activities, kernels),
+        "transfers": (trace.activities, [row for row in every if kinds[row] != "kernel"]),
+        "communications": (trace.activities, [row for row in kernels if collectives[row] is not None]),
+        "launches": (trace.launches, None),
+        "operators": (trace.operators, None),
+        "frames": (trace.frames, None),
+        "memory": (trace.memory, None),
     }
 
 
-def _columns(kind: type[msgspec.Struct], records: Sequence[msgspec.Struct]) -> Columns:
+def _columns(records: Records[Any], rows: Sequence[int] | None) -> Columns:
     result: Columns = {}
-    for name in kind.__struct_fields__:
-        values = [getattr(r, name) for r in records]
+    for name in records.kind.__struct_fields__:
+        values = records.values(name)
+        if rows is not None:
+            values = list(map(values.__getitem__, rows))
         if name in _SIZES:
             for axis, letter in enumerate("xyz"):
                 result[f"{name}_{letter}"] = [None if v is None else v[axis] for v in values]
@@ -101,9 +106,9 @@ def write_tables(trace: Trace, directory: Path, file_format: str) -> list[Path]:
     written: list[Path] = []
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        for name, table in columns(trace).items():
+        for name, chosen in _choices(trace).items():
             path = directory / f"{name}.{file_format}"
-            _WRITERS[file_format](path, table)
+            _WRITERS[file_format](path, _columns(*chosen))
             written.append(path)
         about = {"schema": SCHEMA, "info": trace.info, "issues": trace.issues, "format": file_format}
         path = directory / "trace.json"
@@ -167,16 +172,19 @@ def read_tables(directory: Path) -> Trace:
         info = msgspec.convert(about["info"], TraceInfo)
         issues = msgspec.convert(about["issues"], tuple[Issue, ...])
         names = ("kernels", "transfers", "launches", "operators", "frames", "memory")
-        tables = {n: pq.read_table(directory / f"{n}.parquet").to_pydict() for n in names}
-        trace = Trace(
-            info,
-            _records(Activity, tables["kernels"]) + _records(Activity, tables["transfers"]),
-            _records(Launch, tables["launches"]),
-            _records(Operator, tables["operators"]),
-            _records(Frame, tables["frames"]),
-            _records(MemoryEvent, tables["memory"]),
-            issues,
+        trace = Trace(info, issues=issues)
+        targets: tuple[Records[Any], ...] = (
+            trace.activities,
+            trace.activities,
+            trace.launches,
+            trace.operators,
+            trace.frames,
+            trace.memory,
         )
+        for name, target in zip(names, targets, strict=True):
+            for batch in pq.ParquetFile(directory / f"{name}.parquet").iter_batches(_BATCH):
+                for record in _records(target.kind, batch.to_pydict()):
+                    target.append(record)
     except OSError as error:
         raise KprofError(f"cannot read: {error.strerror or error}", path=str(directory)) from error
     except (msgspec.MsgspecError, KeyError, TypeError, ValueError, pa.ArrowException) as error:
@@ -203,19 +211,25 @@ def _check_indexes(trace: Trace, directory: Path) -> None:
     """Indexes from a file are not to be trusted: a wrong one must not become a wrong answer."""
     launches, operators, python = len(trace.launches), len(trace.operators), len(trace.frames)
     sound = (
-        all(-1 <= a.launch < launches and -1 <= a.operator < operators for a in trace.activities)
-        and all(-1 <= c.operator < operators and -1 <= c.frame < python for c in trace.launches)
-        and all(
-            -1 <= o.parent < operators and o.parent != i and -1 <= o.frame < python and -1 <= o.forward < operators
-            for i, o in enumerate(trace.operators)
-        )
-        and all(-1 <= f.parent < python and f.parent != i for i, f in enumerate(trace.frames))
+        _inside(trace.activities, "launch", launches)
+        and _inside(trace.activities, "operator", operators)
+        and _inside(trace.launches, "operator", operators)
+        and _inside(trace.launches, "frame", python)
+        and all(_inside(trace.operators, field, operators) for field in ("parent", "forward"))
+        and _inside(trace.operators, "frame", python)
+        and _inside(trace.frames, "parent", python)
     )
-    if not sound or _has_cycle([o.parent for o in trace.operators]) or _has_cycle([f.parent for f in trace.frames]):
+    if not sound or _has_cycle(trace.operators) or _has_cycle(trace.frames):
         raise KprofError("damaged tables: rows point to rows that are not there", path=str(directory))
 
 
-def _has_cycle(parents: list[int]) -> bool:
+def _inside(table: Records[Any], field: str, rows: int) -> bool:
+    column = table.numbers(field).data
+    return not len(column) or (min(column) >= -1 and max(column) < rows)
+
+
+def _has_cycle(table: Records[Any]) -> bool:
+    parents = table.numbers("parent").data
     state = bytearray(len(parents))
     for start in range(len(parents)):
         path = []

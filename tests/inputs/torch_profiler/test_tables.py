@@ -70,16 +70,18 @@ def test_columns_are_equally_long(trace):
 def test_damaged_tables_are_refused(tmp_path, trace):
     """A wrong schema, a missing or cut file, and rows that point nowhere."""
     pytest.importorskip("pyarrow")
-    trace.activities[0].launch = 10_000
+    trace.activities.update(0, launch=10_000)
     write_tables(trace, tmp_path / "points", "parquet")
     with pytest.raises(KprofError, match="rows that are not there"):
         read_tables(tmp_path / "points")
-    trace.activities[0].launch = 0
-    trace.operators[0].parent, trace.operators[1].parent = 1, 0
+    trace.activities.update(0, launch=0)
+    trace.operators.update(0, parent=1)
+    trace.operators.update(1, parent=0)
     write_tables(trace, tmp_path / "cycle", "parquet")
     with pytest.raises(KprofError, match="rows that are not there"):
         read_tables(tmp_path / "cycle")
-    trace.operators[0].parent = trace.operators[1].parent = -1
+    trace.operators.update(0, parent=-1)
+    trace.operators.update(1, parent=-1)
     write_tables(trace, tmp_path / "cut", "parquet")
     whole = (tmp_path / "cut" / "kernels.parquet").read_bytes()
     (tmp_path / "cut" / "kernels.parquet").write_bytes(whole[: len(whole) // 2])
