@@ -82,7 +82,7 @@ class Predictor:
     def answers(
         self, tuner: Any, configs: Sequence[Any], named: Mapping[str, Any], rest: Mapping[str, Any]
     ) -> list[Answer | None]:
-        """One answer a configuration; ``None`` where there was no time for one.
+        """One answer a configuration; ``None`` where there was no time for one, or it cannot be launched so.
 
         Raises:
             KprofError: nothing can be said about this kernel.
@@ -95,17 +95,24 @@ class Predictor:
         judge = _judge()
         files = function.dependencies.files
         args = {**named, **rest}
-        tasks = []
+        tasks: list[Task | None] = []
+        problem: KprofError | None = None
         for config in configs:
-            job = _job(tuner, function, machine, config, args)
-            tasks.append(task_of(job, config.all_kwargs(), target, judge, files))
+            try:
+                job = _job(tuner, function, machine, config, args)
+                tasks.append(task_of(job, config.all_kwargs(), target, judge, files))
+            except KprofError as error:
+                tasks.append(None)
+                problem = problem or error
+        if problem is not None and not any(tasks):
+            raise problem
         sizes = {name: value for name, value in args.items() if isinstance(value, int)}
         rough = Estimate(machine, product, sizes, smallest_element({n: _described(v) for n, v in args.items()}))
-        ordered = sorted(tasks, key=lambda task: rough.cost(task.config))
+        ordered = sorted((task for task in tasks if task is not None), key=lambda task: rough.cost(task.config))
         missing = {task.key: task for task in ordered if task.key not in self._known}
         if missing:
             self._compile(judge, missing)
-        return [self._known.get(task.key) for task in tasks]
+        return [None if task is None else self._known.get(task.key) for task in tasks]
 
     def _compile(self, judge: Judge, missing: Mapping[str, Task]) -> None:
         from kprof.tuning.executors.local import TIMEOUT, LocalExecutor
