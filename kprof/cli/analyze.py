@@ -50,7 +50,7 @@ def kernel(
         typer.Argument(
             metavar="TARGET...",
             help="A bundled kernel, FILE.py::FUNCTION, an .amdgcn or .s file, a .hsaco or .co file, "
-            "or a Triton cache directory.",
+            "a Triton cache directory, or what kprof capture wrote.",
         ),
     ],
     arch: ArchOption = "",

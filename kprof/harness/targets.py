@@ -23,7 +23,7 @@ class Options:
         config: knobs on top of the kernel's own: constexprs and backend options.
         shape: problem parameters on top of the chosen case's.
         case: name of one of the kernel's shapes.
-        all_configs: compile each configuration that the kernel lists.
+        all_configs: compile each configuration that the kernel lists; of a capture, also take what was not launched.
         signature: argument types of a kernel without a specification: ``*fp16:16,*fp16,i32``.
         constexprs: its compile-time arguments.
         environment: environment switches for the compile.
@@ -60,7 +60,7 @@ def load(target: str, options: Options) -> Iterator[LoadedKernel]:
     if "::" in target or path.suffix == ".py":
         yield from _from_source(target, machines, options)
     elif path.is_dir():
-        yield from _only(machines, _from_directory(path, _single(machines)))
+        yield from _only(machines, _from_directory(path, _single(machines), options))
     elif path.is_file():
         yield from _only(machines, load_file(path, _single(machines)))
     elif path.suffix or "/" in target:
@@ -69,13 +69,13 @@ def load(target: str, options: Options) -> Iterator[LoadedKernel]:
         yield from _from_source(target, machines, options)
 
 
-def _from_directory(path: Path, arch: str | None) -> Iterator[LoadedKernel]:
+def _from_directory(path: Path, arch: str | None, options: Options) -> Iterator[LoadedKernel]:
     from kprof.harness.capture.reader import is_capture
 
     if is_capture(path):
         from kprof.harness.capture.loading import load_capture
 
-        return load_capture(path)
+        return load_capture(path, all_configs=options.all_configs)
     return load_directory(path, arch)
 
 

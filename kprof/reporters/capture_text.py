@@ -154,12 +154,12 @@ class CaptureTextReporter:
         names = len({kernel.name for kernel in capture.kernels})
         text = (
             f"{_count(capture.launch_count, 'launch', 'launches')} of {_count(names, 'kernel')}, "
-            f"{_count(len(capture.kernels), 'specialisation')} compiled"
+            f"{_count(len(capture.kernels), 'specialisation')}: {len(capture.kernels) - len(failed):,} compiled"
         )
         text += f" ({cached:,} from the cache)" if cached else ""
-        text += f", {len(failed):,} of them cannot be told" if failed else ""
+        text += f", {len(failed):,} cannot be told" if failed else ""
         text += f"; {ended}" if ended else ""
-        return f"{text}: {capture.path}"
+        return f"{capture.path}: {text}"
 
 
 def _caller(site: Sequence[Location]) -> str:

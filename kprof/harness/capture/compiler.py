@@ -91,6 +91,10 @@ class Compiler:
         """Come back when there is a result."""
         if ticket in self._running:
             self._finish(ticket, 0)
+        elif ticket.pid:
+            # Asked for by the process that this one is a copy of.
+            while not (ticket.folder / layout.RESULT).is_file() and _lives(ticket.pid):
+                time.sleep(0.02)
 
     @property
     def unfinished(self) -> int:
@@ -156,6 +160,14 @@ class Compiler:
                 code = 0
         finally:
             os._exit(code)
+
+
+def _lives(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except OSError:
+        return False
+    return True
 
 
 class _Fork:

@@ -62,10 +62,6 @@ class Journal:
             self.write(kind, {"n": found, **fields})
         return found
 
-    def new(self, kind: str, fields: Mapping[str, Any]) -> int:
-        """The same for something that is new each time."""
-        return self.number(kind, object(), fields)
-
     def close(self) -> None:
         """Close the file."""
         with self._lock:

@@ -10,23 +10,29 @@ from kprof.harness.capture.reader import read
 from kprof.harness.loaded import LoadedKernel
 
 
-def load_capture(path: Path) -> Iterator[LoadedKernel]:
-    """Every compiled specialisation of a capture, in the order of their first appearance.
+def load_capture(path: Path, *, all_configs: bool = False) -> Iterator[LoadedKernel]:
+    """The compiled specialisations of a capture that were launched, in the order of their first appearance.
+
+    Args:
+        path: the capture directory.
+        all_configs: also those that were only compiled, as an autotuner's other configurations.
 
     Raises:
         KprofError: it cannot be read, or holds no kernel; or, after all others, that some were not compiled.
     """
     capture = read(path)
     problems: list[str] = []
-    for kernel in capture.kernels:
+    launched = [kernel for kernel in capture.kernels if kernel.launches]
+    kernels = capture.kernels if all_configs or not launched else launched
+    for kernel in kernels:
         try:
             yield loaded(kernel)
         except KprofError as error:
             problems.append(f"{kernel.name}: {error.message}")
     if problems:
         first = "; ".join(problems[:3]) + ("; ..." if len(problems) > 3 else "")
-        raise KprofError(f"{len(problems)} of {len(capture.kernels)} kernels cannot be told: {first}", path=str(path))
-    if not capture.kernels:
+        raise KprofError(f"{len(problems)} of {len(kernels)} kernels cannot be told: {first}", path=str(path))
+    if not kernels:
         raise KprofError("this capture holds no kernel", path=str(path), hint="; ".join(capture.notes) or None)
 
 

@@ -53,7 +53,7 @@ def read(path: str | Path) -> Capture:
         kernels=kernels,
         processes=gathered.processes,
         executed=gathered.executed,
-        tunings=gathered.tunings,
+        tunings=[tuning for tuning in gathered.tunings if tuning.candidates],
         reads=gathered.reads,
         reads_count=gathered.reads_count,
         notes=list(dict.fromkeys(gathered.notes)),

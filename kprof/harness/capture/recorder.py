@@ -32,7 +32,7 @@ class _Context:
     """What the current thread is doing."""
 
     tuner: Any = None
-    tuning: int | None = None
+    tuning: tuple[object, dict[str, Any]] | None = None
     candidate: Candidate | None = None
 
 
@@ -48,6 +48,10 @@ class Recorder:
         self.executes = False
         self.after_launch: list[Callable[[Any, tuple[Any, ...]], None]] = []
         self._local = threading.local()
+        self._functions: dict[int, Any] = {}
+        # Autotuner and kernel to the tuning that made it a candidate: its key and line. The autotuner is kept alive,
+        # for its id.
+        self._choices: dict[tuple[int, str], tuple[Any, object, dict[str, Any]]] = {}
         self._begin()
 
     def _begin(self) -> None:
@@ -57,10 +61,7 @@ class Recorder:
         self._sequence = 0
         self._reads = 0
         self._defaults: dict[str, Any] = {}
-        # Autotuner and kernel to the tuning that made it a candidate; the autotuner is kept alive, for its id.
-        self._choices: dict[tuple[int, int], tuple[Any, int]] = {}
         self._lock = threading.RLock()
-        self._functions: dict[int, Any] = {}
 
     def after_fork(self) -> None:
         """This process is a copy: it has its own journal, and none of the compiles that run."""
@@ -95,12 +96,12 @@ class Recorder:
         request = describe.request_of(source, target.arch, given, set_switches)
         with self._lock:
             self._functions[id(function)] = function
-            number = self.number(identifier, source, request)
+            self.number(identifier, source, request)
             ticket = self.compiler.ask(
                 identifier, function.fn.__name__, lambda report: jobs.compile_source(job, report)
             )
             self._check_disk()
-        kernel = RecordedKernel(source, ticket, number, self.launch, self.load)
+        kernel = RecordedKernel(source, ticket, request, self.launch, self.load)
         candidate = self._context.candidate
         if candidate is not None:
             candidate.kernel = kernel
@@ -130,11 +131,24 @@ class Recorder:
         sizes = [int(n) for n in grid]
         if 0 in sizes:
             return
-        self.note_launch(kernel.number, kernel.src, sizes, stream, args)
+        self.start()
+        number = self.number(kernel.hash, kernel.src, kernel.request)
+        choice = self._choices.get((id(context.tuner), kernel.hash))
+        tuning = None if choice is None else self.journal.number("tuning", choice[1], choice[2])
+        self.note_launch(number, kernel.src, sizes, stream, args, tuning=tuning)
         for action in self.after_launch:
             action(kernel.src.fn, args)
 
-    def note_launch(self, number: int, source: Any, grid: list[int], stream: Any, args: tuple[Any, ...]) -> None:
+    def note_launch(
+        self,
+        number: int,
+        source: Any,
+        grid: list[int],
+        stream: Any,
+        args: tuple[Any, ...],
+        *,
+        tuning: int | None = None,
+    ) -> None:
         """Write the line of a launch."""
         names = getattr(source.fn, "arg_names", None) or [p.name for p in source.fn.params]
         described = {str(name): describe.argument(value) for name, value in zip(names, args, strict=False)}
@@ -145,9 +159,8 @@ class Recorder:
             fields["args"] = self.journal.number("args", describe.key_of(described), {"args": described})
             if stream:
                 fields["stream"] = int(stream)
-            choice = self._choices.get((id(self._context.tuner), number))
-            if choice is not None:
-                fields["tuning"] = choice[1]
+            if tuning is not None:
+                fields["tuning"] = tuning
             self.journal.write("launch", fields)
 
     def site(self) -> int:
@@ -212,18 +225,20 @@ class Recorder:
         if context.tuning is None:
             self.start()
             name = str(getattr(getattr(tuner, "base_fn", None), "__name__", "kernel"))
-            configs = len(getattr(tuner, "configs", ()))
-            context.tuning = self.journal.new("tuning", {"name": name, "configs": configs, "site": self.site()})
-        number = context.tuning
+            fields: dict[str, Any] = {"name": name, "configs": len(getattr(tuner, "configs", ())), "site": self.site()}
+            context.tuning = object(), fields
+        key, about = context.tuning
+        number = self.journal.number("tuning", key, about)
         candidate = context.candidate = Candidate()
         try:
             yield candidate
         finally:
             context.candidate = outer
-            fields: dict[str, Any] = {"tuning": number, "config": str(config)[:1000]}
+            fields = {"tuning": number, "config": str(config)[:1000]}
             if candidate.kernel is not None:
-                fields["kernel"] = candidate.kernel.number
-                self._choices[id(tuner), candidate.kernel.number] = tuner, number
+                made = candidate.kernel
+                fields["kernel"] = self.number(made.hash, made.src, made.request)
+                self._choices[id(tuner), made.hash] = tuner, key, about
             if candidate.error is not None:
                 fields["error"] = candidate.error[:1000]
             self.journal.write("candidate", fields)
@@ -237,7 +252,7 @@ class Recorder:
         """Take what was recorded out of Triton's own memory: after the recording it would be found there."""
         for function in self._functions.values():
             function.device_caches.clear()
-        for tuner, _ in self._choices.values():
+        for tuner, _, _ in self._choices.values():
             tuner.cache.clear()
 
     def finish(self, how: str = "exit") -> None:

@@ -20,21 +20,22 @@ class RecordedKernel:
         src: Triton's source.
         hash: identifier of the specialisation.
         name: the kernel's name.
-        number: its number in the journal.
+        request: what was asked of the compiler, as JSON.
+        ticket: its compile.
     """
 
     def __init__(
         self,
         source: Any,
         ticket: "Ticket",
-        number: int,
+        request: dict[str, Any],
         launch: Callable[..., None],
         load: Callable[["Ticket"], tuple[dict[str, Any], dict[str, str | bytes]]],
     ) -> None:
         self.src = source
         self.hash = ticket.id
         self.name = ticket.name
-        self.number = number
+        self.request = request
         self.ticket = ticket
         self.module = 0
         self.function = 1
