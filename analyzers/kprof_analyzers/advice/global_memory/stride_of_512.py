@@ -18,7 +18,7 @@ class StrideMultipleOf512Bytes(Rule):
     """The rows of a GEMM operand begin at multiples of 512 bytes.
 
     ## What it does
-    Follows the addresses of the loads that feed a `tt.dot` in a loop to the distance between rows, takes the value
+    Follows the addresses of the loads that feed a product in a loop to the distance between rows, takes the value
     that the launch passes for it, and reports multiples of 512 bytes. A tile that covers its rows from end to end
     reads everything in between and is left alone.
 
@@ -47,10 +47,10 @@ class StrideMultipleOf512Bytes(Rule):
         flow = flow_of(facts.ttgir)
         feeding = {
             op.index
-            for dot in facts.ttgir.named("tt.dot")
+            for dot in facts.ttgir.named("tt.dot", "tt.dot_scaled")
             if dot.loop is not None
             for value in flow.inputs(dot)[:2]
-            for op in flow.back(value, stop=lambda o: o.name == "tt.dot", memory=True)
+            for op in flow.back(value, stop=lambda o: o.name.startswith("tt.dot"), memory=True)
             if is_load(op)
         }
         seen: set[str] = set()

@@ -9,7 +9,7 @@ from kprof.findings import Finding, Severity
 from kprof.inputs.amdgcn import Instruction
 from kprof_analyzers.advice.rule import Rule
 from kprof_analyzers.scheduling.loops import own_instructions
-from kprof_analyzers.source_lines import busiest, location_of
+from kprof_analyzers.source_lines import busiest
 
 _FP8 = {
     "v_cvt_f32_fp8": "v_cvt_pk_f32_fp8",
@@ -29,7 +29,7 @@ class UnpackedConversion(Rule):
 
     ## What it does
     Counts conversions in innermost loops that have a packed form with the same rounding on the architecture: from fp8
-    to fp32, and on CDNA 4 from fp32 to fp16. Reports a line with at least 16. On CDNA 3 the only packed conversion to
+    to fp32, and on CDNA 4 from fp32 to fp16. Reports a loop with at least 16. On CDNA 3 the only packed conversion to
     fp16 rounds towards zero, and bf16 has none: nothing can be gained there.
 
     ## Why it matters
@@ -55,13 +55,11 @@ class UnpackedConversion(Rule):
         for loop in facts.program.loops:
             if loop.index in parents:
                 continue
-            by_line: dict[tuple[str, str], list[Instruction]] = defaultdict(list)
+            by_name: dict[str, list[Instruction]] = defaultdict(list)
             for instruction in own_instructions(facts.program, loop):
                 if instruction.opcode.name in packed:
-                    place = location_of(instruction)[0]
-                    line = f"{place.file}:{place.line}" if place is not None else ""
-                    by_line[line, instruction.opcode.name].append(instruction)
-            for (_, name), found in by_line.items():
+                    by_name[instruction.opcode.name].append(instruction)
+            for name, found in by_name.items():
                 if len(found) >= _ENOUGH:
                     yield self.finding(
                         f"{len(found)} {name} in loop {loop.header}; {packed[name]} converts two at once",
