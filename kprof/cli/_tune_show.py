@@ -78,7 +78,8 @@ def _problem(console: "Console", problem: "TunedProblem", *, top: int) -> None:
     console.print(problem.name, style="bold", markup=False)
     if not ranking:
         console.print("  no configuration could be predicted", markup=False)
-        return
+        if problem.own is None:
+            return
     shared = common([one.config for one in ranking])
     console.print(_table(problem, ranking, shared, console.width))
     for text, values in (("all rows", shared), ("assumed", problem.assumed)):
@@ -231,5 +232,7 @@ def _fold(console: "Console", text: str) -> None:
         if text[:9].rstrip() in {"Space", "Search", "Of them", "Note", "Kept in", "Assumed", "Example"}
         else "  "
     )
-    for line in textwrap.wrap(text, max(40, width - 1), subsequent_indent=indent, break_on_hyphens=False):
+    for line in textwrap.wrap(
+        text, max(40, width - 1), subsequent_indent=indent, break_on_hyphens=False, break_long_words=False
+    ):
         console.print(line, style="dim", markup=False)

@@ -129,12 +129,16 @@ def command(
     keys = assignments(key, "--key")
     device = _tune_request.device(verify=verify)
     subject, chosen = _tune_request.prepare(wanted)
+    if device is not None:
+        from kprof.tuning import verify as verification
+
+        verification.check(subject, device)
     found, search_facts = _search(wanted, subject, chosen, budget=budget, output=output, resume=resume, quiet=quiet)
     measured_on = None
     if device is not None:
-        from kprof.tuning.verify import measure
-
-        measured_on = measure(kernel, subject, found, top=top, device=device, report=None if quiet else log)
+        measured_on = verification.measure(
+            kernel, subject, found, top=top, device=device, report=None if quiet else log
+        )
     from kprof.tuning.document import document
 
     report = document(subject, found, measured_on=measured_on, **search_facts)

@@ -55,9 +55,21 @@ def measure(
 
     Returns:
         The device's name.
+    """
+    with Runner() as runner:
+        for index, problem in enumerate(subject.problems):
+            ranked = found.ranked[index]
+            task = _task(target, problem.values, device)
+            measured = list(_measured(runner, task, ranked[:top], report))
+            found.ranked[index] = [*sorted(measured, key=_order), *ranked[top:]]
+    return device.name
+
+
+def check(subject: "Subject", device: Device) -> None:
+    """Whether a GPU can measure what will be ranked, asked before the search.
 
     Raises:
-        KprofError: the GPU is of another architecture, or the kernel cannot be run.
+        KprofError: it is of another architecture, or the kernel does not say how it is run.
     """
     if device.arch != subject.arch.name:
         raise KprofError(
@@ -68,13 +80,6 @@ def measure(
         raise KprofError(
             f"--verify: {subject.kernel.name} does not say how it is run", hint="its KERNEL needs run and inputs"
         )
-    with Runner() as runner:
-        for index, problem in enumerate(subject.problems):
-            ranked = found.ranked[index]
-            task = _task(target, problem.values, device)
-            measured = list(_measured(runner, task, ranked[:top], report))
-            found.ranked[index] = [*sorted(measured, key=_order), *ranked[top:]]
-    return device.name
 
 
 def _task(target: str, shape: Mapping[str, Any], device: Device) -> Task:

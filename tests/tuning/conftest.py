@@ -6,47 +6,13 @@ from typing import Any
 
 import pytest
 
-JUDGE_SOURCE = '''
-"""A judge for tests: time from the number of instructions; notes each compile; can be told to die or to wait."""
-import json, os, time
-from pathlib import Path
-
-
-def judge(compiled, argument):
-    request = compiled.request
-    note = os.environ.get("STUB_JUDGE_LOG")
-    if note:
-        with open(note, "a") as file:
-            file.write(json.dumps([request.label, os.getppid(), compiled.cached]) + "\\n")
-    time.sleep(float(os.environ.get("STUB_JUDGE_WAIT", "0")))
-    if os.environ.get("STUB_JUDGE_DIES", "never") in request.label:
-        os.abort()
-    if os.environ.get("STUB_JUDGE_FAILS", "never") in request.label:
-        raise ZeroDivisionError("of no use")
-    return {
-        "status": "ok",
-        "isa": str(hash(compiled.amdgcn)),
-        "resources": {"lds_bytes": compiled.lds_bytes, "num_warps": compiled.metadata["num_warps"]},
-        "time_us": float(len(compiled.amdgcn)),
-        "low_us": 0.9 * len(compiled.amdgcn),
-        "high_us": 1.1 * len(compiled.amdgcn),
-        "bound": "instructions",
-        "assumptions": ["every instruction takes a nanosecond"],
-        "seconds": compiled.seconds,
-        "cached": compiled.cached,
-    }
-'''
-
 
 @pytest.fixture
-def stub_judge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+def stub_judge(monkeypatch: pytest.MonkeyPatch) -> Any:
     """A :class:`Judge` that workers can import."""
     from kprof.tuning.work import Judge
 
-    folder = tmp_path / "stub"
-    folder.mkdir()
-    (folder / "kprof_stub_judge.py").write_text(JUDGE_SOURCE)
-    monkeypatch.syspath_prepend(str(folder))
+    monkeypatch.syspath_prepend(str(Path(__file__).parent))
     return Judge("kprof_stub_judge:judge", "1")
 
 

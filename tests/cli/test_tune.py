@@ -1,0 +1,268 @@
+"""``kprof tune`` on small kernels, and every way in which it can be asked wrongly."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.triton
+
+AUTOTUNED = """
+import triton
+import triton.language as tl
+
+
+@triton.autotune([triton.Config({"BLOCK": b}, num_warps=w) for b, w in ((256, 1), (1024, 4), (1024, 4))], key=["n"])
+@triton.jit
+def scale(x, y, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(y + at, tl.load(x + at, mask=at < n) * 2, mask=at < n)
+
+
+@triton.jit
+def plain(x, y, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(y + at, tl.load(x + at, mask=at < n) * 2, mask=at < n)
+"""
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Path:
+    """A file with an autotuned kernel and a plain one."""
+    path = tmp_path / "own.py"
+    path.write_text(AUTOTUNED)
+    return path
+
+
+@pytest.fixture
+def counted(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The length of the code stands for a predicted time; see ``tests/tuning/kprof_stub_judge.py``."""
+    from kprof.cli import _tune_request
+    from kprof.tuning.work import Judge
+
+    monkeypatch.syspath_prepend(str(Path(__file__).parent.parent / "tuning"))
+    judge = Judge("kprof_stub_judge:judge", "1")
+    monkeypatch.setattr(_tune_request, "judge", lambda: judge)
+    return judge
+
+
+COPY = ("tune", "memory_copy", "--arch", "MI300X", "-j", "1")
+ONE = ("--config", "num_warps=4", "--config", "waves_per_eu=0")
+
+
+def space(folder: Path, **knobs: Any) -> str:
+    """A space file."""
+    path = folder / "space.json"
+    path.write_text(json.dumps(knobs))
+    return str(path)
+
+
+def test_a_ranking_its_files_and_going_on(kprof: Callable[..., Any], tmp_path: Path) -> None:
+    """With the model: the table, the verdict last, the documents; a second run compiles nothing."""
+    chosen = space(tmp_path, num_warps=[2, 4], waves_per_eu=[0, 2])
+    out = tmp_path / "out"
+
+    first = kprof(*COPY, "--space", chosen, "-o", out, "--format", "triton,dispatch", "--json", tmp_path / "r.json")
+    again = kprof(*COPY, "--space", chosen, "-o", out, "-q")
+
+    assert first.code == 0
+    assert first.out.splitlines()[0].startswith("memory_copy   gfx942 · MI300X   Triton")
+    assert "predicted, nothing was run" in first.out.splitlines()[0]
+    assert "4 combinations" in first.out
+    last = first.out.splitlines()[-1]
+    assert last.startswith("tune memory_copy on gfx942: ")
+    assert "predicted (likely " in last
+    document = json.loads((tmp_path / "r.json").read_text())
+    assert document["search"]["compiled"] == 5, "the four, and the kernel's own configuration"
+    (problem,) = document["problems"]
+    times = [one["time_us"] for one in problem["ranking"]]
+    assert times == sorted(times)
+    assert all(one["low_us"] <= one["time_us"] <= one["high_us"] for one in problem["ranking"])
+    assert document["search"]["ended"] == "complete"
+    assert (out / "triton" / "memory_copy_configs.py").is_file()
+    assert (out / "dispatch" / "dispatch.json").is_file()
+    assert f"wrote {out / 'dispatch' / 'dispatch.json'}" in first.err
+    assert again.code == 0
+    assert again.out.splitlines() == [last]
+    assert json.loads((out / "result.json").read_text())["search"]["compiled"] == 0
+
+    selected = kprof("select", "memory_copy", "--arch", "gfx942", "--table", out / "dispatch" / "dispatch.json")
+    assert "predicted" in selected.out
+
+
+def test_several_problems(kprof: Callable[..., Any], counted: Any, tmp_path: Path) -> None:
+    """Each shape is a problem; the table of the best comes first; a file of sizes is taken too."""
+    del counted
+    sizes = tmp_path / "sizes.yaml"
+    sizes.write_text("- {M: 32, N: 64, K: 64, rowMajorA: T, rowMajorB: N}\n")
+    gemm = ("tune", "gemm", "--shape", "M=16,N=32,K=64", "--shape", "M=64,N=32,K=64", "--shapes", sizes)
+    knobs = "BLOCK_M=16,BLOCK_N=16,BLOCK_K=32,SPLIT_K=1,XCDS=1,GROUP_M=1,waves_per_eu=0,kpack=1,num_stages=2"
+    rest = ("--config", knobs, "--config", "matrix_instr_nonkdim=16", "-j", "1", "--json", tmp_path / "r.json")
+
+    ran = kprof(*gemm, *rest)
+
+    assert ran.code == 0, ran.err
+    document = json.loads((tmp_path / "r.json").read_text())
+    assert [p["shape"]["M"] for p in document["problems"]] == [16, 64, 32]
+    assert document["problems"][0]["assumed"]["dtype"] == "fp16"
+    assert document["problems"][2]["shape"]["trans_b"] is True
+    assert "3 problems" in ran.out.splitlines()[-1]
+    assert any(line.startswith("problem") for line in ran.out.splitlines())
+
+
+def test_configurations_of_an_autotuner(kprof: Callable[..., Any], counted: Any, own: Path) -> None:
+    """They are read from the decorator; one that is listed twice counts once; sizes make the launch."""
+    del counted
+    ran = kprof(
+        "tune", f"{own}::scale", "--signature", "*fp16,*fp16", "--shape", "n=100000", "--grid", "cdiv(n,BLOCK)",
+        "-j", "1", "--json", "-",
+    )  # fmt: skip
+
+    document = json.loads(ran.out)
+    assert ran.code == 0
+    assert document["space"]["origin"] == "@triton.autotune"
+    assert document["space"]["size"] == 2
+    ranking = document["problems"][0]["ranking"]
+    configs = [one["config"] for one in ranking] + [c for one in ranking for c in one.get("alike", [])]
+    assert sorted(config["BLOCK"] for config in configs) == [256, 1024]
+
+
+def test_interrupted(kprof: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, counted: Any, tmp_path: Path) -> None:
+    """Ctrl-C shows what is known, says where it is kept, and ends with 130."""
+    del counted
+    from kprof.tuning import search
+
+    take = search.Search._take
+
+    def stop(self: Any, answer: Any) -> None:
+        take(self, answer)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(search.Search, "_take", stop)
+    ran = kprof(*COPY, "-o", tmp_path / "out")
+
+    assert ran.code == 130
+    assert ran.out.splitlines()[-1].endswith("stopped by Ctrl-C")
+    assert "the same command goes on from there" in " ".join(ran.out.split())
+    assert len((tmp_path / "out" / "search.jsonl").read_text().splitlines()) == 1
+
+
+def test_nothing_can_be_predicted(
+    kprof: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, counted: Any, tmp_path: Path
+) -> None:
+    """Every configuration fails: the reason is shown, and the exit code is 2."""
+    del counted
+    monkeypatch.setenv("STUB_JUDGE_FAILS", "memory_copy")
+
+    ran = kprof(*COPY, *ONE, "-o", tmp_path / "out")
+
+    assert ran.code == 2
+    assert "no configuration could be predicted" in ran.out
+    assert "could not be judged: ZeroDivisionError: of no use" in ran.out
+    assert "0 of 20 configurations predicted" in ran.out.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("nothing",), "no kernel 'nothing'"),
+        (("gemm", "--shape", "Q=1"), "gemm has no shape parameter 'Q'"),
+        (("gemm", "--shape", "M=0"), "a size is above zero"),
+        (("gemm", "--case", "nosuch"), "gemm has no case 'nosuch'"),
+        (("gemm", "--arch", "gfx942,gfx950"), "takes one architecture at a time"),
+        (("gemm", "--arch", "MI999"), "no architecture or product 'MI999'"),
+        (("gemm", "--config", "BLOCK_Q=1"), "sets 'BLOCK_Q', which the kernel does not have"),
+        (("gemm", "--config", "num_warps=3"), "num_warps is not a power of two"),
+        (("gemm", "--config", "matrix_instr_nonkdim=8"), "there is no matrix instruction of 8 x 8"),
+        (("gemm", "--space", "none.toml"), "none.toml: no such file"),
+        (("gemm", "--shapes", "none.yaml"), "none.yaml: no such file"),
+        (("gemm", "--format", "vlm", "-o", "x"), "no format 'vlm'; did you mean 'vllm'"),
+        (("gemm", "--format", "vllm"), "--format needs a folder"),
+        (("gemm", "--grid", "M"), "--grid goes with --signature"),
+        (("gemm", "--signature", "*fp16"), "gemm says itself how it is launched"),
+        (("gemm", "--scheduler", "host:1"), "takes an address such as tcp://host:8786"),
+        (("gemm", "--shape", "dtype=fp8_e4m3", "--arch", "gfx90a"), "gemm cannot run on gfx90a"),
+        (("OWN",), "the file has 2 kernels; say which"),
+        (("OWN::plain",), "plain does not say how it is launched"),
+        (("OWN::plain", "--signature", "*fp16,*fp16"), "plain has nothing to choose from"),
+        (("OWN::scale", "--signature", "*fp16,*fp16", "--grid", "import os"), "--grid cannot be read"),
+    ],
+)
+def test_wrong_questions(
+    kprof: Callable[..., Any], own: Path, arguments: tuple[str, ...], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One clear sentence, exit code 2, before anything is compiled."""
+    from kprof.harness import pool
+
+    monkeypatch.chdir(own.parent)
+    monkeypatch.setattr(pool.Pool, "_start", lambda _: pytest.fail("something was compiled"))
+
+    ran = kprof("tune", *(argument.replace("OWN", str(own)) for argument in arguments))
+
+    assert ran.code == 2
+    assert message in ran.err
+    assert "Traceback" not in ran.err
+    assert ran.out == ""
+
+
+def test_verify_needs_a_gpu(kprof: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Asked for explicitly and not to be had: one message and exit code 2, before any compile."""
+    from kprof.errors import KprofError
+    from kprof.harness.bench_pool import Runner
+
+    def describe(self: Any, given: Any, *, measure: bool) -> Any:
+        raise KprofError("no GPU that torch 2.13 can use here")
+
+    monkeypatch.setattr(Runner, "describe", describe)
+
+    ran = kprof("tune", "gemm", "--verify")
+
+    assert ran.code == 2
+    assert ran.err.startswith("kprof: --verify: no GPU that torch 2.13 can use here")
+    assert "needs no GPU" in ran.err
+
+
+def test_verify_measures_the_short_list(
+    kprof: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, counted: Any, tmp_path: Path
+) -> None:
+    """The fastest measured one comes first, a wrong one last with what was wrong, and both times are shown."""
+    del counted
+    import msgspec
+
+    from kprof.harness import bench_pool
+    from kprof.harness.bench_document import Device, Limits, Measurement, Timing
+
+    device = Device("AMD Instinct MI300X", "rocm", "gfx942", {}, 1 << 30, Limits())
+    ms = {1: 3.0, 2: 1.0, 4: 2.0}
+
+    def measure(self: Any, task: Any) -> Any:
+        warps = task.config["num_warps"]
+        start = Measurement("memory_copy", task.case, task.shape, task.provider, "ok", config=task.config)
+        if warps == 8:
+            return msgspec.structs.replace(start, status="wrong", message="off by one")
+        timing = Timing(ms[warps], ms[warps], ms[warps], ms[warps], 5, "events", 1, 1)
+        return msgspec.structs.replace(start, timing=timing)
+
+    monkeypatch.setattr(bench_pool.Runner, "describe", lambda *_, **__: device)
+    monkeypatch.setattr(bench_pool.Runner, "measure", measure)
+    chosen = space(tmp_path, num_warps=[1, 2, 4, 8], waves_per_eu=[0])
+
+    ran = kprof(*COPY, "--space", chosen, "--verify", "--json", tmp_path / "r.json", "-o", tmp_path / "out")
+
+    assert ran.code == 0, ran.err
+    document = json.loads((tmp_path / "r.json").read_text())
+    ranking = document["problems"][0]["ranking"]
+    assert document["measured_on"] == "AMD Instinct MI300X"
+    assert (ranking[0]["config"]["num_warps"], ranking[0]["measured_ms"]) == (2, 1.0)
+    wrong = next(one for one in ranking if one["config"]["num_warps"] == 8)
+    assert wrong["note"] == "wrong: off by one"
+    assert "measured_ms" not in wrong
+    assert "measured on AMD Instinct MI300X" in ran.out.splitlines()[0]
+    assert "num_warps=2" in ran.out.splitlines()[-1]
+    assert "1,000 us measured" in ran.out.splitlines()[-1]
+
+    other = kprof("tune", "memory_copy", "--arch", "gfx950", *ONE, "--verify", "-o", tmp_path / "o2")
+    assert other.code == 2
+    assert "this machine's GPU is AMD Instinct MI300X (gfx942), the ranking is for gfx950" in other.err
