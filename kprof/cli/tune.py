@@ -136,9 +136,8 @@ def command(
     found, search_facts = _search(wanted, subject, chosen, budget=budget, output=output, resume=resume, quiet=quiet)
     measured_on = None
     if device is not None:
-        measured_on = verification.measure(
-            kernel, subject, found, top=top, device=device, report=None if quiet else log
-        )
+        told = None if quiet else log
+        measured_on = verification.measure(kernel, subject, found, top=top, device=device, report=told)
     from kprof.tuning.document import document
 
     report = document(subject, found, measured_on=measured_on, **search_facts)
