@@ -9,6 +9,8 @@ from kprof.inputs.torch_profiler.model import Activity, GridUnit, Size, Trace
 # 2,018) is a multiple of its block. The other calls take blocks, as CUDA does.
 _IN_WORK_ITEMS = ("hipExtModuleLaunchKernel", "hipHccModuleLaunchKernel")
 
+_SETTLED = ("grid_as_written", "grid_unit", "workgroup_size", "workgroups", "work_items")
+
 
 def unit_of(api: str | None, vendor: str | None) -> GridUnit | None:
     """What the three numbers of a grid count; ``None`` when the call is not known on AMD."""
@@ -25,18 +27,15 @@ def settle_grids(trace: Trace, log: IssueLog) -> None:
     if vendor is None and any(launch.name.startswith("hip") for launch in trace.launches[:1000]):
         vendor = "amd"
     trace.info.vendor = vendor
+    words = [(name, trace.activities.words(name)) for name in _SETTLED]
+    lds = trace.activities.numbers("lds_bytes")
     for row, activity in enumerate(trace.activities):
         if activity.kind == "kernel":
             _settle(trace, activity, vendor, log)
-            trace.activities.update(
-                row,
-                grid_as_written=activity.grid_as_written,
-                grid_unit=activity.grid_unit,
-                workgroup_size=activity.workgroup_size,
-                workgroups=activity.workgroups,
-                work_items=activity.work_items,
-                lds_bytes=activity.lds_bytes,
-            )
+            for name, column in words:
+                column[row] = getattr(activity, name)
+            if activity.lds_bytes is not None:
+                lds[row] = activity.lds_bytes
 
 
 def _settle(trace: Trace, activity: Activity, vendor: str | None, log: IssueLog) -> None:

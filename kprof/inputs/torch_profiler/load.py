@@ -1,6 +1,7 @@
 """A whole trace as linked tables."""
 
 from collections import Counter
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,8 @@ from kprof.inputs.torch_profiler.plausible import drop_implausible, note_odditie
 from kprof.inputs.torch_profiler.reader import TraceReader
 
 MODULE_PREFIX = "nn.Module: "
+_PYTHON = "python_function"
+_PHASES = frozenset({"X", "i"})
 # Until the whole file is known.
 _UNKNOWN_RANK: Any = None
 
@@ -53,8 +56,7 @@ def load(path: Path | str, *, stacks: bool = False, memory: bool = False, rank: 
     """
     loading = _Loading(path, stacks=stacks, memory=memory, rank=rank)
     for events in loading.reader.events():
-        for event in events:
-            loading.take(event)
+        loading.take(events)
     return loading.finish()
 
 
@@ -69,11 +71,22 @@ class _Loading:
         self._profiled = False
         self.trace = Trace(info_from({}, str(path)))
 
-    def take(self, event: FullEvent) -> None:
-        """Put an event into the table it belongs to."""
+    def take(self, events: list[FullEvent]) -> None:
+        """Put events into the tables they belong to."""
+        if not self._stacks:
+            # Most of a trace: left out before anything else is asked.
+            kept = [e for e in events if e.cat != _PYTHON or e.ph not in _PHASES or e.name.startswith(MODULE_PREFIX)]
+            if len(kept) < len(events):
+                self._categories[_PYTHON] += len(events) - len(kept)
+                self._profiled = True
+            events = kept
+        for event in events:
+            self._take(event)
+
+    def _take(self, event: FullEvent) -> None:
         if event.ph:
             self._profiled = True
-        if event.ph in {"X", "i"}:
+        if event.ph in _PHASES:
             self._categories[event.cat] += 1
             kind = kind_of(event.cat, event.pid)
             if kind == "other" or (kind == "python" and not self._stacks and not event.name.startswith(MODULE_PREFIX)):
@@ -246,7 +259,12 @@ def _json_text(raw: msgspec.Raw) -> str | None:
 
 def size_from(raw: msgspec.Raw) -> Size | None:
     """Three extents from ``[x, y, z]``; ``None`` when they are not three positive integers."""
-    if not bytes(raw):
+    return _size(bytes(raw))
+
+
+@lru_cache(maxsize=1 << 14)
+def _size(raw: bytes) -> Size | None:
+    if not raw:
         return None
     try:
         value = msgspec.json.decode(raw, type=tuple[int, int, int])

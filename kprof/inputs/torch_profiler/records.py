@@ -27,13 +27,13 @@ class Numbers:
     def extend(self, values: list[int | None]) -> None:
         """Add values."""
         before = len(self.data)
-        try:
-            self.data.extend(values)  # type: ignore[arg-type] # None goes the other way
-        except (TypeError, OverflowError):
-            del self.data[before:]
+        known = [value for value in values if value is not None] if None in values else values
+        self._plain = self._plain and len(known) == len(values)
+        if known and not (min(known) > ELSEWHERE and max(known) < -NOTHING):  # type: ignore[type-var, operator]
             self._plain = False
-            for row, value in enumerate(values, before):
-                self.data.append(self._mark(row, value))
+            self.data.extend([self._mark(row, value) for row, value in enumerate(values, before)])
+        else:
+            self.data.extend([NOTHING if value is None else value for value in values])
 
     def _mark(self, row: int, value: int | None) -> int:
         if value is None:
@@ -50,13 +50,17 @@ class Numbers:
 
     def __setitem__(self, row: int, value: int | None) -> None:
         """Change the value of a row."""
-        self._plain = self._plain and value is not None
-        self.data[row] = self._mark(row, value)
+        mark = self.data[row] = self._mark(row, value)
+        self._plain = self._plain and mark > ELSEWHERE
 
     def part(self, low: int, high: int) -> list[int | None]:
         """Values of neighbouring rows."""
         values: list[int | None] = self.data[low:high].tolist()  # type: ignore[assignment]
-        return values if self._plain else [self[row] for row in range(low, high)]
+        if self._plain:
+            return values
+        if self._large:
+            return [self[row] for row in range(low, high)]
+        return [None if value == NOTHING else value for value in values]
 
     def fill(self, value: int) -> None:
         """Put a value where none is."""
@@ -88,7 +92,9 @@ class Words:
 
     def extend(self, values: list[Any]) -> None:
         """Add values."""
-        self.data.extend(map(self.code, values))
+        for value in set(values):
+            self.code(value)
+        self.data.extend(map(self._codes.__getitem__, values))
 
     def __getitem__(self, row: int) -> Any:
         """The value of a row."""
@@ -166,7 +172,8 @@ class Records(Sequence[R], Generic[R]):
 
     def numbers(self, field: str) -> Numbers:
         """The column of a field that is an integer."""
-        self._store()
+        if self._new:
+            self._store()
         column = self._columns[field]
         if not isinstance(column, Numbers):
             raise TypeError(field)
@@ -174,7 +181,8 @@ class Records(Sequence[R], Generic[R]):
 
     def words(self, field: str) -> Words:
         """The column of any other field."""
-        self._store()
+        if self._new:
+            self._store()
         column = self._columns[field]
         if not isinstance(column, Words):
             raise TypeError(field)
