@@ -99,19 +99,22 @@ class Tritons:
 
     def explanations(self, sides: "Sequence[Input]", limits: "Limits", seconds: float) -> "dict[int, Explanation]":
         """Why kernels got worse, by index into the chains: for the worst of them, as far as the time allows."""
-        from kprof.diffing.build import chains, first_worse_step, kernel_diff
+        from kprof.diffing.build import chains, harm, kernel_diff, steepest_step
 
         deadline = time.monotonic() + seconds
+        known = chains(sides)
+        judged = [(index, kernel_diff(chain, sides, limits)) for index, chain in enumerate(known)]
+        harmed = sorted((pair for pair in judged if steepest_step(pair[1]) is not None), key=lambda p: harm(p[1]))
+        chosen = [(i, kernel) for i, kernel in harmed if kernel.status in {"worse", "mixed"}][:_EXPLAINED]
         found: dict[int, Explanation] = {}
-        for index, chain in enumerate(chains(sides)):
-            judged = kernel_diff(chain, sides, limits)
-            if judged.status not in {"worse", "mixed"}:
+        for place, (index, kernel) in enumerate(chosen):
+            step = steepest_step(kernel)
+            # What one kernel does not need is left for the others.
+            left = (deadline - time.monotonic()) / (len(chosen) - place)
+            if step is None or left <= 0:
                 continue
-            step = first_worse_step(judged)
-            left = deadline - time.monotonic()
-            if step is None or len(found) >= _EXPLAINED or (found and left <= 0):
-                continue
-            pair = chain.entries[step.old], chain.entries[step.new]
+            entries = known[index].entries
+            pair = entries[step.old], entries[step.new]
             found[index] = self._explain(pair, (step.old, step.new), sides, limits, left)
         return found
 

@@ -88,7 +88,7 @@ def diff(
     found = [kernel_diff(chain, sides, limits) for chain in chains(sides)]
     for index, explanation in (explanations or {}).items():
         found[index] = msgspec.structs.replace(found[index], explanation=explanation)
-    found.sort(key=_harm)
+    found.sort(key=harm)
     counts = Counter(kernel.status for kernel in found)
     return Diff(
         kprof=__version__,
@@ -153,7 +153,7 @@ def _side(side: Input) -> Side:
     return Side(label=side.label, tritons=versions, kernels=len(side.kernels), problems=list(side.problems))
 
 
-def _harm(kernel: KernelDiff) -> tuple[object, ...]:
+def harm(kernel: KernelDiff) -> tuple[object, ...]:
     """Sort key: the most harmed kernels first."""
     shown: Step | None = worst_step(kernel)
     change = order(shown.changes[0]) if shown is not None and shown.changes else (9, 0, 0, False, "", "")
@@ -181,6 +181,20 @@ def first_worse_step(kernel: KernelDiff) -> Step | None:
     return shown
 
 
+def steepest_step(kernel: KernelDiff) -> Step | None:
+    """Where the gravest change of the step to show is largest: the one that is worth explaining."""
+    shown = worst_step(kernel)
+    if shown is None or shown.status not in {"worse", "mixed"}:
+        return None
+    gravest = shown.changes[0]
+
+    def rise(found: Step) -> float:
+        same = (c for c in found.changes if c.effect == "worse" and _same(c, gravest))
+        return max((abs((c.new or 0) - (c.old or 0)) for c in same), default=0.0)
+
+    return max(kernel.steps, key=rise)
+
+
 def _same(a: Change, b: Change) -> bool:
     return (a.metric, a.hot) == (b.metric, b.hot)
 
@@ -206,7 +220,7 @@ def verdict(kernels: Sequence[KernelDiff], sides: Sequence[Input]) -> Verdict:
         return Verdict(status="cannot_tell", summary=f"cannot tell: {', '.join(reasons)}")
     counts = Counter(kernel.status for kernel in kernels)
     words = [f"{counts[status]} {status}" for status in ("better", "changed", "same", "new", "gone") if counts[status]]
-    return Verdict(status="ok", summary=f"ok: nothing is worse from {way}: {', '.join(words)}")
+    return Verdict(status="ok", summary=f"ok: no kernel is worse from {way}: {', '.join(words)}")
 
 
 def _example(kernel: KernelDiff, sides: Sequence[Input]) -> str:

@@ -46,9 +46,15 @@ def order(change: Change) -> tuple[int, int, int, bool, str, str]:
 
 
 def status_of(changes: list[Change], limits: Limits) -> Status:
-    """What the changes make of a kernel."""
-    least = limits.fail_on.rank
-    effects = {change.effect for change in changes if change.severity.rank >= least}
+    """What the changes make of a kernel.
+
+    Beside a figure that is an error, one way or the other, findings that are none do not count: a kernel that spills no
+    more is better, whatever a rule has to say of the code that came instead.
+    """
+    counted = [change for change in changes if change.severity.rank >= limits.fail_on.rank]
+    if any(change.severity is Severity.ERROR and not _is_finding(change) for change in counted):
+        counted = [c for c in counted if c.severity is Severity.ERROR or not _is_finding(c)]
+    effects = {change.effect for change in counted}
     unknown = any(change.effect == "unknown" and change.metric in KEY_METRICS for change in changes)
     if "worse" in effects:
         return "mixed" if "better" in effects else "worse"
@@ -57,6 +63,10 @@ def status_of(changes: list[Change], limits: Limits) -> Status:
     if "better" in effects:
         return "better"
     return "changed" if changes else "same"
+
+
+def _is_finding(change: Change) -> bool:
+    return change.metric.startswith("finding:")
 
 
 def step(

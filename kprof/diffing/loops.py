@@ -124,6 +124,11 @@ def _scale(a: LoopFacts | None, b: LoopFacts | None) -> float:
     return after / before if before and after else 1.0
 
 
+def _weight(before: float, after: float, *, is_hot: bool) -> Severity:
+    """A warning for what grew or shrank a lot where the kernel spends its time."""
+    return Severity.WARNING if is_hot and abs(after - before) > _WARN * max(after, before) else Severity.NOTE
+
+
 def _scale_note(scale: float) -> str:
     return "" if scale == 1 else f"for {scale:.3g} times the work"
 
@@ -140,10 +145,11 @@ def _innermost(a: LoopFacts | None, b: LoopFacts | None, limits: Limits) -> Iter
         yield from rate(Measured(kind, text, old, new, severity, **{**defaults, **more}), limits)  # type: ignore[arg-type]
 
     yield from _widths(a.instructions, b.instructions, limits, where=where, is_hot=is_hot)
-    yield from rated("drains", "full memory waits an iteration", facts.drains(a), facts.drains(b), Severity.WARNING)
+    before, after = facts.drains(a), facts.drains(b)
+    severity = _weight(before * scale, after, is_hot=is_hot)
+    yield from rated("drains", "full memory waits an iteration", before, after, severity)
     before, after = sum(a.instructions.values()), sum(b.instructions.values())
-    grown = abs(after - before * scale) > _WARN * max(after, before * scale)
-    severity = Severity.WARNING if grown and is_hot else Severity.NOTE
+    severity = _weight(before * scale, after, is_hot=is_hot)
     yield from rated("loop_instructions", "instructions an iteration", before, after, severity, negligible=_TELL)
     for name in sorted({*a.classes, *b.classes}):
         count, now = a.classes.get(name, 0), b.classes.get(name, 0)

@@ -72,6 +72,8 @@ def shown(step: Step, verbose: int) -> tuple[list[Change], int]:
     grave = [c for c in changes if c.effect in {"worse", "unknown"} and c.severity.value != "note"]
     notes = [c for c in changes if c.effect in {"worse", "unknown"} and c.severity.value == "note"]
     better = [c for c in changes if c.effect == "better" and c.severity.value != "note"]
+    if step.status == "better":
+        grave, better = [*better[:SHOWN_NOTES], *grave], []
     chosen = [*grave, *[c for c in notes if not c.metric.startswith(("finding:", "instructions"))][:SHOWN_NOTES]]
     chosen += better[:SHOWN_NOTES]
     if not chosen:
@@ -104,8 +106,10 @@ def knobs(kernel: KernelDiff) -> str:
 
 def differs(step: Step) -> str:
     """``num_warps 4 → 8``: where a pair is not the same specialisation."""
-    told = [f"{name} {_plain(old)} → {_plain(new)}" for name, (old, new) in list(step.differs.items())[:4]]
-    more = len(step.differs) - len(told)
+    # Hints such as a pointer's range are each release's own: no difference in what the user asked for.
+    found = [(name, pair) for name, pair in step.differs.items() if not name.startswith("attributes of ")]
+    told = [f"{name} {_plain(old)} → {_plain(new)}" for name, (old, new) in found[:4]]
+    more = len(found) - len(told)
     return ", ".join(told) + (f" and {more} more" if more else "")
 
 

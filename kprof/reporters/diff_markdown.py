@@ -75,7 +75,7 @@ def _rows(diff: Diff, kernel: KernelDiff) -> list[str]:
         f"{words.values(kernel, step, change, len(diff.sides))} | {cell(words.where(kernel, change))} |"
         for number, change in enumerate(changes)
     ]
-    if step.differs:
+    if words.differs(step):
         rows.append(f"| | | | not the same: {cell(words.differs(step))} | | |")
     return rows
 

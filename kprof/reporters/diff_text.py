@@ -118,7 +118,7 @@ class DiffTextReporter:
         tail = []
         if with_knobs and self._verbose:
             tail.append(words.knobs(kernel))
-        if step.differs:
+        if words.differs(step):
             tail.append(f"not the same: {words.differs(step)}")
         tail += step.notes
         if len(diff.sides) > 2:
@@ -193,6 +193,7 @@ def _named(label: str, tritons: Sequence[str]) -> str:
 
 
 def _short(label: str) -> str:
+    label = label.removesuffix(" (installed)")
     return label if len(label) <= 12 else f"…{label[-11:]}"
 
 

@@ -84,7 +84,7 @@ def test_directories_are_compared_and_analysed_once(kprof, compiled: Path, tmp_p
     other = tmp_path / "other"
     shutil.copytree(folder, other)
     ran = kprof("diff", folder, other)
-    assert (ran.code, ran.out.strip().splitlines()[-1]) == (0, "ok: nothing is worse from kernel to other: 1 same")
+    assert (ran.code, ran.out.strip().splitlines()[-1]) == (0, "ok: no kernel is worse from kernel to other: 1 same")
 
 
 def test_a_changed_file_is_analysed_again(kprof, compiled: Path, tmp_path: Path) -> None:

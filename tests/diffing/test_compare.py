@@ -219,6 +219,15 @@ def test_without_instructions_only_resources_are_compared(made) -> None:
     assert "no instructions" in found.notes[0]
 
 
+def test_what_a_rule_says_of_better_code_is_no_regression(made) -> None:
+    spilling = made.kernel(loops=[made.loop(spill_accesses=138)], vgpr_spills=290)
+    draining = made.kernel(findings=[made.finding("KP204")])
+    assert status_of(compare(spilling, draining, LIMITS), LIMITS) == "better"
+    assert status_of(compare(draining, spilling, LIMITS), LIMITS) == "worse"
+    slower = made.kernel(findings=[made.finding("KP204")], waves=3.0)
+    assert status_of(compare(spilling, slower, LIMITS), LIMITS) == "mixed"
+
+
 def test_tolerances_let_small_changes_through(made) -> None:
     limits = Limits(tolerances=tolerances(["vgpr_spills=4,waves_per_simd=50%"]))
     assert status_of(compare(made.kernel(), made.kernel(vgpr_spills=4, waves=2.0), limits), limits) == "changed"

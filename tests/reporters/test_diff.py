@@ -99,7 +99,7 @@ def test_many_kernels_are_counted_and_only_the_harmed_shown() -> None:
 
 def test_nothing_but_the_verdict_when_all_is_the_same() -> None:
     lines = text(diff([Input("a.json", [entry()]), Input("b.json", [entry()])], Limits())).strip().splitlines()
-    assert lines[-1] == "ok: nothing is worse from a.json to b.json: 1 same"
+    assert lines[-1] == "ok: no kernel is worse from a.json to b.json: 1 same"
     assert len(lines) <= 4
 
 

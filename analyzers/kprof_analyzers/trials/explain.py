@@ -127,7 +127,9 @@ def explain(
     causes = sorted((t for t in switched if _telling(case, t)), key=lambda trial: _weight(case, trial))
     together = {name: value for flip in flips if set(flip) & set(defaults) for name, value in flip.items()}
     if len(together) > 1 and not any(trial.cured for trial in causes):
-        causes += [trial for trial in search.run([together]) if _telling(case, trial)]
+        brought = set(causes[0].restored) if causes else set()
+        joint = (trial for trial in search.run([together]) if _telling(case, trial))
+        causes += [trial for trial in joint if trial.cured or set(trial.restored) > brought]
     cures = _cures(case, search)
     notes = list(_confirmed(case, before, causes, old))
     return Explanation(
@@ -194,8 +196,9 @@ def _flips(
 
 
 def _telling(case: Case, trial: Trial) -> bool:
-    """Whether a switch brings back something that got worse."""
-    return trial.cured or bool(set(trial.restored) & {harm.metric for harm in case.harm})
+    """Whether a switch brings back something that got worse, and does not cost as much as it brings."""
+    brought = trial.cured or bool(set(trial.restored) & {harm.metric for harm in case.harm})
+    return brought and (len(trial.price) < len(case.harm) or not trial.price)
 
 
 def _weight(case: Case, trial: Trial) -> tuple[bool, int, int]:

@@ -76,7 +76,7 @@ def summary_of(
             f"{number(trial.figures[name][0])} to {number(trial.figures[name][1])} {METRIC_WORDS[name]}"
             for name in told[:3]
         )
-        text = f"{names}{_since(labels, trial, defaults)}: {moved or 'the old code'}"
+        text = f"{names}{_since(labels, trial, defaults)}: {moved or price_of(harm[0])}"
         text += f"; {knobs_text(trial.change)} {'undoes it' if trial.cured else 'undoes most of it'}"
     if cures:
         text += f"; {knobs_text(cures[0].change)} cures it"
