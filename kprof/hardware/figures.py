@@ -39,6 +39,7 @@ _UNITS = (
     ("hazards.*", "wait states"),
     ("model.branch", "clocks"),
     ("model.lds_*", "clocks"),
+    ("model.dispatch_ns", "ns"),
     ("model.*", "share"),
     ("llvm.elf_machine", "e_flags value"),
     ("llvm.sgpr_extra", "registers"),

@@ -33,7 +33,7 @@ def explain(model: "Model", run: "Run", clocks: float, loops: list[LoopPredictio
         shares = _grown(shares, "memory bandwidth", capped, memory)
         capped = memory
     us = capped / machine.clock_mhz
-    overhead = _overhead(model)
+    overhead = machine.dispatch_us if model.effects.launch_overhead else 0.0
     shares = _grown(shares, "launch", us, us + overhead)
     us += overhead
     light = _speed_of_light(model)
@@ -76,13 +76,6 @@ def _speed_of_light(model: "Model") -> float:
     shared = model.sharing
     once = min(shared.footprint if shared.footprint is not None else 0.0, shared.loaded * where.total)
     return max(matrix, (once + shared.stored * where.total) / (peak * 1e3) if peak else 0.0)
-
-
-def _overhead(model: "Model") -> float:
-    product = model.machine.product
-    if not model.effects.launch_overhead or product is None or product.launch_overhead_ns is None:
-        return 0.0
-    return product.launch_overhead_ns / 1e3
 
 
 def _at_least(shares: dict[str, float], cause: str, least: float) -> dict[str, float]:

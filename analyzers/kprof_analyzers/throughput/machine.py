@@ -34,6 +34,8 @@ class Machine:
         vector_bytes: bytes a clock that a unit's loads reach from L2, when all units load.
         level_bytes: level beyond (``mall``, ``hbm``) to a unit's share of its sustained bandwidth, bytes a clock.
         latency: level to clocks of a load that hits there.
+        loaded: latency of a load while all CUs load against that of a lone one.
+        dispatch_us: microseconds from the start of an empty launch to its end.
         branch: clocks of a taken branch.
         matrix_sustained: share of the matrix units' peak that they sustain when all are busy.
         matrix_large: share of that for instructions of 32 x 32, which draw more power.
@@ -57,6 +59,8 @@ class Machine:
     vector_bytes: float
     level_bytes: dict[str, float]
     latency: dict[str, float]
+    loaded: float
+    dispatch_us: float
     branch: int
     matrix_sustained: float
     matrix_large: float
@@ -112,6 +116,8 @@ def machine_of(arch: Architecture, product: Product | None, lanes: int, *, wgp: 
         vector_bytes=figures.get("vector_memory_share", 0.75) * l2,
         level_bytes=shares,
         latency={name: _latency(name, levels, clock, assumptions) for name in _LATENCY if name in levels},
+        loaded=figures.get("loaded_latency", 1.0),
+        dispatch_us=_dispatch(arch, product),
         branch=int(figures.get("branch", 16 if cdna else 8)),
         matrix_sustained=figures.get("matrix_sustained", 1.0),
         matrix_large=figures.get("matrix_large", 1.0),
@@ -147,3 +153,9 @@ def _latency(name: str, levels: "dict[str, MemoryLevel] | object", clock: float,
         return float(level.latency_cycles * clock / (level.latency_clock_mhz or clock))
     assumptions.append(f"the latency of {name} is not known: {_LATENCY[name]} clocks are assumed")
     return float(_LATENCY[name])
+
+
+def _dispatch(arch: Architecture, product: Product | None) -> float:
+    """Microseconds of an empty launch: on the GPU itself where that is known, else in a stream."""
+    found = arch.model.get("dispatch_ns") or (product.launch_overhead_ns if product is not None else None)
+    return (found or 0.0) / 1e3

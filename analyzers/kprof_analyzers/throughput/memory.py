@@ -45,7 +45,7 @@ def _latency(machine: Machine, near: float, far: float) -> float:
     hbm = known.get("hbm", 750.0)
     missing = 1 - (1 - near) ** 2
     distant = 1 - (1 - min(far, near)) ** 2 if "mall" in known else missing
-    return l2 + (missing - distant) * (mall - l2) + distant * (hbm - l2)
+    return machine.loaded * (l2 + (missing - distant) * (mall - l2) + distant * (hbm - l2))
 
 
 def _streams(facts: KernelFacts) -> bool:
