@@ -6,7 +6,9 @@ the other on the same configurations, without any cache::
     python benchmarks/search_scaling.py --configs 24 --jobs 2
 
 ``bare`` is one process that calls ``triton.compile`` in a loop, its import not counted; ``pool`` is everything that
-kprof does, workers' start and Triton's import in each of them included.
+kprof does, workers' start and Triton's import in each of them included. ``tune`` is the whole of ``kprof tune`` over
+the same configurations: it also predicts the time of each, keeps a journal, and puts every compile into kprof's cache.
+It should cost at most 1.15 times the bare compiles.
 """
 
 import argparse
@@ -21,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+sys.path[:0] = [str(ROOT), str(ROOT / "analyzers")]
 
 KERNEL = ROOT / "tests" / "harness" / "sample_kernels.py"
 SIGNATURE = "*fp16,*fp16,*fp16,i32:16,i32:16,i32:16,i32:16"
@@ -52,11 +54,9 @@ print(time.perf_counter() - started)
 """
 
 
-def requests(count: int) -> list[Any]:
-    """Different configurations of a matrix product on gfx942."""
-    from kprof.harness.signature import load_signature
-
-    space = [
+def space() -> list[tuple[dict[str, int], dict[str, int]]]:
+    """Constexprs and options of a matrix product."""
+    return [
         ({"M": m, "N": n, "BLOCK_K": k}, {"num_warps": warps, "num_stages": stages})
         for stages in (2, 3)
         for warps in (4, 8)
@@ -64,9 +64,15 @@ def requests(count: int) -> list[Any]:
         for n in (64, 128, 32)
         for k in (32, 64)
     ]
+
+
+def requests(count: int) -> list[Any]:
+    """Different configurations of a matrix product on gfx942."""
+    from kprof.harness.signature import load_signature
+
     return [
         load_signature(str(KERNEL), "matmul", SIGNATURE, "gfx942", constexprs, options=options)
-        for constexprs, options in space[:count]
+        for constexprs, options in space()[:count]
     ]
 
 
@@ -115,6 +121,42 @@ def pooled(jobs: list[Any], workers: int) -> float:
     return seconds
 
 
+def tuned(count: int, workers: int) -> tuple[float, float, int]:
+    """Seconds of a whole search over the same configurations, its processor time, and how many were predicted."""
+    from kprof.hardware.machine import find_product, load
+    from kprof.harness.source import load_function
+    from kprof.kernel_spec import Kernel
+    from kprof.tuning.executors.local import LocalExecutor
+    from kprof.tuning.expressions import parse
+    from kprof.tuning.journal import Journal
+    from kprof.tuning.problems import Problem
+    from kprof.tuning.search import Search
+    from kprof.tuning.space import Space
+    from kprof.tuning.subject import SignatureSubject
+    from kprof.tuning.work import Judge
+    from kprof_analyzers.trials import predicted
+
+    entry = load_function(str(KERNEL), "matmul").jit
+    kernel = Kernel("matmul", entry, "", lambda _shape, _config: None, shapes={}, config={})  # type: ignore[arg-type,return-value]
+    grid = (parse("cdiv(2048, M) * cdiv(2048, N)"),)
+    subject = SignatureSubject(kernel, load("gfx942"), find_product("MI300X"), (Problem("2048", {}),), SIGNATURE, grid)
+    listed = tuple({**constexprs, **options} for constexprs, options in space()[:count])
+    judge = Judge(predicted.FUNCTION, predicted.version())
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["KPROF_CACHE_DIR"] = folder
+        began, start = time.process_time() + processor_seconds(), time.perf_counter()
+        found = Search(
+            subject,
+            Space("the same", listed=listed),
+            judge=judge,
+            executor=LocalExecutor(judge, workers),
+            journal=Journal(Path(folder) / "search.jsonl"),
+        ).run()
+        seconds = time.perf_counter() - start
+        used = time.process_time() + processor_seconds() - began
+    return seconds, used, sum(1 + len(one.alike) for one in found.ranked[0])
+
+
 def cached(jobs: list[Any]) -> float:
     """Milliseconds a configuration when all of them are in kprof's cache."""
     from kprof.harness.compile import compile_many
@@ -140,6 +182,7 @@ def main() -> None:
     together = pooled(jobs, options.jobs)
     end = processor_seconds()
     side_by_side = bare(jobs, options.jobs)
+    searched, used, predicted = tuned(options.configs, options.jobs)
     budget = alone / options.jobs / 0.9
     print(f"configurations          {len(jobs)}")
     print(f"bare triton.compile     {alone:.2f} s, {alone / len(jobs):.3f} s each")
@@ -148,6 +191,9 @@ def main() -> None:
     print(f"against the budget      {together / budget:.2f} (1 or less is within it, on idle cores)")
     print(f"against bare processes  {together / side_by_side:.2f}")
     print(f"processor time          {(end - middle) / (middle - start):.2f} of the bare compiles'")
+    print(f"kprof tune, {options.jobs} workers   {searched:.2f} s, {predicted} configurations predicted")
+    print(f"  against bare processes {searched / side_by_side:.2f} (1.15 or less)")
+    print(f"  processor time        {used / (middle - start):.2f} of the bare compiles'")
     print(f"all from the cache      {cached(jobs):.2f} ms each")
 
 
