@@ -18,10 +18,11 @@ class AfterImport(MetaPathFinder):
 
     def install(self) -> None:
         """Start watching."""
+        # First: an action may import what another one waits for.
+        sys.meta_path.insert(0, self)
         for name in list(self.actions):
             if name in sys.modules:
                 self.done(name)
-        sys.meta_path.insert(0, self)
 
     def remove(self) -> None:
         """Stop watching."""

@@ -1,0 +1,102 @@
+"""What a capture costs over the bare compiles of the same kernels: ``overhead.py [--jobs N] PROGRAM.py [ARGUMENTS]``.
+
+Four runs of one program, each in a process of its own, cold caches for each:
+
+plain     nothing is compiled or recorded: what the program itself costs
+bare      each kernel is compiled by ``triton.compile`` in the process, nothing is recorded
+capture   ``kprof capture``
+again     ``kprof capture`` with the cache of the run before
+
+Costs are CPU seconds of the process and its children, user and system: on a shared machine they hold still where wall
+time does not. Wall seconds stand beside them.
+"""
+
+import argparse
+import contextlib
+import os
+import resource
+import runpy
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+
+def inside(mode: str, program: list[str], folder: str) -> None:
+    """Run the program here, as ``plain`` or ``bare``."""
+    from kprof.harness.capture.command import Options, prepare
+    from kprof.harness.capture.compiler import Compiler, Ticket
+    from kprof.harness.capture.recorder import Recorder
+    from kprof.harness.capture.session import Session
+
+    os.environ["TRITON_CACHE_DIR"] = f"{folder}/triton-{mode}"
+    import triton.compiler
+
+    compile_bare = triton.compiler.compile
+    session = Session(prepare(Options("gfx942", Path(folder, mode), use_cache=False)))
+    original = Recorder.compile
+
+    def compile_one(self, source, target, options, backend):  # noqa: ANN001, ANN202
+        if mode == "bare":
+            with contextlib.suppress(Exception):
+                compile_bare(source, target=target, options=options.__dict__)
+        return original(self, source, target, options, backend)
+
+    def ask(self, identifier, name, make):  # noqa: ANN001, ANN202
+        del self, make
+        return Ticket(identifier, name, Path(folder))
+
+    Compiler.ask = ask
+    Recorder.compile = compile_one
+    Recorder.usable = lambda _self, _kernel: True
+    Recorder.note_launch = lambda *_args, **_kwargs: None
+    session.start()
+    sys.argv = program
+    runpy.run_path(program[0], run_name="__main__")
+    session.finish()
+
+
+def measured(command: list[str]) -> tuple[float, float]:
+    """CPU and wall seconds of a command with its children."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    started = time.perf_counter()
+    subprocess.run(command, check=False, stdout=subprocess.DEVNULL)
+    wall = time.perf_counter() - started
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime, wall
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("program", nargs=argparse.REMAINDER)
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--inside", default="")
+    parser.add_argument("--folder", default="")
+    chosen = parser.parse_args()
+    if chosen.inside:
+        inside(chosen.inside, chosen.program, chosen.folder)
+        return
+    # One thread for torch's own arithmetic: it would fill waiting cores with spinning.
+    os.environ["OMP_NUM_THREADS"] = "1"
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["KPROF_CACHE_DIR"] = f"{folder}/cache"
+        capture = [sys.executable, "-m", "kprof", "capture", "-q", "-j", str(chosen.jobs), "-o"]
+        runs = {
+            mode: [sys.executable, __file__, "--inside", mode, "--folder", folder, *chosen.program]
+            for mode in ("plain", "bare")
+        }
+        runs["capture"] = [*capture, f"{folder}/first", "--", sys.executable, *chosen.program]
+        runs["again"] = [*capture, f"{folder}/second", "--", sys.executable, *chosen.program]
+        cost = {}
+        for mode, command in runs.items():
+            cost[mode] = measured(command)
+            print(f"{mode:<8} {cost[mode][0]:7.1f} s CPU  {cost[mode][1]:7.1f} s wall", flush=True)
+        plain, bare, recorded = (cost[mode][0] for mode in ("plain", "bare", "capture"))
+        print(f"bare compiles {bare - plain:.1f} s CPU, captured {recorded - plain:.1f} s CPU:", end=" ")
+        print(f"{(recorded - plain) / (bare - plain) - 1:+.1%}")
+
+
+if __name__ == "__main__":
+    main()
