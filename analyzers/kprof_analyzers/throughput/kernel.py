@@ -17,7 +17,7 @@ from kprof_analyzers.throughput.program import Code, Translator
 from kprof_analyzers.throughput.scalars import Evaluator
 from kprof_analyzers.throughput.simulate import Result, Simulator, Way
 from kprof_analyzers.throughput.steps import lay_out, split_barriers
-from kprof_analyzers.throughput.traffic import Access, Sharing, accesses, sharing
+from kprof_analyzers.throughput.traffic import Access, Sharing, accesses, footprint, sharing, within_caches
 from kprof_analyzers.throughput.trips import Trips, loop_trips
 
 _ALL = Effects()
@@ -113,7 +113,7 @@ def build(facts: KernelFacts, effects: Effects = _ALL) -> Model:
     if facts.ttgir is not None:
         evaluator = Evaluator(facts.ttgir, facts.arguments, samples(where), where.grid)
     trips = loop_trips(facts, nodes, evaluator)
-    found, shared = _traffic(facts, machine, where, nodes, trips)
+    found, shared = _traffic(facts, machine, where, nodes, trips, evaluator)
     warps = facts.resources.num_warps
     warps = warps if isinstance(warps, int) else 4
     simds = min(machine.simds, warps * where.resident)
@@ -125,9 +125,14 @@ def build(facts: KernelFacts, effects: Effects = _ALL) -> Model:
 
 
 def _traffic(
-    facts: KernelFacts, machine: Machine, where: Spread, nodes: Sequence[Node], trips: Mapping[int, Trips]
+    facts: KernelFacts,
+    machine: Machine,
+    where: Spread,
+    nodes: Sequence[Node],
+    trips: Mapping[int, Trips],
+    everywhere: Evaluator | None,
 ) -> tuple[list[Access], Sharing]:
-    if facts.ttgir is None:
+    if facts.ttgir is None or everywhere is None:
         return [], Sharing(1.0, 1.0, 0.0, 0.0, None, known=False)
     programs = together(where, machine.xcds)
     evaluator = Evaluator(facts.ttgir, facts.arguments, programs, where.grid)
@@ -138,9 +143,14 @@ def _traffic(
             # Workgroups that began together go through their innermost loops together, from the first turn on.
             innermost = not any(isinstance(part, LoopNode) for part in node.body)
             evaluator.enter(mine.operation, first=innermost)
+            everywhere.enter(mine.operation, first=innermost)
             times[mine.operation.index] = times.get(mine.operation.loop, 1.0) * mine.mean
     found = accesses(facts, evaluator, times)
-    return found, sharing(found, machine.xcds, len(programs))
+    different = footprint(accesses(facts, everywhere, times), len(everywhere.programs), where.total)
+    shared = sharing(found, machine.xcds, len(programs))
+    levels = machine.product.memory if machine.product is not None else machine.arch.memory
+    l2, mall = (levels[n].size_bytes or 0.0 if n in levels else 0.0 for n in ("l2", "mall"))
+    return found, within_caches(shared, different, where.total, (l2, mall or l2), machine.xcds)
 
 
 def simulate(model: Model, groups: int, engine: Callable[..., Simulator] = Simulator) -> Run:

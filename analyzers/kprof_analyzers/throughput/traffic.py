@@ -5,7 +5,7 @@ Cache. A tile is told from another by the address of its first element, evaluate
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kprof.analysis import KernelFacts
 from kprof.inputs.mlir import Operation, Tensor
@@ -17,6 +17,7 @@ from kprof_analyzers.throughput.scalars import Evaluator, Value
 _INTERLEAVE = 256
 _SHORT = 0.5
 _MOST_EFFORT = 2.0
+_MOSTLY = 0.9
 
 STORES = ("tt.store", "amdg.buffer_store")
 
@@ -136,18 +137,67 @@ def sharing(found: Sequence[Access], xcds: int, together: int) -> Sharing:
     stored = sum(a.tile_bytes * a.times for a in found if a.operation.name in STORES)
     loaded = sum(a.tile_bytes * a.times for a in loads)
     known = [a for a in loads if a.corners is not None]
-    if not known or not loaded:
+    if not known:
         return Sharing(1.0, 1.0, loaded, stored, None, known=not loads)
-    near = far = weight = 0.0
+    near = far = weight = effort = 0.0
     for access in known:
-        part = access.tile_bytes * access.times
+        # Where no workgroup loads anything, the tiles count as if each were loaded once.
+        part = access.tile_bytes * (access.times if loaded else 1.0)
         assert access.corners is not None
         one, all_ = _unique(access.corners, xcds, together, access.live)
         near += part * one
         far += part * all_
+        effort += part * _effort(access.run)
         weight += part
-    effort = sum(_effort(a.run) * a.tile_bytes * a.times for a in loads) / loaded
-    return Sharing(near / weight, far / weight, loaded, stored, None, known=len(known) == len(loads), effort=effort)
+    if not weight:
+        return Sharing(1.0, 1.0, loaded, stored, None, known=False)
+    all_known = len(known) == len(loads)
+    return Sharing(near / weight, far / weight, loaded, stored, None, known=all_known, effort=effort / weight)
+
+
+def footprint(found: Sequence[Access], looked_at: int, total: int) -> float | None:
+    """Different bytes that a whole launch loads; ``None`` where the address of a load is not known.
+
+    Args:
+        found: accesses of workgroups spread over the launch.
+        looked_at: how many those are.
+        total: workgroups of the launch.
+    """
+    different = 0.0
+    for access in found:
+        if access.operation.name in STORES:
+            continue
+        if access.corners is None:
+            return None
+        if isinstance(access.corners, int):
+            count = 1.0
+        else:
+            count = float(len(set(access.corners)))
+            # Where nearly all that were looked at differ, the others will, too.
+            count *= total / looked_at if count > _MOSTLY * looked_at else 1.0
+        different += count * access.tile_bytes * access.times
+    return different
+
+
+def within_caches(shared: Sharing, different: float | None, total: int, sizes: tuple[float, float], xcds: int) -> Sharing:
+    """Sharing of a launch whose data fits a cache: only the first use comes from beyond.
+
+    Args:
+        shared: as by what runs together.
+        different: bytes that differ.
+        total: workgroups of the launch.
+        sizes: bytes of an XCD's L2 and of the Infinity Cache (of L2 where there is none).
+        xcds: XCDs of the GPU.
+    """
+    everything = shared.loaded * total
+    if different is None or not everything:
+        return shared
+    near, far = shared.beyond_l2, shared.beyond_mall
+    if different <= sizes[0]:
+        near = min(near, different * xcds / everything)
+    if different <= sizes[1]:
+        far = min(far, different / everything)
+    return replace(shared, beyond_l2=near, beyond_mall=min(far, near), footprint=different)
 
 
 def _effort(run: int | None) -> float:
