@@ -10,7 +10,6 @@ from kprof.cli.common import terminal
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.table import Table
 
     from kprof.tuning.document import Ranked, TunedProblem, TuneReport
 
@@ -54,10 +53,11 @@ def verdict(report: "TuneReport") -> str:
 
 
 def microseconds(value: float) -> str:
-    """A time for people: ``3.2 us``, ``210 us``, ``6.31 ms``."""
-    if value >= 10000:
-        return f"{value / 1000:.3g} ms" if value < 1e6 else f"{value / 1000:,.0f} ms"
-    return f"{value:,.0f} us" if value >= 100 else f"{value:.3g} us"
+    """A time for people: ``3.21 us``, ``210 us``, ``6.31 ms``, ``1.2 s``."""
+    for unit, size in (("us", 1.0), ("ms", 1e3), ("s", 1e6)):
+        if value < 999.5 * size or unit == "s":
+            return f"{value / size:.3g} {unit}"
+    return ""
 
 
 def knobs(config: Mapping[str, Any]) -> str:
@@ -80,8 +80,9 @@ def _problem(console: "Console", problem: "TunedProblem", *, top: int) -> None:
         console.print("  no configuration could be predicted", markup=False)
         if problem.own is None:
             return
+    rows = [*ranking, *([problem.own] if problem.own is not None else [])]
     shared = common([one.config for one in ranking])
-    console.print(_table(problem, ranking, shared, console.width))
+    _table(console, rows, len(ranking), shared)
     for text, values in (("all rows", shared), ("assumed", problem.assumed)):
         if values:
             _fold(console, f"{text}: {knobs(values)}")
@@ -99,34 +100,36 @@ def _close() -> str:
     return f"within {100 * TIE:.0f} %"
 
 
-def _table(problem: "TunedProblem", ranking: "Sequence[Ranked]", shared: Mapping[str, Any], width: int) -> "Table":
-    """A row a configuration: a column for each knob that differs, or all of them in one where there is no room."""
-    from rich.table import Table
-
-    rows = [*ranking, *([problem.own] if problem.own is not None else [])]
-    measured = any(one.measured_ms is not None for one in ranking)
+def _table(console: "Console", rows: "Sequence[Ranked]", ranked: int, shared: Mapping[str, Any]) -> None:
+    """A line a configuration, with a column for each knob that differs; knobs below it where there is no room."""
+    measured = any(one.measured_ms is not None for one in rows)
     names = list(dict.fromkeys(n for one in rows for n, v in one.config.items() if n not in shared or shared[n] != v))
-    headings = ["measured"] * measured + ["time", "likely", "bound", "VGPR", "spills", "LDS", "waves"]
-    cells = [_cells(one, measured=measured) for one in rows]
-    remarks = [_remark(one) for one in rows]
-    taken = sum(2 + max(len(h), *(len(c[i]) for c in cells)) for i, h in enumerate(headings)) + 5
-    knob_width = sum(2 + max(len(n), *(len(str(one.config.get(n, "-"))) for one in rows)) for n in names)
-    columns = taken + knob_width + max(map(len, remarks)) <= width
-    table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="dim")
-    table.add_column("", no_wrap=True)
-    for heading in headings:
-        table.add_column(heading, justify="left" if heading == "bound" else "right", no_wrap=True)
-    for name in names if columns else ():
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("" if columns else "knobs", overflow="fold")
-    for number, (one, row, remark) in enumerate(zip(rows, cells, remarks, strict=True), 1):
-        mine = number > len(ranking)
-        mark = "own" if mine else f"{number}{'=' if one.tie else ' '}"
-        own = [str(one.config.get(name, "-")) for name in names]
-        said = knobs({name: one.config[name] for name in names if name in one.config})
-        last = [*own, remark] if columns else [" ".join(filter(None, (said, remark)))]
-        table.add_row(mark, *row, *last, style="dim" if mine else "bold" if number == 1 else None)
-    return table
+    headings = ["", *["measured"] * measured, "time", "likely", "bound", "VGPR", "spills", "LDS", "waves"]
+    marks = [f"{i}{'=' if one.tie else ' '}" if i <= ranked else "own" for i, one in enumerate(rows, 1)]
+    cells = [[mark, *_cells(one, measured=measured)] for mark, one in zip(marks, rows, strict=True)]
+    wide = [[str(one.config.get(name, "-")) for name in names] + [_remark(one)] for one in rows]
+    lines = aligned([[*headings, *names, ""], *([*a, *b] for a, b in zip(cells, wide, strict=True))])
+    narrow = max(map(len, lines)) >= console.width
+    if narrow:
+        lines = aligned([headings, *cells])
+    console.print(lines[0], style="dim", markup=False, soft_wrap=True)
+    for number, (one, line) in enumerate(zip(rows, lines[1:], strict=True), 1):
+        style = "dim" if number > ranked else "bold" if number == 1 else ""
+        console.print(line, style=style, markup=False, soft_wrap=True)
+        if narrow:
+            said = " ".join(filter(None, (knobs({n: one.config[n] for n in names if n in one.config}), _remark(one))))
+            _fold(console, f"     {said}", indent=5)
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Rows of cells as lines: numbers to the right, words to the left."""
+    sizes = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    right = [any(cell[:1].isdigit() for cell in column[1:]) for column in zip(*rows, strict=True)]
+    right[0] = False
+    return [
+        "  ".join(c.rjust(n) if r else c.ljust(n) for c, n, r in zip(row, sizes, right, strict=True)).rstrip()
+        for row in rows
+    ]
 
 
 def _remark(one: "Ranked") -> str:
@@ -163,27 +166,26 @@ def _count(resources: Mapping[str, Any], name: str) -> str:
 
 def _dispatch(console: "Console", report: "TuneReport") -> None:
     """One line a problem: the best configuration, its time, and what it gains over the kernel's own."""
-    from rich.table import Table
-
     shared = common([p.ranking[0].config for p in report.problems if p.ranking])
-    table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="dim")
-    table.add_column("problem", no_wrap=True)
-    for heading in ("time", "own", "gain", "ties"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("configuration", overflow="fold")
+    names = list(dict.fromkeys(n for p in report.problems if p.ranking for n in p.ranking[0].config if n not in shared))
+    rows = [["problem", "time", "own", "gain", "ties", *names]]
     for problem in report.problems:
         if not problem.ranking:
-            table.add_row(problem.name, "-", "-", "-", "-", "no configuration could be predicted")
+            rows.append([problem.name, *["-"] * (4 + len(names))])
             continue
         best, own = problem.ranking[0], problem.own
-        gain = f"{own.time_us / best.time_us:.2f}x" if own is not None else "?"
-        differs = {n: v for n, v in best.config.items() if n not in shared}
         time = best.measured_ms * 1000 if best.measured_ms is not None else best.time_us
-        before = microseconds(own.time_us) if own is not None else "?"
-        table.add_row(problem.name, microseconds(time), before, gain, str(problem.ties), knobs(differs))
-    console.print(table)
+        figures = [microseconds(time), "?", "?", str(problem.ties)]
+        if own is not None:
+            figures[1:3] = [microseconds(own.time_us), f"{own.time_us / best.time_us:.2f}x"]
+        rows.append([problem.name, *figures, *(str(best.config.get(name, "-")) for name in names)])
+    lines = aligned(rows)
+    if max(map(len, lines)) >= console.width:
+        lines = aligned([row[:5] for row in rows])
+    for number, line in enumerate(lines):
+        console.print(line, style="dim" if not number else "", markup=False, soft_wrap=True)
     if shared:
-        _fold(console, f"all: {knobs(shared)}")
+        _fold(console, f"all rows: {knobs(shared)}")
 
 
 def _footer(console: "Console", report: "TuneReport") -> None:
@@ -224,15 +226,13 @@ def _reasons(reasons: Mapping[str, int]) -> str:
     return f" ({'; '.join(shown)}{f'; {more} more reasons' if more > 0 else ''})"
 
 
-def _fold(console: "Console", text: str) -> None:
-    """A paragraph with its continuation lines set in below the first word's end."""
+def _fold(console: "Console", text: str, indent: int = 2) -> None:
+    """A paragraph; lines after the first are set in, below the text where it begins with one of the footer's words."""
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else console.width
-    indent = (
-        " " * 9
-        if text[:9].rstrip() in {"Space", "Search", "Of them", "Note", "Kept in", "Assumed", "Example"}
-        else "  "
+    if text[:9].rstrip() in {"Space", "Search", "Of them", "Note", "Kept in", "Assumed", "Example"}:
+        indent = 9
+    lines = textwrap.wrap(
+        text, max(40, width - 1), subsequent_indent=" " * indent, break_on_hyphens=False, break_long_words=False
     )
-    for line in textwrap.wrap(
-        text, max(40, width - 1), subsequent_indent=indent, break_on_hyphens=False, break_long_words=False
-    ):
-        console.print(line, style="dim", markup=False)
+    for line in lines:
+        console.print(line, style="dim", markup=False, soft_wrap=True)

@@ -3,7 +3,8 @@
 For a matrix product with knobs for M, N and K it is the larger of two bounds, in clocks of one CU: matrix work, and
 bytes of tiles at 20 bytes a clock and CU (sustained from L2 on MI300X; fitted on tritonBLAS' published sweeps), for
 the rounds in which the grid runs. Tiles that need more than the registers there are, or more LDS, cost more.
-For other kernels it is the number of elements that a lane holds, seen from 8, and how evenly the grid fills the GPU.
+Of other kernels nothing is known but that their own configuration was somebody's choice: what is near to it comes
+first. Without one it is the number of elements that a lane holds, seen from 8.
 """
 
 from collections.abc import Mapping
@@ -26,11 +27,18 @@ class Estimate:
         arch, product: what it runs on.
         shape: problem parameters.
         element_bytes: size of the operands' elements; ``None``: not known, 2 is taken.
+        own: the kernel's own knobs.
     """
 
     def __init__(
-        self, arch: Architecture, product: Product | None, shape: Mapping[str, Any], element_bytes: int | None
+        self,
+        arch: Architecture,
+        product: Product | None,
+        shape: Mapping[str, Any],
+        element_bytes: int | None,
+        own: Mapping[str, Any] | None = None,
     ) -> None:
+        self._own = own or {}
         known = product or next(iter(arch.products.values()), None)
         self._units = (known.compute_units if known is not None else None) or _COMPUTE_UNITS
         self._lanes = arch.wavefront_size
@@ -48,7 +56,16 @@ class Estimate:
             m, n, k = (int(v) for v in tile if v is not None)
             split = number(config, roles.get("split")) or 1
             return self._product((m, n, k), [int(s) for s in sizes if s is not None], split, warps, config)
-        return self._rows(config, warps)
+        return self._far(config) if self._own else self._rows(config, warps)
+
+    def _far(self, config: Mapping[str, Any]) -> float:
+        """Doublings between a configuration's knobs and the kernel's own."""
+        away = 1.0
+        for name, own in self._own.items():
+            value = config.get(name, own)
+            numbers = isinstance(value, int) and isinstance(own, int) and value > 0 and own > 0
+            away += abs(log2(value) - log2(own)) if numbers else float(value != own)
+        return away
 
     def _product(
         self, tile: tuple[int, int, int], sizes: list[int], split: int, warps: int, config: Mapping[str, Any]

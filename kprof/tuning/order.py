@@ -49,6 +49,7 @@ class Queue:
     ) -> None:
         self._space, self._base, self._ask, self._cost = space, base, ask, cost
         self._given: set[str] = set()
+        self._listed_keys: set[str] = set()
         self._near: deque[Config] = deque()
         self._turn = False
         self._heap: list[tuple[float, int, float, Config, Iterator[tuple[int, Config]]]] = []
@@ -77,6 +78,16 @@ class Queue:
                 self._given.add(key)
                 return config
         raise StopIteration
+
+    def claim(self, config: Mapping[str, Any]) -> bool:
+        """Take a configuration out of turn; false when it is none of these, or was given out."""
+        key = identity(config)
+        knobs = self._space.knobs
+        known = key in self._listed_keys if self._space.listed else all(config.get(n) in v for n, v in knobs.items())
+        if not known or key in self._given or self._ask(config) is not None:
+            return False
+        self._given.add(key)
+        return True
 
     def look_near(self, config: Mapping[str, Any]) -> None:
         """Give out the neighbours of a good configuration soon: one knob changed to the next value."""
@@ -109,6 +120,7 @@ class Queue:
                 kept.setdefault(identity(config), (config, self._cost(config)))
         for config, cost in kept.values():
             self._heap.append((cost, next(self._number), cost, config, iter([(0, {})])))
+        self._listed_keys = set(kept)
         return len(kept)
 
     def _combinations(self, pruned: Pruned) -> int:

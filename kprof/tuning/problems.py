@@ -94,6 +94,9 @@ def _problem(kernel: "Kernel", arch: str, case: str | None, shape: Mapping[str, 
     if not kernel.shapes:
         _check_values(shape)
         return Problem(_words(shape) or kernel.name, dict(shape))
+    known = {name for listed in kernel.shapes.values() for name in listed}
+    # A kernel that has an operand in row-major order only has no flag for it.
+    shape = {n: v for n, v in shape.items() if n in known or v is not False or n not in _LAYOUTS.values()}
     values = kernel.problem(arch, case, shape)
     _check_values(values)
     reason = kernel.unsupported(arch, values) if kernel.unsupported is not None else None

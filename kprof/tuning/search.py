@@ -137,6 +137,7 @@ class Search:
         self._pruned, self._failed = Pruned(), Counter[str]()
         self._lds = [LdsRule(subject.arch, subject.element_bytes(p)) for p in subject.problems]
         self._queues: list[Queue] = []
+        self._own_configs: list[dict[str, Any]] = []
         self._began = time.monotonic()
         self._ended: Literal["complete", "budget", "interrupted"] = "complete"
         self._compile_seconds = 0.0
@@ -151,6 +152,7 @@ class Search:
                 usable Triton.
         """
         self._answers = self._journal.known()
+        self._own_configs = [self._own_config(self._subject.base(problem)) for problem in self._subject.problems]
         self._queues = [self._queue(index) for index in range(len(self._subject.problems))]
         self.progress.total = sum(queue.size for queue in self._queues)
         if not self.progress.total:
@@ -165,7 +167,7 @@ class Search:
     def _queue(self, index: int) -> Queue:
         subject, problem = self._subject, self._subject.problems[index]
         shape, arch = problem.values, subject.arch
-        base = subject.base(problem)
+        base = self._own_configs[index]
         ask: Question = question(subject.kernel, shape, arch, self._space.constraints)
         space = self._space
         if space.listed:
@@ -174,14 +176,16 @@ class Search:
             from dataclasses import replace
 
             space = replace(space, knobs=legal_values(space.knobs, arch, shape, self._pruned))
-        estimate = Estimate(arch, subject.product, shape, subject.element_bytes(problem))
+        estimate = Estimate(arch, subject.product, shape, subject.element_bytes(problem), base)
         return Queue(space, base, ask, estimate.cost, self._pruned)
 
     def _tasks(self) -> Iterator[Task]:
         """Tasks in the order in which they are worth doing; decides late what comes next."""
-        for index, problem in enumerate(self._subject.problems):
-            if base := self._subject.base(problem):
-                yield from self._begin(index, {**base, **self._fixed()}, own=True)
+        for index, own in enumerate(self._own_configs):
+            if own:
+                if self._queues[index].claim(own):
+                    yield from self._begin(index, own)
+                yield from self._begin(index, own, own=True)
         for index, config in self._configurations():
             if self._over():
                 self._ended = "budget"
@@ -192,9 +196,17 @@ class Search:
                 continue
             yield from self._begin(index, config)
 
-    def _fixed(self) -> dict[str, Any]:
-        """Knobs that have one value in the whole space."""
-        return {name: values[0] for name, values in self._space.knobs.items() if len(values) == 1}
+    def _own_config(self, base: Mapping[str, Any]) -> dict[str, Any]:
+        """The kernel's own configuration, with what is held fixed and the compiler's defaults for what it leaves out."""
+        from kprof.harness import triton_versions as versions
+
+        if not base:
+            return {}
+        knobs = self._space.knobs
+        defaults = versions.option_defaults(versions.api().hip_options)
+        fixed = {name: values[0] for name, values in knobs.items() if len(values) == 1}
+        left_open = {n: defaults[n] for n in knobs if n not in base and n in defaults and defaults[n] in knobs[n]}
+        return {**left_open, **base, **fixed}
 
     def _configurations(self) -> Iterator[tuple[int, Mapping[str, Any]]]:
         """From each problem's queue in turn."""

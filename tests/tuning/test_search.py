@@ -67,7 +67,25 @@ def test_the_reduction_is_compiled_once(tmp_path: Path, fake: Callable[..., Any]
     make(tmp_path, executor).run()
 
     assert len(executor.done) == len(set(executor.done))
-    assert len(executor.done) == 48 + 1 + 1, "48 kernels, the kernel's own configuration, one reduction"
+    assert len(executor.done) == 48 + 1, "48 kernels, one of them the kernel's own configuration, and one reduction"
+
+
+def test_the_own_configuration_comes_first_and_is_ranked(tmp_path: Path, fake: Callable[..., Any]) -> None:
+    """It is compared with, and recommended when nothing in the space is better."""
+    own_tile = (64, 128, 64)
+
+    def rule(config: Mapping[str, Any]) -> float:
+        tile = tuple(config.get(name) for name in ("BLOCK_M", "BLOCK_N", "BLOCK_K"))
+        return 10.0 if tile == own_tile and config["num_warps"] == 4 else 100.0 + config.get("kpack", 0)
+
+    executor = fake(rule)
+    search = make(tmp_path, executor, {**KNOBS, "SPLIT_K": (1, 4)}, ({"M": 64, "N": 512, "K": 2048},))
+    found = search.run()
+
+    assert found.own[0] is not None
+    assert tuple(found.own[0].config[n] for n in ("BLOCK_M", "BLOCK_N", "BLOCK_K")) == own_tile
+    assert found.ranked[0][0].time_us == found.own[0].time_us or found.ranked[0][0].time_us < found.own[0].time_us
+    assert found.own[0].config in [one.config for one in found.ranked[0]]
 
 
 def test_goes_on_where_it_stopped(tmp_path: Path, fake: Callable[..., Any]) -> None:
