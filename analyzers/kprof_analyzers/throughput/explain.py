@@ -40,7 +40,7 @@ def explain(model: "Model", run: "Run", clocks: float, loops: list[LoopPredictio
     known = where.known and machine.product is not None
     unknown = any(not loop.trips_known for loop in loops)
     wide = _UNKNOWN if unknown else 1.0
-    bound: Bound = max(shares, key=lambda cause: shares[cause]) if shares else "issue"  # type: ignore[assignment]
+    bound: Bound = max(shares, key=shares.__getitem__) if shares else "issue"  # type: ignore[arg-type]
     return Prediction(
         time_us=us if known else None,
         low_us=us * _LOW / wide if known else None,

@@ -15,7 +15,7 @@ from kprof_analyzers.throughput.memory import ways_of
 from kprof_analyzers.throughput.outline import LoopNode, Node, loops_of, outline
 from kprof_analyzers.throughput.program import Code, Translator
 from kprof_analyzers.throughput.scalars import Evaluator
-from kprof_analyzers.throughput.simulate import Result, Simulator, Way
+from kprof_analyzers.throughput.simulate import Result, Setting, Simulator, Way
 from kprof_analyzers.throughput.steps import lay_out, split_barriers
 from kprof_analyzers.throughput.traffic import Access, Sharing, accesses, footprint, sharing, within_caches
 from kprof_analyzers.throughput.trips import Trips, loop_trips
@@ -113,35 +113,30 @@ def build(facts: KernelFacts, effects: Effects = _ALL) -> Model:
     if facts.ttgir is not None:
         evaluator = Evaluator(facts.ttgir, facts.arguments, samples(where), where.grid)
     trips = loop_trips(facts, nodes, evaluator)
-    found, shared = _traffic(facts, machine, where, nodes, trips, evaluator)
+    found, shared = _traffic(facts, machine, where, evaluator, [trips[n.loop.index] for n in loops_of(nodes)])
     warps = facts.resources.num_warps
     warps = warps if isinstance(warps, int) else 4
     simds = min(machine.simds, warps * where.resident)
     waves = max(1, warps // machine.simds)
     translator = Translator(machine, effects, simds, conflict_shares(facts) if effects.lds_conflicts else {})
     code = translator.translate(facts.program.instructions)
-    ways = ways_of(facts, machine, effects, where, shared, waves)
+    ways = ways_of(facts, machine, effects, where, shared)
     return Model(facts, machine, effects, where, nodes, trips, shared, found, code, ways, simds, waves)
 
 
 def _traffic(
-    facts: KernelFacts,
-    machine: Machine,
-    where: Spread,
-    nodes: Sequence[Node],
-    trips: Mapping[int, Trips],
-    everywhere: Evaluator | None,
+    facts: KernelFacts, machine: Machine, where: Spread, everywhere: Evaluator | None, trips: Sequence[Trips]
 ) -> tuple[list[Access], Sharing]:
     if facts.ttgir is None or everywhere is None:
         return [], Sharing(1.0, 1.0, 0.0, 0.0, None, known=False)
     programs = together(where, machine.xcds)
     evaluator = Evaluator(facts.ttgir, facts.arguments, programs, where.grid)
     times: dict[int | None, float] = {None: 1.0}
-    for node in loops_of(nodes):
-        mine = trips[node.loop.index]
+    outer = {t.operation.loop for t in trips if t.operation is not None}
+    for mine in trips:
         if mine.operation is not None:
             # Workgroups that began together go through their innermost loops together, from the first turn on.
-            innermost = not any(isinstance(part, LoopNode) for part in node.body)
+            innermost = mine.operation.index not in outer
             evaluator.enter(mine.operation, first=innermost)
             everywhere.enter(mine.operation, first=innermost)
             times[mine.operation.index] = times.get(mine.operation.loop, 1.0) * mine.mean
@@ -163,20 +158,18 @@ def simulate(model: Model, groups: int, engine: Callable[..., Simulator] = Simul
         groups = max(1, -(-groups * warps // machine.simds))
     turns = _turns(model, groups * waves)
     steps = lay_out(model.nodes, model.code, split_barriers(model.facts.program), turns, model.effects)
-    simulator = engine(
-        steps,
-        groups,
-        waves,
-        model.ways,
-        machine.issue,
-        machine.branch,
-        max(1, len(model.code.counters)),
-        model.code.results,
-        len(model.facts.program.instructions),
-        len(steps) * machine.issue / (8 * groups),
+    setting = Setting(
+        ways=model.ways,
+        issue=machine.issue,
+        branch=machine.branch,
+        counters=len(model.code.counters),
+        results=model.code.results,
+        positions=len(model.facts.program.instructions),
+        stagger=len(steps) * machine.issue / (8 * groups),
         blocking_matrix=not machine.cdna,
         skew=(model.simds - 1) / (2 * model.simds),
     )
+    simulator = engine(steps, groups, waves, setting)
     result = simulator.run()
     length: dict[int, float] = {}
     steady: set[int] = set()
@@ -192,7 +185,8 @@ def simulate(model: Model, groups: int, engine: Callable[..., Simulator] = Simul
             limit = groups * waves * _matrix(model, [p for p in node.body if isinstance(p, range)], 1.0)[1]
             if length.get(number) and limit:
                 powered[number] = soft_max(length[number], limit)
-    each = [_whole(model.nodes, model.trips, turns, length, powered, n) for n in range(-1, _workgroups(model))]
+    lengths = {loop: (turns[loop], length.get(loop, 0.0), powered.get(loop, 0.0)) for loop in turns}
+    each = [_whole(model.nodes, model.trips, lengths, n) for n in range(-1, _workgroups(model))]
     clocks = result.clocks + each[0]
     longest = result.clocks + max(each)
     return Run(result, clocks, longest, turns, length, powered, groups * waves, frozenset(steady))
@@ -240,22 +234,23 @@ def _steady(times: Sequence[Sequence[float]]) -> tuple[float, bool]:
 
 
 def _whole(
-    nodes: Sequence[Node],
-    trips: Mapping[int, Trips],
-    turns: Mapping[int, int],
-    length: Mapping[int, float],
-    powered: Mapping[int, float],
-    number: int,
+    nodes: Sequence[Node], trips: Mapping[int, Trips], lengths: Mapping[int, tuple[int, float, float]], number: int
 ) -> float:
-    """Clocks of all turns beyond those that were simulated, for one of the workgroups or (-1) their mean."""
+    """Clocks of all turns beyond those that were simulated, for one of the workgroups or (-1) their mean.
+
+    Args:
+        nodes: the outline.
+        trips: turns of its loops.
+        lengths: loop to its simulated turns, the clocks of one, and those at the clock that power allows.
+        number: of the workgroup.
+    """
     total = 0.0
     for node in nodes:
-        if isinstance(node, LoopNode) and turns[node.loop.index]:
-            loop = node.loop.index
-            inside = _whole(node.body, trips, turns, length, powered, number)
-            mine = trips[loop]
+        if isinstance(node, LoopNode) and lengths[node.loop.index][0]:
+            done, length, powered = lengths[node.loop.index]
+            mine = trips[node.loop.index]
             wanted = mine.mean if number < 0 or not mine.each else mine.each[number]
-            total += wanted * (powered.get(loop, 0.0) + inside) - turns[loop] * length.get(loop, 0.0)
+            total += wanted * (powered + _whole(node.body, trips, lengths, number)) - done * length
     return total
 
 

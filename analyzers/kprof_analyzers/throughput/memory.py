@@ -13,7 +13,7 @@ from kprof_analyzers.throughput.traffic import Sharing
 
 
 def ways_of(
-    facts: KernelFacts, machine: Machine, effects: Effects, where: Spread, shared: Sharing, waves: int
+    facts: KernelFacts, machine: Machine, effects: Effects, where: Spread, shared: Sharing
 ) -> tuple[Way, Way, Way]:
     """The ways of loads, stores and scratch accesses."""
     spare = (machine.units or 1) / where.active
@@ -32,7 +32,7 @@ def ways_of(
     store = 1 / rate
     if not effects.vector_memory:
         load = store = 0.0
-    scratch = _scratch(facts, machine, where, waves, rate)
+    scratch = _scratch(facts, machine, where, rate)
     answer = machine.latency.get("l2", 240.0) if effects.memory_latency else 0.0
     return Way(load, latency), Way(store, answer), scratch
 
@@ -55,11 +55,12 @@ def _streams(facts: KernelFacts) -> bool:
     return bool(loads) and 2 * marked > len(loads)
 
 
-def _scratch(facts: KernelFacts, machine: Machine, where: Spread, waves: int, rate: float) -> Way:
+def _scratch(facts: KernelFacts, machine: Machine, where: Spread, rate: float) -> Way:
     """Spilled registers lie in the first level that is large enough for those of all wavefronts together."""
     spilled = spilled_bytes(facts)
     lanes = machine.lanes
-    on_unit = spilled * lanes * waves * machine.simds * where.resident
+    warps = facts.resources.num_warps
+    on_unit = spilled * lanes * (warps if isinstance(warps, int) else machine.simds) * where.resident
     levels = machine.product.memory if machine.product is not None else machine.arch.memory
     l1 = levels["l1"].size_bytes if "l1" in levels else None
     if l1 is not None and on_unit <= l1:

@@ -12,14 +12,15 @@ from dataclasses import dataclass, field
 from kprof_analyzers.throughput.program import BARRIER, BRANCH, IDLE, LDS, MATRIX, SCALAR, SMEM, VALU, VMEM, WAIT, Op
 
 BEGIN, END, SPLIT = 10, 11, 12
-"""Further kinds: a loop begins (``a``: its number), a loop's turn ends (``a``: its number, ``b``: where it began, ``c``:
-turns), a barrier of some wavefronts only (``a``: 1 for the second half, 0 for the first)."""
+"""Further kinds: a loop begins (``a``: its number); a turn of it ends (``a``: its number, ``b``: where it began, ``c``:
+turns); a barrier of some wavefronts only (``a``: 1 for the second half, 0 for the first)."""
 
 CAUSES = ("matrix", "vector", "lds", "memory latency", "memory bandwidth", "barrier", "issue", "scratch")
 _MATRIX, _VECTOR, _LDS, _LATENCY, _BANDWIDTH, _BARRIER, _ISSUE, _SCRATCH = range(8)
 CAUSE_COUNT = len(CAUSES)
 
 _NEVER = float("inf")
+_BARRIERS = frozenset({BARRIER, SPLIT})
 _LDS_QUEUE = 16.0
 """Clocks of work that may stand in front of the LDS, and of the vector cache, before a wavefront cannot issue more."""
 _L1_QUEUE = 16.0
@@ -75,57 +76,64 @@ class Result:
     vector: float
 
 
+@dataclass(frozen=True)
+class Setting:
+    """What a simulation needs to know of machine and program.
+
+    Attributes:
+        ways: ways of load, store and scratch.
+        issue: clocks between two operations of a wavefront.
+        branch: further clocks of a taken branch.
+        counters: wait counters that the program uses.
+        results: matrix results that are tracked.
+        positions: instructions of the program.
+        stagger: clocks by which each workgroup begins after the one before.
+        blocking_matrix: matrix instructions keep the vector pipe busy, too.
+        skew: share of a shared pipe's clocks for all SIMDs that one of them waits when all come at once.
+    """
+
+    ways: Sequence[Way]
+    issue: int
+    branch: int
+    counters: int
+    results: int
+    positions: int
+    stagger: float
+    blocking_matrix: bool
+    skew: float
+
+
 class Simulator:
     """One SIMD of a CU."""
 
-    def __init__(
-        self,
-        steps: Sequence[tuple[Op, int]],
-        groups: int,
-        waves: int,
-        ways: Sequence[Way],
-        issue: int,
-        branch: int,
-        counters: int,
-        results: int,
-        positions: int,
-        stagger: float,
-        *,
-        blocking_matrix: bool,
-        skew: float,
-    ) -> None:
+    def __init__(self, steps: Sequence[tuple[Op, int]], groups: int, waves: int, setting: Setting) -> None:
         """Prepare.
 
         Args:
             steps: operations in the order they are passed, each with its position in the program.
             groups: workgroups on the CU.
             waves: wavefronts of each workgroup on this SIMD.
-            ways: ways of load, store and scratch.
-            issue: clocks between two operations of a wavefront.
-            branch: further clocks of a taken branch.
-            counters, results: wait counters and matrix results that the program uses.
-            positions: instructions of the program.
-            stagger: clocks by which each workgroup begins after the one before.
-            blocking_matrix: matrix instructions keep the vector pipe busy, too.
-            skew: share of a shared pipe's clocks for all SIMDs that one of them waits when all come at once.
+            setting: machine and program.
         """
         total = groups * waves
         self.ops = [op for op, _ in steps]
         self.where = [CAUSE_COUNT * at for _, at in steps]
         self.loops = 1 + max((int(op[1]) for op in self.ops if op[0] == BEGIN), default=-1)
-        self.waves, self.ways, self.issue, self.branch = waves, ways, float(issue), float(branch)
-        self.skew, self.blocking = skew, blocking_matrix
-        self.now = [stagger * (w // waves) for w in range(total)]
+        self.waves, self.ways = waves, setting.ways
+        self.issue, self.branch = float(setting.issue), float(setting.branch)
+        self.skew, self.blocking = setting.skew, setting.blocking_matrix
+        self.now = [setting.stagger * (w // waves) for w in range(total)]
         self.at = [0] * total
         self.turn = [[0] * self.loops for _ in range(total)]
-        self.queues: list[list[list[tuple[float, float, int]]]] = [[[] for _ in range(counters)] for _ in range(total)]
-        self.ready = [[0.0] * results for _ in range(total)]
+        counters = range(max(1, setting.counters))
+        self.queues: list[list[list[tuple[float, float, int]]]] = [[[] for _ in counters] for _ in range(total)]
+        self.ready = [[0.0] * setting.results for _ in range(total)]
         self.arrived = [0] * groups
         self.since = [0.0] * total
-        self.spent = [0.0] * (CAUSE_COUNT * max(positions, 1))
+        self.spent = [0.0] * (CAUSE_COUNT * max(setting.positions, 1))
         self.turns: dict[int, Turns] = {}
         self.vector_free = self.matrix_free = self.scalar_free = self.lds_free = self.l1_free = 0.0
-        self.memory_free = [0.0] * (1 + max(way.queue for way in ways))
+        self.memory_free = [0.0] * (1 + max(way.queue for way in setting.ways))
         self.matrix_busy = self.vector_busy = 0.0
         table: dict[int, Callable[[int, Op, float, int], float]] = {
             VALU: self._valu,
@@ -174,7 +182,7 @@ class Simulator:
                 at[wave] = position + 1
                 mine = table[kind](wave, op, mine, where[position])
                 if kind >= BARRIER:
-                    if kind == BARRIER or kind == SPLIT:
+                    if kind in _BARRIERS:
                         limit = min((now[w] for w in waves if w != wave), default=_NEVER)
                         if mine == _NEVER:
                             position = at[wave]
@@ -192,7 +200,7 @@ class Simulator:
         waited = op[2]
         if waited:
             ready = self.ready[wave]
-            for number in waited:  # type: ignore[attr-defined]
+            for number in waited:
                 if ready[number] > start:
                     self.spent[where + _MATRIX] += ready[number] - start
                     now += ready[number] - start
@@ -206,7 +214,7 @@ class Simulator:
     def _matrix(self, wave: int, op: Op, now: float, where: int) -> float:
         start = max(now, self.vector_free, self.matrix_free)
         ready = self.ready[wave]
-        for number in op[2]:  # type: ignore[attr-defined]
+        for number in op[2]:
             start = max(start, ready[number])
         end = start + op[1]
         self.matrix_free = end
@@ -218,7 +226,7 @@ class Simulator:
         self.spent[where + _MATRIX] += following - now
         return following
 
-    def _scalar(self, wave: int, op: Op, now: float, where: int) -> float:
+    def _scalar(self, _wave: int, op: Op, now: float, where: int) -> float:
         start = max(now, self.scalar_free)
         end = start + op[1]
         self.scalar_free = end
@@ -228,7 +236,7 @@ class Simulator:
     def _lds(self, wave: int, op: Op, now: float, where: int) -> float:
         start = max(now, self.lds_free - _LDS_QUEUE)
         self.lds_free = done = max(start, self.lds_free) + op[1]
-        for counter in op[2]:  # type: ignore[attr-defined]
+        for counter in op[2]:
             queue = self.queues[wave][counter]
             queue.append((max(done + op[3], queue[-1][0]) if queue else done + op[3], start + op[3], _LDS))
         if start > now:
@@ -247,7 +255,7 @@ class Simulator:
         free[way.queue] = served
         done = max(passed, served) + way.latency
         scratch = op[4] == 2
-        for counter in op[2]:  # type: ignore[attr-defined]
+        for counter in op[2]:
             queue = self.queues[wave][counter]
             arrival = max(done, queue[-1][0]) if queue else done
             queue.append((arrival, start + way.latency, _SCRATCH if scratch else _BANDWIDTH))
@@ -260,7 +268,7 @@ class Simulator:
         start = max(now, self.scalar_free)
         self.scalar_free = start + self.issue
         done = start + op[3]
-        for counter in op[2]:  # type: ignore[attr-defined]
+        for counter in op[2]:
             queue = self.queues[wave][counter]
             queue.append((max(done, queue[-1][0]) if queue else done, done, _LATENCY))
         self.spent[where + _ISSUE] += start + self.issue - now
@@ -269,7 +277,7 @@ class Simulator:
     def _wait(self, wave: int, op: Op, now: float, where: int) -> float:
         end = now + self.issue
         self.spent[where + _ISSUE] += self.issue
-        for counter, count in op[2]:  # type: ignore[attr-defined]
+        for counter, count in op[2]:
             queue = self.queues[wave][counter]
             if len(queue) <= count:
                 continue
@@ -286,11 +294,11 @@ class Simulator:
                 queue.clear()
         return end
 
-    def _idle(self, wave: int, op: Op, now: float, where: int) -> float:
+    def _idle(self, _wave: int, op: Op, now: float, where: int) -> float:
         self.spent[where + _ISSUE] += op[1]
         return now + op[1]
 
-    def _barrier(self, wave: int, op: Op, now: float, where: int) -> float:
+    def _barrier(self, wave: int, _op: Op, now: float, where: int) -> float:
         group = wave // self.waves
         self.arrived[group] += 1
         self.since[wave] = now
@@ -307,7 +315,7 @@ class Simulator:
         second = wave % self.waves >= self.waves // 2
         return self._barrier(wave, op, now, where) if second == bool(op[1]) else now
 
-    def _begin(self, wave: int, op: Op, now: float, where: int) -> float:
+    def _begin(self, wave: int, op: Op, now: float, _where: int) -> float:
         loop = int(op[1])
         self.turn[wave][loop] = 0
         turns = self.turns.get(loop)
@@ -328,7 +336,7 @@ class Simulator:
             if done == count:
                 turns.end = list(self.spent)
         if done < count:
-            self.at[wave] = int(op[2])  # type: ignore[call-overload]
+            self.at[wave] = int(op[2])
             self.spent[where + _ISSUE] += self.branch
             return now + self.branch
         return now

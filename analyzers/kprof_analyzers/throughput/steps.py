@@ -20,36 +20,36 @@ def lay_out(
         nodes: the outline.
         code: the program's operations.
         halves: positions of barriers that only one half of the wavefronts pass, with the half.
-        turns: loop number to the turns that are to be simulated.
+        turns: loop number to the turns that are to be simulated; a loop without any is left out.
         effects: what to leave out.
     """
     steps: Steps = []
-    _append(nodes, code, halves, turns, effects, steps)
-    return steps
 
-
-def _append(
-    nodes: Sequence[Node], code: Code, halves: dict[int, int], turns: dict[int, int], effects: Effects, steps: Steps
-) -> None:
-    for node in nodes:
+    def add(node: Node) -> None:
         if isinstance(node, LoopNode):
-            number = node.loop.index
-            first = node.loop.instructions[0]
+            number, first = node.loop.index, node.loop.instructions[0]
+            count = turns.get(number, 1)
+            if not count:
+                return
             steps.append(((BEGIN, float(number), (), 0.0, 0, 0), first))
             start = len(steps)
-            _append(node.body, code, halves, turns, effects, steps)
-            steps.append(((END, float(number), start, float(turns.get(number, 1)), 0, 0), first))
-            continue
+            for inner in node.body:
+                add(inner)
+            steps.append(((END, float(number), start, float(count), 0, 0), first))
+            return
+        if not effects.prologue and node in outside:
+            return
         for position in node:
             op = code.ops[position]
-            if op[0] == BARRIER:
-                if not effects.barriers:
-                    continue
-                if position in halves:
-                    if effects.ping_pong:
-                        steps.append(((SPLIT, float(halves[position]), (), 0.0, 0, 0), position))
-                    continue
-            steps.append((op, position))
+            if op[0] != BARRIER or (effects.barriers and position not in halves):
+                steps.append((op, position))
+            elif effects.barriers and effects.ping_pong:
+                steps.append(((SPLIT, float(halves[position]), (), 0.0, 0, 0), position))
+
+    outside = [n for n in nodes if isinstance(n, range)] if any(isinstance(n, LoopNode) for n in nodes) else []
+    for node in nodes:
+        add(node)
+    return steps
 
 
 def split_barriers(program: Kernel) -> dict[int, int]:

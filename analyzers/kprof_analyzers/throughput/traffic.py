@@ -179,7 +179,9 @@ def footprint(found: Sequence[Access], looked_at: int, total: int) -> float | No
     return different
 
 
-def within_caches(shared: Sharing, different: float | None, total: int, sizes: tuple[float, float], xcds: int) -> Sharing:
+def within_caches(
+    shared: Sharing, different: float | None, total: int, sizes: tuple[float, float], xcds: int
+) -> Sharing:
     """Sharing of a launch whose data fits a cache: only the first use comes from beyond.
 
     Args:
