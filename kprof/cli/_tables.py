@@ -2,7 +2,7 @@
 
 import shutil
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 FORMATS = ("parquet", "csv", "json")
+# Characters a column needs to tell something.
+_ROOM = 20
 
 
 def need_tables() -> None:
@@ -60,18 +62,46 @@ def _write(name: str, table: "pd.DataFrame", target: Path, form: str) -> Path:
     return path
 
 
-def rows_table(headings: Iterable[str], rows: Iterable[Iterable[Any]], *, wide: int = 0, width: int = 0) -> str:
-    """Columns of text, numbers to the right; column ``wide`` is cut to make a line fit.
+def rows_table(
+    headings: Iterable[str],
+    rows: Iterable[Iterable[Any]],
+    *,
+    wide: int | Sequence[int] = 0,
+    width: int = 0,
+    spare: int | None = None,
+) -> str:
+    """Columns of text, numbers to the right; the widest of the columns ``wide`` are cut to make a line fit.
 
-    A line may be ``width`` characters long: by default the terminal's width, 110 in a pipe.
+    Where little is left of those columns, the column ``spare`` is left out. A line may be ``width`` characters long: by
+    default the terminal's width, 110 in a pipe.
     """
     titles = list(headings)
     content = [[value if isinstance(value, str) else number(value) for value in row] for row in rows]
     sizes = [max(len(line[place]) for line in [titles, *content]) for place in range(len(titles))]
-    excess = sum(sizes) + 2 * (len(sizes) - 1) - (width or _width())
-    sizes[wide] = max(min(sizes[wide], 16), sizes[wide] - max(excess, 0))
+    flexible = [wide] if isinstance(wide, int) else list(wide)
+    excess = sum(sizes) + 2 * (len(sizes) - 1) - (width or table_width())
+    if spare is not None and sum(sizes[place] for place in flexible) - excess < _ROOM * len(flexible) and excess > 0:
+        kept = [place for place in range(len(titles)) if place != spare]
+        lines = [[line[place] for place in kept] for line in [titles, *content]]
+        left = [kept.index(place) for place in flexible if place != spare]
+        return rows_table(lines[0], lines[1:], wide=left, width=width)
+    for least in (16, 10):
+        excess = _shrink(sizes, flexible, excess, least)
     right = [bool(content) and all(_is_number(line[place]) for line in content) for place in range(len(titles))]
     return "\n".join(_line(cells, sizes, right) for cells in [titles, *content])
+
+
+def _shrink(sizes: list[int], flexible: list[int], excess: int, least: int) -> int:
+    """Cut the widest of the flexible columns again and again; returns what is still too much."""
+    while excess > 0:
+        place = max(flexible, key=lambda one: sizes[one])
+        if sizes[place] <= least:
+            return excess
+        next_widest = max((sizes[other] for other in flexible if other != place), default=0)
+        target = max(least, sizes[place] - excess, min(next_widest, sizes[place] - 1))
+        excess -= sizes[place] - target
+        sizes[place] = target
+    return excess
 
 
 def _line(cells: list[str], sizes: list[int], right: list[bool]) -> str:
@@ -80,7 +110,8 @@ def _line(cells: list[str], sizes: list[int], right: list[bool]) -> str:
     return "  ".join(padded).rstrip()
 
 
-def _width() -> int:
+def table_width() -> int:
+    """Characters a line may have: the terminal's, 110 in a pipe."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else 110
 
 

@@ -163,7 +163,7 @@ def _show(kernel: "KernelCounters", found: "dict[str, Metric]") -> None:
     from kprof.inputs.rocprof import short
 
     time = f"{kernel.nanoseconds / 1e3:,.2f} us" if kernel.nanoseconds else "time not known"
-    print(f"\n{short(kernel.name)}   {kernel.calls:,} dispatches, {time} each")
+    print(f"\n{short(kernel.name)}   {kernel.calls:,} dispatch{'es' if kernel.calls != 1 else ''}, {time} each")
     groups: dict[str, list[Metric]] = {}
     for metric in found.values():
         if metric.value is not None:

@@ -180,3 +180,19 @@ def test_unknown_picture_and_format_are_refused(trace, tmp_path):
     """Before or after the answer, in one sentence."""
     assert ".svg or .png" in kprof("trace", "breakdown", trace, "--picture", tmp_path / "x.gif", code=2).stderr
     assert "--format" in kprof("ingest", "trace", trace, "--format", "xlsx", code=2).stderr
+
+
+def test_a_mixed_folder_names_what_was_left_out(trace, tmp_path):
+    """Files that are no traces, and a trace that cannot be read: counted, the first named, all of them in the JSON."""
+    folder = tmp_path / "mixed"
+    folder.mkdir()
+    (folder / "a.json").write_bytes(Path(trace).read_bytes())
+    (folder / "broken.json").write_text('{"some": "thing"}')
+    for number in range(6):
+        (folder / f"table{number}.csv").write_text("a,b\n1,2\n")
+    done = kprof("ingest", "trace", folder, "--json", tmp_path / "out.json")
+    assert "6 files that are no trace by name: table0.csv, table1.csv, table2.csv, table3.csv and 2 more" in done.stderr
+    assert "broken.json" in done.stderr
+    assert done.stdout.splitlines()[-1].endswith("; 7 files left out")
+    found = json.loads((tmp_path / "out.json").read_text())["left_out"]
+    assert sorted(Path(entry["path"]).name for entry in found) == ["broken.json", *(f"table{n}.csv" for n in range(6))]

@@ -29,6 +29,13 @@ class TraceFile(msgspec.Struct, frozen=True):
     found: bool = False
 
 
+class LeftOut(msgspec.Struct, frozen=True):
+    """A file in a folder that was not read, and why."""
+
+    path: str
+    reason: str
+
+
 class Failed(msgspec.Struct, frozen=True):
     """A file for which the step raised :class:`KprofError`: its words, to be told beside the others' results."""
 
@@ -59,6 +66,19 @@ def trace_files(paths: Sequence[Path]) -> list[TraceFile]:
         else:
             result[str(path)] = TraceFile(str(path), "proton" if is_proton(path) else "kineto")
     return list(result.values())
+
+
+def other_files(paths: Sequence[Path]) -> list[str]:
+    """Files in the given folders that are not taken for traces."""
+    found: list[str] = []
+    for folder in paths:
+        if not folder.is_dir() or is_tables(folder):
+            continue
+        for directory, names, files in os.walk(folder):
+            here = Path(directory)
+            names[:] = sorted(name for name in names if not is_tables(here / name))
+            found += [str(here / name) for name in sorted(files) if not name.endswith(_ENDINGS)]
+    return found
 
 
 def _inside(folder: Path) -> Iterator[TraceFile]:

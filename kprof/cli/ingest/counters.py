@@ -132,11 +132,12 @@ def _show(data: "Data", top: int, *, no_color: bool) -> None:
 
 
 def _labels(names: list[str]) -> list[str]:
-    """Short names; the whole name where two kernels would look the same."""
+    """Short names; where two kernels would look the same, the name from where it begins to tell something."""
+    from kprof.cli.trace._shared import kernel_label
     from kprof.inputs.rocprof import short
 
     brief = [short(name) for name in names]
-    return [name if brief.count(one) > 1 else one for name, one in zip(names, brief, strict=True)]
+    return [kernel_label(name if brief.count(one) > 1 else one) for name, one in zip(names, brief, strict=True)]
 
 
 def _timed(data: "Data") -> "pd.DataFrame":

@@ -11,6 +11,7 @@ from kprof.cli.trace._shared import (
     PathsArgument,
     SchedulerOption,
     dump,
+    kernel_label,
     label,
     milliseconds,
     per_file,
@@ -22,6 +23,7 @@ from kprof.cli.trace._shared import (
 from kprof.errors import KprofError
 
 if TYPE_CHECKING:
+    from kprof_analyzers.timeline.files import LeftOut
     from kprof_analyzers.timeline.streaming import TraceSummary
 
 HELP = "PyTorch profiler traces and Proton profiles: summary, tables, other viewers' formats."
@@ -53,7 +55,8 @@ def command(
 
     if form not in {"parquet", "csv", "json"}:
         raise KprofError(f"--format takes parquet, csv or json, got {form!r}")
-    summaries = per_file(summary_step, paths, jobs, scheduler, categories=categories)
+    left_out: list[LeftOut] = []
+    summaries = per_file(summary_step, paths, jobs, scheduler, left_out=left_out, categories=categories)
     if not quiet_with_json(json, quiet):
         printed(_lines(summaries))
     for one in summaries:
@@ -65,9 +68,10 @@ def command(
     if speedscope is not None:
         _write_speedscope(paths, speedscope)
     if json:
-        dump(json, {"schema": "kprof.trace.summary/1", "traces": [_document(s) for s in summaries]})
+        traces = [_document(s) for s in summaries]
+        dump(json, {"schema": "kprof.trace.summary/1", "traces": traces, "left_out": left_out})
     if json != "-":
-        print(_verdict(summaries))
+        print(_verdict(summaries, len(left_out)))
 
 
 def _lines(summaries: "list[TraceSummary]") -> list[str]:
@@ -92,13 +96,13 @@ def _lines(summaries: "list[TraceSummary]") -> list[str]:
             )
         )
     headings = ("trace", "GPU", "events", "kernels", "kernel ms", "span ms", "busy", "exp. comm", "most time")
-    lines = rows_table(headings, rows).splitlines()
+    lines = rows_table(headings, rows, spare=2).splitlines()
     if len(summaries) == 1:
         one = summaries[0]
         lines.append("")
         whole = sum(one.categories.values())
         lines += [f"  {c:<16} {milliseconds(t):>10} ms  {percent(t, whole):>7}" for c, t in one.categories.items()]
-        kernels = [(milliseconds(k.total_ns), f"{k.count:,}", k.name) for k in one.kernels[:5]]
+        kernels = [(milliseconds(k.total_ns), f"{k.count:,}", kernel_label(k.name)) for k in one.kernels[:5]]
         if kernels:
             lines += ["", *rows_table(("ms", "count", "kernel"), kernels, wide=2).splitlines()]
     return [*lines, ""]
@@ -176,11 +180,12 @@ def _write_speedscope(paths: list[Path], target: str) -> None:
     log(f"written: {target}")
 
 
-def _verdict(summaries: "list[TraceSummary]") -> str:
+def _verdict(summaries: "list[TraceSummary]", left_out: int) -> str:
     kernels = sum(k.count for s in summaries for k in s.kernels)
     lost = sum(i.lost for s in summaries for i in s.issues)
     total = sum(s.kernel_ns for s in summaries)
     files = f"{len(summaries)} trace{'s' if len(summaries) > 1 else ''}"
     text = f"{files}, {kernels:,} kernels, {milliseconds(total)} ms kernel time"
-    events = "event" if lost == 1 else "events"
-    return f"{text}; {lost:,} {events} could not be read" if lost else text
+    if lost:
+        text += f"; {lost:,} {'event' if lost == 1 else 'events'} could not be read"
+    return f"{text}; {left_out:,} {'file' if left_out == 1 else 'files'} left out" if left_out else text

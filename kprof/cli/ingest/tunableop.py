@@ -13,7 +13,9 @@ HELP = "PyTorch TunableOp result files: best and default solution of each GEMM."
 
 
 def command(
-    path: Annotated[str, typer.Argument(metavar="FILE", help="tunableop_results*.csv")],
+    path: Annotated[
+        str, typer.Argument(metavar="PATH", help="tunableop_results*.csv, or a folder with one such file.")
+    ],
     untuned: Annotated[
         str | None,
         typer.Option("--untuned", metavar="FILE", help="A result file with the Default times of the same problems."),

@@ -4,14 +4,18 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
 from kprof.cli.common import log, write_output
 from kprof.errors import KprofError
 
+if TYPE_CHECKING:
+    from kprof_analyzers.timeline.files import LeftOut
+
 R = TypeVar("R")
+_SHOWN = 4
 _TENSILE = re.compile(r"^(Cijk_[A-Za-z]+_[A-Za-z]+_[A-Z0-9]+)_\w*?_(?=MT\d+x)(.*)$")
 
 PathsArgument = Annotated[
@@ -34,30 +38,57 @@ PictureOption = Annotated[
 
 
 def per_file(
-    function: Callable[..., R], paths: Sequence[Path], jobs: int, scheduler: str | None, **options: Any
+    function: Callable[..., R],
+    paths: Sequence[Path],
+    jobs: int,
+    scheduler: str | None,
+    *,
+    left_out: "list[LeftOut] | None" = None,
+    **options: Any,
 ) -> list[R]:
-    """The step's results. A file that cannot be read is told on standard error and left out.
+    """The step's results. A file in a folder that cannot be read is told on standard error and left out.
+
+    Args:
+        function: a step of :mod:`kprof_analyzers.timeline.steps`.
+        paths: files and folders.
+        jobs: processes.
+        scheduler: a Dask scheduler instead.
+        left_out: filled with what was not read; files that are no traces are told too, then.
+        options: further arguments of the step.
 
     Raises:
         KprofError: no file at all could be read, or one that was named, not found in a folder.
     """
-    from kprof_analyzers.timeline.files import Failed, each_file, trace_files
+    from kprof_analyzers.timeline.files import Failed, LeftOut, each_file, other_files, trace_files
 
     files = trace_files(paths)
     results: list[R] = []
-    failures: list[str] = []
+    missed: list[LeftOut] = []
     for file, result in zip(files, each_file(function, files, jobs=jobs, scheduler=scheduler, **options), strict=True):
         if isinstance(result, Failed):
             if not file.found:
                 raise KprofError(result.message)
-            failures.append(result.message)
+            missed.append(LeftOut(file.path, result.message.removeprefix(f"{file.path}: ")))
         else:
             results.append(result)
-    for message in failures:
-        log(f"kprof: left out: {message}")
+    for one in missed:
+        log(f"kprof: left out: {one.path}: {one.reason}")
+    if left_out is not None:
+        others = other_files(paths)
+        _tell_others(others)
+        left_out += [*missed, *(LeftOut(path, "no trace by its name") for path in others)]
     if not results:
         raise KprofError(f"none of {len(files)} files is a readable trace")
     return results
+
+
+def _tell_others(paths: Sequence[str]) -> None:
+    if not paths:
+        return
+    names = ", ".join(Path(path).name for path in paths[:_SHOWN])
+    more = f" and {len(paths) - _SHOWN:,} more" if len(paths) > _SHOWN else ""
+    files = "1 file that is" if len(paths) == 1 else f"{len(paths):,} files that are"
+    log(f"kprof: left out: {files} no trace by name: {names}{more}")
 
 
 def tell_issues(issues: Sequence[Any]) -> None:

@@ -81,8 +81,7 @@ def _lines(result: "Comparison", limit: int) -> list[str]:
             _signed(k.delta_ns),
             "new" if k.before_ns is None else milliseconds(k.before_ns),
             "gone" if k.after_ns is None else milliseconds(k.after_ns),
-            f"{k.before_count:,}",
-            f"{k.after_count:,}",
+            f"{k.after_count:,}" if k.before_count == k.after_count else f"{k.before_count:,} -> {k.after_count:,}",
             "-" if k.mean_ratio is None else f"{k.mean_ratio:.2f}x",
             kernel_label(k.name),
         )
@@ -92,8 +91,8 @@ def _lines(result: "Comparison", limit: int) -> list[str]:
     if by_category:
         lines += rows_table(("category", "before ms", "after ms", "change ms", "ratio"), by_category).splitlines()
     if by_kernel:
-        headings = ("change ms", "before ms", "after ms", "calls", "calls after", "mean", "kernel")
-        lines += ["", *rows_table(headings, by_kernel, wide=6).splitlines()]
+        headings = ("change ms", "before ms", "after ms", "calls", "mean", "kernel")
+        lines += ["", *rows_table(headings, by_kernel, wide=5).splitlines()]
     return [*lines, ""]
 
 

@@ -65,26 +65,33 @@ def command(
 
 
 def _lines(one: "Idle", *, several: bool) -> list[str]:
-    from kprof.cli._tables import rows_table
+    from kprof.cli._tables import rows_table, table_width
 
     report = one.report
+    # A narrow terminal has room for the innermost operator and for what the CPU did most.
+    some = 2 if table_width() >= 120 else 1
     lines = [label(report.path, 90)] if several else []
     for cause, total in report.by_cause.items():
         lines.append(f"  {cause:<16} {milliseconds(total):>10} ms  {percent(total, report.total_ns):>7}")
     if report.gaps:
+        headings: tuple[str, ...]
         gaps: list[tuple[str, ...]] = [
             (
                 f"{g.duration_ns / 1000:,.1f}",
                 f"{g.rank}/{'?' if g.device is None else g.device}",
                 g.cause,
-                " > ".join(g.stack[-2:]) or "-",
-                ", ".join(f"{name} {ns / 1000:,.0f}" for name, ns in list(g.cpu.items())[:2]),
+                " > ".join(g.stack[-some:]) or "-",
+                ", ".join(f"{ns / 1000:,.0f} {name}" for name, ns in list(g.cpu.items())[:some]),
                 kernel_label(g.after),
             )
             for g in report.gaps
         ]
         headings = ("us", "rank/GPU", "cause", "next launched by", "CPU meanwhile (us)", "next kernel")
-        lines += ["", *rows_table(headings, gaps, wide=5, width=140).splitlines()]
+        several_devices = len({gap[1] for gap in gaps}) > 1
+        if not several_devices:
+            headings, gaps = _without(headings, 1), [_without(gap, 1) for gap in gaps]
+        wide = (5, 4, 3) if several_devices else (4, 3, 2)
+        lines += ["", *rows_table(headings, gaps, wide=wide, spare=5 if several_devices else None).splitlines()]
     if one.stretches:
         lines += ["", "launch-bound stretches:"]
         rows = [
@@ -101,6 +108,10 @@ def _lines(one: "Idle", *, several: bool) -> list[str]:
         headings = ("ms", "idle", "launches", "kernel us", "every us", "operators")
         lines += rows_table(headings, rows, wide=5).splitlines()
     return [*lines, ""]
+
+
+def _without(row: tuple[str, ...], place: int) -> tuple[str, ...]:
+    return (*row[:place], *row[place + 1 :])
 
 
 def _verdict(found: "list[Idle]") -> str:

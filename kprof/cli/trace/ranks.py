@@ -81,7 +81,7 @@ def _lines(report: "RankReport") -> list[str]:
             for c in report.collectives
         ]
         headings = ("waited ms", "came last", "no.", "collective", "us by rank")
-        lines += ["", *rows_table(headings, rows, wide=3).splitlines()]
+        lines += ["", *rows_table(headings, rows, wide=(3, 4)).splitlines()]
     return [*lines, ""]
 
 

@@ -58,10 +58,12 @@ def command(
         print(_verdict(found))
 
 
-def _table(headings: Sequence[str], rows: Sequence[Sequence[str]], wide: int) -> list[str]:
+def _table(
+    headings: Sequence[str], rows: Sequence[Sequence[str]], wide: Sequence[int], spare: int | None = None
+) -> list[str]:
     from kprof.cli._tables import rows_table
 
-    return rows_table(headings, rows, wide=wide).splitlines() if rows else ["nothing to show"]
+    return rows_table(headings, rows, wide=wide, spare=spare).splitlines() if rows else ["nothing to show"]
 
 
 def _kernel_lines(one: "Kernels") -> list[str]:
@@ -77,7 +79,7 @@ def _kernel_lines(one: "Kernels") -> list[str]:
         )
         for k in one.kernels
     ]
-    return _table(("ms", "share", "count", "mean us", "category", "kernel", "operator"), rows, 5)
+    return _table(("ms", "share", "count", "mean us", "category", "kernel", "operator"), rows, (5, 6), spare=6)
 
 
 def _operator_lines(one: "Kernels") -> list[str]:
@@ -94,7 +96,7 @@ def _operator_lines(one: "Kernels") -> list[str]:
         for o in one.operators
         if o.subtree_ns
     ]
-    return _table(("own ms", "share", "subtree ms", "calls", "kernels", "CPU ms", "operator"), rows, 6)
+    return _table(("own ms", "share", "subtree ms", "calls", "kernels", "CPU ms", "operator"), rows, (6,))
 
 
 def _triton_lines(one: "Kernels") -> list[str]:
@@ -111,7 +113,9 @@ def _triton_lines(one: "Kernels") -> list[str]:
         )
         for k in one.triton
     ]
-    return _table(("ms", "count", "workgroups", "warps", "LDS B", "known by", "kernel", "source"), rows, 6)
+    return _table(
+        ("ms", "count", "workgroups", "warps", "LDS B", "known by", "kernel", "source"), rows, (6, 7), spare=7
+    )
 
 
 def _verdict(found: "list[Kernels]") -> str:
@@ -120,6 +124,6 @@ def _verdict(found: "list[Kernels]") -> str:
     if not kernels or not whole:
         return "no kernels in these traces"
     largest = max(kernels, key=lambda k: k.total_ns)
-    name = kernel_label(largest.name, 60)
+    name = kernel_label(largest.name, 40)
     count = len({k.name for k in kernels})
     return f"{count:,} kernels, {milliseconds(whole)} ms; the largest takes {percent(largest.total_ns, whole)}: {name}"
