@@ -52,7 +52,25 @@ def _proton(path: Path) -> Found:
     return len(profile.rows), Counter({issue.kind: issue.count for issue in profile.issues})
 
 
-READERS: tuple[Callable[[Path], Found], ...] = (_measurements, _trace, _proton)
+def _thread_trace(path: Path) -> Found:
+    from kprof.inputs import thread_trace
+
+    trace = thread_trace.read(path)
+    return len(trace.instructions), _words(trace.issues)
+
+
+def _tunableop(path: Path) -> Found:
+    from kprof.inputs import tunableop
+
+    results = tunableop.read(path)
+    return len(results.solutions), _words(results.issues)
+
+
+def _words(issues: tuple[str, ...]) -> Counter[str]:
+    return Counter("no-final-line-end" if "has no line end" in issue else issue for issue in issues)
+
+
+READERS: tuple[Callable[[Path], Found], ...] = (_measurements, _trace, _proton, _thread_trace, _tunableop)
 
 
 def reader_of(path: Path) -> tuple[Callable[[Path], Found], Found] | None:

@@ -190,14 +190,28 @@ def is_results(path: Path) -> bool:
     return first.startswith(b"Validator,") or re.match(rb"\w+TunableOp_\w+,", first) is not None
 
 
+def _only_one(folder: Path) -> Path:
+    found = [path for path in sorted(folder.iterdir()) if path.is_file() and is_results(path)]
+    if len(found) != 1:
+        names = ", ".join(path.name for path in found[:4])
+        raise KprofError(
+            f"{len(found)} TunableOp result files in this folder" if found else "no TunableOp results in this folder",
+            path=str(folder),
+            hint=f"name one of them: {names}" if found else "they begin with lines such as Validator,PT_VERSION,...",
+        )
+    return found[0]
+
+
 def read(path: str | Path) -> Results:
-    """Read a result file.
+    """Read a result file, or the only one of a folder.
 
     Raises:
         KprofError: it is none, or cannot be read.
     """
     place = Path(path)
     try:
+        if place.is_dir():
+            place = _only_one(place)
         if place.stat().st_size > _LARGEST:
             raise KprofError("larger than any TunableOp result file", path=str(path))
         text = place.read_bytes().decode("utf-8-sig", "replace")
@@ -213,6 +227,8 @@ def read(path: str | Path) -> Results:
             solutions.append(_solution(fields, number, issues))
         elif fields:
             issues.append(f"line {number}: not a result ({len(fields)} fields)")
+    if text and not text.endswith("\n"):
+        issues.append("the last line has no line end: if the file was cut there, its last value may be too short")
     if not validators and not solutions:
         raise KprofError(
             "no TunableOp results", path=str(path), hint="they begin with lines such as Validator,PT_VERSION,..."

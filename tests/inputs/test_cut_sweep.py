@@ -47,6 +47,30 @@ def test_cut_traces_are_flagged_or_refused(script, tmp_path):
     assert set(found) <= {"flagged", "message"}
 
 
+_ATT = "Codeobj, Vaddr, Instruction, Hitcount, Latency, Source\n" + "".join(
+    f'1, {4096 + 8 * n}, "v_add_f32 v{n}, v1, v2", {n + 10}, {n * 100 + 40}, "kernel.py:{n}"\n' for n in range(12)
+)
+_TUNED = "Validator,PT_VERSION,2.6.0\nValidator,GCN_ARCH_NAME,gfx1151\n" + "".join(
+    f"GemmTunableOp_float_TN,tn_{64 * (n + 1)}_128_256,Gemm_Rocblas_{n},{0.0125 + n}\n" for n in range(12)
+)
+_CODE = json.dumps({"code": [[f"v_add_f32 v{n}", 0, n, "kernel.py:3", 1, 4096 + n, n, 40 * n] for n in range(12)]})
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("att.csv", _ATT), ("tunableop_results0.csv", _TUNED), ("code.json", _CODE)]
+)
+def test_cut_thread_traces_and_tuning_results_are_flagged_or_refused(script, tmp_path, name, text):
+    """At every third byte: a time that has lost its last digits is told."""
+    path = tmp_path / name
+    path.write_text(text)
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    found = Counter(script.sweep(path, scratch, largest=10**9, step=3))
+    assert sum(found.values()) > 100
+    assert not found["silent"]
+    assert not found["traceback"]
+
+
 def test_silence_and_tracebacks_are_seen(script, tmp_path):
     """A reader that loses rows without a word, one that breaks, one that tells and one that loses nothing."""
 
