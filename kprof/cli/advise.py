@@ -116,7 +116,8 @@ def _show(trials: "Trials", *, no_color: bool) -> None:
     console.print(_LEGEND, style="dim")
     for trial in trials.failed[:3]:
         log(f"did not compile: {_knobs(trial.change)}: {trial.error}")
-    left = f", {trials.left} left out when the budget was spent" if trials.left else ""
+    why = "since the last ones brought nothing better" if trials.settled else "when the budget was spent"
+    left = f", {trials.left} left out {why}" if trials.left else ""
     console.print(f"\n{trials.tried} configurations compiled in {trials.seconds:.0f} s{left}.", style="dim")
     if trials.best:
         console.print("Verified: resources and instructions. Judgement: which trade is faster.", style="dim")
@@ -208,5 +209,6 @@ def _document(trials: "Trials") -> dict[str, Any]:
         "failed": [entry(trial) for trial in trials.failed],
         "tried": trials.tried,
         "left": trials.left,
+        "settled": trials.settled,
         "seconds": round(trials.seconds, 1),
     }

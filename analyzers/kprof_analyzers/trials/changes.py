@@ -126,10 +126,13 @@ def neighbours(
 
 
 def _distance(change: Config, config: Config, rules: Collection[str]) -> float:
-    """How far a change goes, in doublings; the direction that cures a finding counts half."""
+    """How far a change goes, in doublings; the direction that cures a finding counts half, twice that way still less.
+
+    Too many registers or too much LDS by far are rarely cured by one knob: two of them come right behind single ones.
+    """
     pressed = bool({"KP301", "KP302", "KP401"} & set(rules))
     aside = 0.25 if pressed else 0.0
-    total = 0.0
+    total, cures = 0.0, 0
     for name, value in change.items():
         now = config.get(name)
         if isinstance(value, bool) or not isinstance(value, int) or not isinstance(now, int):
@@ -137,5 +140,6 @@ def _distance(change: Config, config: Config, rules: Collection[str]) -> float:
             continue
         steps = abs(max(value, 1).bit_length() - max(now, 1).bit_length()) or 1
         smaller = value < now if name != "num_warps" else value > now
+        cures += smaller
         total += steps * (0.5 if smaller and pressed else 1) + aside * (not name.upper().startswith(_SHAPES))
-    return total
+    return total * (0.75 if pressed and cures > 1 else 1)

@@ -1,7 +1,8 @@
 """Compile changes in parallel workers until the budget is spent, and say which are worth having."""
 
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
     from kprof.kernel_spec import Kernel
 
 Progress = Callable[[int, str], None]
+
+# Once spills are gone: so many further compiles, none of which is among the best, end the search. What is tried first
+# goes the least far; the rest would be ever smaller tiles.
+_PATIENCE = 12
 
 
 @dataclass(frozen=True)
@@ -55,7 +60,8 @@ class Trials:
             every respect, best first. What is compared is not time: they may be worth one.
         tried: how many configurations were compiled.
         failed: those that did not compile.
-        left: how many were left out because the budget was spent.
+        left: how many were left out, because the budget was spent or because they had stopped to bring anything.
+        settled: whether the search ended by itself, with changes left that promised nothing.
         seconds: wall time.
     """
 
@@ -65,6 +71,7 @@ class Trials:
     dominated: tuple[Trial, ...] = ()
     failed: tuple[Trial, ...] = ()
     left: int = 0
+    settled: bool = False
     seconds: float = 0.0
     all: tuple[Trial, ...] = field(default=(), repr=False)
 
@@ -80,6 +87,7 @@ def advise(
     """Look for better knobs around a kernel's configuration.
 
     Single knobs first, then pairs. What is compared are resources and the hot loop's instructions; times are not known.
+    A search that has got rid of spills ends when further changes no longer are among the best.
 
     Args:
         kernel: a kernel with cases.
@@ -109,11 +117,15 @@ def advise(
     found: list[Trial] = []
     version = installed().numbers
     waiting: list[Mapping[str, Any]] = list(neighbours(kernel, job.problem, config, machine, rules, version=version))
-    total = len(waiting)
-    for trial in compile_changes(kernel, machine, options, config, waiting, deadline=began + budget):
-        found.append(trial)
-        if progress is not None:
-            progress(len(found), ", ".join(f"{k}={v}" for k, v in trial.change.items()))
+    total, settled = len(waiting), False
+    with closing(compile_changes(kernel, machine, options, config, waiting, deadline=began + budget)) as compiled:
+        for trial in compiled:
+            found.append(trial)
+            if progress is not None:
+                progress(len(found), ", ".join(f"{k}={v}" for k, v in trial.change.items()))
+            settled = _has_settled(start, found) and len(found) < total
+            if settled:
+                break
     best = _best(start, found)
     return Trials(
         start=start,
@@ -122,9 +134,21 @@ def advise(
         tried=len(found),
         failed=tuple(t for t in found if t.measure is None),
         left=total - len(found),
+        settled=settled,
         seconds=time.monotonic() - began,
         all=tuple(found),
     )
+
+
+def _has_settled(start: Trial, found: Sequence[Trial]) -> bool:
+    """Whether spills are gone and the latest compiles are not among the best."""
+    if start.measure is None or not start.measure.scratch:
+        return False
+    best = _best(start, found)
+    if not best or best[0].measure is None or best[0].measure.scratch:
+        return False
+    latest = {id(trial) for trial in found[-_PATIENCE:]}
+    return len(found) > _PATIENCE and not any(id(trial) in latest for trial in best)
 
 
 def compile_changes(

@@ -15,7 +15,7 @@ from kprof.report import KernelReport, LoopFacts, Occupancy, Resources
 from kprof_analyzers.trials import Trial, Trials, advise, advised, measure
 from kprof_analyzers.trials.changes import SWITCHES, neighbours
 from kprof_analyzers.trials.measure import Measure
-from kprof_analyzers.trials.search import _best, _dominated
+from kprof_analyzers.trials.search import _best, _dominated, _has_settled
 
 MI300X, MI355X = load("gfx942"), load("gfx950")
 KERNEL = Kernel(
@@ -197,6 +197,25 @@ def test_only_what_was_compiled_becomes_advice():
     assert advice.verified["vgpr_spills"] == (9, 0)
     assert same.advice == []
     assert all(not finding.advice for finding in advised(Trials(start, (), tried=0)))
+
+
+@pytest.mark.parametrize(
+    ("first", "others", "ends"),
+    [(FIGURES, 12, True), (FIGURES, 11, False), (replace(FIGURES, scratch=2, issue=90.0), 12, False)],
+)
+def test_a_search_ends_when_spills_are_gone_and_nothing_better_comes(first, others, ends):
+    """Twelve compiles that are no better than what got rid of the spills; not while there are spills."""
+    start = Trial({}, {}, measure=replace(FIGURES, scratch=9))
+    worse = [Trial({"n": n}, {}, measure=replace(first, issue=200.0)) for n in range(others)]
+    assert _has_settled(start, [Trial({"n": -1}, {}, measure=first), *worse]) == ends
+    assert not _has_settled(Trial({}, {}, measure=FIGURES), [Trial({"n": -1}, {}, measure=first), *worse])
+
+
+def test_two_smaller_sides_come_right_behind_one():
+    """With spills; a tile of 64x32 after one of 64 and one of 32."""
+    found = changes(rules={"KP301"})
+    assert found.index({"BLOCK_M": 64, "BLOCK_N": 32}) < 6
+    assert changes().index({"BLOCK_M": 64, "BLOCK_N": 32}) > 6
 
 
 @pytest.mark.slow
