@@ -51,3 +51,12 @@ def test_output_shown_in_the_readme_is_what_the_command_prints(kprof):
     ran = kprof(*block[1].split())
     made = re.compile(r"compiled in [0-9.]+ s|from the cache")
     assert made.sub("", ran.out) == made.sub("", block[2])
+
+
+def test_every_quirk_of_the_page_has_its_test():
+    """Thirty points, each with a test function that exists."""
+    page = (ROOT / "docs/validation/quirks.md").read_text()
+    rows = re.findall(r"^\| (\d+) \|.*`(tests/\S+)::(\w+)` \|$", page, re.MULTILINE)
+    assert [int(number) for number, _, _ in rows] == list(range(1, 31))
+    for _, file, name in rows:
+        assert f"def {name}(" in (ROOT / file).read_text(), (file, name)
