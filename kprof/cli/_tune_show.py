@@ -88,16 +88,10 @@ def _problem(console: "Console", problem: "TunedProblem", *, top: int) -> None:
             _fold(console, f"{text}: {knobs(values)}")
     if problem.ties > 1:
         more = f", {problem.ties - len(ranking)} of them not shown" if problem.ties > len(ranking) else ""
-        _fold(console, f"= {_close()} of the first: not told apart by prediction ({problem.ties} in all{more})")
+        _fold(console, f"= not told apart from the first by prediction ({problem.ties} in all{more})")
     parts = dict.fromkeys(name for one in ranking for name in one.parts)
     if parts:
         _fold(console, f"times include what is launched beside the kernel: {', '.join(parts)}")
-
-
-def _close() -> str:
-    from kprof.tuning.candidates import TIE
-
-    return f"within {100 * TIE:.0f} %"
 
 
 def _table(console: "Console", rows: "Sequence[Ranked]", ranked: int, shared: Mapping[str, Any]) -> None:

@@ -123,27 +123,24 @@ def merged(found: Sequence[Scored]) -> list[Scored]:
     return sorted(single, key=lambda one: one.time_us)
 
 
-def tied(ranked: Sequence[Scored]) -> int:
-    """How many of a ranking's first cannot be told from the first: their bounds reach below its time.
-
-    The bounds of all configurations move together, so that what is compared is the ratio of the times with the
-    narrowest of the two half-widths.
-    """
-    if not ranked:
-        return 0
-    best = ranked[0]
-    count = 0
-    for one in ranked:
-        if not is_tie(best, one):
-            break
-        count += 1
-    return count
-
-
 TIE = 0.03
 """Times closer than this share are never told apart: repeated measurements differ by as much."""
 
+WIDE = 8.0
+"""Bounds further apart than this factor say that the model had to guess, for each configuration by itself."""
+
+
+def tied(ranked: Sequence[Scored]) -> int:
+    """How many of a ranking's first cannot be told from the first, itself included."""
+    return next((i for i, one in enumerate(ranked) if not is_tie(ranked[0], one)), len(ranked))
+
 
 def is_tie(best: Scored, other: Scored) -> bool:
-    """Whether another configuration may be as fast as the best one."""
-    return other.time_us <= best.time_us * (1 + TIE) or other.low_us <= best.low_us
+    """Whether another configuration may be as fast as the best one.
+
+    What is wrong with a prediction is mostly wrong with all of a kernel's predictions alike, so that near times are
+    compared as they are. Only where the model had to guess do the bounds decide.
+    """
+    if best.high_us > WIDE * best.low_us:
+        return other.low_us <= best.time_us
+    return other.time_us <= best.time_us * (1 + TIE)

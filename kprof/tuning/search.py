@@ -197,7 +197,7 @@ class Search:
             yield from self._begin(index, config)
 
     def _own_config(self, base: Mapping[str, Any]) -> dict[str, Any]:
-        """The kernel's own configuration, with what is held fixed and the compiler's defaults for what it leaves out."""
+        """The kernel's own configuration, with what is held fixed and Triton's defaults for what it leaves out."""
         from kprof.harness import triton_versions as versions
 
         if not base:
@@ -206,7 +206,7 @@ class Search:
         defaults = versions.option_defaults(versions.api().hip_options)
         fixed = {name: values[0] for name, values in knobs.items() if len(values) == 1}
         left_open = {n: defaults[n] for n in knobs if n not in base and n in defaults and defaults[n] in knobs[n]}
-        return {**left_open, **base, **fixed}
+        return {**base, **left_open, **fixed}
 
     def _configurations(self) -> Iterator[tuple[int, Mapping[str, Any]]]:
         """From each problem's queue in turn."""
@@ -231,7 +231,11 @@ class Search:
             if not own:
                 self._end(Answer("", "failed", reason=error.message))
             return
-        tasks = [task_of(job, config, self._target, self._judge, self._files) for job in jobs]
+        work = self._subject.flops(problem)
+        tasks = [
+            task_of(job, config, self._target, self._judge, self._files, flops=None if number else work)
+            for number, job in enumerate(jobs)
+        ]
         names = tuple(job.name for job in jobs)
         candidate = Candidate(index, problem, config, names, tuple(task.key for task in tasks), own=own)
         candidate.missing = {task.key for task in tasks if task.key not in self._answers}

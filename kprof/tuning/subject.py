@@ -55,6 +55,10 @@ class Subject(Protocol):
         """Size of the smallest element that the kernel is given, ``None`` when not known."""
         ...
 
+    def flops(self, problem: Problem) -> int | None:
+        """Operations of the kernel itself, ``None`` when not known or when parts share them."""
+        ...
+
     def dependencies(self) -> Mapping[str, str]:
         """Files that decide what is compiled, with the SHA-256 of their content."""
         ...
@@ -93,6 +97,11 @@ class KernelSubject:
         except Exception:  # noqa: BLE001 - the user's code may raise anything; the search itself will tell
             return None
         return smallest_element(launch.args)
+
+    def flops(self, problem: Problem) -> int | None:
+        """As the kernel's file says, where all of its parts are optional."""
+        whole = all(part.when is not None for part in self.kernel.parts.values())
+        return self.kernel.flops(problem.values) if self.kernel.flops is not None and whole else None
 
     def dependencies(self) -> Mapping[str, str]:
         """Files of the kernel and of those that it imports."""
@@ -169,6 +178,11 @@ class SignatureSubject:
         names = (part.strip().partition("=")[2] or part.strip() for part in self.signature.split(","))
         kinds = [name.lstrip("*").partition(":")[0] for name in names if name.startswith("*")]
         return min((ELEMENT_TYPES[kind].size for kind in kinds if kind in ELEMENT_TYPES), default=None)
+
+    def flops(self, problem: Problem) -> int | None:
+        """Not known."""
+        del problem
+        return None
 
     def dependencies(self) -> Mapping[str, str]:
         """Files of the function and of those that it imports."""

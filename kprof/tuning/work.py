@@ -38,8 +38,8 @@ class Task:
     Attributes:
         key: SHA-256 of everything that the answer depends on.
         request: the compile.
-        launch: ``name``, ``arch`` (a product's name where one was given), ``grid``, ``arguments``, ``problem`` and the
-            judge's ``version``: values of JSON.
+        launch: ``name``, ``arch`` (a product's name where one was given), ``grid``, ``arguments``, ``problem``, the
+            judge's ``version`` and ``flops`` (``None``: not known): values of JSON.
         config: the configuration that wants it, for messages.
     """
 
@@ -94,7 +94,15 @@ class Executor(Protocol):
         ...
 
 
-def task_of(job: "Job", config: Mapping[str, Any], target: str, judge: Judge, files: Mapping[str, str]) -> Task:
+def task_of(
+    job: "Job",
+    config: Mapping[str, Any],
+    target: str,
+    judge: Judge,
+    files: Mapping[str, str],
+    *,
+    flops: int | None = None,
+) -> Task:
     """A task for one launch.
 
     Args:
@@ -103,6 +111,7 @@ def task_of(job: "Job", config: Mapping[str, Any], target: str, judge: Judge, fi
         target: architecture or product.
         judge: who will judge.
         files: files that decide what is compiled, with their SHA-256.
+        flops: operations that this launch does, where the kernel tells.
     """
     from kprof.harness.triton_versions import identity
 
@@ -113,6 +122,7 @@ def task_of(job: "Job", config: Mapping[str, Any], target: str, judge: Judge, fi
         "arguments": dict(job.arguments),
         "problem": {n: v for n, v in job.problem.items() if isinstance(v, bool | int | float | str) or v is None},
         "version": judge.version,
+        "flops": flops,
     }
     parts = [job.request.key, identity(), sorted(files.items()), launch]
     key = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()

@@ -18,6 +18,7 @@ from kprof.harness.request import Compiled
 
 if TYPE_CHECKING:
     from kprof.analysis import KernelFacts
+    from kprof.report import Prediction
 
 FUNCTION = "kprof_analyzers.trials.predicted:judge"
 
@@ -28,6 +29,7 @@ _NOISE = re.compile(
     rb"|^\.?L(?:tmp|func_begin|func_end|debug_|info_)\w*:",
     re.MULTILINE,
 )
+_LABEL = re.compile(r"\bloop \.?L\w+:")
 _DEBUG_SECTION = re.compile(rb"^[ \t]*\.section[ \t]+\.debug_[^\n]*$", re.MULTILINE)
 
 
@@ -36,7 +38,8 @@ def judge(compiled: Compiled, argument: Mapping[str, Any]) -> dict[str, Any]:
 
     Args:
         compiled: the kernel.
-        argument: ``name``, ``arch`` (or a product), ``grid``, ``arguments``, ``problem``, ``version``.
+        argument: ``name``, ``arch`` (or a product), ``grid``, ``arguments``, ``problem``, ``version``,
+            and ``flops``, the operations of the whole problem where they are known.
 
     Returns:
         The fields of :class:`kprof.tuning.work.Answer`, apart from its key.
@@ -51,7 +54,16 @@ def judge(compiled: Compiled, argument: Mapping[str, Any]) -> dict[str, Any]:
         known = {"lds_bytes": compiled.lds_bytes, "num_warps": compiled.metadata.get("num_warps")}
         return {**done, "status": "unlaunchable", "reason": str(problem), "resources": known}
     launch = [argument[name] for name in ("arch", "grid", "arguments", "version")]
-    place = _place([code, launch, compiled.lds_bytes, compiled.metadata.get("num_warps"), argument["problem"]])
+    place = _place(
+        [
+            code,
+            launch,
+            compiled.lds_bytes,
+            compiled.metadata.get("num_warps"),
+            argument["problem"],
+            argument.get("flops"),
+        ]
+    )
     before = store.read_json(place)
     if isinstance(before, dict):
         return {**before, **done, "again": True}
@@ -100,14 +112,37 @@ def _judge(compiled: Compiled, argument: Mapping[str, Any]) -> dict[str, Any]:
     prediction = predict(facts)
     if prediction.time_us is None:
         raise KprofError("the model cannot say how long it takes")
+    assumptions = [_LABEL.sub("a loop:", said) for said in prediction.assumptions]
+    scale = work_scale(prediction, facts, argument.get("flops"))
+    if scale != 1.0:
+        assumptions.append("turns that are not known were scaled so that the kernel does the problem's operations")
     return {
         "resources": resources_of(facts),
-        "time_us": prediction.time_us,
-        "low_us": prediction.low_us,
-        "high_us": prediction.high_us,
+        "time_us": scale * prediction.time_us,
+        "low_us": None if prediction.low_us is None else scale * prediction.low_us,
+        "high_us": None if prediction.high_us is None else scale * prediction.high_us,
         "bound": str(prediction.bound),
-        "assumptions": list(prediction.assumptions),
+        "assumptions": list(dict.fromkeys(assumptions)),
     }
+
+
+def work_scale(prediction: "Prediction", facts: "KernelFacts", flops: int | None) -> float:
+    """The problem's operations over those that the model reckoned with, where it assumed how often loops turn.
+
+    Assumed turns are the same for every configuration, whatever its tile: without this the smallest tile would always
+    look fastest. 1 where all turns are known, or nothing is known of the problem's operations.
+    """
+    if not flops or prediction.workgroups is None or all(loop.trips_known for loop in prediction.loops):
+        return 1.0
+    inner = {loop.header: loop for loop in facts.loops if loop.flops}
+    deepest = max((loop.depth for loop in inner.values()), default=0)
+    waves = prediction.workgroups * (facts.resources.num_warps or 1)
+    done = sum(
+        inner[loop.header].flops * loop.trips * loop.entries * waves
+        for loop in prediction.loops
+        if loop.header in inner and inner[loop.header].depth == deepest
+    )
+    return min(64.0, max(1 / 64, flops / done)) if done else 1.0
 
 
 def facts_for(compiled: Compiled, argument: Mapping[str, Any]) -> "KernelFacts":
