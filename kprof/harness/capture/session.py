@@ -6,6 +6,7 @@ import os
 import sys
 import types
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from kprof.harness.capture.compiler import Compiler
@@ -96,8 +97,8 @@ class Session:
     def _triton(self) -> None:
         from kprof.harness.capture import triton_hooks
 
-        # A driver asks torch for everything: torch decides whether there is a device.
-        if self.settings.execute and "torch" not in sys.modules:
+        # Triton's driver asks torch for everything, so torch decides whether there is a device.
+        if self.settings.execute and "torch" not in sys.modules and Path("/dev/kfd").exists():
             with contextlib.suppress(ImportError):
                 __import__("torch")
         if self.recorder.executes:

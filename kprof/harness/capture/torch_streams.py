@@ -47,6 +47,10 @@ class Stream:
         """Everything is done."""
         return True
 
+    def is_capturing(self) -> bool:
+        """No graph is captured."""
+        return False
+
     def record_event(self, event: Any = None) -> Any:
         """An event that has happened."""
         return Event() if event is None else event

@@ -1,0 +1,124 @@
+"""A program that insists on a GPU. Every assertion in it holds on a real one too."""
+
+import threading
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def double(x, out, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out + at, 2 * tl.load(x + at, mask=at < n), mask=at < n)
+
+
+class Double(torch.autograd.Function):
+    """Forward and backward are the same kernel."""
+
+    @staticmethod
+    def run(x):
+        assert x.is_cuda
+        assert x.device.type == "cuda"
+        out = torch.empty_like(x)
+        with torch.cuda.device(x.device):
+            double[(triton.cdiv(x.numel(), 256),)](x, out, x.numel(), BLOCK=256)
+        return out
+
+    @staticmethod
+    def forward(context, x):
+        return Double.run(x)
+
+    @staticmethod
+    def backward(context, gradient):
+        return Double.run(gradient.contiguous())
+
+
+def device_answers():
+    assert torch.cuda.is_available()
+    assert torch.version.hip is not None
+    assert torch.version.cuda is None
+    assert torch.cuda.device_count() >= 1
+    assert torch.cuda.current_device() == 0
+    properties = torch.cuda.get_device_properties("cuda")
+    assert properties.gcnArchName.split(":")[0] == "gfx942"
+    assert properties.multi_processor_count > 100
+    assert properties.warp_size == 64
+    assert torch.cuda.get_device_capability() == (9, 4)
+    assert torch.cuda.mem_get_info()[1] > 1 << 30
+    assert torch.accelerator.current_accelerator().type == "cuda"
+    target = triton.runtime.driver.active.get_current_target()
+    assert (target.backend, target.arch, target.warp_size) == ("hip", "gfx942", 64)
+    assert triton.runtime.driver.active.utils.get_device_properties(0)["max_shared_mem"] == 65536
+    assert triton.runtime.driver.active.get_active_torch_device() == torch.device("cuda", 0)
+
+
+def tensors():
+    made = [
+        torch.randn(4, device="cuda"),
+        torch.tensor([1.0, 2.0], device="cuda:0"),
+        torch.as_tensor([1, 2], device="cuda"),
+        torch.ones(3).cuda(),
+        torch.ones(3).to("cuda"),
+        torch.ones(3).to(device="cuda", dtype=torch.bfloat16),
+        torch.arange(3, device=torch.device("cuda")),
+        torch.zeros(3, device="cuda").new_zeros(2),
+        torch.zeros_like(torch.ones(2, device="cuda")),
+        torch.nn.Linear(2, 2).to("cuda").weight,
+        torch.nn.Linear(2, 2, device="cuda").bias,
+    ]
+    with torch.device("cuda"):
+        made += [torch.ones(2), torch.tensor([3])]
+    made += [made[0][1:], made[0] + 1, made[0].half(), made[0].clone(), made[0].t()]
+    assert all(tensor.is_cuda and tensor.device == torch.device("cuda", 0) for tensor in made)
+    kept = made[0]
+    assert kept.cuda() is kept
+    assert kept.to("cuda") is kept
+    plain = [torch.ones(2), kept.cpu(), kept.to("cpu"), torch.tensor([1])]
+    assert not any(tensor.is_cuda for tensor in plain)
+    assert torch.equal(kept.cpu().cuda(), kept)
+    plain[0].copy_(torch.full((2,), 7.0, device="cuda"))
+    assert plain[0].tolist() == [7.0, 7.0]
+    assert not plain[0].is_cuda
+    generator = torch.Generator(device="cuda").manual_seed(1)
+    assert generator.device.type == "cuda"
+    assert torch.randn(2, device="cuda", generator=generator).is_cuda
+
+
+def streams():
+    side = torch.cuda.Stream()
+    start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+    start.record()
+    with torch.cuda.stream(side):
+        assert torch.cuda.current_stream() == side
+        Double.run(torch.ones(256, device="cuda"))
+    end.record()
+    torch.cuda.synchronize()
+    side.wait_stream(torch.cuda.current_stream())
+
+
+def training():
+    layer = torch.nn.Linear(64, 64).cuda()
+    optimizer = torch.optim.AdamW(layer.parameters())
+    with torch.autocast("cuda", dtype=torch.bfloat16):
+        hidden = layer(torch.randn(8, 64, device="cuda"))
+    assert hidden.dtype is torch.bfloat16
+    loss = Double.apply(hidden.float()).sum()
+    loss.backward()
+    assert layer.weight.grad.is_cuda
+    optimizer.step()
+    print("loss", loss.item())
+
+
+def in_a_thread():
+    found = []
+    thread = threading.Thread(target=lambda: found.append(torch.ones(2, device="cuda").is_cuda))
+    thread.start()
+    thread.join()
+    assert found == [True]
+
+
+if __name__ == "__main__":
+    for step in (device_answers, tensors, streams, training, in_a_thread):
+        step()
+    print("all fine")

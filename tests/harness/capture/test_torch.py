@@ -1,0 +1,55 @@
+"""PyTorch without a GPU, answering as if it had one."""
+
+import subprocess
+from importlib.util import find_spec
+
+import pytest
+
+from kprof.harness.capture import read
+from tests.harness.capture.conftest import capture_command, kprof_environment
+
+pytestmark = [pytest.mark.triton, pytest.mark.skipif(find_spec("torch") is None, reason="torch is not installed")]
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory):
+    """The program, recorded."""
+    output = tmp_path_factory.mktemp("torch") / "capture"
+    result = subprocess.run(
+        capture_command(output, "on_torch.py"),
+        capture_output=True,
+        text=True,
+        env=kprof_environment(),
+        check=False,
+    )
+    return output, result
+
+
+def test_a_program_that_insists_on_a_gpu_runs(ran):
+    """Its own assertions hold."""
+    _, result = ran
+    assert "all fine" in result.stdout, result.stderr
+    assert result.returncode == 0
+
+
+def test_backward_kernels_and_streams_are_recorded(ran):
+    """Forward, backward, and a launch on a stream of its own."""
+    capture = read(ran[0])
+    launches = list(capture.launches)
+    assert [launch.stream for launch in launches].count(0) == 2
+    assert len(launches) == 3
+    functions = [[place.function for place in launch.site] for launch in launches]
+    assert functions[1][:2] == ["run", "forward"]
+    assert functions[2][:2] == ["run", "backward"]
+    assert functions[2][-1] == "<module>"
+    assert launches[1].arguments["x"].dtype == "float32"
+    assert launches[1].arguments["x"].shape == (8, 64)
+
+
+def test_looking_at_a_value_that_was_not_computed_is_told(ran):
+    """``loss.item()`` follows a kernel that did not run; what was computed on the way is not told."""
+    capture = read(ran[0])
+    assert capture.reads_count == 1
+    ((what, site),) = capture.reads
+    assert (what, site[0].function) == ("item", "training")
+    assert "looked at 1 values" in " ".join(ran[1].stdout.split())
