@@ -13,7 +13,9 @@ from kprof.errors import KprofError
 from kprof.findings import Location
 from kprof.gate.config import Config, Entry
 from kprof.gate.subject import Subject
-from kprof.harness.sources import Job, loaded, plan, specialization_of
+from kprof.harness.capture import is_capture
+from kprof.harness.capture import read as read_capture
+from kprof.harness.sources import Job, plan, specialization_of
 from kprof.harness.targets import DEFAULT_ARCH, Options, load, resolve
 from kprof.report import KernelReport
 
@@ -105,6 +107,9 @@ def _read(entry: Entry, target: str, machines: "Sequence[Architecture]") -> Iter
 
     archs = tuple(machine.name for machine in machines)
     try:
+        if is_capture(Path(target)):
+            yield from _captured(entry, target, archs)
+            return
         for kernel in load(target, Options(archs=archs)):
             report = analyze(kernel)
             if report.source is UNSET:
@@ -114,29 +119,53 @@ def _read(entry: Entry, target: str, machines: "Sequence[Architecture]") -> Iter
         yield _failed(entry, archs[0], str(error), Location(file=target, line=1))
 
 
-def _compiled(planned: dict[int, _Planned], jobs: int) -> Iterator[tuple[int, Subject]]:
-    """Analyse each kernel as soon as it is compiled, while the workers go on."""
-    from kprof.harness.compile import compile_many
-
-    order = list(planned)
-    requests = [planned[slot].job.request for slot in order]
-    if not requests:
-        return
-    for outcome in compile_many(requests, jobs or None):
-        slot = order[outcome.index]
-        yield slot, _judged(planned[slot], outcome)
-
-
-def _judged(step: _Planned, outcome: "Outcome") -> Subject:
+def _captured(entry: Entry, target: str, archs: Sequence[str]) -> Iterator[Subject]:
+    """Every specialisation of a capture; one that did not compile there cannot be told here."""
+    from kprof.harness.capture.loading import loaded
     from kprof_analyzers.pipeline import analyze
 
+    capture = read_capture(target)
+    wanted = [kernel for kernel in capture.kernels if kernel.arch in archs]
+    if not wanted:
+        has = ", ".join(sorted({kernel.arch for kernel in capture.kernels})) or "no kernel"
+        hint = "; ".join(capture.notes) or None
+        raise KprofError(f"the capture holds {has}, not {', '.join(archs)}", path=target, hint=hint)
+    if not capture.complete:
+        # What was launched after the end of the recording is not known.
+        yield _failed(entry, wanted[0].arch, "; ".join(capture.notes), Location(file=target, line=1))
+    for kernel in wanted:
+        try:
+            yield Subject(entry, analyze(loaded(kernel)))
+        except KprofError as error:
+            subject = _failed(entry, kernel.arch, str(error), kernel.source)
+            report = msgspec.structs.replace(
+                subject.report, name=kernel.name, specialization=kernel.specialization, triton=kernel.triton
+            )
+            yield replace(subject, report=report)
+
+
+def _compiled(planned: dict[int, _Planned], jobs: int) -> Iterator[tuple[int, Subject]]:
+    """Each kernel as soon as it is compiled and judged, while the workers go on."""
+    from kprof_analyzers.remembered import judged
+
+    order = list(planned)
+    if not order:
+        return
+    for index, result in judged([planned[slot].job for slot in order], jobs or None):
+        step = planned[order[index]]
+        if isinstance(result, KernelReport):
+            yield order[index], Subject(step.entry, result, step.case)
+        else:
+            yield order[index], _lost(step, result)
+
+
+def _lost(step: _Planned, outcome: "Outcome") -> Subject:
+    """What did not compile, or could not be judged."""
     job = step.job
-    try:
-        return Subject(step.entry, analyze(loaded(job, outcome.result())), step.case)
-    except KprofError as error:
-        subject = _failed(step.entry, job.machine.name, str(error), _source(job.request.path, error), case=step.case)
-        report = msgspec.structs.replace(subject.report, name=job.name, specialization=specialization_of(job.request))
-        return replace(subject, report=report)
+    error = KprofError(outcome.error or outcome.status, path=outcome.path, place=outcome.place, hint=outcome.hint)
+    subject = _failed(step.entry, job.machine.name, str(error), _source(job.request.path, error), case=step.case)
+    report = msgspec.structs.replace(subject.report, name=job.name, specialization=specialization_of(job.request))
+    return replace(subject, report=report)
 
 
 def _failed(entry: Entry, arch: str, why: str, source: Location | None, *, case: str | None = None) -> Subject:

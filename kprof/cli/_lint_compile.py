@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from kprof.errors import KprofError
+from kprof.report import KernelReport
 from kprof.tuning.configs.checks.check import Tried
 from kprof.tuning.configs.devices import machine_of
 from kprof.tuning.configs.kernels import Stand, sizes_of, stand_for
@@ -134,24 +135,18 @@ def _job(file: "ConfigFile", bucket: "Bucket", stand: Stand, choice: Choice, mac
 def _run(
     planned: "Mapping[str, tuple[Job, list[tuple[ConfigFile, Bucket, Stand]]]]", result: Compiled, jobs: int
 ) -> None:
-    from kprof.harness.compile import compile_many
+    from kprof_analyzers.remembered import judged
 
     order = list(planned.values())
-    for outcome in compile_many([job.request for job, _ in order], jobs or None) if order else ():
-        job, places = order[outcome.index]
-        tried = _analysed(job, outcome)
-        for file, bucket, stand in places:
+    for index, found in judged([job for job, _ in order], jobs or None):
+        tried: dict[str, Any] = {"report": found} if isinstance(found, KernelReport) else {"error": _reason(found)}
+        for file, bucket, stand in order[index][1]:
             _put(result, file, bucket, stand, **tried)
 
 
-def _analysed(job: "Job", outcome: "Outcome") -> dict[str, Any]:
-    from kprof.harness.sources import loaded
-    from kprof_analyzers.pipeline import analyze
-
-    try:
-        return {"report": analyze(loaded(job, outcome.result()))}
-    except KprofError as error:
-        return {"error": str(error).replace("\n", " ")}
+def _reason(outcome: "Outcome") -> str:
+    where = f"{outcome.place}: " if outcome.place else ""
+    return " ".join(f"{where}{outcome.error or outcome.status}".split())
 
 
 def _put(result: Compiled, file: "ConfigFile", bucket: "Bucket", stand: Stand, **tried: Any) -> None:

@@ -22,6 +22,10 @@ EXIT_CANNOT_TELL = 2
 EXIT_INTERRUPTED = 130
 
 
+class _Interrupted(BaseException):
+    """Ctrl-C on its way out: typer would take KeyboardInterrupt, each version with another exit code and word."""
+
+
 class CommandFolder(TyperGroup):
     """A group whose commands are the modules of a package, imported when they are asked for."""
 
@@ -46,6 +50,13 @@ class CommandFolder(TyperGroup):
         if args and not args[0].startswith("-") and args[0] not in self.list_commands(ctx):
             ctx.fail(f"no command {args[0]!r}{near(args[0], self.list_commands(ctx))}")
         return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]
+        """As usual, with Ctrl-C told by :func:`main`."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise _Interrupted from None
 
 
 def _as_click(module: Any, name: str) -> Any:
@@ -97,7 +108,7 @@ def main() -> None:
     except KprofError as error:
         print(f"kprof: {error}", file=sys.stderr)
         sys.exit(EXIT_CANNOT_TELL)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, _Interrupted):
         print("kprof: interrupted", file=sys.stderr)
         sys.exit(EXIT_INTERRUPTED)
     except BrokenPipeError:

@@ -1,5 +1,6 @@
 """What the commands share: option types, values from text, output files, the terminal."""
 
+import contextlib
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -95,7 +96,9 @@ def write_output(path: str, content: str | bytes) -> None:
         partial.write_bytes(content.encode() if isinstance(content, str) else content)
         partial.replace(target)
     except OSError as error:
-        partial.unlink(missing_ok=True)
+        # On a read-only file system even a file that is not there cannot be removed.
+        with contextlib.suppress(OSError):
+            partial.unlink(missing_ok=True)
         raise KprofError(f"cannot write the output: {error.strerror}", path=path) from error
 
 

@@ -8,6 +8,7 @@ user's file. Otherwise a worker loads the function and looks under the hash of t
 
 import hashlib
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -52,16 +53,26 @@ def lookup(request: CompileRequest, folder: Path) -> Compiled | None:
     Raises:
         KprofError: no usable Triton: its version is part of the question.
     """
+    found = (fetch(request, digest, folder) for digest in _digests(request, folder))
+    return next((compiled for compiled in found if compiled is not None), None)
+
+
+def known(request: CompileRequest, folder: Path) -> str | None:
+    """The hash of the result that :func:`lookup` would give, without reading it.
+
+    Raises:
+        KprofError: no usable Triton.
+    """
+    return next(_digests(request, folder), None)
+
+
+def _digests(request: CompileRequest, folder: Path) -> Iterator[str]:
+    """Hashes of results that were made from the files as they are now."""
     variants = store.read_json(_index(folder, request))
-    if not isinstance(variants, list):
-        return None
-    for variant in variants:
+    for variant in variants if isinstance(variants, list) else ():
         match variant:
             case {"hash": str() as digest, "files": dict() as files} if unchanged(files):
-                compiled = fetch(request, digest, folder)
-                if compiled is not None:
-                    return compiled
-    return None
+                yield digest
 
 
 def fetch(request: CompileRequest, digest: str, folder: Path) -> Compiled | None:

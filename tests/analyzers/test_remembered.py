@@ -1,0 +1,114 @@
+"""Reports that are kept: the same as fresh ones, and gone as soon as anything has changed."""
+
+import os
+
+import msgspec
+import pytest
+from msgspec import UNSET
+
+from kprof.hardware.machine import load
+from kprof.harness.compile import compile_kernel
+from kprof.harness.sources import loaded, plan
+from kprof.harness.targets import Options
+from kprof.report import KernelReport
+from kprof_analyzers import remembered
+from kprof_analyzers.pipeline import analyze
+
+KERNEL = """import triton
+import triton.language as tl
+
+
+@triton.jit
+def scale(out_ptr, x_ptr, n, stride, BLOCK: tl.constexpr):
+    offsets = tl.arange(0, BLOCK)
+    total = tl.zeros([BLOCK], tl.float32)
+    for start in range(0, n, BLOCK):
+        total += tl.load(x_ptr + start + offsets * stride)
+    tl.store(out_ptr + tl.program_id(0) * BLOCK + offsets, total)
+"""
+
+
+@pytest.fixture
+def jobs(tmp_path, monkeypatch):
+    """Plan two specialisations of a file, with a cache of their own."""
+    monkeypatch.setenv("KPROF_CACHE_DIR", str(tmp_path / "cache"))
+    path = tmp_path / "scale.py"
+    path.write_text(KERNEL)
+
+    def make():
+        machine = load("gfx942")
+        options = (
+            Options(signature="*fp32:16,*fp32:16,i32:16,i32:16", constexprs={"BLOCK": block}) for block in (2048, 4096)
+        )
+        return [plan(f"{path}::scale", [machine], option)[0] for option in options]
+
+    make.path = path
+    return make
+
+
+def _plain(report):
+    return msgspec.to_builtins(msgspec.structs.replace(report, compile_seconds=UNSET, cached=UNSET), enc_hook=str)
+
+
+@pytest.mark.triton
+def test_kept_reports_are_those_that_would_be_made(jobs, monkeypatch):
+    """From workers, from the cache and in this process: one and the same; nothing is compiled the second time."""
+    first = dict(remembered.judged(jobs(), 2))
+    assert all(isinstance(report, KernelReport) for report in first.values())
+    monkeypatch.setattr("kprof.harness.pool.Pool.run", lambda *_: pytest.fail("a worker was asked"))
+    second = dict(remembered.judged(jobs()))
+    monkeypatch.undo()
+    for index, job in enumerate(jobs()):
+        fresh = _plain(analyze(loaded(job, compile_kernel(job.request))))
+        assert msgspec.json.decode(msgspec.json.encode(fresh)) == msgspec.json.decode(
+            msgspec.json.encode(_plain(first[index]))
+        )
+        assert _plain(first[index]) == _plain(second[index])
+    assert second[0].findings
+
+
+@pytest.mark.triton
+def test_an_ignore_comment_is_seen_at_once(jobs):
+    """A comment changes no instruction, but it does change the report."""
+    finding = dict(remembered.judged(jobs(), 1))[0].findings[0]
+    text = jobs.path.read_text().splitlines()
+    text[finding.location.line - 1] += f"  # kprof: ignore[{finding.rule}] on purpose"
+    jobs.path.write_text("\n".join(text) + "\n")
+    after = dict(remembered.judged(jobs(), 1))[0]
+    assert finding.rule not in {f.rule for f in after.findings}
+    assert after.suppressed[0].reason == "on purpose"
+
+
+@pytest.mark.triton
+def test_another_kprof_judges_again(jobs, monkeypatch):
+    """A changed rule or figure is another judge: nothing that was kept is served."""
+    list(remembered.judged(jobs(), 1))
+    assert all(remembered._recall(job) is not None for job in jobs())
+    monkeypatch.setattr(remembered, "_judges", lambda: "another")
+    assert all(remembered._recall(job) is None for job in jobs())
+
+
+def test_the_judges_are_all_files_of_kprof(tmp_path):
+    """A file that is newer, or of another size, gives another key."""
+    (tmp_path / "rule.py").write_text("1")
+    (tmp_path / "notes.txt").write_text("1")
+    (first,) = remembered._stamps(tmp_path)
+    os.utime(tmp_path / "rule.py", ns=(1, 1))
+    assert list(remembered._stamps(tmp_path)) != [first]
+    assert first.endswith(f" 1 {first.rsplit(' ', 1)[1]}")
+
+
+@pytest.mark.triton
+def test_damaged_and_crashed(jobs):
+    """A damaged report is made again; a worker that dies is one kernel's outcome."""
+    list(remembered.judged(jobs(), 1))
+    for path in remembered._folder().rglob("*"):
+        if path.is_file():
+            path.write_bytes(path.read_bytes()[:-3])
+    assert all(remembered._recall(job) is None for job in jobs())
+    assert all(isinstance(report, KernelReport) for _, report in remembered.judged(jobs(), 1))
+    jobs.path.write_text(
+        KERNEL.replace("@triton.jit", 'import os, sys\nif sys.argv[0] == "-c": os.abort()\n@triton.jit')
+    )
+    outcomes = [outcome for _, outcome in remembered.judged(jobs(), 1)]
+    assert [outcome.status for outcome in outcomes] == ["crashed", "crashed"]

@@ -1,0 +1,103 @@
+"""Captures under the gate: every specialisation of a recorded program is a check."""
+
+import json
+import shutil
+
+import pytest
+
+from kprof.hardware.machine import load
+from kprof.harness.capture import read
+from kprof.harness.compile import compile_many
+from kprof.harness.sources import plan
+from kprof.harness.targets import Options
+
+SIGNATURE = "*fp32:16,*fp32:16,i32:16,i32:16"
+CONFIG = """[tool.kprof]
+arch = ["gfx942"]
+baseline = "kprof-baseline.json"
+budget = {max_vgpr_spills = 0}
+
+[[tool.kprof.kernel]]
+target = "captures/train"
+"""
+
+
+@pytest.fixture
+def capture(repository):
+    """A capture of two specialisations of the repository's kernel; the program itself is gone."""
+    folder = repository.root / "captures" / "train"
+    (folder / "journal").mkdir(parents=True)
+    jobs = [
+        plan(
+            f"{repository.kernel}::scale",
+            [load("gfx942")],
+            Options(signature=SIGNATURE, constexprs={"BLOCK": block}, config={"num_warps": 4}),
+        )[0]
+        for block in (1024, 2048)
+    ]
+    lines = [{"t": "process", "pid": 1}]
+    outcomes = sorted(compile_many([job.request for job in jobs]), key=lambda outcome: outcome.index)
+    for number, outcome in enumerate(outcomes):
+        compiled, name = outcome.result(), f"{number:032x}"
+        place = folder / "kernels" / name
+        place.mkdir(parents=True)
+        for stage in ("ttir", "ttgir", "amdgcn"):
+            (place / f"kernel.{stage}").write_text(compiled.stages[stage])
+        (place / "kernel.json").write_text(json.dumps(dict(compiled.metadata), default=str))
+        (place / "result.json").write_text(json.dumps({"status": "ok", "triton": compiled.triton_version}))
+        request = outcome.request.to_json()
+        lines += [
+            {"t": "kernel", "n": number, "id": name, "name": "scale", "triton": compiled.triton_version}
+            | {"request": request, "line": compiled.source_line},
+            {"t": "launch", "kernel": number, "seq": number, "grid": [64, 1, 1]},
+        ]
+    lines.append({"t": "end"})
+    (folder / "journal" / "1.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    (folder / "capture.json").write_text(json.dumps({"schema": "kprof.capture/1", "arch": "gfx942"}))
+    assert len(read(folder).kernels) == 2
+    repository.config.write_text(CONFIG)
+    return folder
+
+
+@pytest.mark.triton
+def test_each_specialisation_of_a_capture_is_a_check(repository, capture, kprof):
+    """Both are in the baseline, and the next check compares them; nothing is imported or written."""
+    repository.kernel.write_text("raise SystemExit('a capture is only read')\n")
+    before = {path: path.stat().st_mtime_ns for path in capture.rglob("*")}
+    ran = kprof("check", "--update-baseline")
+    assert (ran.code, ran.out) == (0, f"{repository.root / 'kprof-baseline.json'}: written, 2 checks\n")
+    ran = kprof("check")
+    assert (ran.code, ran.out.splitlines()[-1]) == (0, "ok: 2 checks, nothing is worse than the baseline")
+    baseline = json.loads((repository.root / "kprof-baseline.json").read_text())
+    assert list(baseline["kernels"]) == ["captures/train::scale"]
+    assert len(baseline["kernels"]["captures/train::scale"]) == 2
+    assert {path: path.stat().st_mtime_ns for path in capture.rglob("*")} == before
+
+
+@pytest.mark.triton
+def test_kernels_that_did_not_compile_in_a_capture_are_cannot_tell(repository, capture, kprof):
+    """One that crashed the compiler and a damaged one leave the verdict on the others; a cut journal is told."""
+    result = capture / "kernels" / f"{1:032x}" / "result.json"
+    result.write_text(json.dumps({"status": "crashed", "error": "crashed: signal 6 (SIGABRT) while making llir"}))
+    ran = kprof("check", "--update-baseline")
+    assert (ran.code, "1 could not be told") == (2, ran.out.split(", ")[-1].split(" and ")[0])
+    ran = kprof("check")
+    assert ran.code == 2
+    assert "KP013 cannot-tell: crashed: signal 6 (SIGABRT) while making llir" in ran.out
+    assert ran.out.splitlines()[-1] == "cannot tell: 1 of 2 checks could not be judged"
+    journal = capture / "journal" / "1.jsonl"
+    journal.write_text("".join(journal.read_text().splitlines(keepends=True)[:-1]))
+    assert "was not closed" in kprof("check").out
+
+
+@pytest.mark.triton
+def test_a_capture_of_another_architecture_cannot_be_told(repository, capture, kprof):
+    """The message has both architectures; an absent capture is a message too."""
+    ran = kprof("check", "--arch", "gfx942")
+    assert ran.code == 2  # there is no baseline yet
+    repository.edit("gfx942", "gfx950", repository.config)
+    ran = kprof("check")
+    assert ran.code == 2
+    assert "the capture holds gfx942, not gfx950" in ran.out
+    shutil.rmtree(capture)
+    assert "no such file or directory" in kprof("check").out
