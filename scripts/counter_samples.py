@@ -80,6 +80,8 @@ def main() -> int:
     lines += others()
     tail = "\n\n## Files that are no measurements\n\nLogs, notes, run configurations and other tools' inputs, left out "
     tail += f"with a note when a folder is read:\n\n{chr(10).join('- ' + name for name in skipped)}\n"
+    tail += "\nBeside the thread trace's listings, `filenames.json` gives the number and the lifetimes of the wavefronts. The\n"
+    tail += "lists of each wavefront (`se*_wv*.json`), `occupancy.json` and `wstates*.json` are a viewer's timeline: not read.\n"
     OUTPUT.parent.mkdir(parents=True, exist_ok=True)
     OUTPUT.write_text(HEAD + "\n".join(lines) + tail, encoding="utf-8")
     print(f"wrote {OUTPUT.relative_to(ROOT)}: {len(lines)} files read, {len(skipped)} no measurements")

@@ -48,6 +48,9 @@ def _show(trace: "ThreadTrace", top: int) -> None:
     from kprof.cli._tables import rows_table
 
     waves = f" of {trace.wavefronts} wavefronts" if trace.wavefronts else ""
+    if trace.lifetimes:
+        mean = sum(trace.lifetimes) / len(trace.lifetimes)
+        waves += f" that lived {mean:,.0f} clocks ({min(trace.lifetimes):,} to {max(trace.lifetimes):,})"
     print(f"{trace.kernel or 'kernel'}   {trace.format}   {len(trace.instructions):,} instructions{waves}\n")
     for heading, costs in (("source line", trace.by_line()), ("instruction", trace.by_mnemonic())):
         print(rows_table([heading, "clocks", "share", "issued", "clocks each"], _rows(costs[:top])))

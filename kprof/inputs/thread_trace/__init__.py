@@ -59,7 +59,11 @@ def read(path: str | Path) -> ThreadTrace:
         trace = att_csv.read(data.decode("utf-8", "replace"), str(path))
     from dataclasses import replace
 
-    return replace(trace, wavefronts=_wavefronts(place.parent / "filenames.json"))
+    listing = place.parent / "filenames.json"
+    waves, trouble = _wavefronts(listing) if listing.is_file() else (None, ())
+    count = None if waves is None else len(waves)
+    lifetimes = tuple(one for one in waves or () if one is not None)
+    return replace(trace, wavefronts=count, lifetimes=lifetimes, issues=(*trace.issues, *trouble))
 
 
 def _content(place: Path) -> bytes:
@@ -71,18 +75,22 @@ def _content(place: Path) -> bytes:
         raise KprofError(f"cannot be read: {error.strerror or error}", path=str(place)) from error
 
 
-def _wavefronts(listing: Path) -> int | None:
-    """Files named in ``filenames.json``: shader engine, SIMD, slot, wavefront."""
+def _wavefronts(listing: Path) -> tuple[list[int | None] | None, tuple[str, ...]]:
+    """Lifetime in clocks of every wavefront in ``filenames.json``: by shader engine, SIMD, slot and wavefront."""
     import msgspec
 
     try:
         document = msgspec.json.decode(listing.read_bytes())
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
-        return None
-    return _leaves(document.get("wave_filenames")) if isinstance(document, dict) else None
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None, ("filenames.json beside it cannot be read: the wavefronts are not known",)
+    if not isinstance(document, dict) or "wave_filenames" not in document:
+        return None, ()
+    return _leaves(document["wave_filenames"]), ()
 
 
-def _leaves(tree: Any, depth: int = 0) -> int:
+def _leaves(tree: Any, depth: int = 0) -> list[int | None]:
     if isinstance(tree, dict) and depth < 8:
-        return sum(_leaves(branch, depth + 1) for branch in tree.values())
-    return 1
+        return [leaf for branch in tree.values() for leaf in _leaves(branch, depth + 1)]
+    # A file's name, and when the wavefront began and ended.
+    known = isinstance(tree, list) and len(tree) == 3 and all(type(one) is int for one in tree[1:])
+    return [tree[2] - tree[1] if known and tree[2] >= tree[1] else None]

@@ -72,6 +72,7 @@ class ThreadTrace:
         instructions: in address order as listed.
         issues: what was odd, in words.
         wavefronts: number of wavefront files listed beside it, when there is such a list.
+        lifetimes: clocks from the beginning to the end of each wavefront of that list.
     """
 
     path: str
@@ -81,6 +82,7 @@ class ThreadTrace:
     version: str | None = None
     issues: tuple[str, ...] = field(default=())
     wavefronts: int | None = None
+    lifetimes: tuple[int, ...] = ()
 
     @property
     def hits(self) -> int:

@@ -101,10 +101,29 @@ def test_a_folder_is_searched_and_wavefronts_are_counted(tmp_path):
     (tmp_path / "att_output.csv").write_text(first())
     (tmp_path / "code.json").write_text(as_json())
     (tmp_path / "filenames.json").write_text(
-        '{"wave_filenames": {"0": {"0": {"0": {"0": ["a", 1, 2], "1": ["b", 1, 2]}}}}}'
+        '{"wave_filenames": {"0": {"0": {"0": {"0": ["a", 1, 20], "1": ["b", 3, 9], "2": ["c", 9, 3], "3": "d"}}}}}'
     )
     trace = thread_trace.read(tmp_path)
-    assert (trace.format, trace.wavefronts) == ("code.json", 2)
+    assert (trace.format, trace.wavefronts, trace.lifetimes) == ("code.json", 4, (19, 6))
+    assert not trace.issues
+
+    (tmp_path / "filenames.json").write_text('{"wave_filenames": {"0": {')
+    trace = thread_trace.read(tmp_path)
+    assert trace.wavefronts is None
+    assert any("filenames.json" in issue for issue in trace.issues)
+
+
+def test_lifetimes_of_the_published_trace_are_those_of_its_wavefront_files(shared):
+    """Each wavefront's own file tells its duration."""
+    folder = shared / "samples/att/rocprofv3_triton_gemm_afp4/att_hack5/ui_output_agent_50282_dispatch_20"
+    listed = json.loads((folder / "filenames.json").read_text())["wave_filenames"]
+    trace = thread_trace.read(folder)
+    assert len(trace.lifetimes) == trace.wavefronts == 56
+    for simd in range(4):
+        own = json.loads((folder / f"se0_sm{simd}_sl0_wv0.json").read_text())
+        name, begin, end = listed["0"][str(simd)]["0"]["0"]
+        assert (name, own["duration"]) == (f"se0_sm{simd}_sl0_wv0.json", end - begin)
+        assert own["duration"] in trace.lifetimes
 
 
 def test_cut_anywhere(tmp_path):
