@@ -131,6 +131,7 @@ class Search:
         self._files = subject.dependencies()
         self._target = subject.product.name if subject.product is not None else subject.arch.name
         self._answers: dict[str, Answer] = {}
+        self._before: frozenset[str] = frozenset()
         self._waiting: dict[str, list[Candidate]] = {}
         self._scored: list[list[Scored]] = [[] for _ in subject.problems]
         self._own: list[Scored | None] = [None for _ in subject.problems]
@@ -152,6 +153,7 @@ class Search:
                 usable Triton.
         """
         self._answers = self._journal.known()
+        self._before = frozenset(self._answers)
         self._own_configs = [self._own_config(self._subject.base(problem)) for problem in self._subject.problems]
         self._queues = [self._queue(index) for index in range(len(self._subject.problems))]
         self.progress.total = sum(queue.size for queue in self._queues)
@@ -240,7 +242,7 @@ class Search:
         candidate = Candidate(index, problem, config, names, tuple(task.key for task in tasks), own=own)
         candidate.missing = {task.key for task in tasks if task.key not in self._answers}
         if not candidate.missing:
-            self.progress.resumed += not own
+            self.progress.resumed += not own and self._before.issuperset(candidate.keys)
             self._complete(candidate)
             return
         for task in tasks:
