@@ -108,7 +108,7 @@ class Evaluator:
         for place, name in enumerate(names):
             self._known[f"%{name}"] = (place + 1) * _LOWER_HALF
         self._given = dict(self._known)
-        self._variables: dict[int, tuple[str, Value]] = {}
+        self._variables: dict[int, dict[str, Value]] = {}
 
     def value(self, name: str, depth: int = 0) -> Value | None:
         """Value of a name as :meth:`Dataflow.inputs` gives it."""
@@ -120,16 +120,56 @@ class Evaluator:
         return found
 
     def trips(self, loop: Operation) -> Value | None:
-        """Turns of a ``scf.for``, each time that it is entered; loops around it are in the turn last entered."""
+        """Turns of a loop each time that it is entered; loops around it are in the turn last entered.
+
+        In a ``scf.while`` the mean over all entries, for each workgroup; rounded up.
+        """
         if loop.index not in self._turns:
             self._turns[loop.index] = None
-            self.inside(loop.loop)
-            bounds = self._bounds(loop)
-            if bounds is not None:
-                first, last, step = bounds
-                span = _map(operator.sub, last, first)
-                self._turns[loop.index] = _map(lambda s, by: max(0, -(-s // by)) if by else 0, span, step)
+            around = None if loop.loop is None else self.module.operations[loop.loop]
+            if around is not None and around.name == "scf.while":
+                self.trips(around)
+            elif loop.name == "scf.while":
+                self._walk(loop)
+            else:
+                self.inside(loop.loop)
+                self._turns[loop.index] = self.trips_here(loop)
         return self._turns[loop.index]
+
+    def trips_here(self, loop: Operation) -> Value | None:
+        """Turns of a ``scf.for`` with what is known at this point."""
+        bounds = self._bounds(loop)
+        if bounds is None:
+            return None
+        first, last, step = bounds
+        span = _map(operator.sub, last, first)
+        return _map(lambda s, by: max(0, -(-s // by)) if by else 0, span, step)
+
+    def _walk(self, loop: Operation) -> None:
+        from kprof_analyzers.throughput.whiles import walk
+
+        self.inside(loop.loop)
+        counts = walk(self, loop)
+        for index, turns in counts.turns.items():
+            entries = counts.entries[index]
+            if turns is not None:
+                self._turns[index] = [-(-t // max(1, e)) for t, e in zip(turns, entries, strict=True)]
+            else:
+                self._turns.setdefault(index, None)
+        self._variables.update(counts.first)
+        self._known = dict(self._given)
+
+    def known(self) -> dict[str, Value | None]:
+        """Names that loops around set, with arguments."""
+        return {**self._given, **{n: v for names in self._variables.values() for n, v in names.items()}}
+
+    def snapshot(self) -> dict[str, Value | None]:
+        """All that is known at this point."""
+        return dict(self._known)
+
+    def restart(self, known: dict[str, Value | None]) -> None:
+        """Forget everything but these names."""
+        self._known = dict(known)
 
     def enter(self, loop: Operation, *, first: bool = False) -> None:
         """Set a loop's variable to its middle turn, or to its first; enter outer loops first."""
@@ -139,7 +179,7 @@ class Evaluator:
             return
         start, _, step = bounds
         value = start if first else _map(operator.add, start, _map(lambda n, by: n // 2 * by, count, step))
-        self._variables[loop.index] = name, value
+        self._variables[loop.index] = {name: value}
         self._known.setdefault(name, value)
 
     def inside(self, loop: int | None) -> None:
@@ -147,8 +187,7 @@ class Evaluator:
         wanted: dict[str, Value] = {}
         around = loop
         while around is not None:
-            if around in self._variables:
-                name, value = self._variables[around]
+            for name, value in self._variables.get(around, {}).items():
                 wanted.setdefault(name, value)
             around = self.module.operations[around].loop
         if any(self._known.get(name) is not value for name, value in wanted.items()):

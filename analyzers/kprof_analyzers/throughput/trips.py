@@ -78,6 +78,8 @@ def _count(
 
 
 def _trips(turns: Value | None, factor: int, loop: Operation) -> Trips:
+    if turns is None and loop.name == "scf.while":
+        return Trips(1.0, source="assumed: it ends when data says so", operation=loop)
     if turns is None:
         return Trips(ASSUMED, source="assumed: the bounds depend on data or on unknown arguments", operation=loop)
     each = [turns] if isinstance(turns, int) else turns
