@@ -67,7 +67,13 @@ class Tritons:
             made = list(threads.map(lambda version: provide(version, tell=self.tell), self.versions))
             self._children = [self._stack.enter_context(Child(each, _MODULE)) for each in made]
             jobs = max(1, (self.options.jobs or default_jobs()) // len(made))
-            return list(threads.map(lambda child: self._side(child, jobs), self._children))
+            try:
+                return list(threads.map(lambda child: self._side(child, jobs), self._children))
+            except BaseException:
+                # The other threads wait for their children: without this, Ctrl-C would wait for all of them.
+                for child in self._children:
+                    child.kill()
+                raise
 
     def _side(self, child: "Child", jobs: int) -> "Input":
         from kprof.diffing.build import Input

@@ -16,7 +16,7 @@ KEY_METRICS = ("vgpr_spills", "lds_bytes", "waves_per_simd")
 """Without these on both sides nobody can say that a kernel did not get worse."""
 
 _PLAIN = (
-    ("vgpr_allocated", "vector registers allocated"),
+    ("vgpr_allocated", "VGPRs allocated"),
     ("agpr", "AGPRs"),
     ("sgpr", "SGPRs"),
 )
@@ -118,12 +118,12 @@ def _resources(old: KernelReport, new: KernelReport, limits: Limits) -> Iterator
         return facts.resource(old, name), facts.resource(new, name)
 
     spills = both("vgpr_spills")
-    yield from rate(Measured("lds_over_limit", "bytes of LDS over the limit", *_over(old, new), Severity.ERROR), limits)
+    yield from rate(Measured("lds_over_limit", "LDS bytes over the limit", *_over(old, new), Severity.ERROR), limits)
     yield from rate(Measured("vgpr_spills", "VGPRs spilled", *spills, Severity.WARNING), limits)
     yield from rate(Measured("sgpr_spills", "SGPRs spilled", *both("sgpr_spills"), Severity.NOTE), limits)
     # Scratch beside unchanged spills is an array or a stack that did not fit into registers.
     severity = Severity.NOTE if spills[0] != spills[1] else Severity.WARNING
-    yield from rate(Measured("scratch_bytes", "bytes of scratch a lane", *both("scratch_bytes"), severity), limits)
+    yield from rate(Measured("scratch_bytes", "scratch bytes a lane", *both("scratch_bytes"), severity), limits)
     before, after = facts.waves(old), facts.waves(new)
     halved = before is not None and after is not None and 2 * min(before, after) <= max(before, after)
     yield from rate(
@@ -137,7 +137,7 @@ def _resources(old: KernelReport, new: KernelReport, limits: Limits) -> Iterator
         ),
         limits,
     )
-    yield from rate(Measured("lds_bytes", "bytes of LDS a workgroup", *both("lds_bytes"), Severity.NOTE), limits)
+    yield from rate(Measured("lds_bytes", "LDS bytes a workgroup", *both("lds_bytes"), Severity.NOTE), limits)
     for name, text in _PLAIN:
         yield from rate(Measured(name, text, *both(name), Severity.NOTE), limits)
 

@@ -55,6 +55,10 @@ class Child:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def kill(self) -> None:
+        """End the process at once; whoever waits for an answer gets an error."""
+        self._process.kill()
+
     def close(self) -> None:
         """End the process: by itself when its input ends, else by force."""
         for stream in (self._process.stdin, self._process.stdout):

@@ -116,7 +116,10 @@ def failure(requirement: str, name: str, printed: str) -> KprofError:
     """What an installer's output means, in one sentence."""
     what = requirement.replace("==", " ").replace("triton", "Triton")
     lines = [line.strip() for line in printed.splitlines() if line.strip()]
-    last = next((line for line in lines if re.search(r"\berror\b", line, re.IGNORECASE)), lines[-1] if lines else "")
+    telling = (
+        word for pattern in (r"\bbecause\b", r"\berror\b") for word in lines if re.search(pattern, word, re.IGNORECASE)
+    )
+    last = next(telling, lines[-1] if lines else "")
     said = f"{name} said: {last[:300]}" if last else None
     if _FULL.search(printed):
         return KprofError(f"the disk is too full for {what}", hint="It takes up to 1 GiB; KPROF_CACHE_DIR moves it.")

@@ -16,6 +16,7 @@ _STYLE = {"error": "bold red", "warning": "yellow", "note": "cyan", "better": "g
 _VERDICT = {"ok": "green", "regression": "bold red", "cannot_tell": "bold yellow"}
 _KERNELS = 20
 _OTHERS = 5
+_WIDE = 100
 
 
 class DiffTextReporter:
@@ -44,11 +45,13 @@ class DiffTextReporter:
             shown += words.told(diff.kernels, {"same"})
         self._head(diff, shown)
         if shown:
-            self._console.print(self._table(diff, shown))
+            self._tables(diff, shown)
             self._console.print()
-        left = len(diff.kernels) - len(shown) - diff.counts.get("same", 0) * (self._verbose <= 1)
-        if left > 0:
-            self._console.print(f"{left} more kernels differ without harm: -v shows them\n", style="dim")
+        harmed_left = len(harmed) - sum(kernel in harmed for kernel in shown)
+        left = len(diff.kernels) - len(shown) - diff.counts.get("same", 0) * (self._verbose <= 1) - harmed_left
+        hidden = [f"{harmed_left} more are worse"] * bool(harmed_left) + [f"{left} differ without harm"] * bool(left)
+        if hidden:
+            self._console.print(f"{', '.join(hidden)}: -v shows them\n", style="dim")
         for kernel in shown:
             if isinstance(kernel.explanation, Explanation):
                 self._explanation(diff, kernel, kernel.explanation)
@@ -85,48 +88,70 @@ class DiffTextReporter:
             )
         self._console.print()
 
-    def _table(self, diff: Diff, shown: Sequence[KernelDiff]) -> "Table":
+    def _tables(self, diff: Diff, shown: Sequence[KernelDiff]) -> None:
+        """One table for all kernels; one each where the terminal is narrow."""
+        alone = len(diff.kernels) == 1
+        if not alone and self._console.width >= _WIDE:
+            self._console.print(self._table(diff, shown, many=True))
+            return
+        for number, kernel in enumerate(shown):
+            if not alone:
+                self._console.print(
+                    "\n" * bool(number) + f"[bold]{_escape(kernel.name)}[/bold]  {_escape(kernel.arch)}"
+                )
+            self._console.print(self._table(diff, [kernel], many=False))
+            for tail in self._tail(diff, kernel, with_knobs=not alone):
+                self._print(tail, "dim")
+
+    def _table(self, diff: Diff, shown: Sequence[KernelDiff], *, many: bool) -> "Table":
         from rich.table import Table
 
         table = Table(box=None, pad_edge=False, padding=(0, 1), show_header=True, header_style="dim")
-        table.add_column("kernel", overflow="fold", max_width=max(12, self._console.width // 5))
-        table.add_column("arch", no_wrap=True)
+        if many:
+            table.add_column("kernel", overflow="fold", max_width=max(12, self._console.width // 5))
+            table.add_column("arch", no_wrap=True)
         table.add_column("harm", no_wrap=True)
         table.add_column("what", overflow="fold", ratio=1)
         arrow = " → ".join(_short(side.label) for side in diff.sides)
         table.add_column(arrow if len(arrow) < self._console.width // 3 else "old → new", justify="right", no_wrap=True)
         table.add_column("where", overflow="fold")
-        many = len(diff.kernels) > 1
         for kernel in shown:
-            self._rows(table, diff, kernel, with_knobs=many)
+            self._rows(table, diff, kernel, many=many)
         return table
 
-    def _rows(self, table: "Table", diff: Diff, kernel: KernelDiff, *, with_knobs: bool) -> None:
+    def _rows(self, table: "Table", diff: Diff, kernel: KernelDiff, *, many: bool) -> None:
         from rich.text import Text
 
         step = words.step_of(kernel)
-        since = words.since(diff, kernel)
-        head = [Text(printable(kernel.name), style="bold"), Text(kernel.arch)]
+        head = [Text(printable(kernel.name), style="bold"), Text(kernel.arch)] if many else []
         if step is None or not step.changes:
             style = _STYLE["error"] if kernel.status == "worse" else "dim"
-            table.add_row(*head, Text(kernel.status, style=style), Text(since), "", "")
+            table.add_row(*head, Text(kernel.status, style=style), Text(words.since(diff, kernel)), "", "")
             return
-        changes, left = words.shown(step, self._verbose)
+        changes, _left = words.shown(step, self._verbose)
+        blank = [""] * len(head)
         for number, change in enumerate(changes):
             cells = self._cells(kernel, change, words.values(kernel, step, change, len(diff.sides)))
-            table.add_row(*(head if number == 0 else ("", "")), *cells)
-        tail = []
-        if with_knobs and self._verbose:
-            tail.append(words.knobs(kernel))
+            table.add_row(*(blank if number else head), *cells)
+        if many:
+            for text in self._tail(diff, kernel, with_knobs=True):
+                table.add_row(*blank, "", Text(text, style="dim"), "", "")
+
+    def _tail(self, diff: Diff, kernel: KernelDiff, *, with_knobs: bool) -> list[str]:
+        """What else is to be said of a kernel, below its changes."""
+        step = words.step_of(kernel)
+        if step is None:
+            return []
+        tail = [words.knobs(kernel)] if with_knobs and self._verbose else []
         if words.differs(step):
             tail.append(f"not the same: {words.differs(step)}")
         tail += step.notes
-        if len(diff.sides) > 2:
-            tail.append(since)
+        if len(diff.sides) > 2 and step.changes:
+            tail.append(words.since(diff, kernel))
+        left = words.shown(step, self._verbose)[1]
         if left:
-            tail.append(f"{left} more {'change' if left == 1 else 'changes'}: -v shows")
-        for text in tail:
-            table.add_row("", "", "", Text(printable(text), style="dim"), "", "")
+            tail.append(f"{left} more: -v")
+        return [printable(text) for text in tail]
 
     def _cells(self, kernel: KernelDiff, change: Change, values: str) -> "list[Text]":
         from rich.text import Text

@@ -124,6 +124,7 @@ def explain(
     defaults = {n: (old.get(n), new.get(n)) for n in sorted({*old, *new}) if n in new and old.get(n) != new[n]}
     flips = _flips(case, new, defaults)
     switched = search.run(flips)
+    all_tried = not search.left
     causes = sorted((t for t in switched if _telling(case, t)), key=lambda trial: _weight(case, trial))
     together = {name: value for flip in flips if set(flip) & set(defaults) for name, value in flip.items()}
     if len(together) > 1 and not any(trial.cured for trial in causes):
@@ -135,7 +136,7 @@ def explain(
     return Explanation(
         old=case.sides[0],
         new=case.sides[1],
-        summary=summary_of(case.labels, causes, cures, defaults, case.harm),
+        summary=summary_of(case.labels, causes, cures, defaults, case.harm, all_tried=all_tried),
         causes=causes[:3],
         cures=cures,
         tried=search.tried,

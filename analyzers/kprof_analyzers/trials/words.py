@@ -63,9 +63,13 @@ def summary_of(
     cures: Sequence[Trial],
     defaults: Mapping[str, tuple[bool | None, bool | None]],
     harm: Sequence[Change],
+    *,
+    all_tried: bool,
 ) -> str:
     """One line: the cause with its numbers, and the first cure."""
-    if not causes:
+    if not causes and not all_tried:
+        text = "no cause was found in the time"
+    elif not causes:
         worst = f" ({price_of(harm[0])})" if harm else ""
         text = f"no environment switch brings the old code back{worst}: the change is in the compiler itself"
     else:

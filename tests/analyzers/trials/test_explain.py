@@ -163,6 +163,7 @@ def test_when_the_time_is_spent_the_rest_is_left_out() -> None:
     before = Fake({ASYNC: False}, {}, OLD)
     found = explain(Case(OLD, NEW, ("a", "b"), (0, 1), CONFIG, Limits()), before, after, seconds=0.0)
     assert (found.tried, found.left) == (0, 7)
+    assert found.summary == "no cause was found in the time"
 
 
 @pytest.mark.parametrize(

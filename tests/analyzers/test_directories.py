@@ -1,0 +1,82 @@
+"""Kernels of a directory, analysed several at a time and remembered."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from kprof.errors import KprofError
+from kprof_analyzers import directories
+from kprof_analyzers.directories import analyse_directory
+
+GFX942 = Path(__file__).parents[1] / "artifacts" / "gfx942"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Three kernels of several releases."""
+    for path in sorted(GFX942.glob("*.amdgcn"))[:3]:
+        (tmp_path / path.stem).mkdir()
+        shutil.copy(path, tmp_path / path.stem / "kernel.amdgcn")
+    return tmp_path
+
+
+def test_processes_give_what_one_process_gives(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    alone = analyse_directory(folder, jobs=1)
+    shutil.rmtree(directories.store.root() / directories._MEMO)
+    monkeypatch.setattr(directories, "_WORTH_PROCESSES", 1)
+    told: list[tuple[int, int]] = []
+    several = analyse_directory(folder, jobs=2, tell=lambda done, of: told.append((done, of)))
+    assert len(alone.kernels) == 3
+    assert several == alone
+    assert told[-1] == (3, 3)
+
+
+def test_what_is_remembered_is_the_same(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = analyse_directory(folder, jobs=1)
+    monkeypatch.setattr(directories, "analyse_item", None)
+    assert analyse_directory(folder, jobs=1) == first
+
+
+def test_another_kprof_analyses_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    analyse_directory(folder, jobs=1)
+    monkeypatch.setattr(directories, "own_version", lambda: "another")
+    analysed: list[object] = []
+    real = directories.analyse_item
+    monkeypatch.setattr(directories, "analyse_item", lambda item: analysed.append(item) or real(item))
+    analyse_directory(folder, jobs=1)
+    assert len(analysed) == 3
+
+
+def test_a_damaged_memo_is_no_harm(folder: Path) -> None:
+    first = analyse_directory(folder, jobs=1)
+    for path in (directories.store.root() / directories._MEMO).rglob("*"):
+        if path.is_file():
+            path.write_bytes(path.read_bytes()[:-20])
+    assert analyse_directory(folder, jobs=1) == first
+
+
+def test_a_changed_source_file_counts(tmp_path: Path) -> None:
+    """Comments in it silence rules."""
+    source = tmp_path / "mine.py"
+    source.write_text("x\n")
+    states = directories._states([str(source), str(tmp_path / "none.py"), "bad\0name"])
+    assert states[str(tmp_path / "none.py")] == states["bad\0name"] == []
+    source.write_text("x  # kprof: ignore[KP101] slow path\n")
+    assert directories._states([str(source)])[str(source)] != states[str(source)]
+
+
+def test_a_file_that_cannot_be_read_is_a_problem_and_the_rest_goes_on(folder: Path) -> None:
+    (folder / "bad.hsaco").write_bytes(b"\x7fELF" + b"\0" * 40)
+    found = analyse_directory(folder, jobs=1)
+    assert len(found.kernels) == 3
+    (problem,) = found.problems
+    assert "bad.hsaco" in problem
+
+
+def test_a_directory_without_kernels_is_told(tmp_path: Path) -> None:
+    with pytest.raises(KprofError, match="no compiled kernel"):
+        analyse_directory(tmp_path)
+    (tmp_path / "bad.amdgcn").write_text("")
+    with pytest.raises(KprofError, match="empty"):
+        analyse_directory(tmp_path)
