@@ -183,7 +183,8 @@ def analyse_item(item: Item) -> Analysed:
 
     try:
         loaded = list(_load(item))
-        analysed = Analysed([analyze(kernel) for kernel in loaded])
+        # As it is read back: JSON knows no tuples.
+        analysed = _decode(_encode(Analysed([analyze(kernel) for kernel in loaded])))
     except KprofError as error:
         return Analysed(problem=str(error) if item.kind == "file" else error.message)
     if item.key:
