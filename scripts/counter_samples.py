@@ -22,6 +22,11 @@ this page. That calls, durations and counter sums equal those of `sqlite3`, `csv
 |---|---|---|---:|---|---|
 """
 
+TAIL = """
+Beside the thread trace's listings, `filenames.json` gives the number and the lifetimes of the wavefronts. The
+lists of each wavefront (`se*_wv*.json`), `occupancy.json` and `wstates*.json` are a viewer's timeline: not read.
+"""
+
 
 def row(path: Path) -> str:
     """One line of the table."""
@@ -80,8 +85,7 @@ def main() -> int:
     lines += others()
     tail = "\n\n## Files that are no measurements\n\nLogs, notes, run configurations and other tools' inputs, left out "
     tail += f"with a note when a folder is read:\n\n{chr(10).join('- ' + name for name in skipped)}\n"
-    tail += "\nBeside the thread trace's listings, `filenames.json` gives the number and the lifetimes of the wavefronts. The\n"
-    tail += "lists of each wavefront (`se*_wv*.json`), `occupancy.json` and `wstates*.json` are a viewer's timeline: not read.\n"
+    tail += TAIL
     OUTPUT.parent.mkdir(parents=True, exist_ok=True)
     OUTPUT.write_text(HEAD + "\n".join(lines) + tail, encoding="utf-8")
     print(f"wrote {OUTPUT.relative_to(ROOT)}: {len(lines)} files read, {len(skipped)} no measurements")

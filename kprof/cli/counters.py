@@ -68,7 +68,8 @@ def metrics(
         for one, found in derived[:top]:
             _show(one, found)
         if len(derived) > top:
-            print(f"\n... and {len(derived) - top:,} more kernels (--top, --kernel)")
+            more = len(derived) - top
+            print(f"\n... and {more:,} more kernel{'s' if more > 1 else ''} (--top, --kernel)")
         if missing:
             print("\nTo collect what is missing (each line is one run of the program):")
             _print_passes(missing)

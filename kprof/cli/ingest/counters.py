@@ -126,7 +126,8 @@ def _show(data: "Data", top: int, *, no_color: bool) -> None:
         print()
         print(rows_table(["kernel", "calls", "total ms", "mean us", "share"], shown))
         if len(kernels) > top:
-            print(f"... and {len(kernels) - top:,} more kernels (--top)")
+            more = len(kernels) - top
+            print(f"... and {more:,} more kernel{'s' if more > 1 else ''} (--top)")
     _show_counters(data, console)
     _show_issues(data.issues, console)
 
