@@ -63,7 +63,7 @@ def _scratch(facts: KernelFacts, machine: Machine, where: Spread, rate: float) -
     on_unit = spilled * lanes * (warps if isinstance(warps, int) else machine.simds) * where.resident
     levels = machine.product.memory if machine.product is not None else machine.arch.memory
     l1 = levels["l1"].size_bytes if "l1" in levels else None
-    if l1 is not None and on_unit <= l1:
+    if not on_unit or (l1 is not None and on_unit <= l1):
         return Way(1 / machine.l1_bytes, machine.latency.get("l1", 120.0))
     units = max(1, (machine.units or 1) // machine.xcds)
     l2 = levels["l2"].size_bytes if "l2" in levels else None
