@@ -54,7 +54,7 @@ class Reporter:
 
 
 def line(progress: "Progress") -> str:
-    """``312 of 1,204 · 5.1/s · 12 failed · 2:55 left · best 210.3 us``."""
+    """``312 of 1,204 · 5.1/s · 12 failed · 2:55 left · best 210.3 µs``."""
     parts = [f"{progress.done:,} of {progress.total:,}", f"{progress.rate:.1f} compiles/s"]
     if progress.resumed:
         parts.append(f"{progress.resumed:,} known before")
@@ -64,7 +64,7 @@ def line(progress: "Progress") -> str:
     if left is not None:
         parts.append(f"{_clock(left)} left")
     if progress.best is not None:
-        parts.append(f"best {progress.best[1]:.4g} us")
+        parts.append(f"best {progress.best[1]:.4g} µs")
     return " · ".join(parts)
 
 

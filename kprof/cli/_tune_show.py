@@ -33,6 +33,10 @@ def show(report: "TuneReport", *, top: int, no_color: bool) -> None:
         _problem(console, problem, top=top)
     console.print()
     _footer(console, report)
+    if len(report.problems) == 1 and report.problems[0].ranking:
+        from kprof.tuning.formats.triton import config_code
+
+        console.print(f"\n{config_code(report.problems[0].ranking[0].config)}", markup=False, soft_wrap=True)
 
 
 def verdict(report: "TuneReport") -> str:
@@ -53,8 +57,8 @@ def verdict(report: "TuneReport") -> str:
 
 
 def microseconds(value: float) -> str:
-    """A time for people: ``3.21 us``, ``210 us``, ``6.31 ms``, ``1.2 s``."""
-    for unit, size in (("us", 1.0), ("ms", 1e3), ("s", 1e6)):
+    """A time for people: ``3.21 µs``, ``210 µs``, ``6.31 ms``, ``1.2 s``."""
+    for unit, size in (("µs", 1.0), ("ms", 1e3), ("s", 1e6)):
         if value < 999.5 * size or unit == "s":
             return f"{value / size:.3g} {unit}"
     return ""
@@ -147,7 +151,7 @@ def _cells(one: "Ranked", *, measured: bool) -> list[str]:
 
 
 def span(low: float, high: float) -> str:
-    """``138-391 us``."""
+    """``138-391 µs``."""
     first, last = microseconds(low), microseconds(high)
     unit = last.rpartition(" ")[2]
     return f"{first.removesuffix(' ' + unit)}-{last}" if first.endswith(f" {unit}") else f"{first} - {last}"

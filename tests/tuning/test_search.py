@@ -215,7 +215,7 @@ def test_progress_adds_up(tmp_path: Path, fake: Callable[..., Any]) -> None:
     assert "48 of 48" in lines[-1]
     assert "compiles/s" in lines[-1]
     assert "left" in lines[-1]
-    assert "best 734 us" in lines[-1]
+    assert "best 734 µs" in lines[-1]
 
 
 def test_the_whole_gemm_space_is_counted_quickly(tmp_path: Path, fake: Callable[..., Any]) -> None:
