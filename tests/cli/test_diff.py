@@ -1,6 +1,7 @@
 """``kprof diff`` as a user runs it."""
 
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -186,3 +187,30 @@ def test_one_kernel_under_two_tritons(kprof, monkeypatch) -> None:
     assert ran.code == 0
     assert document["counts"] == {"same": 2}
     assert [side["label"] for side in document["sides"]] == ["3.6.0", "3.9.0"]
+
+
+@pytest.mark.triton
+@pytest.mark.slow
+def test_the_spilling_product_is_explained(kprof, monkeypatch, tmp_path: Path) -> None:
+    """With releases that an earlier ``kprof diff`` has put into the cache that KPROF_TEST_CACHE names."""
+    cache = os.environ.get("KPROF_TEST_CACHE")
+    if not cache:
+        pytest.skip("KPROF_TEST_CACHE names no cache with Triton 3.4.0, 3.6.0 and 3.9.0")
+    monkeypatch.setenv("KPROF_CACHE_DIR", cache)
+    tritons = ["--triton", "3.4.0", "--triton", "3.6.0", "--triton", "3.9.0"]
+    knobs = ["--arch", "gfx950", "--case", "square_8k_bf16", "--config", "matrix_instr_nonkdim=0"]
+    ran = kprof("diff", "gemm", *knobs, *tritons, "--budget", "300", "--json", tmp_path / "d.json")
+    assert ran.code == 1
+    (kernel,) = json.loads((tmp_path / "d.json").read_text())["kernels"]
+    spills, lds = kernel["figures"]["vgpr_spills"], kernel["figures"]["lds_bytes"]
+    assert (spills[:2], lds[:2]) == ([0, 0], [65536, 65536])
+    assert spills[2] > 100
+    assert lds[2] > 130_000
+    why = kernel["explanation"]
+    assert (why["old"], why["new"]) == (1, 2)
+    assert why["causes"][0]["change"] == {"TRITON_HIP_USE_ASYNC_COPY": "0"}
+    assert why["causes"][0]["figures"]["lds_bytes"] == [65536, lds[2], 65536]
+    assert why["defaults"]["TRITON_HIP_USE_ASYNC_COPY"] == [False, True]
+    assert len(why["cures"]) >= 2
+    assert {"num_stages": 1} in [cure["change"] for cure in why["cures"]]
+    assert "async copy" in ran.out
