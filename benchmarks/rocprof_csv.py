@@ -1,7 +1,7 @@
 """CSV files: kprof's reader against pyarrow's bare CSV reader, on the same file in the same run.
 
-kprof's side ends in the normalised tables with every check done; pyarrow's in an untyped Arrow table. A wide file has
-a column a counter: its normalised form has a row a value, eight columns each. Run:
+kprof's side ends in the normalised tables with every check done; pyarrow's in an Arrow table with the types that it
+finds itself. A wide file has a column a counter: its normalised form has a row a value, eight columns each. Run:
 ``python benchmarks/rocprof_csv.py [FILE ...] [--records 1000000]``.
 """
 

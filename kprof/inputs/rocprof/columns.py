@@ -7,6 +7,7 @@ out, with a note, in any other.
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Literal
 
 Kind = Literal["int", "uint", "float", "text", "name", "agent", "time", "skip"]
@@ -19,8 +20,9 @@ _REPEATED = re.compile(r"_\d{1,2}$")
 _INSTANCE = re.compile(r"^(.*)\[(\d+)\]$")
 
 
+@lru_cache(maxsize=1 << 12)
 def key(heading: str) -> str:
-    """A heading's key."""
+    """A heading's key. Every format asks for those of the same headings."""
     return _SQUEEZE.sub("", heading).lower()
 
 
