@@ -39,6 +39,13 @@ def tune_gemm(rows: Sequence[Row], quick: bool) -> list[Problem]:
 
 _NOTE = "Winners only, of a Triton of 3.0 to 3.2 (`num_stages=0` means 2 today): absolute times and the roofline."
 FAMILIES = (
-    Family("streamk", "ROCm stream-K GEMM winners, MI300X", "time", "the wait for other workgroups", streamk, _NOTE),
+    Family(
+        "streamk",
+        "ROCm stream-K GEMM winners, MI300X",
+        "time",
+        "each flag is asked once, instead of waiting for it",
+        streamk,
+        _NOTE,
+    ),
     Family("tune_gemm", "ROCm tune_gemm winners, MI300X", "time", "no numbering by XCD", tune_gemm, _NOTE),
 )

@@ -22,11 +22,13 @@ TILES = 60
 """Compiles sampled of the mixture of experts' space, each with every GROUP_M."""
 _NAMES = {f"BLOCK_SIZE_{side}": f"BLOCK_{side}" for side in "MNK"} | {"GROUP_SIZE_M": "GROUP_M"}
 
+# The 648 rows of the searcher that names kpack agree in kpack, matrix instruction and warps: those were not searched.
+# A block of K beyond 128 would span two scales, of which the kernel reads one.
 _FP8_SPACE = {
-    "BLOCK_M": (16, 32, 64, 128, 256),
+    "BLOCK_M": (32, 64, 128, 256),
     "BLOCK_N": (32, 64, 128, 256),
-    "BLOCK_K": (64, 128),
-    "num_warps": (4, 8),
+    "BLOCK_K": (32, 64, 128),
+    "num_warps": (4,),
     "GROUP_M": (1, 8, 16, 32),
 }
 _MOE_SPACE = {
@@ -199,8 +201,9 @@ FAMILIES = (
         "winner",
         "GROUP_M is a launch argument",
         block_fp8,
-        f"{PROBLEMS} problems sampled with seed {SEED} of those that name kpack; the space is BLOCK_M 16 to 256, "
-        "BLOCK_N 32 to 256, BLOCK_K 64 and 128, 4 and 8 warps, GROUP_M 1, 8, 16, 32, as far as it fits registers and "
-        "LDS (the searched one is not published).",
+        f"{PROBLEMS} problems sampled with seed {SEED} of those that name kpack. The searched space is not published; "
+        "ours is BLOCK_M and BLOCK_N from 32 to 256, BLOCK_K from 32 to 128 and GROUP_M 1, 8, 16, 32, as far as it "
+        "fits registers and LDS, with 4 warps, kpack 1 and 16 x 16 instructions, in which all 648 published winners of "
+        "that searcher agree.",
     ),
 )

@@ -1,7 +1,8 @@
 """FP8 matrix product with a scale for every 1 x 128 block of A and 128 x 128 block of B, as vLLM does it.
 
 A (M x K) and B^T (N x K) are read along K; after each block of K the product is scaled and added up in float32.
-Ours differs: ``GROUP_M`` is a number of the launch instead of a constant, so that one compile serves all.
+Ours differs: ``GROUP_M`` is a number of the launch instead of a constant, so that one compile serves all, and the
+compiler is not told whether M and the rows of scales divide by 16.
 """
 
 import triton
@@ -10,7 +11,7 @@ import triton.language as tl
 from kprof.kernel_spec import Config, Kernel, Launch, Shape, Tensor
 
 
-@triton.jit(do_not_specialize=["GROUP_M", "M"])
+@triton.jit(do_not_specialize=["GROUP_M", "M", "a_scale_row", "b_scale_row"])
 def block_fp8(
     A, B, C, a_scale, b_scale, M, N, K, a_row, b_col, c_row, a_scale_row, b_scale_row, GROUP_M,
     BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, QUANT: tl.constexpr,

@@ -3,8 +3,8 @@
 ``GRID`` workgroups. Whole tiles are done in turn; the tiles that do not fill a last round (all of them when there are
 fewer than workgroups) are cut along K into equal shares, and a workgroup that has a tile's first share waits for
 the others' partial sums, which go through memory. A (M x K) and B^T (N x K) are read along K.
-Ours differs: workgroups are numbered by XCD as there, but the wait is on one flag for each workgroup, polled
-without a limit of tries.
+Ours differs, and is for compiling only: each flag is asked once instead of until it is set, and loops are written so
+that their turns follow from the launch.
 """
 
 import triton
@@ -25,7 +25,7 @@ def _place(tile, M, N, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, GROUP_M: tl
 
 @triton.jit
 def streamk(
-    A, B, C, partial, flags, M, N, K, a_stride, b_stride, c_stride, full, share, extra, last,
+    A, B, C, partial, flags, M, N, K, a_stride, b_stride, c_stride, full, share, extra,
     BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, GROUP_M: tl.constexpr,
     GRID: tl.constexpr, XCDS: tl.constexpr, EVEN_K: tl.constexpr,
 ):  # fmt: skip
@@ -55,26 +55,27 @@ def streamk(
         inside = (rows < M)[:, None] & (cols < N)[None, :]
         tl.store(C + rows[:, None] * c_stride + cols[None, :], acc.to(C.dtype.element_ty), mask=inside)
 
-    at = full * steps + pid * share + tl.minimum(pid, extra)
-    end = full * steps + (pid + 1) * share + tl.minimum(pid + 1, extra)
-    while at < end:
-        tile = at // steps
-        begun = at % steps
-        stop = tl.minimum(at + (steps - begun), end)
-        pid_m, pid_n = _place(tile, M, N, BLOCK_M, BLOCK_N, GROUP_M)
+    # This workgroup's run of blocks, all shared tiles' blocks being laid end to end.
+    at = pid * share + tl.minimum(pid, extra)
+    end = (pid + 1) * share + tl.minimum(pid + 1, extra)
+    for shared in range(at // steps, (end + steps - 1) // steps):
+        begun = tl.maximum(at, shared * steps)
+        stop = tl.minimum(end, (shared + 1) * steps)
+        pid_m, pid_n = _place(full + shared, M, N, BLOCK_M, BLOCK_N, GROUP_M)
         rows = (pid_m * BLOCK_M + tl.arange(0, BLOCK_M)) % M
         cols = (pid_n * BLOCK_N + tl.arange(0, BLOCK_N)) % N
         rows = tl.max_contiguous(tl.multiple_of(rows, BLOCK_M), BLOCK_M)
         cols = tl.max_contiguous(tl.multiple_of(cols, BLOCK_N), BLOCK_N)
-        a_ptrs = A + rows[:, None] * a_stride + depth[None, :] + begun * BLOCK_K
-        b_ptrs = B + depth[:, None] + cols[None, :] * b_stride + begun * BLOCK_K
+        first = (begun - shared * steps) * BLOCK_K
+        a_ptrs = A + rows[:, None] * a_stride + depth[None, :] + first
+        b_ptrs = B + depth[:, None] + cols[None, :] * b_stride + first
         acc = tl.zeros((BLOCK_M, BLOCK_N), tl.float32)
-        for step in range(at, stop):
+        for step in range(begun, stop):
             if EVEN_K:
                 a = tl.load(tl.multiple_of(a_ptrs, (1, 16)))
                 b = tl.load(tl.multiple_of(b_ptrs, (16, 1)))
             else:
-                left = K - (step % steps) * BLOCK_K
+                left = K - (step - shared * steps) * BLOCK_K
                 a = tl.load(a_ptrs, mask=depth[None, :] < left, other=0.0)
                 b = tl.load(b_ptrs, mask=depth[:, None] < left, other=0.0)
             acc += tl.dot(a, b)
@@ -82,24 +83,22 @@ def streamk(
             b_ptrs += BLOCK_K
         inner_m = tl.arange(0, BLOCK_M)
         inner_n = tl.arange(0, BLOCK_N)
-        if begun != 0:
+        if begun != shared * steps:
             place = partial + pid * BLOCK_M * BLOCK_N + inner_m[:, None] * BLOCK_N + inner_n[None, :]
             tl.store(place, acc, cache_modifier=".wt")
             tl.debug_barrier()
             tl.atomic_xchg(flags + pid, 1)
         else:
-            following = pid + 1
-            reached = stop
-            while (reached < (tile + 1) * steps) & (following < last):
-                while tl.atomic_cas(flags + following, 1, 1) != 1:
-                    pass
-                place = partial + following * BLOCK_M * BLOCK_N + inner_m[:, None] * BLOCK_N + inner_n[None, :]
+            # Whoever has the last block of this tile is the last to wait for.
+            final = (shared + 1) * steps - 1
+            whole = extra * (share + 1)
+            last = tl.where(final < whole, final // (share + 1), extra + (final - whole) // tl.maximum(share, 1))
+            for other in range(pid + 1, last + 1):
+                tl.atomic_add(flags + other, 0)
+                place = partial + other * BLOCK_M * BLOCK_N + inner_m[:, None] * BLOCK_N + inner_n[None, :]
                 acc += tl.load(place, cache_modifier=".cv")
-                reached += share + (following < extra).to(tl.int32)
-                following += 1
             inside = (rows < M)[:, None] & (cols < N)[None, :]
             tl.store(C + rows[:, None] * c_stride + cols[None, :], acc.to(C.dtype.element_ty), mask=inside)
-        at = stop
 
 
 def launch(shape: Shape, config: Config) -> Launch:
@@ -123,7 +122,6 @@ def launch(shape: Shape, config: Config) -> Launch:
         "full": tiles - over,
         "share": blocks // grid,
         "extra": blocks % grid,
-        "last": grid,
         **{name: config[name] for name in ("BLOCK_M", "BLOCK_N", "BLOCK_K", "GROUP_M", "GRID")},
         "XCDS": 8,
         "EVEN_K": k % config["BLOCK_K"] == 0,
