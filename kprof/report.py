@@ -265,7 +265,8 @@ class Prediction(msgspec.Struct, frozen=True):
         speed_of_light_us: the least time for the same work: matrix operations at their peak, or bytes that must come
             from memory at its peak.
         speed_of_light_percent: ``speed_of_light_us`` of ``time_us``.
-        traffic: level (``l1``, ``l2``, ``mall``, ``hbm``, ``scratch``) to the bytes that pass it in the whole launch.
+        traffic: level (``l2``, ``mall``, ``hbm``) to the bytes that it is asked for in the whole launch, and
+            ``scratch``: those of spilled registers and private arrays.
         workgroups: workgroups of the launch.
         workgroups_per_cu: workgroups that run on a CU at the same time.
         waves_per_simd: wavefronts that run on a SIMD at the same time.

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from kprof.report import Bound, LoopPrediction, Prediction
 from kprof_analyzers.throughput.outline import LoopNode, Node
+from kprof_analyzers.throughput.program import SCRATCH, VMEM
 from kprof_analyzers.throughput.simulate import CAUSE_COUNT, CAUSES
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def explain(model: "Model", run: "Run", clocks: float, loops: list[LoopPredictio
         rounds=rounds,
         clock_mhz=machine.clock_mhz,
         assumptions=_assumptions(model, loops),
-        notes=[],
+        notes=_notes(model, run),
     )
 
 
@@ -115,7 +116,23 @@ def _bytes(model: "Model") -> dict[str, float]:
     found = {"l2": loaded + stored, "hbm": far * loaded + stored if "mall" in model.machine.level_bytes else beyond}
     if "mall" in model.machine.level_bytes:
         found["mall"] = beyond
+    if spilled := _spilled(model, model.nodes, 1.0):
+        found["scratch"] = spilled * total
     return found
+
+
+def _spilled(model: "Model", nodes: Sequence[Node], times: float) -> float:
+    """Bytes of scratch that a workgroup moves."""
+    moved = 0.0
+    warps = model.facts.resources.num_warps
+    waves = warps if isinstance(warps, int) else 4
+    for node in nodes:
+        if isinstance(node, LoopNode):
+            moved += _spilled(model, node.body, times * model.trips[node.loop.index].mean)
+        else:
+            ops = (model.code.ops[i] for i in node)
+            moved += times * waves * sum(op[3] / model.simds for op in ops if op[0] == VMEM and op[4] == SCRATCH)
+    return moved
 
 
 def _times(model: "Model", run: "Run", nodes: Sequence[Node], factor: float) -> Iterator[tuple[range, float]]:
@@ -214,6 +231,14 @@ def _loop(model: "Model", run: "Run", node: LoopNode, entries: float) -> LoopPre
         matrix_share=round(share, 4),
         steady=number in run.steady,
     )
+
+
+def _notes(model: "Model", run: "Run") -> list[str]:
+    limited = [n for n in run.powered if run.powered[n] > 1.05 * run.length.get(n, 0.0) > 0]
+    if not limited:
+        return []
+    share = f"{100 * model.machine.matrix_sustained:.0f} %"
+    return [f"power limit: the matrix units are taken to sustain {share} of their peak when all of them are busy"]
 
 
 def _assumptions(model: "Model", loops: Sequence[LoopPrediction]) -> list[str]:

@@ -28,7 +28,8 @@ def ways_of(
     if "hbm" in machine.level_bytes:
         beyond = far if "mall" in machine.level_bytes else near
         load = max(load, beyond / (machine.level_bytes["hbm"] * spare))
-    latency = _latency(machine, near, far) if effects.memory_latency else 0.0
+    busy = where.active / (machine.units or where.active)
+    latency = _latency(machine, near, far, busy) if effects.memory_latency else 0.0
     store = 1 / rate
     if not effects.vector_memory:
         load = store = 0.0
@@ -37,15 +38,23 @@ def ways_of(
     return Way(load, latency), Way(store, answer), scratch
 
 
-def _latency(machine: Machine, near: float, far: float) -> float:
-    """Latency that a wait for two tiles sees on average: either may have to come from beyond."""
+def _latency(machine: Machine, near: float, far: float, busy: float = 1.0) -> float:
+    """Latency that a wait for two tiles sees on average: either may have to come from beyond.
+
+    Args:
+        machine: the hardware.
+        near: share of loads that miss L2.
+        far: share that misses the Infinity Cache, too.
+        busy: share of the CUs that load.
+    """
     known = machine.latency
     l2 = known.get("l2", 240.0)
     mall = known.get("mall", known.get("hbm", 750.0))
     hbm = known.get("hbm", 750.0)
     missing = 1 - (1 - near) ** 2
     distant = 1 - (1 - min(far, near)) ** 2 if "mall" in known else missing
-    return machine.loaded * (l2 + (missing - distant) * (mall - l2) + distant * (hbm - l2))
+    loaded = 1 + (machine.loaded - 1) * busy
+    return loaded * (l2 + (missing - distant) * (mall - l2) + distant * (hbm - l2))
 
 
 def _streams(facts: KernelFacts) -> bool:

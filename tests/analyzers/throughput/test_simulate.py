@@ -133,7 +133,7 @@ def test_a_barrier_waits_for_the_slowest(kernel):
 
 
 def test_ping_pong_lets_one_half_compute_while_the_other_loads(kernel):
-    """Half of the wavefronts run one barrier ahead: matrix and memory phases overlap instead of following each other."""
+    """Half of the wavefronts run one barrier ahead: matrix and memory phases overlap, not follow each other."""
     phases = [
         *["ds_read_b128 v[0:3], v40"] * 8,
         "s_waitcnt lgkmcnt(0)",
