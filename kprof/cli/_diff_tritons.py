@@ -68,12 +68,38 @@ class Tritons:
             self._children = [self._stack.enter_context(Child(each, _MODULE)) for each in made]
             jobs = max(1, (self.options.jobs or default_jobs()) // len(made))
             try:
-                return list(threads.map(lambda child: self._side(child, jobs), self._children))
+                found = list(threads.map(lambda child: self._side_or_error(child, jobs), self._children))
             except BaseException:
                 # The other threads wait for their children: without this, Ctrl-C would wait for all of them.
                 for child in self._children:
                     child.kill()
                 raise
+        return self._with_failed(found)
+
+    def _side_or_error(self, child: "Child", jobs: int) -> "Input | KprofError":
+        try:
+            return self._side(child, jobs)
+        except KprofError as error:
+            return error
+
+    def _with_failed(self, found: "Sequence[Input | KprofError]") -> "list[Input]":
+        """All sides. Where one release alone cannot do anything with the target, all its kernels are lost there.
+
+        Raises:
+            KprofError: none can.
+        """
+        from kprof.diffing.build import Input
+
+        errors = [side for side in found if isinstance(side, KprofError)]
+        if len(errors) == len(found):
+            raise errors[0]
+        known = {(k.name, k.arch) for side in found if isinstance(side, Input) for k in side.kernels}
+        sides = []
+        for version, side in zip(self.versions, found, strict=True):
+            if isinstance(side, KprofError):
+                side = Input(version, [], [str(side)], dict.fromkeys(known, side.message))  # noqa: PLW2901
+            sides.append(side)
+        return sides
 
     def _side(self, child: "Child", jobs: int) -> "Input":
         from kprof.diffing.build import Input

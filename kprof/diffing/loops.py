@@ -6,7 +6,7 @@ from kprof.diffing import facts
 from kprof.diffing.document import Change
 from kprof.diffing.limits import Limits
 from kprof.diffing.rating import Measured, rate
-from kprof.findings import Severity
+from kprof.findings import Location, Severity
 from kprof.report import KernelReport, LoopFacts
 
 Pair = tuple[LoopFacts | None, LoopFacts | None]
@@ -14,23 +14,31 @@ Pair = tuple[LoopFacts | None, LoopFacts | None]
 # Instructions of a loop differ a little between any two compiles: told from a tenth on, a warning from a quarter on.
 _TELL = 0.1
 _WARN = 0.25
+# Loops that share no line are the same when their work differs by no more than this part.
+_MOST_UNLIKE = 0.5
 # Fewer than so many instructions of a class are no difference worth a line.
 _FEW = 4
 
 
-def pair_loops(old: Sequence[LoopFacts], new: Sequence[LoopFacts]) -> list[Pair]:
-    """Loops that cover the same source lines, the best match first; then those without lines, in order.
+def pair_loops(old: Sequence[LoopFacts], new: Sequence[LoopFacts], moved: int = 0) -> list[Pair]:
+    """Loops that cover the same source lines, the best match first; then those of like nesting and work, in order.
 
     Loops without a partner come last, with ``None`` on the other side.
+
+    Args:
+        old: loops on the old side.
+        new: loops on the new side.
+        moved: lines that the kernel moved down in its file.
     """
-    candidates = sorted(
-        (
-            (-_overlap(a, b), a.depth != b.depth, a.innermost != b.innermost, _unlike(a, b), abs(i - j), i + j, i, j)
-            for i, a in enumerate(old)
-            for j, b in enumerate(new)
-            if _overlap(a, b) > 0 or (not a.lines and not b.lines)
-        ),
-    )
+    candidates = []
+    for i, a in enumerate(old):
+        for j, b in enumerate(new):
+            shared, unlike = _overlap(a, b, moved), _unlike(a, b)
+            alike = (a.depth, a.innermost) == (b.depth, b.innermost) and unlike <= _MOST_UNLIKE
+            if shared > 0 or alike:
+                nesting = (a.depth != b.depth, a.innermost != b.innermost)
+                candidates.append((-shared, *nesting, unlike, abs(i - j), i + j, i, j))
+    candidates.sort()
     left, right, pairs = set(range(len(old))), set(range(len(new))), []
     for *_, i, j in candidates:
         if i in left and j in right:
@@ -42,18 +50,18 @@ def pair_loops(old: Sequence[LoopFacts], new: Sequence[LoopFacts]) -> list[Pair]
     return found + [(None, new[j]) for j in sorted(right)]
 
 
-def _overlap(a: LoopFacts, b: LoopFacts) -> float:
+def _overlap(a: LoopFacts, b: LoopFacts, moved: int) -> float:
     """Shared source lines of all that either covers, 0 to 1; files go by their last part."""
-    ours, theirs = _ranges(a), _ranges(b)
+    ours, theirs = _ranges(a, moved), _ranges(b)
     shared = sum(_common(ours[name], theirs[name]) for name in ours.keys() & theirs.keys())
     total = sum(last - first + 1 for first, last in (*ours.values(), *theirs.values())) - shared
     return shared / total if total > 0 else 0.0
 
 
-def _ranges(loop: LoopFacts) -> dict[str, tuple[int, int]]:
+def _ranges(loop: LoopFacts, moved: int = 0) -> dict[str, tuple[int, int]]:
     found: dict[str, tuple[int, int]] = {}
     for file, (first, last) in loop.lines.items():
-        found.setdefault(file.replace("\\", "/").rsplit("/", 1)[-1], (first, max(first, last)))
+        found.setdefault(file.replace("\\", "/").rsplit("/", 1)[-1], (first + moved, max(first, last) + moved))
     return found
 
 
@@ -78,7 +86,7 @@ def place(loop: LoopFacts) -> str:
 def compare_loops(old: KernelReport, new: KernelReport, limits: Limits) -> Iterator[Change]:
     """What changed in the loops of a kernel."""
     inner = 0
-    pairs = pair_loops(old.loops, new.loops)
+    pairs = pair_loops(old.loops, new.loops, _moved(old, new))
     for a, b in pairs:
         if (a is None or a.innermost) and (b is None or b.innermost):
             inner += _spills(b) - _spills(a)
@@ -89,6 +97,13 @@ def compare_loops(old: KernelReport, new: KernelReport, limits: Limits) -> Itera
         around = next((b for _, b in pairs if b is not None and not b.innermost), None)
         text, where = "spill accesses in all loops", place(around) if around is not None else ""
         yield from rate(Measured("loop_spills", text, before, after, Severity.ERROR, where=where), limits)
+
+
+def _moved(old: KernelReport, new: KernelReport) -> int:
+    """Lines that the kernel moved down in its file."""
+    if isinstance(old.source, Location) and isinstance(new.source, Location):
+        return new.source.line - old.source.line
+    return 0
 
 
 def _spills(loop: LoopFacts | None) -> int:

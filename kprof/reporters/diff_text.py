@@ -49,7 +49,9 @@ class DiffTextReporter:
             self._console.print()
         harmed_left = len(harmed) - sum(kernel in harmed for kernel in shown)
         left = len(diff.kernels) - len(shown) - diff.counts.get("same", 0) * (self._verbose <= 1) - harmed_left
-        hidden = [f"{harmed_left} more are worse"] * bool(harmed_left) + [f"{left} differ without harm"] * bool(left)
+        hidden = [f"{harmed_left} more {'is' if harmed_left == 1 else 'are'} worse"] * bool(harmed_left) + [
+            f"{left} {'differs' if left == 1 else 'differ'} without harm"
+        ] * bool(left)
         if hidden:
             self._console.print(f"{', '.join(hidden)}: -v shows them\n", style="dim")
         for kernel in shown:
@@ -71,7 +73,8 @@ class DiffTextReporter:
 
     def _head(self, diff: Diff, shown: Sequence[KernelDiff]) -> None:
         """What is compared; for a single kernel also its knobs."""
-        releases = all(side.tritons == [side.label.partition(" ")[0]] for side in diff.sides)
+        releases = all(set(side.tritons) <= {side.label.partition(" ")[0]} for side in diff.sides)
+        releases = releases and any(side.tritons for side in diff.sides)
         names = [side.label if releases else _named(side.label, side.tritons) for side in diff.sides]
         way = ("Triton " if releases else "") + " → ".join(names)
         if len(diff.kernels) == 1 and shown:
@@ -108,7 +111,7 @@ class DiffTextReporter:
 
         table = Table(box=None, pad_edge=False, padding=(0, 1), show_header=True, header_style="dim")
         if many:
-            table.add_column("kernel", overflow="fold", max_width=max(12, self._console.width // 5))
+            table.add_column("kernel", overflow="fold", max_width=max(12, self._console.width // 4))
             table.add_column("arch", no_wrap=True)
         table.add_column("harm", no_wrap=True)
         table.add_column("what", overflow="fold", ratio=1)

@@ -83,6 +83,19 @@ def test_of_loops_on_the_same_lines_the_one_with_the_same_work_matches(made) -> 
     assert pair_loops([main, rest], [rest, main]) == [(main, main), (rest, rest)]
 
 
+def test_a_kernel_that_moved_in_its_file_keeps_its_loops(made) -> None:
+    old = [made.loop(20, 30, flops=0), made.loop(31, 35, flops=0)]
+    new = [made.loop(31, 41, flops=0), made.loop(42, 46, flops=0)]
+    assert pair_loops(old, new, moved=11) == list(zip(old, new, strict=True))
+
+
+def test_a_loop_that_was_written_anew_elsewhere_goes_by_its_work(made) -> None:
+    old, new = made.loop(20, 30), made.loop(120, 130)
+    assert pair_loops([old], [new]) == [(old, new)]
+    other = made.loop(120, 130, flops=8)
+    assert pair_loops([old], [other]) == [(old, None), (None, other)]
+
+
 def test_loops_without_lines_go_by_order(made) -> None:
     loops = [made.loop(lines={}, header=name, flops=0, bytes_per_wave={}) for name in "ab"]
     assert pair_loops(loops, loops[:1]) == [(loops[0], loops[0]), (loops[1], None)]
