@@ -30,6 +30,7 @@ from kprof_analyzers.timeline.occupation import DeviceTime, Lane, Occupation
 # More distinct names than any program has; beyond it the rest is summed under one name, and that is reported.
 MAX_NAMES = 100_000
 OTHER_NAMES = "(further names)"
+MAX_CATEGORIES = 10_000
 # Below this many microseconds a double still holds whole nanoseconds.
 _EXACT = 1 << 43
 # Events of a kind that are summed at a time: names then come in groups.
@@ -148,12 +149,14 @@ class _Summing:
         for event in events:
             by_category[event.cat].append(event)
         for category, found in by_category.items():
-            self._counts[category] += len(found)
             kind = self._kinds.get(category)
             if kind is None:
-                kind = self._kinds[category] = kind_of(category)
+                kind = kind_of(category)
+                if len(self._kinds) < MAX_CATEGORIES:
+                    self._kinds[category] = kind
                 if kind == "unknown":
                     self._log.add("unknown-category", f"events of an unknown category, first {category!r}")
+            self._counts[category if category in self._kinds else OTHER_NAMES] += len(found)
             if kind in self._waiting:
                 self._waiting[kind] += found
             elif not category:

@@ -157,3 +157,17 @@ def test_traces_without_gpu_and_lists_of_other_things(tmp_path, kineto):
     (tmp_path / "l.json").write_text('[{"file": "x"}]')
     with pytest.raises(KprofError, match="no profiler events"):
         summarise(tmp_path / "l.json")
+
+
+def test_categories_without_end_are_counted_together(tmp_path, monkeypatch):
+    """A hostile trace with a category an event: memory stays bounded, and every event is counted."""
+    monkeypatch.setattr(streaming, "MAX_CATEGORIES", 5)
+    events = [{"ph": "X", "cat": f"odd{n}", "name": "x", "ts": n, "dur": 1} for n in range(40)]
+    events.append({"ph": "X", "cat": "kernel", "name": "k", "ts": 1, "dur": 2, "args": {"device": 0}})
+    path = tmp_path / "t.json"
+    path.write_text(json.dumps(events))
+    found = summarise(path)
+    assert len(found.info.categories) <= 6
+    assert sum(found.info.categories.values()) == 41
+    assert found.kernel_ns == 2000
+    assert "unknown-category" in {issue.kind for issue in found.issues}
