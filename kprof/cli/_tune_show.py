@@ -42,9 +42,9 @@ def show(report: "TuneReport", *, top: int, no_color: bool) -> None:
 def verdict(report: "TuneReport") -> str:
     """The last line."""
     ended = _ENDED[report.search.ended]
-    gains = [p.own.time_us / p.ranking[0].time_us for p in report.problems if p.own is not None and p.ranking]
+    gains = [times for problem in report.problems if (times := _gain(problem)) is not None]
     if len(report.problems) > 1 and len(gains) == len(report.problems):
-        gain = f"{min(gains):.2f}x to {max(gains):.2f}x the kernel's own by prediction"
+        gain = f"{min(gains):.2f}x to {max(gains):.2f}x the kernel's own"
         return f"tune {report.kernel} on {report.arch}: {len(report.problems)} problems, {gain}{ended}"
     if len(report.problems) != 1 or not report.problems[0].ranking:
         return f"tune {report.kernel} on {report.arch}: {report.verdict['summary']}{ended}"
@@ -52,8 +52,21 @@ def verdict(report: "TuneReport") -> str:
     time = f"{microseconds(best.time_us)} predicted (likely {span(best.low_us, best.high_us)})"
     if best.measured_ms is not None:
         time = f"{microseconds(1000 * best.measured_ms)} measured"
-    gain = f", {gains[0]:.2f}x the kernel's own" if gains and gains[0] >= 1.005 else ""
+    gain = ""
+    if gains:
+        close = 0.97 <= gains[0] <= 1.03
+        gain = ", as good as the kernel's own" if close else f", {gains[0]:.2f}x the kernel's own"
     return f"tune {report.kernel} on {report.arch}: {knobs(best.config)}: {time}{gain}{ended}"
+
+
+def _gain(problem: "TunedProblem") -> float | None:
+    """How many times faster the first configuration is than the kernel's own; measured where both were."""
+    if problem.own is None or not problem.ranking:
+        return None
+    best, own = problem.ranking[0], problem.own
+    if best.measured_ms is not None and own.measured_ms is not None:
+        return own.measured_ms / best.measured_ms
+    return own.time_us / best.time_us
 
 
 def microseconds(value: float) -> str:
@@ -175,7 +188,8 @@ def _dispatch(console: "Console", report: "TuneReport") -> None:
         time = best.measured_ms * 1000 if best.measured_ms is not None else best.time_us
         figures = [microseconds(time), "?", "?", str(problem.ties)]
         if own is not None:
-            figures[1:3] = [microseconds(own.time_us), f"{own.time_us / best.time_us:.2f}x"]
+            before = own.time_us if own.measured_ms is None else 1000 * own.measured_ms
+            figures[1:3] = [microseconds(before), f"{_gain(problem):.2f}x"]
         rows.append([problem.name, *figures, *(str(best.config.get(name, "-")) for name in names)])
     lines = aligned(rows)
     if max(map(len, lines)) >= console.width:

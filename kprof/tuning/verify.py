@@ -62,6 +62,9 @@ def measure(
             task = _task(target, problem.values, device)
             measured = list(_measured(runner, task, ranked[:top], report))
             found.ranked[index] = [*sorted(measured, key=_order), *ranked[top:]]
+            own = found.own[index]
+            if own is not None:
+                (found.own[index],) = _measured(runner, task, [own], None)
     return device.name
 
 

@@ -235,7 +235,7 @@ def test_verify_measures_the_short_list(
     from kprof.harness.bench_document import Device, Limits, Measurement, Timing
 
     device = Device("AMD Instinct MI300X", "rocm", "gfx942", {}, 1 << 30, Limits())
-    ms = {1: 3.0, 2: 1.0, 4: 2.0}
+    ms = {1: 3.0, 2: 1.0, 4: 2.0, 16: 2.5}
 
     def measure(self: Any, task: Any) -> Any:
         warps = task.config["num_warps"]
