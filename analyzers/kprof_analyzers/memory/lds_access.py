@@ -27,6 +27,7 @@ class LdsAccess:
         instructions: LDS instructions of a wavefront, before the assembler pairs them (``ds_read2_b64``).
         cost: clocks in the banks, all instructions together; ``None`` where the lane groups are not known.
         reason: why ``cost`` is not known.
+        likely: the cost, or where it is not known that of a read of the same width: for estimates, not for findings.
     """
 
     operation: Operation
@@ -35,6 +36,7 @@ class LdsAccess:
     instructions: int
     cost: BankCost | None
     reason: str | None = None
+    likely: BankCost | None = None
 
 
 def lds_accesses(module: Module, arch: Architecture) -> Iterator[LdsAccess]:
@@ -57,7 +59,8 @@ def lds_accesses(module: Module, arch: Architecture) -> Iterator[LdsAccess]:
             width, instructions, cost, reason = _cost(held, placed, size, arch.name, write=write)
         except UnknownLayoutError:
             continue
-        yield LdsAccess(operation, write, width, instructions, cost, reason)
+        likely = cost if cost is not None or not write else _cost(held, placed, size, arch.name, write=False)[2]
+        yield LdsAccess(operation, write, width, instructions, cost, reason, likely)
 
 
 def _sides(operation: Operation) -> tuple[Tensor, MemDesc, bool] | None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from kprof.report import Bound, LoopPrediction, Prediction
 from kprof_analyzers.throughput.outline import LoopNode, Node
-from kprof_analyzers.throughput.program import SCRATCH, VMEM
+from kprof_analyzers.throughput.program import LDS, SCRATCH, VMEM
 from kprof_analyzers.throughput.simulate import CAUSE_COUNT, CAUSES
 
 if TYPE_CHECKING:
@@ -244,6 +244,9 @@ def _notes(model: "Model", run: "Run") -> list[str]:
 def _assumptions(model: "Model", loops: Sequence[LoopPrediction]) -> list[str]:
     found = [*model.machine.assumptions, *model.where.assumptions]
     found += [f"loop {loop.header}: {loop.trips:g} turns {loop.trips_from}" for loop in loops if not loop.trips_known]
+    uses_lds = any(op[0] == LDS for op in model.code.ops)
+    if uses_lds and model.facts.ttgir is not None and not model.machine.arch.lds.phases:
+        found.append(f"bank conflicts are not known on {model.machine.arch.name}: none are assumed")
     if not model.sharing.known:
         found.append("which tiles workgroups share is not known: every load is taken to come from memory")
     return found

@@ -19,11 +19,11 @@ def conflict_shares(facts: KernelFacts) -> dict[int, float]:
     sums: dict[tuple[str, int, bool], list[int]] = defaultdict(lambda: [0, 0])
     for access in lds_accesses(facts.ttgir, facts.arch):
         place = location_of(access.operation)[0]
-        if place is None or access.cost is None or (place.file, place.line) in skipped:
+        if place is None or access.likely is None or (place.file, place.line) in skipped:
             continue
         entry = sums[place.file, place.line, access.write]
-        entry[0] += access.cost.conflicts
-        entry[1] += access.cost.cycles
+        entry[0] += access.likely.conflicts
+        entry[1] += access.likely.cycles
     found: dict[int, float] = {}
     for i in facts.program.instructions:
         if i.opcode.cls is not InstructionClass.LDS:
