@@ -20,11 +20,17 @@ from kprof.report import Specialization
 
 if TYPE_CHECKING:
     from kprof.inputs.code_object import CodeObject
+    from kprof.inputs.code_object.packing import Packed
 
 ASSEMBLY_SUFFIXES = {".amdgcn", ".s", ".asm"}
-OBJECT_SUFFIXES = {".hsaco", ".co", ".o", ".so", ".hsaco.o"}
+OBJECT_SUFFIXES = {".hsaco", ".co", ".o", ".so", ".hsaco.o", ".out"}
 _ELF = b"\x7fELF"
 _BUNDLE = (b"__CLANG_OFFLOAD_BUNDLE__", b"CCOB")
+_BETTER = {".o": (".out", ".hsaco", ".co"), ".so": (), ".out": (".hsaco",)}
+_PACKED = tuple(f"{plain}{packed}" for plain in (".hsaco", ".co") for packed in (".xz", ".zst", ".gz"))
+_EM_AMDGPU = (224).to_bytes(2, "little")
+_AMD_WORDS = (b"amdgcn", b"amdhsa", b"s_endpgm")
+_PEEK = 1 << 16
 _MAX_BYTES = 512 * 1024 * 1024
 _OPTIONS = ("num_warps", "num_stages", "num_ctas", "waves_per_eu", "matrix_instr_nonkdim", "kpack")
 
@@ -39,12 +45,17 @@ def load_file(path: Path, arch: str | None = None) -> Iterator[LoadedKernel]:
     Raises:
         KprofError: the file is missing, empty, cut off, too large or of another kind.
     """
+    from kprof.inputs.code_object.packing import is_packed, unpack
+
     data = _read(path)
+    if is_packed(data):
+        yield from _from_archive(path, unpack(data, str(path)), arch)
+        return
     if data.startswith(_ELF) or data.startswith(_BUNDLE):
         yield from _from_object(path, data, arch)
         return
     # clang copies raw bytes of names into comments: what is no assembly is found by its content, not by its encoding.
-    yield from _from_assembly(path, data.decode(errors="replace"), arch)
+    yield from from_assembly(path, data.decode(errors="replace"), arch)
 
 
 def load_directory(path: Path, arch: str | None = None) -> Iterator[LoadedKernel]:
@@ -67,6 +78,15 @@ def load_directory(path: Path, arch: str | None = None) -> Iterator[LoadedKernel
     if problems:
         raise problems[0]
     if not found:
+        from kprof.harness.inductor_files import kernels_below
+
+        names = kernels_below(path)
+        if names:
+            raise KprofError(
+                f"holds the source of {len(names)} kernels of torch.compile ({_some(names)}), none of them compiled",
+                path=str(path),
+                hint="Give its cache: TORCHINDUCTOR_CACHE_DIR, else /tmp/torchinductor_<user>; or use kprof capture.",
+            )
         raise KprofError(
             "no compiled kernel in this directory",
             path=str(path),
@@ -74,19 +94,50 @@ def load_directory(path: Path, arch: str | None = None) -> Iterator[LoadedKernel
         )
 
 
+def _some(names: list[str]) -> str:
+    return ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
+
+
 def compiled_files(root: Path) -> Iterator[Path]:
-    """Files below a directory that may hold kernels, by name; of a kernel's assembly and code object the former."""
+    """Files below a directory that may hold kernels, by name, each kernel in the form that tells the most.
+
+    That is assembly before code objects, and code objects before bundles of them. What a compiler's ``-save-temps``
+    leaves for the host, and object files without GPU code, are passed over.
+    """
     for folder, folders, files in os.walk(root, followlinks=False):
         folders.sort()
         names = set(files)
         for name in sorted(files):
             path = Path(folder, name)
-            suffix = path.suffix
-            assembled = path.with_suffix(".amdgcn").name in names
-            if path.is_symlink() or (suffix in OBJECT_SUFFIXES and assembled):
-                continue
-            if suffix in ASSEMBLY_SUFFIXES or suffix in {".hsaco", ".co"}:
+            if not path.is_symlink() and _wanted(path, names):
                 yield path
+
+
+def _wanted(path: Path, names: set[str]) -> bool:
+    """Whether a file of a directory with these names is to be read."""
+    suffix = path.suffix
+    if suffix in ASSEMBLY_SUFFIXES:
+        return suffix == ".amdgcn" or (path.with_suffix(".amdgcn").name not in names and _is_for_amd(path))
+    if suffix in OBJECT_SUFFIXES:
+        better = {path.with_suffix(other).name for other in (*ASSEMBLY_SUFFIXES, *_BETTER.get(suffix, ()))}
+        return not better & names and (suffix in {".hsaco", ".co"} or _is_for_amd(path))
+    if suffix == ".hipfb":
+        # -save-temps has the parts of the bundle beside it, each under its own name.
+        stem = path.name.split(".")[0]
+        return not any(name.startswith(f"{stem}-hip-amdgcn") for name in names)
+    return suffix == ".aks2" or path.name.endswith(_PACKED)
+
+
+def _is_for_amd(path: Path) -> bool:
+    """Whether an object file or assembly is for AMD GPUs: compilers leave those for the host under the same suffix."""
+    try:
+        with path.open("rb") as file:
+            start = file.read(_PEEK)
+    except OSError:
+        return True
+    if start.startswith(_ELF):
+        return start[18:20] == _EM_AMDGPU
+    return any(word in start for word in _AMD_WORDS) or path.suffix not in {".s", ".asm"}
 
 
 def _read(path: Path) -> bytes:
@@ -102,7 +153,17 @@ def _read(path: Path) -> bytes:
     return data
 
 
-def _from_assembly(path: Path, text: str, arch: str | None) -> Iterator[LoadedKernel]:
+def from_assembly(path: Path, text: str, arch: str | None) -> Iterator[LoadedKernel]:
+    """Every kernel of an assembly text.
+
+    Args:
+        path: where it came from; Triton's metadata and TTGIR are looked for beside it.
+        text: the assembly.
+        arch: architecture to assume where the text does not say.
+
+    Raises:
+        KprofError: no kernel in it, or no architecture.
+    """
     assembly = amdgcn.parse(text, str(path), arch=arch)
     if not assembly.kernels:
         raise KprofError("no kernel in this file", path=str(path))
@@ -116,7 +177,33 @@ def _from_assembly(path: Path, text: str, arch: str | None) -> Iterator[LoadedKe
         yield _loaded(program, machine, metadata, ttgir, notes, made_by=assembly.source)
 
 
-def _from_object(path: Path, data: bytes, arch: str | None) -> Iterator[LoadedKernel]:
+def _from_archive(path: Path, images: "Iterator[Packed]", arch: str | None) -> Iterator[LoadedKernel]:
+    """The kernels of an archive; an image without code stands for a configuration that did not compile."""
+    missing: list[str] = []
+    found = False
+    for image in images:
+        if not image.data:
+            missing.append(image.name)
+            continue
+        if not image.data.startswith((_ELF, *_BUNDLE)):
+            continue
+        for kernel in _from_object(path, image.data, arch, _launch_of(image)):
+            found = True
+            notes = [*kernel.notes, *([f"from the archive's {image.name}"] if image.name else [])]
+            yield replace(kernel, notes=notes)
+    if not found:
+        also = f"; {len(missing)} of its configurations did not compile" if missing else ""
+        raise KprofError(f"no code object in this compressed file{also}", path=str(path))
+
+
+def _launch_of(image: "Packed") -> tuple[int, int] | None:
+    """LDS and work-items of a workgroup, when an archive says them."""
+    return None if image.lds_bytes is None or not image.threads else (image.lds_bytes, image.threads)
+
+
+def _from_object(
+    path: Path, data: bytes, arch: str | None, launch: tuple[int, int] | None = None
+) -> Iterator[LoadedKernel]:
     from kprof.inputs import code_object
 
     metadata = _sibling_metadata(path)
@@ -135,7 +222,8 @@ def _from_object(path: Path, data: bytes, arch: str | None) -> Iterator[LoadedKe
                 else replace(program, registers=registers, metadata=kernel.metadata)
             )
             machine = _architecture(kernel.arch or arch, path)
-            yield _loaded(program, machine, metadata, None, [*file.notes, *code.notes, *notes], made_by=file.container)
+            said = [*file.notes, *code.notes, *notes]
+            yield _loaded(program, machine, metadata, None, said, made_by=file.container, launch=launch)
 
 
 def _disassembled(code: "CodeObject", path: Path) -> tuple[dict[str, amdgcn.Kernel], list[str]]:
@@ -157,15 +245,20 @@ def _loaded(
     notes: list[str],
     *,
     made_by: str,
+    launch: tuple[int, int] | None = None,
 ) -> LoadedKernel:
     registers = program.registers
     size = registers.wavefront_size or machine.wavefront_size
     shared, warps = None, None
-    if not metadata:
+    if launch is not None:
+        shared, warps = launch[0], max(1, launch[1] // size)
+    elif not metadata:
         shared = _static_lds(program)
         lanes = registers.max_workgroup_size
         warps = max(1, lanes // size) if lanes else None
-        if lanes:
+        if ttgir is not None and shared is None:
+            notes.append("Triton's dump does not say the LDS; the .json files of its cache directory do")
+        if lanes and ttgir is None:
             notes.append(f"the launch is not known: a workgroup is taken as the largest allowed, {lanes:,} work-items")
     version = metadata.get("triton_version")
     return LoadedKernel(

@@ -8,7 +8,8 @@ from typing import Any
 from kprof.errors import KprofError
 from kprof.hardware.machine import Architecture, Product, find_product
 from kprof.hardware.machine import load as load_architecture
-from kprof.harness.artefacts import load_directory, load_file
+from kprof.harness.artefacts import from_assembly, load_directory, load_file
+from kprof.harness.hip_source import compile_hip, is_hip
 from kprof.harness.loaded import LoadedKernel
 
 DEFAULT_ARCH = "MI300X"
@@ -49,8 +50,8 @@ def load(target: str, options: Options) -> Iterator[LoadedKernel]:
     """Every kernel that a target stands for, one for each architecture.
 
     A target is a bundled kernel's name, ``file.py::function``, a ``.py`` file with a ``KERNEL``, an assembly file, a
-    code object, or a directory that Triton or ``kprof capture`` wrote. Only the ``.py`` forms run code of the target;
-    others are read.
+    code object, HIP source, or a directory that Triton, a compiler or ``kprof capture`` wrote. Only the ``.py`` forms
+    run code of the target; others are read, or compiled and not run.
 
     Raises:
         KprofError: the target does not exist, cannot be read, or does not compile.
@@ -61,6 +62,8 @@ def load(target: str, options: Options) -> Iterator[LoadedKernel]:
         yield from _from_source(target, machines, options)
     elif path.is_dir():
         yield from _only(machines, _from_directory(path, _single(machines), options))
+    elif path.is_file() and is_hip(path):
+        yield from _from_hip(path, machines)
     elif path.is_file():
         yield from _only(machines, load_file(path, _single(machines)))
     elif path.suffix or "/" in target:
@@ -77,6 +80,14 @@ def _from_directory(path: Path, arch: str | None, options: Options) -> Iterator[
 
         return load_capture(path, all_configs=options.all_configs)
     return load_directory(path, arch)
+
+
+def _from_hip(path: Path, machines: Sequence[tuple[Architecture, Product | None]]) -> Iterator[LoadedKernel]:
+    wanted = machines or [resolve(DEFAULT_ARCH)]
+    texts = {machine.name: compile_hip(path, machine.name) for machine in {m.name: m for m, _ in wanted}.values()}
+    for machine, product in wanted:
+        for kernel in from_assembly(path, texts[machine.name], machine.name):
+            yield replace(kernel, product=product)
 
 
 def resolve(name: str) -> tuple[Architecture, Product | None]:

@@ -84,7 +84,12 @@ def _inflate(data: bytes, limit: int, path: str | None) -> bytes:
     return out
 
 
-def _unzstd(data: bytes, limit: int, path: str | None) -> bytes:
+def unzstd(data: bytes, limit: int, path: str | None) -> bytes:
+    """A zstd frame, of ``limit`` bytes at most.
+
+    Raises:
+        KprofError: damaged, larger, or neither Python nor the package zstandard can read it.
+    """
     hint = "Unpack it with clang-offload-bundler --unbundle, or install the package zstandard."
     try:
         from compression import zstd as standard  # type: ignore[import-not-found, unused-ignore]  # Python 3.14
@@ -134,7 +139,7 @@ def expand(data: bytes, path: str | None = None) -> bytes:
         raise KprofError(f"the compressed bundle claims {size:,} bytes", path=path, hint="1 GiB is read at most.")
     if method not in {0, 1}:
         raise KprofError(f"compression method {method} is not known", path=path, place="byte 6")
-    out = (_inflate if method == 0 else _unzstd)(data[start:], size, path)
+    out = (_inflate if method == 0 else unzstd)(data[start:], size, path)
     if len(out) < size:
         raise KprofError(f"the compressed bundle is cut off: {len(out):,} of {size:,} bytes", path=path)
     return out

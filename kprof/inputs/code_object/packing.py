@@ -1,0 +1,140 @@
+"""Compressed files and archives of code objects: xz, zstd, gzip, zip, and AOTriton's AKS2.
+
+Format of AKS2, from ROCm/aotriton ``python/aks2.py``: the magic, then 32-bit little-endian total size after
+decompression, number of kernels and size of the directory; then one xz stream of directory and images. In the directory
+each image has LDS in bytes, work-items of a workgroup, offset, size and length of its name, and the name with a zero
+byte.
+"""
+
+import lzma
+import struct
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kprof.errors import KprofError
+from kprof.inputs.code_object.bundle import MAX_EXPANDED, unzstd
+
+AKS2_MAGIC = b"AKS2"
+_XZ, _ZSTD, _GZIP, _ZIP = b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd", b"\x1f\x8b", b"PK\x03\x04"
+_MAX_ENTRIES = 65_536
+_MAX_NAME = 4096
+
+
+@dataclass(frozen=True)
+class Packed:
+    """One image of an archive.
+
+    Attributes:
+        name: as the archive has it.
+        data: the code object; empty for a configuration that did not compile.
+        lds_bytes: LDS of a workgroup, when the archive says it.
+        threads: work-items of a workgroup, likewise.
+    """
+
+    name: str
+    data: bytes
+    lds_bytes: int | None = None
+    threads: int | None = None
+
+
+def is_packed(data: bytes) -> bool:
+    """Whether it is one of these."""
+    return data.startswith((_XZ, _ZSTD, _GZIP, _ZIP, AKS2_MAGIC))
+
+
+def unpack(data: bytes, path: str | None = None, *, depth: int = 0) -> Iterator[Packed]:
+    """Everything inside, archives in archives too. Nothing is written anywhere.
+
+    Args:
+        data: the whole file.
+        path: where it came from, for messages.
+        depth: archives around this one.
+
+    Raises:
+        KprofError: damaged, cut off, larger than 1 GiB when unpacked, too deep, or zstd without a reader for it.
+    """
+    if depth > 3:
+        raise KprofError("archives inside archives inside archives are not read", path=path)
+    if data.startswith(AKS2_MAGIC):
+        yield from _aks2(data, path)
+    elif data.startswith(_ZIP):
+        for name, inner in _zip(data, path):
+            yield from unpack(inner, path, depth=depth + 1) if is_packed(inner) else iter((Packed(name, inner),))
+    elif is_packed(data):
+        inner = _decompressed(data, path)
+        yield from unpack(inner, path, depth=depth + 1) if is_packed(inner) else iter((Packed("", inner),))
+    else:
+        yield Packed("", data)
+
+
+def _decompressed(data: bytes, path: str | None) -> bytes:
+    if data.startswith(_ZSTD):
+        return unzstd(data, MAX_EXPANDED, path)
+    try:
+        if data.startswith(_XZ):
+            return _xz(data, MAX_EXPANDED, path)
+        engine = zlib.decompressobj(wbits=31)
+        out = engine.decompress(data, MAX_EXPANDED)
+    except (zlib.error, lzma.LZMAError) as error:
+        raise KprofError(f"the compressed file is damaged: {error}", path=path) from None
+    if not engine.eof:
+        reason = "expands to more than 1 GiB" if engine.unconsumed_tail else "is cut off"
+        raise KprofError(f"the compressed file {reason}", path=path)
+    return out
+
+
+def _xz(data: bytes, limit: int, path: str | None) -> bytes:
+    engine = lzma.LZMADecompressor(format=lzma.FORMAT_XZ, memlimit=MAX_EXPANDED)
+    out = engine.decompress(data, limit + 1)
+    if len(out) > limit:
+        raise KprofError(f"the compressed file expands to more than its {limit:,} bytes", path=path)
+    if not engine.eof:
+        raise KprofError("the compressed file is cut off", path=path)
+    return out
+
+
+def _zip(data: bytes, path: str | None) -> Iterator[tuple[str, bytes]]:
+    import io
+    import zipfile
+
+    left = MAX_EXPANDED
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            members = [member for member in archive.infolist() if not member.is_dir()]
+            if len(members) > _MAX_ENTRIES:
+                raise KprofError(f"{len(members):,} files are too many for an archive of kernels", path=path)
+            for member in members:
+                with archive.open(member) as file:
+                    inner = file.read(left + 1)
+                left -= len(inner)
+                if left < 0:
+                    raise KprofError("the archive expands to more than 1 GiB", path=path)
+                yield member.filename, inner
+    except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError, RuntimeError) as error:
+        raise KprofError(f"the archive is damaged or in a form that cannot be read: {error}", path=path) from None
+
+
+def _aks2(data: bytes, path: str | None) -> Iterator[Packed]:
+    if len(data) < 16:
+        raise KprofError("the AKS2 archive is cut off in its header", path=path, place=f"byte {len(data)}")
+    total, count, directory = struct.unpack_from("<III", data, 4)
+    if total > MAX_EXPANDED or count > _MAX_ENTRIES or directory > total:
+        raise KprofError(f"the AKS2 archive claims {count:,} kernels in {total:,} bytes", path=path, place="byte 4")
+    try:
+        content = _xz(data[16:], total, path) if total else b""
+    except lzma.LZMAError as error:
+        raise KprofError(f"the AKS2 archive is damaged: {error}", path=path) from None
+    if len(content) < total:
+        raise KprofError(f"the AKS2 archive is cut off: {len(content):,} of {total:,} bytes", path=path)
+    at = 0
+    for _ in range(count):
+        if at + 20 > directory:
+            raise KprofError("the AKS2 archive's directory ends too early", path=path)
+        lds, threads, offset, size, length = struct.unpack_from("<IIIII", content, at)
+        name = content[at + 20 : at + 20 + min(length, _MAX_NAME)].rstrip(b"\0").decode("utf-8", "replace")
+        at += 20 + length
+        start = directory + offset
+        if at > directory or start + size > total:
+            raise KprofError(f"the AKS2 archive's entry {name[:80]!r} reaches beyond its end", path=path)
+        yield Packed(name, content[start : start + size], lds, threads)
