@@ -18,7 +18,7 @@ PRODUCT = "MI300X"
 SEED = 7
 PROBLEMS = 12
 """Problems taken of each kernel and type."""
-TILES = 60
+TILES = 150
 """Compiles sampled of the mixture of experts' space, each with every GROUP_M."""
 _NAMES = {f"BLOCK_SIZE_{side}": f"BLOCK_{side}" for side in "MNK"} | {"GROUP_SIZE_M": "GROUP_M"}
 
