@@ -61,10 +61,12 @@ def split_barriers(program: Kernel) -> dict[int, int]:
     for block in program.blocks:
         members = program.instructions[block.start : block.end]
         barriers = [i for i in members if i.opcode.cls is InstructionClass.BARRIER]
-        if len(barriers) != 1 or len(members) > 3 or len(block.predecessors) != 1 or len(block.successors) != 1:
+        if len(barriers) != 1 or len(members) > 3 or len(block.successors) != 1:
             continue
-        before = program.blocks[block.predecessors[0]]
-        last = program.instructions[before.end - 1].opcode
-        if last.kind is Kind.CONDITIONAL and block.successors[0] in before.successors:
-            found[barriers[0].index] = 1 - len(found) % 2
+        for number in block.predecessors:
+            before = program.blocks[number]
+            last = program.instructions[before.end - 1].opcode
+            if last.kind is Kind.CONDITIONAL and block.successors[0] in before.successors:
+                found[barriers[0].index] = 1 - len(found) % 2
+                break
     return found
