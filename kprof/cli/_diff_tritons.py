@@ -61,8 +61,12 @@ class Tritons:
         """
         from kprof.harness.child import Child
         from kprof.harness.pool import default_jobs
-        from kprof.harness.triton_envs import provide
+        from kprof.harness.triton_envs import CURRENT, provide
+        from kprof.harness.triton_versions import installed
 
+        if CURRENT[0] in self.versions:
+            # Told before others are got from the network.
+            installed()
         with ThreadPoolExecutor(max_workers=len(self.versions)) as threads:
             made = list(threads.map(lambda version: provide(version, tell=self.tell), self.versions))
             self._children = [self._stack.enter_context(Child(each, _MODULE)) for each in made]

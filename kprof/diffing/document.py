@@ -88,7 +88,8 @@ class Trial(msgspec.Struct, frozen=True, omit_defaults=True):
         figures: metric to ``[old side, new side, new side with the change]``.
         restored: metrics that the change brings back to what they were on the old side, or nearer than half.
         cured: nothing that got worse is left.
-        price: what is worse with the change than on the old side, in words.
+        price: what is worse with the change than on the old side, in words, the gravest first.
+        price_severity: of the gravest; a note when there is no price.
     """
 
     change: dict[str, Any]
@@ -97,6 +98,7 @@ class Trial(msgspec.Struct, frozen=True, omit_defaults=True):
     restored: list[str] = []
     cured: bool = False
     price: list[str] = []
+    price_severity: Severity = Severity.NOTE
 
 
 class Explanation(msgspec.Struct, frozen=True, omit_defaults=True):

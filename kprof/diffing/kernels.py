@@ -48,11 +48,11 @@ def order(change: Change) -> tuple[int, int, int, bool, str, str]:
 def status_of(changes: list[Change], limits: Limits) -> Status:
     """What the changes make of a kernel.
 
-    Beside a figure that is an error, one way or the other, findings that are none do not count: a kernel that spills no
-    more is better, whatever a rule has to say of the code that came instead.
+    Beside a figure that counts, one way or the other, findings that are no errors do not: a kernel that spills no more
+    is better, whatever a rule has to say of the code that came instead.
     """
     counted = [change for change in changes if change.severity.rank >= limits.fail_on.rank]
-    if any(change.severity is Severity.ERROR and not _is_finding(change) for change in counted):
+    if not all(map(_is_finding, counted)):
         counted = [c for c in counted if c.severity is Severity.ERROR or not _is_finding(c)]
     effects = {change.effect for change in counted}
     unknown = any(change.effect == "unknown" and change.metric in KEY_METRICS for change in changes)

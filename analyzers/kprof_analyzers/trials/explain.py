@@ -14,6 +14,7 @@ from kprof.diffing import facts
 from kprof.diffing.document import Change, Explanation, Trial
 from kprof.diffing.kernels import compare
 from kprof.diffing.limits import Limits
+from kprof.findings import Severity
 from kprof.report import KernelReport
 from kprof_analyzers.trials.words import knobs_text, price_of, summary_of
 
@@ -93,6 +94,7 @@ class Case:
             restored=[name for name, values in figures.items() if _restored(*values)],
             cured=not remains and not any(found.metric in _WORSE_THAN_ANY for found in price),
             price=[price_of(found) for found in price],
+            price_severity=max((found.severity for found in price), key=lambda s: s.rank, default=Severity.NOTE),
         )
 
 
@@ -222,11 +224,16 @@ def _cures(case: Case, search: _Search) -> list[Trial]:
     for _, changes in sorted(groups.items()):
         cured = [trial for trial in search.run(changes) if trial.cured]
         # One cure a set of knobs: the next value of the same knob is no other idea.
-        for trial in sorted(cured, key=lambda trial: (len(trial.price), _effort(trial.change))):
+        for trial in sorted(cured, key=_dearness):
             unique.setdefault(tuple(sorted(trial.change)), trial)
         if len(unique) >= CURES_WANTED:
             break
-    return sorted(unique.values(), key=lambda trial: (len(trial.price), _effort(trial.change)))[:CURES_SHOWN]
+    return sorted(unique.values(), key=_dearness)[:CURES_SHOWN]
+
+
+def _dearness(trial: Trial) -> tuple[int, int, tuple[int, int]]:
+    """Sort key: what a cure costs, then how much it changes."""
+    return (trial.price_severity.rank, len(trial.price), _effort(trial.change))
 
 
 def _effort(change: Mapping[str, Any]) -> tuple[int, int]:

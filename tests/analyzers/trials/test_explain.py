@@ -135,6 +135,7 @@ def test_cures_without_a_price_come_first_and_one_for_a_set_of_knobs() -> None:
     )
     assert [cure.change for cure in found.cures] == [{"num_stages": 1}, {"BLOCK_M": 128}, {"num_warps": 4}]
     assert found.cures[2].price == ["waves per SIMD 2 to 1"]
+    assert found.cures[2].price_severity is Severity.ERROR
     assert found.cures[0].before == {"num_stages": 2}
     # Enough was found: neither pairs nor knobs that deal out the work were tried.
     assert {"GROUP_M": 8} not in after.asked
