@@ -127,13 +127,16 @@ def explain(
     flips = _flips(case, new, defaults)
     switched = search.run(flips)
     all_tried = not search.left
-    causes = sorted((t for t in switched if _telling(case, t)), key=lambda trial: _weight(case, trial))
+    # What is off on both sides made nothing worse: turning it on may cure, but is no cause.
+    idle = [trial for trial in switched if all(v == "1" and name not in defaults for name, v in trial.change.items())]
+    telling = (trial for trial in switched if trial not in idle and _telling(case, trial))
+    causes = sorted(telling, key=lambda trial: _weight(case, trial))
     together = {name: value for flip in flips if set(flip) & set(defaults) for name, value in flip.items()}
     if len(together) > 1 and not any(trial.cured for trial in causes):
         brought = set(causes[0].restored) if causes else set()
         joint = (trial for trial in search.run([together]) if _telling(case, trial))
         causes += [trial for trial in joint if trial.cured or set(trial.restored) > brought]
-    cures = _cures(case, search)
+    cures = _cures(case, search, [trial for trial in idle if trial.cured])
     notes = list(_confirmed(case, before, causes, old))
     return Explanation(
         old=case.sides[0],
@@ -210,10 +213,15 @@ def _weight(case: Case, trial: Trial) -> tuple[bool, int, int]:
     return (not trial.cured, -len(set(trial.restored) & set(harmed)), len(trial.price))
 
 
-def _cures(case: Case, search: _Search) -> list[Trial]:
+def _cures(case: Case, search: _Search, switches: Sequence[Trial]) -> list[Trial]:
     """Changes of knobs that cure it: without a price first, then the fewest and least telling knobs.
 
     Pairs of knobs, and those that deal out the work, are only tried while single ones do not suffice.
+
+    Args:
+        case: the kernel.
+        search: compiles changes.
+        switches: switches that cure it when they are turned on.
     """
     rules = {finding.rule for finding in case.new.findings}
     groups: dict[tuple[bool, bool], list[dict[str, Any]]] = {}
@@ -228,7 +236,7 @@ def _cures(case: Case, search: _Search) -> list[Trial]:
             unique.setdefault(tuple(sorted(trial.change)), trial)
         if len(unique) >= CURES_WANTED:
             break
-    return sorted(unique.values(), key=_dearness)[:CURES_SHOWN]
+    return sorted([*unique.values(), *switches], key=_dearness)[:CURES_SHOWN]
 
 
 def _dearness(trial: Trial) -> tuple[int, int, tuple[int, int]]:
@@ -237,9 +245,11 @@ def _dearness(trial: Trial) -> tuple[int, int, tuple[int, int]]:
 
 
 def _effort(change: Mapping[str, Any]) -> tuple[int, int]:
-    """Sort key: fewer knobs, and options of the compiler before tile sizes, before how the work is dealt out."""
+    """Sort key: fewer knobs; the compiler's options, tile sizes, how the work is dealt out, environment switches."""
     if all(name in _OPTIONS for name in change):
         return (len(change), 0)
+    if any(value in {"0", "1"} for value in change.values()):
+        return (len(change), 3)
     return (len(change), 2 if any(name.upper().startswith(_ASIDE) for name in change) else 1)
 
 

@@ -105,6 +105,23 @@ def test_a_switch_that_undoes_most_of_it_is_told_as_such() -> None:
     assert "undoes most of it" in found.summary
 
 
+def test_a_switch_that_is_off_on_both_sides_is_a_cure_but_no_cause() -> None:
+    scalarize = "AMDGCN_SCALARIZE_PACKED_FOPS"
+    outcomes: dict[tuple[tuple[str, Any], ...], KernelReport | None] = {((scalarize, "1"),): entry(0, 133088)}
+    after = Fake({BUFFERS: True, scalarize: False}, outcomes, NEW)
+    before = Fake({BUFFERS: True, scalarize: False}, {}, OLD)
+    found = explain(Case(OLD, NEW, ("a", "b"), (0, 1), CONFIG, Limits()), before, after, seconds=60)
+    assert found.causes == []
+    assert [cure.change for cure in found.cures] == [{scalarize: "1"}]
+    assert "the change is in the compiler itself; AMDGCN_SCALARIZE_PACKED_FOPS=1 cures it" in found.summary
+
+
+def test_a_switch_that_is_on_on_both_sides_can_be_the_cause() -> None:
+    found, _, _ = run({((BUFFERS, "0"),): entry(0, 65536)})
+    assert found.causes[0].change == {BUFFERS: "0"}
+    assert found.summary.startswith("buffer operations: 0 to 160 VGPRs spilled")
+
+
 def test_without_a_cause_the_compiler_itself_is_named() -> None:
     found, before, _ = run({})
     assert found.causes == []
