@@ -197,5 +197,5 @@ def write_formats(
             place.parent.mkdir(parents=True, exist_ok=True)
             write_output(str(place), written.text)
             notes.append(f"wrote {place}")
-            notes.extend(f"  {note}" for note in written.notes)
+            notes.extend(f"  {note}" for note in written.notes if f"  {note}" not in notes)
     return notes

@@ -28,7 +28,7 @@ def show(report: "TuneReport", *, top: int, no_color: bool) -> None:
     if len(report.problems) > 1:
         console.print()
         _dispatch(console, report)
-    for problem in report.problems[: 1 if len(report.problems) > 1 and top <= 1 else None]:
+    for problem in report.problems if len(report.problems) == 1 or top > 1 else ():
         console.print()
         _problem(console, problem, top=top)
     console.print()
@@ -192,10 +192,15 @@ def _dispatch(console: "Console", report: "TuneReport") -> None:
             figures[1:3] = [microseconds(before), f"{_gain(problem):.2f}x"]
         rows.append([problem.name, *figures, *(str(best.config.get(name, "-")) for name in names)])
     lines = aligned(rows)
-    if max(map(len, lines)) >= console.width:
-        lines = aligned([row[:5] for row in rows])
-    for number, line in enumerate(lines):
-        console.print(line, style="dim" if not number else "", markup=False, soft_wrap=True)
+    if max(map(len, lines)) < console.width:
+        for number, line in enumerate(lines):
+            console.print(line, style="" if number else "dim", markup=False, soft_wrap=True)
+    else:
+        for problem, row in zip(report.problems, rows[1:], strict=True):
+            chosen = problem.ranking[0].config if problem.ranking else {}
+            console.print(row[0], markup=False, soft_wrap=True)
+            said = knobs({name: chosen[name] for name in names if name in chosen})
+            _fold(console, f"     {row[1]}, own {row[2]}, {row[3]}, {row[4]} tied: {said}", indent=5)
     if shared:
         _fold(console, f"all rows: {knobs(shared)}")
 

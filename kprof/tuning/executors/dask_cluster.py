@@ -76,7 +76,7 @@ class DaskExecutor:
         try:
             try:
                 client.wait_for_workers(1, timeout=WORKERS_SECONDS)
-            except TimeoutError:
+            except (TimeoutError, distributed.TimeoutError):
                 raise KprofError(f"the scheduler at {self._address} has no workers") from None
             yield from self._run(client, tasks, running)
         finally:

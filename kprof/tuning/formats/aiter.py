@@ -75,10 +75,9 @@ def _buckets(group: Sequence[Tuned], results: Results) -> tuple[dict[str, Any], 
         if bound is None:
             continue
         if f"M_LEQ_{bound}" in chosen:
-            other = chosen[f"M_LEQ_{bound}"].shape["M"]
-            notes.append(
-                f"M={other} and M={one.shape['M']} share the bucket M_LEQ_{bound}: the larger one's is written"
-            )
+            rows, other = one.shape["M"], chosen[f"M_LEQ_{bound}"].shape["M"]
+            which = f"M={other} and M={rows} share the bucket M_LEQ_{bound}: the larger one's is written"
+            notes.append(f"several problems have M={rows}: the last one's is written" if rows == other else which)
         chosen[f"M_LEQ_{bound}"] = one
     chosen["any"] = by_rows[-1]
     found = {key: translate(one.best, KEYS, results.keys, "AITER", results.kernel) for key, one in chosen.items()}
