@@ -65,6 +65,10 @@ def main() -> None:
     extra["cost"] = report.print_cost(model, facts, time.monotonic() - began)
     if options.details:
         Path(options.details).write_text(json.dumps(report.details(results), indent=1), encoding="utf-8")
+    if options.ablations_file and not options.ablations:
+        extra["ablations"] = json.loads(Path(options.ablations_file).read_text(encoding="utf-8"))
+    elif options.ablations_file:
+        Path(options.ablations_file).write_text(json.dumps(extra["ablations"], indent=1), encoding="utf-8")
     if options.write:
         report.write(ROOT / "docs" / "validation", [known[name] for name in names], results, extra)
 
@@ -96,6 +100,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=1, help="compiling processes")
     parser.add_argument("--timeout", type=float, default=120.0, help="seconds for one compile")
     parser.add_argument("--ablations", action="store_true", help="also with each effect switched off")
+    parser.add_argument("--ablations-file", help="where --ablations writes its table, and --write reads it without")
     parser.add_argument("--compile-only", action="store_true", help="fill the cache and stop")
     parser.add_argument("--details", help="file for every prediction, as JSON")
     parser.add_argument("--write", action="store_true", help="write docs/validation/model.md, .json and .svg")
