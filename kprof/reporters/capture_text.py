@@ -132,7 +132,7 @@ class CaptureTextReporter:
         tuned = sum(len(tuning.candidates) for tuning in capture.tunings)
         if tuned:
             lines.append(
-                f"autotuners: {len(capture.tunings):,} choices are not known; all {tuned:,} configurations were "
+                f"autotuners: {_count(len(capture.tunings), 'choice')} not known; all {tuned:,} configurations were "
                 "compiled, and the first that can be launched stands for the choice"
             )
         if capture.reads_count:

@@ -11,11 +11,22 @@ class Patches:
 
     def __init__(self) -> None:
         self._undo: list[tuple[Any, str, Any]] = []
+        self._items: list[tuple[dict[Any, Any], Any, Any]] = []
 
     def set(self, owner: Any, name: str, value: Any) -> None:
         """Set an attribute; one that was only inherited is removed again later."""
         self._undo.append((owner, name, vars(owner).get(name, _ABSENT)))
         setattr(owner, name, value)
+
+    def set_value(self, owner: Any, name: str, value: Any) -> None:
+        """Set what the owner answers for a name, however it keeps it."""
+        self._undo.append((owner, name, getattr(owner, name)))
+        setattr(owner, name, value)
+
+    def set_item(self, owner: dict[Any, Any], key: Any, value: Any) -> None:
+        """Replace an entry of a dictionary."""
+        self._items.append((owner, key, owner[key]))
+        owner[key] = value
 
     def update(self, owner: Any, values: Mapping[str, Any]) -> None:
         """Set several attributes."""
@@ -24,6 +35,9 @@ class Patches:
 
     def undo(self) -> None:
         """Put everything back, last first."""
+        while self._items:
+            mapping, key, entry = self._items.pop()
+            mapping[key] = entry
         while self._undo:
             owner, name, before = self._undo.pop()
             if before is _ABSENT:

@@ -224,8 +224,13 @@ class Recorder:
         tuner, outer = context.tuner, context.candidate
         if context.tuning is None:
             self.start()
-            name = str(getattr(getattr(tuner, "base_fn", None), "__name__", "kernel"))
-            fields: dict[str, Any] = {"name": name, "configs": len(getattr(tuner, "configs", ())), "site": self.site()}
+            function = getattr(tuner, "base_fn", None) or getattr(tuner, "fn", None)
+            name = str(getattr(function, "__name__", "kernel"))
+            fields: dict[str, Any] = {
+                "name": name,
+                "configs": len(getattr(tuner, "configs", None) or ()),
+                "site": self.site(),
+            }
             context.tuning = object(), fields
         key, about = context.tuning
         number = self.journal.number("tuning", key, about)
@@ -243,6 +248,17 @@ class Recorder:
                 fields["error"] = candidate.error[:1000]
             self.journal.write("candidate", fields)
 
+    @contextmanager
+    def trial(self) -> Iterator[None]:
+        """Something is being timed: what is launched meanwhile is compiled, and is no launch."""
+        context = self._context
+        outer = context.candidate
+        context.candidate = outer or Candidate()
+        try:
+            yield
+        finally:
+            context.candidate = outer
+
     def note(self, text: str) -> None:
         """Something that the reader of the capture should know."""
         self.start()
@@ -253,7 +269,8 @@ class Recorder:
         for function in self._functions.values():
             function.device_caches.clear()
         for tuner, _, _ in self._choices.values():
-            tuner.cache.clear()
+            if isinstance(getattr(tuner, "cache", None), dict):
+                tuner.cache.clear()
 
     def finish(self, how: str = "exit") -> None:
         """Wait for the compiles, or end them when interrupted, and close the journal."""

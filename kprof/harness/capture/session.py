@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from kprof.harness.capture import inductor
 from kprof.harness.capture.compiler import Compiler
 from kprof.harness.capture.imports import AfterImport
 from kprof.harness.capture.patches import Patches
@@ -47,7 +48,14 @@ class Session:
         self.patches = Patches()
         self.interrupted = False
         self._closing: list[Callable[[], None]] = []
-        self._watcher = AfterImport({"torch": self._torch, "triton": self._triton})
+        self._watcher = AfterImport(
+            {
+                "torch": self._torch,
+                "triton": self._triton,
+                inductor.MODULE: self._inductor,
+                inductor.DYNAMO: self._dynamo,
+            }
+        )
         self._stream: Callable[[int], int] = lambda _device: 0
         self._device: Callable[[], int] = lambda: 0
 
@@ -89,10 +97,19 @@ class Session:
             return
         from kprof.harness.capture.torch_device import Device
 
+        inductor.prepare(self.settings.cache)
         device = Device(self.settings.device, self.recorder, self.patches)
         device.install()
         self._closing.append(device.remove)
         self._stream, self._device = device.raw_stream, device.current_index
+
+    def _inductor(self) -> None:
+        if not self.recorder.executes:
+            inductor.install(self.recorder, self.patches)
+
+    def _dynamo(self) -> None:
+        if not self.recorder.executes:
+            inductor.tolerate(self.recorder, self.patches)
 
     def _triton(self) -> None:
         from kprof.harness.capture import triton_hooks

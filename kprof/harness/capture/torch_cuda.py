@@ -54,8 +54,23 @@ def install(device: "Device") -> None:
         ("_cuda_synchronize", _constant(None)),
     ):
         patches.set(torch._C, name, answer)  # noqa: SLF001
+    _allocation(device)
     _accelerator(device)
     _distributed(device)
+
+
+def _allocation(device: "Device") -> None:
+    """The code that Inductor writes allocates past every operator."""
+    import torch
+
+    guards = getattr(getattr(torch._C, "_dynamo", None), "guards", None)  # noqa: SLF001
+    if guards is None or not hasattr(guards, "_empty_strided_cuda"):
+        return
+
+    def empty_strided(size: Any, stride: Any, dtype: Any) -> Any:
+        return torch.empty_strided(size, stride, dtype=dtype, device="cuda")
+
+    device.patches.set(guards, "_empty_strided_cuda", empty_strided)
 
 
 def _constant(value: Any) -> Callable[..., Any]:
@@ -63,6 +78,13 @@ def _constant(value: Any) -> Callable[..., Any]:
         return value
 
     return answer
+
+
+def _own(function: Callable[..., Any]) -> Callable[..., Any]:
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return function(*args, **kwargs)
+
+    return call
 
 
 def _count() -> int:
@@ -136,8 +158,8 @@ def _device(device: "Device") -> dict[str, Any]:
         "device_of": CurrentOf,
         "set_device": set_device,
         "current_device": device.current_index,
-        "_exchange_device": device.set_index,
-        "_maybe_exchange_device": device.set_index,
+        "_exchange_device": _own(device.set_index),
+        "_maybe_exchange_device": _own(device.set_index),
         "device_count": _count,
         "get_device_name": _constant(gpu.name),
         "get_device_capability": _constant(gpu.capability),
@@ -201,12 +223,13 @@ def _accelerator(device: "Device") -> None:
         "is_available": _constant(True),
         "device_count": _count,
         "current_accelerator": lambda *_args, **_kwargs: torch.device("cuda"),
-        "current_device_index": device.current_index,
-        "current_device_idx": device.current_index,
-        "set_device_index": torch.cuda.set_device,
-        "set_device_idx": torch.cuda.set_device,
-        "current_stream": torch.cuda.current_stream,
-        "set_stream": torch.cuda.set_stream,
+        # Dynamo tells functions apart by identity: each name gets one of its own.
+        "current_device_index": _own(device.current_index),
+        "current_device_idx": _own(device.current_index),
+        "set_device_index": _own(torch.cuda.set_device),
+        "set_device_idx": _own(torch.cuda.set_device),
+        "current_stream": _own(torch.cuda.current_stream),
+        "set_stream": _own(torch.cuda.set_stream),
         "synchronize": _constant(None),
         "empty_cache": _constant(None),
         "device_index": torch.cuda.device,

@@ -9,6 +9,8 @@ from kprof.harness.capture.patches import Patches
 from kprof.harness.capture.recorder import Recorder
 from kprof.harness.capture.settings import Device as Gpu
 from kprof.harness.capture.torch_cuda import install as install_cuda
+from kprof.harness.capture.torch_guard import install as install_guard
+from kprof.harness.capture.torch_mode import install_fallback
 from kprof.harness.capture.torch_tensors import install as install_tensors
 from kprof.harness.capture.written import written_arguments
 
@@ -28,6 +30,8 @@ class Device:
         self.patches = patches
         self._local = threading.local()
         self._modes: list[Any] = []
+        self._remove_guard: Callable[[], None] = lambda: None
+        self._library: Any = None
 
     def current_index(self) -> int:
         """The current device of this thread."""
@@ -61,6 +65,8 @@ class Device:
 
     def install(self) -> None:
         """Change torch."""
+        self._remove_guard = install_guard()
+        self._library = install_fallback(self.current_index)
         install_tensors(self)
         install_cuda(self)
         self._threads()
@@ -73,6 +79,9 @@ class Device:
         for mode in self._modes:
             mode.__exit__(None, None, None)
         self._modes.clear()
+        self._remove_guard()
+        if self._library is not None:
+            self._library._destroy()  # noqa: SLF001
 
     def _enter(self) -> None:
         from kprof.harness.capture.torch_mode import make_mode

@@ -34,6 +34,11 @@ def make_mode(recorder: "Recorder", current: Callable[[], int]) -> Any:
     class RedirectMode(base):  # type: ignore[misc]
         """Sees every operator that reaches a backend."""
 
+        @classmethod
+        def is_infra_mode(cls) -> bool:
+            """Part of the machinery: torch.compile goes on with it."""
+            return True
+
         def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             del types
             kwargs = kwargs or {}
@@ -63,6 +68,26 @@ def make_mode(recorder: "Recorder", current: Callable[[], int]) -> Any:
             return out
 
     return RedirectMode()
+
+
+def install_fallback(current: Callable[[], int]) -> Any:
+    """Redirect what comes past every mode, as where torch has switched them off; gives torch's registration."""
+    import torch
+
+    cpu = torch.device("cpu")
+
+    def fallback(op: Any, *args: Any, **kwargs: Any) -> Any:
+        index = cuda_index(kwargs.get("device"), current())
+        if index is not None:
+            kwargs = {**kwargs, "device": cpu}
+        out = _run(op, args, kwargs)
+        if index is not None:
+            _mark_all(out, index, torch.Tensor, unknown=False)
+        return out
+
+    library = torch.library.Library("_", "IMPL")
+    library.fallback(fallback, dispatch_key="CUDA")
+    return library
 
 
 def _after_change(out: Any, args: Any, index: int | None, *, unknown: bool, in_place: bool) -> None:

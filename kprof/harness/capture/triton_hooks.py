@@ -1,5 +1,6 @@
 """What is changed in Triton: its compiler and driver where there is no GPU, its launches where there is one."""
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any
 
@@ -18,6 +19,7 @@ def replace(recorder: Recorder, patches: Patches, device: Callable[[], int], str
         stream: gives the current stream of a device.
     """
     import triton
+    import triton.backends
     import triton.compiler
 
     active = driver.make_driver(recorder.settings.device, device, stream, tuning.call_once)
@@ -25,6 +27,9 @@ def replace(recorder: Recorder, patches: Patches, device: Callable[[], int], str
     # Plain attributes until 3.4, behind properties since.
     for name in ("_default", "_active") if hasattr(config, "_default") else ("default", "active"):
         patches.set(config, name, active)
+    # Some libraries make a driver of their own from Triton's list of backends.
+    backends = triton.backends.backends
+    patches.set_item(backends, "amd", dataclasses.replace(backends["amd"], driver=driver.class_of(active)))
     original = triton.compiler.compile
 
     def compile(  # noqa: A001  # the name that it replaces
