@@ -1,7 +1,9 @@
 """Evaluates integer arithmetic of a TTGIR module for many workgroups at a time.
 
 A value is a number where all workgroups agree, a list with one number for each workgroup where they do not, and
-``None`` where it depends on data. A tensor stands for its first element: the address of a tile's corner.
+``None`` where it is not known. A tensor stands for its first element: the address of a tile's corner. What is loaded
+from memory is a number of its own for each address: enough to tell tiles apart, and marked so that nothing is counted
+with it.
 """
 
 import operator
@@ -10,7 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 from kprof.inputs.mlir import Module, Operation
-from kprof_analyzers.memory.dataflow import flow_of
+from kprof_analyzers.memory.addressing import address
+from kprof_analyzers.memory.dataflow import flow_of, is_load
 
 Value: TypeAlias = int | list[int]
 
@@ -18,6 +21,8 @@ _DEPTH = 400
 _POINTER = re.compile(r"%([\w$.-]+): !tt\.ptr")
 _INDUCTION = re.compile(r"^\s*(?:unsigned\s+)?(%[\w$.-]+)\s*=")
 _LOWER_HALF = 1 << 44
+# Keeps loaded values so far apart that what is added to them does not make two of them equal.
+_APART = 1_000_003
 
 
 def _quotient(a: int, b: int) -> int:
@@ -99,6 +104,7 @@ class Evaluator:
         """
         self.module, self.flow, self.programs, self.grid = module, flow_of(module), programs, grid
         self._known: dict[str, Value | None] = {}
+        self._from_data: set[str] = set()
         self._turns: dict[int, Value | None] = {}
         for name, number in arguments.items():
             if isinstance(number, int):
@@ -117,7 +123,26 @@ class Evaluator:
         self._known[name] = None
         found = self._read(name, depth + 1) if depth < _DEPTH else None
         self._known[name] = found
+        op = self.flow.producer(name)
+        sources = self.flow.inputs(op) if op is not None else (self.flow.initial(name) or "",)
+        if (op is not None and is_load(op)) or not self._from_data.isdisjoint(sources):
+            self._from_data.add(name)
         return found
+
+    def certain(self, name: str) -> Value | None:
+        """The same, or ``None`` where it depends on what was loaded from memory."""
+        found = self.value(name)
+        return None if name in self._from_data else found
+
+    def corner(self, load: Operation, depth: int = 0) -> Value | None:
+        """Address of the first element of a load or store, in elements."""
+        where = address(load)
+        offset = self.value(where, depth + 1) if where is not None else None
+        if offset is None or not load.name.startswith("amdg.buffer"):
+            return offset
+        names = self.flow.inputs(load)
+        base = self.value(names[1] if load.name == "amdg.buffer_store" and len(names) > 1 else names[0], depth + 1)
+        return offset if base is None else _map(operator.add, base, offset)
 
     def trips(self, loop: Operation) -> Value | None:
         """Turns of a loop each time that it is entered; loops around it are in the turn last entered.
@@ -195,7 +220,7 @@ class Evaluator:
 
     def _bounds(self, loop: Operation) -> tuple[Value, Value, Value] | None:
         """First value, end and step of a ``scf.for``."""
-        bounds = [self.value(name) for name in self.flow.inputs(loop)[:3]]
+        bounds = [self.certain(name) for name in self.flow.inputs(loop)[:3]]
         if loop.name != "scf.for" or len(bounds) < 3:
             return None
         first, last, step = bounds
@@ -207,6 +232,9 @@ class Evaluator:
             initial = self.flow.initial(name)
             return self.value(initial, depth) if initial is not None else None
         inputs = self.flow.inputs(op)
+        if is_load(op):
+            where = self.corner(op, depth)
+            return None if where is None else _map(operator.mul, where, _APART)
         if op.name in _BINARY:
             return self._two(_BINARY[op.name], inputs, depth)
         if op.name in _SAME:

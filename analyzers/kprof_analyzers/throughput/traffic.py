@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 
 from kprof.analysis import KernelFacts
 from kprof.inputs.mlir import Operation, Tensor
-from kprof_analyzers.memory.addressing import address, element_bytes, strides, tile
-from kprof_analyzers.memory.dataflow import flow_of, is_load
+from kprof_analyzers.memory.addressing import element_bytes, strides, tile
+from kprof_analyzers.memory.dataflow import is_load
 from kprof_analyzers.throughput.scalars import Evaluator, Value
 
 # Bytes after which L2 goes on to its next channel.
@@ -84,7 +84,7 @@ def accesses(facts: KernelFacts, evaluator: Evaluator, times: Mapping[int | None
             continue
         live = _live(evaluator, op)
         evaluator.inside(op.loop)
-        corner = _corner(evaluator, op)
+        corner = evaluator.corner(op)
         found.append(Access(op, shape.elements * size, corner, times.get(op.loop, 1.0), live, _run(op, shape, size)))
     return found
 
@@ -111,18 +111,6 @@ def _live(evaluator: Evaluator, op: Operation) -> tuple[bool, ...] | None:
             live = [t > 0 and (live is None or live[n]) for n, t in enumerate(turns)]
         around = loop.loop
     return None if live is None or all(live) or not any(live) else tuple(live)
-
-
-def _corner(evaluator: Evaluator, op: Operation) -> Value | None:
-    where = address(op)
-    offset = evaluator.value(where) if where is not None else None
-    if offset is None or not op.name.startswith("amdg.buffer"):
-        return offset
-    names = flow_of(op.module).inputs(op)
-    base = evaluator.value(names[1] if op.name == "amdg.buffer_store" and len(names) > 1 else names[0])
-    if not isinstance(base, int):
-        return offset
-    return base + offset if isinstance(offset, int) else [base + o for o in offset]
 
 
 def sharing(found: Sequence[Access], xcds: int, together: int) -> Sharing:
