@@ -94,12 +94,34 @@ def _launch_clocks(model: Model, run: Run) -> float:
     """
     where = model.where
     rounds = where.rounds + (1 if where.last else 0)
-    clocks = where.rounds * run.clocks
+    if rounds <= 1:
+        return run.longest if where.resident == 1 else (run.clocks + run.longest) / 2
+    steady = _steady_round(model, run)
+    clocks = run.clocks + max(0.0, where.rounds - 1) * steady
     if where.last:
-        clocks += simulate(model, where.last).clocks if where.rounds else run.clocks
-    if rounds <= 1 and where.resident == 1:
-        return clocks + run.longest - run.clocks
+        clocks += min(steady, simulate(model, where.last).clocks) if where.rounds else 0.0
     return clocks + (run.longest - run.clocks) / 2
+
+
+def _steady_round(model: Model, run: Run) -> float:
+    """Clocks of a round in the middle of a launch.
+
+    In the first round all workgroups of a CU begin at once and wait for the same things. Later on they are spread: one
+    begins or ends while another works, so that this part of a round takes what the busiest pipe needs for all of them,
+    or what one workgroup takes by itself. Long loops have found their rhythm anyway.
+    """
+    together = _groups(model, model.where.resident)
+    if together < 2:
+        return run.clocks
+    whole, alone = run.result.clocks, simulate(model, 1).result.clocks
+    each = max(0.0, whole - alone) / (together - 1)
+    return run.clocks - whole + min(whole, max(together * each, alone))
+
+
+def _groups(model: Model, workgroups: int) -> int:
+    """Workgroups of a CU that have wavefronts on the same SIMD: small ones are spread over the SIMDs."""
+    warps, simds = model.facts.resources.num_warps, model.machine.simds
+    return max(1, -(-workgroups * warps // simds)) if isinstance(warps, int) and warps < simds else workgroups
 
 
 def build(facts: KernelFacts, effects: Effects = _ALL) -> Model:
@@ -152,10 +174,7 @@ def simulate(model: Model, groups: int, engine: Callable[..., Simulator] = Simul
     """Simulate ``groups`` workgroups on a CU to their end, with the simulator that ``engine`` makes."""
     machine = model.machine
     waves = model.waves
-    warps = model.facts.resources.num_warps
-    if isinstance(warps, int) and warps < machine.simds:
-        # Small workgroups are spread over the SIMDs.
-        groups = max(1, -(-groups * warps // machine.simds))
+    groups = _groups(model, groups)
     turns = _turns(model, groups * waves)
     steps = lay_out(model.nodes, model.code, split_barriers(model.facts.program), turns, model.effects)
     setting = Setting(
