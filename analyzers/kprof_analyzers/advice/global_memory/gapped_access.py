@@ -50,18 +50,24 @@ class GappedGlobalAccess(Rule):
             raise NotCheckedError("there is no TTGIR")
         seen: set[str] = set()
         for load in global_loads(facts.ttgir):
-            found, held, size = strides(load), tile(load), element_bytes(load)
             place = str(location_of(load)[0])
-            if load.loop is None or not found or held is None or not size or place in seen:
-                continue
-            if held.elements * size < _SMALL_BYTES or None in found.values():
-                continue
-            if any(extent > 1 and axis not in found for axis, extent in enumerate(held.shape)):
-                continue
-            reported = self._judge(load, held, found, size)
-            if reported is not None:
-                seen.add(place)
-                yield reported
+            if place not in seen:
+                for reported in self.judge(load):
+                    seen.add(place)
+                    yield reported
+
+    def judge(self, load: Operation) -> Iterable[Finding]:
+        """The finding for one load, if there is one."""
+        found, held, size = strides(load), tile(load), element_bytes(load)
+        if load.loop is None or not found or held is None or not size:
+            return
+        if held.elements * size < _SMALL_BYTES or None in found.values():
+            return
+        if any(extent > 1 and axis not in found for axis, extent in enumerate(held.shape)):
+            return
+        reported = self._judge(load, held, found, size)
+        if reported is not None:
+            yield reported
 
     def _judge(self, load: Operation, held: Tensor, found: Steps, size: int) -> Finding | None:
         axis = next((a for a, step in found.items() if step is not None and step.value({}) == 1), None)

@@ -8,6 +8,7 @@ from kprof.analysis import KernelFacts
 from kprof.findings import Finding, Severity
 from kprof.inputs.amdgcn import Instruction, InstructionClass, Loop, MemorySpace
 from kprof.inputs.mlir import Operation
+from kprof_analyzers.advice.global_memory.gapped_access import GappedGlobalAccess
 from kprof_analyzers.advice.rule import Rule
 from kprof_analyzers.memory.dataflow import global_loads
 from kprof_analyzers.memory.narrowness import loads_needed, reason_for
@@ -28,7 +29,7 @@ class NarrowGlobalLoad(Rule):
     Looks at the vector loads in each innermost loop. When one source line makes at least four loads of 4 bytes or less
     a lane, it is reported with the widths found. Where the TTGIR tells the tiles, some are left alone: those that are
     no more than one wavefront fetches at once (scales, indices), those of which a lane holds no more than 4 bytes, and
-    those with no more loads than tiles of their size take.
+    those with no more loads than tiles of their size take. Tiles without a contiguous axis are left to KP103.
 
     ## Why it matters
     A wavefront moves 16 bytes a lane with one `global_load_dwordx4` or `buffer_load_dwordx4`; in pieces of 2 or 4
@@ -75,6 +76,8 @@ class NarrowGlobalLoad(Rule):
             needed = max((loads_needed(found) for found in tiles), default=1)
             if (tiles and len(loads) <= 2 * needed) or not needed:
                 continue
+            if any(_is_gapped(load) for found in tiles for load in found):
+                continue
             why = next(filter(None, (reason_for(load) for found in tiles for load in found)), None)
             enough = max(needed, -(-total // _WIDEST))
             yield self.finding(
@@ -101,6 +104,11 @@ def _tiles(facts: KernelFacts, place: Instruction | None) -> list[list[Operation
         if load.loop is not None and line is not None and (line.file, line.line) == (where.file, where.line):
             by_loop[load.loop].append(load)
     return list(by_loop.values())
+
+
+def _is_gapped(load: Operation) -> bool:
+    """Whether the rule about gapped access reports the load, with the same cause."""
+    return any(True for _ in GappedGlobalAccess().judge(load))
 
 
 def _is_plain_load(instruction: Instruction) -> bool:

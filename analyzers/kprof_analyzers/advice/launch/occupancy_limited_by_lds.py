@@ -35,7 +35,8 @@ class OccupancyLimitedByLds(Rule):
         if occupancy is None:
             raise NotCheckedError("the occupancy is not known")
         others = min((waves for name, waves in occupancy.limits.items() if name != "lds"), default=0)
-        if occupancy.limiter != "lds" or occupancy.waves_per_simd >= 2 or others < 2:
+        # None at all is another matter: such a kernel cannot be launched (KP401).
+        if occupancy.limiter != "lds" or not 0 < occupancy.waves_per_simd < 2 or others < 2:
             return
         yield self.finding(
             f"LDS of {facts.resources.lds_bytes:,} B allows {occupancy.waves_per_simd:g} waves per SIMD, "

@@ -20,10 +20,11 @@ class ConvertLayoutInLoop(Rule):
     """A tile changes its register layout through LDS in every iteration.
 
     ## What it does
-    Looks at `ttg.convert_layout` inside loops. A conversion that only renames registers of a lane is free, and one
-    that moves data inside a wavefront can be done with lane permutations; the others go through LDS and are reported.
+    Looks at `ttg.convert_layout` inside innermost loops. A conversion that only renames registers of a lane is free,
+    and one that moves data inside a wavefront can be done with lane permutations; the others go through LDS and are
+    reported.
     A tile that was just loaded from memory is left alone: it has to be shared out among the wavefronts once, and this
-    is how.
+    is how. So is an outer loop: what a persistent kernel does there it does once for each tile of the result.
 
     ## Why it matters
     The tile is written to LDS, all wavefronts of the workgroup meet at a barrier, and it is read back, in each
@@ -48,8 +49,11 @@ class ConvertLayoutInLoop(Rule):
         if facts.ttgir is None:
             raise NotCheckedError("there is no TTGIR")
         seen: set[tuple[object, str]] = set()
+        outer = {loop.loop for loop in facts.ttgir.named("scf.for", "scf.while")}
         for operation in facts.ttgir.named("ttg.convert_layout"):
-            if operation.loop is None or not goes_through_lds(operation) or _is_first_pass(operation):
+            if operation.loop is None or operation.loop in outer or not goes_through_lds(operation):
+                continue
+            if _is_first_pass(operation):
                 continue
             source, target = operation.operand_types[0], operation.result_types[0]
             assert isinstance(source, Tensor)
