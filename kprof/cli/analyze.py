@@ -49,8 +49,8 @@ def kernel(
         list[str],
         typer.Argument(
             metavar="TARGET...",
-            help="A bundled kernel, FILE.py::FUNCTION, an .amdgcn or .s file, a .hsaco or .co file, "
-            "a Triton cache directory, or what kprof capture wrote.",
+            help="A bundled kernel, FILE.py::FUNCTION, an .amdgcn or .s file, a .hsaco or .co file, HIP source, "
+            "a Triton cache or -save-temps directory, or what kprof capture wrote.",
         ),
     ],
     arch: ArchOption = "",

@@ -9,6 +9,7 @@ import struct
 import subprocess
 import sys
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -273,3 +274,86 @@ def test_without_clang_hip_source_is_one_message(hip, monkeypatch):
     monkeypatch.setenv("KPROF_CLANG", "no-such-clang")
     with pytest.raises(KprofError, match="needs a clang, and none was found"):
         _kernels(hip)
+
+
+HAND_WRITTEN = """
+.amdgcn_target "amdgcn-amd-amdhsa--gfx942"
+.text
+.p2align 8
+.globl mine
+.type mine,@function
+mine:
+  s_mov_b32 s4, 16
+label_loop:
+  buffer_load_dwordx4 v[0:3], v4, s[8:11], 0 offen
+  s_waitcnt vmcnt(0)
+  v_mfma_f32_16x16x16_f16 a[0:3], v[0:1], v[2:3], a[0:3]
+  s_sub_u32 s4, s4, 1
+  s_cmp_lg_u32 s4, 0
+  s_cbranch_scc1 label_loop
+  s_branch label_end
+  s_nop 0
+label_end:
+  s_endpgm
+.rodata
+.p2align 6
+.amdhsa_kernel mine
+  .amdhsa_next_free_vgpr 12
+  .amdhsa_next_free_sgpr 102
+  .amdhsa_accum_offset 8
+  .amdhsa_group_segment_fixed_size 4096
+.end_amdhsa_kernel
+.amdgpu_metadata
+---
+amdhsa.version: [1, 2]
+amdhsa.kernels:
+  - .name: mine
+    .symbol: mine.kd
+    .kernarg_segment_size: 0
+    .group_segment_fixed_size: 4096
+    .private_segment_fixed_size: 0
+    .kernarg_segment_align: 8
+    .wavefront_size: 64
+    .sgpr_count: 112
+    .vgpr_count: 12
+    .max_flat_workgroup_size: 256
+...
+.end_amdgpu_metadata
+"""
+
+
+@pytest.mark.llvm
+def test_hand_written_code_objects_keep_their_labels(tmp_path):
+    """Labels that stayed symbols split no kernel and lose no loop; 112 SGPRs are what the granule makes of 108."""
+    from kprof_analyzers.pipeline import analyze
+
+    mc = shutil.which("llvm-mc-19") or shutil.which("llvm-mc")
+    path = tmp_path / "mine.co"
+    subprocess.run(
+        [mc, "-triple=amdgcn-amd-amdhsa", "-mcpu=gfx942", "-filetype=obj", "-o", str(path)],
+        input=HAND_WRITTEN,
+        text=True,
+        check=True,
+    )
+    (kernel,) = _kernels(path)
+    assert [i.opcode.name for i in kernel.program.instructions][-3:] == ["s_branch", "s_nop", "s_endpgm"]
+    assert len(kernel.program.instructions) == 10
+    report = analyze(kernel)
+    (loop,) = report.loops
+    assert loop.instructions == {
+        "buffer_load_dwordx4": 1,
+        "s_waitcnt": 1,
+        "v_mfma_f32_16x16x16_f16": 1,
+        "s_sub_u32": 1,
+        "s_cmp_lg_u32": 1,
+        "s_cbranch_scc1": 1,
+    }
+    assert (report.resources.sgpr, report.resources.lds_bytes) == (112, 4096)
+    assert report.occupancy.limits["sgpr"] == _with_108(kernel).limits["sgpr"]
+
+
+def _with_108(kernel):
+    from kprof_analyzers.occupancy import from_kernel
+
+    registers = replace(kernel.program.registers, sgpr=108)
+    return from_kernel(registers, lds_bytes=4096, num_warps=4, arch=kernel.arch)

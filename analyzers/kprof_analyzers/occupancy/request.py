@@ -139,7 +139,7 @@ def from_registers(
         arch=arch,
         vgpr=used,
         agpr=accumulators,
-        sgpr=registers.sgpr or 0,
+        sgpr=_scalars(registers, arch),
         lds_bytes=lds_bytes,
         num_warps=num_warps,
         wavefront_size=size,
@@ -147,6 +147,13 @@ def from_registers(
         padded_vgpr=registers.next_free_vgpr,
         padded_sgpr=_padded_sgprs(registers, arch),
     )
+
+
+def _scalars(registers: Any, arch: Architecture) -> int:
+    """SGPRs of the metadata. Hand-written kernels give them rounded up to the granule, 112 where there can be 108."""
+    used: int = registers.sgpr or 0
+    most, granule = arch.occupancy.max_sgprs + _MOST_EXTRA_SGPRS, arch.occupancy.sgpr_granule
+    return most if granule and most < used <= -(-most // granule) * granule else used
 
 
 def _padded_sgprs(registers: Any, arch: Architecture) -> int | None:

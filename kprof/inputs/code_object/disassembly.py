@@ -4,6 +4,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
@@ -17,7 +18,7 @@ _VERSIONS = range(26, 14, -1)
 _TIMEOUT_SECONDS = 120
 _LABEL = re.compile(r"^([0-9a-f]+) <(.+)>:$")
 _ADDRESS = re.compile(r"// ([0-9A-F]+):")
-_FUNCTION = 2
+_NO_TYPE, _FUNCTION = 0, 2
 
 
 @cache
@@ -94,6 +95,43 @@ def _without_padding(text: str, code: CodeObject) -> str:
     return "\n".join(lines)
 
 
+def _without_labels(text: str, code: CodeObject) -> str:
+    """Blank out headings that are labels inside a function, and give branches to them from the function's start.
+
+    Hand-written kernels keep their labels as symbols without a type; the tool prints each like a function.
+    """
+    symbols = list(Elf(code.data).symbols())
+    functions = {kernel.name for kernel in code.kernels} | {s.name for s in symbols if s.kind == _FUNCTION}
+    labels = {s.name for s in symbols if s.kind == _NO_TYPE} - functions
+    if not labels:
+        return text
+    lines = text.split("\n")
+    inside: dict[str, tuple[str, int]] = {}
+    function: tuple[str, int] | None = None
+    for number, line in enumerate(lines):
+        heading = _LABEL.match(line)
+        if heading is None:
+            continue
+        name, address = heading[2], int(heading[1], 16)
+        if name in labels and function is not None:
+            inside[name] = (function[0], address - function[1])
+            lines[number] = ""
+        else:
+            function = (name, address)
+
+    return "\n".join(_from_start(line, inside) for line in lines)
+
+
+def _from_start(line: str, inside: Mapping[str, tuple[str, int]]) -> str:
+    """A branch to a label, with the target as for a branch to anywhere else: ``<function+0x40>`` behind it."""
+    code, comment, _ = line.partition("//")
+    words = code.split()
+    if not comment or len(words) != 2 or words[1] not in inside or not words[0].startswith(("s_branch", "s_cbranch")):
+        return line
+    function, distance = inside[words[1]]
+    return f"{line} <{function}+{distance:#x}>"
+
+
 def disassemble(code: CodeObject, *, tool: str | None = None, path: str | None = None) -> amdgcn.Assembly:
     """Instructions of a code object, with the resources of its descriptors and metadata.
 
@@ -102,7 +140,7 @@ def disassemble(code: CodeObject, *, tool: str | None = None, path: str | None =
     """
     from dataclasses import replace
 
-    text = _without_padding(disassemble_text(code, tool=tool, path=path), code)
+    text = _without_labels(_without_padding(disassemble_text(code, tool=tool, path=path), code), code)
     assembly = amdgcn.parse(text, path, arch=code.arch)
     known = {kernel.name: kernel for kernel in code.kernels}
     kernels = []
