@@ -73,22 +73,32 @@ class Directory:
 
 
 def analyse_directory(
-    path: Path, *, arch: str | None = None, jobs: int = 0, tell: Callable[[int, int], None] | None = None
+    path: Path,
+    *,
+    arch: str | None = None,
+    all_configs: bool = False,
+    jobs: int = 0,
+    tell: Callable[[int, int], None] | None = None,
 ) -> Directory:
     """Every kernel of a capture or of a directory that Triton wrote, and what of it could not be read.
 
     Args:
         path: the directory.
         arch: architecture to assume where a file does not say.
+        all_configs: of a capture, also what was not launched.
         jobs: processes, 0 for one a core.
         tell: is told how many of how many are done.
 
     Raises:
         KprofError: the directory holds no kernel.
     """
+    from kprof.harness.artefacts import load_directory
     from kprof.harness.capture.reader import is_capture
 
-    items = _captured(path) if is_capture(path) else _files(path, arch)
+    items = _captured(path, all_configs=all_configs) if is_capture(path) else _files(path, arch)
+    if not items:
+        # Says what the directory holds instead.
+        list(load_directory(path, arch))
     found: dict[Item, Analysed] = {}
     for item in items:
         known = _remembered(item)
@@ -114,9 +124,12 @@ def _subject(item: Item) -> tuple[str, str, bool]:
     return kernel.name, kernel.arch, kernel.result is not None
 
 
-def _captured(path: Path) -> list[Item]:
-    capture = _capture(str(path))
-    return [_with_key(Item("capture", str(path), kernel.id)) for kernel in capture.kernels]
+def _captured(path: Path, *, all_configs: bool) -> list[Item]:
+    """What was launched, as :func:`kprof.harness.capture.loading.load_capture` takes it."""
+    kernels = _capture(str(path)).kernels
+    launched = [kernel for kernel in kernels if kernel.launches]
+    chosen = kernels if all_configs or not launched else launched
+    return [_with_key(Item("capture", str(path), kernel.id)) for kernel in chosen]
 
 
 def _files(path: Path, arch: str | None) -> list[Item]:

@@ -45,6 +45,7 @@ def _directory(target: str, options: "Options", tell: "Callable[[str], None]") -
     found = analyse_directory(
         Path(target),
         arch=wanted[0] if len(wanted) == 1 else None,
+        all_configs=options.all_configs,
         jobs=options.jobs,
         tell=lambda done, of: tell(f"{target}: {done} of {of} analysed"),
     )

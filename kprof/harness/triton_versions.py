@@ -1,4 +1,4 @@
-"""Everything that differs between Triton 3.4 and 3.9, and the only place that imports Triton's internals.
+"""Everything that differs between Triton 3.4 and 3.9; only here and in ``switches`` are Triton's internals imported.
 
 ========  ==============================================================================================
 version   what is different here
