@@ -85,7 +85,8 @@ def install_fallback(current: Callable[[], int]) -> Any:
             _mark_all(out, index, torch.Tensor, unknown=False)
         return out
 
-    library = torch.library.Library("_", "IMPL")
+    registry: Any = torch.library
+    library = registry.Library("_", "IMPL")
     library.fallback(fallback, dispatch_key="CUDA")
     return library
 

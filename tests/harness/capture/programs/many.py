@@ -22,7 +22,7 @@ class Fake:
         return (1,)
 
 
-@triton.constexpr_function
+@(triton.constexpr_function if hasattr(triton, "constexpr_function") else tl.core.constexpr_function)
 def dies():
     import os
 
