@@ -14,7 +14,7 @@ def judge(compiled: Any, argument: Mapping[str, Any]) -> dict[str, Any]:
     note = os.environ.get("STUB_JUDGE_LOG")
     if note:
         with Path(note).open("a") as file:
-            file.write(json.dumps([request.label, os.getppid(), compiled.cached]) + "\\n")
+            file.write(json.dumps([request.label, os.getppid(), compiled.cached]) + "\n")
     time.sleep(float(os.environ.get("STUB_JUDGE_WAIT", "0")))
     if os.environ.get("STUB_JUDGE_DIES", "never") in request.label:
         os.abort()

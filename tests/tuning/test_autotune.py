@@ -118,6 +118,7 @@ def test_triton_takes_the_perf_model(tuner: Callable[[str], Any], by_stub: Any) 
     ours = tuner('{"early_config_prune": kprof.prune_configs(top=2, arch="gfx942", jobs=2)}')
     theirs = tuner('{"perf_model": kprof.perf_model(arch="gfx942", jobs=2), "top_k": 2}')
 
+    ours.configs, theirs.configs = ours.configs[:3], theirs.configs[:3]
     kept, chosen = prune(ours), prune(theirs)
 
     assert [c.kwargs for c in kept] == [c.kwargs for c in chosen]
@@ -175,7 +176,7 @@ def test_unknown_arguments_are_no_error(tuner: Callable[[str], Any]) -> None:
         assert kernel.prune_configs({"grid": (1,)}) == kernel.configs
 
 
-@pytest.mark.parametrize(("guard", "kept"), [('if __name__ == "__main__":\n', 1), ("if True:\n", 4)])
+@pytest.mark.parametrize(("guard", "kept"), [('if __name__ == "__main__":\n', 1), ("if True:\n", 2)])
 def test_a_script_that_would_run_again_is_left_alone(tmp_path: Path, guard: str, kept: int) -> None:
     """Workers import the kernel's file: a script without a guard is not imported, and keeps everything."""
     path = tmp_path / "script.py"
@@ -185,6 +186,7 @@ def test_a_script_that_would_run_again_is_left_alone(tmp_path: Path, guard: str,
         dtype = "torch.float16"
         def data_ptr(self): return 4096
         def numel(self): return 512 * 512
+    product.configs = product.configs[:2]
     product.nargs = dict(zip(product.arg_names, (FakeTensor(), FakeTensor(), FakeTensor(), 512, 512, 512)))
     print("ran", len(product.prune_configs({"grid": (64,)})))
 """
@@ -200,7 +202,7 @@ def test_a_script_that_would_run_again_is_left_alone(tmp_path: Path, guard: str,
     )
 
     assert done.stdout == f"ran {kept}\n"
-    assert ("runs its program when it is imported" in done.stderr) == (kept == 4)
+    assert ("runs its program when it is imported" in done.stderr) == (kept == 2)
 
 
 def test_importing_it_is_cheap() -> None:

@@ -66,3 +66,22 @@ def test_launches_add_up() -> None:
 def test_reasons(answer: Answer, words: str) -> None:
     """Like ones are counted under the same words."""
     assert failure_reason(answer) == words
+
+
+def test_what_a_worker_said() -> None:
+    """A signal 9 says nothing about the configuration; an answer of another form is a failed judgement."""
+    from kprof.harness.request import CompileRequest, Outcome
+    from kprof.tuning.work import RETRIED, Task, answer_of
+
+    task = Task("k", CompileRequest("a.py", "f", "gfx942", {}), {})
+    crash = Outcome(task.request, status="crashed", error="crashed: signal 6 (SIGABRT)", seconds=2.0)
+    killed = Outcome(task.request, status="crashed", error="crashed: signal 9 (SIGKILL) while making llir")
+
+    assert answer_of(task, crash) == Answer("k", "crashed", reason="crashed: signal 6 (SIGABRT)", seconds=2.0)
+    assert answer_of(task, killed).status in RETRIED
+    odd = answer_of(task, Outcome(task.request, answer={"time_us": "soon"}))
+    assert odd.status == "failed"
+    assert odd.reason is not None
+    assert odd.reason.startswith("could not be judged: ")
+    good = answer_of(task, Outcome(task.request, answer={"time_us": 2.0, "isa": "x", "bound": "matrix"}))
+    assert (good.status, good.time_us, good.key) == ("ok", 2.0, "k")

@@ -71,7 +71,7 @@ from kprof.tuning.work import Judge
 
 kernel = load_kernel("memory_copy")
 subject = KernelSubject(kernel, load("gfx942"), None, tuple(problems(kernel, "gfx942", [])))
-space = Space("a test", {"num_warps": (1, 2, 4, 8), "waves_per_eu": (0, 1, 2)})
+space = Space("a test", {"num_warps": (1, 2, 4, 8), "waves_per_eu": (0, 2)})
 judge = Judge("kprof_stub_judge:judge", "1")
 found = Search(subject, space, judge=judge, executor=LocalExecutor(judge, 1), journal=Journal(Path(sys.argv[1]))).run()
 print(json.dumps({"looked_at": found.looked_at, "resumed": found.resumed, "compiled": found.compiled,
@@ -99,8 +99,8 @@ def lines(path: Path) -> Iterator[Any]:
 def test_killed_and_interrupted_searches_go_on(stub_judge: Any, tmp_path: Path) -> None:
     """After kill -9, then Ctrl-C, then a run to the end: every configuration was judged, none twice."""
     journal, log = tmp_path / "search.jsonl", tmp_path / "log"
-    slow = {"STUB_JUDGE_LOG": str(log), "STUB_JUDGE_WAIT": "0.2"}
-    for stop, until in ((signal.SIGKILL, 3), (signal.SIGINT, 6)):
+    slow = {"STUB_JUDGE_LOG": str(log), "STUB_JUDGE_WAIT": "0.1"}
+    for stop, until in ((signal.SIGKILL, 2), (signal.SIGINT, 5)):
         process = run(journal, slow)
         deadline = time.monotonic() + 60
         while len(list(lines(journal))) < until and time.monotonic() < deadline:
@@ -124,8 +124,8 @@ def test_killed_and_interrupted_searches_go_on(stub_judge: Any, tmp_path: Path) 
     assert len(entries) == len(set(entries)), "nothing twice"
     assert set(known) <= set(entries)
     assert found["ended"] == "complete"
-    assert found["looked_at"] == 12
-    assert found["resumed"] + found["compiled"] >= 12
+    assert found["looked_at"] == 8
+    assert found["resumed"] + found["compiled"] >= 8
     assert found["compiled"] == len(entries) - len(known)
     labels = [label for label, _, _ in lines(log)]
     assert len(labels) <= len(set(labels)) + 2, "at most the one in work when it was stopped is judged again"
