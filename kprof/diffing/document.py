@@ -87,7 +87,7 @@ class Trial(msgspec.Struct, frozen=True, omit_defaults=True):
         before: its value before, by knob; ``None`` when it was not set.
         figures: metric to ``[old side, new side, new side with the change]``.
         restored: metrics that the change brings back to what they were on the old side, or nearer than half.
-        cured: nothing that got worse is left.
+        cured: nothing is left of the gravest that got worse.
         price: what is worse with the change than on the old side, in words, the gravest first.
         price_severity: of the gravest; a note when there is no price.
     """

@@ -69,9 +69,11 @@ class Case:
     config: Mapping[str, Any]
     limits: Limits
     harm: list[Change] = field(init=False)
+    grave: set[str] = field(init=False)
 
     def __post_init__(self) -> None:
         self.harm = self.worse(self.new)
+        self.grave = _gravest(self.harm)
 
     def worse(self, kernel: KernelReport) -> list[Change]:
         """What counts and is worse than on the old side."""
@@ -84,9 +86,8 @@ class Case:
         columns = [facts.figures(report) for report in (self.old, self.new, kernel)]
         figures = {name: (columns[0][name], columns[1][name], columns[2][name]) for name in columns[0]}
         left = self.worse(kernel)
-        harmed = {harm.metric for harm in self.harm}
-        price = [found for found in left if found.metric not in harmed]
-        remains = any(found.metric in harmed for found in left)
+        price = [found for found in left if found.metric not in self.grave]
+        remains = any(found.metric in self.grave for found in left)
         return Trial(
             change=dict(change),
             before={name: self.config.get(name) for name in change},
@@ -96,6 +97,15 @@ class Case:
             price=[price_of(found) for found in price],
             price_severity=max((found.severity for found in price), key=lambda s: s.rank, default=Severity.NOTE),
         )
+
+
+def _gravest(harm: Sequence[Change]) -> set[str]:
+    """What a cure has to undo: the errors, spills among them; else figures; else findings. The rest is its price."""
+    errors = {change.metric for change in harm if change.severity is Severity.ERROR}
+    if errors:
+        return errors | {change.metric for change in harm if change.metric == "vgpr_spills"}
+    figures = {change.metric for change in harm if not change.metric.startswith("finding:")}
+    return figures or {change.metric for change in harm}
 
 
 def _restored(old: facts.Number, new: facts.Number, tried: facts.Number) -> bool:

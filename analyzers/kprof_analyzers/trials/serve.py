@@ -12,6 +12,7 @@ trials     ``trial`` for each change: its entry, or the reason why there is none
 
 import json
 import os
+import re
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
     from kprof.report import KernelReport
 
 Answer = dict[str, Any]
+
+# BM, BN, B_K: what :mod:`kprof_analyzers.trials.changes` does not take for tiles.
+_SHORT_TILE = re.compile(r"B_?[MNKQ]")
 
 
 def main() -> None:
@@ -122,6 +126,11 @@ def _changes(question: Mapping[str, Any]) -> Iterator[Answer]:
         problem = kernel.problem(machine.name, options.case, options.shape)
     found = neighbours(kernel, problem, question["config"], machine, question["rules"], version=installed().numbers)
     changes = [change for change in found if not set(change) & set(SWITCHES)]
+    if kernel.legal is None:
+        # Without a specification a kernel's tiles are known by their names alone.
+        tiles = {name: value for name, value in question["config"].items() if _SHORT_TILE.fullmatch(name)}
+        sized = ((n, v) for n, v in tiles.items() if isinstance(v, int) and v >= 32 and v & (v - 1) == 0)
+        changes += [{name: value // 2} for name, value in sized]
     yield {"kind": "changes", "changes": sorted(changes, key=len)}
 
 
