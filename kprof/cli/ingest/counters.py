@@ -13,6 +13,11 @@ if TYPE_CHECKING:
 
 HELP = "rocprof v1 to v3, rocpd, Omniperf and rocprof-compute output."
 SCHEMA = "kprof.counters/1"
+_FEW = 24
+_BLOCKS = frozenset({
+    "CPC", "CPF", "GRBM", "GRBMH", "SPI", "SQ", "SQC", "SX", "TA", "TCA", "TCC", "TCP", "TCS", "TD", "GL2C", "GL2A", "GL1C",
+    "GCEA", "GCR", "GUS", "EA", "CHA", "CHC",
+})  # fmt: skip
 
 
 def command(
@@ -162,9 +167,22 @@ def _show_counters(data: "Data", console: Any) -> None:
         return
     names = sorted({str(name) for name in counters["counter"].unique()})
     print(f"\n{len(names)} counters, {len(counters):,} values of {counters['dispatch'].nunique():,} dispatches:")
-    text = ", ".join(names[:60]) + (f" ... and {len(names) - 60} more" if len(names) > 60 else "")
-    console.print(text, style="dim", markup=False)
+    console.print(_counter_names(names), style="dim", markup=False)
     print("kprof counters metrics derives bandwidths, hit rates and utilisation from them")
+
+
+def _counter_names(names: list[str]) -> str:
+    """All of a few names; of many, how many each hardware block has."""
+    if len(names) <= _FEW:
+        return ", ".join(names)
+    blocks: dict[str, int] = {}
+    for name in names:
+        # SQ_WAVES and TCC_HIT_sum are of a block; MfmaUtil and FETCH_SIZE are the profiler's own formulas.
+        block = name.split("_", 1)[0]
+        block = block if block in _BLOCKS else "derived"
+        blocks[block] = blocks.get(block, 0) + 1
+    ordered = sorted(blocks.items(), key=lambda item: (item[0] == "derived", -item[1], item[0]))
+    return ", ".join(f"{block} {count}" for block, count in ordered) + " (--json has their names)"
 
 
 def _show_issues(issues: "list[Issue]", console: Any) -> None:
