@@ -15,8 +15,8 @@ HELP = "rocprof v1 to v3, rocpd, Omniperf and rocprof-compute output."
 SCHEMA = "kprof.counters/1"
 _FEW = 24
 _BLOCKS = frozenset({
-    "CPC", "CPF", "GRBM", "GRBMH", "SPI", "SQ", "SQC", "SX", "TA", "TCA", "TCC", "TCP", "TCS", "TD", "GL2C", "GL2A", "GL1C",
-    "GCEA", "GCR", "GUS", "EA", "CHA", "CHC",
+    "CPC", "CPF", "GRBM", "GRBMH", "SPI", "SQ", "SQC", "SX", "TA", "TCA", "TCC", "TCP", "TCS", "TD", "GL2C", "GL2A",
+    "GL1C", "GCEA", "GCR", "GUS", "EA", "CHA", "CHC",
 })  # fmt: skip
 
 
