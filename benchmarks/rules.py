@@ -52,17 +52,20 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--arch", default="gfx942")
     arch = parser.parse_args().arch
-    times = []
+    walls, times = [], []
     for _ in range(ROUNDS):
         # Parsed anew each time: nothing is left from the round before.
         long = kernel(arch)
-        start = time.perf_counter()
+        start, began = time.perf_counter(), time.process_time()
         report = analyze(long)
-        times.append(time.perf_counter() - start)
+        walls.append(time.perf_counter() - start)
+        times.append(time.process_time() - began)
+    # Of the processor, so that what else runs on the machine does not count; the wall clock stands beside it.
     took = median(times)
     count = len(long.program.instructions)
     found = f"{count:,} instructions, {len(report.findings)} findings"
-    print(f"{found}: {1000 * took:.0f} ms, budget {1000 * BUDGET:.0f} ms")
+    wall = 1000 * min(walls)
+    print(f"{found}: {1000 * took:.0f} ms of CPU ({wall:.0f} ms on the clock at best), budget {1000 * BUDGET:.0f} ms")
     return int(took > BUDGET)
 
 

@@ -17,6 +17,7 @@ from kprof_analyzers.pipeline import facts_of
 
 HERE = Path(__file__).parent
 FILE = HERE / "ab_kernels" / "attention.py"
+STRIDED = HERE / "ab_kernels" / "strided.py"
 ATTENTION = Options(
     archs=("gfx942",),
     signature="*fp16:16,*fp16:16,*fp16:16,*fp16:16,i32,i32:16",
@@ -31,9 +32,17 @@ PACKED = Options(
 )
 
 
+READS = Options(
+    archs=("gfx942",),
+    signature="*fp16:16,*fp32:16,i32:16,i32:16,i32:16",
+    constexprs={"ROWS": 64, "COLUMNS": 64, "FORM": "rows"},
+    config={"num_warps": 4},
+)
+
+
 @cache
 def _facts(function: str, key: str) -> KernelFacts:
-    (kernel,) = load(f"{FILE}::{function}", _OPTIONS[key])
+    (kernel,) = load(f"{STRIDED if function == 'reads' else FILE}::{function}", _OPTIONS[key])
     return facts_of(kernel)[0]
 
 
@@ -57,6 +66,19 @@ def lines(rule, known):
 def line_of(mark):
     """The line of the kernel file that ends in a comment."""
     return next(n for n, text in enumerate(FILE.read_text().splitlines(), 1) if text.endswith(f"# {mark}"))
+
+
+@pytest.mark.triton
+@pytest.mark.parametrize("form", ["unknown", "complex", "channels", "band", "columns", "rows"])
+def test_tiles_with_gaps(form):
+    """KP103: no axis is contiguous, and the loads are narrow for that reason alone; along either axis is fine."""
+    known = facts("reads", READS, FORM=form)
+    fires = form not in {"columns", "rows"}
+    assert bool(lines("KP103", known)) == fires
+    assert not lines("KP101", known)
+    loads = (i.opcode for i in known.program.instructions if i.opcode.is_load and i.opcode.cls.value == "vmem")
+    widths = {opcode.bytes_per_lane for opcode in loads}
+    assert widths == ({2} if fires else {16})
 
 
 @pytest.mark.triton
