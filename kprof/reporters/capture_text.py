@@ -139,14 +139,20 @@ class CaptureTextReporter:
             places = list(dict.fromkeys(f"{what} at {_caller(site)}" for what, site in capture.reads))
             shown = places if self._verbose else places[:3]
             more = "" if len(shown) == len(places) else f", and {len(places) - len(shown)} more places"
+            count = _count(capture.reads_count, "value")
             lines.append(
-                f"values: kernels did not run, and the program looked at {capture.reads_count:,} values that they "
-                f"would have written, mostly zeros now: {', '.join(shown)}{more}"
+                f"values: kernels did not run, and the program looked at {count} that they would have written, "
+                f"mostly zeros now: {', '.join(shown)}{more}"
             )
-        return ["", *lines] if lines else []
+        return ["", *self._wrapped(lines)] if lines else []
 
     def _notes(self, capture: Capture) -> list[str]:
-        return ["", *(f"note: {note}" for note in capture.notes)] if capture.notes else []
+        return ["", *self._wrapped([f"note: {note}" for note in capture.notes])] if capture.notes else []
+
+    def _wrapped(self, lines: Sequence[str]) -> list[str]:
+        import textwrap
+
+        return [part for line in lines for part in textwrap.wrap(line, self._width, subsequent_indent="  ")]
 
     def _verdict(self, capture: Capture, ended: str | None) -> str:
         failed = [kernel for kernel in capture.kernels if not kernel.ok]

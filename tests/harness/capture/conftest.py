@@ -54,6 +54,8 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, "subproces
         env=kprof_environment(),
         check=False,
     )
+    if "No module named 'torch'" in ran.stderr:
+        pytest.skip("this Triton looks at arguments through torch, which is not installed")
     return output, ran
 
 

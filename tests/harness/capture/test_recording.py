@@ -100,6 +100,7 @@ def test_a_second_run_is_served_from_the_cache(recorded, tmp_path):
     assert not (tmp_path / "again" / ".work").exists()
 
 
+@pytest.mark.usefixtures("recorded")
 def test_ctrl_c_leaves_a_usable_capture(tmp_path):
     """The program ends at once, and what was compiled by then is there."""
     process = subprocess.Popen(

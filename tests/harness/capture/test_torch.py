@@ -52,4 +52,4 @@ def test_looking_at_a_value_that_was_not_computed_is_told(ran):
     assert capture.reads_count == 1
     ((what, site),) = capture.reads
     assert (what, site[0].function) == ("item", "training")
-    assert "looked at 1 values" in " ".join(ran[1].stdout.split())
+    assert "looked at 1 value" in " ".join(ran[1].stdout.split())
