@@ -9,6 +9,8 @@ import pytest
 
 pytestmark = pytest.mark.triton
 
+NARROW = "KP103"
+"""The rule that tells of loads which lanes make one element at a time, with gaps."""
 FILE = "kernels/scale.py"
 LOAD = "x_ptr + start + offsets"
 OUTPUTS = ("json", "sarif", "junit", "gitlab", "markdown")
@@ -39,7 +41,7 @@ def spill(repository):
 def failing_rules(kprof):
     """What fails now: older Tritons make code that breaks other rules too."""
     rules = set(re.findall(r"error (KP\d+)", kprof("check").out))
-    assert "KP101" in rules
+    assert NARROW in rules
     return rules
 
 
@@ -108,7 +110,7 @@ def test_narrow_loads_fail_on_their_line_in_every_format(guarded, kprof, monkeyp
     narrow(guarded)
     ran, found = every_format(kprof, monkeypatch, tmp_path)
     assert ran.code == 1
-    expected = (FILE, str(line_of(guarded)), "KP101")
+    expected = (FILE, str(line_of(guarded)), NARROW)
     for name, failures in found.items():
         assert expected in failures, name
         assert failures == found["json"], name
@@ -149,10 +151,10 @@ def test_ignore_with_a_reason_passes(guarded, kprof, tmp_path):
     assert ran.code == 0, ran.out
     kernel = json.loads((tmp_path / "out.json").read_text())["kernels"][0]
     silenced = {s["finding"]["rule"]: s["reason"] for s in kernel["suppressed"]}
-    assert silenced["KP101"] == "the caller's layout is given"
+    assert silenced[NARROW] == "the caller's layout is given"
     results = json.loads((tmp_path / "out.sarif").read_text())["runs"][0]["results"]
     kinds = {r["ruleId"]: r["suppressions"][0]["kind"] for r in results if "suppressions" in r}
-    assert kinds["KP101"] == "inSource"
+    assert kinds[NARROW] == "inSource"
 
 
 def test_what_the_baseline_has_is_suppressed_from_outside(guarded, kprof, tmp_path):
@@ -195,7 +197,7 @@ def test_new_baseline_accepts_and_its_difference_is_small(guarded, kprof):
     assert kprof("check", "--update-baseline").code == 0
     after = path.read_text()
     assert len(before) / 2 < sum(line in after.splitlines() for line in before)
-    assert "KP101" in after
+    assert NARROW in after
     assert kprof("check").code == 0
     assert "nothing changed" in kprof("check", "--update-baseline").out
     assert path.read_text() == after

@@ -100,7 +100,7 @@ def test_hook_runs_where_it_is_installed(repository, program):
     repository.edit("start + offsets", "start + offsets * stride")
     ran = bash(hook["entry"], repository.root, PATH=path)
     assert ran.returncode == 1
-    assert "KP101" in ran.stdout
+    assert "KP103" in ran.stdout
 
 
 def test_hook_for_configurations_takes_file_names(tmp_path, program):
