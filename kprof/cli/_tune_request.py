@@ -70,6 +70,9 @@ def prepare(wanted: Request) -> "tuple[Subject, Space]":
         subject = KernelSubject(kernel, machine, product, found)
         known = kernel.knobs()
     chosen = given if given is not None else space.of_kernel(kernel)
+    if given is None and known:
+        # What an autotuner lists need not stand in the kernel's description too.
+        known |= set(chosen.names())
     chosen = space.check(chosen.fixed(wanted.config), known, found[0].values)
     return subject, space.supported(chosen, wanted.config)
 
