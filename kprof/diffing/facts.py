@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from math import isfinite
 
 from msgspec import UNSET
 
@@ -27,7 +28,12 @@ def resource(kernel: KernelReport, name: str) -> Number:
 
 def waves(kernel: KernelReport) -> Number:
     """Wavefronts per SIMD; ``None`` when not known."""
-    return kernel.occupancy.waves_per_simd if isinstance(kernel.occupancy, Occupancy) else None
+    return finite(kernel.occupancy.waves_per_simd) if isinstance(kernel.occupancy, Occupancy) else None
+
+
+def finite(value: object) -> Number:
+    """A number that can be compared; a document from elsewhere may hold infinities."""
+    return value if isinstance(value, int | float) and isfinite(value) else None
 
 
 def over_limit(kernel: KernelReport) -> Number:
@@ -66,14 +72,14 @@ def drains(loop: LoopFacts) -> int:
 def work(loop: LoopFacts) -> int:
     """What one turn gets done: matrix operations, else bytes loaded; 0 when it is neither."""
     paths = ("global_load", "flat_load", "global_to_lds")
-    return loop.flops or sum(loop.bytes_per_wave.get(path, 0) for path in paths)
+    return max(0, loop.flops or sum(loop.bytes_per_wave.get(path, 0) for path in paths))
 
 
 def widths(instructions: Mapping[str, int]) -> dict[str, dict[int, int]]:
     """``global load``, ``global store``, ``LDS load``, ``LDS store`` to bytes a lane to number of instructions."""
     found: dict[str, Counter[int]] = {}
     for name, count in instructions.items():
-        if not name.startswith(_MEMORY):
+        if count <= 0 or not name.startswith(_MEMORY):
             continue
         _cls, kind, space, _lds, size, _parts = classify(name)
         if kind.value not in {"load", "store"} or not size or space is None:

@@ -160,8 +160,8 @@ def _code(old: KernelReport, new: KernelReport, limits: Limits) -> Iterator[Chan
 
 def _model(old: KernelReport, new: KernelReport, limits: Limits) -> Iterator[Change]:
     """Modelled times, where both sides have one. A note: models err by more than most changes."""
-    times = [getattr(kernel.model, "time_us", None) for kernel in (old, new)]
-    if all(isinstance(time, int | float) for time in times):
+    times = [facts.finite(getattr(kernel.model, "time_us", None)) for kernel in (old, new)]
+    if all(time is not None for time in times):
         text = "microseconds, modelled"
         yield from rate(Measured("model_us", text, times[0], times[1], Severity.NOTE, negligible=0.1), limits)
 

@@ -1,14 +1,22 @@
 """Documents that are read back, and files that are none."""
 
+import io
+import json
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.console import Console
 
+from kprof.diffing.build import Input, diff
+from kprof.diffing.limits import Limits
 from kprof.diffing.reading import looks_like_json, read_report
 from kprof.errors import KprofError
 from kprof.report import Report, Verdict
+from kprof.reporters import diff_json, diff_markdown
+from kprof.reporters.diff_text import DiffTextReporter
 from kprof.reporters.json_document import JsonReporter
 
 
@@ -59,3 +67,61 @@ def test_other_documents_are_told_apart(tmp_path: Path, text: str, said: str) ->
 def test_a_missing_file_is_told(tmp_path: Path) -> None:
     with pytest.raises(KprofError, match="cannot be read"):
         read_report(tmp_path / "none.json")
+
+
+_numbers = st.one_of(st.integers(-(2**62), 2**62), st.sampled_from([0, 1, -1]))
+_text = st.text(max_size=12)
+
+
+@st.composite
+def _hostile(draw: st.DrawFn) -> dict[str, object]:
+    """An entry that keeps to the schema and to nothing else."""
+    names = st.one_of(_text, st.sampled_from(["global_load_dword", "ds_read_b64", "ds_", "buffer_", "flat_store_x"]))
+    counts = st.dictionaries(names, _numbers, max_size=4)
+    loop = {
+        "header": draw(_text),
+        "depth": draw(_numbers),
+        "lines": draw(st.dictionaries(_text, st.tuples(_numbers, _numbers), max_size=2)),
+        "instructions": draw(counts),
+        "classes": draw(counts),
+        "waits": draw(st.dictionaries(st.sampled_from(["vmcnt(0)", "x"]), _numbers)),
+        "bytes_per_wave": draw(st.dictionaries(st.sampled_from(["global_load", "y"]), _numbers)),
+        "spill_accesses": draw(_numbers),
+        "innermost": draw(st.booleans()),
+        "matrix": draw(counts),
+        "flops": draw(_numbers),
+        "hot": draw(st.booleans()),
+    }
+    finding = {"rule": draw(_text), "name": draw(_text), "severity": "warning", "message": draw(_text)}
+    return {
+        "name": draw(st.sampled_from(["k", "[red]\x1b[31m", ""])),
+        "arch": "gfx942",
+        "source": {"file": draw(_text), "line": draw(_numbers)},
+        "resources": {name: draw(st.one_of(st.none(), _numbers)) for name in ("vgpr_spills", "lds_bytes", "sgpr")},
+        "occupancy": {
+            "waves_per_simd": draw(st.one_of(_numbers, st.floats(allow_nan=False, allow_infinity=False))),
+            "max_waves_per_simd": 8,
+            "workgroups_per_cu": 1,
+            "limiter": "vgpr",
+            "limits": {},
+        },
+        "loops": [loop] * draw(st.integers(0, 2)),
+        "instructions": draw(counts),
+        "findings": [finding] * draw(st.integers(0, 1)),
+        "notes": draw(st.lists(_text, max_size=2)),
+    }
+
+
+@given(st.lists(_hostile(), max_size=2), st.lists(_hostile(), max_size=2))
+def test_documents_that_make_no_sense_are_compared_all_the_same(left, right) -> None:
+    sides = []
+    for label, entries in (("a", left), ("b", right)):
+        text = json.dumps({"kprof": "1", "kernels": entries, "verdict": {"status": "ok", "summary": ""}})
+        sides.append(Input(label, msgspec.json.decode(text, type=Report).kernels))
+    found = diff(sides, Limits())
+    assert found.verdict.status in {"ok", "regression", "cannot_tell"}
+    stream = io.StringIO()
+    DiffTextReporter(Console(file=stream, width=80), 2).show(found)
+    assert "\x1b[31m" not in stream.getvalue()
+    assert diff_markdown.render(found)
+    assert msgspec.json.decode(diff_json.render(found))["schema"] == "kprof.diff/1"
