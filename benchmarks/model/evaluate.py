@@ -140,7 +140,8 @@ def distinct(scored: Sequence[Scored]) -> list[Scored]:
 
 def order_figures(problem: Problem, scored: Sequence[Scored], common: Mapping[str, Any] | None) -> dict[str, Any]:
     """How well timed configurations are ordered: all rows, each machine code once, and that without suspect times."""
-    figures: dict[str, Any] = {"roofline_us": roofline_us(problem)}
+    times = [one.candidate.time_us or 0.0 for one in scored]
+    figures: dict[str, Any] = {"roofline_us": roofline_us(problem), "spread": max(times) / min(times)}
     clean = distinct([one for one in scored if not one.candidate.suspect])
     for view, rows in (("raw", list(scored)), ("distinct", distinct(scored)), ("clean", clean)):
         measured = [one.candidate.time_us or 0.0 for one in rows]

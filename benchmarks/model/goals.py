@@ -40,17 +40,12 @@ def _tritonblas_top1(shown: Sequence[Judged]) -> dict[str, Any]:
 
 def _tritonblas_spearman(shown: Sequence[Judged]) -> dict[str, Any]:
     """On the problems that have an order: a table whose times all lie within 5 % has none beyond its noise."""
-    wide = [judged for judged in shown if _spread(judged) > SPREAD]
+    wide = [judged for judged in shown if judged.figures["spread"] > SPREAD]
     values = {view: [judged.figures[view]["spearman"] or 0.0 for judged in wide] for view in ("raw", "clean")}
     words = ", ".join(f"{view} {'/'.join(f'{value:.2f}' for value in each)}" for view, each in values.items())
     left = ", ".join(judged.problem.name for judged in shown if judged not in wide)
     words += f" ({left} left out: all within 5 %)" if left else ""
     return _goal("tritonBLAS: Spearman at least 0.78 on each problem (clean)", words, all_over(values["clean"], 0.78))
-
-
-def _spread(judged: Judged) -> float:
-    times = [one.candidate.time_us or 0.0 for one in judged.scored]
-    return max(times) / min(times)
 
 
 def _cliff(shown: Sequence[Judged]) -> dict[str, Any]:

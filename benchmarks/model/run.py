@@ -24,6 +24,8 @@ from benchmarks.model.evaluate import Judged, Model, judge, points_of  # noqa: E
 from benchmarks.model.problem import Family  # noqa: E402
 
 MODULES = ("tritonblas", "inductor", "tables", "rocm_gemm", "vllm")
+FEW = 4
+"""Families whose problems have fewer configurations have no order that an ablation could change."""
 DATA = ROOT.parent / "shared" / "groundtruth"
 
 
@@ -82,6 +84,8 @@ def ablations(facts: Facts, chosen: list[Family], rows: list[Row], *, quick: boo
         if family.question != "order":
             continue
         problems = family.problems(rows, quick)
+        if max(len(problem.candidates) for problem in problems) < FEW:
+            continue
         table = {"all effects": report.summary(judge(Model(facts), family, problems))}
         for one in fields(Effects):
             if getattr(Effects(), one.name) is not True:
