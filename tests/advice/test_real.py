@@ -128,6 +128,26 @@ def test_unpacking_between_two_passes_through_lds(arch):
     assert len(lds_writes(once)) <= 1
 
 
+FP32 = {"M": 4096, "N": 4096, "K": 4096, "dtype": "fp32", "out": "fp32"}
+RAGGED = {"M": 4000, "N": 4112, "K": 4016, "dtype": "bf16", "out": "bf16", "bias": True}
+ALONE = {
+    "a lane's share of 4 bytes": ("KP101", "mla_decode", "gfx950", {}),
+    "scales": ("KP101", "flash_decoding_int4", "gfx942", {"B": 4, "H": 32, "HK": 1, "N": 16384, "D": 128}),
+    "a bias of 256 bytes": ("KP103", "gemm_streamk", "gfx942", RAGGED),
+    "4 bytes a lane by nature": ("KP111", "gemm", "gfx942", FP32),
+    "stored as narrow as loaded": ("KP111", "gemm", "gfx942", {"K": 4001}),
+}
+
+
+@pytest.mark.triton
+@pytest.mark.parametrize("name", ALONE)
+def test_what_could_not_be_better_is_left_alone(name):
+    """Firings on kernels of the collection that were looked at and found false."""
+    rule, target, arch, shape = ALONE[name]
+    (kernel,) = load(target, Options(archs=(arch,), shape=shape))
+    assert not lines(rule, facts_of(kernel)[0])
+
+
 def lds_writes(known):
     """Lines of the loop that store to LDS."""
     members = (known.program.instructions[i] for loop in known.program.loops for i in loop.instructions)
