@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from kprof.kernel_spec import Kernel as Kernel
     from kprof.kernel_spec import Launch as Launch
     from kprof.kernel_spec import Tensor as Tensor
-    from kprof.tuning.autotune import perf_model as perf_model
-    from kprof.tuning.autotune import prune_configs as prune_configs
 
 _PUBLIC = {
     "capture": "kprof.harness.capture.scope",

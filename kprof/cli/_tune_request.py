@@ -1,11 +1,11 @@
 """From the options of ``kprof tune`` to what is searched, by whom, and what is written."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kprof.cli.common import write_output
+from kprof.cli.common import assignments, write_output
 from kprof.errors import KprofError
 
 if TYPE_CHECKING:
@@ -23,20 +23,37 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Request:
-    """The options that say what is searched, as given."""
+    """The options that say what is searched, as given on the command line."""
 
     kernel: str
-    shapes: Sequence[Mapping[str, Any]] = ()
-    cases: Sequence[str] = ()
+    shape: Sequence[str] = ()
+    case: Sequence[str] = ()
     shape_file: str | None = None
     arch: str = ""
-    config: Mapping[str, Any] = field(default_factory=dict)
+    config: Sequence[str] = ()
     space: str | None = None
     signature: str | None = None
     grid: str = ""
-    constexprs: Mapping[str, Any] = field(default_factory=dict)
+    constexpr: Sequence[str] = ()
     jobs: int = 0
     scheduler: str | None = None
+
+
+@dataclass(frozen=True)
+class Manner:
+    """The options that say how it is searched and what becomes of the result, as given."""
+
+    budget: float
+    top: int
+    output: str | None
+    formats: str
+    verify: bool
+    resume: bool
+    key: Sequence[str]
+    device_name: str
+    json: str | None
+    quiet: bool
+    no_color: bool
 
 
 def prepare(wanted: Request) -> "tuple[Subject, Space]":
@@ -55,17 +72,20 @@ def prepare(wanted: Request) -> "tuple[Subject, Space]":
         raise KprofError("kprof tune takes one architecture at a time")
     machine, product = resolve(wanted.arch or DEFAULT_ARCH)
     given = space_file.read(wanted.space) if wanted.space is not None else None
-    sizes = [*wanted.shapes, *(read_shapes(wanted.shape_file) if wanted.shape_file is not None else [])]
+    sizes: list[Mapping[str, Any]] = [assignments([item], "--shape") for item in wanted.shape]
+    if wanted.shape_file is not None:
+        sizes.extend(read_shapes(wanted.shape_file))
+    config, constexprs = assignments(wanted.config, "--config"), assignments(wanted.constexpr, "--constexpr")
     installed()
     kernel = _kernel(wanted)
-    found = tuple(problems(kernel, machine.name, sizes, wanted.cases))
+    found = tuple(problems(kernel, machine.name, sizes, wanted.case))
     subject: Subject
     if wanted.signature is not None:
         grid = _grid(wanted.grid)
-        subject = SignatureSubject(kernel, machine, product, found, wanted.signature, grid, wanted.constexprs)
+        subject = SignatureSubject(kernel, machine, product, found, wanted.signature, grid, constexprs)
         known = _arguments(kernel)
     else:
-        if wanted.constexprs or wanted.grid:
+        if constexprs or wanted.grid:
             raise KprofError(f"{'--grid' if wanted.grid else '--constexpr'} goes with --signature")
         subject = KernelSubject(kernel, machine, product, found)
         known = kernel.knobs()
@@ -73,8 +93,8 @@ def prepare(wanted: Request) -> "tuple[Subject, Space]":
     if given is None and known:
         # What an autotuner lists need not stand in the kernel's description too.
         known |= set(chosen.names())
-    chosen = space.check(chosen.fixed(wanted.config), known, found[0].values)
-    return subject, space.supported(chosen, wanted.config)
+    chosen = space.check(chosen.fixed(config), known, found[0].values)
+    return subject, space.supported(chosen, config)
 
 
 def _kernel(wanted: Request) -> "Kernel":
@@ -167,10 +187,8 @@ def write_formats(
     subject: "Subject",
     found: "Found",
     report: "TuneReport",
-    top: int,
+    manner: Manner,
     keys: Mapping[str, Any],
-    device_name: str,
-    output: str | None,
 ) -> list[str]:
     """Write the files of each format below the folder; what there is to say about them.
 
@@ -180,8 +198,8 @@ def write_formats(
     from kprof.tuning.formats.interface import Results, Tuned
 
     pairs = zip(subject.problems, found.ranked, strict=True)
-    tuned = [Tuned(problem.values, ranked[:top]) for problem, ranked in pairs if ranked]
-    if not formats or not tuned or output is None:
+    tuned = [Tuned(problem.values, ranked[: manner.top]) for problem, ranked in pairs if ranked]
+    if not formats or not tuned or manner.output is None:
         return []
     results = Results(
         kernel=subject.kernel.name,
@@ -190,13 +208,13 @@ def write_formats(
         triton=report.triton or "",
         tuned=tuned,
         keys=keys,
-        device_name=device_name,
+        device_name=manner.device_name,
         device=report.measured_on or "",
     )
     notes = []
     for form in formats:
         for written in form.write(results):
-            place = Path(output) / form.name / written.path
+            place = Path(manner.output) / form.name / written.path
             place.parent.mkdir(parents=True, exist_ok=True)
             write_output(str(place), written.text)
             notes.append(f"wrote {place}")

@@ -1,6 +1,6 @@
 """``kprof tune``: rank configurations without a GPU."""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,8 +17,10 @@ from kprof.cli.common import (
 )
 
 if TYPE_CHECKING:
+    from kprof.cli._tune_request import Manner, Request
     from kprof.tuning.document import TuneReport
     from kprof.tuning.search import Found
+    from kprof.tuning.space import Space
     from kprof.tuning.subject import Subject
 
 HELP = "Rank a kernel's configurations by predicted time, without a GPU."
@@ -112,107 +114,76 @@ def command(
     Example:  kprof tune gemm --shape M=4096,N=4096,K=4096 --arch MI300X
     """
     wanted = _tune_request.Request(
-        kernel=kernel,
-        shapes=tuple(assignments([item], "--shape") for item in shape),
-        cases=tuple(case),
-        shape_file=shapes,
-        arch=arch,
-        config=assignments(config, "--config"),
-        space=space,
-        signature=signature,
-        grid=grid,
-        constexprs=assignments(constexpr, "--constexpr"),
-        jobs=jobs,
-        scheduler=scheduler,
+        kernel, shape, case, shapes, arch, config, space, signature, grid, constexpr, jobs, scheduler
     )
-    formats = _tune_request.writers(listed(format_), output)
-    keys = assignments(key, "--key")
-    device = _tune_request.device(verify=verify)
+    manner = _tune_request.Manner(budget, top, output, format_, verify, resume, key, device_name, json, quiet, no_color)
+    raise typer.Exit(_run(wanted, manner))
+
+
+def _run(wanted: "Request", manner: "Manner") -> int:
+    """Everything, from the questions that can be answered at once to the verdict; the exit code."""
+    formats = _tune_request.writers(listed(manner.formats), manner.output)
+    keys = assignments(manner.key, "--key")
+    device = _tune_request.device(verify=manner.verify)
     subject, chosen = _tune_request.prepare(wanted)
     if device is not None:
-        from kprof.tuning import verify as verification
+        from kprof.tuning import verify
 
-        verification.check(subject, device)
-    found, search_facts = _search(wanted, subject, chosen, budget=budget, output=output, resume=resume, quiet=quiet)
+        verify.check(subject, device)
+    found, search_facts = _search(wanted, manner, subject, chosen)
     measured_on = None
     if device is not None:
-        told = None if quiet else log
-        measured_on = verification.measure(kernel, subject, found, top=top, device=device, report=told)
+        told = None if manner.quiet else log
+        measured_on = verify.measure(wanted.kernel, subject, found, top=manner.top, device=device, report=told)
+    from kprof.cli._tune_show import show, verdict
     from kprof.tuning.document import document
 
     report = document(subject, found, measured_on=measured_on, **search_facts)
-    _write_json(report, json, output)
-    if json != "-":
-        _show(report, top=top, quiet=quiet, no_color=no_color)
-    for note in _tune_request.write_formats(formats, subject, found, report, top, keys, device_name, output):
+    _write_json(report, manner)
+    if manner.json != "-" and not manner.quiet:
+        show(report, top=manner.top, no_color=manner.no_color)
+    for note in _tune_request.write_formats(formats, subject, found, report, manner, keys):
         log(note)
-    if json != "-":
-        print(_verdict(report))
-    raise typer.Exit(_exit_code(report))
+    if manner.json != "-":
+        print(verdict(report))
+    if report.search.ended == "interrupted":
+        return EXIT_INTERRUPTED
+    return 0 if report.verdict["status"] == "ok" else 2
 
 
-def _search(
-    wanted: "_tune_request.Request",
-    subject: "Subject",
-    space: Any,
-    *,
-    budget: float,
-    output: str | None,
-    resume: bool,
-    quiet: bool,
-) -> "tuple[Found, dict[str, str]]":
+def _search(wanted: "Request", manner: "Manner", subject: "Subject", space: "Space") -> "tuple[Found, dict[str, str]]":
     from kprof.cli._tune_progress import Reporter
     from kprof.tuning import journal
     from kprof.tuning.search import Search
 
     judge = _tune_request.judge()
     executor = _tune_request.executor(wanted, judge, subject)
-    place = journal.place(output, subject.kernel.name, subject.arch.name, tuple(sorted(subject.dependencies())))
-    kept = journal.Journal(place, fresh=not resume)
+    files = tuple(sorted(subject.dependencies()))
+    place = journal.place(manner.output, subject.kernel.name, subject.arch.name, files)
+    kept = journal.Journal(place, fresh=not manner.resume)
     try:
-        with Reporter(quiet=quiet) as reporter:
-            search = Search(
+        with Reporter(quiet=manner.quiet) as reporter:
+            found = Search(
                 subject,
                 space,
                 judge=judge,
                 executor=executor,
                 journal=kept,
-                budget=budget or None,
+                budget=manner.budget or None,
                 report=reporter.show,
-            )
-            found = search.run()
+            ).run()
     finally:
         kept.close()
     return found, {"workers": executor.description, "journal": str(place)}
 
 
-def _write_json(report: "TuneReport", json: str | None, output: str | None) -> None:
+def _write_json(report: "TuneReport", manner: "Manner") -> None:
     from pathlib import Path
 
     import msgspec
 
     text = msgspec.json.format(msgspec.json.encode(report), indent=2)
-    if output is not None:
-        write_output(str(Path(output) / "result.json"), text)
-    if json is not None:
-        write_output(json, text)
-
-
-def _show(report: "TuneReport", *, top: int, quiet: bool, no_color: bool) -> None:
-    if quiet:
-        return
-    from kprof.cli._tune_show import show
-
-    show(report, top=top, no_color=no_color)
-
-
-def _verdict(report: "TuneReport") -> str:
-    from kprof.cli._tune_show import verdict
-
-    return verdict(report)
-
-
-def _exit_code(report: "TuneReport") -> int:
-    if report.search.ended == "interrupted":
-        return EXIT_INTERRUPTED
-    return 0 if report.verdict["status"] == "ok" else 2
+    if manner.output is not None:
+        write_output(str(Path(manner.output) / "result.json"), text)
+    if manner.json is not None:
+        write_output(manner.json, text)
