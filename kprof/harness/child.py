@@ -90,6 +90,7 @@ class Child:
             try:
                 answer = json.loads(line)
             except ValueError:
+                self.kill()
                 raise self._died() from None
             if answer["kind"] == "done":
                 return

@@ -2,7 +2,7 @@
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kprof.diffing.kernels import compare, differences, status_of, step
@@ -78,6 +78,7 @@ def test_a_kernel_does_not_differ_from_itself(kernel: KernelReport) -> None:
     assert step(kernel, kernel, (0, 1), LIMITS).status == "same"
 
 
+@settings(max_examples=50)
 @given(kernels(), kernels())
 def test_what_is_worse_one_way_is_better_the_other(old: KernelReport, new: KernelReport) -> None:
     there, back = compare(old, new, LIMITS), compare(new, old, LIMITS)
@@ -95,6 +96,7 @@ def test_what_is_worse_one_way_is_better_the_other(old: KernelReport, new: Kerne
         assert status_of(back, LIMITS) == statuses.get(status, status)
 
 
+@settings(max_examples=25)
 @given(kernels(), kernels())
 def test_changes_are_sorted_worst_first_and_survive_json(old: KernelReport, new: KernelReport) -> None:
     found = step(old, new, (0, 1), LIMITS)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
@@ -112,6 +112,7 @@ def _hostile(draw: st.DrawFn) -> dict[str, object]:
     }
 
 
+@settings(max_examples=50)
 @given(st.lists(_hostile(), max_size=2), st.lists(_hostile(), max_size=2))
 def test_documents_that_make_no_sense_are_compared_all_the_same(left, right) -> None:
     sides = []

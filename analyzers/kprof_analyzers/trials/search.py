@@ -1,7 +1,7 @@
 """Compile changes in parallel workers until the budget is spent, and say which are worth having."""
 
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -160,7 +160,7 @@ def compile_changes(
     *,
     deadline: float,
     switches: Collection[str] = SWITCHES,
-) -> Iterator[Trial]:
+) -> Generator[Trial, None, None]:
     """Compile a configuration with each of several changes; trials come as they are finished.
 
     A change that the kernel or the architecture cannot have is left out.
