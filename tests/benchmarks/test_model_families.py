@@ -1,0 +1,77 @@
+"""Published rows become the launches that were measured: sizes, names, sampled spaces, constants left out in turn."""
+
+import pytest
+
+from benchmarks.model import fit
+from benchmarks.model.data import Row
+from benchmarks.model.families import inductor, rocm_gemm, tritonblas, vllm
+from benchmarks.model.run import families
+
+
+def row(kernel, shape, config, **fields):
+    given = {"problem": "p", "kind": "sweep", "dtype": "bf16", "gpu": "MI300X", "time_us": 10.0, "quality": ""}
+    return Row(**{**given, "source": "", "kernel": kernel, "shape": shape, "config": config, **fields})
+
+
+def point(problem):
+    return problem.candidates[0].points[0]
+
+
+def test_families_have_different_names_and_say_how_they_differ():
+    found = families()
+    assert len({family.name for family in found}) == len(found)
+    assert all(family.differs and family.question in {"order", "winner", "time"} for family in found)
+
+
+def test_a_convolution_is_an_implicit_product():
+    config = {"BLOCK_M": 64, "BLOCK_N": 64, "BLOCK_K": 16, "GROUP_M": 8, "num_stages": 1, "num_warps": 4}
+    shape = {"op": "convolution", "shapes": "1x3x224x224, 64x3x7x7"}
+    (problem,) = inductor.convolutions([row("inductor convolution template", shape, config)], False)
+    # 112 x 112 pixels, 64 channels, 3 * 7 * 7 deep.
+    assert problem.sides == ((112 * 112, 64, 147, 1, 2),)
+    assert point(problem).shape["STRIDE"] == 2
+    assert "GROUP_M" not in point(problem).config
+
+
+def test_stages_of_old_tritons_are_todays():
+    config = {"BLOCK_M": 64, "num_stages": "0|1"}
+    shape = {"op": "bmm", "shapes": "12x197x64, 12x64x197"}
+    (problem,) = inductor.batched([row("inductor bmm template", shape, config)], False)
+    assert problem.sides == ((197, 197, 64, 12, 2),)
+    assert point(problem).config["num_stages"] == 2
+
+
+def test_knobs_take_our_names():
+    shape = {"M": 128, "N": 256, "K": 512, "layout": "TN"}
+    config = {"BLOCK_SIZE_M": 32, "GROUP_SIZE_M": 4, "NUM_SMS": 304, "num_stages": 0}
+    (problem,) = rocm_gemm.streamk([row("streamk_gemm", shape, config)], False)
+    assert point(problem).config == {"BLOCK_M": 32, "GROUP_M": 4, "GRID": 304, "num_stages": 2}
+    assert problem.flops == 2 * 128 * 256 * 512
+
+
+def test_labels_name_the_division_of_tiles():
+    labelled = row("ws_hierarchical_matmul", {"tag": "combo_12288"}, {"label": "wpe=2, split=75/25"})
+    (problem,) = tritonblas.problems([labelled], False)
+    assert point(problem).config == {"LOCAL_SHARE": 0.75, "waves_per_eu": 2, "MODIFIER": ""}
+    assert point(problem).shape == {"M": 12288, "N": 12288, "K": 12288}
+
+
+def test_routing_at_random_fills_at_least_the_rows():
+    few, many = vllm._blocks(8, 4, 2), vllm._blocks(8, 4096, 2)
+    # Two tokens go to between two and four of eight experts, one block each.
+    assert 2 <= few[16] <= 4
+    assert few[16] == few[256]
+    assert 4096 // 16 <= many[16] <= 4096 // 16 + 8
+
+
+@pytest.mark.parametrize(("m", "block_m", "group", "kept"), [(16, 64, 1, False), (64, 64, 8, False), (64, 64, 1, True)])
+def test_pruning_drops_what_is_too_large_for_the_problem(m, block_m, group, kept):
+    config = {"BLOCK_M": block_m, "BLOCK_N": 64, "BLOCK_K": 64, "GROUP_M": group, "num_warps": 4}
+    assert vllm._worth(config, m, (1024, 4096)) is kept
+
+
+def test_constants_are_chosen_on_the_other_problems():
+    assert fit.grid_of(["a=1,2", "b=3"]) == [{"a": 1, "b": 3}, {"a": 2, "b": 3}]
+    # The first combination suits only x, the second the others.
+    scores = [{"x": 9.0, "y": 1.0, "z": 1.0}, {"x": 0.0, "y": 2.0, "z": 2.0}]
+    assert fit.left_out(scores) == {"x": 1, "y": 0, "z": 0}
