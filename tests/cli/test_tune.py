@@ -266,3 +266,50 @@ def test_verify_measures_the_short_list(
     other = kprof("tune", "memory_copy", "--arch", "gfx950", *ONE, "--verify", "-o", tmp_path / "o2")
     assert other.code == 2
     assert "this machine's GPU is AMD Instinct MI300X (gfx942), the ranking is for gfx950" in other.err
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (0.512, "0.512 µs"),
+        (3.214, "3.21 µs"),
+        (210.4, "210 µs"),
+        (999.6, "1 ms"),
+        (6312.0, "6.31 ms"),
+        (2.5e6, "2.5 s"),
+    ],
+)
+def test_times_are_short(value: float, words: str) -> None:
+    """Three digits and a unit."""
+    from kprof.cli._tune_show import microseconds
+
+    assert microseconds(value) == words
+
+
+def test_bounds_and_columns() -> None:
+    """A common unit is said once; numbers stand to the right, words to the left."""
+    from kprof.cli._tune_show import aligned, common, span
+
+    assert span(138.0, 391.0) == "138-391 µs"
+    assert span(397.0, 1120.0) == "397 µs - 1.12 ms"
+    assert aligned([["", "n", "word"], ["1", "5", "a"], ["2", "100", "bb"]]) == [
+        "     n  word",
+        "1    5  a",
+        "2  100  bb",
+    ]
+    assert common([{"a": 1, "b": 2}, {"a": 1, "b": 3}]) == {"a": 1}
+    assert common([{"a": 1}]) == {}
+
+
+def test_time_left() -> None:
+    """The sooner of the budget's end and all being done; hours are written out."""
+    from kprof.cli._tune_progress import line
+    from kprof.tuning.search import Progress
+
+    assert "1:00 left" in line(Progress(done=10, total=10_000, compiled=10, seconds=60.0, budget=120.0))
+    assert "0:10 left" in line(Progress(done=90, total=100, compiled=90, seconds=90.0, budget=3600.0))
+    assert "16:40:00 left" in line(Progress(done=10, total=10_010, compiled=10, seconds=60.0))
+    resumed = Progress(done=100, total=110, compiled=10, resumed=90, seconds=10.0)
+    assert "0:10 left" in line(resumed)
+    assert "90 known before" in line(resumed)
+    assert "left" not in line(Progress(total=5))
