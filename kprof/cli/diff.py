@@ -23,6 +23,7 @@ from kprof.cli.common import (
 from kprof.errors import KprofError
 
 if TYPE_CHECKING:
+    from kprof.diffing.build import Input
     from kprof.diffing.document import Diff
     from kprof.diffing.limits import Limits
     from kprof.harness.targets import Options
@@ -36,8 +37,8 @@ def command(
     targets: Annotated[
         list[str],
         typer.Argument(
-            metavar="A [B]",
-            help="Two of: a --json report, a capture or Triton cache directory, an .amdgcn, .hsaco or .co file, a "
+            metavar="TARGET...",
+            help="Two of these, old and new: a --json report, a capture or Triton cache directory, an .amdgcn, .hsaco or .co file, a "
             "kernel. Or one kernel with --triton.",
         ),
     ],
@@ -190,7 +191,18 @@ def _two(targets: list[str], options: "Options", limits: "Limits", *, explain: b
         sides = [side(named, options, _tell) for named in labels(*targets)]
     finally:
         _tell("")
-    return diff(sides, limits)
+    return diff(sides, limits, notes=_upgrade(sides))
+
+
+def _upgrade(sides: "list[Input]") -> list[str]:
+    """Where two Tritons made the sides: how to find out why something got worse."""
+    versions = [sorted({k.triton for k in side.kernels if isinstance(k.triton, str)}) for side in sides]
+    if versions[0] == versions[1] or not all(len(found) == 1 for found in versions):
+        return []
+    (old,), (new,) = versions
+    return [
+        f"another Triton made the new side; why a kernel got worse: kprof diff KERNEL --triton {old} --triton {new}"
+    ]
 
 
 def _tell(text: str) -> None:
