@@ -134,8 +134,13 @@ class LoopFacts(msgspec.Struct, frozen=True):
         lines: file name to ``[first, last]`` source line inside the loop.
         instructions: mnemonic (without encoding suffix) to static count in the loop, inner loops included.
         classes: instruction class to static count.
+        kinds: what instructions do inside their class to static count, plain ones left out: ``conversion``,
+            ``acc_copy`` (between VGPRs and AGPRs), ``transcendental``, ``packed``, ``load``, ``atomic``, ...
+        widths: memory path to bytes a lane at one address to static count: ``{"global_load": {"16": 8}}``; a
+            ``ds_read2_b64`` counts as two of 8.
         waits: wait as written, for example ``vmcnt(0)``, to count.
-        bytes_per_wave: memory path (``global_load``, ``lds_read``, ...) to bytes one wavefront moves per iteration.
+        bytes_per_wave: memory path (``global_load``, ``global_to_lds``, ``lds_store``, ...) to bytes one wavefront
+            moves per iteration.
         spill_accesses: scratch instructions in the loop.
         innermost: no loop inside this one.
         matrix: matrix instruction shape such as ``32x32x8`` to count.
@@ -149,6 +154,8 @@ class LoopFacts(msgspec.Struct, frozen=True):
     lines: dict[str, tuple[int, int]] = {}
     instructions: dict[str, int] = {}
     classes: dict[str, int] = {}
+    kinds: dict[str, int] = {}
+    widths: dict[str, dict[str, int]] = {}
     waits: dict[str, int] = {}
     bytes_per_wave: dict[str, int] = {}
     spill_accesses: int = 0

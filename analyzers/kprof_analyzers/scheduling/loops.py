@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from kprof.hardware.machine import Architecture
-from kprof.inputs.amdgcn import Instruction, InstructionClass, Kernel, Loop, MemorySpace
+from kprof.inputs.amdgcn import Instruction, InstructionClass, Kernel, Kind, Loop, MemorySpace
 from kprof.report import LoopFacts, WaitDistance
 
 if TYPE_CHECKING:
@@ -95,6 +95,8 @@ def _facts(program: Kernel, loop: Loop, wavefront_size: int, arch: Architecture,
         lines=_lines(members),
         instructions=_ordered(i.opcode.name for i in members),
         classes=_ordered(i.opcode.cls.value for i in members),
+        kinds=_ordered(i.opcode.kind.value for i in members if i.opcode.kind is not Kind.PLAIN),
+        widths=_widths(members),
         waits=_ordered(wait for i in members for wait in _waits(i)),
         bytes_per_wave=_bytes(members, wavefront_size),
         spill_accesses=sum(is_scratch(i) for i in members),
@@ -135,18 +137,31 @@ def _waits(instruction: Instruction) -> list[str]:
     return [f"{counter}({count})" for counter, count in instruction.waits.items()]
 
 
+def _widths(members: Sequence[Instruction]) -> dict[str, dict[str, int]]:
+    """Memory path to bytes a lane at one address to count, wide before narrow."""
+    found: dict[str, Counter[int]] = {}
+    for instruction in members:
+        path, parts = _path(instruction), max(1, instruction.opcode.parts)
+        if path is not None:
+            found.setdefault(path, Counter())[(instruction.opcode.bytes_per_lane or 0) // parts] += parts
+    return {path: {str(n): count[n] for n in sorted(count, reverse=True)} for path, count in found.items()}
+
+
+def _path(instruction: Instruction) -> str | None:
+    """``global_load``: which way an instruction moves data; ``None`` when it moves none, or how much is not known."""
+    opcode = instruction.opcode
+    path = _PATHS.get(opcode.space) if opcode.space is not None and opcode.bytes_per_lane is not None else None
+    verb = "to_lds" if instruction.to_lds else "store" if opcode.is_store else "load"
+    return None if path is None else f"{path}_{verb}"
+
+
 def _bytes(members: Sequence[Instruction], wavefront_size: int) -> dict[str, int]:
     total: Counter[str] = Counter()
     for instruction in members:
-        opcode = instruction.opcode
-        if opcode.space is None or opcode.bytes_per_lane is None:
-            continue
-        path = _PATHS.get(opcode.space)
-        if path is None:
-            continue
-        lanes = 1 if opcode.space is MemorySpace.SCALAR else wavefront_size
-        verb = "to_lds" if instruction.to_lds else "store" if opcode.is_store else "load"
-        total[f"{path}_{verb}"] += opcode.bytes_per_lane * lanes
+        path = _path(instruction)
+        if path is not None:
+            lanes = 1 if instruction.opcode.space is MemorySpace.SCALAR else wavefront_size
+            total[path] += (instruction.opcode.bytes_per_lane or 0) * lanes
     return dict(total.most_common())
 
 
