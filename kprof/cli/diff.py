@@ -38,8 +38,8 @@ def command(
         list[str],
         typer.Argument(
             metavar="TARGET...",
-            help="Two of these, old and new: a --json report, a capture or Triton cache directory, an .amdgcn, .hsaco or .co file, a "
-            "kernel. Or one kernel with --triton.",
+            help="Two of these, old and new: a --json report, a capture or Triton cache directory, an .amdgcn, .hsaco "
+            "or .co file, a kernel. Or one kernel with --triton.",
         ),
     ],
     triton: Annotated[
@@ -191,7 +191,8 @@ def _two(targets: list[str], options: "Options", limits: "Limits", *, explain: b
         sides = [side(named, options, _tell) for named in labels(*targets)]
     finally:
         _tell("")
-    return diff(sides, limits, notes=_upgrade(sides))
+    found = diff(sides, limits)
+    return diff(sides, limits, notes=_upgrade(sides)) if found.verdict.status == "regression" else found
 
 
 def _upgrade(sides: "list[Input]") -> list[str]:

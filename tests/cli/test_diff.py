@@ -214,3 +214,12 @@ def test_the_spilling_product_is_explained(kprof, monkeypatch, tmp_path: Path) -
     assert len(why["cures"]) >= 2
     assert {"num_stages": 1} in [cure["change"] for cure in why["cures"]]
     assert "async copy" in ran.out
+
+
+def test_what_another_triton_made_worse_comes_with_the_way_to_explain_it(kprof, report: Path) -> None:
+    new = _spilling(report, vgpr_spills=7)
+    document = json.loads(new.read_text())
+    document["kernels"][0]["triton"] = "3.10.0"
+    new.write_text(json.dumps(document))
+    assert "kprof diff KERNEL --triton 3.9.0 --triton 3.10.0" in kprof("diff", report, new).out
+    assert "KERNEL" not in kprof("diff", new, report).out
