@@ -30,6 +30,7 @@ def make_mode(recorder: "Recorder", current: Callable[[], int]) -> Any:
     base: Any = _python_dispatch.TorchDispatchMode
     tensor_type = torch.Tensor
     cpu = torch.device("cpu")
+    get_mode, fake = torch._C._get_dispatch_mode, torch._C._TorchDispatchModeKey.FAKE  # noqa: SLF001
 
     class RedirectMode(base):  # type: ignore[misc]
         """Sees every operator that reaches a backend."""
@@ -42,6 +43,9 @@ def make_mode(recorder: "Recorder", current: Callable[[], int]) -> Any:
         def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             del types
             kwargs = kwargs or {}
+            if get_mode(fake) is not None:
+                # Fake tensors know the GPU themselves; torch asks this mode before theirs.
+                return func(*args, **kwargs)
             marked, unknown = _inputs(args, kwargs, tensor_type)
             index = marked
             named = kwargs.get("device")

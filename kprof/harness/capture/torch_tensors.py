@@ -38,11 +38,10 @@ def _properties() -> dict[str, Any]:
         return found if known is None else torch.device("cuda", known.index)
 
     def data_ptr(tensor: Any) -> int:
-        try:
-            pointer: int = plain_pointer(tensor)
-        except RuntimeError:
-            # A fake tensor has no memory; its place in its storage is what alignment follows from.
+        if hasattr(tensor, "fake_mode"):
+            # No memory; its place in its storage is what alignment follows from.
             return int(tensor.storage_offset()) * int(tensor.element_size())
+        pointer: int = plain_pointer(tensor)
         return pointer
 
     return {
