@@ -32,7 +32,7 @@ from kprof.inputs.torch_profiler.normalise import (
     rank_of_process,
     text,
 )
-from kprof.inputs.torch_profiler.plausible import drop_implausible, note_oddities
+from kprof.inputs.torch_profiler.plausible import drop_implausible, note_huge, note_oddities
 from kprof.inputs.torch_profiler.reader import TraceReader
 
 MODULE_PREFIX = "nn.Module: "
@@ -146,6 +146,7 @@ class _Loading:
         for table in (trace.activities, trace.launches, trace.operators, trace.frames, trace.memory):
             table.numbers("rank").fill(rank or 0)
         self._check_is_a_trace()
+        note_huge(trace, self._log)
         drop_implausible(trace, self._log)
         link(trace, self._log)
         settle_grids(trace, self._log)

@@ -4,9 +4,20 @@ from array import array
 
 from kprof.inputs.torch_profiler.issues import IssueLog
 from kprof.inputs.torch_profiler.model import Trace
+from kprof.inputs.torch_profiler.records import Numbers
 
 # No profiler session is known to hold an hour; a day without any activity means that a clock went wrong.
 DAY_NS = 86_400 * 10**9
+
+
+def note_huge(trace: Trace, log: IssueLog) -> None:
+    """Ids and other numbers beyond 64 bits."""
+    for table in (trace.activities, trace.launches, trace.operators, trace.frames, trace.memory):
+        for name in table.kind.__struct_fields__:
+            column = table.column(name)
+            if isinstance(column, Numbers):
+                words = "a number does not fit 64 bits: it links to nothing, and is missing in Parquet and pandas"
+                log.add("huge-integer", words, place=name, count=column.huge)
 
 
 def drop_implausible(trace: Trace, log: IssueLog) -> None:

@@ -62,6 +62,11 @@ class Numbers:
             return [self[row] for row in range(low, high)]
         return [None if value == NOTHING else value for value in values]
 
+    @property
+    def huge(self) -> int:
+        """How many do not fit 64 bits."""
+        return len(self._large)
+
     def fill(self, value: int) -> None:
         """Put a value where none is."""
         if not self._plain:
@@ -187,6 +192,11 @@ class Records(Sequence[R], Generic[R]):
         if not isinstance(column, Words):
             raise TypeError(field)
         return column
+
+    def column(self, field: str) -> Numbers | Words:
+        """The column of any field."""
+        self._store()
+        return self._columns[field]
 
     def values(self, field: str) -> list[Any]:
         """A field of all records."""

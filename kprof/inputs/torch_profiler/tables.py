@@ -33,7 +33,9 @@ if TYPE_CHECKING:
 SCHEMA = "kprof.trace/1"
 FORMATS = ("parquet", "csv", "json")
 _SIZES = ("workgroups", "workgroup_size", "work_items", "grid_as_written", "grid", "block")
+# Rows that are turned into Python's values at a time.
 _BATCH = 1 << 16
+_READ = 1 << 13
 Columns = dict[str, list[Any]]
 
 
@@ -64,12 +66,23 @@ def _columns(records: Records[Any], rows: Sequence[int] | None) -> Columns:
         values = records.values(name)
         if rows is not None:
             values = list(map(values.__getitem__, rows))
-        if name in _SIZES:
-            for axis, letter in enumerate("xyz"):
-                result[f"{name}_{letter}"] = [None if v is None else v[axis] for v in values]
-        else:
-            result[name] = values
+        result.update(_cells(name, values))
     return result
+
+
+def _part(records: Records[Any], rows: Sequence[int]) -> Columns:
+    """Some rows only, without a list of all."""
+    result: Columns = {}
+    for name in records.kind.__struct_fields__:
+        column = records.column(name)
+        result.update(_cells(name, [column[row] for row in rows]))
+    return result
+
+
+def _cells(name: str, values: list[Any]) -> Columns:
+    if name not in _SIZES:
+        return {name: values}
+    return {f"{name}_{letter}": [None if v is None else v[axis] for v in values] for axis, letter in enumerate("xyz")}
 
 
 def frames(trace: Trace) -> "dict[str, pd.DataFrame]":
@@ -91,8 +104,14 @@ def frames(trace: Trace) -> "dict[str, pd.DataFrame]":
 def _series(pd: Any, values: list[Any]) -> Any:
     present = next((v for v in values if v is not None), None)
     whole = isinstance(present, int) and not isinstance(present, bool)
+    values = _fitting(values) if whole else values
     # object keeps text and None apart from NaN.
     return pd.Series(values, dtype="Int64" if whole else "boolean" if isinstance(present, bool) else "object")
+
+
+def _fitting(values: list[Any]) -> list[Any]:
+    """Numbers that neither pandas nor Parquet can hold are missing there; the reader has told of them."""
+    return [None if value is not None and not -(1 << 63) <= value < 1 << 63 else value for value in values]
 
 
 def write_tables(trace: Trace, directory: Path, file_format: str) -> list[Path]:
@@ -108,7 +127,10 @@ def write_tables(trace: Trace, directory: Path, file_format: str) -> list[Path]:
         directory.mkdir(parents=True, exist_ok=True)
         for name, chosen in _choices(trace).items():
             path = directory / f"{name}.{file_format}"
-            _WRITERS[file_format](path, _columns(*chosen))
+            if file_format == "parquet":
+                _write_parquet(path, *chosen)
+            else:
+                _WRITERS[file_format](path, _columns(*chosen))
             written.append(path)
         about = {"schema": SCHEMA, "info": trace.info, "issues": trace.issues, "format": file_format}
         path = directory / "trace.json"
@@ -136,17 +158,38 @@ def _write_json(path: Path, table: Columns) -> None:
         file.write("\n]\n")
 
 
-def _write_parquet(path: Path, table: Columns) -> None:
+def _write_parquet(path: Path, records: Records[Any], rows: Sequence[int] | None) -> None:
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
     except ImportError as error:
         raise KprofError("Parquet needs pyarrow", hint="pip install 'kprof[tables]', or --format csv") from error
-    arrays = {name: pa.array(values) for name, values in table.items()}
-    pq.write_table(pa.table(arrays), path, compression="zstd")
+    chosen = range(len(records)) if rows is None else rows
+    types = {str: pa.string(), bool: pa.bool_()}
+    kinds = {name: types.get(kind, pa.int64()) for name, kind in _types(records).items()}
+    with pq.ParquetWriter(path, pa.schema(list(kinds.items())), compression="zstd") as writer:
+        for low in range(0, len(chosen), _BATCH):
+            table = _part(records, chosen[low : low + _BATCH])
+            arrays = {
+                name: pa.array(_fitting(values) if pa.types.is_integer(kinds[name]) else values, kinds[name])
+                for name, values in table.items()
+            }
+            writer.write_table(pa.table(arrays))
 
 
-_WRITERS = {"csv": _write_csv, "json": _write_json, "parquet": _write_parquet}
+def _types(records: Records[Any]) -> dict[str, type]:
+    """Of each cell: text, truth or integer."""
+    result: dict[str, type] = {}
+    for field in msgspec.structs.fields(records.kind):
+        if field.name in _SIZES:
+            result.update(dict.fromkeys(_cells(field.name, []), int))
+        else:
+            parts = getattr(field.type, "__args__", (field.type,))
+            result[field.name] = bool if bool in parts else int if int in parts else str
+    return result
+
+
+_WRITERS = {"csv": _write_csv, "json": _write_json}
 
 
 def is_tables(path: Path) -> bool:
@@ -182,7 +225,7 @@ def read_tables(directory: Path) -> Trace:
             trace.memory,
         )
         for name, target in zip(names, targets, strict=True):
-            for batch in pq.ParquetFile(directory / f"{name}.parquet").iter_batches(_BATCH):
+            for batch in pq.ParquetFile(directory / f"{name}.parquet").iter_batches(_READ):
                 for record in _records(target.kind, batch.to_pydict()):
                     target.append(record)
     except OSError as error:

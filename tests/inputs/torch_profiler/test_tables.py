@@ -97,3 +97,22 @@ def test_an_unknown_format_is_refused(tmp_path, trace):
     with pytest.raises(KprofError, match="no format"):
         write_tables(trace, tmp_path / "x", "xlsx")
     assert not (tmp_path / "x").exists()
+
+
+def test_numbers_beyond_64_bits_are_told_and_missing(tmp_path):
+    """In pandas and Parquet, which have no such numbers; the records and the texts keep them."""
+    pytest.importorskip("pyarrow")
+    pytest.importorskip("pandas")
+    events = [
+        {"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 10 * n, "dur": 5,
+         "args": {"device": 0, "correlation": number}}
+        for n, number in enumerate([1 << 70, -1, 5, (1 << 64) - 1])
+    ]  # fmt: skip
+    path = tmp_path / "t.json"
+    path.write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}))
+    trace = load(path)
+    assert [(i.kind, i.count) for i in trace.issues if i.kind == "huge-integer"] == [("huge-integer", 2)]
+    assert trace.activities.values("correlation") == [1 << 70, -1, 5, (1 << 64) - 1]
+    write_tables(trace, tmp_path / "out", "parquet")
+    assert read_tables(tmp_path / "out").activities.values("correlation") == [None, -1, 5, None]
+    assert frames(trace)["kernels"]["correlation"].isna().tolist() == [True, False, False, True]
