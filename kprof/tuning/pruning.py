@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from kprof.errors import KprofError
 from kprof.hardware.machine import Architecture
 from kprof.kernel_spec import Kernel, Shape
 from kprof.tuning.expressions import Expression
@@ -110,7 +111,10 @@ def _too_large(name: str, values: tuple[Any, ...], size: int) -> dict[Any, str]:
 
 
 def question(kernel: Kernel, shape: Shape, arch: Architecture, constraints: tuple[Expression, ...]) -> Question:
-    """The reason against a configuration by the kernel's own ``legal`` and by constraints; ``None``: none."""
+    """The reason against a configuration by the kernel's own ``legal`` and by constraints; ``None``: none.
+
+    What it gives raises :class:`KprofError` when the kernel's function fails.
+    """
 
     def ask(config: Mapping[str, Any]) -> str | None:
         for constraint in constraints:
@@ -119,7 +123,15 @@ def question(kernel: Kernel, shape: Shape, arch: Architecture, constraints: tupl
                 return f"the constraint {constraint.text}"
         if kernel.legal is None:
             return None
-        return plain_reason(kernel.legal(shape, config, arch.name))
+        try:
+            return plain_reason(kernel.legal(shape, config, arch.name))
+        except KprofError:
+            raise
+        except Exception as error:
+            what = f"{type(error).__name__}: {error}"
+            raise KprofError(
+                f"legal of {kernel.name} fails: {what}", hint="it is called with every knob set"
+            ) from error
 
     return ask
 

@@ -101,7 +101,12 @@ class KernelSubject:
     def flops(self, problem: Problem) -> int | None:
         """As the kernel's file says, where all of its parts are optional."""
         whole = all(part.when is not None for part in self.kernel.parts.values())
-        return self.kernel.flops(problem.values) if self.kernel.flops is not None and whole else None
+        if self.kernel.flops is None or not whole:
+            return None
+        try:
+            return int(self.kernel.flops(problem.values))
+        except Exception:  # noqa: BLE001 - the user's code may raise anything, and predictions do without
+            return None
 
     def dependencies(self) -> Mapping[str, str]:
         """Files of the kernel and of those that it imports."""

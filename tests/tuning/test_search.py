@@ -236,3 +236,25 @@ def test_the_whole_gemm_space_is_counted_quickly(tmp_path: Path, fake: Callable[
     assert found.legal + sum(found.pruned.values()) == 900_000
     assert max(one.config["BLOCK_M"] for one in found.ranked[0]) == 256
     assert all(one.config["BLOCK_M"] * one.config["BLOCK_N"] >= 128 * 64 for one in found.ranked[0][:5])
+
+
+def test_a_kernel_whose_own_functions_fail(tmp_path: Path, fake: Callable[..., Any]) -> None:
+    """A broken ``legal`` is one clear sentence; a broken ``launch`` is a reason that is counted."""
+    import dataclasses
+
+    def broken(*_: Any) -> Any:
+        raise KeyError("BLOCK_Q")
+
+    search = make(tmp_path, fake(by_tile))
+    kernel = search._subject.kernel
+    search._subject = dataclasses.replace(search._subject, kernel=dataclasses.replace(kernel, legal=broken))
+    with pytest.raises(KprofError, match="legal of gemm fails: KeyError: 'BLOCK_Q'"):
+        search.run()
+
+    search = make(tmp_path, fake(by_tile))
+    described = dataclasses.replace(kernel, launch=broken, flops=broken)
+    search._subject = dataclasses.replace(search._subject, kernel=described)
+    found = search.run()
+    assert found.ranked == [[]]
+    assert found.failed == {"the launch of gemm fails: KeyError: 'BLOCK_Q'": 48}
+    assert found.example == "the launch of gemm fails: KeyError: 'BLOCK_Q'"
