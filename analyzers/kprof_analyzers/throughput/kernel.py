@@ -232,7 +232,8 @@ def _turns(model: Model, waves: int) -> dict[int, int]:
         count = 1
         if node in inner:
             size = sum(len(part) for part in node.body if isinstance(part, range))
-            count = min(_MOST_TURNS, max(_FEWEST_TURNS, int(budget / max(1, size))))
+            possible = int(budget / max(1, size))
+            count = min(_MOST_TURNS, max(_FEWEST_TURNS if 2 * possible >= _FEWEST_TURNS else 2, possible))
         trips = model.trips[node.loop.index].mean
         turns[node.loop.index] = min(count, max(0, round(trips + 0.4999)))
     return turns
