@@ -13,6 +13,11 @@ PIPELINER = ("tritonamdgpu-pipeline", "tritonamdgpu-stream-pipeline")
 """The pass that moves loads to earlier iterations; the second name is Triton 3.4's."""
 
 
+def aside(said: str) -> str:
+    """What the passes say, to be added to a message; nothing where none were recorded."""
+    return "" if said == NOT_RECORDED else f"; {said}"
+
+
 def maker(facts: KernelFacts, operation: Operation) -> str:
     """The pass that brought an operation in for good, and the later ones that took others like it away.
 

@@ -7,7 +7,7 @@ from kprof.analysis import KernelFacts
 from kprof.findings import Finding, Severity
 from kprof.inputs.mlir import Operation, Tensor
 from kprof_analyzers.advice.rule import NotCheckedError, Rule
-from kprof_analyzers.compiler_passes import did
+from kprof_analyzers.compiler_passes import aside, did
 from kprof_analyzers.memory.dataflow import argument, arguments, flow_of
 from kprof_analyzers.source_lines import location_of
 
@@ -74,15 +74,17 @@ class MissingBufferLoads(Rule):
     def _switched_off(self, facts: KernelFacts, loads: list[Operation]) -> Finding:
         if _SWITCH not in facts.specialization.environment:
             raise NotCheckedError(f"Triton {facts.triton} makes buffer operations only with {_SWITCH}=1")
+        said = did(facts, _PASS, ("amdg.buffer_load",))
         return self.finding(
-            f"{_SWITCH} is off: {len(loads)} loads in loops keep 64-bit pointers, also of tensors below 2 GiB",
+            f"{_SWITCH} is off: {len(loads)} loads in loops keep 64-bit pointers, also of tensors below 2 GiB"
+            + aside(said),
             at=loads[0],
             evidence={
                 "pointer": _base(loads[0], facts),
                 "offset_bits": _offset_bits(loads[0]),
                 "switch": True,
                 "loop_depth": loads[0].loop_depth,
-                "pass": did(facts, _PASS, ("amdg.buffer_load",)),
+                "pass": said,
             },
         )
 
@@ -95,15 +97,16 @@ class MissingBufferLoads(Rule):
             why = "its offset is 64 bits wide"
         else:
             why = "nothing proves that its offset is not negative"
+        said = did(facts, _PASS, ("amdg.buffer_load",), load.user_frame.line if load.user_frame else None)
         return self.finding(
-            f"a load through {pointer} keeps 64-bit pointers though the tensor is below 2 GiB: {why}",
+            f"a load through {pointer} keeps 64-bit pointers though the tensor is below 2 GiB: {why}{aside(said)}",
             at=load,
             evidence={
                 "pointer": pointer,
                 "offset_bits": bits,
                 "switch": off,
                 "loop_depth": load.loop_depth,
-                "pass": did(facts, _PASS, ("amdg.buffer_load",), load.user_frame.line if load.user_frame else None),
+                "pass": said,
             },
         )
 

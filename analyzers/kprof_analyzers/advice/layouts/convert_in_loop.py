@@ -7,7 +7,7 @@ from kprof.analysis import KernelFacts
 from kprof.findings import Finding, Severity
 from kprof.inputs.mlir import Operation, Tensor
 from kprof_analyzers.advice.rule import NotCheckedError, Rule
-from kprof_analyzers.compiler_passes import maker
+from kprof_analyzers.compiler_passes import aside, maker
 from kprof_analyzers.memory.conversions import goes_through_lds
 from kprof_analyzers.memory.dataflow import flow_of, is_load
 from kprof_analyzers.source_lines import location_of
@@ -62,17 +62,17 @@ class ConvertLayoutInLoop(Rule):
             if key in seen or (source.bytes or 0) < _SMALL_BYTES:
                 continue
             seen.add(key)
-            shape = "x".join(map(str, source.shape))
+            shape, made = "x".join(map(str, source.shape)), maker(facts, operation)
             yield self.finding(
                 f"a {shape} tile of {(source.bytes or 0) / 1024:g} KiB goes through LDS from "
-                f"{_name(source)} to {_name(target)} in each iteration",
+                f"{_name(source)} to {_name(target)} in each iteration{aside(made)}",
                 at=operation,
                 evidence={
                     "bytes": source.bytes,
                     "from": repr(source.layout),
                     "to": repr(target.layout),
                     "loop_depth": operation.loop_depth,
-                    "pass": maker(facts, operation),
+                    "pass": made,
                 },
             )
 

@@ -7,7 +7,7 @@ from kprof.analysis import KernelFacts
 from kprof.findings import Finding, Severity
 from kprof.inputs.mlir import Operation
 from kprof_analyzers.advice.rule import NotCheckedError, Rule
-from kprof_analyzers.compiler_passes import PIPELINER, did
+from kprof_analyzers.compiler_passes import PIPELINER, aside, did
 from kprof_analyzers.memory.addressing import tile
 from kprof_analyzers.memory.dataflow import flow_of, is_load
 
@@ -53,13 +53,14 @@ class CopyThroughRegisters(Rule):
                 continue
             seen.add(load.index)
             line = load.user_frame.line if load.user_frame is not None else None
+            said = did(facts, PIPELINER, ("ttg.async_copy_*", "amdg.buffer_load_to_local"), line)
             yield self.finding(
-                "the tile goes through registers to LDS; gfx950 can copy it straight",
+                f"the tile goes through registers to LDS, where gfx950 can copy it straight{aside(said)}",
                 at=load,
                 evidence={
                     "bytes": getattr(tile(load), "bytes", None),
                     "switch": facts.specialization.environment.get(_SWITCH),
-                    "pass": did(facts, PIPELINER, ("ttg.async_copy_*", "amdg.buffer_load_to_local"), line),
+                    "pass": said,
                 },
             )
 

@@ -7,7 +7,7 @@ from kprof.analysis import KernelFacts
 from kprof.findings import Finding, Severity
 from kprof.inputs.mlir import Operation
 from kprof_analyzers.advice.rule import NotCheckedError, Rule
-from kprof_analyzers.compiler_passes import PIPELINER, did
+from kprof_analyzers.compiler_passes import PIPELINER, aside, did
 from kprof_analyzers.memory.addressing import tile
 from kprof_analyzers.memory.dataflow import flow_of, is_load
 
@@ -58,14 +58,15 @@ class LoopNotPipelined(Rule):
                     continue
                 seen.add(dot.loop)
                 frame = load.user_frame
+                said = did(facts, PIPELINER, _STAGED, frame.line if frame is not None else None)
                 yield self.finding(
-                    f"num_stages={stages}, but operand {operand} is loaded in the iteration that uses it",
+                    f"num_stages={stages}, but operand {operand} is loaded in the iteration that uses it{aside(said)}",
                     at=load,
                     evidence={
                         "num_stages": stages,
                         "operand": operand,
                         "load": frame.line if frame is not None else None,
-                        "pass": did(facts, PIPELINER, _STAGED, frame.line if frame is not None else None),
+                        "pass": said,
                     },
                 )
 

@@ -8,7 +8,7 @@ from kprof.findings import Finding, Severity
 from kprof.inputs.amdgcn import Kind
 from kprof.inputs.mlir import Operation, Scalar, Tensor
 from kprof_analyzers.advice.rule import NotCheckedError, Rule
-from kprof_analyzers.compiler_passes import did
+from kprof_analyzers.compiler_passes import aside, did
 
 # Triton's BlockPingpong.cpp: M * N * K * bits of an element.
 _FOUR_WARPS = range(262_144, 16_777_217)
@@ -62,16 +62,17 @@ class NoPingPong(Rule):
             fits = warps == 4 and size in _FOUR_WARPS
             fits |= warps == 8 and (size == _EIGHT_WARPS_SMALL or size >= _EIGHT_WARPS_LARGE)
             if len(dots) == 1 and fits and min(shape[:2]) >= _LEAST:
+                said = did(facts, ("tritonamdgpu-block-pingpong",), ("rocdl.s.setprio",))
                 yield self.finding(
                     f"a {'x'.join(map(str, shape))} product with {warps} wavefronts has the size for ping-pong, but "
-                    "the loop sets no priorities",
+                    f"the loop sets no priorities{aside(said)}",
                     at=dots[0],
                     evidence={
                         "tile_size": size,
                         "num_warps": warps if isinstance(warps, int) else None,
                         "shape": list(shape),
                         "switch": facts.specialization.environment.get("TRITON_HIP_USE_BLOCK_PINGPONG"),
-                        "pass": did(facts, ("tritonamdgpu-block-pingpong",), ("rocdl.s.setprio",)),
+                        "pass": said,
                     },
                 )
 
