@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from stat import S_ISREG
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -109,7 +110,7 @@ def compiled_files(root: Path) -> Iterator[Path]:
         names = set(files)
         for name in sorted(files):
             path = Path(folder, name)
-            if not path.is_symlink() and _wanted(path, names):
+            if not path.is_symlink() and path.is_file() and _wanted(path, names):
                 yield path
 
 
@@ -142,9 +143,12 @@ def _is_for_amd(path: Path) -> bool:
 
 def _read(path: Path) -> bytes:
     try:
-        size = path.stat().st_size
-        if size > _MAX_BYTES:
-            raise KprofError(f"{size:,} bytes are too many for a kernel", path=str(path))
+        status = path.stat()
+        if not S_ISREG(status.st_mode):
+            # Opening a pipe would wait for somebody to write into it.
+            raise KprofError("is not a file", path=str(path))
+        if status.st_size > _MAX_BYTES:
+            raise KprofError(f"{status.st_size:,} bytes are too many for a kernel", path=str(path))
         data = path.read_bytes()
     except OSError as error:
         raise KprofError(f"cannot be read: {error.strerror}", path=str(path)) from None

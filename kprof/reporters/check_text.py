@@ -37,7 +37,9 @@ class CheckTextReporter:
             lines += self._lines(silent)
         elif silent:
             lines.append(f"silenced by ignores, the baseline or allowances: {len(silent)}; -vv shows them")
-        return "\n".join([*lines, self._paint(report.verdict.summary, _VERDICT[report.verdict.status])]) + "\n"
+        lines.append(self._paint(report.verdict.summary, _VERDICT[report.verdict.status]))
+        # One line each, whatever is in a name: GitHub takes a line that begins with two colons for a command.
+        return "".join(line.replace("\n", " ") + "\n" for line in lines)
 
     def _lines(self, found: Sequence[Item]) -> list[str]:
         lines = []

@@ -40,7 +40,9 @@ class LintTextReporter:
         if hidden:
             lines.append(f"notes: {hidden}; -v shows them")
         lines += [printable(note) for note in report.notes]
-        return "\n".join([*lines, self._paint(report.verdict.summary, _VERDICT[report.verdict.status])]) + "\n"
+        lines.append(self._paint(report.verdict.summary, _VERDICT[report.verdict.status]))
+        # One line each, whatever is in a name: GitHub takes a line that begins with two colons for a command.
+        return "".join(line.replace("\n", " ") + "\n" for line in lines)
 
     def _block(self, kernel: KernelReport, found: Sequence[Item], notes: Sequence[str]) -> list[str]:
         path = kernel.source.file if isinstance(kernel.source, Location) else kernel.name
@@ -53,7 +55,7 @@ class LintTextReporter:
             lines.append(
                 f"  {text:>{width}}  {severity}  {finding.rule}  {printable(' '.join(finding.message.split()))}"
             )
-        lines += [f"  {printable(note)}" for note in notes[:_MOST]]
+        lines += [f"  {' '.join(printable(note).split())}" for note in notes[:_MOST]]
         if len(notes) > _MOST:
             lines.append(f"  {len(notes) - _MOST} more such notes")
         return [*lines, ""]

@@ -1,6 +1,7 @@
 """``kprof lint-configs``: formats, exit codes, and compiled buckets."""
 
 import json
+import os
 import xml.etree.ElementTree as ET
 
 import pytest
@@ -137,3 +138,30 @@ def test_the_users_kernel_is_compiled(kprof, folder):
     assert "KP708  scale/line 7: BLOCK = 384" not in ran.out
     assert "KP744  scale/line 7: " in ran.out
     assert "1 of 2 buckets were compiled" in ran.out
+
+
+def test_hostile_files_end_in_findings(kprof, folder, tmp_path):
+    """Pipes, endless numbers, deep nesting and odd names: one line each, valid output, no command for GitHub's log."""
+    hostile = tmp_path / "hostile"
+    hostile.mkdir()
+    texts = {
+        "gfx942-GEMM-A.json": '{"any": {"num_warps": 123456789012345678901234567890}}',
+        "gfx942-GEMM-B.json": "[" * 100_000,
+        "gfx942-GEMM-C.json": '{"any": {"num_warps": ' + "9" * 5000 + "}}",
+        "gfx942-GEMM-D\n::error::x.json": '{"any": {"num_warp": 4}}',
+        "E=1,N=9999999999999999999999,device_name=AMD_Instinct_MI300X.json": '{"99999999999999999999": {}}',
+        "deep.py": "import triton\nC = triton.Config(" + "(" * 3000 + ")" * 3000 + ")",
+        "minus.py": 'import triton\nC = [triton.Config({"A": ' + "-" * 500 + "1})]",
+    }
+    for name, text in texts.items():
+        (hostile / name).write_text(text)
+    (hostile / "gfx942-GEMM-E.json").write_bytes(b'\xff\xfe{"any": 1}')
+    os.mkfifo(hostile / "gfx942-GEMM-F.json")
+    ran = kprof("lint-configs", hostile, "--json", tmp_path / "out.json", "--sarif", tmp_path / "out.sarif", "-v")
+    assert ran.code == 1
+    assert "gfx942-GEMM-F.json: is not a file" in ran.err
+    assert not [line for line in ran.out.splitlines() if line.startswith("::")]
+    assert ran.out.splitlines()[-1].endswith("1 could not be read")
+    for name in ("out.json", "out.sarif"):
+        assert json.loads((tmp_path / name).read_text())
+    assert kprof("analyze", "kernel", hostile / "gfx942-GEMM-F.json").code == 2

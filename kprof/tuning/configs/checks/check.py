@@ -82,8 +82,13 @@ class Check(ABC):
             message=message,
             location=Location(file=file.path, line=at.line, column=at.column),
             related=list(related),
-            evidence=evidence,
+            evidence={name: _plain(item) for name, item in evidence.items()},
         )
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON of every reader can hold it."""
+    return str(value) if isinstance(value, int) and abs(value) >= 1 << 53 else value
 
 
 class BucketCheck(Check):

@@ -39,7 +39,7 @@ class TritonConfig(Format):
                 tree = ast.parse(text)
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             line, column = getattr(error, "lineno", None) or 1, getattr(error, "offset", None) or 1
-            reason = f"this is not valid Python: {getattr(error, 'msg', None) or error}"
+            reason = str(getattr(error, "msg", None) or error)
             return ConfigFile(path=path, format=self.name, broken=Broken(Place(line, max(column, 1)), reason))
         return ConfigFile(path=path, format=self.name, buckets=tuple(_buckets(tree)))
 
@@ -105,9 +105,9 @@ def _knobs(call: ast.Call) -> Iterator[Knob]:
 
 def _literal(node: ast.expr) -> Any:
     """A constant's value, or :data:`UNKNOWN`."""
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        inner = _literal(node.operand)
-        return -inner if isinstance(inner, int | float) else UNKNOWN
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
+        number = node.operand.value
+        return -number if isinstance(number, int | float) else UNKNOWN
     if isinstance(node, ast.Constant) and isinstance(node.value, int | float | str | None):
         return node.value
     return UNKNOWN
