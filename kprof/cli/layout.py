@@ -23,6 +23,15 @@ _KINDS = {
     "padded": "ttg.padded_shared",
 }
 
+# Fields that --set leaves out. A shared layout without swizzling, a product of one tile a wavefront and instruction.
+_FIELDS = {
+    "blocked": {"sizePerThread": "1x1", "threadsPerWarp": "8x8", "warpsPerCTA": "4x1", "order": "1x0"},
+    "mfma": {"version": "3", "warpsPerCTA": "2x2", "instrShape": "16x16x16", "isTransposed": "true"},
+    "wmma": {"version": "1", "warpsPerCTA": "2x2"},
+    "swizzled": {"vec": "1", "perPhase": "1", "maxPhase": "1", "order": "1x0"},
+    "rotating": {"vec": "1", "perPhase": "1", "maxPhase": "1", "order": "1x0"},
+}
+
 
 def command(
     layout: Annotated[
@@ -36,7 +45,10 @@ def command(
     shape: Annotated[str, typer.Option("--shape", help="Elements along each axis: 64x64.")] = "64x64",
     output: Annotated[str, typer.Option("--output", "-o", help="SVG file; - prints it.")] = "-",
     settings: Annotated[
-        list[str], typer.Option("--set", metavar="K=V", help="A field of the kind: sizePerThread=1x8, version=3.")
+        list[str],
+        typer.Option(
+            "--set", metavar="K=V", help="A field of the kind: sizePerThread=1x8, version=3; others stay usual."
+        ),
     ] = [],
     operand: Annotated[
         int | None, typer.Option("--operand", help="Draw operand 0 or 1 of the product with this result.")
@@ -70,12 +82,15 @@ def _text(layout: str, settings: list[str]) -> str:
         return layout
     if layout not in _KINDS:
         raise KprofError(f"no kind of layout {layout!r}{near(layout, list(_KINDS))}", hint=f"{', '.join(_KINDS)}")
-    fields = []
+    known = dict(_FIELDS.get(layout, {}))
     for setting in settings:
         name, equals, value = setting.partition("=")
         if not equals or not value:
             raise KprofError(f"--set takes NAME=VALUE, got {setting!r}")
-        fields.append(f"{name} = [{value.replace('x', ', ')}]" if "x" in value else f"{name} = {value}")
+        if name not in known and layout in {"blocked", "swizzled", "rotating"}:
+            raise KprofError(f"a {layout} layout has no field {name!r}{near(name, list(known))}", hint=", ".join(known))
+        known[name] = value
+    fields = (f"{n} = [{v.replace('x', ', ')}]" if "x" in v else f"{n} = {v}" for n, v in known.items())
     return f"#{_KINDS[layout]}<{{{', '.join(fields)}}}>"
 
 

@@ -36,6 +36,14 @@ def test_parameters_and_operands(kprof):
     assert result.code == operand.code == 0
 
 
+@pytest.mark.parametrize("kind", ["blocked", "mfma", "wmma", "swizzled", "rotating"])
+def test_fields_that_are_left_out_are_the_usual_ones(kprof, kind):
+    """A kind alone can be drawn."""
+    ran = kprof("layout", kind, "--shape", "32x32")
+    assert (ran.code, ran.err) == (0, "")
+    assert ET.fromstring(ran.out).tag.endswith("svg")
+
+
 def test_an_alias_of_a_file(kprof, tmp_path):
     """Aliases are looked up where they are defined."""
     file = tmp_path / "k.ttgir"
@@ -53,6 +61,7 @@ def test_an_alias_of_a_file(kprof, tmp_path):
         ((BLOCKED, "--bits", "7"), "--bits takes"),
         ((BLOCKED, "--set", "order=1x0"), "not with an attribute"),
         (("blocked", "--set", "order"), "NAME=VALUE"),
+        (("blocked", "--set", "sizePerThreads=1x8"), "did you mean 'sizePerThread'"),
         (("#b", "--module", "/nowhere/k.ttgir"), "cannot be read"),
         (("#ttg.blocked<{sizePerThread = [",), "cannot be drawn|can be drawn"),
     ],
