@@ -19,17 +19,30 @@ DYNAMO = "torch._dynamo.convert_frame"
 _NOTE = 200
 
 
-def prepare(cache: str | None) -> None:
-    """Set what Inductor reads when it is imported.
+def prepare(cache: str | None) -> Callable[[], None]:
+    """Set what Inductor reads when it is imported; gives the way back.
 
     Its own compiling processes would compile past the recording. It is to do everything each time, so that a second
     recording is like the first, and what it writes here must not be found by real runs: it gets a folder of its own.
     """
-    os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = "1"
-    os.environ["TORCHINDUCTOR_FX_GRAPH_CACHE"] = "0"
-    os.environ["TORCHINDUCTOR_AUTOGRAD_CACHE"] = "0"
+    wanted = {
+        "TORCHINDUCTOR_COMPILE_THREADS": "1",
+        "TORCHINDUCTOR_FX_GRAPH_CACHE": "0",
+        "TORCHINDUCTOR_AUTOGRAD_CACHE": "0",
+    }
     if cache is not None and "TORCHINDUCTOR_CACHE_DIR" not in os.environ:
-        os.environ["TORCHINDUCTOR_CACHE_DIR"] = str(Path(cache) / "inductor")
+        wanted["TORCHINDUCTOR_CACHE_DIR"] = str(Path(cache) / "inductor")
+    before = {name: os.environ.get(name) for name in wanted}
+    os.environ.update(wanted)
+
+    def restore() -> None:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+    return restore
 
 
 def tolerate(recorder: "Recorder", patches: "Patches") -> None:

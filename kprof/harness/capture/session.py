@@ -97,7 +97,7 @@ class Session:
             return
         from kprof.harness.capture.torch_device import Device
 
-        inductor.prepare(self.settings.cache)
+        self._closing.append(inductor.prepare(self.settings.cache))
         device = Device(self.settings.device, self.recorder, self.patches)
         device.install()
         self._closing.append(device.remove)
