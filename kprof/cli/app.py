@@ -67,7 +67,7 @@ def _as_click(module: Any, name: str) -> Any:
         command = to_click(module.app)
     else:
         single = typer.Typer(add_completion=False, rich_markup_mode=None)
-        single.command(name)(module.command)
+        single.command(name, context_settings=getattr(module, "CONTEXT_SETTINGS", None))(module.command)
         command = to_click(single)
     command.name = name
     command.short_help = help_line

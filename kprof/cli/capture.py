@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from kprof.harness.capture.command import Ended
     from kprof.harness.capture.model import Capture
 
+# What follows the program's name is the program's, with "--" or without.
+CONTEXT_SETTINGS = {"allow_interspersed_args": False}
 HELP = "Run a PyTorch and Triton program and record what it launches, without a GPU."
 
 _FAILED = 2
@@ -19,9 +21,7 @@ _INTERRUPTED = 130
 
 
 def command(
-    program: Annotated[
-        list[str], typer.Argument(metavar="-- COMMAND...", help="The program: -- python train.py --steps 1")
-    ],
+    program: Annotated[list[str], typer.Argument(metavar="PROGRAM", help="What to run: -- python train.py --steps 1")],
     arch: Annotated[str, typer.Option("--arch", "-a", help="Architecture or product: gfx942 or MI300X.")] = "gfx942",
     output: Annotated[Path, typer.Option("--output", "-o", help="Directory to write.", metavar="DIR")] = Path(
         "kprof-capture"

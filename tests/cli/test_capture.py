@@ -26,10 +26,13 @@ def test_a_program_without_triton_is_told(kprof, output):
 
 
 def test_the_programs_own_options_reach_it(kprof, output):
-    """Everything after ``--`` is the program's, also what kprof has options of the same name for."""
+    """Everything after its name is the program's, also what kprof has options of the same name for."""
     code = "import sys; sys.exit(sys.argv[1:] != ['--arch', 'x', '-o', 'y', '--json'])"
     ran = kprof("capture", "-o", output, "--", sys.executable, "-c", code, "--arch", "x", "-o", "y", "--json")
     assert "exit status" not in ran.out
+    again = kprof("capture", "--force", "-o", output, sys.executable, "-c", code, "--arch", "x", "-o", "y", "--json")
+    assert "exit status" not in again.out
+    assert json.loads((output / "capture.json").read_text())["arch"] == "gfx942"
 
 
 def test_a_failing_program_is_told_in_the_verdict(kprof, output):
