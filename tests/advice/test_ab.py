@@ -20,7 +20,7 @@ PRODUCT = Options(
     constexprs={"BLOCK_M": 128, "BLOCK_N": 128, "BLOCK_K": 64, "B_ROWS": False},
     config={"num_warps": 4, "num_stages": 2, "matrix_instr_nonkdim": 16, "kpack": 2},
 )
-WIDE = replace(PRODUCT, constexprs={**PRODUCT.constexprs, "BLOCK_N": 256})
+SMALL = replace(PRODUCT, constexprs={**PRODUCT.constexprs, "BLOCK_M": 64})
 SUMS = Options(
     archs=("gfx942",),
     signature="*fp16:16,*fp32:16,i32:16,i32:16",
@@ -68,7 +68,7 @@ CASES = {
     "missing divisibility": ("row_sums", SUMS, {"signature": "*fp16:16,*fp32:16,i32:16,i32"}, {"KP101"}, "plain"),
     "transposed operand": ("product", replace(PRODUCT, archs=("gfx90a",)), {"B_ROWS": True}, {"KP603"}, "transposed"),
     "oversized tile": ("product", PRODUCT, {"BLOCK_K": 256}, {"KP401"}, None),
-    "num_stages dropped": ("product", WIDE, {"num_stages": 1}, {"KP207"}, "product"),
+    "num_stages dropped": ("product", SMALL, {"num_stages": 1}, {"KP207"}, "product"),
 }
 
 
@@ -79,6 +79,9 @@ def test_one_change_brings_one_rule(name):
     before, after = findings(function, options), findings(function, changed(options, **changes))
     known = {finding.rule for finding in before}
     new = [finding for finding in after if finding.rule not in known]
+    if name == "num_stages dropped" and (3, 5) <= installed().numbers < (3, 8):
+        # LLVM of that time copies the accumulators of such a loop.
+        new = [finding for finding in new if finding.rule != "KP304"]
     assert {finding.rule for finding in new} == expected
     if mark is None:
         # Where the compiler spills is its own choice, but it is in the loop.
@@ -103,7 +106,6 @@ def test_narrow_loads_say_why():
 
 
 def test_the_unchanged_kernels_have_no_warnings():
-    """What the changes are measured against is clean itself, but for the copies of older compilers in the wide tile."""
-    copies = ["KP304"] if installed().numbers < (3, 8) else []
-    for options, expected in ((PRODUCT, []), (WIDE, copies)):
-        assert [f.rule for f in findings("product", options) if f.severity.value != "note"] == expected
+    """What the changes are measured against is clean itself."""
+    for options in (PRODUCT, SMALL):
+        assert [f.rule for f in findings("product", options) if f.severity.value != "note"] == []
