@@ -145,10 +145,11 @@ def order_figures(problem: Problem, scored: Sequence[Scored], common: Mapping[st
     clean = distinct([one for one in scored if not one.candidate.suspect])
     for view, rows in (("raw", list(scored)), ("distinct", distinct(scored)), ("clean", clean)):
         measured = [one.candidate.time_us or 0.0 for one in rows]
-        predicted = [one.us for one in rows]
+        exact = [one.us for one in rows]
+        predicted = metrics.tied(exact)
         simple = [one.resource_us for one in rows]
         oracle = {one.code: one.candidate.time_us or 0.0 for one in distinct(scored)}
-        low, middle, high = metrics.ratio_spread(predicted, measured)
+        low, middle, high = metrics.ratio_spread(exact, measured)
         figures[view] = {
             "n": len(rows),
             "spearman": metrics.spearman(predicted, measured),

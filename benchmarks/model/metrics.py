@@ -10,6 +10,8 @@ from itertools import combinations
 
 NEAR = 0.03
 """Measured differences up to this share are taken for noise when pairs are counted."""
+TIE = 0.001
+"""Predictions that differ by no more than this share are a tie: the model does not claim to tell them apart."""
 
 
 def ranks(values: Sequence[float]) -> list[float]:
@@ -24,6 +26,17 @@ def ranks(values: Sequence[float]) -> list[float]:
         for place in order[start : end + 1]:
             found[place] = (start + end) / 2 + 1
         start = end + 1
+    return found
+
+
+def tied(values: Sequence[float], share: float = TIE) -> list[float]:
+    """The same with values that lie within ``share`` of the smallest of their group made equal to it."""
+    found = list(values)
+    head = 0.0
+    for place in sorted(range(len(found)), key=found.__getitem__):
+        if not head or found[place] > head * (1 + share):
+            head = found[place]
+        found[place] = head
     return found
 
 

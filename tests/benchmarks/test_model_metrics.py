@@ -29,6 +29,11 @@ def test_ranks_share_ties(values):
     assert metrics.ranks(values) == slow_ranks(values)
 
 
+def test_predictions_side_by_side_are_one():
+    assert metrics.tied([3.0, 1.0005, 1.0, 1.0011, 2.0]) == [3.0, 1.0, 1.0, 1.0011, 2.0]
+    assert metrics.tied([]) == []
+
+
 def test_spearman_by_hand():
     # Sum of squared rank differences 2: 1 - 6 * 2 / (4 * 15).
     assert metrics.spearman([1, 2, 3, 4], [1, 3, 2, 4]) == pytest.approx(0.8)
