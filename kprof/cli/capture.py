@@ -31,6 +31,9 @@ def command(
         bool, typer.Option("--execute/--no-execute", help="Let kernels run where there is a ROCm GPU.")
     ] = True,
     cache: Annotated[bool, typer.Option("--cache/--no-cache", help="Use the cache of compiled kernels.")] = True,
+    arithmetic: Annotated[
+        bool, typer.Option("--arithmetic/--no-arithmetic", help="Compute torch's matrix products, or give zeros.")
+    ] = True,
     timeout: Annotated[float, typer.Option("--timeout", help="Seconds that one compile may take.", min=1)] = 600.0,
     jobs: JobsOption = 0,
     json: JsonOption = None,
@@ -50,7 +53,16 @@ def command(
     from kprof.harness.capture.command import Options, prepare, run
     from kprof.harness.capture.reader import read
 
-    options = Options(arch, output, jobs=jobs, use_cache=cache, force=force, execute=execute, timeout=timeout)
+    options = Options(
+        arch,
+        output,
+        jobs=jobs,
+        use_cache=cache,
+        force=force,
+        execute=execute,
+        timeout=timeout,
+        arithmetic=arithmetic,
+    )
     settings = prepare(options, program)
     ended = run(settings, program)
     capture = read(output)

@@ -41,6 +41,7 @@ class Options:
         force: replace a capture that is there.
         execute: where there is a ROCm device, let kernels run.
         timeout: seconds that one compile may take.
+        arithmetic: whether torch's matrix products, convolutions and attention are computed; else they give zeros.
     """
 
     arch: str
@@ -50,6 +51,7 @@ class Options:
     force: bool = False
     execute: bool = True
     timeout: float = TIMEOUT
+    arithmetic: bool = True
 
 
 @dataclass(frozen=True)
@@ -131,6 +133,7 @@ def prepare(options: Options, command: Sequence[str] = ()) -> Settings:
         timeout=options.timeout,
         execute=options.execute,
         version=__version__,
+        arithmetic=options.arithmetic,
     )
 
 

@@ -44,6 +44,7 @@ def capture(
     cache: bool = True,
     force: bool = False,
     execute: bool = True,
+    arithmetic: bool = True,
 ) -> Iterator[Recording]:
     """Record the Triton kernels that the code inside launches, and Python programs that it starts. See docs/capture.md.
 
@@ -54,6 +55,7 @@ def capture(
         cache: whether to serve repeated compiles from kprof's cache.
         force: replace a capture that is there.
         execute: where there is a ROCm device, let kernels run; else they are only compiled.
+        arithmetic: whether torch's matrix products, convolutions and attention are computed; else they give zeros.
 
     Raises:
         KprofError: the architecture is not known, the directory is not usable, or something is being recorded already.
@@ -63,7 +65,9 @@ def capture(
 
     if VARIABLE in os.environ:
         raise KprofError("this process is being recorded already", hint="Leave out kprof.capture, or kprof capture.")
-    options = command.Options(arch, Path(output), jobs=jobs, use_cache=cache, force=force, execute=execute)
+    options = command.Options(
+        arch, Path(output), jobs=jobs, use_cache=cache, force=force, execute=execute, arithmetic=arithmetic
+    )
     settings = command.prepare(options)
     session = Session(settings)
     before = {name: os.environ.get(name) for name in (VARIABLE, "PYTHONPATH")}

@@ -3,7 +3,7 @@
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 VARIABLE = "KPROF_CAPTURE"
@@ -65,7 +65,7 @@ class Settings:
         timeout: seconds that one compile may take.
         execute: on a machine with a ROCm device, let kernels run and record them (``True``), or only record.
         version: kprof's.
-        extra: what else travels along.
+        arithmetic: whether torch's matrix products, convolutions and attention are computed; else they give zeros.
     """
 
     folder: str
@@ -75,7 +75,7 @@ class Settings:
     timeout: float = 600.0
     execute: bool = False
     version: str = ""
-    extra: Mapping[str, str] = field(default_factory=dict)
+    arithmetic: bool = True
 
     def to_json(self) -> str:
         """One line of JSON."""

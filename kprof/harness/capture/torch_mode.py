@@ -16,6 +16,15 @@ _READS = {
     "aten::equal": "equal",
 }
 
+_HEAVY = frozenset(
+    f"aten::{name}"
+    for name in (
+        "mm", "addmm", "bmm", "baddbmm", "_scaled_mm", "convolution", "convolution_backward",
+        "_scaled_dot_product_flash_attention_for_cpu", "_scaled_dot_product_flash_attention_for_cpu_backward",
+    )
+)  # fmt: skip
+"""Operators whose arithmetic grows faster than their memory."""
+
 
 def make_mode(recorder: "Recorder", current: Callable[[], int]) -> Any:
     """A dispatch mode that redirects what is for the GPU.
@@ -30,6 +39,7 @@ def make_mode(recorder: "Recorder", current: Callable[[], int]) -> Any:
     base: Any = _python_dispatch.TorchDispatchMode
     tensor_type = torch.Tensor
     cpu = torch.device("cpu")
+    skip = not recorder.settings.arithmetic
     get_mode, fake = torch._C._get_dispatch_mode, torch._C._TorchDispatchModeKey.FAKE  # noqa: SLF001
 
     class RedirectMode(base):  # type: ignore[misc]
@@ -59,7 +69,9 @@ def make_mode(recorder: "Recorder", current: Callable[[], int]) -> Any:
             name = schema.name
             if unknown and name in _READS:
                 recorder.read(_READS[name])
-            out = _run(func, args, kwargs)
+            skipped = skip and marked is not None and name in _HEAVY
+            unknown = unknown or skipped
+            out = _zeros(func, args, kwargs) if skipped else _run(func, args, kwargs)
             if schema.is_mutable:
                 if unknown and name == "aten::copy_" and mark_of(args[0]) is None:
                     recorder.read("to cpu")
@@ -148,6 +160,8 @@ def _run(func: Any, args: Any, kwargs: Any) -> Any:
 
 
 def _zeros(func: Any, args: Any, kwargs: Any) -> Any:
+    if kwargs.get("out") is not None:
+        return kwargs["out"]
     import torch
     from torch.utils._pytree import tree_map_only
 

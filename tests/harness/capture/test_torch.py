@@ -53,3 +53,17 @@ def test_looking_at_a_value_that_was_not_computed_is_told(ran):
     ((what, site),) = capture.reads
     assert (what, site[0].function) == ("item", "training")
     assert "looked at 1 value" in " ".join(ran[1].stdout.split())
+
+
+@pytest.mark.slow
+def test_matrix_products_can_be_left_out(tmp_path):
+    """Zeros of the right type and shape, on the GPU as before; what depends on them is not known."""
+    ran = subprocess.run(
+        capture_command(tmp_path / "capture", "--no-arithmetic", "on_torch.py"),
+        capture_output=True,
+        text=True,
+        env=kprof_environment(),
+        check=False,
+    )
+    assert "all fine" in ran.stdout, ran.stderr
+    assert read(tmp_path / "capture").launch_count == 3
