@@ -17,7 +17,7 @@ from kprof_analyzers.memory.dataflow import flow_of, is_load
 
 Value: TypeAlias = int | list[int]
 
-_DEPTH = 400
+_DEPTH = 180
 _POINTER = re.compile(r"%([\w$.-]+): !tt\.ptr")
 _INDUCTION = re.compile(r"^\s*(?:unsigned\s+)?(%[\w$.-]+)\s*=")
 _LOWER_HALF = 1 << 44
