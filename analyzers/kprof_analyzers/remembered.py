@@ -141,18 +141,18 @@ def _judges() -> str:
 
     parts = [__version__]
     for package in (kprof, kprof_analyzers):
-        parts += _stamps(Path(str(package.__file__)).parent)
+        parts += _contents(Path(str(package.__file__)).parent)
     return hashlib.sha256("\n".join([*parts, *_others()]).encode()).hexdigest()
 
 
-def _stamps(folder: Path) -> Iterable[str]:
-    """Names, sizes and times of a package's files."""
+def _contents(folder: Path) -> Iterable[str]:
+    """Names and contents of a package's files; not their times, which every installation sets anew."""
     for place, folders, names in os.walk(folder):
         folders.sort()
         for name in sorted(names):
             if name.endswith((".py", ".toml")):
-                stat = os.stat(os.path.join(place, name))  # noqa: PTH116, PTH118 - hundreds of them
-                yield f"{place}/{name} {stat.st_size} {stat.st_mtime_ns}"
+                path = Path(place, name)
+                yield f"{path.relative_to(folder).as_posix()} {hashlib.sha256(path.read_bytes()).hexdigest()}"
 
 
 def _others() -> Iterable[str]:
@@ -164,4 +164,4 @@ def _others() -> Iterable[str]:
         spec = find_spec(entry.module.partition(".")[0])
         for folder in (spec.submodule_search_locations or ()) if spec is not None else ():
             if entry.module.partition(".")[0] != "kprof_analyzers":
-                yield from _stamps(Path(folder))
+                yield from _contents(Path(folder))

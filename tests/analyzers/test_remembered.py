@@ -89,13 +89,16 @@ def test_another_kprof_judges_again(jobs, monkeypatch):
 
 
 def test_the_judges_are_all_files_of_kprof(tmp_path):
-    """A file that is newer, or of another size, gives another key."""
-    (tmp_path / "rule.py").write_text("1")
+    """Another content or name of a file gives another key; a newer copy of the same does not."""
+    (tmp_path / "rules").mkdir()
+    (tmp_path / "rules" / "rule.py").write_text("1")
     (tmp_path / "notes.txt").write_text("1")
-    (first,) = remembered._stamps(tmp_path)
-    os.utime(tmp_path / "rule.py", ns=(1, 1))
-    assert list(remembered._stamps(tmp_path)) != [first]
-    assert first.endswith(f" 1 {first.rsplit(' ', 1)[1]}")
+    first = list(remembered._contents(tmp_path))
+    assert [line.split()[0] for line in first] == ["rules/rule.py"]
+    os.utime(tmp_path / "rules" / "rule.py", ns=(1, 1))
+    assert list(remembered._contents(tmp_path)) == first
+    (tmp_path / "rules" / "rule.py").write_text("2")
+    assert list(remembered._contents(tmp_path)) != first
 
 
 @pytest.mark.triton

@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.triton
-@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS, errno.EDQUOT])
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS])
 def test_output_that_cannot_be_written_is_one_clear_message(repository, kprof, monkeypatch, number):
     """A full disk or a read-only folder: which file and why, exit code 2, and no half of a file."""
     write = Path.write_bytes
