@@ -98,9 +98,8 @@ def main() -> int:
     parser.add_argument("--records", type=int, default=1_000_000)
     parser.add_argument("--repeats", type=int, default=15)
     options = parser.parse_args()
-    print(
-        f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}; the best time and the median ratio of {options.repeats} runs in turn"
-    )
+    turns = f"{options.repeats} turns: the best times and the median of the ratios"
+    print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}; {turns}")
     with tempfile.TemporaryDirectory() as folder:
         generated = [generate(kind, options.records, Path(folder)) for kind in ("trace", "counters")]
         generated.append(generate_wide(options.records // 15, Path(folder)))
