@@ -131,6 +131,7 @@ def test_fires(rules, rule, files, words):
         {"gfx942-MHA-DEFAULT.json": {"fwd": {"default": {"BLOCK_M": 128, "PRELOAD_V": True}, "pe": {"BLOCK_M": 64}}}},
         {VLLM: {"triton_version": "3.5.1", "1": MOE, "16": MOE, "8192": {**MOE, "SPLIT_K": 1}}},
         {"E=8,N=1,device_name=NVIDIA_H200.json": {"1": {**MOE, "num_warps": 16, "num_stages": 5}}},
+        {"y.py": "import triton\nA = triton.Config({'B': 1}, num_warps=4)\nC = triton.Config({'B': 1}, num_warps=4)\n"},
         {"x.py": "import triton\nL = [triton.Config({'BLOCK': B, 'UNROLL': 3}, num_warps=w) for B in X for w in Y]\n"},
     ],
 )

@@ -5,6 +5,7 @@ from typing import ClassVar
 
 from kprof.findings import Finding, Location, Severity
 from kprof.tuning.configs.checks.check import Check, Context
+from kprof.tuning.configs.formats.triton_config import ALONE
 from kprof.tuning.configs.model import Bucket, ConfigFile
 
 BOUNDS = (1, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192)
@@ -135,8 +136,9 @@ class BucketTwice(Check):
 
     def check(self, file: ConfigFile, context: Context) -> Iterable[Finding]:  # noqa: ARG002 - the base class's
         """See :meth:`Check.check`."""
-        for buckets in file.levels().values():
-            yield from self._level(file, buckets)
+        for path, buckets in file.levels().items():
+            if path != (ALONE,):
+                yield from self._level(file, buckets)
 
     def _level(self, file: ConfigFile, buckets: Sequence[Bucket]) -> Iterable[Finding]:
         seen: dict[str, Bucket] = {}

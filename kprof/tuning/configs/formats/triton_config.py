@@ -13,6 +13,8 @@ from kprof.tuning.configs.model import UNKNOWN, Broken, Bucket, ConfigFile, Knob
 _KEYWORDS = ("num_warps", "num_stages", "num_ctas", "maxnreg")
 _NOT_KNOBS = {"pre_hook", "ir_override", "kwargs"}
 _MAX_NODES = 500_000
+ALONE = "alone"
+"""Owner of a configuration that stands in no list: equal ones of these do not meet."""
 
 
 class TritonConfig(Format):
@@ -57,7 +59,7 @@ def _buckets(tree: ast.AST) -> Iterator[Bucket]:
     for call in sorted(calls, key=lambda c: (c.lineno, c.col_offset)):
         knobs = tuple(_knobs(call))
         if knobs:
-            path = (owners.get(id(call), "alone"), f"line {call.lineno}")
+            path = (owners.get(id(call), ALONE), f"line {call.lineno}")
             yield Bucket(path, Place(call.lineno, call.col_offset + 1), knobs)
 
 
