@@ -6,6 +6,47 @@ from typing import Any
 from kprof.harness.capture.settings import Device
 
 
+class _Answers:
+    """What every GPU driver of Triton answers in the same way."""
+
+    get_current_device: Callable[[], int]
+    bench: Any
+
+    def get_device_interface(self) -> Any:
+        import torch
+
+        return torch.cuda
+
+    def get_active_torch_device(self) -> Any:
+        import torch
+
+        return torch.device("cuda", self.get_current_device())
+
+    def get_benchmarker(self) -> Any:
+        return self.bench
+
+    def map_python_to_cpp_type(self, ty: str) -> str:
+        return "hipDeviceptr_t" if ty.startswith("*") else ty
+
+    def assemble_tensormap_to_arg(self, tensormaps_info: Any, args: Any) -> Any:
+        del tensormaps_info
+        return args
+
+    def get_empty_cache_for_benchmark(self) -> Any:
+        import torch
+
+        return torch.empty(1, dtype=torch.int, device=self.get_active_torch_device())
+
+    def clear_cache(self, cache: Any) -> None:
+        cache.zero_()
+
+    def allocate_default_profile_scratch(self, size: int, alignment: int, stream: Any) -> Any:
+        del alignment, stream
+        import torch
+
+        return torch.empty(size, dtype=torch.int8, device=self.get_active_torch_device())
+
+
 def make_driver(device: Device, current: Callable[[], int], stream: Callable[[int], int], bench: Any) -> Any:
     """A driver for Triton.
 
@@ -21,11 +62,12 @@ def make_driver(device: Device, current: Callable[[], int], stream: Callable[[in
 
     target = api().gpu_target("hip", device.arch, device.wavefront_size)
 
-    class RecordingDriver(DriverBase):  # type: ignore[misc]
+    class RecordingDriver(_Answers, DriverBase):  # type: ignore[misc]
         """Stands for Triton's HIP driver."""
 
         def __init__(self) -> None:
             self.utils = _Utilities(device)
+            self.bench = bench
             self.launcher_cls = _no_launcher
             self.get_current_device = current
             self.get_current_stream = stream
@@ -38,40 +80,6 @@ def make_driver(device: Device, current: Callable[[], int], stream: Callable[[in
 
         def get_current_target(self) -> Any:
             return target
-
-        def get_device_interface(self) -> Any:
-            import torch
-
-            return torch.cuda
-
-        def get_active_torch_device(self) -> Any:
-            import torch
-
-            return torch.device("cuda", current())
-
-        def get_benchmarker(self) -> Any:
-            return bench
-
-        def map_python_to_cpp_type(self, ty: str) -> str:
-            return "hipDeviceptr_t" if ty.startswith("*") else ty
-
-        def assemble_tensormap_to_arg(self, tensormaps_info: Any, args: Any) -> Any:
-            del tensormaps_info
-            return args
-
-        def get_empty_cache_for_benchmark(self) -> Any:
-            import torch
-
-            return torch.empty(1, dtype=torch.int, device=self.get_active_torch_device())
-
-        def clear_cache(self, cache: Any) -> None:
-            cache.zero_()
-
-        def allocate_default_profile_scratch(self, size: int, alignment: int, stream: Any) -> Any:
-            del alignment, stream
-            import torch
-
-            return torch.empty(size, dtype=torch.int8, device=self.get_active_torch_device())
 
     return RecordingDriver()
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from kprof.harness.capture import torch_streams
 
 if TYPE_CHECKING:
+    from kprof.harness.capture.settings import Device as Gpu
     from kprof.harness.capture.torch_device import Device
 
 HIP_VERSION = "7.0.51831"
@@ -102,9 +103,9 @@ def _versions(device: "Device") -> None:
     device.patches.set(torch.version, "cuda", None)
 
 
-def _device(device: "Device") -> dict[str, Any]:
-    gpu = device.gpu
-    properties = SimpleNamespace(
+def _properties(gpu: "Gpu") -> SimpleNamespace:
+    """What ``torch.cuda.get_device_properties`` gives."""
+    return SimpleNamespace(
         name=gpu.name,
         major=gpu.capability[0],
         minor=gpu.capability[1],
@@ -127,6 +128,10 @@ def _device(device: "Device") -> dict[str, Any]:
         pci_domain_id=0,
         uuid="00000000-0000-0000-0000-000000000000",
     )
+
+
+def _device(device: "Device") -> dict[str, Any]:
+    gpu = device.gpu
 
     class Current:
         """Stands for ``torch.cuda.device``: a device for a while."""
@@ -163,7 +168,7 @@ def _device(device: "Device") -> dict[str, Any]:
         "device_count": _count,
         "get_device_name": _constant(gpu.name),
         "get_device_capability": _constant(gpu.capability),
-        "get_device_properties": _constant(properties),
+        "get_device_properties": _constant(_properties(gpu)),
         "get_arch_list": lambda: [gpu.arch],
         "can_device_access_peer": _constant(True),
         "is_tf32_supported": _constant(False),
