@@ -67,3 +67,22 @@ def test_matrix_products_can_be_left_out(tmp_path):
     )
     assert "all fine" in ran.stdout, ran.stderr
     assert read(tmp_path / "capture").launch_count == 3
+
+
+@pytest.mark.slow
+def test_inductors_kernels_are_recorded(tmp_path):
+    """Forward graphs are; one with a backward pass runs as plain torch, and a note says so."""
+    ran = subprocess.run(
+        capture_command(tmp_path / "capture", "compiled.py"),
+        capture_output=True,
+        text=True,
+        env=kprof_environment(),
+        check=False,
+    )
+    assert "all fine" in ran.stdout, ran.stderr
+    capture = read(tmp_path / "capture")
+    (kernel,) = (kernel for kernel in capture.kernels if kernel.launches)
+    assert kernel.name.startswith("triton_")
+    assert kernel.ok
+    assert kernel.launches == 2
+    assert any("a graph runs as plain torch" in note for note in capture.notes)
