@@ -39,7 +39,8 @@ class OccupancyLimitedByLds(Rule):
         if occupancy.limiter != "lds" or not 0 < occupancy.waves_per_simd < 2 or others < 2:
             return
         yield self.finding(
-            f"LDS of {facts.resources.lds_bytes:,} B allows {occupancy.waves_per_simd:g} waves per SIMD, "
+            f"LDS of {facts.resources.lds_bytes:,} B allows {occupancy.waves_per_simd:g} "
+            f"wave{'' if occupancy.waves_per_simd == 1 else 's'} per SIMD, "
             f"everything else {others:g}",
             evidence={
                 "lds_bytes": facts.resources.lds_bytes,
