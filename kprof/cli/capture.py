@@ -18,6 +18,7 @@ HELP = "Run a PyTorch and Triton program and record what it launches, without a 
 
 _FAILED = 2
 _INTERRUPTED = 130
+_FULL = 1 << 16
 
 
 def command(
@@ -77,7 +78,11 @@ def _status(capture: "Capture", ended: "Ended") -> int:
     return _FAILED if ended.status or launched or not capture.kernels else 0
 
 
-def _words(ended: "Ended") -> str | None:
+def _words(capture: "Capture", ended: "Ended") -> str | None:
+    import shutil
+
+    if not capture.complete and shutil.disk_usage(capture.path).free < _FULL:
+        return "the disk is full"
     if ended.interrupted:
         return "interrupted"
     if ended.status < 0:
@@ -94,7 +99,7 @@ def _show(capture: "Capture", ended: "Ended", *, json: str | None, verbose: int,
         if json == "-":
             return
     console = terminal(no_color=no_color)
-    text = CaptureTextReporter(console.width, verbose).render(capture, quiet=quiet, ended=_words(ended))
+    text = CaptureTextReporter(console.width, verbose).render(capture, quiet=quiet, ended=_words(capture, ended))
     print(text, end="")
     if not capture.kernels:
         message = "no process of the program compiled a Triton kernel"
