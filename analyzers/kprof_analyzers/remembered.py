@@ -8,7 +8,7 @@ import gc
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from kprof.analysis import Analyzer, discover
 from kprof.hardware.machine import load as load_architecture
 from kprof.harness import store
 from kprof.harness.cache import directory, known
-from kprof.harness.request import Compiled, Outcome
+from kprof.harness.request import Compiled, CompileRequest, Outcome
 from kprof.harness.sources import Job, loaded
 from kprof.report import KernelReport
 
@@ -30,11 +30,12 @@ _SHARE = 8
 """Reports may take this part of what compiled kernels may."""
 
 
-def judged(jobs: Sequence[Job], workers: int | None = None) -> Iterator[tuple[int, KernelReport | Outcome]]:
-    """Compile and judge kernels in worker processes, each as soon as one is free; known ones come first.
+def judged(jobs: Iterable[Job], workers: int | None = None) -> Iterator[tuple[int, KernelReport | Outcome]]:
+    """Compile and judge kernels in worker processes, each as soon as one is free; what is known is not done again.
 
     Args:
-        jobs: what to compile.
+        jobs: what to compile. They are taken as workers become free, so that a generator may find out what comes next
+            while they compile.
         workers: processes, one a CPU by default.
 
     Yields:
@@ -45,23 +46,28 @@ def judged(jobs: Sequence[Job], workers: int | None = None) -> Iterator[tuple[in
     """
     from kprof.harness.pool import Finish, Pool
 
-    waiting = []
-    for index, job in enumerate(jobs):
-        report = _recall(job)
-        if report is None:
-            waiting.append(index)
-        else:
-            yield index, report
-    if not waiting:
-        return
+    waiting: list[tuple[int, Job]] = []
+    ready: list[tuple[int, KernelReport]] = []
+
+    def requests() -> Iterator[CompileRequest]:
+        for index, job in enumerate(jobs):
+            report = _recall(job)
+            if report is None:
+                waiting.append((index, job))
+                yield job.request
+            else:
+                ready.append((index, report))
+
+    # Without a request no process is started.
     with Pool(workers) as pool:
-        finish = Finish("kprof_analyzers.remembered:judge", lambda at: _argument(jobs[waiting[at]]))
-        for outcome in pool.run([jobs[index].request for index in waiting], directory(), finish):
-            index = waiting[outcome.index]
+        finish = Finish("kprof_analyzers.remembered:judge", lambda at: _argument(waiting[at][1]))
+        for outcome in pool.run(requests(), directory(), finish):
+            index = waiting[outcome.index][0]
             if outcome.answer is not None:
                 yield index, msgspec.convert(outcome.answer, KernelReport)
             else:
                 yield index, outcome
+    yield from ready
 
 
 def judge(compiled: Compiled, argument: Mapping[str, Any]) -> dict[str, Any]:

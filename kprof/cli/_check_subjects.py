@@ -47,24 +47,36 @@ def gather(config: Config, folder: Path, jobs: int = 0, archs: Sequence[str] = (
     Raises:
         KprofError: an architecture is not known.
     """
+    from kprof_analyzers.remembered import judged
+
     wanted = [resolve(name)[0].name for name in archs]
+    chosen = [(entry, _machines(entry.arch or config.arch or [DEFAULT_ARCH], wanted)) for entry in config.kernel]
     slots: list[Subject | None] = []
-    planned: dict[int, _Planned] = {}
-    for entry in config.kernel:
-        names = entry.arch or config.arch or [DEFAULT_ARCH]
-        machines = list({m.name: m for m in (resolve(name)[0] for name in names)}.values())
-        machines = [m for m in machines if not wanted or m.name in wanted]
-        if not machines:
-            continue
-        for step in _steps(entry, machines, folder):
-            if isinstance(step, _Planned):
-                planned[len(slots)] = step
-                slots.append(None)
-            else:
-                slots.append(step)
-    for slot, subject in _compiled(planned, jobs):
-        slots[slot] = subject
+    planned: list[tuple[int, _Planned]] = []
+
+    def compiles() -> Iterator[Job]:
+        """What is to be compiled, found out entry by entry while the workers are busy with what came before."""
+        for entry, machines in chosen:
+            for step in _steps(entry, machines, folder) if machines else ():
+                if isinstance(step, _Planned):
+                    planned.append((len(slots), step))
+                    slots.append(None)
+                    yield step.job
+                else:
+                    slots.append(step)
+
+    for index, result in judged(compiles(), jobs or None):
+        slot, step = planned[index]
+        slots[slot] = (
+            Subject(step.entry, result, step.case) if isinstance(result, KernelReport) else _lost(step, result)
+        )
     return [subject for subject in slots if subject is not None]
+
+
+def _machines(names: Sequence[str], wanted: Sequence[str]) -> "list[Architecture]":
+    """Each architecture once, only those that are wanted; all when none is."""
+    found = {machine.name: machine for machine in (resolve(name)[0] for name in names)}
+    return [machine for name, machine in found.items() if not wanted or name in wanted]
 
 
 def _steps(entry: Entry, machines: "Sequence[Architecture]", folder: Path) -> Iterator[Subject | _Planned]:
@@ -142,21 +154,6 @@ def _captured(entry: Entry, target: str, archs: Sequence[str]) -> Iterator[Subje
                 subject.report, name=kernel.name, specialization=kernel.specialization, triton=kernel.triton
             )
             yield replace(subject, report=report)
-
-
-def _compiled(planned: dict[int, _Planned], jobs: int) -> Iterator[tuple[int, Subject]]:
-    """Each kernel as soon as it is compiled and judged, while the workers go on."""
-    from kprof_analyzers.remembered import judged
-
-    order = list(planned)
-    if not order:
-        return
-    for index, result in judged([planned[slot].job for slot in order], jobs or None):
-        step = planned[order[index]]
-        if isinstance(result, KernelReport):
-            yield order[index], Subject(step.entry, result, step.case)
-        else:
-            yield order[index], _lost(step, result)
 
 
 def _lost(step: _Planned, outcome: "Outcome") -> Subject:

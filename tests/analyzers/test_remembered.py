@@ -55,7 +55,7 @@ def test_kept_reports_are_those_that_would_be_made(jobs, monkeypatch):
     """From workers, from the cache and in this process: one and the same; nothing is compiled the second time."""
     first = dict(remembered.judged(jobs(), 2))
     assert all(isinstance(report, KernelReport) for report in first.values())
-    monkeypatch.setattr("kprof.harness.pool.Pool.run", lambda *_: pytest.fail("a worker was asked"))
+    monkeypatch.setattr("kprof.harness.pool.Pool._start", lambda *_: pytest.fail("a worker was started"))
     second = dict(remembered.judged(jobs()))
     monkeypatch.undo()
     for index, job in enumerate(jobs()):
