@@ -1,5 +1,6 @@
 """Predict every configuration of the problems, and judge the predictions."""
 
+import gc
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -116,6 +117,8 @@ def judge(model: Model, family: Family, problems: Sequence[Problem]) -> list[Jud
     """Results of a family's problems."""
     # All at once, so that workers stay and no compile waits for a prediction.
     model.facts.prepare(points_of(problems))
+    # Hundreds of compiled kernels stay in memory; looking through them again and again is not the model's time.
+    gc.freeze()
     results = []
     for problem in problems:
         scored, failed = model.score(problem)
