@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from kprof.errors import KprofError
+from kprof.inputs.thread_trace.content import content
 from kprof.inputs.thread_trace.model import Instruction, LineCost, ThreadTrace
+from kprof.inputs.thread_trace.timeline import Timeline
 
-__all__ = ["Instruction", "LineCost", "ThreadTrace", "find", "is_thread_trace", "read"]
+__all__ = ["Instruction", "LineCost", "ThreadTrace", "Timeline", "find", "is_thread_trace", "read"]
 
 _LARGEST = 512 << 20
 
@@ -48,7 +50,7 @@ def read(path: str | Path) -> ThreadTrace:
         if not traces:
             raise KprofError("no decoded thread trace in this folder", path=str(path))
         place = min(traces, key=lambda one: (one.suffix != ".json", len(str(one))))
-    data = _content(place)
+    data = content(place, _LARGEST)
     if data.lstrip()[:1] == b"{":
         from kprof.inputs.thread_trace import code_json
 
@@ -63,16 +65,25 @@ def read(path: str | Path) -> ThreadTrace:
     waves, trouble = _wavefronts(listing) if listing.is_file() else (None, ())
     count = None if waves is None else len(waves)
     lifetimes = tuple(one for one in waves or () if one is not None)
-    return replace(trace, wavefronts=count, lifetimes=lifetimes, issues=(*trace.issues, *trouble))
+    from kprof.inputs.thread_trace import beside
+
+    timeline, odd = beside.read(place.parent)
+    issues = (*trace.issues, *trouble, *odd, *_disagreements(trace, timeline))
+    return replace(trace, wavefronts=count, lifetimes=lifetimes, timeline=timeline, issues=issues)
 
 
-def _content(place: Path) -> bytes:
-    try:
-        if place.stat().st_size > _LARGEST:
-            raise KprofError("larger than any thread trace listing", path=str(place))
-        return place.read_bytes()
-    except OSError as error:
-        raise KprofError(f"cannot be read: {error.strerror or error}", path=str(place)) from error
+def _disagreements(trace: ThreadTrace, timeline: Timeline) -> list[str]:
+    """Where wavefronts cannot be of this listing: the listing's hits are the sum over all wavefronts."""
+    listed = {one.line: one.hits for one in trace.instructions if one.line is not None}
+    if not listed:
+        return []
+    totals = timeline.totals()
+    unknown = sum(one.issues for one in totals if one.line not in listed)
+    more = sum(one.issues > listed.get(one.line, one.issues) for one in totals)
+    found = [f"{unknown:,} issues in wavefront files are of lines that code.json does not have"] if unknown else []
+    if more:
+        found.append(f"{more:,} instructions have more issues in wavefront files than code.json counts in all")
+    return found
 
 
 def _wavefronts(listing: Path) -> tuple[list[int | None] | None, tuple[str, ...]]:

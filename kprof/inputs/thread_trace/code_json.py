@@ -53,4 +53,5 @@ def _instruction(record: list[Any], index: int) -> Instruction | None:
         return None
     code_object, address, hits, latency, *more = numbers
     stall, idle = [*more, None, None][:2]
-    return Instruction(index, record[0], code_object, address, hits, latency, stall, idle, record[3] or None)
+    line = record[2] if type(record[2]) is int else None
+    return Instruction(index, record[0], code_object, address, hits, latency, stall, idle, record[3] or None, line)

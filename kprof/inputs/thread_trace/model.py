@@ -1,7 +1,9 @@
 """What a thread trace (ATT) tells: how often each instruction ran and how long it took."""
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+
+from kprof.inputs.thread_trace.timeline import StalledInstruction, Timeline
 
 _MNEMONIC = re.compile(r"[a-z][a-z0-9_]*")
 
@@ -20,6 +22,7 @@ class Instruction:
         stall: clocks of that in which it could not issue; ``None`` in formats that do not tell.
         idle: clocks in which nothing was ready before it; ``None`` in formats that do not tell.
         source: ``file:line``, or ``None``.
+        line: number that files of single wavefronts refer to it by; ``None`` in formats that do not tell.
     """
 
     index: int
@@ -31,6 +34,7 @@ class Instruction:
     stall: int | None = None
     idle: int | None = None
     source: str | None = None
+    line: int | None = None
 
     @property
     def mnemonic(self) -> str:
@@ -73,6 +77,7 @@ class ThreadTrace:
         issues: what was odd, in words.
         wavefronts: number of wavefront files listed beside it, when there is such a list.
         lifetimes: clocks from the beginning to the end of each wavefront of that list.
+        timeline: wavefronts that have a file of their own, states and occupancy; empty without such files.
     """
 
     path: str
@@ -83,6 +88,7 @@ class ThreadTrace:
     issues: tuple[str, ...] = field(default=())
     wavefronts: int | None = None
     lifetimes: tuple[int, ...] = ()
+    timeline: Timeline = field(default=Timeline())
 
     @property
     def hits(self) -> int:
@@ -101,6 +107,21 @@ class ThreadTrace:
     def by_mnemonic(self) -> list[LineCost]:
         """Cost by mnemonic, most expensive first."""
         return self._grouped([one.mnemonic or "?" for one in self.instructions])
+
+    def by_stall(self) -> list[StalledInstruction]:
+        """Instructions of the wavefronts that have a file of their own, most stalled first."""
+        listed = {one.line: one for one in self.instructions if one.line is not None}
+        totals = self.timeline.totals()
+        whole = sum(one.stall for one in totals)
+        return [
+            StalledInstruction(
+                **asdict(one),
+                text=listed[one.line].text if one.line in listed else None,
+                source=listed[one.line].source if one.line in listed else None,
+                share=one.stall / whole if whole else 0.0,
+            )
+            for one in totals
+        ]
 
     def _grouped(self, names: list[str]) -> list[LineCost]:
         groups: dict[str, list[Instruction]] = {}

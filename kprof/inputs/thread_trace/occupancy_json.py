@@ -1,0 +1,114 @@
+"""``occupancy.json``: when wavefronts began and ended, by shader engine.
+
+An event is ``[clock, CU, SIMD, slot, whether it began, kernel]``. Earlier decoders pack it into 64 bits, the lowest
+first: kernel 12, SIMD 2, slot 4, began 1, CU 4 and time 41 in units of 8 clocks (rocprofiler-sdk, ``occupancy_data_v1``).
+"""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+
+from kprof.errors import KprofError
+from kprof.inputs.thread_trace.content import LONGEST, content
+from kprof.inputs.thread_trace.timeline import Occupancy
+
+NAME = "occupancy.json"
+LARGEST = 64 << 20
+PARTS = 32
+
+_FIELDS = 6
+_UNIT = 8
+_Event = tuple[int, int, int, int, int]
+_Number = Annotated[int, msgspec.Meta(ge=0)]
+
+
+def read(place: Path) -> tuple[tuple[Occupancy, ...], tuple[str, ...]]:
+    """Each shader engine followed by its compute units, and what was odd in words.
+
+    Raises:
+        KprofError: cut off, or no such file.
+    """
+    try:
+        document = msgspec.json.decode(content(place, LARGEST), type=dict[str, Any])
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, OverflowError) as error:
+        raise KprofError(f"not readable as {NAME}: {error}", path=str(place)) from error
+    engines = sorted((int(name), name) for name in document if name.isascii() and name.isdecimal() and len(name) < 5)
+    if not engines and "dispatches" not in document:
+        raise KprofError("no shader engine and no dispatch", path=str(place))
+    found: list[Occupancy] = []
+    issues: list[str] = []
+    for engine, name in engines:
+        records = document[name]
+        events = [event for event in map(_event, records) if event] if isinstance(records, list) else []
+        wrong = len(records) - len(events) if isinstance(records, list) else int(records is not None)
+        if wrong:
+            issues.append(f"{NAME}: {wrong:,} records of shader engine {engine} have a wrong shape and are not used")
+        events.sort(key=lambda event: (event[0], event[4]))
+        if events and events[-1][0] - events[0][0] > LONGEST:
+            issues.append(f"{NAME}: the times of shader engine {engine} are further apart than a trace is long")
+            continue
+        unpaired = _unpaired(events)
+        if unpaired:
+            issues.append(f"{NAME}: {unpaired:,} wavefronts of shader engine {engine} began or ended outside the trace")
+        if events:
+            found.append(_occupancy(engine, None, events, events))
+            units = sorted({event[1] for event in events})
+            found += [_occupancy(engine, unit, [one for one in events if one[1] == unit], events) for unit in units]
+    return tuple(found), tuple(issues)
+
+
+def _event(record: Any) -> _Event | None:
+    """Clock, CU, SIMD, slot, and 1 for a start or 0 for an end."""
+    if type(record) is int and 0 <= record < 1 << 64:
+        return (record >> 23) * _UNIT, record >> 19 & 15, record >> 12 & 3, record >> 14 & 15, record >> 18 & 1
+    if not isinstance(record, list) or len(record) < _FIELDS or type(record[4]) not in {int, bool}:
+        return None
+    clock, unit, simd, slot, began = record[:5]
+    plain = all(type(one) is int and 0 <= one < 256 for one in (unit, simd, slot))
+    known = plain and began in {0, 1} and type(clock) is int and 0 <= clock <= 1 << 56
+    return (clock, unit, simd, slot, int(began)) if known else None
+
+
+def _unpaired(events: list[_Event]) -> int:
+    """Starts without an end and ends without a start."""
+    live: set[tuple[int, int, int]] = set()
+    wrong = 0
+    for _, unit, simd, slot, began in events:
+        place = (unit, simd, slot)
+        wrong += (place in live) == bool(began)
+        (live.add if began else live.discard)(place)
+    return wrong + len(live)
+
+
+def _occupancy(engine: int, unit: int | None, events: list[_Event], span: list[_Event]) -> Occupancy:
+    """An end without a start is not counted, a start without an end lasts until the next in its slot, or to the end."""
+    begin, end = span[0][0], span[-1][0]
+    live: set[tuple[int, int, int]] = set()
+    steps: list[tuple[int, int]] = []
+    for clock, cu, simd, slot, began in events:
+        (live.add if began else live.discard)((cu, simd, slot))
+        steps.append((clock, len(live)))
+    # The last of a clock's events counts: a slot may be taken again at once.
+    most = max(dict(steps).values())
+    area = _areas([(clock - begin, count) for clock, count in steps], end - begin)
+    mean = sum(area) / (end - begin) if end > begin else None
+    part = (end - begin) / PARTS
+    over_time = tuple(round(one / part, 3) for one in area) if end > begin else ()
+    return Occupancy(engine, unit, sum(event[4] for event in events), begin, end, most, mean, over_time)
+
+
+def _areas(steps: list[tuple[int, int]], end: int) -> list[float]:
+    """Wavefronts times clocks in each of the equal parts of the time from 0 to ``end``."""
+    borders = [end * number / PARTS for number in range(PARTS + 1)]
+    areas = [0.0] * PARTS
+    part = 0
+    for (clock, count), (after, _) in zip(steps, [*steps[1:], (end, 0)], strict=True):
+        at = float(clock)
+        while at < after:
+            while part < PARTS - 1 and at >= borders[part + 1]:
+                part += 1
+            until = min(float(after), borders[part + 1]) if part < PARTS - 1 else float(after)
+            areas[part] += count * (until - at)
+            at = until
+    return areas

@@ -1,0 +1,144 @@
+"""What the files of single wavefronts, of their states and of the occupancy tell. All times are in shader clocks."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Issues:
+    """One instruction in one wavefront, or in all wavefronts that were read.
+
+    Attributes:
+        line: the number that wavefront files refer to the instruction by: ``Instruction.line``.
+        issues: times it was issued.
+        latency: clocks from when it could have issued until it was done, summed; ``stall`` is a part of it.
+        stall: clocks of that in which it could not issue, summed.
+        idle: clocks before it in which no instruction of the wavefront was under way, summed.
+    """
+
+    line: int
+    issues: int
+    latency: int
+    stall: int
+    idle: int
+
+
+@dataclass(frozen=True)
+class StalledInstruction(Issues):
+    """An instruction's sum over the wavefronts, with what the listing says of it.
+
+    Attributes:
+        text: as disassembled, or ``None`` when the listing does not have it.
+        source: ``file:line``, or ``None``.
+        share: of the stall clocks of all instructions, 0 to 1.
+    """
+
+    text: str | None
+    source: str | None
+    share: float
+
+
+@dataclass(frozen=True)
+class Wavefront:
+    """One wavefront's own file.
+
+    Attributes:
+        file: its name.
+        shader_engine: from ``SE<number>`` in the file; ``None`` when it does not tell.
+        cu: compute unit in its shader array (on RDNA the workgroup processor).
+        simd: SIMD of that unit.
+        slot: wavefront slot of the SIMD.
+        number: of the wavefronts that used the slot, from 0.
+        begin: clock of its start.
+        end: clock of its end.
+        clocks: from ``begin`` to ``end``.
+        issued: instructions.
+        latency: clocks in instructions, summed.
+        stall: clocks of that in which an instruction could not issue.
+        idle: clocks before instructions, as in :class:`Issues`.
+        states: clocks in each state. They may add up to a few clocks more than from ``begin`` to ``end``.
+        costs: by instruction, in the listing's order.
+    """
+
+    file: str
+    shader_engine: int | None
+    cu: int
+    simd: int
+    slot: int
+    number: int
+    begin: int
+    end: int
+    clocks: int
+    issued: int
+    latency: int
+    stall: int
+    idle: int
+    states: dict[str, int]
+    costs: tuple[Issues, ...]
+
+
+@dataclass(frozen=True)
+class State:
+    """One ``wstates*.json``: how many traced wavefronts were in a state at a time.
+
+    Attributes:
+        name: empty, idle, exec, wait or stall.
+        clocks: summed over the wavefronts.
+        most: wavefronts in the state at the same time, at most.
+        share: of the clocks of all states that were read, 0 to 1.
+    """
+
+    name: str
+    clocks: int
+    most: int
+    share: float = 0.0
+
+
+@dataclass(frozen=True)
+class Occupancy:
+    """Resident wavefronts of a shader engine, or of one of its compute units.
+
+    Attributes:
+        shader_engine: its number.
+        cu: compute unit (on RDNA the workgroup processor); ``None`` for the whole shader engine.
+        begun: wavefronts that began in the trace.
+        begin: clock of the shader engine's first event.
+        end: clock of its last.
+        most: wavefronts at the same time.
+        mean: wavefronts, over the clocks from ``begin`` to ``end``; ``None`` when these are the same.
+        over_time: mean wavefronts in equal parts of that time, in order.
+    """
+
+    shader_engine: int
+    cu: int | None
+    begun: int
+    begin: int
+    end: int
+    most: int
+    mean: float | None
+    over_time: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """What was read beside the listing.
+
+    Attributes:
+        wavefronts: by file name.
+        states: by number: empty, idle, exec, wait, stall.
+        occupancy: each shader engine, then its compute units.
+    """
+
+    wavefronts: tuple[Wavefront, ...] = ()
+    states: tuple[State, ...] = ()
+    occupancy: tuple[Occupancy, ...] = ()
+
+    def totals(self) -> list[Issues]:
+        """By instruction, summed over the wavefronts; most stalled first."""
+        sums: dict[int, list[int]] = {}
+        for wave in self.wavefronts:
+            for one in wave.costs:
+                entry = sums.setdefault(one.line, [0, 0, 0, 0])
+                for place, value in enumerate((one.issues, one.latency, one.stall, one.idle)):
+                    entry[place] += value
+        found = [Issues(line, *entry) for line, entry in sums.items()]
+        return sorted(found, key=lambda one: (-one.stall, -one.latency, one.line))
