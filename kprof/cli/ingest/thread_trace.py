@@ -40,6 +40,7 @@ def _document(trace: "ThreadTrace") -> str:
         "latency": trace.latency,
         "lines": [asdict(cost) for cost in trace.by_line()],
         "mnemonics": [asdict(cost) for cost in trace.by_mnemonic()],
+        "stalled": [asdict(cost) for cost in trace.by_stall()],
     }
     return msgspec.json.format(msgspec.json.encode(document), indent=2).decode()
 
@@ -61,9 +62,43 @@ def _show(trace: "ThreadTrace", top: int) -> None:
         for one in hottest
     ]
     print(rows_table(["slowest", "address", "issued", "clocks", "source"], rows))
+    _show_timeline(trace, top)
     for issue in trace.issues:
         print(f"warning  {issue}")
     print(f"\n{trace.hits:,} instructions issued in {trace.latency:,} clocks, summed over wavefronts")
+
+
+def _show_timeline(trace: "ThreadTrace", top: int) -> None:
+    """What the files of single wavefronts, of states and of the occupancy add to the listing."""
+    from kprof.cli._tables import rows_table
+
+    timeline = trace.timeline
+    if timeline.wavefronts:
+        stalled = [one for one in trace.by_stall() if one.stall][:top]
+        rows: list[list[Any]] = [
+            [one.text or f"line {one.line}", one.stall, f"{one.share:.1%}", one.issues, one.idle, _short(one.source)]
+            for one in stalled
+        ]
+        print("\n" + rows_table(["most stalled", "stall clocks", "share", "issued", "idle clocks", "source"], rows))
+        waves: list[list[Any]] = [
+            [one.file.removesuffix(".json"), one.begin, one.clocks, one.issued, one.latency, one.stall, one.idle]
+            for one in timeline.wavefronts[:top]
+        ]
+        heads = ["wavefront", "begin", "clocks", "issued", "in instructions", "stall", "idle"]
+        print("\n" + rows_table(heads, waves))
+        listed = f" of {trace.wavefronts:,} listed" if trace.wavefronts else ""
+        print(f"{len(timeline.wavefronts):,}{listed} wavefronts have a file of their own")
+    if timeline.states:
+        shares = ", ".join(f"{one.name} {one.share:.1%}" for one in timeline.states)
+        print(f"\nstates     {shares} of {sum(one.clocks for one in timeline.states):,} wavefront clocks")
+    for one in timeline.occupancy:
+        if one.cu is None and one.mean is not None:
+            units = [unit for unit in timeline.occupancy if unit.shader_engine == one.shader_engine and unit is not one]
+            most = max(unit.most for unit in units)
+            print(
+                f"occupancy  shader engine {one.shader_engine}: mean {one.mean:.1f}, at most {one.most} wavefronts; "
+                f"a CU of {len(units)}: mean {one.mean / len(units):.1f}, at most {most}"
+            )
 
 
 def _rows(costs: "list[LineCost]") -> list[list[Any]]:
