@@ -139,6 +139,35 @@ def test_thread_trace(kprof, tmp_path):
     assert json.loads(kprof("ingest", "thread-trace", path, "--json", "-").out)["lines"][0]["latency"] == 100
 
 
+def test_thread_trace_of_single_wavefronts(kprof, tmp_path):
+    """What stalled, how long wavefronts were in each state, and how many were resident; the same as JSON."""
+    code = [["s_barrier", 0, 1, "k.py:7", 4, 8, 2, 80]]
+    wave = {"begin": 0, "end": 90, "cu": 0, "simd": 0, "slot": 0, "instructions": [[10, 9, 30, 80, 1]]}
+    occupancy = {"0": [[0, 0, 0, 0, 1, 1], [50, 1, 0, 0, 1, 1], [100, 0, 0, 0, 0, 1], [100, 1, 0, 0, 0, 1]]}
+    files = {
+        "code.json": {"code": code},
+        "se0_sm0_sl0_wv0.json": {"name": "SE0", "duration": 90, "num_insts": 1, "wave": wave},
+        "wstates2.json": {"time": [0, 60], "state": [1, 0]},
+        "wstates4.json": {"time": [60, 80], "state": [1, 0]},
+        "occupancy.json": occupancy,
+        "filenames.json": {"wave_filenames": {"0": {"0": {"0": {"0": ["a", 0, 90], "1": ["b", 0, 90]}}}}},
+    }
+    for name, content in files.items():
+        (tmp_path / name).write_text(json.dumps(content))
+    ran = kprof("ingest", "thread-trace", tmp_path)
+    assert ran.code == 0
+    assert "1 of 2 listed wavefronts have a file of their own" in ran.out
+    assert "states     exec 75.0%, stall 25.0% of 80 wavefront clocks" in ran.out
+    assert "shader engine 0: mean 1.5, at most 2 wavefronts; a CU of 2: mean 0.8, at most 1" in ran.out
+    assert ran.out.strip().splitlines()[-1].startswith("2 instructions issued in 80 clocks")
+    document = json.loads(kprof("ingest", "thread-trace", tmp_path, "--json", "-").out)
+    assert [(one["source"], one["stall"], one["idle"]) for one in document["stalled"]] == [("k.py:7", 30, 10)]
+    assert document["timeline"]["wavefronts"][0]["clocks"] == 90
+    assert [one["share"] for one in document["timeline"]["states"]] == [0.75, 0.25]
+    (tmp_path / "se0_sm0_sl0_wv0.json").write_text("{")
+    assert "warning  se0_sm0_sl0_wv0.json is left out: " in kprof("ingest", "thread-trace", tmp_path).out
+
+
 def test_tunableop(kprof, tmp_path):
     """Verdict with the time lost."""
     path = tmp_path / "t.csv"

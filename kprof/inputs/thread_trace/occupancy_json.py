@@ -1,7 +1,8 @@
 """``occupancy.json``: when wavefronts began and ended, by shader engine.
 
-An event is ``[clock, CU, SIMD, slot, whether it began, kernel]``. Earlier decoders pack it into 64 bits, the lowest
-first: kernel 12, SIMD 2, slot 4, began 1, CU 4 and time 41 in units of 8 clocks (rocprofiler-sdk, ``occupancy_data_v1``).
+An event is ``[clock, CU, SIMD, slot, whether it began, kernel]``. Earlier decoders pack it into 64 bits
+(``occupancy_data_v1`` of rocprofiler-sdk), the lowest first: kernel 12, SIMD 2, slot 4, began 1, CU 4 and time 41 in
+units of 8 clocks.
 """
 
 from pathlib import Path
