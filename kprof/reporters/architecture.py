@@ -14,6 +14,7 @@ _TITLES = {
     "memory": "Memory",
     "latencies": "Latencies, from and to",
     "hazards": "Wait states after a matrix instruction, beyond its passes",
+    "model": "Performance model, fitted or read off measurements",
     "llvm": "LLVM",
 }
 _MARK = " ?"

@@ -43,7 +43,9 @@ def test_what_is_not_firmly_sourced_is_marked(kprof):
 
     assert next(line for line in lines if "l1.latency_cycles" in line).endswith("?")
     assert not next(line for line in lines if "max_waves_per_simd" in line).endswith("?")
-    assert "4 of them not firmly sourced" in lines[-1]
+    marked = sum(line.endswith("?") for line in lines)
+    assert marked > 4
+    assert f"{marked} of them not firmly sourced" in lines[-1]
 
 
 def test_verbose_shows_sources_and_all_instructions(kprof):
