@@ -40,6 +40,7 @@ _UNITS = (
     ("model.branch", "clocks"),
     ("model.lds_*", "clocks"),
     ("model.dispatch_ns", "ns"),
+    ("model.loaded_latency", "times"),
     ("model.*", "share"),
     ("llvm.elf_machine", "e_flags value"),
     ("llvm.sgpr_extra", "registers"),
