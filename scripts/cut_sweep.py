@@ -59,6 +59,22 @@ def _thread_trace(path: Path) -> Found:
     return len(trace.instructions), _words(trace.issues)
 
 
+def _timeline(path: Path) -> Found:
+    from kprof.errors import KprofError
+    from kprof.inputs.thread_trace import occupancy_json, wave_json, wstates_json
+
+    if path.match(wave_json.PATTERN):
+        wave, odd = wave_json.read(path)
+        return wave.issued, _words(odd)
+    if path.match(wstates_json.PATTERN):
+        state, odd = wstates_json.read(path)
+        return state.clocks, _words(odd)
+    if path.name == occupancy_json.NAME:
+        occupancy, odd = occupancy_json.read(path)
+        return sum(one.begun for one in occupancy), _words(odd)
+    raise KprofError("no timeline of a thread trace", path=str(path))
+
+
 def _tunableop(path: Path) -> Found:
     from kprof.inputs import tunableop
 
@@ -70,7 +86,7 @@ def _words(issues: tuple[str, ...]) -> Counter[str]:
     return Counter("no-final-line-end" if "has no line end" in issue else issue for issue in issues)
 
 
-READERS: tuple[Callable[[Path], Found], ...] = (_measurements, _trace, _proton, _thread_trace, _tunableop)
+READERS: tuple[Callable[[Path], Found], ...] = (_measurements, _trace, _proton, _thread_trace, _timeline, _tunableop)
 
 
 def reader_of(path: Path) -> tuple[Callable[[Path], Found], Found] | None:

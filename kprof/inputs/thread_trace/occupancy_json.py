@@ -15,7 +15,7 @@ from kprof.inputs.thread_trace.content import LONGEST, content
 from kprof.inputs.thread_trace.timeline import Occupancy
 
 NAME = "occupancy.json"
-LARGEST = 64 << 20
+LARGEST = 32 << 20
 PARTS = 32
 
 _FIELDS = 6
