@@ -25,8 +25,9 @@ this page. That calls, durations and counter sums equal those of `sqlite3`, `csv
 TAIL = """
 Beside the thread trace's listings, `filenames.json` gives the number and the lifetimes of the wavefronts. Records of a
 wavefront's own file are instructions issued, of `occupancy.json` wavefronts begun. 4 of the 56 wavefronts listed are
-published as files: their issues times 14 are the listing's hits; their latency times 14 is 4.2 % less than the listing's, as they lived 3.7 %
-shorter than the mean. The states of all 56 add up to their lifetimes (`tests/inputs/thread_trace/test_timeline.py`).
+published as files: their issues times 14 are the listing's hits; their latency times 14 is 4.2 % less than the
+listing's, as they lived 3.7 % shorter than the mean. The states of all 56 add up to their lifetimes
+(`tests/inputs/thread_trace/test_timeline.py`).
 """
 
 

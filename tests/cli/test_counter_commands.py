@@ -150,7 +150,7 @@ def test_thread_trace_of_single_wavefronts(kprof, tmp_path):
         "wstates2.json": {"time": [0, 60], "state": [1, 0]},
         "wstates4.json": {"time": [60, 80], "state": [1, 0]},
         "occupancy.json": occupancy,
-        "filenames.json": {"wave_filenames": {"0": {"0": {"0": {"0": ["a", 0, 90], "1": ["b", 0, 90]}}}}},
+        "filenames.json": {"wave_filenames": {"0": {"0": {"0": {"0": ["a", 0, 40], "1": ["b", 0, 40]}}}}},
     }
     for name, content in files.items():
         (tmp_path / name).write_text(json.dumps(content))
@@ -165,7 +165,10 @@ def test_thread_trace_of_single_wavefronts(kprof, tmp_path):
     assert document["timeline"]["wavefronts"][0]["clocks"] == 90
     assert [one["share"] for one in document["timeline"]["states"]] == [0.75, 0.25]
     (tmp_path / "se0_sm0_sl0_wv0.json").write_text("{")
-    assert "warning  se0_sm0_sl0_wv0.json is left out: " in kprof("ingest", "thread-trace", tmp_path).out
+    (tmp_path / "wstates4.json").write_text("[]")
+    ran = kprof("ingest", "thread-trace", tmp_path)
+    assert "warning  se0_sm0_sl0_wv0.json is left out: " in ran.out
+    assert "states     exec 60 of 60 wavefront clocks" in ran.out
 
 
 def test_tunableop(kprof, tmp_path):

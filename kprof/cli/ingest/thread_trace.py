@@ -89,7 +89,10 @@ def _show_timeline(trace: "ThreadTrace", top: int) -> None:
         listed = f" of {trace.wavefronts:,} listed" if trace.wavefronts else ""
         print(f"{len(timeline.wavefronts):,}{listed} wavefronts have a file of their own")
     if timeline.states:
-        shares = ", ".join(f"{one.name} {one.share:.1%}" for one in timeline.states)
+        shares = ", ".join(
+            f"{one.name} {one.clocks:,}" if one.share is None else f"{one.name} {one.share:.1%}"
+            for one in timeline.states
+        )
         print(f"\nstates     {shares} of {sum(one.clocks for one in timeline.states):,} wavefront clocks")
     for one in timeline.occupancy:
         if one.cu is None and one.mean is not None:

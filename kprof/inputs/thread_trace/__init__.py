@@ -68,19 +68,26 @@ def read(path: str | Path) -> ThreadTrace:
     from kprof.inputs.thread_trace import beside
 
     timeline, odd = beside.read(place.parent)
+    trace = replace(trace, wavefronts=count, lifetimes=lifetimes)
     issues = (*trace.issues, *trouble, *odd, *_disagreements(trace, timeline))
-    return replace(trace, wavefronts=count, lifetimes=lifetimes, timeline=timeline, issues=issues)
+    return replace(trace, timeline=timeline, issues=issues)
 
 
 def _disagreements(trace: ThreadTrace, timeline: Timeline) -> list[str]:
-    """Where wavefronts cannot be of this listing: the listing's hits are the sum over all wavefronts."""
+    """Where the files cannot be of one trace: the listing's hits are the sum over all wavefronts."""
+    found = []
+    lived, clocks = sum(trace.lifetimes), sum(one.clocks for one in timeline.states)
+    # The decoder's states end up to a few clocks after the wavefront.
+    if timeline.states and lived and len(trace.lifetimes) == trace.wavefronts and abs(clocks - lived) > lived / 100:
+        found.append(f"the states add up to {clocks:,} clocks, the wavefronts lived {lived:,}: a state may be missing")
     listed = {one.line: one.hits for one in trace.instructions if one.line is not None}
     if not listed:
-        return []
+        return found
     totals = timeline.totals()
     unknown = sum(one.issues for one in totals if one.line not in listed)
     more = sum(one.issues > listed.get(one.line, one.issues) for one in totals)
-    found = [f"{unknown:,} issues in wavefront files are of lines that code.json does not have"] if unknown else []
+    if unknown:
+        found.append(f"{unknown:,} issues in wavefront files are of lines that code.json does not have")
     if more:
         found.append(f"{more:,} instructions have more issues in wavefront files than code.json counts in all")
     return found

@@ -24,10 +24,12 @@ def read(folder: Path) -> tuple[Timeline, tuple[str, ...]]:
             waves.append(wave)
             issues += odd
     states: list[State] = []
+    complete = True
     for place in _files(folder, wstates_json.PATTERN, issues):
         try:
             state, odd = wstates_json.read(place)
         except KprofError as error:
+            complete = False
             issues.append(_left_out(place, error))
         else:
             states.append(state)
@@ -41,7 +43,8 @@ def read(folder: Path) -> tuple[Timeline, tuple[str, ...]]:
             issues.append(_left_out(place, error))
         else:
             issues += odd
-    return Timeline(tuple(waves), wstates_json.with_shares(states), occupancy), tuple(issues)
+    shared = wstates_json.with_shares(states) if complete else tuple(states)
+    return Timeline(tuple(waves), shared, occupancy), tuple(issues)
 
 
 def _files(folder: Path, pattern: str, issues: list[str]) -> list[Path]:

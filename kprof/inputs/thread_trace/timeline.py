@@ -84,13 +84,13 @@ class State:
         name: empty, idle, exec, wait or stall.
         clocks: summed over the wavefronts.
         most: wavefronts in the state at the same time, at most.
-        share: of the clocks of all states that were read, 0 to 1.
+        share: of the clocks of all states, 0 to 1; ``None`` where a state's file could not be read.
     """
 
     name: str
     clocks: int
     most: int
-    share: float = 0.0
+    share: float | None = None
 
 
 @dataclass(frozen=True)

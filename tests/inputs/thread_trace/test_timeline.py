@@ -78,6 +78,19 @@ def test_states_are_integrated_over_time(folder):
     assert [one.share for one in states] == [0.3, 0.7]
 
 
+def test_shares_need_every_state(folder):
+    """A state that cannot be read leaves no shares; one that is not there is seen by the lifetimes."""
+    listing = {"wave_filenames": {"3": {"1": {"2": {"0": [WAVE, 100, 200]}}}}}
+    (folder / "filenames.json").write_text(json.dumps(listing))
+    assert not thread_trace.read(folder).issues
+    (folder / "wstates2.json").write_text('{"time": [')
+    trace = thread_trace.read(folder)
+    assert [(one.name, one.clocks, one.share) for one in trace.timeline.states] == [("stall", 70, None)]
+    (folder / "wstates2.json").unlink()
+    (issue,) = thread_trace.read(folder).issues
+    assert issue == "the states add up to 70 clocks, the wavefronts lived 100: a state may be missing"
+
+
 def test_occupancy_of_both_layouts_is_the_same(folder, tmp_path):
     """2 wavefronts for half of the time, then one; packed and as lists, which need no order."""
     old, _ = occupancy_json.read(folder / "occupancy.json")
