@@ -46,10 +46,10 @@ class DaskExecutor:
     ) -> None:
         from importlib.util import find_spec
 
-        if find_spec("distributed") is None:
-            raise KprofError("--scheduler needs Dask", hint="pip install 'kprof[dask]'")
         if not address.startswith(("tcp://", "tls://", "ucx://", "inproc://")):
             raise KprofError(f"--scheduler takes an address such as tcp://host:8786, got {address!r}")
+        if find_spec("distributed") is None:
+            raise KprofError("--scheduler needs Dask", hint="pip install 'kprof[dask]'")
         self.judge = judge
         self._address, self._timeout, self._files, self._patience = address, timeout, files, patience
         self._threads = 0
