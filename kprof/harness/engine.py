@@ -56,22 +56,33 @@ def compile_function(
         KprofError, CompileError: as :func:`compile_here`.
     """
     build = Build(request, function)
+    return finished(
+        api, build, lambda: _run(api, build, progress or (lambda _stage: None)), lambda: hash_of(request, function)
+    )
+
+
+def finished(api: versions.Api, build: Build, run: Callable[[], None], identity: Callable[[], str]) -> Compiled:
+    """What a compile gives once ``run`` has gone through its stages.
+
+    Raises:
+        KprofError, CompileError: as :func:`compile_here`.
+    """
     started = time.perf_counter()
     try:
-        _run(api, build, progress or (lambda _stage: None))
+        run()
     except KprofError:
         raise
     except Exception as error:
-        raise explain(error, build.stage, function, build.stages) from error
+        raise explain(error, build.stage, build.function, build.stages) from error
     return Compiled(
-        request=request,
+        request=build.request,
         stages=build.stages,
         metadata=build.metadata,
         triton_version=api.version,
         seconds=time.perf_counter() - started,
         cached=False,
-        hash=hash_of(request, function),
-        source_line=function.line,
+        hash=identity(),
+        source_line=build.function.line,
         stage_seconds=build.stage_seconds,
         diagnostics="\n".join(build.warnings),
         missing=build.missing,

@@ -2,13 +2,11 @@
 
 import hashlib
 import json
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kprof.errors import KprofError
 from kprof.harness import triton_versions as versions
 from kprof.harness.capture import describe, layout
 from kprof.harness.request import Compiled, from_json
@@ -46,8 +44,7 @@ def compile_source(job: Job, progress: Callable[[str], None]) -> Compiled:
     Raises:
         KprofError: the compiler refused.
     """
-    from kprof.harness.engine import Build, Target, run_stages
-    from kprof.harness.failures import explain
+    from kprof.harness.engine import Build, Target, finished, run_stages
     from kprof.harness.source import Function
 
     api = versions.api()
@@ -55,23 +52,5 @@ def compile_source(job: Job, progress: Callable[[str], None]) -> Compiled:
     function = Function(Path(jit.fn.__code__.co_filename), jit.fn.__qualname__, jit)
     request = from_json({**describe.request_of(job.source, job.target.arch, {}, {}), "passes": False})
     build = Build(request, function)
-    started = time.perf_counter()
-    try:
-        run_stages(api, build, Target(job.target, job.backend, job.options), job.source, progress)
-    except KprofError:
-        raise
-    except Exception as error:
-        raise explain(error, build.stage, function, build.stages) from error
-    return Compiled(
-        request=request,
-        stages=build.stages,
-        metadata=build.metadata,
-        triton_version=api.version,
-        seconds=time.perf_counter() - started,
-        cached=False,
-        hash=job.id,
-        source_line=function.line,
-        stage_seconds=build.stage_seconds,
-        diagnostics="\n".join(build.warnings),
-        missing=build.missing,
-    )
+    target = Target(job.target, job.backend, job.options)
+    return finished(api, build, lambda: run_stages(api, build, target, job.source, progress), lambda: job.id)
