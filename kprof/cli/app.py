@@ -45,6 +45,12 @@ class CommandFolder(TyperGroup):
         module = import_module(f"kprof.cli.{cmd_name.replace('-', '_')}")
         return _as_click(module, cmd_name)
 
+    def format_commands(self, ctx: typer.Context, formatter: Any) -> None:  # type: ignore[override]
+        """The list of commands, with each module's line read from its text: importing them all would take long."""
+        rows = [(name, _help_line(name)) for name in self.list_commands(ctx)]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
     def resolve_command(self, ctx: typer.Context, args: list[str]) -> Any:  # type: ignore[override]
         """As usual, with near matches for a mistyped command."""
         if args and not args[0].startswith("-") and args[0] not in self.list_commands(ctx):
@@ -57,6 +63,18 @@ class CommandFolder(TyperGroup):
             return super().invoke(ctx)
         except KeyboardInterrupt:
             raise _Interrupted from None
+
+
+def _help_line(name: str) -> str:
+    import kprof.cli
+
+    path = os.path.join(kprof.cli.__path__[0], name.replace("-", "_"))  # noqa: PTH118 - pathlib takes long to import
+    path = os.path.join(path, "__init__.py") if os.path.isdir(path) else f"{path}.py"  # noqa: PTH118, PTH112 - as above
+    with open(path, encoding="utf-8") as file:  # noqa: PTH123 - as above
+        for line in file:
+            if line.startswith('HELP = "'):
+                return line[len('HELP = "') :].rstrip().removesuffix('"')
+    raise AssertionError(f"{path} has no HELP line")
 
 
 def _as_click(module: Any, name: str) -> Any:

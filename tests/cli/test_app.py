@@ -3,11 +3,15 @@
 import os
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 
 import pytest
 
+import kprof.cli as commands_folder
 from kprof import __version__
+from kprof.cli.app import _help_line
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -53,3 +57,21 @@ def test_start_imports_nothing_heavy():
         env={**os.environ, "PYTHONPATH": paths},
     )
     assert "heavy: []" in ran.stderr
+
+
+def test_the_list_shows_each_module_s_line():
+    """The lines are read from the modules' text; they are those that the modules define."""
+    names = [m.name for m in iter_modules(commands_folder.__path__) if not m.name.startswith("_")]
+    commands = [name for name in names if name not in {"app", "common"}]
+    assert len(commands) > 15
+    for name in commands:
+        assert _help_line(name.replace("_", "-")) == import_module(f"kprof.cli.{name}").HELP
+
+
+def test_the_list_imports_no_command():
+    """Start-up stays short however many commands there are."""
+    code = "import sys; sys.argv = ['kprof', '--help']\nfrom kprof.cli.app import main\n"
+    code += "try: main()\nexcept SystemExit: pass\n"
+    code += "print([m for m in sys.modules if m.startswith('kprof.cli.') and m != 'kprof.cli.app'])"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout.splitlines()[-1] == "[]"
