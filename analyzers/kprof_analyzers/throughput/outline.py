@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from kprof.inputs.amdgcn import InstructionClass, Kernel, Loop
+from kprof.inputs.amdgcn import Kernel, Loop
 
 # An inner loop counts as this many passes when paths are compared.
 _LOOP_WEIGHT = 16
@@ -147,8 +147,3 @@ def _nodes(program: Kernel, way: Sequence[int], owner: dict[int, Loop]) -> tuple
         else:
             nodes.append(range(block.start, block.end))
     return tuple(nodes)
-
-
-def matrix_work(program: Kernel, loop: Loop) -> int:
-    """Matrix instructions of a loop, inner loops included."""
-    return sum(program.instructions[i].opcode.cls is InstructionClass.MATRIX for i in loop.instructions)

@@ -40,17 +40,6 @@ _ADDRESSES = 4
 
 
 @dataclass(frozen=True)
-class Traffic:
-    """What of each memory instruction goes how far.
-
-    Attributes:
-        streaming: positions of instructions whose loads are marked as streaming.
-    """
-
-    streaming: frozenset[int] = frozenset()
-
-
-@dataclass(frozen=True)
 class Code:
     """A program as the simulator takes it.
 

@@ -10,8 +10,6 @@
         kernel.ttir .ttgir .amdgcn
 """
 
-import re
-
 SCHEMA = "kprof.capture/1"
 HEAD = "capture.json"
 JOURNAL = "journal"
@@ -25,5 +23,4 @@ STAGES = ("ttir", "ttgir", "amdgcn")
 """Products of the compiler that a capture keeps, as ``kernel.<stage>``."""
 
 ID_LENGTH = 32
-ID = re.compile(rf"[0-9a-f]{{{ID_LENGTH}}}")
-"""An identifier of a specialisation: the start of the SHA-256 of everything that decides its code."""
+"""Hexadecimal digits of a specialisation's identifier: the start of the SHA-256 of everything that decides its code."""
