@@ -5,6 +5,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kprof.cli._compile_options import (
+    AllConfigsOption,
+    CaseOption,
+    ConstexprOption,
+    EnvOption,
+    PassesOption,
+    SignatureOption,
+    TargetsArgument,
+    compile_options,
+)
 from kprof.cli.common import (
     ArchOption,
     ConfigOption,
@@ -14,8 +24,6 @@ from kprof.cli.common import (
     QuietOption,
     ShapeOption,
     VerboseOption,
-    assignments,
-    listed,
     log,
     terminal,
     write_output,
@@ -45,31 +53,16 @@ def _group() -> None:
 
 @app.command()
 def kernel(
-    targets: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="TARGET...",
-            help="A bundled kernel, FILE.py::FUNCTION, an .amdgcn or .s file, a .hsaco or .co file, HIP source, "
-            "a Triton cache or -save-temps directory, or what kprof capture wrote.",
-        ),
-    ],
+    targets: TargetsArgument,
     arch: ArchOption = "",
     config: ConfigOption = [],
     shape: ShapeOption = [],
-    case: Annotated[str | None, typer.Option("--case", help="One of the kernel's named shapes.")] = None,
-    all_configs: Annotated[
-        bool, typer.Option("--all-configs", help="Each configuration that the kernel lists.")
-    ] = False,
-    signature: Annotated[
-        str | None, typer.Option("--signature", help="Argument types of your own kernel: '*fp16:16,*fp16,i32'.")
-    ] = None,
-    constexpr: Annotated[
-        list[str], typer.Option("--constexpr", help="Compile-time arguments: BLOCK=1024.", metavar="K=V,...")
-    ] = [],
-    env: Annotated[
-        list[str], typer.Option("--env", help="Triton's environment switches for this compile.", metavar="K=V,...")
-    ] = [],
-    passes: Annotated[bool, typer.Option("--passes", help="Also tell what each compiler pass changed.")] = False,
+    case: CaseOption = None,
+    all_configs: AllConfigsOption = False,
+    signature: SignatureOption = None,
+    constexpr: ConstexprOption = [],
+    env: EnvOption = [],
+    passes: PassesOption = False,
     dump: Annotated[
         Path | None, typer.Option("--dump", help="Write each stage, and with --passes each pass, to this folder.")
     ] = None,
@@ -89,17 +82,17 @@ def kernel(
     FILE.py::FUNCTION imports the file; every other target is only read.
     """
     from kprof.harness.dump import write_stages
-    from kprof.harness.targets import Options, load
+    from kprof.harness.targets import load
 
-    options = Options(
-        archs=tuple(listed(arch)),
-        config=assignments(config, "--config"),
-        shape=assignments(shape, "--shape"),
+    options = compile_options(
+        arch=arch,
+        config=config,
+        shape=shape,
         case=case,
         all_configs=all_configs,
         signature=signature,
-        constexprs=assignments(constexpr, "--constexpr"),
-        environment={name: str(value) for name, value in assignments(env, "--env").items()},
+        constexpr=constexpr,
+        env=env,
         passes=passes,
         jobs=jobs,
     )

@@ -1,0 +1,65 @@
+"""Options of every command that compiles or reads a target, and what they mean for the harness."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kprof.cli.common import assignments, listed
+
+if TYPE_CHECKING:
+    from kprof.harness.targets import Options
+
+TargetsArgument = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="TARGET...",
+        help="A bundled kernel, FILE.py::FUNCTION, an .amdgcn or .s file, a .hsaco or .co file, HIP source, "
+        "a Triton cache or -save-temps directory, or what kprof capture wrote.",
+    ),
+]
+CaseOption = Annotated[str | None, typer.Option("--case", help="One of the kernel's named shapes.")]
+AllConfigsOption = Annotated[bool, typer.Option("--all-configs", help="Each configuration that the kernel lists.")]
+SignatureOption = Annotated[
+    str | None, typer.Option("--signature", help="Argument types of your own kernel: '*fp16:16,*fp16,i32'.")
+]
+ConstexprOption = Annotated[
+    list[str], typer.Option("--constexpr", help="Compile-time arguments: BLOCK=1024.", metavar="K=V,...")
+]
+EnvOption = Annotated[
+    list[str], typer.Option("--env", help="Triton's environment switches for this compile.", metavar="K=V,...")
+]
+PassesOption = Annotated[bool, typer.Option("--passes", help="Also tell what each compiler pass changed.")]
+
+
+def compile_options(
+    *,
+    arch: str,
+    config: list[str],
+    shape: list[str],
+    case: str | None,
+    all_configs: bool,
+    signature: str | None,
+    constexpr: list[str],
+    env: list[str],
+    passes: bool,
+    jobs: int,
+) -> "Options":
+    """What the command line says, for :func:`kprof.harness.targets.load`.
+
+    Raises:
+        KprofError: an option is not of the form that it takes.
+    """
+    from kprof.harness.targets import Options
+
+    return Options(
+        archs=tuple(listed(arch)),
+        config=assignments(config, "--config"),
+        shape=assignments(shape, "--shape"),
+        case=case,
+        all_configs=all_configs,
+        signature=signature,
+        constexprs=assignments(constexpr, "--constexpr"),
+        environment={name: str(value) for name, value in assignments(env, "--env").items()},
+        passes=passes,
+        jobs=jobs,
+    )
