@@ -244,7 +244,7 @@ def _find_function(module: ModuleType, path: Path, function: str | None) -> Any:
         inner = unwrap(value)
         # Functions that the file only imports are helpers of others, unless they are asked for.
         if type(inner).__name__ in _FUNCTIONS and (name == function or inner.fn.__module__ == module.__name__):
-            found[name] = inner
+            found[name] = value
     if function is None:
         if len(found) == 1:
             return next(iter(found.values()))

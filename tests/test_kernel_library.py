@@ -121,14 +121,14 @@ def test_unknown_target(target: str, message: str, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.triton
-def test_user_function_is_unwrapped(user_file: Path) -> None:
-    """``file.py::function`` gives the function under its autotuner, and no launch of its own."""
+def test_user_function_keeps_its_autotuner(user_file: Path) -> None:
+    """``file.py::function`` gives the function with its autotuner's configurations, and no launch of its own."""
     pytest.importorskip("triton")
 
     kernel = kernel_library.load(f"{user_file}::add_one")
 
-    assert type(kernel.entry).__name__ == "JITFunction"
-    assert kernel.entry.fn.__code__.co_filename == str(user_file)
+    assert [config.kwargs for config in kernel.entry.configs] == [{"BLOCK": 64}]
+    assert kernel_library.unwrap(kernel.entry).fn.__code__.co_filename == str(user_file)
     assert (kernel.name, dict(kernel.shapes), kernel.configure("gfx942", {"X": 1})) == ("add_one", {}, {"X": 1})
     with pytest.raises(KprofError, match="does not say how it is launched"):
         kernel.launch({}, {})

@@ -106,7 +106,10 @@ def _facts(kernel: "Kernel", archs: list[str]) -> dict[str, Any]:
     """Everything that ``show`` tells, as JSON-ready data."""
     from math import prod
 
-    code = getattr(kernel.entry, "fn", kernel.entry).__code__
+    from kprof.kernel_library import unwrap
+
+    function = unwrap(kernel.entry)
+    code = getattr(function, "fn", function).__code__
     return {
         "name": kernel.name,
         "summary": kernel.summary,

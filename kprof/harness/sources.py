@@ -1,7 +1,7 @@
 """Kernels that have to be compiled first: bundled ones and those in a user's file."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from kprof.inputs import amdgcn
 from kprof.report import Specialization
 
 if TYPE_CHECKING:
+    from kprof.harness.source import Function
     from kprof.harness.targets import Options
     from kprof.kernel_spec import Config, Kernel, Launch
 
@@ -134,7 +135,7 @@ def jobs_of(kernel: "Kernel", machine: Architecture, options: "Options") -> "Ite
         KprofError: no such case or knob, or the architecture cannot do what the kernel needs.
     """
     if not kernel.shapes or options.signature is not None:
-        yield _from_signature(kernel, machine, options)
+        yield from _from_signature(kernel, machine, options)
         return
     if options.constexprs:
         raise KprofError(
@@ -181,30 +182,41 @@ def _launch(kernel: "Kernel", problem: Mapping[str, Any], config: "Config") -> "
         raise KprofError(f"the launch of {kernel.name} fails: {type(error).__name__}: {error}") from error
 
 
-def _from_signature(kernel: "Kernel", machine: Architecture, options: "Options") -> Job:
+def _from_signature(kernel: "Kernel", machine: Architecture, options: "Options") -> Iterator[Job]:
+    """One compile with the first of the autotuner's configurations, or one with each of them."""
     from kprof.harness.signature import from_signature
     from kprof.harness.source import unwrap
     from kprof.kernel_spec import split_config
 
-    if options.signature is None:
-        raise KprofError(
-            f"{kernel.name} does not say how it is launched",
-            hint="Give --signature '*fp16,*fp16,i32' and --constexpr BLOCK=1024, or add a KERNEL to the file.",
-        )
-    constexprs, backend = split_config(options.config)
     function = unwrap(kernel.entry)
     if function is None:
         raise KprofError(f"{kernel.name} is not a Triton function")
-    request = from_signature(
-        function,
-        options.signature,
-        machine.name,
-        constexprs={**options.constexprs, **constexprs},
-        options=backend,
-        environment=options.environment,
-        passes=options.passes,
+    if options.signature is None:
+        raise _no_launch(kernel, function)
+    constexprs, backend = split_config(options.config)
+    every = [replace(function, configs=[config]) for config in function.configs] if options.all_configs else []
+    for chosen in every or [function]:
+        request = from_signature(
+            chosen,
+            options.signature,
+            machine.name,
+            constexprs={**options.constexprs, **constexprs},
+            options=backend,
+            environment=options.environment,
+            passes=options.passes,
+        )
+        yield Job(request, machine, kernel.name, None, {})
+
+
+def _no_launch(kernel: "Kernel", function: "Function") -> KprofError:
+    tuned = function.configs[0] if function.configs else {}
+    needed = [p.name for p in function.jit.params if p.is_constexpr and not p.has_default and p.name not in tuned]
+    typed = ",".join(f"{name}=..." for name in function.arguments if name not in function.constexprs)
+    values = "".join(f" --constexpr {name}=..." for name in needed)
+    return KprofError(
+        f"{kernel.name} does not say how it is launched",
+        hint=f"--signature '{typed}'{values} with types such as *fp16, i32, i32:16, fp32; or add a KERNEL to the file",
     )
-    return Job(request, machine, kernel.name, None, {})
 
 
 def _compile(jobs: Sequence[Job], options: "Options") -> Iterator[Compiled]:

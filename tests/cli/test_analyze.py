@@ -142,6 +142,45 @@ def test_own_kernel_by_signature(kprof, tmp_path):
     assert sum(wide.values()) == 1
 
 
+AUTOTUNED = """
+import triton
+import triton.language as tl
+
+
+@triton.autotune([triton.Config({"BLOCK": 256}, num_warps=2), triton.Config({"BLOCK": 512}, num_warps=8)], key=["n"])
+@triton.heuristics({"EVEN": lambda args: args["n"] % args["BLOCK"] == 0})
+@triton.jit
+def scale(x, y, n, BLOCK: tl.constexpr, EVEN: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(y + i, 2 * tl.load(x + i, mask=EVEN or i < n), mask=EVEN or i < n)
+"""
+
+
+def test_own_autotuned_kernel(kprof, tmp_path):
+    """The autotuner's configurations count: the first, all of them when asked, and what is given wins."""
+    path = tmp_path / "mine.py"
+    path.write_text(AUTOTUNED)
+    arguments = ("analyze", "kernel", f"{path}::scale", "--signature", "*fp16,*fp16,i32:16", "--constexpr", "EVEN=0")
+
+    def compiled(*more):
+        kernels = document(kprof, *arguments, *more)["kernels"]
+        known = [kernel["specialization"] for kernel in kernels]
+        return [(each["constexprs"]["BLOCK"], each["options"]["num_warps"]) for each in known]
+
+    assert compiled() == [(256, 2)]
+    assert compiled("--all-configs") == [(256, 2), (512, 8)]
+    assert compiled("--all-configs", "--config", "num_warps=4") == [(256, 4), (512, 4)]
+
+
+def test_own_kernel_without_signature(kprof, tmp_path):
+    """The message is the option to copy: what the autotuner and the defaults give is not asked for."""
+    path = tmp_path / "mine.py"
+    path.write_text(AUTOTUNED)
+    ran = kprof("analyze", "kernel", str(path))
+    assert ran.code == 2
+    assert "--signature 'x=...,y=...,n=...' --constexpr EVEN=..." in ran.err
+
+
 def test_compiled_files_say_the_same_as_their_source(kprof, tmp_path):
     """Assembly with Triton's metadata beside it, as in a cache directory."""
     from kprof.harness.compile import compile_kernel
