@@ -15,6 +15,7 @@ from kprof.cli._compile_options import (
     TargetsArgument,
     compile_options,
 )
+from kprof.cli._groups import group
 from kprof.cli.common import (
     ArchOption,
     ConfigOption,
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
 HELP = "Compile or read a kernel and show what holds it back."
 
-app = typer.Typer(no_args_is_help=True)
+app = group()
 
 _EXIT = {"ok": 0, "regression": 1, "cannot_tell": 2}
 

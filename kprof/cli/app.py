@@ -6,18 +6,15 @@ A command module defines ``app`` (a :class:`typer.Typer` with sub-commands) or `
 
 import os
 import sys
-from importlib import import_module
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
 from typer.main import get_command as to_click
 
 from kprof import __version__
-from kprof.errors import KprofError, near
+from kprof.cli._groups import Folder
+from kprof.errors import KprofError
 
-# Newer typers carry a click of their own: its types are therefore written as Any here.
-_NOT_COMMANDS = {"app", "common"}
 EXIT_CANNOT_TELL = 2
 EXIT_INTERRUPTED = 130
 
@@ -26,36 +23,17 @@ class _Interrupted(BaseException):
     """Ctrl-C on its way out: typer would take KeyboardInterrupt, each version with another exit code and word."""
 
 
-class CommandFolder(TyperGroup):
-    """A group whose commands are the modules of a package, imported when they are asked for."""
+class CommandFolder(Folder):
+    """The commands of this package."""
 
-    def list_commands(self, ctx: typer.Context) -> list[str]:  # type: ignore[override]  # noqa: ARG002 - the base class's
-        """Module names with hyphens, sorted."""
-        from pkgutil import iter_modules
-
-        import kprof.cli
-
-        names = (m.name for m in iter_modules(kprof.cli.__path__))
-        return sorted(n.replace("_", "-") for n in names if n not in _NOT_COMMANDS and not n.startswith("_"))
-
-    def get_command(self, ctx: typer.Context, cmd_name: str) -> Any:  # type: ignore[override]
-        """Import one command; ``None`` when there is none of that name."""
-        if cmd_name not in self.list_commands(ctx):
-            return None
-        module = import_module(f"kprof.cli.{cmd_name.replace('-', '_')}")
-        return _as_click(module, cmd_name)
+    package = "kprof.cli"
+    left_out = frozenset({"app", "common"})
 
     def format_commands(self, ctx: typer.Context, formatter: Any) -> None:  # type: ignore[override]
         """The list of commands, with each module's line read from its text: importing them all would take long."""
         rows = [(name, _help_line(name)) for name in self.list_commands(ctx)]
         with formatter.section("Commands"):
             formatter.write_dl(rows)
-
-    def resolve_command(self, ctx: typer.Context, args: list[str]) -> Any:  # type: ignore[override]
-        """As usual, with near matches for a mistyped command."""
-        if args and not args[0].startswith("-") and args[0] not in self.list_commands(ctx):
-            ctx.fail(f"no command {args[0]!r}{near(args[0], self.list_commands(ctx))}")
-        return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]
         """As usual, with Ctrl-C told by :func:`main`."""
@@ -75,21 +53,6 @@ def _help_line(name: str) -> str:
             if line.startswith('HELP = "'):
                 return line[len('HELP = "') :].rstrip().removesuffix('"')
     raise AssertionError(f"{path} has no HELP line")
-
-
-def _as_click(module: Any, name: str) -> Any:
-    help_line = module.HELP
-    if hasattr(module, "app"):
-        module.app.info.help = module.app.info.help or help_line
-        module.app.rich_markup_mode = None
-        command = to_click(module.app)
-    else:
-        single = typer.Typer(add_completion=False, rich_markup_mode=None)
-        single.command(name, context_settings=getattr(module, "CONTEXT_SETTINGS", None))(module.command)
-        command = to_click(single)
-    command.name = name
-    command.short_help = help_line
-    return command
 
 
 app = typer.Typer(

@@ -4,11 +4,12 @@ from typing import Annotated
 
 import typer
 
+from kprof.cli._groups import group
 from kprof.cli.common import JsonOption, VerboseOption, write_output
 
 HELP = "The GPU architectures: list them, or show one with its sources."
 
-app = typer.Typer(no_args_is_help=True)
+app = group()
 
 
 @app.command("list")

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from kprof.cli._groups import group
 from kprof.cli.common import JsonOption, QuietOption, log, write_output
 from kprof.errors import KprofError
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 HELP = "Bandwidth, hit rates, utilisation and roofline from hardware counters."
 
-app = typer.Typer(no_args_is_help=True, add_completion=False)
+app = group()
 
 Paths = Annotated[list[str], typer.Argument(metavar="PATH...", help="Files or folders of any ROCm profiler.")]
 Arch = Annotated[
@@ -170,10 +171,10 @@ def _show(kernel: "KernelCounters", found: "dict[str, Metric]") -> None:
         if metric.value is not None:
             groups.setdefault(metric.formula.group, []).append(metric)
     rows: list[list[Any]] = []
-    for group, members in groups.items():
+    for title, members in groups.items():
         for place, metric in enumerate(members):
             remark = metric.flag or metric.note
-            heading = group if not place else ""
+            heading = title if not place else ""
             rows.append([heading, metric.formula.title, number(metric.value), metric.formula.unit, remark])
     print(rows_table(["", "metric", "value", "unit", ""], rows, wide=4))
     unknown = sorted({name for metric in found.values() for name in metric.unknown})

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from kprof.cli._groups import group
 from kprof.cli.common import JsonOption, NoColorOption, QuietOption, listed, terminal, write_output
 
 if TYPE_CHECKING:
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
 HELP = "List the bundled kernels, or show one: cases, configurations, what an architecture cannot do."
 ARCHITECTURES = "gfx90a,gfx942,gfx950,gfx1100,gfx1201"
 
-app = typer.Typer(add_completion=False, no_args_is_help=True, rich_markup_mode=None)
+app = group()
 
 ArchitecturesOption = Annotated[
     str, typer.Option("--arch", "-a", help="Architectures to speak of, comma separated.", metavar="ARCH[,ARCH]")

@@ -4,12 +4,13 @@ from typing import Annotated
 
 import typer
 
+from kprof.cli._groups import group
 from kprof.cli.common import JsonOption, NoColorOption, terminal, write_output
 from kprof.errors import KprofError, near
 
 HELP = "The rules: list them, or explain one."
 
-app = typer.Typer(no_args_is_help=True)
+app = group()
 
 
 @app.command("list")

@@ -39,6 +39,31 @@ def test_mistyped_command_gets_a_near_match(kprof, typed, meant):
     assert f"did you mean '{meant}'" in ran.err
 
 
+@pytest.mark.parametrize(
+    ("typed", "answer"),
+    [
+        ("ingest countrs x", "did you mean 'counters'"),
+        ("trace brekdown x", "did you mean 'breakdown'"),
+        ("arch shw", "did you mean 'show'"),
+        ("analyze gemm", "did you mean 'kprof analyze kernel gemm'"),
+        ("rules KP301", "its commands are list, explain"),
+    ],
+)
+def test_mistyped_or_forgotten_subcommand(kprof, typed, answer):
+    """Groups answer as the program itself does; where there is one command only, it was meant."""
+    ran = kprof(*typed.split())
+    assert ran.code == 2
+    assert answer in ran.err
+
+
+@pytest.mark.parametrize("name", ["analyze", "arch", "counters", "ingest", "kernels", "rules", "trace"])
+def test_help_of_groups_has_no_other_options(kprof, name):
+    """Set up alike: no completion options in the middle of the program."""
+    ran = kprof(name, "--help")
+    assert ran.code == 0
+    assert "completion" not in ran.out
+
+
 def test_start_imports_nothing_heavy():
     """Neither help nor numbers-only occupancy may pay for Triton, torch, pandas or numpy."""
     code = (
@@ -72,6 +97,6 @@ def test_the_list_imports_no_command():
     """Start-up stays short however many commands there are."""
     code = "import sys; sys.argv = ['kprof', '--help']\nfrom kprof.cli.app import main\n"
     code += "try: main()\nexcept SystemExit: pass\n"
-    code += "print([m for m in sys.modules if m.startswith('kprof.cli.') and m != 'kprof.cli.app'])"
+    code += "print([m for m in sys.modules if m.startswith('kprof.cli.') and m[10:] not in ('app', '_groups')])"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout.splitlines()[-1] == "[]"

@@ -1,0 +1,77 @@
+"""Groups of commands: what a mistyped command gets, and folders whose modules are the commands."""
+
+from importlib import import_module
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+from typer.main import get_command as to_click
+
+from kprof.errors import near
+
+# Newer typers carry a click of their own: its types are therefore written as Any here.
+
+
+class Group(TyperGroup):
+    """A group that says what was meant: a near command, or the only one where that was left out."""
+
+    def resolve_command(self, ctx: typer.Context, args: list[str]) -> Any:  # type: ignore[override]
+        """As usual, with near matches for a mistyped command."""
+        known = self.list_commands(ctx)
+        if args and not args[0].startswith("-") and args[0] not in known:
+            ctx.fail(f"no command {args[0]!r}{_meant(ctx.command_path, args[0], known)}")
+        return super().resolve_command(ctx, args)
+
+
+class Folder(Group):
+    """A group whose commands are the modules of a package, imported when they are asked for.
+
+    A module has ``HELP``, one line, and ``command`` (a function) or ``app`` (a :class:`typer.Typer` with
+    sub-commands).
+
+    Attributes:
+        package: its dotted name; a subclass sets it.
+        left_out: modules that are no commands, besides those that begin with an underscore.
+    """
+
+    package: str
+    left_out: frozenset[str] = frozenset()
+
+    def list_commands(self, ctx: typer.Context) -> list[str]:  # type: ignore[override]  # noqa: ARG002 - the base class's
+        """Module names with hyphens, sorted."""
+        from pkgutil import iter_modules
+
+        names = (m.name for m in iter_modules(import_module(self.package).__path__))
+        return sorted(n.replace("_", "-") for n in names if n not in self.left_out and not n.startswith("_"))
+
+    def get_command(self, ctx: typer.Context, cmd_name: str) -> Any:  # type: ignore[override]
+        """Import one command; ``None`` when there is none of that name."""
+        if cmd_name not in self.list_commands(ctx):
+            return None
+        return _as_click(import_module(f"{self.package}.{cmd_name.replace('-', '_')}"), cmd_name)
+
+
+def group(folder: type[TyperGroup] = Group) -> typer.Typer:
+    """A Typer for sub-commands, set up as all of kprof's are."""
+    return typer.Typer(cls=folder, add_completion=False, no_args_is_help=True, rich_markup_mode=None)
+
+
+def _meant(path: str, word: str, known: list[str]) -> str:
+    if guess := near(word, known):
+        return guess
+    if len(known) == 1:
+        return f"; did you mean '{path} {known[0]} {word}'?"
+    return f"; its commands are {', '.join(known)}"
+
+
+def _as_click(module: Any, name: str) -> Any:
+    if hasattr(module, "app"):
+        module.app.info.help = module.app.info.help or module.HELP
+        command = to_click(module.app)
+    else:
+        single = typer.Typer(add_completion=False, rich_markup_mode=None)
+        single.command(name, context_settings=getattr(module, "CONTEXT_SETTINGS", None))(module.command)
+        command = to_click(single)
+    command.name = name
+    command.short_help = module.HELP
+    return command
