@@ -6,6 +6,11 @@ from functools import lru_cache
 _TOKEN = re.compile(r"(?:[^\s,\[\]()]|\[[^\]]*\]?|\((?:[^()]|\([^()]*\))*\)?|[\])])+|,")
 # gfx1250 prints the low byte of a register number and the whole number in a comment: v0 /*v256*/
 _HIGH_VGPR = re.compile(r"v(?:\d+|\[\d+:\d+\])(\.[lh])?\s*/\*(v(?:\d+|\[\d+:\d+\]))(?:\.[lh])?\*/")
+# Registers and numbers with simple modifiers behind them, as in most instructions: told by one match, where any text
+# takes a loop.
+_OPERAND = r"-?(?:[vsa](?:[0-9]+|\[[0-9]+:[0-9]+\])|[0-9]+|0x[0-9a-f]+|vcc|exec|off)"
+_MODIFIER = r"(?![vsa][0-9]|off\b)[a-z][a-z0-9_]*(?::(?:[a-z0-9_]+|\[[0-9,]+\]))?"
+_PLAIN = re.compile(rf" ({_OPERAND}(?:, {_OPERAND})*)((?: {_MODIFIER})*)").fullmatch
 _C_COMMENT = re.compile(r"/\*.*?\*/")
 _FLAGS = frozenset(
     [
@@ -45,6 +50,17 @@ def split(text: str) -> tuple[tuple[str, ...], dict[str, str]]:
 
     A modifier without value maps to an empty string. Wait counts such as ``vmcnt(0)`` are operands.
     """
+    plain = _PLAIN(text)
+    if plain is None:
+        return _split_any(text)
+    modifiers: dict[str, str] = {}
+    for word in plain[2].split():
+        _add_modifier(modifiers, word)
+    return tuple(plain[1].split(", ")), modifiers
+
+
+def _split_any(text: str) -> tuple[tuple[str, ...], dict[str, str]]:
+    """What :func:`split` gives, for any text."""
     if "/*" in text:
         text = _C_COMMENT.sub("", _HIGH_VGPR.sub(lambda m: m[2] + (m[1] or ""), text))
     operands: list[str] = []
@@ -56,7 +72,8 @@ def split(text: str) -> tuple[tuple[str, ...], dict[str, str]]:
         elif fresh:
             fresh = False
             # "ds_append v1 offset:4" has operands; "buffer_wbl2 sc0 sc1" and "ds_nop offset:1" have only modifiers.
-            if not operands and (word in _FLAGS or _is_valued(word)):
+            # In front "a16" is AGPR 16; behind image addresses it is a modifier.
+            if not operands and ((word in _FLAGS and word != "a16") or _is_valued(word)):
                 _add_modifier(modifiers, word)
             else:
                 operands.append(word)

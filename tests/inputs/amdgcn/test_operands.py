@@ -83,6 +83,16 @@ CASES = [
         {"dmask": "0xf", "dim": "SQ_RSRC_IMG_2D"},
     ),
     (
+        "a16, v96",
+        ("a16", "v96"),
+        {},
+    ),
+    (
+        "v[0:3], v[4:5], s[0:7], s[8:11] dmask:0xf a16",
+        ("v[0:3]", "v[4:5]", "s[0:7]", "s[8:11]"),
+        {"dmask": "0xf", "a16": ""},
+    ),
+    (
         "",
         (),
         {},
@@ -92,8 +102,44 @@ CASES = [
 
 @pytest.mark.parametrize(("text", "operands", "modifiers"), CASES)
 def test_split(text: str, operands: tuple[str, ...], modifiers: dict[str, str]) -> None:
-    """Operands in order and modifiers by name."""
+    """Operands in order and modifiers by name, with and without the space behind the mnemonic."""
     assert split(text) == (operands, modifiers)
+    assert split(f" {text}") == (operands, modifiers)
+
+
+_WORDS = st.sampled_from(
+    [
+        "v0",
+        "a16",
+        "s[0:1]",
+        "-v3",
+        "vcc",
+        "exec",
+        "off",
+        "0",
+        "0x3f",
+        "v1.h",
+        "|v2|",
+        "m0",
+        "offset:16",
+        "sc0",
+        "nt",
+        "op_sel:[0,1]",
+        "row_mask:0xf",
+        "lds",
+        "a16",
+        "off",
+        "v7",
+        "th:X",
+    ]
+)
+
+
+@given(st.lists(_WORDS, min_size=1, max_size=5), st.lists(_WORDS, max_size=3))
+def test_the_short_way_gives_what_the_long_one_gives(operands: list[str], modifiers: list[str]) -> None:
+    """Two spaces in front keep a text from the short way."""
+    text = " ".join([", ".join(operands), *modifiers])
+    assert split(f" {text}") == split(f"  {text}")
 
 
 @pytest.mark.parametrize(
