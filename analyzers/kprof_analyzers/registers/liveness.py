@@ -38,6 +38,7 @@ class Liveness:
 
     Attributes:
         before: for each instruction the set of registers live just before it, as a bit mask.
+        writes: for each instruction the set of registers that it writes, likewise.
         pressure: register file (``vgpr``, ``agpr``, ``sgpr``) to the number of registers needed at each instruction:
             those live after it together with its own results.
     """
@@ -45,8 +46,9 @@ class Liveness:
     def __init__(self, program: Kernel) -> None:
         """Analyse a kernel. Takes time linear in its length for reducible control flow."""
         self._bits: dict[str, int] = {}
-        self._names: list[str] = []
+        self._groups: dict[tuple[str, ...], int] = {}
         effects = [self._masks(i) for i in program.instructions]
+        self.writes = [writes for _, writes in effects]
         live_out = _solve(program.blocks, effects)
         self.before: list[int] = [0] * len(effects)
         needed: list[int] = [0] * len(effects)
@@ -61,16 +63,25 @@ class Liveness:
 
     def _masks(self, instruction: Instruction) -> tuple[int, int]:
         effects = instruction.effects
-        return self._mask(effects.reads), self._mask(effects.writes)
+        reads = writes = 0
+        # Operands recur, such as the accumulator of a loop's matrix instructions: each is turned into bits once.
+        groups = self._groups
+        for group in effects.read_groups:
+            mask = groups.get(group)
+            reads |= self._mask(group) if mask is None else mask
+        for group in effects.write_groups:
+            mask = groups.get(group)
+            writes |= self._mask(group) if mask is None else mask
+        return reads, writes
 
-    def _mask(self, names: frozenset[str]) -> int:
+    def _mask(self, names: tuple[str, ...]) -> int:
         mask = 0
         for name in names:
             bit = self._bits.get(name)
             if bit is None:
-                bit = self._bits[name] = len(self._names)
-                self._names.append(name)
+                bit = self._bits[name] = len(self._bits)
             mask |= 1 << bit
+        self._groups[names] = mask
         return mask
 
     @cached_property
@@ -103,9 +114,13 @@ class Liveness:
             return None
         return Peak(counts[index], index, self.names_at(index, file))
 
+    def needed(self, index: int, file: str) -> int:
+        """The registers of ``file`` that are needed at an instruction, as a bit mask."""
+        return self._needed[index] & self._file_masks[file]
+
     def names_at(self, index: int, file: str) -> tuple[str, ...]:
         """Names of the registers of ``file`` that are needed at an instruction, ascending."""
-        mask = self._needed[index] & self._file_masks[file]
+        mask = self.needed(index, file)
         names = [name for name, bit in self._bits.items() if mask >> bit & 1]
         return tuple(sorted(names, key=lambda name: int(name[1:])))
 

@@ -34,7 +34,7 @@ def peaks(program: Kernel, occupancy: Occupancy | None = None) -> dict[str, Regi
             location=location_of(at)[0],
             instruction=at.text,
             lines=_busiest_lines(program, live.pressure[file]),
-            held=_held(program, set(peak.registers), peak.index),
+            held=_held(program, live, file, peak.index),
             to_next_step=step.reduce_by if step is not UNSET and step.resource == file else None,
         )
     return found
@@ -58,20 +58,20 @@ def _busiest_lines(program: Kernel, counts: list[int]) -> dict[str, int]:
     return dict(sorted(most.items(), key=lambda item: -item[1])[:_LINES])
 
 
-def _held(program: Kernel, registers: set[str], index: int) -> dict[str, int]:
+def _held(program: Kernel, live: Liveness, file: str, index: int) -> dict[str, int]:
     """Registers live at the peak by the line that wrote them last before it in the program's order."""
-    left = set(registers)
+    left = live.needed(index, file)
     lines: Counter[str] = Counter()
-    for instruction in reversed(program.instructions[: index + 1]):
-        written = left & instruction.effects.writes
+    for position in range(index, -1, -1):
+        written = left & live.writes[position]
         if written:
-            left -= written
-            lines[_line(location_of(instruction)[0]) or "?"] += len(written)
+            left &= ~written
+            lines[_line(location_of(program.instructions[position])[0]) or "?"] += written.bit_count()
         if not left:
             break
     if left:
         # Not written before in the program's order: arguments, or made later in a loop.
-        lines["before"] += len(left)
+        lines["before"] += left.bit_count()
     return dict(lines.most_common(_LINES))
 
 

@@ -74,4 +74,4 @@ class Detail:
         if self._second is None:
             return effects
         second = effects_of(self._second[0], self._second[1], self.modifiers, returns=False)
-        return Effects(effects.reads | second.reads, effects.writes | second.writes)
+        return Effects([*effects.read_groups, *second.read_groups], [*effects.write_groups, *second.write_groups])

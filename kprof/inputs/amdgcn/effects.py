@@ -1,18 +1,21 @@
 """Which registers an instruction reads and writes, implicit ones included."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from kprof.inputs.amdgcn import memory_roles, scalar_roles, vector_roles
 from kprof.inputs.amdgcn.isa import InstructionClass, Opcode
 from kprof.inputs.amdgcn.operands import registers
 from kprof.inputs.amdgcn.roles import Roles
 
-_VECTOR = {InstructionClass.VALU, InstructionClass.MATRIX}
-_MEMORY = {InstructionClass.VMEM, InstructionClass.SCRATCH, InstructionClass.LDS, InstructionClass.GDS}
+_VALU, _MATRIX = InstructionClass.VALU, InstructionClass.MATRIX
+_MEMORY = (InstructionClass.VMEM, InstructionClass.SCRATCH, InstructionClass.LDS, InstructionClass.GDS)
+_EXPORT, _UNKNOWN = InstructionClass.EXPORT, InstructionClass.UNKNOWN
+_NOTHING = Roles()
+_FIRST = Roles(destinations=1)
+
+Group = tuple[str, ...]
 
 
-@dataclass(frozen=True)
 class Effects:
     """Registers touched by one instruction.
 
@@ -22,24 +25,46 @@ class Effects:
     because all of them read it.
 
     Attributes:
-        reads: registers whose value is used.
-        writes: registers whose value is changed.
+        read_groups: registers whose value is used, operand by operand; one may occur twice.
+        write_groups: registers whose value is changed, likewise.
     """
 
-    reads: frozenset[str]
-    writes: frozenset[str]
+    __slots__ = ("_reads", "_writes", "read_groups", "write_groups")
+
+    def __init__(self, read_groups: Sequence[Group], write_groups: Sequence[Group]) -> None:
+        """Keep the groups; the sets are made when asked for."""
+        self.read_groups = read_groups
+        self.write_groups = write_groups
+        self._reads: frozenset[str] | None = None
+        self._writes: frozenset[str] | None = None
+
+    @property
+    def reads(self) -> frozenset[str]:
+        """Registers whose value is used."""
+        if self._reads is None:
+            self._reads = frozenset().union(*self.read_groups)
+        return self._reads
+
+    @property
+    def writes(self) -> frozenset[str]:
+        """Registers whose value is changed."""
+        if self._writes is None:
+            self._writes = frozenset().union(*self.write_groups)
+        return self._writes
 
 
 def roles_of(opcode: Opcode, operands: Sequence[str], modifiers: Mapping[str, str], *, returns: bool) -> Roles:
     """What each operand does. For an unknown mnemonic the first operand is taken to be written."""
-    if opcode.cls in _VECTOR:
+    cls = opcode.cls
+    # Compared one by one: a set would call the hash of an Enum, which costs more than the comparisons.
+    if cls is _VALU or cls is _MATRIX:
         return vector_roles.roles(opcode, operands, modifiers)
-    if opcode.cls in _MEMORY:
+    if cls in _MEMORY:
         return memory_roles.roles(opcode, operands, modifiers, returns=returns)
-    if opcode.cls is InstructionClass.EXPORT:
-        return Roles()
-    if opcode.cls is InstructionClass.UNKNOWN:
-        return Roles(destinations=1)
+    if cls is _EXPORT:
+        return _NOTHING
+    if cls is _UNKNOWN:
+        return _FIRST
     return scalar_roles.roles(opcode, operands, returns=returns)
 
 
@@ -61,22 +86,24 @@ def _selected(names: tuple[str, ...], source: int, modifiers: Mapping[str, str])
 def effects_of(opcode: Opcode, operands: Sequence[str], modifiers: Mapping[str, str], *, returns: bool) -> Effects:
     """Registers read and written by one instruction (one half of a dual one)."""
     roles = roles_of(opcode, operands, modifiers, returns=returns)
-    reads = set(roles.reads)
-    writes = set(roles.writes)
+    destinations = roles.destinations
+    reads: list[Group] = [roles.reads] if roles.reads else []
+    writes: list[Group] = [roles.writes] if roles.writes else []
+    packed = opcode.name in _PACKED_PAIRS
     for position, operand in enumerate(operands):
         names = registers(operand)
         if not names:
             continue
-        if position < roles.destinations:
-            writes.update(names)
-            if roles.keeps or operand.endswith((".l", ".h")):
-                reads.update(names)
+        if position < destinations:
+            writes.append(names)
+            if roles.keeps or operand[-2:] in {".l", ".h"}:
+                reads.append(names)
             continue
-        if opcode.name in _PACKED_PAIRS:
-            names = _selected(names, position - roles.destinations, modifiers)
-        reads.update(names)
+        if packed:
+            names = _selected(names, position - destinations, modifiers)
+        reads.append(names)
         if position in roles.swapped:
-            writes.update(names)
+            writes.append(names)
         elif position in roles.half_written:
-            writes.update(names[: len(names) // 2])
-    return Effects(frozenset(reads), frozenset(writes))
+            writes.append(names[: len(names) // 2])
+    return Effects(reads, writes)

@@ -114,6 +114,8 @@ class Instruction:
     @property
     def counters(self) -> tuple[str, ...]:
         """Wait counters that this very instruction increments, modifiers considered."""
+        if not self.opcode.counters and not self.opcode.is_atomic:
+            return ()
         return self.detail.counters
 
     @property

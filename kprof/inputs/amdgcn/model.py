@@ -122,9 +122,9 @@ class Flow:
     indirect: tuple[int, ...]
 
 
-@dataclass
+@dataclass(eq=False)
 class Kernel:
-    """One kernel (or device function) of an assembly file.
+    """One kernel (or device function) of an assembly file. Equal only to itself.
 
     Attributes:
         name: symbol name.

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from functools import cache
 
 from kprof.inputs.amdgcn.isa import InstructionClass, Kind, Opcode
 from kprof.inputs.amdgcn.roles import EXEC, VCC, Roles
@@ -20,6 +21,7 @@ def _exec_of(name: str) -> tuple[str, ...]:
     return EXEC if name.endswith("64") else EXEC[:1]
 
 
+@cache
 def _branch(name: str) -> Roles:
     if name.startswith(("s_cbranch_exec",)):
         return Roles(reads=EXEC)
@@ -34,6 +36,7 @@ def _branch(name: str) -> Roles:
     return Roles()
 
 
+@cache
 def _alu(name: str) -> Roles:
     reads = ("scc",) if name.startswith(_READS_SCC) else ()
     if name.startswith(("s_cmp", "s_bitcmp")):
@@ -46,6 +49,7 @@ def _alu(name: str) -> Roles:
     return Roles(1, keeps=_KEEPS.match(name) is not None, reads=reads, writes=writes)
 
 
+@cache
 def _other(name: str) -> Roles:
     if name in {"s_getreg_b32", "s_sendmsg_rtn_b32", "s_sendmsg_rtn_b64", "s_get_shader_cycles_u64"}:
         return Roles(1)

@@ -5,7 +5,7 @@ inlined at ``k.py`` line 13. The comment names files without their directory; th
 """
 
 import re
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from kprof.inputs.amdgcn.instruction import Frame
 
@@ -24,6 +24,7 @@ def _unescape(text: str) -> str:
     return _ESCAPE.sub(lambda m: chr(int(m[1], 8) & 0xFF) if m[1] else m[2], text) if "\\" in text else text
 
 
+@lru_cache(maxsize=1024)
 def is_library(path: str) -> bool:
     """Whether a source file is part of Triton itself or of the HIP headers."""
     return _LIBRARY.search(path.replace("\\", "/")) is not None

@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import NamedTuple
 
 from kprof.inputs.amdgcn.isa import Generation, InstructionClass, Kind, Opcode
 from kprof.inputs.amdgcn.operands import registers
@@ -17,6 +19,50 @@ _TWO_RESULTS = re.compile(
 )
 _SWAPS = re.compile(r"v_(?:swap_|swaprel_|permlane\d+_swap)")
 _NO_RESULT = {"v_nop", "v_pipeflush", "v_clrexcp", "v_illegal"}
+_COMPARE = Kind.COMPARE
+_VALU = InstructionClass.VALU
+_NO_ROLES = Roles()
+_BOTH_SWAPPED = Roles(swapped=(0, 1))
+
+
+class _Named(NamedTuple):
+    """What the name alone says; asked once for each name, because most instructions share few names.
+
+    Attributes:
+        fixed: the roles, where operands and modifiers cannot change them.
+        dual_mask: a dual select, which reads VCC in its short form.
+        division: reads VCC.
+        base: reads M0.
+        two_results: may write a mask besides its result.
+        keeps: keeps part of the old value.
+    """
+
+    fixed: Roles | None = None
+    dual_mask: bool = False
+    division: bool = False
+    base: bool = False
+    two_results: bool = False
+    keeps: bool = False
+
+
+@cache
+def _named(name: str) -> _Named:
+    if name in _NO_RESULT or "_ld_scale" in name:
+        return _Named(_NO_ROLES)
+    if _SWAPS.match(name):
+        return _Named(_BOTH_SWAPPED)
+    return _Named(
+        dual_mask=name.startswith("v_dual_cndmask"),
+        division=name.startswith("v_div_fmas"),
+        base=name.startswith(("v_movrel", "v_interp_")),
+        two_results=_TWO_RESULTS.match(name) is not None,
+        keeps=_KEEPS.match(name) is not None,
+    )
+
+
+@cache
+def _shared(destinations: int, keeps: bool, reads: tuple[str, ...]) -> Roles:
+    return Roles(destinations, keeps=keeps, reads=reads)
 
 
 def _is_mask(operand: str) -> bool:
@@ -39,25 +85,22 @@ def _compare(name: str, operands: Sequence[str]) -> Roles:
 
 def roles(opcode: Opcode, operands: Sequence[str], modifiers: Mapping[str, str]) -> Roles:
     """Operand roles of one VALU or matrix instruction."""
-    name = opcode.name
-    if opcode.kind is Kind.COMPARE:
-        return _compare(name, operands)
-    if name in _NO_RESULT or "_ld_scale" in name:
-        return Roles()
-    if _SWAPS.match(name):
-        return Roles(swapped=(0, 1))
+    if opcode.kind is _COMPARE:
+        return _compare(opcode.name, operands)
+    named = _named(opcode.name)
+    if named.fixed is not None:
+        return named.fixed
     reads: tuple[str, ...] = ()
-    if name.startswith("v_dual_cndmask") and len(operands) == 3:
+    if named.dual_mask and len(operands) == 3:
         reads = VCC[:1]  # dual instructions exist in wave32 only
-    elif name.startswith("v_div_fmas"):
+    elif named.division:
         reads = VCC[:1] if opcode.generation is Generation.GFX1250 else VCC
-    elif name.startswith(("v_movrel", "v_interp_")):
+    elif named.base:
         reads = ("m0",)
-    destinations = 1
-    if len(operands) > 1 and _TWO_RESULTS.match(name) and _is_mask(operands[1]) and len(operands) > 3:
-        destinations = 2
-    keeps = _KEEPS.match(name) is not None
-    if opcode.cls is InstructionClass.VALU and not keeps:
-        preserved = modifiers.get("dst_unused") == "UNUSED_PRESERVE"
-        keeps = preserved or ("dpp" in opcode.encoding and _dpp_keeps(modifiers))
-    return Roles(destinations, keeps=keeps, reads=reads)
+    destinations = 2 if named.two_results and len(operands) > 3 and _is_mask(operands[1]) else 1
+    keeps = named.keeps
+    if modifiers and not keeps and opcode.cls is _VALU:
+        keeps = modifiers.get("dst_unused") == "UNUSED_PRESERVE"
+    if not keeps and "dpp" in opcode.encoding and opcode.cls is _VALU:
+        keeps = _dpp_keeps(modifiers)
+    return _shared(destinations, keeps, reads)
