@@ -1,11 +1,12 @@
 """The parts of an operation that are read on demand: operands, attributes, types, position."""
 
 import re
+from functools import cached_property
 from typing import Any
 
 from kprof.inputs.mlir.layout_text import Scope
 from kprof.inputs.mlir.locations import Locations
-from kprof.inputs.mlir.model import Details, Module, Operation, Pointer, Scalar, Tensor, Type
+from kprof.inputs.mlir.model import Frame, Module, Operation, Pointer, Scalar, Tensor, Type
 from kprof.inputs.mlir.text import closing, fields, top_level
 from kprof.inputs.mlir.type_text import TypeReader, types_in
 
@@ -24,29 +25,54 @@ class Readers:
         self.locations = Locations(module.locations)
 
 
-def read_details(op: Operation) -> Details:
-    """Read one operation. Nothing in its text makes this fail; what is not understood is left out."""
-    readers: Readers = op.module.readers
-    text, place = _split_location(op.text)
-    tail, tail_place = _split_location(op.tail)
-    region = text.endswith("{")
-    if region:
-        text = text[:-1].rstrip()
-    body, signature = _split_types(text)
-    if region and not signature and " : " in tail:
-        signature = tail.rpartition(" : ")[2]
-        tail = tail[: tail.rfind(" : ")]
-    attributes = {**_attributes(body), **_attributes(tail)}
-    plain = _without_braces(body)
-    operand_types, result_types = _types(op, plain, signature, readers.types)
-    return Details(
-        operands=_operands(op, plain),
-        attributes=attributes,
-        modifiers={name: found for name, found in _MODIFIER.findall(plain) if not found.startswith("%")},
-        operand_types=operand_types,
-        result_types=result_types,
-        location=readers.locations.frames(tail_place if region else place),
-    )
+class Details:
+    """The parts of one operation, each read when first asked for, because most questions are about one of them.
+
+    Nothing in the operation's text makes this fail; what is not understood is left out.
+    """
+
+    def __init__(self, op: Operation) -> None:
+        """Find where the position and the types begin."""
+        self._op = op
+        text, place = _split_location(op.text)
+        self._tail = ""
+        region = text.endswith("{")
+        if region:
+            text = text[:-1].rstrip()
+        self._body, self._signature = _split_types(text)
+        if region:
+            self._tail, place = _split_location(op.tail)
+            if not self._signature and " : " in self._tail:
+                self._tail, _, self._signature = self._tail.rpartition(" : ")
+        elif op.tail:
+            self._tail = _split_location(op.tail)[0]
+        self._place = place
+        self._plain = _without_braces(self._body)
+
+    @cached_property
+    def operands(self) -> tuple[str, ...]:
+        """SSA names of the operands."""
+        return _operands(self._op, self._plain)
+
+    @cached_property
+    def attributes(self) -> dict[str, Any]:
+        """Attributes in braces."""
+        return {**_attributes(self._body), **_attributes(self._tail)}
+
+    @cached_property
+    def modifiers(self) -> dict[str, str]:
+        """``name = value`` pairs outside braces."""
+        return {name: found for name, found in _MODIFIER.findall(self._plain) if not found.startswith("%")}
+
+    @cached_property
+    def types(self) -> tuple[tuple[Type, ...], tuple[Type, ...]]:
+        """Types of operands, and of results."""
+        return _types(self._op, self._plain, self._signature, self._op.module.readers.types)
+
+    @cached_property
+    def location(self) -> tuple[Frame, ...]:
+        """Frames, innermost first."""
+        return self._op.module.readers.locations.frames(self._place)
 
 
 def _split_location(text: str) -> tuple[str, str]:
@@ -60,7 +86,7 @@ def _split_location(text: str) -> tuple[str, str]:
 
 def _split_types(text: str) -> tuple[str, str]:
     """Text before and after the last colon that is outside all brackets."""
-    masked = _STRING.sub(lambda m: "_" * len(m[0]), text)
+    masked = _STRING.sub(lambda m: "_" * len(m[0]), text) if '"' in text else text
     for match in reversed(list(_COLON.finditer(masked))):
         left = masked[: match.start()]
         if all(left.count(a) == left.count(b) for a, b in ("()", "[]", "{}")):
@@ -119,16 +145,16 @@ def _types(op: Operation, body: str, signature: str, reader: TypeReader) -> tupl
     inner = _arrow(body)
     if inner is not None and "->" not in signature:
         # scf.for ... -> (results) : i32, scf.if %c -> (results).
-        return tuple(types_in(signature, reader)), tuple(types_in(body[inner + 2 :], reader))
+        return types_in(signature, reader), types_in(body[inner + 2 :], reader)
     arrow = _arrow(signature)
     if arrow is not None:
-        left = tuple(types_in(signature[:arrow], reader))
-        right = tuple(types_in(signature[arrow + 2 :], reader))
+        left = types_in(signature[:arrow], reader)
+        right = types_in(signature[arrow + 2 :], reader)
         if op.name in {"tt.dot", "tt.dot_scaled"}:
             # The accumulator has the type of the result.
             return left + right, right
         return _copies(op, left, right) if _stores(op) else (left, right)
-    found = tuple(types_in(signature, reader))
+    found = types_in(signature, reader)
     if not op.results:
         return found, ()
     return _single(op, signature, found)
@@ -181,5 +207,7 @@ def _truth(kind: Type) -> Type:
 
 def _arrow(text: str) -> int | None:
     """Position of the last arrow outside brackets."""
+    if "->" not in text:
+        return None
     found = [at for at, token in top_level(text) if token == "->"]  # noqa: S105
     return found[-1] if found else None

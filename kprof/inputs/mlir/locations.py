@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import lru_cache
 
 from kprof.inputs.mlir.model import Frame
 from kprof.inputs.mlir.text import closing, split, unescape
@@ -17,6 +18,7 @@ _DEPTH = 128
 Frames = tuple[Frame, ...]
 
 
+@lru_cache(maxsize=1024)
 def is_library(path: str) -> bool:
     """Whether a source file is part of Triton itself."""
     return _LIBRARY.search(path.replace("\\", "/")) is not None

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from kprof.inputs.mlir.layouts import Layout
 
 if TYPE_CHECKING:
-    from kprof.inputs.mlir.details import Readers
+    from kprof.inputs.mlir.details import Details, Readers
 
 
 @dataclass(frozen=True)
@@ -151,9 +151,9 @@ class Operation:
 
     @cached_property
     def _details(self) -> "Details":
-        from kprof.inputs.mlir.details import read_details
+        from kprof.inputs.mlir.details import Details
 
-        return read_details(self)
+        return Details(self)
 
     @property
     def operands(self) -> tuple[str, ...]:
@@ -173,12 +173,12 @@ class Operation:
     @property
     def operand_types(self) -> tuple[Type, ...]:
         """Types of operands as far as the text gives them."""
-        return self._details.operand_types
+        return self._details.types[0]
 
     @property
     def result_types(self) -> tuple[Type, ...]:
         """Types of results as far as the text gives them."""
-        return self._details.result_types
+        return self._details.types[1]
 
     @property
     def location(self) -> tuple[Frame, ...]:
@@ -203,18 +203,6 @@ class Operation:
     def __str__(self) -> str:
         head = f"{', '.join(self.results)} = " if self.results else ""
         return f"{head}{self.name}{self.text}"
-
-
-@dataclass(frozen=True)
-class Details:
-    """The parts of an operation that are read on demand."""
-
-    operands: tuple[str, ...] = ()
-    attributes: Mapping[str, Any] = field(default_factory=dict)
-    modifiers: Mapping[str, str] = field(default_factory=dict)
-    operand_types: tuple[Type, ...] = ()
-    result_types: tuple[Type, ...] = ()
-    location: tuple[Frame, ...] = ()
 
 
 @dataclass(eq=False)

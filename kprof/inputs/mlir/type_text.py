@@ -1,7 +1,7 @@
 """Types: text to the classes of :mod:`kprof.inputs.mlir.model`."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from kprof.inputs.mlir.layout_text import Scope
 from kprof.inputs.mlir.model import MemDesc, Pointer, RawType, Scalar, Tensor, Type
@@ -16,12 +16,17 @@ _NESTING = 16
 
 
 class TypeReader:
-    """Reads types of one module; the same text is read once."""
+    """Reads types of one module; the same text is read once.
+
+    Attributes:
+        lists: what :func:`types_in` has read.
+    """
 
     def __init__(self, scope: Scope, aliases: Mapping[str, str]) -> None:
         self._scope = scope
         self._aliases = aliases
         self._known: dict[str, Type] = {}
+        self.lists: dict[str, tuple[Type, ...]] = {}
 
     def read(self, text: str, nesting: int = 0) -> Type:
         """A type; what is not known in detail becomes a :class:`~kprof.inputs.mlir.model.RawType`."""
@@ -92,15 +97,19 @@ class TypeReader:
         return shape, self.read(element, nesting + 1)
 
 
-def types_in(text: str, reader: TypeReader) -> list[Type]:
+def types_in(text: str, reader: TypeReader) -> tuple[Type, ...]:
     """Types of a list such as ``A, B``, ``A * B``, ``A to B`` or ``(A, B)``."""
-    text = text.strip()
+    known = reader.lists.get(text)
+    if known is None:
+        known = reader.lists[text] = tuple(_read_list(text.strip(), reader))
+    return known
+
+
+def _read_list(text: str, reader: TypeReader) -> Iterator[Type]:
     if text.startswith("(") and closing(text, 0) == len(text) - 1:
         text = text[1:-1]
-    found: list[Type] = []
     for part in split(text):
-        found.extend(reader.read(piece) for piece in _pieces(part))
-    return found
+        yield from (reader.read(piece) for piece in _pieces(part))
 
 
 def _pieces(part: str) -> list[str]:
