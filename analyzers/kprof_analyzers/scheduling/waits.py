@@ -8,6 +8,8 @@ waits for in the next are found.
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 from kprof.hardware.machine import Architecture
 from kprof.inputs.amdgcn import Instruction, InstructionClass, Kernel, Loop
@@ -16,6 +18,7 @@ from kprof_analyzers.scheduling.loops import own_instructions
 # Clocks until a SIMD can issue the next instruction of the same wavefront. CDNA: an instruction of 64 lanes takes four
 # passes through 16 lanes (rocprofiler-compute, pipeline descriptions). RDNA: one a clock.
 _ISSUE = {"CDNA": 4, "RDNA": 1, "GFX12": 1}
+_WAIT, _MATRIX = InstructionClass.WAIT, InstructionClass.MATRIX
 
 
 @dataclass(frozen=True)
@@ -43,47 +46,57 @@ class Wait:
 
 def issue_cycles(instruction: Instruction, arch: Architecture) -> int:
     """Clocks until the same wavefront can issue its next instruction, at best."""
-    if instruction.opcode.cls is InstructionClass.MATRIX:
+    if instruction.opcode.cls is _MATRIX:
         known = arch.matrix_instructions.get(instruction.opcode.name)
         if known is not None:
             return known.cycles
     return next((value for name, value in _ISSUE.items() if arch.family.upper().startswith(name)), 4)
 
 
-def waits_of(program: Kernel, loop: Loop, arch: Architecture) -> list[Wait]:
-    """Every wait of a loop, inner loops left out, in program order."""
-    return follow(own_instructions(program, loop), arch)
+_KNOWN: "WeakKeyDictionary[Kernel, dict[int, tuple[Architecture, Sequence[Wait]]]]" = WeakKeyDictionary()
+
+
+def waits_of(program: Kernel, loop: Loop, arch: Architecture) -> Sequence[Wait]:
+    """Every wait of a loop, inner loops left out, in program order; worked out once for all who ask."""
+    known = _KNOWN.setdefault(program, {})
+    found = known.get(loop.index)
+    if found is None or found[0] is not arch:
+        found = known[loop.index] = (arch, follow(own_instructions(program, loop), arch))
+    return found[1]
 
 
 def follow(body: Sequence[Instruction], arch: Architecture) -> list[Wait]:
     """The waits of a body that is repeated, in the steady state."""
     queues: dict[str, deque[_Issued]] = {}
-    now = _Issued(None, 0, 0, 0)
+    instructions = cycles = matrix = 0
     found: list[Wait] = []
+    costs: dict[str, int] = {}
     for turn in (0, 1):
         for instruction in body:
-            waits = instruction.waits if instruction.opcode.cls is InstructionClass.WAIT else {}
+            opcode = instruction.opcode
+            waits = instruction.waits if opcode.cls is _WAIT else {}
             for counter, count in waits.items():
                 queue = queues.setdefault(counter, deque())
                 last: _Issued | None = None
                 while len(queue) > count:
                     last = queue.popleft()
                 if turn:
+                    now = _Issued(None, instructions, cycles, matrix)
                     found.append(_wait(instruction, counter, count, last, now))
-            is_matrix = instruction.opcode.cls is InstructionClass.MATRIX
-            now = _Issued(
-                instruction,
-                now.instructions + 1,
-                now.cycles + issue_cycles(instruction, arch),
-                now.matrix + is_matrix,
-            )
-            for counter in instruction.counters:
-                queues.setdefault(counter, deque()).append(now)
+            if opcode.name not in costs:
+                costs[opcode.name] = issue_cycles(instruction, arch)
+            instructions += 1
+            cycles += costs[opcode.name]
+            matrix += opcode.cls is _MATRIX
+            counters = instruction.counters
+            if counters:
+                issued = _Issued(instruction, instructions, cycles, matrix)
+                for counter in counters:
+                    queues.setdefault(counter, deque()).append(issued)
     return found
 
 
-@dataclass(frozen=True)
-class _Issued:
+class _Issued(NamedTuple):
     """An instruction, and what had been issued when it was done with."""
 
     instruction: Instruction | None
