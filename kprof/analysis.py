@@ -6,6 +6,7 @@ distributions add theirs through the entry-point group ``kprof.analyzers``.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
 
 from kprof.findings import Finding
@@ -109,12 +110,16 @@ class Analyzer(Protocol):
 
 def discover() -> Iterable[Analyzer]:
     """Built-in analyzers first, then those of installed entry points in the group ``kprof.analyzers``."""
+    import sys
     from importlib import import_module
+
+    for module_name in _providers(tuple(sys.path)):
+        yield from import_module(module_name).analyzers()
+
+
+@lru_cache(maxsize=4)
+def _providers(_path: tuple[str, ...]) -> tuple[str, ...]:
+    """Modules that have analyzers. Looking through all that is installed on a path takes longer than many a rule."""
     from importlib.metadata import entry_points
 
-    seen = set()
-    for module_name in ("kprof_analyzers", *(e.value for e in entry_points(group="kprof.analyzers"))):
-        if module_name in seen:
-            continue
-        seen.add(module_name)
-        yield from import_module(module_name).analyzers()
+    return tuple(dict.fromkeys(("kprof_analyzers", *(e.value for e in entry_points(group="kprof.analyzers")))))
