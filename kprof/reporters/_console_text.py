@@ -8,6 +8,16 @@ _BAR_CELLS = 8
 _GLOBAL = ("global_", "buffer_", "flat_", "image_")
 _SHOWN = 3
 
+LIMITERS = {
+    "vgpr": "VGPRs",
+    "sgpr": "SGPRs",
+    "lds": "LDS",
+    "wave_slots": "wave slots",
+    "workgroup_slots": "workgroup slots",
+    "launch_bounds": "waves_per_eu",
+}
+"""Limiters of occupancy in words."""
+
 
 def plural(count: int, noun: str) -> str:
     """``1 warning``, ``2 warnings``."""
@@ -22,6 +32,17 @@ def waves(value: float) -> str:
 def kib(size: int) -> str:
     """Bytes in KiB when that is exact enough to recognise, else in bytes."""
     return f"{size:,} B" if size < 1024 else f"{size / 1024:.1f} KiB".replace(".0 KiB", " KiB")
+
+
+def reduction(resource: str, amount: int) -> str:
+    """What is to go, in words: ``-8 VGPRs``."""
+    if resource == "lds":
+        return f"-{amount:,} B LDS"
+    if resource in {"vgpr", "agpr", "sgpr"}:
+        return f"-{amount} {resource.upper()}s"
+    if resource in {"vgpr_padding", "sgpr_padding"}:
+        return f"-{amount} {resource[:4].upper()}s of padding (waves_per_eu)"
+    return f"-{amount} {resource}"
 
 
 def bar(share: float) -> str:

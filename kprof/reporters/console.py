@@ -6,7 +6,7 @@ from msgspec import UNSET
 
 from kprof.findings import Finding
 from kprof.report import KernelReport, LoopFacts, Occupancy, Report
-from kprof.reporters._console_text import bar, config_line, kib, loop_summary, plural, waves
+from kprof.reporters._console_text import LIMITERS, bar, config_line, kib, loop_summary, plural, reduction, waves
 from kprof.reporters._model_text import loop_lines, model_rows
 
 if TYPE_CHECKING:
@@ -15,14 +15,6 @@ if TYPE_CHECKING:
 
 _COLOUR = {"error": "bold red", "warning": "yellow", "note": "cyan"}
 _VERDICT_COLOUR = {"ok": "green", "regression": "bold red", "cannot_tell": "bold yellow"}
-_LIMITER = {
-    "vgpr": "VGPRs",
-    "sgpr": "SGPRs",
-    "lds": "LDS",
-    "wave_slots": "wave slots",
-    "workgroup_slots": "workgroup slots",
-    "launch_bounds": "waves_per_eu",
-}
 _FINDINGS_SHOWN = 6
 
 
@@ -171,7 +163,7 @@ class ConsoleReporter:
         text = Text(f"{waves(occupancy.waves_per_simd)} / {occupancy.max_waves_per_simd} waves per SIMD   ")
         share = occupancy.waves_per_simd / occupancy.max_waves_per_simd
         text.append(bar(share), style="green" if share >= 0.5 else "yellow" if share > 0.2 else "red")
-        text.append(f"   limited by {_LIMITER[occupancy.limiter]}")
+        text.append(f"   limited by {LIMITERS[occupancy.limiter]}")
         others = {
             name: limit
             for name, limit in occupancy.limits.items()
@@ -183,7 +175,7 @@ class ConsoleReporter:
         step = occupancy.next_step
         if step is not UNSET:
             changes = {step.resource: step.reduce_by, **step.also}
-            words = ", ".join(_reduction(name, amount) for name, amount in changes.items())
+            words = ", ".join(reduction(name, amount) for name, amount in changes.items())
             text.append(f"   {words} for {waves(step.waves_per_simd)}", style="cyan")
         return text
 
@@ -267,16 +259,6 @@ def _lds(resources: Any) -> str:
     if warps in {None, UNSET}:
         return f"{used}{limit}"
     return f"{used}{limit} a workgroup   {plural(warps, 'wavefront')} of {size} lanes"
-
-
-def _reduction(resource: str, amount: int) -> str:
-    if resource == "lds":
-        return f"-{amount:,} B LDS"
-    if resource in {"vgpr", "agpr", "sgpr"}:
-        return f"-{amount} {resource.upper()}s"
-    if resource in {"vgpr_padding", "sgpr_padding"}:
-        return f"-{amount} {resource[:4].upper()}s of padding (waves_per_eu)"
-    return f"-{amount} {resource}"
 
 
 def _short(place: str) -> str:
