@@ -67,7 +67,8 @@ def _memory_us(product: str, moved: float) -> float:
     from kprof.hardware.machine import find_product
 
     found = find_product(product)
-    gbs = None if found is None else found.memory["hbm"].bandwidth_gbs
+    level = None if found is None else found.memory.get("hbm")
+    gbs = None if level is None else level.bandwidth_gbs
     return 0.0 if not gbs else moved / (gbs * 1e3)
 
 

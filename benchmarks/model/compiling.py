@@ -27,6 +27,8 @@ class Point:
         config: all its knobs.
         product: the GPU.
         environment: the compiler's switches.
+        arguments: arguments of the launch that are not the kernel's own for this shape and configuration.
+        grid: workgroups, where they are not.
     """
 
     kernel: str
@@ -34,6 +36,8 @@ class Point:
     config: Mapping[str, Any]
     product: str
     environment: tuple[tuple[str, str], ...] = ()
+    arguments: tuple[tuple[str, Any], ...] = ()
+    grid: tuple[int, ...] | None = None
 
 
 @cache
@@ -62,6 +66,8 @@ def job_of(point: Point) -> "Job":
     if part:
         config = {k: v for k, v in config.items() if k not in BACKEND_OPTIONS} | _part_options(base, part, config)
     launch = kernel.launch(shape, config)
+    if point.arguments or point.grid:
+        launch = replace(launch, args={**launch.args, **dict(point.arguments)}, grid=point.grid or launch.grid)
     options = split_config(config)[1]
     request = from_launch(kernel.entry, launch, machine.name, options=options, environment=dict(point.environment))
     numbers = {name: value for name, value in launch.args.items() if isinstance(value, int | float)}
@@ -95,10 +101,20 @@ class Facts:
 
     def prepare(self, points: Iterable[Point]) -> list["KernelFacts | None"]:
         """Facts of each launch, with its own grid and arguments; ``None`` where it does not compile."""
-        jobs = [job_of(point) for point in points]
-        waiting = {job.request.key: job for job in jobs if job.request.key not in self._read}
+        asked = [(point, self._job(point)) for point in points]
+        waiting = {job.request.key: job for _, job in asked if job is not None and job.request.key not in self._read}
         self._compile([job for key, job in waiting.items() if key not in self.failures])
-        return [self._with_launch(job) for job in jobs]
+        return [None if job is None else self._with_launch(job, point.product) for point, job in asked]
+
+    def _job(self, point: Point) -> "Job | None":
+        """The compile that a launch needs; ``None`` where the kernel has no launch for it."""
+        try:
+            return job_of(point)
+        except Exception as error:  # noqa: BLE001  # one row must not end the whole table
+            known = ", ".join(f"{name}={value}" for name, value in point.config.items())
+            reason = " ".join(str(error).split()) or type(error).__name__
+            self.failures[f"{point}"] = f"{point.kernel} {point.product} {known}: {reason}"
+            return None
 
     def isa(self, point_facts: "KernelFacts") -> str:
         """Fingerprint of the machine code: equal for configurations that compile to the same instructions."""
@@ -116,7 +132,10 @@ class Facts:
             if not outcome.compiled.cached:
                 self.compiled += 1
                 self.compile_seconds += outcome.compiled.seconds
-            self._keep(job, outcome.compiled)
+            try:
+                self._keep(job, outcome.compiled)
+            except Exception as error:  # noqa: BLE001  # one code must not end the whole table
+                self.failures[job.request.key] = f"{job.request.label}: not read: {error}"
             if time.monotonic() - began > 2:
                 print(f"\r  compiled {done} of {len(jobs)} ", end="", file=sys.stderr, flush=True)
         if jobs and time.monotonic() - began > 2:
@@ -126,7 +145,6 @@ class Facts:
         from hashlib import sha256
 
         from kprof.harness.sources import loaded
-        from kprof.harness.targets import resolve
         from kprof_analyzers.pipeline import facts_of
 
         problems = compiled.launch_problems
@@ -136,16 +154,17 @@ class Facts:
         found = loaded(job, compiled)
         digest = sha256(instructions(compiled.amdgcn).encode()).hexdigest()
         facts, _ = facts_of(found)
-        _, product = resolve(_PRODUCTS.get(job.machine.name, job.machine.name))
-        self._read[job.request.key] = replace(facts, name=digest, product=product)
+        self._read[job.request.key] = replace(facts, name=digest)
         self._isa[digest] = digest
 
-    def _with_launch(self, job: "Job") -> "KernelFacts | None":
+    def _with_launch(self, job: "Job", product: str) -> "KernelFacts | None":
+        """Code is the same for all GPUs of an architecture, time is not."""
+        from kprof.hardware.machine import find_product
+
         facts = self._read.get(job.request.key)
-        return None if facts is None else replace(facts, grid=job.grid, arguments=job.arguments)
-
-
-_PRODUCTS = {"gfx942": "MI300X", "gfx90a": "MI210", "gfx950": "MI355X"}
+        if facts is None:
+            return None
+        return replace(facts, grid=job.grid, arguments=job.arguments, product=find_product(product))
 
 
 def instructions(assembly: str) -> str:

@@ -1,14 +1,30 @@
-"""The published measurements, as a folder holds them: ``configs.csv.gz``, one configuration of one problem a row."""
+"""The published measurements, as a folder holds them: ``configs.csv.gz``, one configuration of one problem a row.
+
+Rows that cannot be used are counted with the reason, by whoever finds out: :class:`Rows` keeps the count.
+"""
 
 import csv
 import gzip
+import io
 import json
+import math
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 NAME = "configs.csv.gz"
 LARGEST = 1 << 28
+_USUAL = {"gfx942": "MI300X", "gfx90a": "MI210", "gfx950": "MI355X"}
+"""The GPU meant where a row names several of an architecture, or one that the hardware files lack."""
+_Read = TypeVar("_Read")
+
+
+class UnusableError(ValueError):
+    """A row cannot be turned into a launch; the message says why, in a few words without the row's figures."""
 
 
 @dataclass(frozen=True)
@@ -24,6 +40,9 @@ class Row:
         time_us: microseconds, ``None`` where only the winner is known.
         quality: what the collectors of the data noted, empty when nothing.
         source: file that it comes from.
+        family: sort of kernel: ``gemm``, ``batched_gemm``, ``conv``, ``fused_moe`` and others.
+        arch: as published, ``?`` where it was not known.
+        triton: version of the compiler, where that is known.
     """
 
     problem: str
@@ -36,14 +55,116 @@ class Row:
     time_us: float | None
     quality: str
     source: str
+    family: str = ""
+    arch: str = ""
+    triton: str = ""
 
     @property
     def suspect(self) -> bool:
         """Whether the collectors took the time for a disturbance."""
         return "SUSPECT" in self.quality
 
+    @property
+    def product(self) -> str:
+        """The GPU, by its name in the hardware files.
 
-def load(folder: str) -> list[Row]:
+        Raises:
+            UnusableError: neither the GPU nor the architecture is known.
+        """
+        found = product_of(self.gpu, self.arch)
+        if found is None:
+            raise UnusableError(f"no such GPU: {self.gpu or self.arch or 'not named'}")
+        return found
+
+    def number(self, name: str) -> int:
+        """A whole number of the shape, or else of the configuration.
+
+        Raises:
+            UnusableError: there is none.
+        """
+        value = self.shape.get(name, self.config.get(name))
+        try:
+            found = int(value)  # type: ignore[arg-type]  # told below
+        except (TypeError, ValueError):
+            raise UnusableError(f"no {name}") from None
+        if found < 1:
+            raise UnusableError(f"no {name}")
+        return found
+
+
+class Rows(list[Row]):
+    """All rows of a folder, and what became of them.
+
+    Attributes:
+        skipped: (kernel, reason) to the number of rows.
+        used: of whom somebody made a launch, by identity.
+    """
+
+    def __init__(self, rows: Iterable[Row] = ()) -> None:
+        super().__init__(rows)
+        self.skipped: Counter[tuple[str, str]] = Counter()
+        self.used: set[int] = set()
+
+
+def each(rows: Sequence[Row], chosen: Iterable[Row], read: Callable[[Row], _Read]) -> Iterator[tuple[Row, _Read]]:
+    """The chosen rows with what ``read`` makes of them; those that it cannot read are counted and left out."""
+    for row in chosen:
+        try:
+            found = read(row)
+        except UnusableError as error:
+            skip(rows, row, str(error))
+        except KeyError as error:
+            skip(rows, row, f"no {error.args[0]}")
+        except (TypeError, ValueError, IndexError, AttributeError, ZeroDivisionError):
+            skip(rows, row, "cannot be read")
+        else:
+            if isinstance(rows, Rows):
+                rows.used.add(id(row))
+            yield row, found
+
+
+def skip(rows: Sequence[Row], row: Row, reason: str) -> None:
+    """Count a row that is not used."""
+    if isinstance(rows, Rows):
+        rows.used.add(id(row))
+        rows.skipped[row.kernel, reason] += 1
+
+
+def grouped(read: Iterable[tuple[Row, _Read]]) -> dict[str, list[tuple[Row, _Read]]]:
+    """Rows by problem; a problem on two GPUs or of two types is two problems."""
+    found: dict[str, list[tuple[Row, _Read]]] = {}
+    kinds: dict[str, tuple[str, str, str]] = {}
+    for row, what in read:
+        kind = (row.gpu, row.dtype, json.dumps(row.shape, sort_keys=True))
+        name = row.problem
+        if kinds.setdefault(name, kind) != kind:
+            name = " ".join(
+                (name, *(mine for mine, first in zip(kind, kinds[row.problem], strict=True) if mine != first))
+            )
+        found.setdefault(name, []).append((row, what))
+    return found
+
+
+@cache
+def product_of(gpu: str, arch: str) -> str | None:
+    """The hardware files' name of a published GPU (``AMD_Instinct_MI325_OAM``, ``MI300X/MI308``), ``None`` if none."""
+    from kprof.hardware.machine import find_product, products
+
+    named = []
+    for part in gpu.replace("_", " ").split("/"):
+        word = part.replace("OAM", "").replace("HF3", "").strip()
+        word = f"MI{word}" if word.isdigit() else word
+        found = find_product(word) or find_product(f"{word}X")
+        if found is not None and (not arch.startswith("gfx") or products()[found.name] == arch):
+            named.append(found.name)
+    usual = _USUAL.get(arch) or next((name for name, owner in products().items() if owner == arch), None)
+    if usual in named or not named:
+        # A GPU that the files lack is taken for the usual one of its architecture only if that is an AMD one.
+        return usual
+    return named[0]
+
+
+def load(folder: str) -> Rows:
     """All rows of a data folder.
 
     Raises:
@@ -55,21 +176,55 @@ def load(folder: str) -> list[Row]:
             f"{path}: no such file. The measurements are not part of the project; give the folder that has {NAME} "
             "with --data."
         )
-    with gzip.open(path, "rb") as packed:
-        text = packed.read(LARGEST).decode()
-    return [_row(line) for line in csv.DictReader(text.splitlines())]
+    try:
+        with gzip.open(path, "rb") as packed:
+            text = packed.read(LARGEST).decode()
+    except (OSError, EOFError, UnicodeDecodeError) as error:
+        raise SystemExit(f"{path}: not a packed table: {error}") from None
+    rows = Rows()
+    csv.field_size_limit(min(sys.maxsize, LARGEST))
+    for line in csv.DictReader(io.StringIO(text, newline="")):
+        kernel = line.get("kernel") or "?"
+        if (line.get("valid") or "1").strip().lower() in {"0", "false", "0.0"}:
+            rows.skipped[kernel, "marked as not valid"] += 1
+            continue
+        try:
+            rows.append(_row(line))
+        except ValueError:
+            rows.skipped[kernel, "shape or configuration is not a JSON object"] += 1
+    return rows
 
 
 def _row(line: dict[str, str]) -> Row:
+    given = {name: value or "" for name, value in line.items() if isinstance(name, str)}
     return Row(
-        problem=line["problem_id"],
-        kind=line["kind"],
-        kernel=line["kernel"],
-        shape=json.loads(line["shape"]),
-        config=json.loads(line["config"]),
-        dtype=line["dtype"],
-        gpu=line["gpu"],
-        time_us=float(line["time_us"]) if line["time_us"] else None,
-        quality=line["quality"],
-        source=line["source_ref"],
+        problem=given.get("problem_id", "?"),
+        kind=given.get("kind", ""),
+        kernel=given.get("kernel", "?"),
+        shape=_object(given.get("shape", "")),
+        config=_object(given.get("config", "")),
+        dtype=given.get("dtype", ""),
+        gpu=given.get("gpu", ""),
+        time_us=_time(given.get("time_us", "")),
+        quality=given.get("quality", ""),
+        source=given.get("source_ref", ""),
+        family=given.get("kernel_family", ""),
+        arch=given.get("arch", ""),
+        triton=given.get("triton_version", ""),
     )
+
+
+def _object(text: str) -> dict[str, Any]:
+    found = json.loads(text or "{}")
+    if not isinstance(found, dict):
+        raise ValueError("not an object")  # noqa: TRY004  # told like other bad JSON
+    return found
+
+
+def _time(text: str) -> float | None:
+    """Microseconds; ``None`` where there is no usable number."""
+    try:
+        found = float(text)
+    except ValueError:
+        return None
+    return found if math.isfinite(found) and found > 0 else None

@@ -73,7 +73,12 @@ class Model:
             if len(known) < len(facts):
                 failed += 1
                 continue
-            scored.append(self._one(problem, candidate, known))
+            try:
+                scored.append(self._one(problem, candidate, known))
+            except Exception as error:  # noqa: BLE001  # one launch must not end the whole table
+                failed += 1
+                reason = f"{type(error).__name__}: {error}"
+                self.facts.failures[f"{known[0].name}"] = f"{candidate.points[0].kernel}: not predicted: {reason}"
         return scored, failed
 
     def _one(self, problem: Problem, candidate: Candidate, facts: "Sequence[KernelFacts]") -> Scored:
@@ -95,7 +100,8 @@ class Model:
 
         effects = self.effects or Effects()
         constants = self.constants.get(facts.arch.name)
-        key = (_code(facts), effects, tuple(sorted(constants.items())) if constants else None)
+        product = facts.product.name if facts.product is not None else ""
+        key = (_code(facts), product, effects, tuple(sorted(constants.items())) if constants else None)
         if key not in self._known:
             if constants:
                 facts = replace(facts, arch=replace(facts.arch, model={**facts.arch.model, **constants}))

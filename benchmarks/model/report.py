@@ -1,6 +1,7 @@
 """Tables of the results for the terminal and for docs/validation/model.md."""
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import fmean, median
@@ -8,6 +9,7 @@ from typing import Any
 
 from benchmarks.model import goals, metrics, plot
 from benchmarks.model.compiling import Facts
+from benchmarks.model.data import Row, Rows
 from benchmarks.model.evaluate import Judged, Model
 from benchmarks.model.problem import Family
 
@@ -45,6 +47,8 @@ CREDIBLE_US = 5.0
 """Published single times below this are looked at apart: some of them are shorter than the data sheet allows."""
 PRIVATE = ("streamk", "tune_gemm")
 """Families whose lines are single measured times of the data, which is not ours to publish."""
+UNCOUNTED = ("fused_moe_kernel", "_w8a8_block_fp8_matmul")
+"""Kernels whose families draw a sample of the rows themselves."""
 LONG = 40
 """More problems than this are shown as a summary only."""
 
@@ -146,13 +150,55 @@ def _words(figures: Mapping[str, Any]) -> str:
     return ", ".join(parts)
 
 
+def heading(family: Family, results: Sequence[Judged]) -> str:
+    """A family's title with the GPUs of its problems, where it does not name them."""
+    names = list(dict.fromkeys(judged.problem.product for judged in results))
+    named = [name for name in names if name not in family.title]
+    return f"{family.title}, {', '.join(named)}" if named and len(named) == len(names) else family.title
+
+
 def print_family(family: Family, results: Sequence[Judged]) -> None:
     """A family's table, then its averages."""
-    print(f"\n{family.title}")
+    print(f"\n{heading(family, results)}")
     header, lines = table(family, results)
     if len(lines) <= LONG:
         print("\n".join(_aligned(header, lines)))
     print(f"{family.name}: {_words(summary(results))}", flush=True)
+
+
+def print_rows(rows: Sequence[Row], *, whole: bool) -> dict[str, int]:
+    """What became of the rows that were not used: reason to their number; the kernels with most of them on the way.
+
+    Args:
+        rows: of the folder.
+        whole: every family was asked: rows that none of them looked at are told, too.
+    """
+    if not isinstance(rows, Rows):
+        return {}
+    found = Counter(rows.skipped)
+    if whole:
+        left = (row for row in rows if id(row) not in rows.used and row.kernel not in UNCOUNTED)
+        found.update((row.kernel, _unused(row)) for row in left)
+    reasons: Counter[str] = Counter()
+    kernels: dict[str, Counter[str]] = {}
+    for (kernel, reason), count in found.items():
+        reasons[reason] += count
+        kernels.setdefault(reason, Counter())[kernel] += count
+    if reasons:
+        print(f"\nRows that were not used: {sum(reasons.values())} of {len(rows)}")
+    for reason, count in reasons.most_common():
+        names = [name for name, _ in kernels[reason].most_common(3)]
+        more = f" and {len(kernels[reason]) - 3} more" if len(kernels[reason]) > 3 else ""
+        print(f"  {count:5d}  {reason} ({', '.join(names)}{more})")
+    return dict(reasons.most_common())
+
+
+def _unused(row: Row) -> str:
+    if row.kind == "extern":
+        return "time of a library"
+    if row.kind == "tuned_best" and row.time_us is None:
+        return "winner of a kernel that we did not write"
+    return "no time" if row.time_us is None else "no family reads this kernel"
 
 
 def print_goals(results: Mapping[str, Sequence[Judged]]) -> list[dict[str, Any]]:
@@ -247,7 +293,14 @@ def write(
     parts += ["## Goals", "", *_markdown(["goal", "found", "reached"], goals_table), ""]
     for family in chosen:
         header, lines = table(family, results[family.name])
-        parts += [f"## {family.title}", "", f"Ours differs: {family.differs}.", "", family.note, ""]
+        parts += [
+            f"## {heading(family, results[family.name])}",
+            "",
+            f"Ours differs: {family.differs}.",
+            "",
+            family.note,
+            "",
+        ]
         if len(lines) <= LONG and family.name not in PRIVATE:
             parts += [*_markdown(header, lines), ""]
         parts += [f"Over all: {_words(summary(results[family.name]))}.", ""]

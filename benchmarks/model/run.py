@@ -23,7 +23,7 @@ from benchmarks.model.data import Row, load  # noqa: E402
 from benchmarks.model.evaluate import Judged, Model, judge, points_of  # noqa: E402
 from benchmarks.model.problem import Family  # noqa: E402
 
-MODULES = ("tritonblas", "inductor", "tables", "rocm_gemm", "vllm")
+MODULES = ("tritonblas", "inductor", "gemms", "tables", "rocm_gemm", "vllm", "aiter", "state_update")
 FEW = 4
 """Families whose problems have fewer configurations have no order that an ablation could change."""
 DATA = ROOT.parent / "shared" / "groundtruth"
@@ -58,9 +58,14 @@ def main() -> None:
     results: dict[str, list[Judged]] = {}
     for name in names:
         family = known[name]
-        results[name] = judge(model, family, family.problems(rows, options.quick))
+        problems = family.problems(rows, options.quick)
+        if not problems:
+            continue
+        results[name] = judge(model, family, problems)
         report.print_family(family, results[name])
-    extra: dict[str, Any] = {"goals": report.print_goals(results)}
+    names = [name for name in names if name in results]
+    extra_rows = report.print_rows(rows, whole=not options.only)
+    extra: dict[str, Any] = {"goals": report.print_goals(results), "rows": extra_rows}
     if options.ablations:
         extra["ablations"] = ablations(facts, [known[name] for name in names], rows, quick=options.quick)
         report.print_ablations(extra["ablations"])
@@ -84,7 +89,7 @@ def ablations(facts: Facts, chosen: list[Family], rows: list[Row], *, quick: boo
         if family.question != "order":
             continue
         problems = family.problems(rows, quick)
-        if max(len(problem.candidates) for problem in problems) < FEW:
+        if not problems or max(len(problem.candidates) for problem in problems) < FEW:
             continue
         table = {"all effects": report.summary(judge(Model(facts), family, problems))}
         for one in fields(Effects):

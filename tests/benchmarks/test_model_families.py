@@ -34,7 +34,7 @@ def test_a_convolution_is_an_implicit_product():
 
 
 def test_stages_of_old_tritons_are_todays():
-    config = {"BLOCK_M": 64, "num_stages": "0|1"}
+    config = {"BLOCK_M": 64, "BLOCK_N": 64, "BLOCK_K": 32, "num_warps": 4, "num_stages": "0|1"}
     shape = {"op": "bmm", "shapes": "12x197x64, 12x64x197"}
     (problem,) = inductor.batched([row("inductor bmm template", shape, config)], False)
     assert problem.sides == ((197, 197, 64, 12, 2),)
@@ -43,9 +43,11 @@ def test_stages_of_old_tritons_are_todays():
 
 def test_knobs_take_our_names():
     shape = {"M": 128, "N": 256, "K": 512, "layout": "TN"}
-    config = {"BLOCK_SIZE_M": 32, "GROUP_SIZE_M": 4, "NUM_SMS": 304, "num_stages": 0}
-    (problem,) = rocm_gemm.streamk([row("streamk_gemm", shape, config)], False)
-    assert point(problem).config == {"BLOCK_M": 32, "GROUP_M": 4, "GRID": 304, "num_stages": 2}
+    blocks = {"BLOCK_SIZE_M": 32, "BLOCK_SIZE_N": 64, "BLOCK_SIZE_K": 128}
+    config = {**blocks, "GROUP_SIZE_M": 4, "NUM_SMS": 304, "num_stages": 0, "num_warps": 4}
+    (problem,) = rocm_gemm.streamk([row("streamk_gemm", shape, config, dtype="fp16")], False)
+    ours = {"BLOCK_M": 32, "BLOCK_N": 64, "BLOCK_K": 128, "GROUP_M": 4, "GRID": 304, "num_stages": 2, "num_warps": 4}
+    assert point(problem).config == ours
     assert problem.flops == 2 * 128 * 256 * 512
 
 

@@ -1,13 +1,13 @@
-"""Inductor's autotuning tables of an MI210 (gfx90a): mm, addmm, bmm and convolution, bf16."""
+"""Inductor's autotuning tables: mm, addmm, bmm and convolution, bf16, of the GPU that the rows name."""
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from benchmarks.model.compiling import Point
-from benchmarks.model.data import Row
+from benchmarks.model.data import Row, UnusableError, each, grouped
 from benchmarks.model.problem import Candidate, Family, Problem, gemm_bytes, renamed
 
-PRODUCT = "MI210"
 # Convolutions of ResNet-50 and later that halve the image; the tables name shapes only.
 _STRIDE_2 = {
     "1x3x224x224,64x3x7x7", "1x128x56x56,128x128x3x3", "1x256x28x28,256x256x3x3", "1x512x14x14,512x512x3x3",
@@ -21,66 +21,107 @@ def _sizes(text: str) -> list[list[int]]:
 
 
 Read = tuple[str, dict[str, Any], tuple[int, int, int, int, int], float]
+_TYPES = {"bf16", "bfloat16"}
 
 
 def _matrix(row: Row) -> Read:
     """Kernel, our shape, matrix product and bytes of mm, addmm and bmm rows."""
     sizes = _sizes(row.shape["shapes"])
     first, second = sizes[-2:]
+    if len(first) != len(second) or len(first) not in {2, 3} or first[-1] != second[-2]:
+        raise UnusableError("sizes are not those of a product")
     batch = first[0] if len(first) == 3 else 1
     m, k, n = first[-2], first[-1], second[-1]
-    shape = {"M": m, "N": n, "K": k, "batch": batch, "bias": row.shape["op"] == "addmm"}
+    shape = {"M": m, "N": n, "K": k, "batch": batch, "bias": _operation(row) in {"addmm", "baddbmm"}}
     return "inductor_mm", shape, (m, n, k, batch, 2), batch * gemm_bytes(m, n, k, 2)
+
+
+def _operation(row: Row) -> str:
+    return str(row.shape.get("op") or row.kernel.split()[1])
 
 
 def _convolution(row: Row) -> Read:
     """Kernel, our shape, implicit matrix product and bytes of a convolution row."""
     text = row.shape["shapes"].replace(" ", "")
-    (batch, in_c, in_h, in_w), (out_c, _, kernel, _) = _sizes(text)
-    stride, padding = 2 if text in _STRIDE_2 else 1, kernel // 2
+    image, weights = _sizes(text)[:2]
+    if len(image) != 4 or len(weights) != 4:
+        raise UnusableError("a convolution of other than two dimensions")
+    (batch, in_c, in_h, in_w), (out_c, per_group, kernel, other) = image, weights
+    if per_group != in_c or kernel != other:
+        raise UnusableError("a convolution with groups or an oblong window")
+    stride = _single(row.shape.get("stride"), 2 if text in _STRIDE_2 else 1)
+    padding = _single(row.shape.get("padding"), kernel // 2)
     names = ("BATCH", "IN_C", "IN_H", "IN_W", "OUT_C", "KERNEL", "STRIDE", "PADDING")
     shape = dict(zip(names, (batch, in_c, in_h, in_w, out_c, kernel, stride, padding), strict=True))
     pixels = batch * ((in_h + 2 * padding - kernel) // stride + 1) * ((in_w + 2 * padding - kernel) // stride + 1)
+    if pixels < 1:
+        raise UnusableError("a convolution without a pixel")
     depth = in_c * kernel * kernel
     moved = 2.0 * (batch * in_c * in_h * in_w + depth * out_c + pixels * out_c)
     return "inductor_conv", shape, (pixels, out_c, depth, 1, 2), moved
 
 
-def _problems(kernels: set[str], read: Callable[[Row], Read], rows: Sequence[Row], quick: bool) -> list[Problem]:
-    groups: dict[str, list[Row]] = {}
-    for row in rows:
-        if row.kernel in kernels and row.kind == "sweep" and row.time_us is not None:
-            groups.setdefault(row.problem, []).append(row)
+def _single(value: Any, default: int) -> int:
+    """A stride or padding given as a number, a pair, or text of either; both directions must agree."""
+    numbers = [int(n) for n in re.findall(r"\d+", str(value))] if value is not None else [default]
+    if len(set(numbers)) != 1:
+        raise UnusableError("a convolution with different strides or padding")
+    return numbers[0]
+
+
+_KNOBS = {"BLOCK_M", "BLOCK_N", "BLOCK_K", "GROUP_M", "num_warps", "num_stages", "waves_per_eu", "kpack"}
+_KNOBS |= {"matrix_instr_nonkdim"}
+_IGNORED = {"ALLOW_TF32", "ACC_TYPE", "EVEN_K", "USE_FAST_ACCUM", "B_PROLOGUE_CAST_TYPE", "UNROLL", "PADDING_H"}
+_IGNORED |= {"PADDING_W", "STRIDE_H", "STRIDE_W", "KERNEL_H", "KERNEL_W", "GROUPS"}
+
+
+def _launch(row: Row, read: Callable[[Row], Read]) -> tuple[Point, tuple[int, int, int, int, int], float]:
+    rate = (row.dtype or "bf16").split()[0].lower()
+    if rate not in _TYPES:
+        raise UnusableError(f"type {row.dtype} is not ours")
+    kernel, shape, side, moved = read(row)
+    published = {name: value for name, value in row.config.items() if name not in _IGNORED}
+    unknown = set(published) - _KNOBS
+    if unknown:
+        raise UnusableError(f"knob {', '.join(sorted(unknown))} is not ours")
+    missing = {"BLOCK_M", "BLOCK_N", "BLOCK_K", "num_warps"} - set(published)
+    if missing:
+        raise UnusableError(f"no {', '.join(sorted(missing))}")
+    if kernel == "inductor_conv":
+        published.pop("GROUP_M", None)
+    # Old Triton's 0 stages ("0|1" where the table cannot tell) means the software pipeline of two today.
+    stages = published.get("num_stages")
+    stages = 2 if str(stages) in {"0|1", "0", "None"} else int(stages)
+    config = renamed(published, {}, num_stages=stages)
+    return Point(kernel, shape, config, row.product, tuple(_OLD.items())), side, moved
+
+
+def _problems(pattern: str, read: Callable[[Row], Read], rows: Sequence[Row], quick: bool) -> list[Problem]:
+    chosen = (r for r in rows if re.fullmatch(pattern, r.kernel) and r.kind == "sweep" and r.time_us is not None)
+    groups = grouped(each(rows, chosen, lambda row: _launch(row, read)))
     found = []
     for name, group in list(groups.items())[: 3 if quick else None]:
-        kernel, shape, side, moved = read(group[0])
+        point, side, moved = group[0][1]
         flops = 2.0 * side[0] * side[1] * side[2] * side[3]
-        candidates = []
-        for row in group:
-            # Old Triton's 0 stages ("0|1" where the table cannot tell) means the software pipeline of two today.
-            stages = {"0|1": 2, "0": 2, 0: 2}.get(row.config["num_stages"], row.config["num_stages"])
-            published = {k: v for k, v in row.config.items() if kernel != "inductor_conv" or k != "GROUP_M"}
-            config = renamed(published, {}, num_stages=stages)
-            point = Point(kernel, shape, config, PRODUCT, tuple(_OLD.items()))
-            candidates.append(Candidate((point,), row.config, row.time_us, row.suspect))
-        short = name.removeprefix("inductor-MI210-")
-        found.append(Problem(short, tuple(candidates), flops, moved, "bf16", PRODUCT, (side,)))
+        candidates = tuple(Candidate((p,), row.config, row.time_us, row.suspect) for row, (p, _, _) in group)
+        short = name.removeprefix("inductor-").removeprefix("MI210-")
+        found.append(Problem(short, candidates, flops, moved, "bf16", point.product, (side,)))
     return found
 
 
 def matrices(rows: Sequence[Row], quick: bool) -> list[Problem]:
-    """The three mm and addmm tables."""
-    return _problems({"inductor mm template", "inductor addmm template"}, _matrix, rows, quick)
+    """The mm and addmm tables."""
+    return _problems(r"inductor (mm|addmm) template", _matrix, rows, quick)
 
 
 def batched(rows: Sequence[Row], quick: bool) -> list[Problem]:
-    """The one bmm table."""
-    return _problems({"inductor bmm template"}, _matrix, rows, quick)
+    """The bmm tables."""
+    return _problems(r"inductor (bmm|baddbmm) template", _matrix, rows, quick)
 
 
 def convolutions(rows: Sequence[Row], quick: bool) -> list[Problem]:
-    """The twelve convolution tables."""
-    return _problems({"inductor convolution template"}, _convolution, rows, quick)
+    """The convolution tables."""
+    return _problems(r"inductor conv(olution)? template", _convolution, rows, quick)
 
 
 _NOTE = (
@@ -89,11 +130,11 @@ _NOTE = (
     "shows as a floor of some 20 us."
 )
 FAMILIES = (
-    Family("mm", "Inductor mm and addmm, MI210", "order", "one kernel for both; bias of one row", matrices, _NOTE),
-    Family("bmm", "Inductor bmm, MI210", "order", "strides of interleaved heads assumed", batched, _NOTE),
+    Family("mm", "Inductor mm and addmm", "order", "one kernel for both; bias of one row", matrices, _NOTE),
+    Family("bmm", "Inductor bmm", "order", "strides of interleaved heads assumed", batched, _NOTE),
     Family(
         "conv",
-        "Inductor convolution, MI210",
+        "Inductor convolution",
         "order",
         "strides and padding are ResNet's (the tables name shapes only), images in NCHW",
         convolutions,

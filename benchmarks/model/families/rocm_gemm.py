@@ -1,51 +1,76 @@
-"""Timed winners of ROCm's perf-kernels on MI300X, fp16: 421 stream-K rows and 13 of tune_gemm."""
+"""Timed winners of ROCm's perf-kernels, fp16: stream-K and tune_gemm."""
 
 from collections.abc import Sequence
 from typing import Any
 
 from benchmarks.model.compiling import Point
-from benchmarks.model.data import Row
+from benchmarks.model.data import Row, UnusableError, each
 from benchmarks.model.problem import Candidate, Family, Problem, gemm_bytes, renamed
 
-PRODUCT = "MI300X"
 _NAMES = {f"BLOCK_SIZE_{side}": f"BLOCK_{side}" for side in "MNK"} | {"GROUP_SIZE_M": "GROUP_M", "NUM_SMS": "GRID"}
 _OLD = {"AMDGCN_USE_BUFFER_OPS": "0"}
 
 
-def _problem(row: Row, kernel: str, extra: dict[str, Any]) -> Problem:
-    m, n, k = (int(row.shape[side]) for side in "MNK")
-    published = {name: value for name, value in row.config.items() if name != "instruction_sched_variant"}
-    stages = published.get("num_stages") or 2
-    config = renamed(published, _NAMES, num_stages=stages)
-    point = Point(kernel, {"M": m, "N": n, "K": k, **extra}, config, PRODUCT, tuple(_OLD.items()))
+_KNOBS = {"BLOCK_M", "BLOCK_N", "BLOCK_K", "GROUP_M", "num_warps", "num_stages", "waves_per_eu", "kpack", "SPLIT_K"}
+_KNOBS |= {"matrix_instr_nonkdim", "GRID", "EVEN_K"}
+_IGNORED = {"instruction_sched_variant", "schedule_hint", "EVEN_K", "slice_k_tile"}
+
+
+def _problem(row: Row, kernel: str, need: set[str]) -> Problem:
+    from kprof.hardware.machine import find_product
+
+    m, n, k = (row.number(side) for side in "MNK")
+    published = {name: value for name, value in row.config.items() if name not in _IGNORED}
+    config = renamed(published, _NAMES, num_stages=published.get("num_stages") or 2)
+    if unknown := set(config) - _KNOBS:
+        raise UnusableError(f"knob {', '.join(sorted(unknown))} is not ours")
+    if missing := need - set(config):
+        raise UnusableError(f"no {', '.join(sorted(missing))}")
+    if not (row.dtype or "fp16").lower().startswith(("fp16", "float16")):
+        raise UnusableError(f"type {row.dtype} is not ours")
+    product = row.product
+    shape: dict[str, Any] = {"M": m, "N": n, "K": k}
+    layout = str(row.shape.get("layout") or "TN").upper()
+    if layout not in {"TN", "TT"}:
+        raise UnusableError(f"layout {layout} is not ours")
+    if kernel == "tune_gemm":
+        shape["trans_b"] = layout == "TN"
+    else:
+        found = find_product(product)
+        config.setdefault("GRID", (found.compute_units if found is not None else None) or 304)
+    point = Point(kernel, shape, config, product, tuple(_OLD.items()))
     name = f"{row.problem.removeprefix('ROCmtriton-')}"
-    candidate = Candidate((point,), row.config, row.time_us)
-    return Problem(name, (candidate,), 2.0 * m * n * k, gemm_bytes(m, n, k, 2), "fp16", PRODUCT, ((m, n, k, 1, 2),))
+    candidate = Candidate((point,), row.config, row.time_us, row.suspect)
+    return Problem(name, (candidate,), 2.0 * m * n * k, gemm_bytes(m, n, k, 2), "fp16", product, ((m, n, k, 1, 2),))
+
+
+_BLOCKS = {f"BLOCK_{side}" for side in "MNK"} | {"num_warps"}
 
 
 def streamk(rows: Sequence[Row], quick: bool) -> list[Problem]:
     """Every timed stream-K row; every twelfth when ``quick``."""
     chosen = [row for row in rows if row.kernel == "streamk_gemm" and row.time_us is not None]
-    return [_problem(row, "streamk", {}) for row in chosen[:: 12 if quick else 1]]
+    read = each(rows, chosen[:: 12 if quick else 1], lambda row: _problem(row, "streamk", _BLOCKS))
+    return [problem for _, problem in read]
 
 
 def tune_gemm(rows: Sequence[Row], quick: bool) -> list[Problem]:
     """The timed rows of tune_gemm."""
-    chosen = [row for row in rows if row.kernel == "tune_gemm matmul_kernel" and row.time_us is not None]
-    return [
-        _problem(row, "tune_gemm", {"trans_b": row.shape["layout"] == "TN"}) for row in chosen[: 4 if quick else None]
-    ]
+    timed = (row for row in rows if row.kernel == "tune_gemm matmul_kernel" and row.time_us is not None)
+    chosen = [row for row in timed if row.kind != "sweep"]
+    read = each(rows, chosen[: 4 if quick else None], lambda row: _problem(row, "tune_gemm", _BLOCKS))
+    return [problem for _, problem in read]
 
 
 _NOTE = "Winners only, of a Triton of 3.0 to 3.2 (`num_stages=0` means 2 today): absolute times and the roofline."
 FAMILIES = (
     Family(
         "streamk",
-        "ROCm stream-K GEMM winners, MI300X",
+        "ROCm stream-K GEMM winners",
         "time",
-        "each flag is asked once, instead of waiting for it",
+        "each flag is asked once, instead of waiting for it; B is read along K for the 28 row-major (TT) rows, too",
         streamk,
         _NOTE,
     ),
-    Family("tune_gemm", "ROCm tune_gemm winners, MI300X", "time", "no numbering by XCD", tune_gemm, _NOTE),
+    Family("tune_gemm", "ROCm tune_gemm winners", "time", "no numbering by XCD", tune_gemm, _NOTE),
 )

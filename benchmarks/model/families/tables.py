@@ -77,7 +77,7 @@ def attention(_: Sequence[Row], quick: bool) -> list[Problem]:
 FAMILIES = (
     Family(
         "tables",
-        "RMS norm, SwiGLU and skinny FP8 GEMM, MI300X",
+        "RMS norm, SwiGLU and skinny FP8 GEMM",
         "time",
         "the measured kernels are in HIP (sparse matrix instructions for up to 8 rows, warp specialisation, rows kept "
         "in LDS); ours are the bundled Triton kernels for the same problems, the skinny product with a second kernel "
@@ -88,7 +88,7 @@ FAMILIES = (
     ),
     Family(
         "attention",
-        "Flash attention, head size 256, MI300X",
+        "Flash attention, head size 256",
         "order",
         "aiter's forward kernel was measured, ours is the bundled flash_attention with the same tiles and V loaded "
         "early where PRELOAD_V was set",

@@ -1,58 +1,109 @@
-"""tritonBLAS's persistent matrix product on MI300X: 87 timed rows, bf16, three square sizes."""
+"""tritonBLAS's persistent matrix product: timed sweeps, one workgroup a CU."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from benchmarks.model.compiling import Point
-from benchmarks.model.data import Row
+from benchmarks.model.data import Row, UnusableError, each, grouped
 from benchmarks.model.problem import Candidate, Family, Problem, gemm_bytes, renamed
 
-PRODUCT = "MI300X"
+_SIDES = tuple("MNK")
+_TYPES = {"bf16": "bf16", "bfloat16": "bf16", "fp16": "fp16", "float16": "fp16"}
+# What a label says where the columns do not: "wpe=2, split=75/25", "mfma32, kp1, w8", ".cg BK=32".
+_LABELS = {
+    "waves_per_eu": r"\bwpe\s*=\s*(\d+)",
+    "BLOCK_K": r"\bbk\s*=?\s*(\d+)",
+    "num_warps": r"\bw(?:arps=)?(\d+)\b",
+    "kpack": r"\bkp(?:ack=)?(\d+)\b",
+    "matrix_instr_nonkdim": r"\bmfma(\d+)\b",
+    "GROUP_M": r"\b(?:gm|group_m)\s*=?\s*(\d+)",
+}
+_ALIKE = {"label", "layout", "cache_modifier", "tag"}
 
 
 def problems(rows: Sequence[Row], quick: bool) -> list[Problem]:
-    """One problem for each published table; ``quick`` takes every third row of the long one."""
-    found: dict[str, list[Candidate]] = {}
-    sizes: dict[str, int] = {}
-    for row in rows:
-        if row.kernel != "ws_hierarchical_matmul" or row.kind != "sweep" or row.time_us is None:
-            continue
-        n = int(row.shape.get("N") or row.shape["tag"].rsplit("_", 1)[1])
-        name = row.problem.removeprefix("tritonBLAS-")
-        sizes[name] = n
-        shape = {"M": n, "N": n, "K": n}
-        config = _config(row.config)
-        point = Point("tritonblas", shape, config, PRODUCT)
-        found.setdefault(name, []).append(Candidate((point,), row.config, row.time_us, row.suspect))
-    return [
-        Problem(
-            name,
-            tuple(candidates[::3] if quick and len(candidates) > 20 else candidates),
-            2.0 * sizes[name] ** 3,
-            gemm_bytes(sizes[name], sizes[name], sizes[name], 2),
-            "bf16",
-            PRODUCT,
-            ((sizes[name], sizes[name], sizes[name], 1, 2),),
-        )
-        for name, candidates in found.items()
-    ]
+    """One problem for each published table; ``quick`` takes every third row of the long ones."""
+    chosen = (r for r in rows if r.kernel == "ws_hierarchical_matmul" and r.kind == "sweep" and r.time_us is not None)
+    found = []
+    for name, read in grouped(each(rows, chosen, _launch)).items():
+        point, side, rate = read[0][1]
+        candidates = [Candidate((p,), row.config, row.time_us, row.suspect) for row, (p, _, _) in read]
+        m, n, k = side
+        short = name.removeprefix("tritonBLAS-")
+        few = tuple(candidates[::3] if quick and len(candidates) > 20 else candidates)
+        flops = 2.0 * m * n * k
+        found.append(Problem(short, few, flops, gemm_bytes(m, n, k, 2), rate, point.product, ((m, n, k, 1, 2),)))
+    return found
 
 
-def _config(published: dict[str, Any]) -> dict[str, Any]:
-    """Rows with a label only are the default tile with another division of the tiles among the XCDs."""
-    label = published.get("label", "")
-    fixed: dict[str, Any] = {}
-    if "split=" in label:
-        fixed["LOCAL_SHARE"] = int(label.split("split=")[1].split("/")[0]) / 100
-        fixed["waves_per_eu"] = int(label.split("wpe=")[1].split(",")[0])
-    fixed["MODIFIER"] = published.get("cache_modifier") or ""
-    kept = {k: v for k, v in published.items() if k not in {"label", "layout", "cache_modifier"}}
-    return renamed(kept, {}, **fixed)
+def _launch(row: Row) -> tuple[Point, tuple[int, int, int], str]:
+    """The launch, its sizes and its type."""
+    from kprof.hardware.machine import find_product
+    from kprof.kernel_spec import Tensor
+
+    m, n, k = _sizes(row.shape)
+    rate = _TYPES.get((row.dtype or "bf16").split()[0].lower())
+    if rate is None:
+        raise UnusableError(f"type {row.dtype} is not ours")
+    if str(row.config.get("layout") or "NN").upper() != "NN":
+        raise UnusableError(f"layout {row.config['layout']} is not ours")
+    product = row.product
+    found = find_product(product)
+    units = found.compute_units if found is not None else None
+    changed: dict[str, Any] = {}
+    if rate != "bf16":
+        changed |= {name: Tensor(rate, sides) for name, sides in (("A", (m, k)), ("B", (k, n)), ("C", (m, n)))}
+    if units is not None and units != 304:
+        changed |= {"GRID": units, "active": Tensor("i32", (units,))}
+    grid = (units,) if units is not None and units != 304 else None
+    config = _config(row.config)
+    point = Point("tritonblas", {"M": m, "N": n, "K": k}, config, product, (), tuple(changed.items()), grid)
+    return point, (m, n, k), rate
+
+
+def _sizes(shape: Mapping[str, Any]) -> tuple[int, int, int]:
+    """Rows, columns, depth; a tag ("combo_12288", "4096x8192x1024") has them where no column does."""
+    if any(side in shape for side in _SIDES):
+        given = [int(shape[side]) for side in _SIDES if side in shape]
+        # One side stands for all of a square product.
+        m, n, k = (int(shape.get(side, given[-1])) for side in _SIDES)
+    else:
+        numbers = [int(n) for n in re.findall(r"\d+", str(shape.get("tag", "")))]
+        if len(numbers) not in {1, 3}:
+            raise UnusableError("no sizes")
+        m, n, k = numbers if len(numbers) == 3 else numbers * 3
+    if min(m, n, k) < 1:
+        raise UnusableError("no sizes")
+    return m, n, k
+
+
+def _config(published: Mapping[str, Any]) -> dict[str, Any]:
+    """Rows with a label only are the default tile with what the label names."""
+    label = str(published.get("label") or "")
+    fixed: dict[str, Any] = {
+        name: int(found.group(1))
+        for name, pattern in _LABELS.items()
+        if published.get(name) is None and (found := re.search(pattern, label, re.IGNORECASE))
+    }
+    split = re.search(r"split\s*=\s*(\d+)(?:\s*/\s*(\d+))?", label)
+    if split:
+        fixed["LOCAL_SHARE"] = int(split.group(1)) / 100
+    modifier = re.search(r"\.c[agvsw]\b", label)
+    fixed["MODIFIER"] = published.get("cache_modifier") or (modifier.group() if modifier else "")
+    kept = {name: value for name, value in published.items() if name not in _ALIKE}
+    known = {"BLOCK_M", "BLOCK_N", "BLOCK_K", "GROUP_M", "num_warps", "num_stages", "waves_per_eu", "kpack"}
+    known |= {"matrix_instr_nonkdim", "LOCAL_SHARE", "schedule_hint", "instruction_sched_variant"}
+    sides = {f"BLOCK_SIZE_{side}": f"BLOCK_{side}" for side in _SIDES} | {"GROUP_SIZE_M": "GROUP_M"}
+    unknown = {sides.get(name, name) for name in kept} - known
+    if unknown:
+        raise UnusableError(f"knob {', '.join(sorted(unknown))} is not ours")
+    return renamed(kept, sides, **fixed)
 
 
 FAMILY = Family(
     name="tritonblas",
-    title="tritonBLAS persistent bf16 GEMM, MI300X, Triton 3.6",
+    title="tritonBLAS persistent GEMM",
     question="order",
     differs="tiles are dealt out in turn instead of drawn from atomic counters (inner loops compile alike)",
     problems=problems,
