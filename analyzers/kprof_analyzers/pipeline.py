@@ -48,6 +48,8 @@ def analyze(loaded: LoadedKernel, analyzers: Sequence[Analyzer] | None = None, *
 def _modelled(document: KernelReport, facts: KernelFacts) -> KernelReport:
     from kprof_analyzers.throughput.worth import explained
 
+    if facts.occupancy is not None and not facts.occupancy.waves_per_simd:
+        return replace(document, notes=[*document.notes, "the time is not modelled: no workgroup fits on a CU"])
     try:
         return replace(document, model=explained(facts))
     except Exception as error:  # noqa: BLE001 - what is known of a kernel must not be lost to a guess at its time

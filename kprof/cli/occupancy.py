@@ -210,7 +210,7 @@ def _notes(demand: "OccupancyInput", method: str, llvm: int | None) -> list[str]
         return [f"as LLVM {llvm or ROUNDING_LLVM} counts, for 1 to {demand.num_warps} waves a workgroup"]
     if method != "guide":
         return []
-    from kprof.reporters.occupancy import waves
+    from kprof.reporters._console_text import waves
     from kprof_analyzers.occupancy import guide, occupancy
 
     notes = []
@@ -284,7 +284,7 @@ def _show(results: "list[tuple[Entry, dict[str, Any]]]", *, json: str | None, qu
 
 
 def _verdict(entries: "list[Entry]") -> str:
-    from kprof.reporters.occupancy import limiter, waves
+    from kprof.reporters._console_text import limiter, waves
 
     if len(entries) == 1:
         entry, found = entries[0], entries[0].occupancy

@@ -1,11 +1,14 @@
 """Small pieces of text for the terminal report."""
 
+import re
+
 from msgspec import UNSET
 
 from kprof.report import KernelReport, LoopFacts
 
 _BAR_CELLS = 8
 _GLOBAL = ("global_", "buffer_", "flat_", "image_")
+_CACHE_CONTROL = re.compile("_(inv|invl2|wb|wbinv|wbl2|wbinvl1.*)$")
 _SHOWN = 3
 
 LIMITERS = {
@@ -34,15 +37,19 @@ def kib(size: int) -> str:
     return f"{size:,} B" if size < 1024 else f"{size / 1024:.1f} KiB".replace(".0 KiB", " KiB")
 
 
+def limiter(name: str, waves_per_simd: float = 1) -> str:
+    """A limiter of occupancy in words. Launch bounds that leave nothing are a workgroup that is too large."""
+    return "workgroup size" if name == "launch_bounds" and not waves_per_simd else LIMITERS[name]
+
+
 def reduction(resource: str, amount: int) -> str:
     """What is to go, in words: ``-8 VGPRs``."""
-    if resource == "lds":
+    kind = resource.removesuffix("_padding")
+    if kind == "lds":
         return f"-{amount:,} B LDS"
-    if resource in {"vgpr", "agpr", "sgpr"}:
-        return f"-{amount} {resource.upper()}s"
-    if resource in {"vgpr_padding", "sgpr_padding"}:
-        return f"-{amount} {resource[:4].upper()}s of padding (waves_per_eu)"
-    return f"-{amount} {resource}"
+    if kind == "num_warps":
+        return f"-{plural(amount, 'wavefront')} a workgroup"
+    return f"-{plural(amount, kind.upper())}" + (" of padding (waves_per_eu)" if kind != resource else "")
 
 
 def bar(share: float) -> str:
@@ -76,18 +83,19 @@ def loop_summary(loop: LoopFacts, *, full: bool = False) -> str:
     for file, (first, last) in list(loop.lines.items())[:1]:
         name = file.rsplit("/", 1)[-1]
         parts.append(f"{name}:{first}" if first == last else f"{name}:{first}-{last}")
-    counts = [f"{n} MFMA {shape}" for shape, n in loop.matrix.items()]
-    counts += _most({k: n for k, n in loop.instructions.items() if k.startswith(_GLOBAL)}, full=full)
-    counts += _most({k: n for k, n in loop.instructions.items() if k.startswith("ds_")}, full=full)
-    counts += _most({k: n for k, n in loop.waits.items() if full or k.endswith("(0)")}, full=full)
+    unit = "MFMA" if any("mfma" in name for name in loop.instructions) else "WMMA"
+    counts = [f"{n} {unit} {shape}" for shape, n in loop.matrix.items()]
+    used = loop.instructions if full else {k: n for k, n in loop.instructions.items() if not _CACHE_CONTROL.search(k)}
+    counts += _most({k: n for k, n in used.items() if k.startswith(_GLOBAL)}, "memory accesses", full=full)
+    counts += _most({k: n for k, n in used.items() if k.startswith("ds_")}, "ds_*", full=full)
+    counts += _most({k: n for k, n in loop.waits.items() if full or k.endswith("cnt(0)")}, "waits", full=full)
     if loop.spill_accesses:
         counts.append(f"{loop.spill_accesses} scratch accesses (spills)")
     return "   ".join([*parts, " · ".join(counts) or f"{sum(loop.instructions.values())} instructions"])
 
 
-def _most(counts: dict[str, int], *, full: bool) -> list[str]:
-    """The most frequent entries, and how many further instructions are left out."""
+def _most(counts: dict[str, int], what: str, *, full: bool) -> list[str]:
+    """The most frequent entries, and how many others are left out."""
     shown = list(counts.items()) if full else list(counts.items())[:_SHOWN]
     left = sum(counts.values()) - sum(n for _, n in shown)
-    family = next(iter(counts), "").split("_")[0]
-    return [*(f"{n} {name}" for name, n in shown), *([f"{left} other {family}_*"] if left else [])]
+    return [*(f"{n} {name}" for name, n in shown), *([f"{left} other {what}"] if left else [])]

@@ -61,8 +61,8 @@ def _time(prediction: Prediction) -> "Text":
 
     if prediction.time_us is None:
         hot = max(prediction.loops, key=lambda loop: loop.cycles_per_turn * loop.trips * loop.entries, default=None)
-        turn = "" if hot is None else f"   {hot.cycles_per_turn:,.0f} clocks a turn of {hot.header}"
-        return Text(f"time not known: the grid is not given{turn}", style="yellow")
+        loop = "" if hot is None else f"   {hot.cycles_per_turn:,.0f} clocks an iteration of {hot.header}"
+        return Text(f"time not known: the grid is not given{loop}", style="yellow")
     text = Text(f"{duration(prediction.time_us)}")
     if prediction.low_us is not None and prediction.high_us is not None:
         text.append(f" ({duration(prediction.low_us)} to {duration(prediction.high_us)})", style="dim")
@@ -95,13 +95,13 @@ def _worth(prediction: Prediction) -> "Text | None":
 
 
 def loop_lines(loop: LoopPrediction) -> list[str]:
-    """A loop in the detailed view: clocks a turn, by cause, then the lines that take most of them."""
+    """A loop in the detailed view: clocks an iteration, by cause, then the lines that take most of them."""
     whole = sum(loop.causes.values()) or 1.0
     causes = ", ".join(
         f"{_percent(value / whole)} {_named(name)}" for name, value in list(loop.causes.items())[:_SHOWN]
     )
-    turns = f"{loop.trips:,.4g} turn{'' if loop.trips == 1 else 's'}{'' if loop.trips_known else ' (assumed)'}"
-    found = [f"{loop.header}   {turns} of {loop.cycles_per_turn:,.0f} clocks: {causes}"]
+    trips = f"{loop.trips:,.4g} iteration{'' if loop.trips == 1 else 's'}{'' if loop.trips_known else ' (assumed)'}"
+    found = [f"{loop.header}   {trips} of {loop.cycles_per_turn:,.0f} clocks: {causes}"]
     lines = [f"{place} {_percent(value / whole)}" for place, value in list(loop.by_line.items())[:_LINES]]
     if lines:
         found.append("    " + "   ".join(lines))

@@ -6,7 +6,7 @@ from msgspec import UNSET
 
 from kprof.findings import Finding
 from kprof.report import KernelReport, LoopFacts, Occupancy, Report
-from kprof.reporters._console_text import LIMITERS, bar, config_line, kib, loop_summary, plural, reduction, waves
+from kprof.reporters._console_text import bar, config_line, kib, limiter, loop_summary, plural, reduction, waves
 from kprof.reporters._model_text import loop_lines, model_rows
 
 if TYPE_CHECKING:
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 _COLOUR = {"error": "bold red", "warning": "yellow", "note": "cyan"}
 _VERDICT_COLOUR = {"ok": "green", "regression": "bold red", "cannot_tell": "bold yellow"}
 _FINDINGS_SHOWN = 6
+_ROOM_FOR_NAMES = 100
+_DEEPER = 6
 
 
 class ConsoleReporter:
@@ -72,7 +74,7 @@ class ConsoleReporter:
             self._model(kernel)
             self._pressure(kernel)
             for note in kernel.notes:
-                self._console.print(Text(f"  note: {note}", style="dim"))
+                self._hanging(f"  note: {note}", style="dim")
         elif kernel.notes:
             self._console.print(Text(f"  {plural(len(kernel.notes), 'note')}: -v shows", style="dim"))
         self._console.print()
@@ -86,19 +88,17 @@ class ConsoleReporter:
             self._console.print(Text("\n  Modelled, per wavefront", style="bold"))
         for loop in kernel.model.loops:
             for line in loop_lines(loop):
-                self._console.print(Text(f"    {line}"), highlight=False)
+                self._hanging(f"    {line}")
         for sentence in kernel.model.assumptions:
-            self._console.print(Text(f"  assumed: {sentence}", style="dim"), highlight=False)
+            self._hanging(f"  assumed: {sentence}", style="dim")
 
     def _pressure(self, kernel: KernelReport) -> None:
-        from rich.text import Text
-
         for file, peak in kernel.pressure.items():
             where = "" if peak.location is None else f" at {_short(str(peak.location))}"
             step = "" if peak.to_next_step is None else f", {peak.to_next_step} fewer would reach the next step"
-            self._console.print(Text(f"  {peak.live} {file.upper()}s live{where}{step}"), highlight=False)
+            self._hanging(f"  {peak.live} {file.upper()}s live{where}{step}")
             held = "  ".join(f"{count} from {_short(line)}" for line, count in peak.held.items())
-            self._console.print(Text(f"      {held}", style="dim"), highlight=False)
+            self._hanging(f"      {held}", style="dim")
 
     def _findings(self, findings: list[Finding]) -> "Table":
         from rich.table import Table
@@ -109,6 +109,7 @@ class ConsoleReporter:
         table.add_column(no_wrap=True)
         table.add_column(ratio=1)
         table.add_column(no_wrap=True, justify="left")
+        narrow = self._console.width < _ROOM_FOR_NAMES
         groups = _alike(findings, together=not self._verbose)
         shown = groups if self._verbose else groups[:_FINDINGS_SHOWN]
         for finding, *others in shown:
@@ -116,7 +117,7 @@ class ConsoleReporter:
             where = Text("" if finding.location is UNSET else str(finding.location), style="blue")
             table.add_row(
                 Text(f"  {finding.severity.value}", style=colour),
-                Text(f"{finding.rule} {finding.name}"),
+                Text(finding.rule if narrow else f"{finding.rule} {finding.name}"),
                 Text(finding.message).append(f"; {len(others)} more alike" if others else "", style="dim"),
                 where,
             )
@@ -163,7 +164,7 @@ class ConsoleReporter:
         text = Text(f"{waves(occupancy.waves_per_simd)} / {occupancy.max_waves_per_simd} waves per SIMD   ")
         share = occupancy.waves_per_simd / occupancy.max_waves_per_simd
         text.append(bar(share), style="green" if share >= 0.5 else "yellow" if share > 0.2 else "red")
-        text.append(f"   limited by {LIMITERS[occupancy.limiter]}")
+        text.append(f"   limited by {limiter(occupancy.limiter, occupancy.waves_per_simd)}")
         others = {
             name: limit
             for name, limit in occupancy.limits.items()
@@ -212,7 +213,19 @@ class ConsoleReporter:
         if kernel.loops:
             self._console.print(Text("\n  Loops, per wavefront and iteration (inner loops included)", style="bold"))
         for loop in kernel.loops:
-            self._console.print(Text(_loop_line(loop)))
+            self._hanging(_loop_line(loop))
+
+    def _hanging(self, line: str, style: str = "") -> None:
+        """Print a line; where it is too long it goes on further in."""
+        from rich.padding import Padding
+        from rich.text import Text
+
+        text = line.lstrip(" ")
+        start = len(line) - len(text)
+        first, *rest = Text(text, style=style).wrap(self._console, max(self._console.width - start - _DEEPER, 20))
+        self._console.print(Padding(first, (0, 0, 0, start)), highlight=False)
+        for more in rest:
+            self._console.print(Padding(more, (0, 0, 0, start + _DEEPER)), highlight=False)
 
 
 def _step(value: int | None) -> str:

@@ -9,25 +9,9 @@ from typing import Protocol
 from msgspec import UNSET
 
 from kprof.report import NextStep, Occupancy
+from kprof.reporters._console_text import limiter, reduction, waves
 
 _CELLS = 24
-_NAMES = {
-    "vgpr": "VGPRs",
-    "sgpr": "SGPRs",
-    "lds": "LDS",
-    "wave_slots": "wave slots",
-    "workgroup_slots": "workgroup slots",
-    "launch_bounds": "waves_per_eu",
-}
-_GIVEN_UP = {
-    "vgpr": "VGPRs",
-    "agpr": "AGPRs",
-    "sgpr": "SGPRs",
-    "lds": "B LDS",
-    "num_warps": "waves per workgroup",
-    "vgpr_padding": "VGPRs of padding (waves_per_eu)",
-    "sgpr_padding": "SGPRs of padding (waves_per_eu)",
-}
 
 
 class Plateau(Protocol):
@@ -110,19 +94,9 @@ def printable(text: str) -> str:
     return text
 
 
-def waves(value: float) -> str:
-    """Wavefronts per SIMD: whole numbers without decimals, others with two."""
-    return f"{value:.0f}" if value == int(value) else f"{value:.2f}".rstrip("0")
-
-
-def limiter(name: str, waves_per_simd: float = 1) -> str:
-    """A limiter in the words of the terminal. Launch bounds that leave nothing are a workgroup that is too large."""
-    return "workgroup size" if name == "launch_bounds" and not waves_per_simd else _NAMES[name]
-
-
 def step_text(step: NextStep) -> str:
     """``-8 VGPRs and -1,024 B LDS → 3``."""
-    parts = [f"-{amount:,} {_GIVEN_UP[name]}" for name, amount in {step.resource: step.reduce_by, **step.also}.items()]
+    parts = [reduction(name, amount) for name, amount in {step.resource: step.reduce_by, **step.also}.items()]
     return f"{' and '.join(parts)} → {waves(step.waves_per_simd)}"
 
 

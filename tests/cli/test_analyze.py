@@ -271,6 +271,16 @@ def test_the_model_is_in_the_document_and_on_the_terminal(kprof):
     assert "Bound by" in ran.out
 
 
+def test_what_cannot_be_launched_has_no_time(kprof):
+    """A workgroup that does not fit is an error, and no time is made up for it."""
+    (kernel,) = document(kprof, "analyze", "kernel", "softmax", "--arch", "gfx942", "--config", "num_warps=32")[
+        "kernels"
+    ]
+    assert [found["rule"] for found in kernel["findings"] if found["severity"] == "error"] == ["KP402"]
+    assert "model" not in kernel
+    assert "the time is not modelled: no workgroup fits on a CU" in kernel["notes"]
+
+
 def test_the_timeline_is_written_for_each_kernel(kprof, tmp_path):
     """A trace that viewers open, with the wavefronts' steps."""
     target = tmp_path / "waves.json"

@@ -61,7 +61,7 @@ def test_an_unknown_grid_gives_clocks_and_no_time():
     """No number stands where a time would be guessed."""
     shown = text(msgspec.structs.replace(FAST, time_us=None, low_us=None, high_us=None))
     assert "time not known: the grid is not given" in shown
-    assert "1,000 clocks a turn of .LBB0_2" in shown
+    assert "1,000 clocks an iteration of .LBB0_2" in shown
     assert "ms" not in shown
 
 
@@ -80,7 +80,7 @@ def test_the_worth_of_occupancy_in_words(time, words):
 
 
 def test_a_loop_names_its_causes_and_lines():
-    """Clocks a turn, causes by share, lines by share; assumed turns are marked."""
+    """Clocks a turn, causes by share, lines by share; assumed iterations are marked."""
     first, second = loop_lines(LOOP)
-    assert first == ".LBB0_2   31 turns (assumed) of 1,000 clocks: 60 % memory bandwidth, 40 % matrix units"
+    assert first == ".LBB0_2   31 iterations (assumed) of 1,000 clocks: 60 % memory bandwidth, 40 % matrix units"
     assert second.strip() == "k.py:56 70 %   k.py:76 30 %"

@@ -8,11 +8,24 @@ from msgspec import UNSET
 
 from kprof.analysis import Analysis, KernelFacts
 from kprof.findings import Advice, Finding, Location, Severity
+from kprof.hardware.machine import Product
 from kprof_analyzers.source_lines import Located, location_of
 
 
 class NotCheckedError(Exception):
     """Raised by a rule that lacks what it needs; the reason goes into the document's notes."""
+
+
+def named_product(facts: KernelFacts) -> Product:
+    """The GPU that was named.
+
+    Raises:
+        NotCheckedError: only an architecture was named.
+    """
+    if facts.product is None:
+        example = next(iter(facts.arch.products), "MI300X")
+        raise NotCheckedError(f"no product was named, such as --arch {example}")
+    return facts.product
 
 
 class Rule(ABC):

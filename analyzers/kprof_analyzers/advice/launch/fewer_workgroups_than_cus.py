@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from kprof.analysis import KernelFacts
 from kprof.findings import Finding, Severity
-from kprof_analyzers.advice.rule import NotCheckedError, Rule
+from kprof_analyzers.advice.rule import NotCheckedError, Rule, named_product
 
 # Persistent kernels leave a few CUs out on purpose.
 _MUCH = 0.1
@@ -39,17 +39,16 @@ class FewerWorkgroupsThanCus(Rule):
         """See :meth:`Rule.check`."""
         if facts.grid is None:
             raise NotCheckedError("the launch's grid is not known")
-        if facts.product is None:
-            raise NotCheckedError("no product was named, such as --arch MI300X")
+        product = named_product(facts)
         workgroups = prod(facts.grid)
-        units = facts.product.compute_units
+        units = product.compute_units
         if units is None:
-            raise NotCheckedError(f"the CUs of an {facts.product.name} are not known")
+            raise NotCheckedError(f"the CUs of an {product.name} are not known")
         if workgroups < units:
             idle = (units - workgroups) / units
             yield self.finding(
-                f"{workgroups:,} workgroups for {units} CUs of an {facts.product.name}: "
+                f"{workgroups:,} workgroups for {units} CUs of an {product.name}: "
                 f"{100 * idle:.0f} % of the GPU stand still",
                 severity=Severity.WARNING if idle >= _MUCH else Severity.NOTE,
-                evidence={"workgroups": workgroups, "compute_units": units, "product": facts.product.name},
+                evidence={"workgroups": workgroups, "compute_units": units, "product": product.name},
             )

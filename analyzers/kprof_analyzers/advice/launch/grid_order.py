@@ -7,7 +7,7 @@ from typing import ClassVar
 from kprof.analysis import KernelFacts
 from kprof.findings import Finding, Severity
 from kprof.inputs.mlir import Module, Operation
-from kprof_analyzers.advice.rule import NotCheckedError, Rule
+from kprof_analyzers.advice.rule import NotCheckedError, Rule, named_product
 from kprof_analyzers.memory.addressing import element_bytes, tile
 from kprof_analyzers.memory.dataflow import flow_of, global_loads
 
@@ -50,18 +50,19 @@ class GridOrderAcrossXcds(Rule):
 
     def check(self, facts: KernelFacts) -> Iterable[Finding]:
         """See :meth:`Rule.check`."""
-        if facts.product is None:
-            raise NotCheckedError("no product was named, such as --arch MI300X")
-        xcds = facts.product.xcds
-        if xcds is None or xcds < 2:
+        if not any(product.xcds and product.xcds > 1 for product in facts.arch.products.values()):
             return
         if facts.ttgir is None:
             raise NotCheckedError("there is no TTGIR")
-        if facts.grid is None:
-            raise NotCheckedError("the launch's grid is not known")
         dot = next((d for d in facts.ttgir.named("tt.dot", "tt.dot_scaled") if d.loop is not None), None)
         program = next(iter(facts.ttgir.named("tt.get_program_id")), None)
-        if dot is None or program is None or prod(facts.grid) <= xcds:
+        if dot is None or program is None:
+            return
+        if facts.grid is None:
+            raise NotCheckedError("the launch's grid is not known")
+        product = named_product(facts)
+        xcds = product.xcds
+        if xcds is None or xcds < 2 or prod(facts.grid) <= xcds:
             return
         if any(_by_xcds(op, xcds) for op in facts.ttgir.operations if op.name in _SPLITTING):
             return
@@ -70,9 +71,9 @@ class GridOrderAcrossXcds(Rule):
             return
         grid = "x".join(map(str, facts.grid))
         yield self.finding(
-            f"the {grid} grid does not take the {xcds} XCDs of an {facts.product.name} into account",
+            f"the {grid} grid does not take the {xcds} XCDs of an {product.name} into account",
             at=program,
-            evidence={"xcds": xcds, "grid": list(facts.grid), "product": facts.product.name, "shared": shared},
+            evidence={"xcds": xcds, "grid": list(facts.grid), "product": product.name, "shared": shared},
         )
 
 

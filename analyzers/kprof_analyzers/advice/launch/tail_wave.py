@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from kprof.analysis import KernelFacts
 from kprof.findings import Finding, Severity
-from kprof_analyzers.advice.rule import NotCheckedError, Rule
+from kprof_analyzers.advice.rule import NotCheckedError, Rule, named_product
 
 _ROUNDS = 4
 _IDLE = 0.25
@@ -43,11 +43,12 @@ class TailWave(Rule):
         """See :meth:`Rule.check`."""
         if facts.grid is None:
             raise NotCheckedError("the launch's grid is not known")
-        if facts.product is None or facts.product.compute_units is None:
-            raise NotCheckedError("no product with a known number of CUs was named, such as --arch MI300X")
+        product = named_product(facts)
+        units, workgroups = product.compute_units, prod(facts.grid)
+        if units is None:
+            raise NotCheckedError(f"the CUs of an {product.name} are not known")
         if facts.occupancy is None:
             raise NotCheckedError("the occupancy is not known")
-        units, workgroups = facts.product.compute_units, prod(facts.grid)
         # In WGP mode two CUs share what `workgroups_per_cu` counts.
         shared = 2 if facts.program.registers.wgp_mode else 1
         places = units // shared * facts.occupancy.workgroups_per_cu
@@ -60,7 +61,7 @@ class TailWave(Rule):
             "places": places,
             "rounds": rounds,
             "idle": round(idle, 3),
-            "product": facts.product.name,
+            "product": product.name,
         }
         if 1 < rounds <= _ROUNDS and idle >= _IDLE:
             yield self.finding(

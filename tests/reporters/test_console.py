@@ -1,0 +1,106 @@
+"""The report on the terminal: words, and what narrow terminals leave out."""
+
+import io
+
+import pytest
+from rich.console import Console
+
+from kprof.findings import Finding, Severity
+from kprof.report import KernelReport, LoopFacts, Report, Resources, Verdict
+from kprof.reporters._console_text import limiter, loop_summary, reduction
+from kprof.reporters.console import ConsoleReporter
+
+NARROW_LOAD = Finding(
+    rule="KP101", name="narrow-global-load", severity=Severity.WARNING, message="4 loads a lane in loop .LBB0_5"
+)
+
+
+def loop(instructions, matrix=None, waits=None):
+    """A loop with these counts."""
+    return LoopFacts(
+        header=".LBB0_1",
+        depth=1,
+        lines={"/a/k.py": (3, 9)},
+        instructions=instructions,
+        matrix=matrix or {},
+        waits=waits or {},
+        hot=True,
+    )
+
+
+def shown(kernel, width=110, verbose=0):
+    """The report on a terminal of this width, as lines."""
+    stream = io.StringIO()
+    report = Report(kprof="0", kernels=[kernel], verdict=Verdict(status="ok", summary="done"))
+    ConsoleReporter(Console(file=stream, width=width, highlight=False), verbose).show(report)
+    return stream.getvalue().splitlines()
+
+
+def kernel(**rest):
+    """An entry with little in it."""
+    resources = Resources(vgpr=8, sgpr=16, lds_bytes=0, num_warps=4, wavefront_size=32)
+    return KernelReport(name="k", arch="gfx1201", resources=resources, **rest)
+
+
+@pytest.mark.parametrize(("name", "unit"), [("v_mfma_f32_16x16x16_f16", "MFMA"), ("v_wmma_f32_16x16x16_f16", "WMMA")])
+def test_matrix_work_is_named_as_on_its_hardware(name, unit):
+    """CDNA has MFMA, RDNA has WMMA."""
+    assert f"32 {unit} 16x16x16 f16" in loop_summary(loop({name: 32}, {"16x16x16 f16": 32}))
+
+
+def test_the_short_summary_leaves_out_what_moves_no_data():
+    """Cache invalidations and waits for the scalar pipeline are in the detailed view only."""
+    busy = loop(
+        {"global_inv": 4, "buffer_load_b128": 2, "buffer_gl0_inv": 8, "ds_load_b128": 1},
+        waits={"loadcnt(0)": 2, "sa_sdst(0)": 3, "dscnt(2)": 1},
+    )
+    assert loop_summary(busy) == "k.py:3-9   2 buffer_load_b128 · 1 ds_load_b128 · 2 loadcnt(0)"
+    assert "4 global_inv" in loop_summary(busy, full=True)
+    assert "3 sa_sdst(0)" in loop_summary(busy, full=True)
+
+
+def test_what_is_left_out_of_a_summary_is_counted():
+    """Three of a kind are shown; of memory accesses the others may be of any family."""
+    loads = {"buffer_load_b128": 8, "buffer_load_b64": 4, "buffer_load_b32": 2, "global_load_u16": 1, "flat_load_u8": 1}
+    waits = {"vmcnt(0)": 4, "lgkmcnt(0)": 3, "vscnt(0)": 2, "expcnt(0)": 2}
+    text = loop_summary(loop(loads, waits=waits))
+    assert "2 buffer_load_b32 · 2 other memory accesses" in text
+    assert text.endswith("2 vscnt(0) · 2 other waits")
+
+
+@pytest.mark.parametrize(
+    ("resource", "amount", "words"),
+    [
+        ("vgpr", 1, "-1 VGPR"),
+        ("agpr", 8, "-8 AGPRs"),
+        ("lds", 1024, "-1,024 B LDS"),
+        ("num_warps", 16, "-16 wavefronts a workgroup"),
+        ("vgpr_padding", 41, "-41 VGPRs of padding (waves_per_eu)"),
+    ],
+)
+def test_what_is_to_go_in_words(resource, amount, words):
+    """One and several, with units."""
+    assert reduction(resource, amount) == words
+
+
+def test_a_workgroup_that_is_too_large_is_not_limited_by_waves_per_eu():
+    """The same limiter of the document stands for both."""
+    assert (limiter("launch_bounds", 2), limiter("launch_bounds", 0)) == ("waves_per_eu", "workgroup size")
+
+
+def test_narrow_terminals_show_the_rule_without_its_name():
+    """The message says the same, and needs the room."""
+    entry = kernel(findings=[NARROW_LOAD])
+    assert any("KP101 narrow-global-load" in line for line in shown(entry))
+    (line,) = (line for line in shown(entry, 80) if "KP101" in line)
+    assert "narrow-global-load" not in line
+    assert "4 loads a lane in loop .LBB0_5" in line
+
+
+def test_long_lines_of_the_detailed_view_go_on_further_in():
+    """No line begins at the edge, and none is longer than the terminal."""
+    entry = kernel(notes=["not checked: " + "a long reason, " * 12])
+    lines = shown(entry, 80, verbose=1)
+    start = next(number for number, line in enumerate(lines) if line.startswith("  note: "))
+    assert lines[start + 1].startswith("        ")
+    assert max(map(len, lines)) <= 80
