@@ -22,6 +22,7 @@ def peaks(program: Kernel, occupancy: Occupancy | None = None) -> dict[str, Regi
         occupancy: for what would have to go before one more wavefront fits.
     """
     live = Liveness(program)
+    lines = _lines(program)
     found = {}
     for file in _FILES:
         peak = live.peak(file)
@@ -33,32 +34,35 @@ def peaks(program: Kernel, occupancy: Occupancy | None = None) -> dict[str, Regi
             live=peak.count,
             location=location_of(at)[0],
             instruction=at.text,
-            lines=_busiest_lines(program, live.pressure[file]),
-            held=_held(program, live, file, peak.index),
+            lines=_busiest(lines, live.pressure[file]),
+            held=_held(lines, live, file, peak.index),
             to_next_step=step.reduce_by if step is not UNSET and step.resource == file else None,
         )
     return found
 
 
-def _busiest_lines(program: Kernel, counts: list[int]) -> dict[str, int]:
+def _lines(program: Kernel) -> list[str | None]:
+    """The user's line of each instruction. Those of one source position share the object: it is resolved once."""
+    places: dict[int, str | None] = {id(None): None}
+    lines = []
+    for instruction in program.instructions:
+        key = id(instruction.source)
+        if key not in places:
+            places[key] = _line(location_of(instruction)[0])
+        lines.append(places[key])
+    return lines
+
+
+def _busiest(lines: list[str | None], counts: list[int]) -> dict[str, int]:
     """Source lines with most registers live at one of their instructions."""
     most: dict[str, int] = {}
-    # Instructions of one source position share the object, so that each is resolved once.
-    places: dict[int, str | None] = {}
-    for instruction, count in zip(program.instructions, counts, strict=True):
-        source = instruction.source
-        if source is None:
-            continue
-        if id(source) not in places:
-            place = location_of(instruction)[0]
-            places[id(source)] = _line(place)
-        line = places[id(source)]
+    for line, count in zip(lines, counts, strict=True):
         if line is not None and count > most.get(line, 0):
             most[line] = count
     return dict(sorted(most.items(), key=lambda item: -item[1])[:_LINES])
 
 
-def _held(program: Kernel, live: Liveness, file: str, index: int) -> dict[str, int]:
+def _held(places: list[str | None], live: Liveness, file: str, index: int) -> dict[str, int]:
     """Registers live at the peak by the line that wrote them last before it in the program's order."""
     left = live.needed(index, file)
     lines: Counter[str] = Counter()
@@ -66,7 +70,7 @@ def _held(program: Kernel, live: Liveness, file: str, index: int) -> dict[str, i
         written = left & live.writes[position]
         if written:
             left &= ~written
-            lines[_line(location_of(program.instructions[position])[0]) or "?"] += written.bit_count()
+            lines[places[position] or "?"] += written.bit_count()
         if not left:
             break
     if left:

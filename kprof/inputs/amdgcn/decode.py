@@ -1,7 +1,6 @@
 """Everything about one instruction that is worked out only when asked for."""
 
 from collections.abc import Mapping
-from functools import cached_property
 
 from kprof.inputs.amdgcn import operands, waits
 from kprof.inputs.amdgcn.counters import returning_atomic
@@ -18,10 +17,14 @@ class Detail:
         modifiers: modifiers by name.
     """
 
+    __slots__ = ("_effects", "_first", "_opcode", "_rest", "_second", "_waits", "modifiers", "operands")
+
     def __init__(self, opcode: Opcode, text: str) -> None:
         """Split the text; the rest waits until it is asked for."""
         self._opcode = opcode
         self._rest = text[len(opcode.mnemonic) :]
+        self._effects: Effects | None = None
+        self._waits: Mapping[str, int] | None = None
         first, dual, second = self._rest.partition("::")
         self.operands, self.modifiers = operands.split(first)
         self._first = self.operands
@@ -38,12 +41,14 @@ class Detail:
         first = (self._opcode.name, self._first)
         return (first, (self._second[0].name, self._second[1])) if self._second else (first,)
 
-    @cached_property
+    @property
     def waits(self) -> Mapping[str, int]:
         """Decoded wait counts."""
-        if self._opcode.cls is not InstructionClass.WAIT:
-            return {}
-        return waits.decode(self._opcode.name, self._rest, self._opcode.generation)
+        if self._waits is None:
+            opcode = self._opcode
+            is_wait = opcode.cls is InstructionClass.WAIT
+            self._waits = waits.decode(opcode.name, self._rest, opcode.generation) if is_wait else {}
+        return self._waits
 
     @property
     def returns(self) -> bool:
@@ -67,11 +72,13 @@ class Detail:
             return (*counters, "expcnt")
         return counters
 
-    @cached_property
+    @property
     def effects(self) -> Effects:
         """Registers read and written."""
-        effects = effects_of(self._opcode, self._first, self.modifiers, returns=self.returns)
-        if self._second is None:
-            return effects
-        second = effects_of(self._second[0], self._second[1], self.modifiers, returns=False)
-        return Effects([*effects.read_groups, *second.read_groups], [*effects.write_groups, *second.write_groups])
+        if self._effects is None:
+            effects = effects_of(self._opcode, self._first, self.modifiers, returns=self.returns)
+            if self._second is not None:
+                second = effects_of(self._second[0], self._second[1], self.modifiers, returns=False)
+                effects = effects.and_those_of(second)
+            self._effects = effects
+        return self._effects

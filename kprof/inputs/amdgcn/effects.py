@@ -52,6 +52,10 @@ class Effects:
             self._writes = frozenset().union(*self.write_groups)
         return self._writes
 
+    def and_those_of(self, other: "Effects") -> "Effects":
+        """Effects of two halves of one instruction."""
+        return Effects([*self.read_groups, *other.read_groups], [*self.write_groups, *other.write_groups])
+
 
 def roles_of(opcode: Opcode, operands: Sequence[str], modifiers: Mapping[str, str], *, returns: bool) -> Roles:
     """What each operand does. For an unknown mnemonic the first operand is taken to be written."""

@@ -6,13 +6,11 @@ stays cheap.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
+from kprof.inputs.amdgcn.decode import Detail
+from kprof.inputs.amdgcn.effects import Effects
 from kprof.inputs.amdgcn.isa import InstructionClass, Opcode
-
-if TYPE_CHECKING:
-    from kprof.inputs.amdgcn.decode import Detail
-    from kprof.inputs.amdgcn.effects import Effects
 
 
 @dataclass(frozen=True)
@@ -77,11 +75,9 @@ class Instruction:
         return self.opcode.mnemonic
 
     @property
-    def detail(self) -> "Detail":
+    def detail(self) -> Detail:
         """The decoded form, computed on first use."""
         if self._detail is None:
-            from kprof.inputs.amdgcn.decode import Detail
-
             self._detail = Detail(self.opcode, self.text)
         return self._detail
 
@@ -129,7 +125,7 @@ class Instruction:
         return self.detail.returns
 
     @property
-    def effects(self) -> "Effects":
+    def effects(self) -> Effects:
         """Registers read and written, implicit ones included."""
         return self.detail.effects
 
