@@ -1,0 +1,35 @@
+"""The modelled time of a kernel, instruction by instruction and cause by cause."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from kprof.analysis import KernelFacts
+from kprof_analyzers.throughput.kernel import Model, Run, build, simulate
+from kprof_analyzers.throughput.outline import LoopNode, Node
+from kprof_analyzers.throughput.simulate import CAUSE_COUNT, CAUSES
+
+
+def instruction_clocks(facts: KernelFacts) -> list[Mapping[str, float]]:
+    """For each instruction, cause to its share of the time of all wavefronts; all shares add up to 1.
+
+    The simulation turns each loop a few times; what it spends there counts as often as the launch goes round.
+    Instructions that the longest way through the program does not pass have no share.
+    """
+    model = build(facts)
+    run = simulate(model, model.where.resident)
+    spent = run.result.spent
+    shares: list[dict[str, float]] = [{} for _ in facts.program.instructions]
+    for part, factor in _stretches(model, run, model.nodes, 1.0):
+        for position in part:
+            clocks = spent[CAUSE_COUNT * position : CAUSE_COUNT * (position + 1)]
+            shares[position] = {cause: factor * value for cause, value in zip(CAUSES, clocks, strict=True) if value > 0}
+    whole = sum(sum(causes.values()) for causes in shares) or 1.0
+    return [{cause: value / whole for cause, value in causes.items()} for causes in shares]
+
+
+def _stretches(model: Model, run: Run, nodes: Sequence[Node], factor: float) -> Iterator[tuple[range, float]]:
+    """Straight stretches, with how often each happens for each time that it was simulated."""
+    for node in nodes:
+        if not isinstance(node, LoopNode):
+            yield node, factor
+        elif done := run.turns[node.loop.index]:
+            yield from _stretches(model, run, node.body, factor * model.trips[node.loop.index].mean / done)

@@ -1,0 +1,135 @@
+"""Source lines with what they cost, and the instructions that came from them."""
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+
+from kprof.analysis import KernelFacts
+from kprof.details import CodeBlock, CodeLine, SourceFile, SourceLine
+from kprof.inputs.amdgcn import InstructionClass, Kernel
+from kprof_analyzers.details.source_text import SourceText
+from kprof_analyzers.memory.lds_access import lds_accesses, transposed_lines
+from kprof_analyzers.source_lines import location_of
+
+_AROUND = 3
+_GAP = 10
+
+Place = tuple[str, int]
+
+
+def source_beside_code(
+    facts: KernelFacts, clocks: Sequence[Mapping[str, float]] | None, sources: SourceText
+) -> tuple[list[SourceFile], list[CodeBlock]]:
+    """The source files of a kernel with the cost of each line, and its blocks with the line of each instruction.
+
+    Args:
+        facts: the kernel.
+        clocks: instruction's position to cause to share of the time; ``None`` when nothing was modelled.
+        sources: which files may be read.
+    """
+    places = [_place(facts.program, position) for position in range(len(facts.program.instructions))]
+    counts = Counter(place[0] for place in places if place is not None)
+    order = {path: number for number, (path, _) in enumerate(sorted(counts.items(), key=lambda c: (-c[1], c[0])))}
+    lines = _cost(facts, places, clocks)
+    files = [_file(path, {p[1]: line for p, line in lines.items() if p[0] == path}, sources) for path in order]
+    return files, _blocks(facts.program, places, order, clocks)
+
+
+def _place(program: Kernel, position: int) -> Place | None:
+    frame = program.instructions[position].user_frame
+    return None if frame is None else (frame.file, frame.line)
+
+
+def _cost(
+    facts: KernelFacts, places: Sequence[Place | None], clocks: Sequence[Mapping[str, float]] | None
+) -> dict[Place, SourceLine]:
+    instructions: Counter[Place] = Counter()
+    spills: Counter[Place] = Counter()
+    causes: dict[Place, dict[str, float]] = defaultdict(dict)
+    for position, place in enumerate(places):
+        if place is None:
+            continue
+        instructions[place] += 1
+        spills[place] += facts.program.instructions[position].opcode.cls is InstructionClass.SCRATCH
+        for cause, share in clocks[position].items() if clocks is not None else ():
+            causes[place][cause] = causes[place].get(cause, 0.0) + share
+    conflicts = _conflicts(facts)
+    return {
+        place: SourceLine(
+            number=place[1],
+            text=None,
+            instructions=count,
+            share=None if clocks is None else sum(causes[place].values()),
+            causes=dict(sorted(causes[place].items(), key=lambda item: (-item[1], item[0]))),
+            spills=spills[place],
+            conflicts=conflicts.get(place, 0),
+        )
+        for place, count in instructions.items()
+    }
+
+
+def _conflicts(facts: KernelFacts) -> dict[Place, int | None]:
+    """Line to the clocks of conflicts in one turn; of several loops that share a line the worse one counts."""
+    if facts.ttgir is None:
+        return {}
+    found: dict[Place, dict[int | None, int]] = defaultdict(lambda: defaultdict(int))
+    unknown: set[Place] = set(transposed_lines(facts.program))
+    for access in lds_accesses(facts.ttgir, facts.arch):
+        place = location_of(access.operation)[0]
+        if place is None:
+            continue
+        here = (place.file, place.line)
+        if access.cost is None:
+            unknown.add(here)
+        else:
+            found[here][access.operation.loop] += access.cost.conflicts
+    known: dict[Place, int | None] = {place: max(loops.values()) for place, loops in found.items()}
+    # Conflicts of reads count although those of the line's writes are not known.
+    return {**dict.fromkeys(unknown), **{place: clocks for place, clocks in known.items() if clocks}}
+
+
+def _file(path: str, costs: Mapping[int, SourceLine], sources: SourceText) -> SourceFile:
+    """The lines that something came from, with some around them where the text is at hand."""
+    text = sources.lines(path)
+    if isinstance(text, str):
+        return SourceFile(path, [costs[number] for number in sorted(costs)], hidden=text)
+    shown: set[int] = set()
+    before: int | None = None
+    for number in sorted(costs):
+        shown.update(range(max(1, number - _AROUND), min(len(text), number + _AROUND) + 1))
+        if before is not None and number - before <= _GAP:
+            shown.update(range(before, number))
+        before = number
+        shown.add(number)
+    lines = []
+    for number in sorted(shown):
+        words = text[number - 1] if number <= len(text) else ""
+        cost = costs.get(number)
+        lines.append(SourceLine(number, words) if cost is None else _with_text(cost, words))
+    return SourceFile(path, lines)
+
+
+def _with_text(line: SourceLine, text: str) -> SourceLine:
+    return SourceLine(line.number, text, line.instructions, line.share, line.causes, line.spills, line.conflicts)
+
+
+def _blocks(
+    program: Kernel,
+    places: Sequence[Place | None],
+    order: Mapping[str, int],
+    clocks: Sequence[Mapping[str, float]] | None,
+) -> list[CodeBlock]:
+    inside: dict[int, tuple[int, str]] = {}
+    for loop in program.loops:
+        for number in loop.blocks:
+            inside[number] = max(inside.get(number, (0, "")), (loop.depth, loop.header))
+    found = []
+    for block in program.blocks:
+        depth, header = inside.get(block.index, (0, ""))
+        code = []
+        for position in range(block.start, block.end):
+            instruction, place = program.instructions[position], places[position]
+            share = sum(clocks[position].values()) if clocks is not None else 0.0
+            where = None if place is None else (order[place[0]], place[1])
+            code.append(CodeLine(instruction.text, instruction.opcode.cls.value, where, share, instruction.spill or ""))
+        found.append(CodeBlock(block.label or "", header, depth, code))
+    return found

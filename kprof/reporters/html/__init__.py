@@ -1,0 +1,93 @@
+"""One self-contained page of everything that is known of some kernels: opens from disk, light or dark, and prints.
+
+Nothing on it comes from the network. Every text from outside is escaped by the templates, and a content security
+policy lets no script run but the page's own.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kprof.details import Details
+from kprof.report import KernelReport, Report
+from kprof.reporters._gate_words import RuleHelp
+from kprof.reporters.html.parts import environment, script_hash
+from kprof.reporters.html.smaller import size, smaller
+from kprof.reporters.html.view import kernel_view, rank
+
+LIMIT = 1_000_000
+"""Bytes of a page. The worst kernels are shown whole first; of the others less and less is shown."""
+
+# Bytes of what frames the kernels, of a row of the index, and what is kept free for each kernel that follows.
+_FRAME, _INDEX_ROW, _EACH = 20_000, 700, 25_000
+_INDEX_ROWS = 400
+
+
+class HtmlReporter:
+    """Writes the page.
+
+    Args:
+        details: position of a kernel in the document to what is known beyond the document.
+        rules: rules with their documentation.
+        limit: bytes that the page should stay below.
+    """
+
+    def __init__(
+        self, details: Mapping[int, Details] | None = None, rules: Sequence[RuleHelp] = (), limit: int = LIMIT
+    ) -> None:
+        self._details = details or {}
+        self._rules = {rule.id: rule for rule in rules}
+        self._limit = limit
+
+    def render(self, report: Report) -> str:
+        """See :class:`kprof.reporters.interface.Reporter`."""
+        from markupsafe import Markup
+
+        order = sorted(range(len(report.kernels)), key=lambda position: rank(report.kernels[position], position))
+        told: set[str] = set()
+        sections: list[str] = []
+        rows: list[dict[str, Any]] = []
+        room = self._limit - _FRAME - _INDEX_ROW * min(len(order), _INDEX_ROWS)
+        for number, position in enumerate(order):
+            spare = min(self._limit // 2, _EACH * (len(order) - number - 1))
+            subject = _Subject(report.kernels[position], self._details.get(position, Details()), number)
+            view, text = self._section(subject, room - spare, told)
+            if text is not None:
+                room -= len(text.encode())
+                told.update(view["rules"])
+                sections.append(text)
+            rows.append({**view, "shown": text is not None})
+        page: str = (
+            environment()
+            .get_template("page.html")
+            .render(
+                report=report,
+                rows=rows[:_INDEX_ROWS],
+                more=max(0, len(rows) - _INDEX_ROWS),
+                sections=Markup("\n".join(sections)),  # noqa: S704 - made by the templates
+                script_hash=script_hash(),
+            )
+        )
+        return page if page.endswith("\n") else page + "\n"
+
+    def _section(self, subject: "_Subject", room: int, told: set[str]) -> tuple[dict[str, Any], str | None]:
+        """A kernel's row for the index, and its section as large as there is room for; the first is always there."""
+        template = environment().get_template("kernel.html")
+        view: dict[str, Any] = {}
+        for details in smaller(subject.details):
+            if details.blocks and size(details) > room:
+                continue
+            view = kernel_view(subject.kernel, details, f"k{subject.number + 1}", self._rules, told)
+            text: str = template.render(kernel=view, first=subject.number == 0)
+            if len(text.encode()) <= room:
+                return view, text
+        return view, text if subject.number == 0 else None
+
+
+@dataclass(frozen=True)
+class _Subject:
+    """A kernel with its place on the page, from 0."""
+
+    kernel: KernelReport
+    details: Details
+    number: int

@@ -1,0 +1,82 @@
+"""Findings for the page: those of one rule together, with what to do and the rule's documentation."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import UNSET
+
+from kprof.details import Details
+from kprof.findings import Finding, Location
+from kprof.report import KernelReport
+from kprof.reporters._gate_words import RuleHelp
+from kprof.reporters.html.rule_text import explanation, what_to_try
+
+Anchors = Mapping[tuple[str, int], str]
+_MOST_RELATED = 8
+
+
+def source_places(details: Details, key: str) -> dict[tuple[str, int], str]:
+    """File and line to the anchor of the line on the page."""
+    return {
+        (file.path, line.number): f"{key}-{number}-{line.number}"
+        for number, file in enumerate(details.files)
+        for line in file.lines
+        if line.instructions
+    }
+
+
+def finding_groups(
+    kernel: KernelReport, rules: Mapping[str, RuleHelp], told: set[str], anchors: Anchors
+) -> list[dict[str, Any]]:
+    """Findings by rule, in the order of the document: the worst first."""
+    groups: dict[tuple[str, str], list[Finding]] = {}
+    for finding in kernel.findings:
+        groups.setdefault((finding.severity.value, finding.rule), []).append(finding)
+    shown = set(told)
+    found = []
+    for (severity, rule), findings in groups.items():
+        known = rules.get(rule)
+        found.append(
+            {
+                "rule": rule,
+                "name": findings[0].name,
+                "severity": severity,
+                "try": what_to_try(known.help) if known is not None else "",
+                "help": explanation(known.help) if known is not None and rule not in shown else "",
+                "elsewhere": known is not None and rule in shown,
+                "findings": [_finding(finding, anchors) for finding in findings],
+            }
+        )
+        shown.add(rule)
+    return found
+
+
+def _finding(finding: Finding, anchors: Anchors) -> dict[str, Any]:
+    return {
+        "message": finding.message,
+        "place": None if finding.location is UNSET else _place(finding.location, anchors),
+        "related": [_place(place, anchors) for place in finding.related[:_MOST_RELATED]],
+        "evidence": [(name, _words(value)) for name, value in finding.evidence.items()],
+        "advice": [
+            {
+                "knob": advice.knob,
+                "from": str(advice.from_),
+                "to": str(advice.to),
+                "verified": []
+                if advice.verified is UNSET
+                else [(name, str(old), str(new)) for name, (old, new) in advice.verified.items()],
+                "note": "" if advice.note is UNSET else advice.note,
+            }
+            for advice in finding.advice
+        ],
+    }
+
+
+def _place(place: Location, anchors: Anchors) -> dict[str, Any]:
+    return {"words": str(place), "full": f"{place.file}:{place.line}", "anchor": anchors.get((place.file, place.line))}
+
+
+def _words(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name}: {inner}" for name, inner in value.items())
+    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)

@@ -1,0 +1,70 @@
+"""The table of loops: what a turn does, from the document's facts, and how long it takes, from its model."""
+
+from typing import Any
+
+from msgspec import UNSET
+
+from kprof.report import KernelReport, LoopFacts, LoopPrediction
+from kprof.reporters._console_text import loop_summary
+from kprof.reporters.html.charts import cause_name, segments
+
+_MOST_WAITS = 24
+
+
+def loop_rows(kernel: KernelReport) -> list[dict[str, Any]]:
+    """A row for each loop, outer before inner."""
+    modelled = {} if kernel.model is UNSET else {loop.header: loop for loop in kernel.model.loops}
+    return [_row(loop, modelled.get(loop.header)) for loop in kernel.loops]
+
+
+def _row(loop: LoopFacts, model: LoopPrediction | None) -> dict[str, Any]:
+    where, _, what = loop_summary(loop, full=True).partition("   ")
+    if not loop.lines:
+        where, what = "", where
+    row: dict[str, Any] = {
+        "header": loop.header,
+        "depth": loop.depth,
+        "hot": loop.hot,
+        "where": where,
+        "what": what,
+        "instructions": sum(loop.instructions.values()),
+        "spills": loop.spill_accesses,
+        "turns": "",
+        "assumed": False,
+        "clocks": "",
+        "causes": [],
+        "words": "",
+        "matrix": "",
+    }
+    if model is not None:
+        whole = sum(model.causes.values()) or 1.0
+        row |= {
+            "turns": f"{model.trips:,.4g}",
+            "assumed": not model.trips_known,
+            "clocks": f"{model.cycles_per_turn:,.0f}",
+            "causes": segments(model.causes, whole, 0.005 * whole),
+            "words": ", ".join(
+                f"{cause_name(cause)} {100 * value / whole:.0f} %" for cause, value in model.causes.items()
+            ),
+            "matrix": f"{100 * model.matrix_share:.0f} %",
+        }
+    return row
+
+
+def hot_waits(kernel: KernelReport) -> list[dict[str, Any]]:
+    """The hot loop's waits with what hides the latency, the least hidden first."""
+    hot = next((loop for loop in kernel.loops if loop.hot), None)
+    if hot is None:
+        return []
+    waits = [wait for wait in hot.wait_distances if wait.waits_for is not None]
+    return [
+        {
+            "wait": wait.wait,
+            "for": wait.waits_for,
+            "instructions": wait.instructions,
+            "cycles": wait.cycles,
+            "matrix": wait.matrix,
+            "line": wait.line,
+        }
+        for wait in sorted(waits, key=lambda wait: wait.cycles)[:_MOST_WAITS]
+    ]

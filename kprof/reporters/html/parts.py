@@ -1,0 +1,74 @@
+"""What all of the page's templates share: the environment, and text made safe."""
+
+import base64
+import hashlib
+import re
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+_FOLDER = Path(__file__).parent / "templates"
+# Control characters, surrogates, what reverses or hides text, and what no page may hold.
+_ODD = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ud800-\udfff\ufeff\ufffe\uffff]")
+_LONGEST = 400
+
+
+def clean(text: str, longest: int | None = None) -> str:
+    """Text without characters that hide or reorder what is shown, cut where it would be endless."""
+    shown = _ODD.sub("\N{REPLACEMENT CHARACTER}", text)
+    if longest is not None and len(shown) > longest:
+        return f"{shown[:longest]}… ({len(text):,} characters)"
+    return shown
+
+
+@cache
+def environment() -> "Environment":
+    """Templates with escaping on; what is missing in a template's data is an error and not an empty place."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    env = Environment(
+        loader=FileSystemLoader(_FOLDER),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_final,
+    )
+    env.filters["cut"] = lambda text, longest=_LONGEST: clean(str(text), longest)
+    env.filters["image"] = image
+    env.globals["script"] = _trusted("script.js")
+    env.globals["style"] = _trusted("style.css")
+    return env
+
+
+def _final(value: Any) -> Any:
+    """Every value on its way into the page: text is cleaned, what is markup already stays."""
+    if isinstance(value, str) and not hasattr(value, "__html__"):
+        return clean(value)
+    return value
+
+
+def image(svg: str) -> str:
+    """An SVG file as an address: in an image nothing of it can run, and its names stay its own."""
+    return "data:image/svg+xml," + quote(clean(svg), safe=" /:;,=()'!*+@?$")
+
+
+@cache
+def _file(name: str) -> str:
+    return (_FOLDER / name).read_text(encoding="utf-8").strip("\n")
+
+
+def _trusted(name: str) -> Any:
+    from markupsafe import Markup
+
+    return Markup(_file(name))  # noqa: S704 - our own file
+
+
+def script_hash() -> str:
+    """What the content security policy names the script by."""
+    digest = hashlib.sha256(_file("script.js").encode()).digest()
+    return f"sha256-{base64.b64encode(digest).decode()}"

@@ -1,0 +1,105 @@
+"""What a kernel takes of a compute unit, beside what there is."""
+
+from typing import Any
+
+from msgspec import UNSET
+
+from kprof.errors import KprofError
+from kprof.report import KernelReport, Resources
+from kprof.reporters._console_text import LIMITERS, kib, reduction, waves
+
+
+def occupancy_view(kernel: KernelReport) -> dict[str, Any] | None:
+    """Occupancy and what each resource alone would allow; ``None`` when it is not known."""
+    occupancy = kernel.occupancy
+    if occupancy is None or occupancy is UNSET:
+        return None
+    most = max(1, occupancy.max_waves_per_simd)
+    step, changes = occupancy.next_step, {}
+    if step is not UNSET:
+        changes = {step.resource: step.reduce_by, **step.also}
+    limits = sorted(occupancy.limits.items(), key=lambda item: (item[1], item[0] != occupancy.limiter, item[0]))
+    return {
+        "waves": waves(occupancy.waves_per_simd),
+        "most": most,
+        "workgroups": occupancy.workgroups_per_cu,
+        "limiter": LIMITERS.get(occupancy.limiter, occupancy.limiter),
+        "step": ", ".join(reduction(name, amount) for name, amount in changes.items()),
+        "step_waves": "" if step is UNSET else waves(step.waves_per_simd),
+        "limits": [
+            {
+                "name": LIMITERS.get(name, name),
+                "waves": waves(allowed),
+                "percent": _percent(allowed, most),
+                "limits": name == occupancy.limiter,
+            }
+            for name, allowed in limits
+        ],
+    }
+
+
+def resource_rows(kernel: KernelReport) -> list[dict[str, Any]]:
+    """Name, amount in words, and the share of what there is where that is known."""
+    resources = kernel.resources
+    if resources is UNSET:
+        return []
+    vgprs, sgprs = _register_files(kernel.arch)
+    rows = [
+        _row("VGPRs", _registers(resources), resources.vgpr_allocated, vgprs),
+        _row("SGPRs", _shown(resources.sgpr), resources.sgpr, sgprs),
+        _row("LDS", _lds(resources), resources.lds_bytes, resources.lds_limit_bytes),
+        _row("Scratch", _in_bytes(resources.scratch_bytes)),
+        _row("Spilled", f"{_shown(resources.vgpr_spills)} VGPRs", resources.vgpr_spills),
+        _row("Workgroup", _workgroup(resources)),
+    ]
+    return [row for row in rows if row["words"]]
+
+
+def _row(name: str, words: str, amount: Any = None, most: Any = None) -> dict[str, Any]:
+    known = isinstance(amount, int) and isinstance(most, int) and most > 0
+    return {
+        "name": name,
+        "words": words,
+        "percent": _percent(amount, most) if known else None,
+        "bad": bool(known and amount > most) or (name == "Spilled" and isinstance(amount, int) and amount > 0),
+    }
+
+
+def _workgroup(resources: Resources) -> str:
+    return f"{_shown(resources.num_warps)} wavefronts of {_shown(resources.wavefront_size)} lanes"
+
+
+def _percent(amount: float, most: float) -> float:
+    return round(100 * min(1.0, max(0.0, amount / most)), 1)
+
+
+def _registers(resources: Resources) -> str:
+    parts = [f"{_shown(resources.vgpr)} used"]
+    if resources.agpr not in {UNSET, None, 0}:
+        parts.append(f"{_shown(resources.agpr)} AGPRs")
+    parts.append(f"{_shown(resources.vgpr_allocated)} allocated")
+    return ", ".join(parts)
+
+
+def _lds(resources: Resources) -> str:
+    used = kib(resources.lds_bytes) if isinstance(resources.lds_bytes, int) else "?"
+    return used if resources.lds_limit_bytes is UNSET else f"{used} of {kib(resources.lds_limit_bytes)}"
+
+
+def _in_bytes(amount: Any) -> str:
+    return "" if amount is UNSET else "?" if amount is None else f"{amount:,} B a lane"
+
+
+def _shown(amount: Any) -> str:
+    return "?" if amount is None or amount is UNSET else f"{amount:,}"
+
+
+def _register_files(arch: str) -> tuple[int | None, int | None]:
+    """Registers that a wavefront can have at most, vector and scalar; unknown for an architecture without a file."""
+    from kprof.hardware.machine import load
+
+    try:
+        rules = load(arch).occupancy
+    except KprofError:
+        return None, None
+    return rules.max_vgprs_total, rules.max_sgprs

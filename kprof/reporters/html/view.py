@@ -1,0 +1,221 @@
+"""A kernel as the templates want it: words, numbers as text, shares as percent."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import UNSET
+
+from kprof.details import Details
+from kprof.findings import Severity
+from kprof.report import KernelReport, Prediction
+from kprof.reporters._console_text import config_line, plural
+from kprof.reporters._gate_words import RuleHelp
+from kprof.reporters._model_text import duration
+from kprof.reporters.html.charts import cause_name, curve_title, occupancy_curve, segments, time_range
+from kprof.reporters.html.findings import finding_groups, source_places
+from kprof.reporters.html.listing import code_listing, places, source_table
+from kprof.reporters.html.loops import hot_waits, loop_rows
+from kprof.reporters.html.resources import occupancy_view, resource_rows
+
+# Percent that no prediction can tell from nothing.
+_NOTHING = 3.0
+_CAUSE_WORDS = {
+    "matrix": "they are busy, little is lost",
+    "vector": "they are busy",
+    "lds": "it is busy, or reads of it are waited for",
+    "memory latency": "loads are waited for that nothing hides",
+    "memory bandwidth": "memory or a cache cannot deliver faster",
+    "barrier": "wavefronts of a workgroup wait for each other",
+    "issue": "instructions are issued one after the other",
+    "scratch": "spilled registers or private arrays go to memory and back",
+    "launch": "starting the launch takes longer than its work",
+}
+
+
+def rank(kernel: KernelReport, position: int) -> tuple[Any, ...]:
+    """Worst first: errors, then warnings, then the predicted time, then the document's order."""
+    counts = [sum(finding.severity is severity for finding in kernel.findings) for severity in Severity]
+    time = kernel.model.time_us if kernel.model is not UNSET and kernel.model.time_us is not None else 0.0
+    return (-counts[2], -counts[1], -time, position)
+
+
+def kernel_view(
+    kernel: KernelReport, details: Details, key: str, rules: Mapping[str, RuleHelp], told: set[str]
+) -> dict[str, Any]:
+    """Everything that the template of a kernel shows.
+
+    Args:
+        kernel: its entry in the document.
+        details: what is known beyond.
+        key: its name in anchors.
+        rules: documentation by rule.
+        told: rules whose documentation another kernel of the page shows.
+    """
+    anchors = source_places(details, key)
+    groups = finding_groups(kernel, rules, told, anchors)
+    product = "" if kernel.product is UNSET else kernel.product
+    made_by = f"Triton {kernel.triton}" if kernel.triton is not UNSET else kernel.compiler
+    return {
+        "key": key,
+        "name": kernel.name,
+        "arch": kernel.arch,
+        "target": f"{kernel.arch} · {product}" if product else kernel.arch,
+        "made_by": made_by if isinstance(made_by, str) else "compiler not known",
+        "knobs": config_line(_timeless(kernel)),
+        "badge": _badge(kernel),
+        "reasons": _reasons(kernel, anchors),
+        "model": None if kernel.model is UNSET else _model(kernel.model),
+        "occupancy": occupancy_view(kernel),
+        "resources": resource_rows(kernel),
+        "groups": groups,
+        "rules": [group["rule"] for group in groups],
+        "suppressed": [
+            {"rule": s.finding.rule, "message": s.finding.message, "reason": s.reason} for s in kernel.suppressed
+        ],
+        "loops": loop_rows(kernel),
+        "waits": hot_waits(kernel),
+        "pressure": _pressure(kernel),
+        "passes": [] if kernel.passes is UNSET else kernel.passes,
+        "has_passes": kernel.passes is not UNSET,
+        "curves": [{"title": curve_title(curve), "chart": occupancy_curve(curve)} for curve in details.curves],
+        "sources": _sources(details, key),
+        "code": code_listing(details.blocks, key),
+        "has_code": any(block.code for block in details.blocks),
+        "control_flow": details.control_flow,
+        "layouts": details.layouts,
+        "provenance": _provenance(kernel),
+        "assumptions": [] if kernel.model is UNSET else [*kernel.model.assumptions, *kernel.model.notes],
+        "notes": [*kernel.notes, *details.notes],
+    }
+
+
+def _timeless(kernel: KernelReport) -> KernelReport:
+    """Without what differs from run to run: the same kernel gives the same page."""
+    from msgspec.structs import replace
+
+    return replace(kernel, compile_seconds=UNSET, cached=UNSET)
+
+
+def _badge(kernel: KernelReport) -> dict[str, str]:
+    counts = {s: sum(f.severity is s for f in kernel.findings) for s in sorted(Severity, key=lambda s: -s.rank)}
+    words = ", ".join(plural(count, severity.value) for severity, count in counts.items() if count)
+    worst = next((severity.value for severity, count in counts.items() if count), "ok")
+    return {"worst": worst, "words": words or "no findings"}
+
+
+def _reasons(kernel: KernelReport, anchors: Mapping[tuple[str, int], str]) -> list[dict[str, Any]]:
+    """What holds the kernel back, in a sentence or two: the model's largest cause, the worst finding."""
+    found: list[dict[str, Any]] = []
+    if kernel.model is not UNSET and kernel.model.shares:
+        cause, share = max(kernel.model.shares.items(), key=lambda item: item[1])
+        text = (
+            f"{100 * share:.0f} % of the modelled time goes to {cause_name(cause)}: {_CAUSE_WORDS.get(cause, cause)}."
+        )
+        found.append({"text": text, "place": None, "anchor": None})
+    if kernel.findings:
+        worst = kernel.findings[0]
+        place = None if worst.location is UNSET else worst.location
+        anchor = None if place is None else anchors.get((place.file, place.line))
+        found.append({"text": f"{worst.name}: {worst.message}", "place": place and str(place), "anchor": anchor})
+    if not found:
+        found.append({"text": "Nothing was found, and nothing was modelled.", "place": None, "anchor": None})
+    return found
+
+
+def _model(model: Prediction) -> dict[str, Any]:
+    hot = max(model.loops, key=lambda loop: loop.cycles_per_turn * loop.trips * loop.entries, default=None)
+    return {
+        "time": None if model.time_us is None else duration(model.time_us),
+        "low": None if model.low_us is None else duration(model.low_us),
+        "high": None if model.high_us is None else duration(model.high_us),
+        "range": time_range(model),
+        "light": None if not model.speed_of_light_us else duration(model.speed_of_light_us),
+        "light_percent": None if model.speed_of_light_percent is None else f"{model.speed_of_light_percent:.0f}",
+        "turn": None if hot is None else f"{hot.cycles_per_turn:,.0f} clocks a turn of {hot.header}",
+        "cycles": f"{model.cycles:,.0f}",
+        "causes": segments(model.shares, least=0.002),
+        "traffic": [(_LEVEL.get(level, level), _bytes(amount)) for level, amount in sorted(model.traffic.items())],
+        "launch": _launch(model),
+        "worth": _worth(model),
+    }
+
+
+_LEVEL = {"l2": "L2", "mall": "MALL", "hbm": "memory", "scratch": "scratch"}
+
+
+def _launch(model: Prediction) -> str:
+    total = "" if model.workgroups is None else f"{plural(model.workgroups, 'workgroup')}, "
+    clock = "" if model.clock_mhz is None else f", at {model.clock_mhz:,.0f} MHz"
+    return f"{total}{model.workgroups_per_cu:g} on a CU at a time, {model.rounds:.3g} rounds{clock}"
+
+
+def _worth(model: Prediction) -> str:
+    worth = model.occupancy_worth
+    if worth is UNSET or not model.time_us:
+        return ""
+    if worth.time_us is None:
+        return "More occupancy would change nothing: the grid has no more workgroups for a CU."
+    change = 100 * (worth.time_us / model.time_us - 1)
+    if abs(change) < _NOTHING:
+        return "One more workgroup on each CU would change nothing."
+    return f"One more workgroup on each CU would change the time by {change:+.0f} %."
+
+
+def _bytes(amount: float) -> str:
+    for unit, size in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if amount >= size:
+            return f"{amount / size:,.1f} {unit}"
+    return f"{amount:,.0f} B"
+
+
+def _pressure(kernel: KernelReport) -> list[dict[str, Any]]:
+    return [
+        {
+            "file": name.upper(),
+            "live": peak.live,
+            "place": "" if peak.location is None else str(peak.location),
+            "step": peak.to_next_step,
+            "held": [(place.rpartition("/")[2], count) for place, count in peak.held.items()],
+        }
+        for name, peak in kernel.pressure.items()
+    ]
+
+
+def _sources(details: Details, key: str) -> list[dict[str, Any]]:
+    with_code = places(details)
+    top = max((line.share or 0.0 for file in details.files for line in file.lines), default=0.0)
+    return [
+        {
+            "path": file.path,
+            "hidden": file.hidden,
+            "rows": source_table(file, number, key, with_code, top),
+            "conflicts_unknown": any(line.conflicts is None for line in file.lines),
+        }
+        for number, file in enumerate(details.files)
+    ]
+
+
+def _provenance(kernel: KernelReport) -> list[tuple[str, str]]:
+    rows: list[tuple[str, str]] = []
+    if kernel.source is not UNSET:
+        rows.append(("defined in", f"{kernel.source.file}:{kernel.source.line}"))
+    if kernel.launch is not UNSET:
+        rows += [(f"launch: {name}", _value(value)) for name, value in kernel.launch.items()]
+    if kernel.specialization is not UNSET:
+        spec = kernel.specialization
+        attributes = {name: " ".join(f"{k}={v}" for k, v in hints.items()) for name, hints in spec.attributes.items()}
+        rows += [
+            (f"argument {name}", " ".join(filter(None, (kind, attributes.get(name, "")))))
+            for name, kind in spec.signature.items()
+            if name not in spec.constexprs
+        ]
+        rows += [(f"constexpr {name}", _value(value)) for name, value in spec.constexprs.items()]
+        rows += [(f"option {name}", _value(value)) for name, value in spec.options.items()]
+        rows += [(f"environment {name}", value) for name, value in spec.environment.items()]
+    if kernel.coverage is not UNSET:
+        rows.append(("instructions known to the reader", f"{100 * kernel.coverage:.2f} %"))
+    return rows
+
+
+def _value(value: Any) -> str:
+    return " x ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
