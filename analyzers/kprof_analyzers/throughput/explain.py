@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from operator import sub
 from typing import TYPE_CHECKING
 
 from kprof.report import Bound, LoopPrediction, Prediction
@@ -200,16 +201,13 @@ def _loop(model: "Model", run: "Run", node: LoopNode, entries: float) -> LoopPre
         done = max(1, run.turns[number] - run.turns[number] // 2)
         waves = len(turns.times)
         for part in (part for part in node.body if isinstance(part, range)):
-            first, stop = CAUSE_COUNT * part.start, CAUSE_COUNT * part.stop
-            for cause, name in enumerate(CAUSES):
-                at = slice(first + cause, stop, CAUSE_COUNT)
-                causes[name] += (sum(turns.end[at]) - sum(before[at])) / done / waves
-            for i in part:
-                at = slice(CAUSE_COUNT * i, CAUSE_COUNT * (i + 1))
-                if clocks := sum(turns.end[at]) - sum(before[at]):
-                    frame = model.facts.program.instructions[i].user_frame
-                    place = f"{frame.file.rpartition('/')[2]}:{frame.line}" if frame is not None else "?"
-                    lines[place] += clocks / done / waves
+            at = slice(CAUSE_COUNT * part.start, CAUSE_COUNT * part.stop)
+            spent = list(map(sub, turns.end[at], before[at]))
+            by_cause = [spent[cause::CAUSE_COUNT] for cause in range(CAUSE_COUNT)]
+            for name, clocks in zip(CAUSES, by_cause, strict=True):
+                causes[name] += sum(clocks) / done / waves
+            for place, clocks in _by_line(model, part, list(map(sum, zip(*by_cause, strict=True)))).items():
+                lines[place] += clocks / done / waves
         if number in run.powered:
             causes["matrix"] += run.powered[number] - run.length[number]
         length = sum(causes.values())
@@ -231,6 +229,24 @@ def _loop(model: "Model", run: "Run", node: LoopNode, entries: float) -> LoopPre
         matrix_share=round(share, 4),
         steady=number in run.steady,
     )
+
+
+def _by_line(model: "Model", part: range, clocks: Sequence[float]) -> dict[str, float]:
+    """Clocks of a stretch of instructions by ``file:line``."""
+    instructions = model.facts.program.instructions
+    # Instructions of one directive are resolved together.
+    sums: dict[int, float] = defaultdict(float)
+    first: dict[int, int] = {}
+    for i, spent in zip(part, clocks, strict=True):
+        if spent:
+            source = id(instructions[i].source)
+            sums[source] += spent
+            first.setdefault(source, i)
+    found: dict[str, float] = defaultdict(float)
+    for source, spent in sums.items():
+        frame = instructions[first[source]].user_frame
+        found[f"{frame.file.rpartition('/')[2]}:{frame.line}" if frame is not None else "?"] += spent
+    return found
 
 
 def _notes(model: "Model", run: "Run") -> list[str]:

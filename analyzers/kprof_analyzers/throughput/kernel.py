@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from kprof.analysis import KernelFacts
-from kprof.inputs.amdgcn import InstructionClass
 from kprof.report import Prediction
 from kprof_analyzers.throughput.effects import Effects
 from kprof_analyzers.throughput.explain import explain, loop_predictions
@@ -13,7 +12,7 @@ from kprof_analyzers.throughput.lds import conflict_shares
 from kprof_analyzers.throughput.machine import Machine, machine_of
 from kprof_analyzers.throughput.memory import ways_of
 from kprof_analyzers.throughput.outline import LoopNode, Node, loops_of, outline
-from kprof_analyzers.throughput.program import Code, Translator
+from kprof_analyzers.throughput.program import MATRIX, Code, Translator
 from kprof_analyzers.throughput.scalars import Evaluator
 from kprof_analyzers.throughput.simulate import Result, Setting, Simulator, Way
 from kprof_analyzers.throughput.steps import lay_out, split_barriers
@@ -287,12 +286,11 @@ def _matrix(model: Model, nodes: Sequence[Node], times: float) -> tuple[float, f
             inner = _matrix(model, node.body, times * model.trips[node.loop.index].mean)
             peak, sustained = peak + inner[0], sustained + inner[1]
             continue
-        for i in node:
-            opcode = model.facts.program.instructions[i].opcode
-            if opcode.cls is InstructionClass.MATRIX:
-                clocks = times * model.code.ops[i][1]
-                shape = known.get(opcode.name)
-                large = machine.matrix_large if shape is not None and shape.m >= 32 else 1.0
-                peak += clocks
-                sustained += clocks / (machine.matrix_sustained * large)
+        ops = model.code.ops
+        for i in [i for i in node if ops[i][0] == MATRIX]:
+            clocks = times * ops[i][1]
+            shape = known.get(model.facts.program.instructions[i].opcode.name)
+            large = machine.matrix_large if shape is not None and shape.m >= 32 else 1.0
+            peak += clocks
+            sustained += clocks / (machine.matrix_sustained * large)
     return peak, sustained

@@ -19,11 +19,12 @@ BRANCH     clocks
 =========  ==============  ====================  ===================  =====================
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from kprof.inputs.amdgcn import Instruction, InstructionClass, Kind
+from kprof.inputs.amdgcn.operands import registers
 from kprof_analyzers.throughput.effects import Effects
 from kprof_analyzers.throughput.machine import Machine
 
@@ -69,6 +70,7 @@ class Translator:
         self.machine, self.effects, self.simds, self.conflicts = machine, effects, simds, conflicts
         self.counters: list[str] = []
         self._results: dict[str, int] = {}
+        self._plain: dict[str, Op] = {}
         self._count = 0
         self._last = -_FAR
 
@@ -87,7 +89,7 @@ class Translator:
         cls = opcode.cls
         machine = self.machine
         if cls is InstructionClass.VALU:
-            return VALU, self._valu(i), self._waits(i), 0.0, 0, 0
+            return self._vector(i)
         if cls is InstructionClass.MATRIX:
             return self._matrix(i)
         if cls is InstructionClass.LDS:
@@ -110,6 +112,13 @@ class Translator:
             return IDLE, machine.issue + 64.0 * _number(i), (), 0.0, 0, 0
         return SCALAR, machine.issue, (), 0.0, 0, 0
 
+    def _vector(self, i: Instruction) -> Op:
+        plain = self._plain.get(i.opcode.mnemonic)
+        if plain is None:
+            plain = self._plain[i.opcode.mnemonic] = VALU, self._valu(i), (), 0.0, 0, 0
+        waits = self._waits(i)
+        return (VALU, plain[1], waits, 0.0, 0, 0) if waits else plain
+
     def _valu(self, i: Instruction) -> float:
         machine, rates = self.machine, self.machine.arch.rates
         name = i.opcode.name
@@ -129,25 +138,26 @@ class Translator:
         """Results of matrix instructions that an instruction reads or overwrites."""
         if i.index - self._last > _FAR:
             self._results.clear()
-        if not self._results:
+        results = self._results
+        # Matrix results are in registers that an instruction names: most name none of them.
+        if not results or not any(r in results for operand in i.operands for r in registers(operand)):
             return ()
         effects = i.effects
-        found = {self._results[r] for r in effects.reads if r in self._results}
+        found = {results[r] for r in effects.reads if r in results}
         for register in effects.writes:
-            if register in self._results:
-                found.add(self._results.pop(register))
+            if register in results:
+                found.add(results.pop(register))
         return tuple(sorted(found))
 
     def _matrix(self, i: Instruction) -> Op:
         known = self.machine.arch.matrix_instruction(i.opcode.name, _operands(i))
         cycles = known.cycles if known is not None else 32
-        effects = i.effects
         accumulator = set(_accumulator(i))
-        waits = {self._results[r] for r in effects.reads if r in self._results and r not in accumulator}
+        reads, writes = _touched(i)
+        waits = {self._results[r] for r in reads if r in self._results and r not in accumulator}
         number = self._count
         self._count += 1
-        for register in effects.writes:
-            self._results[register] = number
+        self._results.update(dict.fromkeys(writes, number))
         self._last = i.index
         latency = cycles + 4.0 * self.machine.arch.hazards.get("xdl_read", 3)
         return MATRIX, float(cycles), tuple(sorted(waits)), latency, number, int("_scale_" in i.opcode.name)
@@ -196,9 +206,14 @@ def _number(i: Instruction) -> int:
 
 
 def _accumulator(i: Instruction) -> tuple[str, ...]:
-    from kprof.inputs.amdgcn.operands import registers
-
     return registers(i.operands[3]) if len(i.operands) > 3 else ()
+
+
+def _touched(i: Instruction) -> tuple[Iterable[str], Iterable[str]]:
+    """Registers that a matrix instruction reads and writes; of dense ones the first operand is the only one written."""
+    if not i.opcode.name.startswith("v_mfma_") or not i.operands:
+        return i.effects.reads, i.effects.writes
+    return [r for operand in i.operands[1:] for r in registers(operand)], registers(i.operands[0])
 
 
 _FORMATS = {"0": "fp8", "1": "fp8", "2": "fp6", "3": "fp6", "4": "fp4"}

@@ -9,6 +9,7 @@ with it.
 import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
+from itertools import repeat
 from typing import TypeAlias
 
 from kprof.inputs.mlir import Module, Operation
@@ -36,6 +37,11 @@ def _remainder(a: int, b: int) -> int:
     return a - b * _quotient(a, b)
 
 
+# What the same comes to where nothing is negative: these need no Python code for each workgroup.
+_PLAIN: Mapping[Callable[[int, int], int], Callable[[int, int], int]] = {
+    _quotient: operator.floordiv,
+    _remainder: operator.mod,
+}
 _BINARY: Mapping[str, Callable[[int, int], int]] = {
     "arith.addi": operator.add,
     "arith.subi": operator.sub,
@@ -287,11 +293,17 @@ class Evaluator:
 
 
 def _map(function: Callable[[int, int], int], left: Value, right: Value) -> Value:
-    if isinstance(left, int):
-        return function(left, right) if isinstance(right, int) else [function(left, b) for b in right]
-    if isinstance(right, int):
-        return [function(a, right) for a in left]
-    return [function(a, b) for a, b in zip(left, right, strict=True)]
+    if isinstance(left, int) and isinstance(right, int):
+        return function(left, right)
+    if function in _PLAIN and _least(left) >= 0 and _least(right) > 0:
+        function = _PLAIN[function]
+    one = repeat(left) if isinstance(left, int) else left
+    other = repeat(right) if isinstance(right, int) else right
+    return list(map(function, one, other))
+
+
+def _least(value: Value) -> int:
+    return value if isinstance(value, int) else min(value, default=0)
 
 
 def _constant(op: Operation) -> int | None:
