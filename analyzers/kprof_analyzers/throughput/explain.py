@@ -206,8 +206,8 @@ def _loop(model: "Model", run: "Run", node: LoopNode, entries: float) -> LoopPre
             by_cause = [spent[cause::CAUSE_COUNT] for cause in range(CAUSE_COUNT)]
             for name, clocks in zip(CAUSES, by_cause, strict=True):
                 causes[name] += sum(clocks) / done / waves
-            for place, clocks in _by_line(model, part, list(map(sum, zip(*by_cause, strict=True)))).items():
-                lines[place] += clocks / done / waves
+            for place, took in _by_line(model, part, list(map(sum, zip(*by_cause, strict=True)))).items():
+                lines[place] += took / done / waves
         if number in run.powered:
             causes["matrix"] += run.powered[number] - run.length[number]
         length = sum(causes.values())
