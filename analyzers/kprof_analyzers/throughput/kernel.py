@@ -95,14 +95,23 @@ def _launch_clocks(model: Model, run: Run) -> float:
     rounds = where.rounds + (1 if where.last else 0)
     if rounds <= 1:
         return run.longest if where.resident == 1 else (run.clocks + run.longest) / 2
-    steady = _steady_round(model, run)
+    # Numbers of workgroups that put as many on a SIMD are simulated once.
+    known = {_groups(model, where.resident): run}
+    steady = _steady_round(model, run, known)
     clocks = run.clocks + max(0.0, where.rounds - 1) * steady
     if where.last:
-        clocks += min(steady, simulate(model, where.last).clocks) if where.rounds else 0.0
+        clocks += min(steady, _simulated(model, where.last, known).clocks) if where.rounds else 0.0
     return clocks + (run.longest - run.clocks) / 2
 
 
-def _steady_round(model: Model, run: Run) -> float:
+def _simulated(model: Model, workgroups: int, known: dict[int, Run]) -> Run:
+    groups = _groups(model, workgroups)
+    if groups not in known:
+        known[groups] = simulate(model, workgroups)
+    return known[groups]
+
+
+def _steady_round(model: Model, run: Run, known: dict[int, Run]) -> float:
     """Clocks of a round in the middle of a launch.
 
     In the first round all workgroups of a CU begin at once and wait for the same things. Later on they are spread: one
@@ -112,7 +121,7 @@ def _steady_round(model: Model, run: Run) -> float:
     together = _groups(model, model.where.resident)
     if together < 2:
         return run.clocks
-    whole, alone = run.result.clocks, simulate(model, 1).result.clocks
+    whole, alone = run.result.clocks, _simulated(model, 1, known).result.clocks
     each = max(0.0, whole - alone) / (together - 1)
     return run.clocks - whole + min(whole, max(together * each, alone))
 

@@ -1,0 +1,54 @@
+"""What a prediction costs, in operations that the simulator passes: seconds depend on the machine, these do not."""
+
+import pytest
+
+from kprof_analyzers.throughput import kernel as model
+from kprof_analyzers.throughput import predict
+from kprof_analyzers.throughput.simulate import Simulator
+
+LOOP = ["s_mov_b32 s0, 0", ".LBB0_1:"]
+BACK = ["s_cmp_lt_i32 s0, 64", "s_cbranch_scc1 .LBB0_1"]
+ADD = "v_add_u32_e32 v0, v1, v2"
+
+
+@pytest.fixture
+def passed(monkeypatch):
+    """For each simulation the number of operations that its wavefronts pass, and how many wavefronts there are."""
+    counts: list[list[int]] = []
+
+    def counted(step, mine):
+        def call(*arguments):
+            mine[0] += 1
+            return step(*arguments)
+
+        return call
+
+    begin = Simulator.__init__
+
+    def init(self, *arguments, **named):
+        begin(self, *arguments, **named)
+        counts.append([0, len(self.now)])
+        self.table = [counted(step, counts[-1]) for step in self.table]
+
+    monkeypatch.setattr(Simulator, "__init__", init)
+    return counts
+
+
+@pytest.mark.parametrize("size", [100, 2_000, 12_000])
+@pytest.mark.parametrize("warps", [4, 16])
+def test_a_simulation_has_a_bounded_number_of_operations(kernel, passed, size, warps):
+    """A share of the budget for all turns together, or two turns of a long body; never all turns of the launch."""
+    predict(kernel([*LOOP, *[ADD] * size, *BACK], warps=warps, grid=(304 * 7,)))
+
+    for operations, waves in passed:
+        two_turns = 2 * waves * (size + 8)
+        assert operations <= max(2 * model._STEPS, two_turns)
+
+
+def test_rounds_that_are_alike_are_simulated_once(kernel, passed):
+    """A last round of one workgroup, and one that runs alone, are the same simulation."""
+    facts = kernel([*LOOP, *[ADD] * 50, *BACK], grid=(304 * 4 * 4 + 1,))
+    found = predict(facts)
+
+    assert found.workgroups_per_cu > 1
+    assert len(passed) == 2
