@@ -49,7 +49,7 @@ class HtmlReporter:
         rows: list[dict[str, Any]] = []
         room = self._limit - _FRAME - _INDEX_ROW * min(len(order), _INDEX_ROWS)
         for number, position in enumerate(order):
-            spare = min(self._limit // 2, _EACH * (len(order) - number - 1))
+            spare = min(3 * self._limit // 4, _EACH * (len(order) - number - 1))
             subject = _Subject(report.kernels[position], self._details.get(position, Details()), number)
             view, text = self._section(subject, room - spare, told)
             if text is not None:
