@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from kprof.errors import KprofError, near
+from kprof.errors import KprofError, near, near_hint
 
 Shape = Mapping[str, Any]
 """Problem parameters by name: sizes, flags and ``dtype``, for example ``{"M": 4096, "dtype": "fp16"}``.
@@ -230,11 +230,13 @@ class Kernel:
         if case is None and self.shapes:
             case = next(iter(self.shapes))
         if case is not None and case not in self.shapes:
-            raise KprofError(f"{self.name} has no case {case!r}{near(case, self.shapes)}")
+            raise KprofError(f"{self.name} has no case {case!r}", hint=near_hint(case, self.shapes, "its cases are"))
         shape = dict(self.shapes[case]) if case is not None else {}
         for name in overrides or {}:
             if shape and name not in shape:
-                raise KprofError(f"{self.name} has no shape parameter {name!r}{near(name, shape)}")
+                raise KprofError(
+                    f"{self.name} has no shape parameter {name!r}", hint=near_hint(name, shape, "its parameters are")
+                )
         return resolve_fp8({**shape, **(overrides or {})}, arch)
 
     def part(self, name: str) -> "Kernel":

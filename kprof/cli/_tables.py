@@ -116,7 +116,9 @@ def table_width() -> int:
 
 
 def _is_number(text: str) -> bool:
-    digits = text.replace(",", "").replace(".", "").replace("%", "").lstrip("+").replace("-", "").removesuffix("x")
+    digits = (
+        text.replace(",", "").replace(".", "").replace("%", "").strip().lstrip("+").replace("-", "").removesuffix("x")
+    )
     return digits.strip().isdigit() or text in {"", "?", "-", "new", "gone"}
 
 

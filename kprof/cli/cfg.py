@@ -23,6 +23,7 @@ def command(
 ) -> None:
     """Draw the control flow of a kernel: blocks, loops, hot spots."""
     from kprof.harness.targets import Options, load
+    from kprof.reporters._console_text import plural
     from kprof_analyzers.pictures import control_flow
 
     options = Options(
@@ -35,7 +36,8 @@ def command(
     draw = control_flow.to_svg if output.endswith(".svg") else control_flow.to_dot
     write_output(output, draw(program))
     if output != "-":
-        print(f"{program.name}: {len(program.blocks)} blocks, {len(program.loops)} loops drawn in {output}")
+        drawn = f"{plural(len(program.blocks), 'block')}, {plural(len(program.loops), 'loop')}"
+        print(f"{program.name}: {drawn} drawn in {output}")
 
 
 def _chosen(programs: list[Any], name: str | None, target: str) -> Any:

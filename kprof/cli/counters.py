@@ -7,6 +7,7 @@ import typer
 from kprof.cli._groups import group
 from kprof.cli.common import JsonOption, QuietOption, log, write_output
 from kprof.errors import KprofError
+from kprof.reporters._console_text import plural
 
 if TYPE_CHECKING:
     from kprof.inputs.rocprof import Data
@@ -76,7 +77,7 @@ def metrics(
             _print_passes(missing)
     known = sum(metric.value is not None for _, found in derived for metric in found.values())
     impossible = f", {flags} of them impossible" if flags else ""
-    print(f"{len(derived):,} kernels, {known:,} metrics{impossible}")
+    print(f"{plural(len(derived), 'kernel')}, {plural(known, 'metric')}{impossible}")
 
 
 @app.command()
@@ -116,8 +117,8 @@ def roofline(
         print(_gpu_line(gpu) + "\n")
         _show_roofline(points, limits, top)
     best = max((point.share or 0.0 for point in placed), default=None)
-    verdict = f"{len(placed):,} of {len(points):,} kernels placed"
-    print(verdict if best is None else f"{verdict}; the nearest to its roof reaches {best:.0%}")
+    verdict = f"{len(placed):,} of {plural(len(points), 'kernel')} placed"
+    print(verdict if best is None else f"{verdict}; the nearest to its roof reaches {100 * best:.0f} %")
 
 
 def _load(paths: list[str], arch: str | None, kernel: str) -> "tuple[Data, Gpu, list[KernelCounters]]":
@@ -224,7 +225,7 @@ def _show_roofline(points: list[Any], limits: list[Any], top: int) -> None:
     letters = {id(point): letter for point, letter in zip(plotted, "ABCDEFGHIJKLMNOPQRSTUVWXYZ", strict=False)}
     rows = []
     for point in points[:top]:
-        share = f"{point.share:.1%} of {point.bound}" if point.share is not None else point.reason
+        share = f"{100 * point.share:.1f} % of {point.bound}" if point.share is not None else point.reason
         rows.append([letters.get(id(point), ""), short(point.kernel), number(point.intensity), number(point.flop_rate),
                      number(point.bandwidth), share])  # fmt: skip
     print()

@@ -71,7 +71,7 @@ def command(
     found = _read(text, module)
     write_output(output, draw(found, _sizes(shape), load(names[0]), bits))
     if output != "-":
-        print(f"{type(found).__name__} {shape} drawn in {output}")
+        print(f"{type(found).__name__.lower()} {shape} drawn in {output}")
 
 
 def _text(layout: str, settings: list[str]) -> str:

@@ -16,7 +16,7 @@ def test_ingest_says_what_was_read(kprof):
     """Tool, version, format, GPU, kernels by time, counters, verdict last."""
     ran = kprof("ingest", "counters", FILES / "rocpd", FILES / "v3/agent_info.csv")
     assert ran.code == 0
-    for text in ("rocprofv3", "schema 3", "rocpd database", "MI300X", "gemm_kernel", "67.8%", "4 counters"):
+    for text in ("rocprofv3", "schema 3", "rocpd database", "MI300X", "gemm_kernel", "67.8 %", "4 counters"):
         assert text in ran.out
     assert ran.out.strip().splitlines()[-1].startswith("read 2 files, 3 dispatches")
 
@@ -157,7 +157,7 @@ def test_thread_trace_of_single_wavefronts(kprof, tmp_path):
     ran = kprof("ingest", "thread-trace", tmp_path)
     assert ran.code == 0
     assert "1 of 2 listed wavefronts have a file of their own" in ran.out
-    assert "states     exec 75.0%, stall 25.0% of 80 wavefront clocks" in ran.out
+    assert "states     exec 75.0 %, stall 25.0 % of 80 wavefront clocks" in ran.out
     assert "shader engine 0: mean 1.5, at most 2 wavefronts; a CU of 2: mean 0.8, at most 1" in ran.out
     assert ran.out.strip().splitlines()[-1].startswith("2 instructions issued in 80 clocks")
     document = json.loads(kprof("ingest", "thread-trace", tmp_path, "--json", "-").out)

@@ -23,7 +23,7 @@ def test_an_attribute_becomes_a_file(kprof, tmp_path):
     file = tmp_path / "x.svg"
     ran = kprof("layout", BLOCKED, "--shape", "64x64", "-o", str(file))
     assert (ran.code, ran.err) == (0, "")
-    assert ran.out.splitlines()[-1].startswith("Blocked 64x64 drawn in ")
+    assert ran.out.splitlines()[-1].startswith("blocked 64x64 drawn in ")
     assert ET.fromstring(file.read_text()).tag.endswith("svg")
 
 

@@ -67,7 +67,8 @@ def to_dot(program: Kernel) -> str:
 
 
 def _summary(program: Kernel) -> str:
-    return f"{len(program.instructions):,} instructions, {len(program.blocks)} blocks, {len(program.loops)} loops"
+    counts = {"instruction": program.instructions, "block": program.blocks, "loop": program.loops}
+    return ", ".join(_several(len(items), noun) for noun, items in counts.items())
 
 
 def _weight(program: Kernel, block: Block) -> float:
@@ -86,8 +87,15 @@ def _words(program: Kernel, block: Block) -> tuple[str, str]:
     lines = [
         frame.line for i in range(block.start, block.end) if (frame := program.instructions[i].user_frame) is not None
     ]
-    where = f"   lines {min(lines)}-{max(lines)}" if lines else ""
-    return f"{label}   {block.end - block.start} instructions{where}", counts
+    where = ""
+    if lines:
+        first, last = min(lines), max(lines)
+        where = f"   line {first}" if first == last else f"   lines {first}-{last}"
+    return f"{label}   {_several(block.end - block.start, 'instruction')}{where}", counts
+
+
+def _several(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def _box(program: Kernel, block: Block, x: float, y: float) -> list[str]:

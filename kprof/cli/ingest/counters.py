@@ -127,7 +127,7 @@ def _show(data: "Data", top: int, *, no_color: bool) -> None:
             [label, row["calls"], row["total_ns"] / 1e6, row["total_ns"] / row["timed"] / 1e3, row["total_ns"] / total]
             for label, (_, row) in zip(_labels([str(name) for name in best.index]), best.iterrows(), strict=True)
         ]
-        shown = [[*cells, f"{share:.1%}"] for *cells, share in shown]
+        shown = [[*cells, f"{100 * share:.1f} %"] for *cells, share in shown]
         print()
         print(rows_table(["kernel", "calls", "total ms", "mean us", "share"], shown))
         if len(kernels) > top:

@@ -76,7 +76,14 @@ def _show_timeline(trace: "ThreadTrace", top: int) -> None:
     if timeline.wavefronts:
         stalled = [one for one in trace.by_stall() if one.stall][:top]
         rows: list[list[Any]] = [
-            [one.text or f"line {one.line}", one.stall, f"{one.share:.1%}", one.issues, one.idle, _short(one.source)]
+            [
+                one.text or f"line {one.line}",
+                one.stall,
+                f"{100 * one.share:.1f} %",
+                one.issues,
+                one.idle,
+                _short(one.source),
+            ]
             for one in stalled
         ]
         print("\n" + rows_table(["most stalled", "stall clocks", "share", "issued", "idle clocks", "source"], rows))
@@ -90,7 +97,7 @@ def _show_timeline(trace: "ThreadTrace", top: int) -> None:
         print(f"{len(timeline.wavefronts):,}{listed} wavefronts have a file of their own")
     if timeline.states:
         shares = ", ".join(
-            f"{one.name} {one.clocks:,}" if one.share is None else f"{one.name} {one.share:.1%}"
+            f"{one.name} {one.clocks:,}" if one.share is None else f"{one.name} {100 * one.share:.1f} %"
             for one in timeline.states
         )
         print(f"\nstates     {shares} of {sum(one.clocks for one in timeline.states):,} wavefront clocks")
@@ -109,7 +116,7 @@ def _rows(costs: "list[LineCost]") -> list[list[Any]]:
         [
             _short(cost.name),
             cost.latency,
-            f"{cost.share:.1%}",
+            f"{100 * cost.share:.1f} %",
             cost.hits,
             cost.latency / cost.hits if cost.hits else None,
         ]
