@@ -7,18 +7,14 @@ Loading a file runs it, as ``import`` does. Everything that :func:`catalogue` te
 """
 
 import ast
-import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
-from hashlib import sha256
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from kprof.errors import KprofError, near
+from kprof.importing.loading import load_module
 from kprof.kernel_spec import Config, Kernel, Launch, Shape
 
 _WRAPPERS = {"Autotuner", "Heuristics"}
@@ -91,7 +87,8 @@ def load_file(path: Path | str, function: str | None = None) -> Kernel:
         KprofError: the file is missing, is not Python, fails while it runs, or has no such kernel.
     """
     path = Path(path)
-    module = _module(path)
+    # Kernels are also run from here, where Triton may interpret them.
+    module = load_module(path, interpret=True)
     described = getattr(module, "KERNEL", None)
     if described is not None and not isinstance(described, Kernel):
         raise KprofError(f"KERNEL is a {type(described).__name__}, not a kprof.kernel_spec.Kernel", path=str(path))
@@ -162,80 +159,6 @@ def _keys(node: ast.expr | None, values: Mapping[str, ast.expr]) -> tuple[str, .
         elif isinstance(key, ast.Constant):
             keys.append(str(key.value))
     return tuple(dict.fromkeys(keys))
-
-
-def _module(path: Path) -> ModuleType:
-    if not path.exists():
-        siblings = [p.name for p in path.parent.glob("*.py")] if path.parent.is_dir() else []
-        raise KprofError(f"no such file{near(path.name, siblings)}", path=str(path))
-    if not path.is_file():
-        raise KprofError("not a file", path=str(path), hint="give a Python file, as file.py or file.py::function")
-    status = path.stat()
-    return _run(path.resolve(), status.st_mtime_ns, status.st_size)
-
-
-@cache
-def _run(path: Path, _modified: int, _size: int) -> ModuleType:
-    """Import a file once for each state it is seen in."""
-    name, root = _dotted_name(path)
-    spec = spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
-        raise KprofError("not a Python file", path=str(path), hint="a kernel file ends in .py")
-    module = module_from_spec(spec)
-    sys.modules[name] = module
-    try:
-        with _import_path(root):
-            spec.loader.exec_module(module)
-    except KprofError:
-        del sys.modules[name]
-        raise
-    # A user's file may raise anything, sys.exit() included: each is one clear message.
-    except (Exception, SystemExit) as error:
-        del sys.modules[name]
-        raise _import_failure(error, path) from error
-    return module
-
-
-def _dotted_name(path: Path) -> tuple[str, Path]:
-    """A module name, and the folder to import from: a file inside a package keeps its relative imports."""
-    if not (path.parent / "__init__.py").is_file():
-        return f"_kprof_{path.stem}_{sha256(str(path).encode()).hexdigest()[:8]}", path.parent
-    parts, root = [path.stem], path.parent
-    while (root / "__init__.py").is_file():
-        parts.insert(0, root.name)
-        root = root.parent
-    return ".".join(parts), root
-
-
-@contextmanager
-def _import_path(root: Path) -> Iterator[None]:
-    sys.path.insert(0, str(root))
-    try:
-        yield
-    finally:
-        if str(root) in sys.path:
-            sys.path.remove(str(root))
-
-
-def _import_failure(error: BaseException, path: Path) -> KprofError:
-    if isinstance(error, ModuleNotFoundError) and error.name == "triton":
-        return KprofError(
-            "Triton is not installed", path=str(path), hint="pip install 'kprof[triton]', or your ROCm build of Triton"
-        )
-    line = None
-    trace = error.__traceback__
-    while trace is not None:
-        if trace.tb_frame.f_code.co_filename == str(path):
-            line = trace.tb_lineno
-        trace = trace.tb_next
-    if isinstance(error, SyntaxError) and error.filename == str(path):
-        line = error.lineno
-    text = str(error).splitlines()[0] if str(error) else "no message"
-    return KprofError(
-        f"the file fails when it is imported: {type(error).__name__}: {text}",
-        path=str(path),
-        place=None if line is None else f"line {line}",
-    )
 
 
 def _find_function(module: ModuleType, path: Path, function: str | None) -> Any:

@@ -8,10 +8,10 @@ from pathlib import Path
 from kprof.harness import cache as shelf
 from kprof.harness import environment as switches
 from kprof.harness import triton_versions as versions
-from kprof.harness.dependencies import Stamp, stamps
 from kprof.harness.engine import Progress, compile_function, hash_of
 from kprof.harness.request import Compiled, CompileRequest
 from kprof.harness.source import Function, load_function
+from kprof.importing.dependencies import Stamp, stamps
 
 _LOG_LIMIT = 1 << 20
 _DUMP_LIMIT = 1 << 29

@@ -14,10 +14,10 @@ from typing import Any
 
 from kprof.harness import environment as switches
 from kprof.harness import store
-from kprof.harness.dependencies import Dependencies, unchanged
 from kprof.harness.record import dump_compiled, load_compiled
 from kprof.harness.request import Compiled, CompileRequest
 from kprof.harness.triton_versions import identity
+from kprof.importing.dependencies import Dependencies, unchanged
 
 _VERSION = "1"
 _VARIANTS = 8

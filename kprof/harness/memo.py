@@ -13,9 +13,9 @@ from typing import Any
 
 from kprof.harness import environment as switches
 from kprof.harness import store
-from kprof.harness.dependencies import unchanged
-from kprof.harness.source import dependencies_of
 from kprof.harness.triton_versions import identity
+from kprof.importing.dependencies import unchanged
+from kprof.importing.loading import dependencies_of
 
 _VERSION = "1"
 _VARIANTS = 4
@@ -61,8 +61,8 @@ def remember(question: Mapping[str, Any], answer: Any, module: ModuleType, *modu
 def _own_files() -> dict[str, str]:
     """Files of kprof that have a share in an answer."""
     package = Path(__file__).parent.parent
-    names = ("kernel_spec.py", "kernel_library.py", "harness/specialize.py", "harness/signature.py")
-    paths = [package / name for name in names]
+    names = ("kernel_spec", "kernel_library", "importing/loading", "harness/specialize", "harness/signature")
+    paths = [package / f"{name}.py" for name in names]
     return {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in paths if path.is_file()}
 
 

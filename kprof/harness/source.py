@@ -1,25 +1,16 @@
 """Finding a Triton function in a user's file. This imports, and so runs, that file."""
 
-import hashlib
-import importlib
-import importlib.util
-import linecache
-import os
 import sys
-import traceback
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
-from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from kprof.errors import KprofError, near_hint
-from kprof.harness.dependencies import Dependencies, dependencies, is_own, unchanged
-
-_PREFIX = "_kprof_user_"
+from kprof.importing.dependencies import Dependencies
+from kprof.importing.loading import dependencies_of, load_module
 
 
 @dataclass(frozen=True)
@@ -65,127 +56,12 @@ class Function:
         return tuple(parameter.name for parameter in self.jit.params if parameter.is_constexpr)
 
 
-@dataclass(frozen=True)
-class _Loaded:
-    """An imported file, with what it was made from."""
-
-    module: ModuleType
-    dependencies: Dependencies
-    environment: Mapping[str, str]
-
-    @property
-    def current(self) -> bool:
-        """Whether importing it again would give the same."""
-        if not self.dependencies.complete and self.environment != dict(os.environ):
-            return False
-        return unchanged(self.dependencies.files)
-
-
-_LOADED: dict[str, _Loaded] = {}
-
-
-def load_module(path: str | Path) -> ModuleType:
-    """Import a Python file under a private name; a second call gives the same module unless a file has changed.
-
-    Files next to it can be imported from it, as when it is run. They are not left in ``sys.modules``, where those of
-    another folder may have the same name.
-
-    Raises:
-        KprofError: the file is missing, no Python, or raises when imported.
-    """
-    file = Path(path).absolute()
-    name = f"{_PREFIX}{file.stem}_{hashlib.sha256(str(file).encode()).hexdigest()[:16]}"
-    known = _LOADED.get(name)
-    if known is not None and known.current:
-        return known.module
-    try:
-        file.open("rb").close()
-    except IsADirectoryError:
-        raise KprofError("is a directory, not a Python file", path=str(path)) from None
-    except OSError as error:
-        raise KprofError(f"cannot be read: {error.strerror}", path=str(path)) from error
-    spec = importlib.util.spec_from_file_location(name, file, loader=SourceFileLoader(name, str(file)))
-    if spec is None or spec.loader is None:
-        raise KprofError("is not a Python file", path=str(path))
-    module = importlib.util.module_from_spec(spec)
-    # Triton, inspect and dataclasses look the module up by name; its source may be remembered from before.
-    sys.modules[name] = module
-    linecache.checkcache()
-    try:
-        with _importing(file.parent):
-            spec.loader.exec_module(module)
-            _LOADED[name] = _Loaded(module, dependencies(module), dict(os.environ))
-    except (Exception, SystemExit) as error:
-        sys.modules.pop(name, None)
-        raise _import_failure(path, file, error) from error
-    return module
-
-
-def dependencies_of(module: ModuleType) -> Dependencies:
-    """Files that decide what a module defines, as they were when it was imported."""
-    known = _LOADED.get(module.__name__)
-    return known.dependencies if known is not None else dependencies(module)
-
-
-@contextmanager
-def _importing(folder: Path) -> Iterator[None]:
-    """Siblings can be imported and are forgotten, no byte code is left next to them, and Triton does not interpret."""
-    entry = str(folder)
-    interpret = os.environ.pop("TRITON_INTERPRET", None)
-    write, sys.dont_write_bytecode = sys.dont_write_bytecode, True
-    before = set(sys.modules)
-    sys.path.insert(0, entry)
-    importlib.invalidate_caches()
-    try:
-        yield
-    finally:
-        sys.dont_write_bytecode = write
-        if entry in sys.path:
-            sys.path.remove(entry)
-        if interpret is not None:
-            os.environ["TRITON_INTERPRET"] = interpret
-        for name in set(sys.modules) - before:
-            if not name.startswith(_PREFIX) and _is_sibling(sys.modules[name], folder):
-                del sys.modules[name]
-
-
-def _is_sibling(module: ModuleType, folder: Path) -> bool:
-    """Whether a module lies below the folder, but not in an environment that was installed there."""
-    file = getattr(module, "__file__", None)
-    if not file or not is_own(module) or not Path(file).is_relative_to(folder):
-        return False
-    return not {"site-packages", "dist-packages"} & set(Path(file).parts)
-
-
-def _import_failure(path: str | Path, file: Path, error: BaseException) -> KprofError:
-    if isinstance(error, SystemExit):
-        return KprofError(f"calls sys.exit({error.code!r}) when it is imported", path=str(path))
-    if isinstance(error, SyntaxError) and error.filename:
-        where = f"line {error.lineno}" if error.filename == str(file) else f"{error.filename}:{error.lineno}"
-        return KprofError(f"is not valid Python: {error.msg}", path=str(path), place=where)
-    frames = traceback.extract_tb(error.__traceback__)
-    own = [frame for frame in frames if frame.filename == str(file)]
-    place = f"line {own[-1].lineno}" if own else None
-    what = f"raises {type(error).__name__} when it is imported: {_first_line(error)}"
-    hint = None
-    if frames and own and frames[-1].filename != str(file):
-        hint = f"raised in {frames[-1].filename}, line {frames[-1].lineno}"
-    if isinstance(error, ModuleNotFoundError) and error.name == "triton":
-        from kprof.harness.triton_versions import installed
-
-        installed()
-    return KprofError(what, path=str(path), place=place, hint=hint)
-
-
-def _first_line(error: BaseException) -> str:
-    return str(error).strip().split("\n", 1)[0] or "no message"
-
-
 def load_function(path: str | Path, name: str) -> Function:
     """Import a file and find a Triton function in it.
 
     Raises:
-        KprofError: as :func:`load_module`; or there is no such name; or it is no Triton function.
+        KprofError: as :func:`~kprof.importing.loading.load_module`; or there is no such name; or it is no Triton
+            function.
     """
     module = load_module(path)
     value: Any = module

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from kprof.errors import KprofError
-from kprof.harness.dependencies import Stamp, stale
 from kprof.harness.failures import CompileError, from_diagnostics
 from kprof.harness.record import dump_compiled
 from kprof.harness.request import Compiled, from_json
 from kprof.harness.wire import pack, unpack
+from kprof.importing.dependencies import Stamp, stale
 
 _LOADED: dict[str, Stamp] = {}
 _LOG = 2

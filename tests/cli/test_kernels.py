@@ -86,7 +86,7 @@ def test_unknown_kernel_has_near_matches() -> None:
 
 def test_list_without_triton_says_what_it_cannot_know(monkeypatch: pytest.MonkeyPatch) -> None:
     """A bare installation lists every kernel; what only a loaded kernel can tell is null, not an empty answer."""
-    monkeypatch.setattr("kprof.kernel_library._run", _no_triton)
+    monkeypatch.setattr("kprof.kernel_library.load_module", _no_triton)
 
     rows = json.loads(run("list", "--json", "-"))["kernels"]
 
@@ -94,5 +94,5 @@ def test_list_without_triton_says_what_it_cannot_know(monkeypatch: pytest.Monkey
     assert all(row["unsupported"] is None and row["summary"] for row in rows)
 
 
-def _no_triton(*_state: object) -> None:
+def _no_triton(*_: object, **_options: object) -> None:
     raise KprofError("Triton is not installed")

@@ -13,7 +13,7 @@ import pytest
 from kprof.harness import cache, memo, store
 from kprof.harness.compile import compile_kernel, compile_many
 from kprof.harness.signature import load_signature
-from kprof.harness.source import load_module
+from kprof.importing.loading import load_module
 from tests.harness.conftest import SAMPLES
 
 pytestmark = pytest.mark.triton

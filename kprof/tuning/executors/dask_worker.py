@@ -9,10 +9,10 @@ import msgspec
 
 from kprof.errors import KprofError
 from kprof.harness.cache import directory
-from kprof.harness.dependencies import unchanged
 from kprof.harness.pool import Finish, Pool
 from kprof.harness.request import from_json
 from kprof.harness.triton_versions import installed
+from kprof.importing.dependencies import unchanged
 from kprof.tuning.work import Task, answer_of
 
 _LOCAL = threading.local()

@@ -2,8 +2,8 @@
 
 import pytest
 
-from kprof.harness.dependencies import stale, stamps, unchanged
-from kprof.harness.source import dependencies_of, load_module
+from kprof.importing.dependencies import stale, stamps, unchanged
+from kprof.importing.loading import dependencies_of, load_module
 
 
 def test_files_of_helpers_are_followed(write):

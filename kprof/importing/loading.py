@@ -1,0 +1,189 @@
+"""Importing a Python file under a name of kprof's own. This runs the file, as any import does."""
+
+import hashlib
+import importlib
+import importlib.util
+import linecache
+import os
+import sys
+import traceback
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.machinery import SourceFileLoader
+from pathlib import Path
+from types import ModuleType
+
+from kprof.errors import KprofError, near
+from kprof.importing.dependencies import Dependencies, dependencies, is_own, unchanged
+
+_PREFIX = "_kprof_user_"
+_INTERPRET = "TRITON_INTERPRET"
+
+
+@dataclass(frozen=True)
+class _Loaded:
+    """An imported file, with what it was made from.
+
+    Attributes:
+        module: the file's module.
+        dependencies: files that decide what it defines.
+        environment: as it was then.
+        interpreted: whether Triton's interpreter was on.
+        siblings: modules of its package that were imported with it.
+    """
+
+    module: ModuleType
+    dependencies: Dependencies
+    environment: Mapping[str, str]
+    interpreted: bool
+    siblings: frozenset[str] = frozenset()
+
+    @property
+    def current(self) -> bool:
+        """Whether importing it again would give the same."""
+        if not self.dependencies.complete and self.environment != dict(os.environ):
+            return False
+        return unchanged(self.dependencies.files)
+
+
+_LOADED: dict[tuple[Path, bool], _Loaded] = {}
+
+
+def load_module(path: str | Path, *, interpret: bool = False) -> ModuleType:
+    """Import a Python file; a second call gives the same module unless a file that it depends on has changed.
+
+    Files next to it can be imported from it, as when it is run. They are not left in ``sys.modules``, where those of
+    another folder may have the same name. A file inside a package keeps its relative imports. No byte code is written.
+
+    Args:
+        path: the file.
+        interpret: leave ``TRITON_INTERPRET`` as it is set, for kernels that are to run. Otherwise it is off while
+            the file is imported: a function that Triton interprets cannot be compiled.
+
+    Raises:
+        KprofError: the file is missing, no Python, or raises when imported.
+    """
+    file = Path(path).absolute()
+    interpreted = interpret and os.environ.get(_INTERPRET, "0") not in {"", "0"}
+    known = _LOADED.get((file, interpreted))
+    if known is not None and known.current:
+        return known.module
+    _check(path, file)
+    name, folder = _place(file, interpreted=interpreted)
+    spec = importlib.util.spec_from_file_location(name, file, loader=SourceFileLoader(name, str(file)))
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    for sibling in known.siblings if known is not None else ():
+        sys.modules.pop(sibling, None)
+    before = sys.modules.get(name)
+    # Triton, inspect and dataclasses look the module up by name; its source may be remembered from before.
+    sys.modules[name] = module
+    linecache.checkcache()
+    try:
+        with _importing(folder, package=not name.startswith(_PREFIX), interpret=interpret) as siblings:
+            spec.loader.exec_module(module)
+            found = dependencies(module)
+    except (Exception, SystemExit) as error:
+        sys.modules.pop(name, None)
+        if before is not None:
+            sys.modules[name] = before
+        if isinstance(error, KprofError):
+            raise
+        raise _import_failure(path, file, error) from error
+    _LOADED[file, interpreted] = _Loaded(module, found, dict(os.environ), interpreted, frozenset(siblings))
+    return module
+
+
+def dependencies_of(module: ModuleType) -> Dependencies:
+    """Files that decide what a module defines, as they were when it was imported."""
+    for known in _LOADED.values():
+        if known.module is module:
+            return known.dependencies
+    return dependencies(module)
+
+
+def _check(path: str | Path, file: Path) -> None:
+    try:
+        file.open("rb").close()
+    except FileNotFoundError:
+        siblings = [p.name for p in file.parent.glob("*.py")] if file.parent.is_dir() else []
+        raise KprofError(f"no such file{near(file.name, siblings)}", path=str(path)) from None
+    except IsADirectoryError:
+        example = "give a Python file, as file.py or file.py::function"
+        raise KprofError("is a directory, not a Python file", path=str(path), hint=example) from None
+    except OSError as error:
+        raise KprofError(f"cannot be read: {error.strerror}", path=str(path)) from error
+
+
+def _place(file: Path, *, interpreted: bool) -> tuple[str, Path]:
+    """A module name, and the folder to import from: a file inside a package keeps its own name, for its imports."""
+    real = file.resolve()
+    if not (real.parent / "__init__.py").is_file():
+        mode = "interpreted_" if interpreted else ""
+        return f"{_PREFIX}{mode}{file.stem}_{hashlib.sha256(str(file).encode()).hexdigest()[:16]}", file.parent
+    parts, root = [real.stem], real.parent
+    while (root / "__init__.py").is_file():
+        parts.insert(0, root.name)
+        root = root.parent
+    return ".".join(parts), root
+
+
+@contextmanager
+def _importing(folder: Path, *, package: bool, interpret: bool) -> Iterator[set[str]]:
+    """The folder can be imported from, no byte code is left in it, and Triton does not interpret unless it may.
+
+    Gives the modules of the folder that were imported meanwhile. Those of a package stay, because what is imported
+    when a function runs finds them by their full names; others are forgotten.
+    """
+    entry = str(folder)
+    interpreter = None if interpret else os.environ.pop(_INTERPRET, None)
+    write, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+    before = set(sys.modules)
+    sys.path.insert(0, entry)
+    importlib.invalidate_caches()
+    siblings: set[str] = set()
+    try:
+        yield siblings
+    finally:
+        sys.dont_write_bytecode = write
+        if entry in sys.path:
+            sys.path.remove(entry)
+        if interpreter is not None:
+            os.environ[_INTERPRET] = interpreter
+        new = (name for name in set(sys.modules) - before if not name.startswith(_PREFIX))
+        siblings.update(name for name in new if _is_sibling(sys.modules[name], folder))
+        for name in () if package else siblings:
+            del sys.modules[name]
+
+
+def _is_sibling(module: ModuleType, folder: Path) -> bool:
+    """Whether a module lies below the folder, but not in an environment that was installed there."""
+    file = getattr(module, "__file__", None)
+    if not file or not is_own(module) or not Path(file).is_relative_to(folder):
+        return False
+    return not {"site-packages", "dist-packages"} & set(Path(file).parts)
+
+
+def _import_failure(path: str | Path, file: Path, error: BaseException) -> KprofError:
+    if isinstance(error, SystemExit):
+        return KprofError(f"calls sys.exit({error.code!r}) when it is imported", path=str(path))
+    if isinstance(error, ModuleNotFoundError) and error.name == "triton":
+        how = "pip install 'kprof[triton]', or your ROCm build of Triton"
+        return KprofError("Triton is not installed", path=str(path), hint=how)
+    if isinstance(error, SyntaxError) and error.filename:
+        where = f"line {error.lineno}" if error.filename == str(file) else f"{error.filename}:{error.lineno}"
+        return KprofError(f"is not valid Python: {error.msg}", path=str(path), place=where)
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if frame.filename == str(file)]
+    place = f"line {own[-1].lineno}" if own else None
+    what = f"raises {type(error).__name__} when it is imported: {_first_line(error)}"
+    hint = None
+    if frames and own and frames[-1].filename != str(file):
+        hint = f"raised in {frames[-1].filename}, line {frames[-1].lineno}"
+    return KprofError(what, path=str(path), place=place, hint=hint)
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).strip().split("\n", 1)[0] or "no message"
