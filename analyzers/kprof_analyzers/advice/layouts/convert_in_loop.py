@@ -6,6 +6,7 @@ from typing import ClassVar
 from kprof.analysis import KernelFacts
 from kprof.findings import Finding, Severity
 from kprof.inputs.mlir import Operation, Tensor
+from kprof.inputs.mlir.layouts import Blocked
 from kprof_analyzers.advice.rule import NotCheckedError, Rule
 from kprof_analyzers.compiler_passes import aside, maker
 from kprof_analyzers.memory.conversions import goes_through_lds
@@ -36,8 +37,9 @@ class ConvertLayoutInLoop(Rule):
 
     ## What to try
     For the second product of an attention kernel `matrix_instr_nonkdim` and `kpack` decide whether the first result is
-    already in the operand's layout. Otherwise do the conversion's producer and consumer in one layout: let the
-    same operation load both, or move the conversion before the loop.
+    already in the operand's layout. Two blocked layouts often come of a load and a store of different width: see that
+    the compiler knows both strides to be multiples of 16 (`tl.multiple_of`). Otherwise do the conversion's producer
+    and consumer in one layout: let the same operation load both, or move the conversion before the loop.
     """
 
     id: ClassVar[str] = "KP601"
@@ -65,7 +67,7 @@ class ConvertLayoutInLoop(Rule):
             shape, made = "x".join(map(str, source.shape)), maker(facts, operation)
             yield self.finding(
                 f"a {shape} tile of {(source.bytes or 0) / 1024:g} KiB goes through LDS from "
-                f"{_name(source)} to {_name(target)} in each iteration{aside(made)}",
+                f"{_names(source, target)} in each iteration{aside(made)}",
                 at=operation,
                 evidence={
                     "bytes": source.bytes,
@@ -87,6 +89,19 @@ def _is_first_pass(operation: Operation) -> bool:
 
 def _made_here(op: Operation) -> bool:
     return is_load(op) or op.name in {"tt.dot", "tt.dot_scaled", "tt.reduce", "tt.scan", "ttg.local_load"}
+
+
+def _names(source: Tensor, target: Tensor) -> str:
+    """``mfma to dot operand``; of two blocked layouts, what differs: the axis, or a lane's elements in a row."""
+    before, after = source.layout, target.layout
+    if not (isinstance(before, Blocked) and isinstance(after, Blocked)):
+        return f"{_name(source)} to {_name(target)}"
+    if before.order[0] != after.order[0]:
+        return f"a blocked layout along axis {before.order[0]} to one along axis {after.order[0]}"
+    widths = [layout.size_per_thread[layout.order[0]] for layout in (before, after)]
+    if widths[0] == widths[1]:
+        return "one blocked layout to another"
+    return f"a blocked layout with {widths[0]} elements a lane in a row to one with {widths[1]}"
 
 
 def _name(tensor: Tensor) -> str:

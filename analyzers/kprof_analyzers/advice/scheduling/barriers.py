@@ -56,8 +56,9 @@ class ManyBarriersInLoop(Rule):
             if clocks >= _CLOCKS * len(barriers):
                 continue
             place, lines = busiest(barriers)
+            work = f" for {clocks:,} clocks of matrix work" if clocks else ", and no matrix work"
             yield self.finding(
-                f"{len(barriers)} barriers an iteration of loop {loop.header} for {clocks:,} clocks of matrix work",
+                f"{len(barriers)} barriers an iteration of loop {loop.header}{work}",
                 at=place,
                 evidence={
                     "loop": loop.header,

@@ -55,8 +55,8 @@ class LoadNotOverlapped(Rule):
             first = waits[0]
             cycles = max(wait.cycles for wait in waits)
             yield self.finding(
-                f"no matrix instruction between the loads of loop {loop.header} and their waits, "
-                f"{cycles} issue cycles at most",
+                f"no matrix instruction between the loads of loop {loop.header} and their waits; they are "
+                f"{cycles} clocks of issue apart at most",
                 at=first.waits_for,
                 evidence={"loop": loop.header, "loads": len(waits), "cycles": cycles},
             )
