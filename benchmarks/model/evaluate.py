@@ -25,6 +25,8 @@ class Scored:
         us, low, high: predicted time and its range, microseconds.
         bound: what the model says limits the longest launch.
         resource_us: by the resource-bound model.
+        light: the least time for the same work, microseconds.
+        sort: why the range is as wide as it is, of the longest launch.
     """
 
     candidate: Candidate
@@ -34,6 +36,8 @@ class Scored:
     high: float
     bound: str
     resource_us: float
+    light: float = 0.0
+    sort: str = "far"
 
 
 @dataclass
@@ -92,6 +96,8 @@ class Model:
             sum(p.high_us for p in predictions),
             str(longest.bound),
             resource_us(problem, candidate),
+            sum(p.speed_of_light_us or 0.0 for p in predictions),
+            sort_of(longest),
         )
 
     def predict(self, facts: "KernelFacts") -> Any:
@@ -108,6 +114,15 @@ class Model:
             with stopwatch(self.seconds):
                 self._known[key] = predict(facts, effects=effects)
         return self._known[key]
+
+
+def sort_of(prediction: Any) -> str:
+    """Which of the ranges a prediction has."""
+    from kprof_analyzers.throughput import ranges
+
+    known = all(loop.trips_known for loop in prediction.loops)
+    light = prediction.speed_of_light_us or 0.0
+    return ranges.sort_of(prediction.time_us, light, prediction.shares, turns_known=known)
 
 
 def points_of(problems: Sequence[Problem]) -> list[Point]:

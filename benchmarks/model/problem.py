@@ -62,6 +62,8 @@ class Family:
         differs: where our kernel is not the measured one, one sentence.
         problems: from the rows of the data, fewer when ``quick``.
         note: what to know of the measurements.
+        timing_us: what the way of timing may add to the time on the GPU (the host's launch, flushed caches).
+        private: lines of its table would be single times of the data, which are not ours to publish.
     """
 
     name: str
@@ -70,6 +72,8 @@ class Family:
     differs: str
     problems: Callable[[Sequence[Row], bool], list[Problem]]
     note: str = ""
+    timing_us: float = 0.0
+    private: bool = False
 
 
 def renamed(config: Mapping[str, Any], names: Mapping[str, str], **fixed: Any) -> dict[str, Any]:

@@ -2,12 +2,12 @@
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean, median
 from typing import Any
 
-from benchmarks.model import goals, metrics, plot
+from benchmarks.model import goals, metrics, plot, ranges
 from benchmarks.model.compiling import Facts
 from benchmarks.model.data import Row, Rows
 from benchmarks.model.evaluate import Judged, Model
@@ -45,8 +45,6 @@ TIME = (
 )
 CREDIBLE_US = 5.0
 """Published single times below this are looked at apart: some of them are shorter than the data sheet allows."""
-PRIVATE = ("streamk", "tune_gemm")
-"""Families whose lines are single measured times of the data, which is not ours to publish."""
 UNCOUNTED = ("fused_moe_kernel", "_w8a8_block_fp8_matmul")
 """Kernels whose families draw a sample of the rows themselves."""
 LONG = 40
@@ -211,6 +209,56 @@ def print_goals(results: Mapping[str, Sequence[Judged]]) -> list[dict[str, Any]]
     return found
 
 
+def sureness(chosen: Sequence[Family], results: Mapping[str, Sequence[Judged]]) -> dict[str, Any]:
+    """How sure the model is, as :mod:`benchmarks.model.ranges` finds it."""
+    return {
+        "coverage": ranges.coverage(chosen, results),
+        "sorts": ranges.sorts(chosen, results),
+        "pairs": ranges.pairs(chosen, results),
+    }
+
+
+def _share(value: float | None) -> str:
+    return "-" if value is None else f"{value:.0%}"
+
+
+def _sureness_tables(found: Mapping[str, Any]) -> Iterator[tuple[str, list[str], list[list[str]]]]:
+    """Title, header and lines of the three tables."""
+    header = ["family", "times", "in range", "as published", "left out", "high / low"]
+    lines = [
+        [one["family"], str(one["times"]), *(_share(one[key]) for key in ("covered", "as_published", "left_out")),
+         f"{one['width']:.1f}"]
+        for one in found["coverage"]
+    ]  # fmt: skip
+    yield "Published times in the predicted range", header, lines
+    header = ["range", "times", "low", "high", "all times ask for"]
+    lines = [
+        [one["sort"], str(one["times"]), f"{one['low']:.2f}", f"{one['high']:.2f}",
+         "-" if one["asked"] is None else f"{one['asked'][0]:.2f} to {one['asked'][1]:.2f}"]
+        for one in found["sorts"]
+    ]  # fmt: skip
+    yield "Ranges, as factors of the predicted time", header, lines
+    header = ["predictions differ by", "pairs", "ordered as measured", "of those that differ", "measured median"]
+    lines = [
+        [_between(one["least"], one["most"]), str(one["pairs"]), _share(one["right"]), _share(one["clear"]),
+         f"{one['gain']:+.1%}"]
+        for one in found["pairs"]
+    ]  # fmt: skip
+    yield "Pairs of configurations", header, lines
+
+
+def _between(least: float, most: float) -> str:
+    return f"{least:.0%} to {most:.0%}" if most < float("inf") else f"over {least:.0%}"
+
+
+def print_sureness(found: Mapping[str, Any]) -> None:
+    """The three tables."""
+    for title, header, lines in _sureness_tables(found):
+        if lines:
+            print(f"\n{title}")
+            print("\n".join(_aligned(header, lines)))
+
+
 def print_ablations(tables: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> None:
     """Averages of each family with each effect left out."""
     for name, found in tables.items():
@@ -279,6 +327,29 @@ def _markdown(header: Sequence[str], lines: Sequence[Sequence[str]]) -> list[str
     return [f"| {' | '.join(header)} |", rule, *(f"| {' | '.join(line)} |" for line in lines)]
 
 
+_SURENESS = """\
+*in range*: the published time, or what is left of it without what the way of timing may have added (20 us of
+`do_bench`, 110 us where Python's launch and a synchronisation are in the time), lies between `low_us` and `high_us`.
+*as published*: the same without that allowance. *left out*: in ranges that were fitted on the other families only.
+Times of published winners under 5 us are left out. Stream-K rows were compiled by a Triton of two years before ours:
+their range, asked of the others, is not theirs.
+
+Two configurations of a problem with different machine code: how often the one that is said to be faster was (all, and
+those whose times differ by more than 3 %), and by how much the median. `kprof tune` calls predictions within 3 % a tie.
+"""
+
+
+def _sureness_section(found: Mapping[str, Any]) -> list[str]:
+    """The part of the page about ranges and ties."""
+    if not found:
+        return []
+    parts = ["## How sure it is", "", _SURENESS]
+    for title, header, lines in _sureness_tables(found):
+        if lines:
+            parts += [f"**{title}**", "", *_markdown(header, lines), ""]
+    return parts
+
+
 def write(
     folder: Path, chosen: Sequence[Family], results: Mapping[str, Sequence[Judged]], extra: Mapping[str, Any]
 ) -> None:
@@ -301,12 +372,13 @@ def write(
             family.note,
             "",
         ]
-        if len(lines) <= LONG and family.name not in PRIVATE:
+        if len(lines) <= LONG and not family.private:
             parts += [*_markdown(header, lines), ""]
         parts += [f"Over all: {_words(summary(results[family.name]))}.", ""]
         if family.name == "tables":
             (folder / "model.svg").write_text(plot.scatter(results[family.name]), encoding="utf-8")
             parts += ["![Predicted against measured](model.svg)", ""]
+    parts += _sureness_section(extra.get("sureness", {}))
     for name, found in extra.get("ablations", {}).items():
         parts += [f"## Ablations: {name}", "", *_markdown(*_ablation_lines(found)), ""]
     parts += ["## Cost", "", f"{_words(extra['cost'])}.", ""]
@@ -316,6 +388,7 @@ def write(
         name: {"summary": summary(judged), "problems": {one.problem.name: one.figures for one in judged}}
         for name, judged in results.items()
     }
-    for name in PRIVATE:
-        data.get(name, {}).pop("problems", None)
+    for family in chosen:
+        if family.private:
+            data.get(family.name, {}).pop("problems", None)
     (folder / "model.json").write_text(json.dumps({**data, **extra}, indent=1) + "\n", encoding="utf-8")

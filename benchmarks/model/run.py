@@ -23,7 +23,7 @@ from benchmarks.model.data import Row, load  # noqa: E402
 from benchmarks.model.evaluate import Judged, Model, judge, points_of  # noqa: E402
 from benchmarks.model.problem import Family  # noqa: E402
 
-MODULES = ("tritonblas", "inductor", "gemms", "tables", "rocm_gemm", "vllm", "aiter", "state_update")
+MODULES = ("tritonblas", "inductor", "gemms", "tables", "rocm_gemm", "vllm", "aiter_gemm", "state_update")
 FEW = 4
 """Families whose problems have fewer configurations have no order that an ablation could change."""
 DATA = ROOT.parent / "shared" / "groundtruth"
@@ -66,6 +66,8 @@ def main() -> None:
     names = [name for name in names if name in results]
     extra_rows = report.print_rows(rows, whole=not options.only)
     extra: dict[str, Any] = {"goals": report.print_goals(results), "rows": extra_rows}
+    extra["sureness"] = report.sureness([known[name] for name in names], results)
+    report.print_sureness(extra["sureness"])
     if options.ablations:
         extra["ablations"] = ablations(facts, [known[name] for name in names], rows, quick=options.quick)
         report.print_ablations(extra["ablations"])

@@ -8,14 +8,11 @@ from typing import TYPE_CHECKING
 from kprof.report import Bound, LoopPrediction, Prediction
 from kprof_analyzers.throughput.outline import LoopNode, Node
 from kprof_analyzers.throughput.program import LDS, SCRATCH, VMEM
+from kprof_analyzers.throughput.ranges import RANGES, bounds, sort_of
 from kprof_analyzers.throughput.simulate import CAUSE_COUNT, CAUSES
 
 if TYPE_CHECKING:
     from kprof_analyzers.throughput.kernel import Model, Run
-
-# Measured over predicted time of nine in ten of the published measurements that docs/validation names.
-_LOW, _HIGH = 0.65, 2.0
-_UNKNOWN = 3.0
 
 
 def explain(model: "Model", run: "Run", clocks: float, loops: list[LoopPrediction]) -> Prediction:
@@ -40,13 +37,13 @@ def explain(model: "Model", run: "Run", clocks: float, loops: list[LoopPredictio
     us += overhead
     light = _speed_of_light(model)
     known = where.known and machine.product is not None
-    unknown = any(not loop.trips_known for loop in loops)
-    wide = _UNKNOWN if unknown else 1.0
+    sure = RANGES[sort_of(us, light, shares, turns_known=all(loop.trips_known for loop in loops))]
+    low, high = bounds(us, light, sure.low, sure.high)
     bound: Bound = max(shares, key=shares.__getitem__) if shares else "issue"  # type: ignore[arg-type]
     return Prediction(
         time_us=us if known else None,
-        low_us=us * _LOW / wide if known else None,
-        high_us=us * _HIGH * wide if known else None,
+        low_us=low if known else None,
+        high_us=high if known else None,
         cycles=capped,
         bound=bound,
         shares={k: round(v, 4) for k, v in sorted(shares.items(), key=lambda item: -item[1])},
@@ -60,7 +57,7 @@ def explain(model: "Model", run: "Run", clocks: float, loops: list[LoopPredictio
         rounds=rounds,
         clock_mhz=machine.clock_mhz,
         assumptions=_assumptions(model, loops),
-        notes=_notes(model, run),
+        notes=[*_notes(model, run), *([f"wide range: {sure.why}"] if known and sure.why else [])],
     )
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from benchmarks.model.data import Row, UnusableError, each, grouped
-from benchmarks.model.families.aiter import Kind, Product, config_of
+from benchmarks.model.families.aiter_gemm import Kind, Product, config_of
 from benchmarks.model.problem import Candidate, Family, Problem
 
 _OTHERS = re.compile(r"ws_hierarchical_matmul|inductor .*|streamk_gemm|fused_moe_kernel|_w8a8_block_fp8_matmul")
@@ -82,5 +82,5 @@ _DIFFERS = (
 )
 FAMILIES = (
     Family("gemm_sweeps", "GEMM sweeps of other kernels", "order", _DIFFERS, sweeps),
-    Family("gemm_times", "GEMM times of other kernels", "time", _DIFFERS, times),
+    Family("gemm_times", "GEMM times of other kernels", "time", _DIFFERS, times, private=True),
 )

@@ -129,9 +129,10 @@ _NOTE = (
     "of the measured code. Times are from `do_bench` (caches flushed before each run, events around the launch), which "
     "shows as a floor of some 20 us."
 )
+_FLOOR_US = 20.0
 FAMILIES = (
-    Family("mm", "Inductor mm and addmm", "order", "one kernel for both; bias of one row", matrices, _NOTE),
-    Family("bmm", "Inductor bmm", "order", "strides of interleaved heads assumed", batched, _NOTE),
+    Family("mm", "Inductor mm and addmm", "order", "one kernel for both; bias of one row", matrices, _NOTE, _FLOOR_US),
+    Family("bmm", "Inductor bmm", "order", "strides of interleaved heads assumed", batched, _NOTE, _FLOOR_US),
     Family(
         "conv",
         "Inductor convolution",
@@ -139,5 +140,6 @@ FAMILIES = (
         "strides and padding are ResNet's (the tables name shapes only), images in NCHW",
         convolutions,
         _NOTE,
+        _FLOOR_US,
     ),
 )

@@ -71,6 +71,7 @@ FAMILIES = (
         "each flag is asked once, instead of waiting for it; B is read along K for the 28 row-major (TT) rows, too",
         streamk,
         _NOTE,
+        private=True,
     ),
-    Family("tune_gemm", "ROCm tune_gemm winners", "time", "no numbering by XCD", tune_gemm, _NOTE),
+    Family("tune_gemm", "ROCm tune_gemm winners", "time", "no numbering by XCD", tune_gemm, _NOTE, private=True),
 )

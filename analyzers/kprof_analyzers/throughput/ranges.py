@@ -1,0 +1,72 @@
+"""How far a prediction may be off.
+
+What the width hangs on was looked for among the published times of docs/validation/model.md. Three things tell:
+whether wavefronts wait for spilled registers (the cost of scratch is the least sure of all), whether the launch itself
+is much of the time (it is the same for all kernels), and how far the prediction is from the speed of light: a launch
+said to reach half of it can hardly be much faster, one said to reach a twentieth waits for what is known roughly.
+Occupancy and the number of loops add nothing to that. ``python -m benchmarks.model`` checks the figures below, and each
+family of kernels against those that the others ask for.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+Sort = Literal["short", "near", "far", "scratch", "unknown"]
+
+
+@dataclass(frozen=True)
+class Range:
+    """Measured over predicted time: nine of ten lie between ``low`` and ``high``.
+
+    Attributes:
+        low, high: factors of the predicted time.
+        why: what makes it wide, for people; empty where it is as narrow as it gets.
+    """
+
+    low: float
+    high: float
+    why: str
+
+
+RANGES: Mapping[Sort, Range] = {
+    "short": Range(0.7, 1.3, ""),
+    "near": Range(0.5, 1.4, ""),
+    "far": Range(0.4, 1.7, ""),
+    "scratch": Range(
+        0.18, 2.4, "much of the time is waiting for spilled registers, whose cost is the least sure of all"
+    ),
+    "unknown": Range(0.13, 5.0, "how often a loop turns is not known"),
+}
+"""Fitted on the published times of docs/validation/model.md, every family weighing as much as any other; that of
+unknown turns is three times as wide as ``far``."""
+
+SCRATCH = 0.1
+"""Share of the time from which spilled registers make it unsure."""
+SHORT = 0.25
+"""Share of the launch from which little else matters."""
+NEAR = 0.3
+"""Share of the speed of light."""
+
+
+def sort_of(time_us: float, light_us: float, shares: Mapping[str, float], *, turns_known: bool) -> Sort:
+    """Which of :data:`RANGES` a prediction has.
+
+    Args:
+        time_us: predicted.
+        light_us: the least time for the same work, 0 where it is not known.
+        shares: cause to its share of the time.
+        turns_known: whether the turns of every loop are known.
+    """
+    if not turns_known:
+        return "unknown"
+    if shares.get("scratch", 0.0) > SCRATCH:
+        return "scratch"
+    if shares.get("launch", 0.0) > SHORT:
+        return "short"
+    return "near" if light_us >= NEAR * time_us else "far"
+
+
+def bounds(time_us: float, light_us: float, low: float, high: float) -> tuple[float, float]:
+    """Lower and upper end of the range in microseconds, of its factors; nothing is faster than light."""
+    return min(time_us, max(time_us * low, light_us)), time_us * high

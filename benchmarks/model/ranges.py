@@ -1,0 +1,172 @@
+"""How sure the model is: do the ranges hold the published times, and from where on does it tell two launches apart.
+
+The ranges' figures are in :mod:`kprof_analyzers.throughput.ranges`. Here each family's times are looked for in them,
+and in ranges that are fitted on the other families only.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from statistics import median
+from typing import Any
+
+from benchmarks.model import metrics
+from benchmarks.model.evaluate import Judged, Scored, distinct
+from benchmarks.model.problem import Family
+
+OUTSIDE = 0.04
+"""Share of the times that a fitted range leaves out on each side."""
+FEW = 10
+"""A family with fewer times of a sort than this weighs less in the fit."""
+EDGES = (0.0, 0.01, 0.03, 0.05, 0.08, 0.12, 0.2, 0.5, float("inf"))
+"""Bins of the share by which two predictions differ."""
+CREDIBLE_US = 5.0
+"""Times of published winners below this are left out: some are shorter than the data sheet allows."""
+
+Fitted = Mapping[str, tuple[float, float]]
+
+
+@dataclass(frozen=True)
+class Point:
+    """A published time beside its prediction.
+
+    Attributes:
+        one: the prediction.
+        measured: microseconds, as published.
+        least: the same without what the way of timing may have added.
+    """
+
+    one: Scored
+    measured: float
+    least: float
+
+    @property
+    def factor(self) -> float:
+        """The factor on the prediction that meets the measurement; 1 if what the timing adds can explain it all."""
+        us = self.one.us
+        return 1.0 if self.least <= us <= self.measured else (self.least if self.least > us else self.measured) / us
+
+
+def points(family: Family, results: Sequence[Judged]) -> list[Point]:
+    """Every launch with a credible time, each machine code once in tables that order."""
+    found = []
+    for judged in results:
+        timed = [one for one in judged.scored if one.candidate.time_us and not one.candidate.suspect]
+        if family.question == "order":
+            timed = distinct(timed)
+        for one in timed:
+            measured = one.candidate.time_us or 0.0
+            if family.private and measured < CREDIBLE_US:
+                continue
+            least = max(measured - family.timing_us, min(measured, one.light))
+            found.append(Point(one, measured, least))
+    return found
+
+
+def fitted(by_family: Mapping[str, Sequence[Point]]) -> Fitted:
+    """The range of each sort, every family weighing alike."""
+    sorts: dict[str, list[tuple[float, float]]] = {}
+    for listed in by_family.values():
+        counts: dict[str, int] = {}
+        for point in listed:
+            counts[point.one.sort] = counts.get(point.one.sort, 0) + 1
+        for point in listed:
+            count = counts[point.one.sort]
+            sorts.setdefault(point.one.sort, []).append((point.factor, min(1.0, count / FEW) / count))
+    return {
+        sort: (min(1.0, _weighted(factors, OUTSIDE)), max(1.0, _weighted(factors, 1 - OUTSIDE)))
+        for sort, factors in sorts.items()
+    }
+
+
+def _weighted(factors: Sequence[tuple[float, float]], share: float) -> float:
+    total = sum(weight for _, weight in factors)
+    seen = 0.0
+    for factor, weight in sorted(factors):
+        seen += weight
+        if seen >= share * total:
+            return factor
+    return max(factor for factor, _ in factors)
+
+
+def covered(listed: Sequence[Point], ranges: Fitted) -> float:
+    """Share of the times that lie in the ranges; of a sort that has none, in the widest."""
+    from kprof_analyzers.throughput.ranges import bounds
+
+    widest = max(ranges.values(), key=lambda r: r[1] / r[0], default=(1.0, 1.0))
+    right = 0
+    for point in listed:
+        low, high = bounds(point.one.us, point.one.light, *ranges.get(point.one.sort, widest))
+        right += point.measured >= 0.999 * low and point.least <= 1.001 * high
+    return right / len(listed)
+
+
+def coverage(chosen: Sequence[Family], results: Mapping[str, Sequence[Judged]]) -> list[dict[str, Any]]:
+    """For each family with times: how many lie in the ranges, as published, and when it is left out of the fit."""
+    from kprof_analyzers.throughput.ranges import RANGES
+
+    shipped: Fitted = {sort: (found.low, found.high) for sort, found in RANGES.items()}
+    every = {f.name: listed for f in chosen if f.name in results and (listed := points(f, results[f.name]))}
+    titles = {family.name: family.title for family in chosen}
+    lines = []
+    for name, listed in every.items():
+        others = fitted({other: there for other, there in every.items() if other != name})
+        plain = [Point(point.one, point.measured, point.measured) for point in listed]
+        lines.append(
+            {
+                "family": titles[name],
+                "times": len(listed),
+                "covered": covered(listed, shipped),
+                "as_published": covered(plain, shipped),
+                "left_out": covered(listed, others) if others else None,
+                "width": median([point.one.high / point.one.low for point in listed]),
+            }
+        )
+    return lines
+
+
+def sorts(chosen: Sequence[Family], results: Mapping[str, Sequence[Judged]]) -> list[dict[str, Any]]:
+    """Each sort's range: as it is set, and as all families together ask for it."""
+    from kprof_analyzers.throughput.ranges import RANGES
+
+    every = {f.name: points(f, results[f.name]) for f in chosen if f.name in results}
+    asked = fitted(every)
+    counts = [point.one.sort for listed in every.values() for point in listed]
+    return [
+        {"sort": sort, "times": counts.count(sort), "low": found.low, "high": found.high,
+         "asked": list(asked[sort]) if sort in asked else None}
+        for sort, found in RANGES.items()
+    ]  # fmt: skip
+
+
+def pairs(chosen: Sequence[Family], results: Mapping[str, Sequence[Judged]]) -> list[dict[str, Any]]:
+    """How often the launch that is said to be faster is, by the share that the predictions differ; different codes."""
+    bins: list[list[tuple[bool, float]]] = [[] for _ in EDGES[1:]]
+    for family in chosen:
+        if family.question != "order":
+            continue
+        for judged in results.get(family.name, ()):
+            rows = distinct([one for one in judged.scored if one.candidate.time_us and not one.candidate.suspect])
+            for first, second in combinations(sorted(rows, key=lambda one: one.us), 2):
+                share = second.us / first.us - 1
+                gain = (second.candidate.time_us or 0.0) / (first.candidate.time_us or 1.0) - 1
+                place = next(i for i, edge in enumerate(EDGES[1:]) if share < edge)
+                bins[place].append((gain > 0, gain))
+    return [
+        {
+            "least": EDGES[place],
+            "most": EDGES[place + 1],
+            "pairs": len(found),
+            "right": sum(right for right, _ in found) / len(found),
+            "gain": median([gain for _, gain in found]),
+            "clear": _clear(found),
+        }
+        for place, found in enumerate(bins)
+        if found
+    ]
+
+
+def _clear(found: Sequence[tuple[bool, float]]) -> float | None:
+    """Of pairs whose times differ by more than repeated measurements do."""
+    told = [right for right, gain in found if abs(gain) > metrics.NEAR]
+    return sum(told) / len(told) if told else None

@@ -1,0 +1,77 @@
+"""Coverage of the ranges, and from where on predictions tell two launches apart."""
+
+import pytest
+
+from benchmarks.model import ranges, report
+from benchmarks.model.evaluate import Judged, Scored
+from benchmarks.model.problem import Candidate, Family, Problem
+
+PROBLEM = Problem("p", (), 0.0, 0.0, "", "MI300X")
+
+
+def scored(us, measured, *, sort="near", light=0.0, suspect=False):
+    return Scored(Candidate((), {}, measured, suspect), (us, measured), us, us / 2, us * 2, "matrix", us, light, sort)
+
+
+def family(name, **fields):
+    return Family(name, name, fields.pop("question", "order"), "", lambda rows, quick: [], **fields)
+
+
+def judged(*rows):
+    return [Judged(PROBLEM, {}, list(rows))]
+
+
+def test_what_the_timing_adds_may_explain_a_measurement():
+    found = family("mm", timing_us=20.0)
+    (inside, long) = ranges.points(found, judged(scored(10.0, 25.0), scored(10.0, 60.0)))
+
+    assert inside.factor == 1
+    assert long.factor == pytest.approx(4)
+
+
+def test_timing_never_explains_more_than_light_allows():
+    (point,) = ranges.points(family("mm", timing_us=20.0), judged(scored(10.0, 22.0, light=8.0)))
+    assert point.least == 8
+
+
+def test_disturbed_and_incredible_times_are_left_out():
+    rows = judged(scored(1.0, 1.0, suspect=True), scored(1.0, 1.0))
+
+    assert len(ranges.points(family("a"), rows)) == 1
+    assert ranges.points(family("a", private=True), rows) == []
+
+
+def test_families_weigh_alike():
+    """A thousand times of one family do not outvote twenty of another."""
+    many = [ranges.Point(scored(1.0, 1.0), 1.0, 1.0)] * 1000
+    few = [ranges.Point(scored(1.0, 2.0), 2.0, 2.0)] * 20
+
+    assert ranges.fitted({"many": many, "few": few}) == {"near": (1.0, 2.0)}
+
+
+def test_a_family_left_out_is_judged_by_the_others():
+    chosen = [family("a"), family("b")]
+    results = {
+        "a": judged(*(scored(10.0 + i, 11.0 + i) for i in range(20))),
+        "b": judged(*(scored(10.0 + i, 100.0 + i) for i in range(20))),
+    }
+    one, other = ranges.coverage(chosen, results)
+
+    assert (one["family"], one["covered"], one["left_out"]) == ("a", 1.0, 1.0)
+    assert (other["covered"], other["left_out"]) == (0.0, 0.0)
+
+
+def test_pairs_are_sorted_by_how_far_predictions_differ():
+    rows = judged(scored(100.0, 10.0), scored(102.0, 9.0), scored(200.0, 30.0))
+    found = {one["least"]: one for one in ranges.pairs([family("a")], {"a": rows})}
+
+    assert found[0.01]["right"] == 0
+    assert (found[0.5]["pairs"], found[0.5]["right"], found[0.5]["clear"]) == (2, 1, 1)
+
+
+def test_the_page_has_three_tables():
+    chosen = [family("a")]
+    section = report._sureness_section(report.sureness(chosen, {"a": judged(scored(10.0, 11.0), scored(20.0, 19.0))}))
+
+    assert section[0] == "## How sure it is"
+    assert sum(line.startswith("|---") for line in section) == 3
