@@ -58,7 +58,8 @@ class NumStagesMisfit(Rule):
                 )
             elif chained and stages >= 2 and waves is not None and waves < 2 and facts.arch.family != "CDNA4":
                 yield self.finding(
-                    f"{len(dots)} products in a row with num_stages={stages} leave {waves:g} waves per SIMD",
+                    f"{len(dots)} products in a row with num_stages={stages} leave {waves:g} "
+                    f"wave{'' if waves == 1 else 's'} per SIMD",
                     at=dots[0],
                     evidence=evidence,
                 )
