@@ -2,15 +2,16 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import fmean, median
 from typing import Any
 
-from benchmarks.model import goals, metrics, plot, ranges
+from benchmarks.model import goals, metrics, plot, sureness, tritons
 from benchmarks.model.compiling import Facts
 from benchmarks.model.data import Row, Rows
 from benchmarks.model.evaluate import Judged, Model
+from benchmarks.model.layout import aligned, markdown
 from benchmarks.model.problem import Family
 
 ORDER = (
@@ -129,17 +130,6 @@ def summary(results: Sequence[Judged]) -> dict[str, Any]:
     return found
 
 
-def _aligned(header: Sequence[str], lines: Sequence[Sequence[str]]) -> list[str]:
-    widths = [max(len(row[i]) for row in [header, *lines]) for i in range(len(header))]
-    return [
-        "  ".join(
-            text.ljust(width) if i == 0 else text.rjust(width)
-            for i, (text, width) in enumerate(zip(row, widths, strict=True))
-        )
-        for row in [header, *lines]
-    ]
-
-
 def _words(figures: Mapping[str, Any]) -> str:
     parts = []
     for name, value in figures.items():
@@ -160,7 +150,7 @@ def print_family(family: Family, results: Sequence[Judged]) -> None:
     print(f"\n{heading(family, results)}")
     header, lines = table(family, results)
     if len(lines) <= LONG:
-        print("\n".join(_aligned(header, lines)))
+        print("\n".join(aligned(header, lines)))
     print(f"{family.name}: {_words(summary(results))}", flush=True)
 
 
@@ -209,62 +199,12 @@ def print_goals(results: Mapping[str, Sequence[Judged]]) -> list[dict[str, Any]]
     return found
 
 
-def sureness(chosen: Sequence[Family], results: Mapping[str, Sequence[Judged]]) -> dict[str, Any]:
-    """How sure the model is, as :mod:`benchmarks.model.ranges` finds it."""
-    return {
-        "coverage": ranges.coverage(chosen, results),
-        "sorts": ranges.sorts(chosen, results),
-        "pairs": ranges.pairs(chosen, results),
-    }
-
-
-def _share(value: float | None) -> str:
-    return "-" if value is None else f"{value:.0%}"
-
-
-def _sureness_tables(found: Mapping[str, Any]) -> Iterator[tuple[str, list[str], list[list[str]]]]:
-    """Title, header and lines of the three tables."""
-    header = ["family", "times", "in range", "as published", "left out", "high / low"]
-    lines = [
-        [one["family"], str(one["times"]), *(_share(one[key]) for key in ("covered", "as_published", "left_out")),
-         f"{one['width']:.1f}"]
-        for one in found["coverage"]
-    ]  # fmt: skip
-    yield "Published times in the predicted range", header, lines
-    header = ["range", "times", "low", "high", "all times ask for"]
-    lines = [
-        [one["sort"], str(one["times"]), f"{one['low']:.2f}", f"{one['high']:.2f}",
-         "-" if one["asked"] is None else f"{one['asked'][0]:.2f} to {one['asked'][1]:.2f}"]
-        for one in found["sorts"]
-    ]  # fmt: skip
-    yield "Ranges, as factors of the predicted time", header, lines
-    header = ["predictions differ by", "pairs", "ordered as measured", "of those that differ", "measured median"]
-    lines = [
-        [_between(one["least"], one["most"]), str(one["pairs"]), _share(one["right"]), _share(one["clear"]),
-         f"{one['gain']:+.1%}"]
-        for one in found["pairs"]
-    ]  # fmt: skip
-    yield "Pairs of configurations", header, lines
-
-
-def _between(least: float, most: float) -> str:
-    return f"{least:.0%} to {most:.0%}" if most < float("inf") else f"over {least:.0%}"
-
-
-def print_sureness(found: Mapping[str, Any]) -> None:
-    """The three tables."""
-    for title, header, lines in _sureness_tables(found):
-        if lines:
-            print(f"\n{title}")
-            print("\n".join(_aligned(header, lines)))
-
-
 def print_ablations(tables: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> None:
     """Averages of each family with each effect left out."""
     for name, found in tables.items():
         print(f"\n{name}, each effect left out (averages over problems that have an order, clean rows)")
         header, lines = _ablation_lines(found)
-        print("\n".join(_aligned(header, lines)))
+        print("\n".join(aligned(header, lines)))
 
 
 def _ablation_lines(found: Mapping[str, Mapping[str, Any]]) -> tuple[list[str], list[list[str]]]:
@@ -322,34 +262,6 @@ def details(results: Mapping[str, Sequence[Judged]]) -> dict[str, Any]:
     }
 
 
-def _markdown(header: Sequence[str], lines: Sequence[Sequence[str]]) -> list[str]:
-    rule = "|" + "|".join(["---"] + ["---:"] * (len(header) - 1)) + "|"
-    return [f"| {' | '.join(header)} |", rule, *(f"| {' | '.join(line)} |" for line in lines)]
-
-
-_SURENESS = """\
-*in range*: the published time, or what is left of it without what the way of timing may have added (20 us of
-`do_bench`, 110 us where Python's launch and a synchronisation are in the time), lies between `low_us` and `high_us`.
-*as published*: the same without that allowance. *left out*: in ranges that were fitted on the other families only.
-Times of published winners under 5 us are left out. Stream-K rows were compiled by a Triton of two years before ours:
-their range, asked of the others, is not theirs.
-
-Two configurations of a problem with different machine code: how often the one that is said to be faster was (all, and
-those whose times differ by more than 3 %), and by how much the median. `kprof tune` calls predictions within 3 % a tie.
-"""
-
-
-def _sureness_section(found: Mapping[str, Any]) -> list[str]:
-    """The part of the page about ranges and ties."""
-    if not found:
-        return []
-    parts = ["## How sure it is", "", _SURENESS]
-    for title, header, lines in _sureness_tables(found):
-        if lines:
-            parts += [f"**{title}**", "", *_markdown(header, lines), ""]
-    return parts
-
-
 def write(
     folder: Path, chosen: Sequence[Family], results: Mapping[str, Sequence[Judged]], extra: Mapping[str, Any]
 ) -> None:
@@ -361,7 +273,7 @@ def write(
     here = Path(__file__).parent
     parts = [(here / "model_text.md").read_text(encoding="utf-8").rstrip(), ""]
     goals_table = [[one["goal"], str(one["value"]), "yes" if one["reached"] else "**no**"] for one in extra["goals"]]
-    parts += ["## Goals", "", *_markdown(["goal", "found", "reached"], goals_table), ""]
+    parts += ["## Goals", "", *markdown(["goal", "found", "reached"], goals_table), ""]
     for family in chosen:
         header, lines = table(family, results[family.name])
         parts += [
@@ -373,14 +285,17 @@ def write(
             "",
         ]
         if len(lines) <= LONG and not family.private:
-            parts += [*_markdown(header, lines), ""]
+            parts += [*markdown(header, lines), ""]
         parts += [f"Over all: {_words(summary(results[family.name]))}.", ""]
         if family.name == "tables":
             (folder / "model.svg").write_text(plot.scatter(results[family.name]), encoding="utf-8")
             parts += ["![Predicted against measured](model.svg)", ""]
-    parts += _sureness_section(extra.get("sureness", {}))
+    parts += sureness.section(extra.get("sureness", {}))
+    figures = {name: summary(judged) for name, judged in results.items()}
+    if other := tritons.table(folder, figures, {f.name: heading(f, results[f.name]) for f in chosen}):
+        parts += ["## Other Tritons", "", tritons.TEXT, *markdown(*other), ""]
     for name, found in extra.get("ablations", {}).items():
-        parts += [f"## Ablations: {name}", "", *_markdown(*_ablation_lines(found)), ""]
+        parts += [f"## Ablations: {name}", "", *markdown(*_ablation_lines(found)), ""]
     parts += ["## Cost", "", f"{_words(extra['cost'])}.", ""]
     parts += [(here / "failures.md").read_text(encoding="utf-8").rstrip(), ""]
     (folder / "model.md").write_text("\n".join(parts), encoding="utf-8")

@@ -17,7 +17,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "analyzers")]
 
-from benchmarks.model import report  # noqa: E402  # the path comes first
+from benchmarks.model import report, sureness, tritons  # noqa: E402  # the path comes first
 from benchmarks.model.compiling import Facts  # noqa: E402
 from benchmarks.model.data import Row, load  # noqa: E402
 from benchmarks.model.evaluate import Judged, Model, judge, points_of  # noqa: E402
@@ -26,6 +26,7 @@ from benchmarks.model.problem import Family  # noqa: E402
 MODULES = ("tritonblas", "inductor", "gemms", "tables", "rocm_gemm", "vllm", "aiter_gemm", "state_update")
 FEW = 4
 """Families whose problems have fewer configurations have no order that an ablation could change."""
+PAGES = ROOT / "docs" / "validation"
 DATA = ROOT.parent / "shared" / "groundtruth"
 
 
@@ -66,8 +67,8 @@ def main() -> None:
     names = [name for name in names if name in results]
     extra_rows = report.print_rows(rows, whole=not options.only)
     extra: dict[str, Any] = {"goals": report.print_goals(results), "rows": extra_rows}
-    extra["sureness"] = report.sureness([known[name] for name in names], results)
-    report.print_sureness(extra["sureness"])
+    extra["sureness"] = sureness.figures([known[name] for name in names], results)
+    sureness.show(extra["sureness"])
     if options.ablations:
         extra["ablations"] = ablations(facts, [known[name] for name in names], rows, quick=options.quick)
         report.print_ablations(extra["ablations"])
@@ -78,8 +79,10 @@ def main() -> None:
         extra["ablations"] = json.loads(Path(options.ablations_file).read_text(encoding="utf-8"))
     elif options.ablations_file:
         Path(options.ablations_file).write_text(json.dumps(extra["ablations"], indent=1), encoding="utf-8")
+    if options.keep:
+        tritons.keep(PAGES, {name: report.summary(results[name]) for name in names})
     if options.write:
-        report.write(ROOT / "docs" / "validation", [known[name] for name in names], results, extra)
+        report.write(PAGES, [known[name] for name in names], results, extra)
 
 
 def ablations(facts: Facts, chosen: list[Family], rows: list[Row], *, quick: bool) -> dict[str, dict[str, Any]]:
@@ -114,6 +117,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--ablations-file", help="where --ablations writes its table, and --write reads it without")
     parser.add_argument("--compile-only", action="store_true", help="fill the cache and stop")
     parser.add_argument("--details", help="file for every prediction, as JSON")
+    parser.add_argument("--keep", action="store_true", help="add to the figures of other Tritons that --write shows")
     parser.add_argument("--write", action="store_true", help="write docs/validation/model.md, .json and .svg")
     return parser.parse_args()
 

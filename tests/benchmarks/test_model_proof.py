@@ -8,8 +8,8 @@ import pytest
 from benchmarks.model import baselines, data
 from benchmarks.model.compiling import Point, instructions
 from benchmarks.model.evaluate import Scored, distinct, order_figures, winner_figures
+from benchmarks.model.layout import markdown
 from benchmarks.model.problem import Candidate, Problem
-from benchmarks.model.report import _markdown
 
 COLUMNS = ("problem_id", "kind", "kernel", "shape", "config", "dtype", "gpu", "time_us", "quality", "source_ref")
 
@@ -89,5 +89,5 @@ def test_instructions_are_compared_without_labels_and_debug_lines():
     assert instructions(text) == "s_endpgm"
 
 
-def test_tables_are_markdown():
-    assert _markdown(["a", "b"], [["1", "2"]]) == ["| a | b |", "|---|---:|", "| 1 | 2 |"]
+def test_tables_aremarkdown():
+    assert markdown(["a", "b"], [["1", "2"]]) == ["| a | b |", "|---|---:|", "| 1 | 2 |"]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchmarks.model import ranges, report
+from benchmarks.model import ranges, sureness, tritons
 from benchmarks.model.evaluate import Judged, Scored
 from benchmarks.model.problem import Candidate, Family, Problem
 
@@ -71,7 +71,21 @@ def test_pairs_are_sorted_by_how_far_predictions_differ():
 
 def test_the_page_has_three_tables():
     chosen = [family("a")]
-    section = report._sureness_section(report.sureness(chosen, {"a": judged(scored(10.0, 11.0), scored(20.0, 19.0))}))
+    section = sureness.section(sureness.figures(chosen, {"a": judged(scored(10.0, 11.0), scored(20.0, 19.0))}))
 
     assert section[0] == "## How sure it is"
     assert sum(line.startswith("|---") for line in section) == 3
+
+
+def test_figures_of_other_tritons_stand_beside_the_runs_own(tmp_path, monkeypatch):
+    """One line for each Triton that has the family; nothing when there is only one."""
+    monkeypatch.setattr(tritons, "version", lambda: "3.4.0")
+    tritons.keep(tmp_path, {"a": {"problems": 3, "failed": 1, "clean_top1": 0.5}})
+    monkeypatch.setattr(tritons, "version", lambda: "3.6.0")
+    own = {"a": {"problems": 3, "failed": 0, "clean_top1": 0.9}, "b": {"problems": 1}}
+    header, lines = tritons.table(tmp_path, own, {"a": "A", "b": "B"})
+
+    assert header[:2] == ["family", "Triton"]
+    assert [line[:4] for line in lines] == [["A", "3.4.0", "3", "1"], ["A", "3.6.0", "3", "0"]]
+    assert lines[0][header.index("Spearman")] == "-"
+    assert tritons.table(tmp_path / "none", own, {"a": "A"}) is None

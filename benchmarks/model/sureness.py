@@ -1,0 +1,82 @@
+"""The part of the report about ranges and ties."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from benchmarks.model import ranges
+from benchmarks.model.evaluate import Judged
+from benchmarks.model.layout import aligned, markdown
+from benchmarks.model.problem import Family
+
+
+def figures(chosen: Sequence[Family], results: Mapping[str, Sequence[Judged]]) -> dict[str, Any]:
+    """How sure the model is, as :mod:`benchmarks.model.ranges` finds it."""
+    return {
+        "coverage": ranges.coverage(chosen, results),
+        "sorts": ranges.sorts(chosen, results),
+        "pairs": ranges.pairs(chosen, results),
+    }
+
+
+def _share(value: float | None) -> str:
+    return "-" if value is None else f"{value:.0%}"
+
+
+def _tables(found: Mapping[str, Any]) -> Iterator[tuple[str, list[str], list[list[str]]]]:
+    """Title, header and lines of the three tables."""
+    header = ["family", "times", "in range", "as published", "left out", "high / low"]
+    lines = [
+        [one["family"], str(one["times"]), *(_share(one[key]) for key in ("covered", "as_published", "left_out")),
+         f"{one['width']:.1f}"]
+        for one in found["coverage"]
+    ]  # fmt: skip
+    yield "Published times in the predicted range", header, lines
+    header = ["range", "times", "low", "high", "all times ask for"]
+    lines = [
+        [one["sort"], str(one["times"]), f"{one['low']:.2f}", f"{one['high']:.2f}",
+         "-" if one["asked"] is None else f"{one['asked'][0]:.2f} to {one['asked'][1]:.2f}"]
+        for one in found["sorts"]
+    ]  # fmt: skip
+    yield "Ranges, as factors of the predicted time", header, lines
+    header = ["predictions differ by", "pairs", "ordered as measured", "of those that differ", "measured median"]
+    lines = [
+        [_between(one["least"], one["most"]), str(one["pairs"]), _share(one["right"]), _share(one["clear"]),
+         f"{one['gain']:+.1%}"]
+        for one in found["pairs"]
+    ]  # fmt: skip
+    yield "Pairs of configurations", header, lines
+
+
+def _between(least: float, most: float) -> str:
+    return f"{least:.0%} to {most:.0%}" if most < float("inf") else f"over {least:.0%}"
+
+
+def show(found: Mapping[str, Any]) -> None:
+    """The three tables."""
+    for title, header, lines in _tables(found):
+        if lines:
+            print(f"\n{title}")
+            print("\n".join(aligned(header, lines)))
+
+
+_SURENESS = """\
+*in range*: the published time, or what is left of it without what the way of timing may have added (20 us of
+`do_bench`, 110 us where Python's launch and a synchronisation are in the time), lies between `low_us` and `high_us`.
+*as published*: the same without that allowance. *left out*: in ranges that were fitted on the other families only.
+Times of published winners under 5 us are left out. Stream-K rows were compiled by a Triton of two years before ours:
+their range, asked of the others, is not theirs.
+
+Two configurations of a problem with different machine code: how often the one that is said to be faster was (all, and
+those whose times differ by more than 3 %), and by how much the median. `kprof tune` calls predictions within 3 % a tie.
+"""
+
+
+def section(found: Mapping[str, Any]) -> list[str]:
+    """The part of the page about ranges and ties."""
+    if not found:
+        return []
+    parts = ["## How sure it is", "", _SURENESS]
+    for title, header, lines in _tables(found):
+        if lines:
+            parts += [f"**{title}**", "", *markdown(header, lines), ""]
+    return parts
