@@ -68,13 +68,11 @@ def _launch_bounds(demand: OccupancyInput, groups: dict[Limiter, int]) -> int | 
     """What the workgroup's size or padded registers allow; ``None`` when they take nothing away."""
     if demand.num_warps > demand.arch.occupancy.max_waves_per_workgroup(demand.size):
         return 0
-    padded = _by_vgprs(demand, max(demand.vgpr_total, demand.padded_vgpr or 0))
-    fewer = padded < groups["vgpr"]
+    padded: dict[Limiter, int] = {"vgpr": _by_vgprs(demand, max(demand.vgpr_total, demand.padded_vgpr or 0))}
     if "sgpr" in groups:
-        by_sgprs = _by_sgprs(demand, max(demand.sgpr, demand.padded_sgpr or 0))
-        fewer = fewer or by_sgprs < groups["sgpr"]
-        padded = min(padded, by_sgprs)
-    return padded if fewer else None
+        padded["sgpr"] = _by_sgprs(demand, max(demand.sgpr, demand.padded_sgpr or 0))
+    # Only what the padding itself takes away: the code's own registers are limits of their own.
+    return min((count for name, count in padded.items() if count < groups[name]), default=None)
 
 
 def _by_vgprs(demand: OccupancyInput, count: int) -> int:

@@ -78,6 +78,14 @@ def test_padding_by_waves_per_eu_is_what_limits():
     assert found.next_step.resource == "vgpr_padding"
 
 
+def test_padding_that_takes_nothing_away_is_not_the_limit():
+    """Scalar registers padded for six wavefronts do not matter where the code's vector registers allow two."""
+    found = occupancy(OccupancyInput(load("gfx942"), 228, sgpr=52, padded_vgpr=228, padded_sgpr=108))
+
+    assert (found.waves_per_simd, found.limiter) == (2, "vgpr")
+    assert (found.limits["vgpr"], found.limits["sgpr"], found.limits["launch_bounds"]) == (2, 8, 6)
+
+
 def test_workgroups_are_whole():
     """Seven wavefronts a SIMD are 28 slots: three workgroups of eight, that is six."""
     found = occupancy(OccupancyInput(load("gfx942"), 72, num_warps=8))
