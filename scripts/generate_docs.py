@@ -14,10 +14,9 @@ sys.path[:0] = [str(ROOT), str(ROOT / "analyzers")]
 def generated() -> dict[Path, str]:
     """Path to content of every generated file."""
     from kprof.cli._rules import all_rules
-    from kprof.reporters.diff_json import schema as diff_schema
-    from kprof.reporters.json_document import schema
+    from kprof.cli.schema import schema_of
 
-    schemas = {"report-1": schema(), "diff-1": diff_schema()}
+    schemas = {f"{name}-1": schema_of(name) for name in ("report", "diff", "tune")}
     files = {ROOT / f"docs/schema/{name}.json": json.dumps(each, indent=2) + "\n" for name, each in schemas.items()}
     index = ["# Rules", "", "`kprof rules explain KP101` prints a rule's page.", ""]
     index += ["KP0: the gate and ignores. KP1 to KP6: kernels. KP7: tuned-configuration files.", ""]

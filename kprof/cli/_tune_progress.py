@@ -54,8 +54,11 @@ class Reporter:
 
 
 def line(progress: "Progress") -> str:
-    """``312 of 1,204 · 5.1/s · 12 failed · 2:55 left · best 210.3 µs``."""
-    parts = [f"{progress.done:,} of {progress.total:,}", f"{progress.rate:.1f} compiles/s"]
+    """``312 of 1,204 · 96 of 180 tiles · 5.1 compiles/s · 12 failed · 2:55 left · best 210.3 µs``."""
+    parts = [f"{progress.done:,} of {progress.total:,}"]
+    if progress.tiles_seen < progress.tiles:
+        parts.append(f"{progress.tiles_seen:,} of {progress.tiles:,} tiles")
+    parts.append(f"{progress.rate:.1f} compiles/s")
     if progress.resumed:
         parts.append(f"{progress.resumed:,} known before")
     if progress.failed:

@@ -196,9 +196,14 @@ def write_formats(
         KprofError: a format needs what the kernel does not have, or a file cannot be written.
     """
     from kprof.tuning.formats.interface import Results, Tuned
+    from kprof.tuning.short_list import short_list
 
     pairs = zip(subject.problems, found.ranked, strict=True)
-    tuned = [Tuned(problem.values, ranked[: manner.top]) for problem, ranked in pairs if ranked]
+    tuned = [
+        Tuned(problem.values, [ranked[place] for place in short_list(ranked, manner.top)])
+        for problem, ranked in pairs
+        if ranked
+    ]
     if not formats or not tuned or manner.output is None:
         return []
     results = Results(

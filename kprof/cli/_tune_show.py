@@ -11,13 +11,13 @@ from kprof.cli.common import terminal
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from kprof.tuning.document import Ranked, TunedProblem, TuneReport
+    from kprof.tuning.document import Ranked, SearchFacts, TunedProblem, TuneReport
 
 _REASONS = 4
 _ENDED = {"complete": "", "budget": ", the budget is spent", "interrupted": ", stopped by Ctrl-C"}
 
 
-def show(report: "TuneReport", *, top: int, no_color: bool) -> None:
+def show(report: "TuneReport", *, no_color: bool) -> None:
     """Print everything but the verdict."""
     console = terminal(no_color=no_color)
     product = f" · {report.product}" if report.product else ""
@@ -28,9 +28,11 @@ def show(report: "TuneReport", *, top: int, no_color: bool) -> None:
     if len(report.problems) > 1:
         console.print()
         _dispatch(console, report)
-    for problem in report.problems if len(report.problems) == 1 or top > 1 else ():
-        console.print()
-        _problem(console, problem, top=top)
+    single = len(report.problems) == 1
+    for problem in report.problems:
+        if single or len(problem.short_list) > 1 or not problem.short_list:
+            console.print()
+            _problem(console, problem)
     console.print()
     _footer(console, report)
     if len(report.problems) == 1 and report.problems[0].ranking:
@@ -47,7 +49,7 @@ def verdict(report: "TuneReport") -> str:
         gain = f"{min(gains):.2f}x to {max(gains):.2f}x the kernel's own"
         return f"tune {report.kernel} on {report.arch}: {len(report.problems)} problems, {gain}{ended}"
     if len(report.problems) != 1 or not report.problems[0].ranking:
-        return f"tune {report.kernel} on {report.arch}: {report.verdict['summary']}{ended}"
+        return f"tune {report.kernel} on {report.arch}: {report.verdict.summary}{ended}"
     best = report.problems[0].ranking[0]
     time = f"{microseconds(best.time_us)} predicted (likely {span(best.low_us, best.high_us)})"
     if best.measured_ms is not None:
@@ -56,7 +58,7 @@ def verdict(report: "TuneReport") -> str:
     if gains:
         close = 0.97 <= gains[0] <= 1.03
         gain = ", as good as the kernel's own" if close else f", {gains[0]:.2f}x the kernel's own"
-    return f"tune {report.kernel} on {report.arch}: {knobs(best.config)}: {time}{gain}{ended}"
+    return f"tune {report.kernel} on {report.arch}: {time}{gain}{ended}: {knobs(best.config)}"
 
 
 def _gain(problem: "TunedProblem") -> float | None:
@@ -90,9 +92,9 @@ def common(configs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return {n: v for n, v in first.items() if all(n in c and c[n] == v for c in configs[1:])}
 
 
-def _problem(console: "Console", problem: "TunedProblem", *, top: int) -> None:
-    ranking = problem.ranking[:top]
-    console.print(problem.name, style="bold", markup=False)
+def _problem(console: "Console", problem: "TunedProblem") -> None:
+    ranking = [problem.ranking[place] for place in problem.short_list]
+    console.print(f"{problem.name}{_speed(problem)}", style="bold", markup=False)
     if not ranking:
         console.print("  no configuration could be predicted", markup=False)
         if problem.own is None:
@@ -104,8 +106,10 @@ def _problem(console: "Console", problem: "TunedProblem", *, top: int) -> None:
         if values:
             _fold(console, f"{text}: {knobs(values)}")
     if problem.ties > 1:
-        more = f", {problem.ties - len(ranking)} of them not shown" if problem.ties > len(ranking) else ""
-        _fold(console, f"= not told apart from the first by prediction ({problem.ties} in all{more})")
+        how = "within 3 % of the first" if ranking[0].measured_ms is not None else "not told apart from the first"
+        _fold(console, f"= {how} ({problem.ties} programs in all)")
+    if any(one.alike or one.variants for one in ranking):
+        _fold(console, "+ alike: further configurations of the tile, the same program or not told apart from it")
     parts = dict.fromkeys(name for one in ranking for name in one.parts)
     if parts:
         _fold(console, f"times include what is launched beside the kernel: {', '.join(parts)}")
@@ -143,23 +147,33 @@ def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     ]
 
 
+def _speed(problem: "TunedProblem") -> str:
+    """What the first configuration reaches, where the problem's operations are known."""
+    if not problem.flops or not problem.ranking:
+        return ""
+    best = problem.ranking[0]
+    seconds = best.time_us * 1e-6 if best.measured_ms is None else best.measured_ms * 1e-3
+    return f"   {problem.flops / seconds / 1e12:,.3g} TFLOP/s" if seconds else ""
+
+
 def _remark(one: "Ranked") -> str:
-    alike = f"+{len(one.alike)} alike" if one.alike else ""
+    count = len(one.alike) + one.variants
+    alike = f"+{count:,} alike" if count else ""
     return ", ".join(filter(None, (alike, one.note)))
 
 
 def _cells(one: "Ranked", *, measured: bool) -> list[str]:
     own = [] if not measured else ["-" if one.measured_ms is None else microseconds(1000 * one.measured_ms)]
-    lds = one.resources.get("lds_bytes")
+    lds = one.resources.lds_bytes
     return [
         *own,
         microseconds(one.time_us),
         span(one.low_us, one.high_us),
         one.bound,
-        _count(one.resources, "vgpr_allocated"),
-        _count(one.resources, "vgpr_spills"),
+        _count(one.resources.vgpr_allocated),
+        _count(one.resources.vgpr_spills),
         "?" if lds is None else f"{lds / 1024:.4g} KiB" if lds >= 1024 else f"{lds} B",
-        _count(one.resources, "waves_per_simd"),
+        _count(one.resources.waves_per_simd),
     ]
 
 
@@ -170,8 +184,7 @@ def span(low: float, high: float) -> str:
     return f"{first.removesuffix(' ' + unit)}-{last}" if first.endswith(f" {unit}") else f"{first} - {last}"
 
 
-def _count(resources: Mapping[str, Any], name: str) -> str:
-    value = resources.get(name)
+def _count(value: float | None) -> str:
     return "?" if value is None else f"{value:g}"
 
 
@@ -217,7 +230,7 @@ def _footer(console: "Console", report: "TuneReport") -> None:
     rate = f", {search.compiled / search.seconds:.1f}/s" if search.seconds and search.compiled else ""
     _fold(
         console,
-        f"Search   {search.looked_at:,} looked at{known}: {search.compiled:,} compiled{cached} in "
+        f"Search   {search.looked_at:,} looked at, {_tiles(search)}{known}: {search.compiled:,} compiled{cached} in "
         f"{search.seconds:.0f} s by {search.workers}{rate}{_ENDED[search.ended]}",
     )
     failed = sum(search.failed.values())
@@ -233,6 +246,12 @@ def _footer(console: "Console", report: "TuneReport") -> None:
         _fold(console, f"Note     {note}")
     if search.ended != "complete":
         _fold(console, f"Kept in  {search.journal}: the same command goes on from there")
+
+
+def _tiles(search: "SearchFacts") -> str:
+    """``24 of 1,180 tiles``, ``all 12 tiles``."""
+    word = "tile" if search.tiles == 1 else "tiles"
+    return f"{search.tiles_seen:,} of {search.tiles:,} {word}" if search.tiles_seen < search.tiles else f"all {word}"
 
 
 def _reasons(reasons: Mapping[str, int]) -> str:

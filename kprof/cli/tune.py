@@ -138,17 +138,17 @@ def _run(wanted: "Request", manner: "Manner") -> int:
     from kprof.cli._tune_show import show, verdict
     from kprof.tuning.document import document
 
-    report = document(subject, found, measured_on=measured_on, **search_facts)
+    report = document(subject, found, measured_on=measured_on, top=manner.top, **search_facts)
     _write_json(report, manner)
     if manner.json != "-" and not manner.quiet:
-        show(report, top=manner.top, no_color=manner.no_color)
+        show(report, no_color=manner.no_color)
     for note in _tune_request.write_formats(formats, subject, found, report, manner, keys):
         log(note)
     if manner.json != "-":
         print(verdict(report))
     if report.search.ended == "interrupted":
         return EXIT_INTERRUPTED
-    return 0 if report.verdict["status"] == "ok" else 2
+    return 0 if report.verdict.status == "ok" else 2
 
 
 def _search(wanted: "Request", manner: "Manner", subject: "Subject", space: "Space") -> "tuple[Found, dict[str, str]]":

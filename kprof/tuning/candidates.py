@@ -138,11 +138,13 @@ def tied(ranked: Sequence[Scored]) -> int:
 
 
 def is_tie(best: Scored, other: Scored) -> bool:
-    """Whether another configuration may be as fast as the best one.
+    """Whether another configuration may be as fast as the best one; by their measured times where both have one.
 
     What is wrong with a prediction is mostly wrong with all of a kernel's predictions alike, so that near times are
     compared as they are. Only where the model had to guess do the bounds decide.
     """
+    if best.measured_ms is not None and other.measured_ms is not None:
+        return other.measured_ms <= best.measured_ms * (1 + TIE)
     if best.high_us > WIDE * best.low_us:
         return other.low_us <= best.time_us
     return other.time_us <= best.time_us * (1 + TIE)

@@ -1,14 +1,52 @@
 """What ``kprof tune --json`` writes: schema ``kprof.tune/1``. Times are predicted unless they say measured."""
 
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
 from kprof.tuning.candidates import Scored, is_tie, tied
 from kprof.tuning.search import Found
+from kprof.tuning.short_list import short_list, variants
 from kprof.tuning.subject import Subject
 
 SCHEMA = "kprof.tune/1"
+
+
+Config = dict[str, bool | int | float | str | None]
+"""Names of knobs or sizes to their values."""
+
+
+class Compiled(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a configuration needs, as compiled; what is not known is left out.
+
+    Attributes:
+        vgpr_allocated: vector registers of a lane, accumulation registers included, as the hardware allocates them.
+        agpr: accumulation registers among them.
+        sgpr: scalar registers.
+        vgpr_spills: registers that were spilled.
+        scratch_bytes: scratch memory of a lane.
+        lds_bytes: LDS of a workgroup.
+        num_warps: wavefronts of a workgroup.
+        waves_per_simd: wavefronts that a SIMD can hold.
+        workgroups_per_cu: workgroups that a CU can hold.
+    """
+
+    vgpr_allocated: int | None = None
+    agpr: int | None = None
+    sgpr: int | None = None
+    vgpr_spills: int | None = None
+    scratch_bytes: int | None = None
+    lds_bytes: int | None = None
+    num_warps: int | None = None
+    waves_per_simd: int | float | None = None
+    workgroups_per_cu: int | float | None = None
+
+
+class Verdict(msgspec.Struct, frozen=True):
+    """What the exit code says: ``ok`` (0, or 130 when stopped by Ctrl-C) or ``cannot_tell`` (2), in words."""
+
+    status: Literal["ok", "cannot_tell"]
+    summary: str
 
 
 class Ranked(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -18,23 +56,26 @@ class Ranked(msgspec.Struct, frozen=True, omit_defaults=True):
         config: every knob.
         time_us, low_us, high_us: predicted time with its bounds, microseconds; of all launches together.
         bound: what limits it.
-        resources: registers, spills, LDS, wavefronts per SIMD, as compiled.
+        resources: registers, spills, LDS, wavefronts per SIMD.
         tie: cannot be told from the first one.
         parts: further launches with their times in microseconds, inside ``time_us``.
         alike: other configurations that give the same program.
+        variants: of one in the short list, the configurations of the same tile that are left out of the list because
+            they cannot be told from it.
         measured_ms: median time on a GPU.
         note: what the measurement said, such as a wrong result.
     """
 
-    config: dict[str, Any]
+    config: Config
     time_us: float
     low_us: float
     high_us: float
     bound: str
-    resources: dict[str, Any]
+    resources: Compiled
     tie: bool = False
     parts: dict[str, float] = {}
-    alike: list[dict[str, Any]] = []
+    alike: list[Config] = []
+    variants: int = 0
     measured_ms: float | None = None
     note: str = ""
 
@@ -49,16 +90,20 @@ class TunedProblem(msgspec.Struct, frozen=True, omit_defaults=True):
         ties: how many of the first cannot be told from each other.
         own: the kernel's own configuration, for comparison.
         ranking: fastest first.
+        short_list: positions in ``ranking``: of each tile the fastest, and what was measured.
+        flops: operations of the problem; ``None`` when the kernel does not say.
         assumptions: what the predictions assumed.
     """
 
     name: str
-    shape: dict[str, Any]
-    assumed: dict[str, Any]
+    shape: Config
+    assumed: Config
     ties: int
     own: Ranked | None
     ranking: list[Ranked]
+    short_list: list[int]
     assumptions: list[str]
+    flops: int | None = None
 
 
 class SpaceFacts(msgspec.Struct, frozen=True):
@@ -84,6 +129,8 @@ class SearchFacts(msgspec.Struct, frozen=True):
 
     ended: Literal["complete", "budget", "interrupted"]
     looked_at: int
+    tiles: int
+    tiles_seen: int
     compiled: int
     cached: int
     resumed: int
@@ -107,19 +154,25 @@ class TuneReport(msgspec.Struct, frozen=True):
     space: SpaceFacts
     search: SearchFacts
     problems: list[TunedProblem]
-    verdict: dict[str, str]
+    verdict: Verdict
     measured_on: str | None = None
     schema: Literal["kprof.tune/1"] = "kprof.tune/1"
 
 
-def document(subject: Subject, found: Found, *, workers: str, journal: str, measured_on: str | None) -> TuneReport:
-    """The document of a finished or stopped search."""
+def document(
+    subject: Subject, found: Found, *, workers: str, journal: str, measured_on: str | None, top: int = 8
+) -> TuneReport:
+    """The document of a finished or stopped search; ``top`` is the length of the short lists."""
     from kprof import __version__
     from kprof.harness.triton_versions import installed
 
     problems = []
     for problem, ranked, own in zip(subject.problems, found.ranked, found.own, strict=True):
         said = dict.fromkeys(a for one in ranked[:20] for a in one.assumptions)
+        short = short_list(ranked, top)
+        entries = [_ranked(one, ranked[0]) for one in ranked]
+        for place in short:
+            entries[place] = msgspec.structs.replace(entries[place], variants=variants(ranked, place, short))
         problems.append(
             TunedProblem(
                 name=problem.name,
@@ -127,14 +180,16 @@ def document(subject: Subject, found: Found, *, workers: str, journal: str, meas
                 assumed=dict(problem.assumed),
                 ties=tied(ranked),
                 own=None if own is None else _ranked(own, ranked[0] if ranked else own),
-                ranking=[_ranked(one, ranked[0]) for one in ranked],
+                ranking=entries,
+                short_list=short,
                 assumptions=list(said),
+                flops=subject.flops(problem),
             )
         )
     without = [p.name for p in problems if not p.ranking]
     done = found.looked_at - sum(found.failed.values())
     words = f"{done:,} of {found.legal:,} configurations predicted"
-    status = "cannot_tell" if without else "ok"
+    status: Literal["ok", "cannot_tell"] = "cannot_tell" if without else "ok"
     return TuneReport(
         kprof=__version__,
         kernel=subject.kernel.name,
@@ -147,6 +202,8 @@ def document(subject: Subject, found: Found, *, workers: str, journal: str, meas
         search=SearchFacts(
             ended=found.ended,
             looked_at=found.looked_at,
+            tiles=found.tiles,
+            tiles_seen=found.tiles_seen,
             compiled=found.compiled,
             cached=found.cached,
             resumed=found.resumed,
@@ -159,7 +216,7 @@ def document(subject: Subject, found: Found, *, workers: str, journal: str, meas
             journal=journal,
         ),
         problems=problems,
-        verdict={"status": status, "summary": words + (f"; none for {', '.join(without)}" if without else "")},
+        verdict=Verdict(status, words + (f"; none for {', '.join(without)}" if without else "")),
         measured_on=measured_on,
     )
 
@@ -171,7 +228,7 @@ def _ranked(one: Scored, best: Scored) -> Ranked:
         low_us=round(one.low_us, 4),
         high_us=round(one.high_us, 4),
         bound=one.bound,
-        resources=dict(one.resources),
+        resources=msgspec.convert(dict(one.resources), Compiled),
         tie=one is not best and is_tie(best, one),
         parts={name: round(time, 4) for name, time in one.parts.items()},
         alike=[dict(config) for config in one.alike],

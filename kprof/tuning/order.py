@@ -1,12 +1,12 @@
 """The order in which configurations are compiled: the most promising first, so that a stopped search is useful.
 
-Combinations of the knobs that decide (what is legal, and the rough cost) are sorted by that cost. Each of them
-stands for all combinations of the other knobs, which follow one by one, those nearest to the kernel's defaults first.
-Between them come neighbours of the best results so far.
+Combinations of the knobs that decide (what is legal, and the rough cost) are sorted by that cost, those of one tile
+spread out, so that different tiles are seen first. Each of them stands for all combinations of the other knobs, which
+follow one by one, those nearest to the kernel's defaults first. Between them come neighbours of the best results so
+far: other tiles often, finer knobs now and then.
 """
 
 import heapq
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from itertools import combinations, count, product
 from math import prod
@@ -14,13 +14,19 @@ from typing import Any
 
 from kprof.tuning.pruning import Pruned
 from kprof.tuning.recording import Question, check_questions, decisive
-from kprof.tuning.roles import role_names
+from kprof.tuning.roles import role_names, tile_names, tile_of
 from kprof.tuning.space import Space
 
 Config = dict[str, Any]
 
-STEP = 0.04
+STEP = 0.25
 """By how much each knob off its default puts a configuration back: as much as that share of its cost."""
+
+SPREAD = 0.25
+"""The same for each cheaper one of the same tile."""
+
+FINE_EVERY = 8
+"""One in so many is the best one's neighbour in a finer knob, while others are left."""
 
 
 def identity(config: Mapping[str, Any]) -> str:
@@ -50,11 +56,14 @@ class Queue:
         self._space, self._base, self._ask, self._cost = space, base, ask, cost
         self._given: set[str] = set()
         self._listed_keys: set[str] = set()
-        self._near: deque[Config] = deque()
-        self._turn = False
+        self._near: list[tuple[float, int, Config]] = []
+        self._fine: list[tuple[float, int, Config]] = []
+        self._turn = 0
         self._heap: list[tuple[float, int, float, Config, Iterator[tuple[int, Config]]]] = []
         self._number = count()
         self.size = self._listed(pruned) if space.listed else self._combinations(pruned)
+        self.tiles = self._spread()
+        self.tiles_given: set[tuple[Any, ...]] = set()
         heapq.heapify(self._heap)
 
     def __len__(self) -> int:
@@ -70,14 +79,26 @@ class Queue:
         Raises:
             StopIteration: all were given out.
         """
-        while self._heap or self._near:
-            self._turn = not self._turn
-            config = self._near.popleft() if self._near and (self._turn or not self._heap) else self._pop()
+        while self._heap or self._near or self._fine:
+            config = self._next()
             key = identity(config)
             if key not in self._given:
-                self._given.add(key)
+                self._turn += 1
+                self._give(key, config)
                 return config
         raise StopIteration
+
+    def _next(self) -> Config:
+        every = FINE_EVERY if self.tiles > 2 else 2
+        if self._fine and (self._turn % every == every - 1 or not (self._near or self._heap)):
+            return heapq.heappop(self._fine)[2]
+        if self._near and (self._turn % 2 == 0 or not self._heap):
+            return heapq.heappop(self._near)[2]
+        return self._pop() if self._heap else heapq.heappop(self._fine)[2]
+
+    def _give(self, key: str, config: Mapping[str, Any]) -> None:
+        self._given.add(key)
+        self.tiles_given.add(tile_of(config))
 
     def claim(self, config: Mapping[str, Any]) -> bool:
         """Take a configuration out of turn; false when it is none of these, or was given out."""
@@ -86,11 +107,17 @@ class Queue:
         known = key in self._listed_keys if self._space.listed else all(config.get(n) in v for n, v in knobs.items())
         if not known or key in self._given or self._ask(config) is not None:
             return False
-        self._given.add(key)
+        self._give(key, config)
         return True
 
-    def look_near(self, config: Mapping[str, Any]) -> None:
-        """Give out the neighbours of a good configuration soon: one knob changed to the next value."""
+    def look_near(self, config: Mapping[str, Any], time: float) -> None:
+        """Give out the neighbours of a good configuration soon, those of the fastest first.
+
+        Args:
+            config: the configuration; a neighbour has one knob changed to the next value.
+            time: what it takes.
+        """
+        coarse = tile_names(config)
         for name, values in self._space.knobs.items():
             if len(values) < 2 or config.get(name) not in values:
                 continue
@@ -98,7 +125,8 @@ class Queue:
             for other in {max(place - 1, 0), min(place + 1, len(values) - 1)} - {place}:
                 neighbour = {**config, name: values[other]}
                 if identity(neighbour) not in self._given and self._ask(neighbour) is None:
-                    self._near.append(neighbour)
+                    queue = self._near if name in coarse else self._fine
+                    heapq.heappush(queue, (time, next(self._number), neighbour))
 
     def _pop(self) -> Config:
         _, number, cost, outer, inner = heapq.heappop(self._heap)
@@ -109,6 +137,23 @@ class Queue:
             heapq.heappush(self._heap, (cost * (1 + STEP * following[0]), number, cost, outer, again))
         del off
         return {**self._base, **outer, **rest}
+
+    def _spread(self) -> int:
+        """Put those of one tile apart; the number of tiles."""
+        groups: dict[tuple[Any, ...], list[int]] = {}
+        for place, entry in enumerate(self._heap):
+            groups.setdefault(tile_of({**self._base, **entry[3]}), []).append(place)
+        for places in groups.values():
+            places.sort(key=lambda place: (self._heap[place][0], self._off(self._heap[place][3])))
+            for behind, place in enumerate(places):
+                _, number, cost, outer, inner = self._heap[place]
+                cost *= 1 + SPREAD * behind
+                self._heap[place] = (cost, number, cost, outer, inner)
+        return len(groups)
+
+    def _off(self, config: Mapping[str, Any]) -> int:
+        """Knobs that are not as the kernel has them."""
+        return sum(name in self._base and value != self._base[name] for name, value in config.items())
 
     def _listed(self, pruned: Pruned) -> int:
         kept: dict[str, tuple[Config, float]] = {}

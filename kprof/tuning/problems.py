@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from kprof.errors import KprofError
+from kprof.errors import KprofError, near_hint
 from kprof.kernel_spec import ELEMENT_TYPES
 from kprof.tuning import space_file
 
@@ -92,11 +92,15 @@ def problems(
 
 def _problem(kernel: "Kernel", arch: str, case: str | None, shape: Mapping[str, Any]) -> Problem:
     if not kernel.shapes:
+        shape = {name: _of_kind(name, value, 1 if name.isupper() else value) for name, value in shape.items()}
         _check_values(shape)
         return Problem(_words(shape) or kernel.name, dict(shape))
-    known = {name for listed in kernel.shapes.values() for name in listed}
+    known = {name: value for listed in kernel.shapes.values() for name, value in listed.items()}
     # A kernel that has an operand in row-major order only has no flag for it.
     shape = {n: v for n, v in shape.items() if n in known or v is not False or n not in _LAYOUTS.values()}
+    for name in shape.keys() - known.keys():
+        raise KprofError(f"{kernel.name} has no shape parameter {name!r}", hint=near_hint(name, known, "It has"))
+    shape = {name: _of_kind(name, value, known[name]) for name, value in shape.items()}
     values = kernel.problem(arch, case, shape)
     _check_values(values)
     reason = kernel.unsupported(arch, values) if kernel.unsupported is not None else None
@@ -106,6 +110,19 @@ def _problem(kernel: "Kernel", arch: str, case: str | None, shape: Mapping[str, 
         return Problem(_words(shape), values, {n: v for n, v in values.items() if n not in shape})
     name = case or next(iter(kernel.shapes))
     return Problem(name, values, {} if case else values)
+
+
+def _of_kind(name: str, value: Any, like: Any) -> Any:
+    """A value of the kind that a parameter has: 4e3 is 4000 where whole numbers are wanted.
+
+    Raises:
+        KprofError: it is of another kind.
+    """
+    if isinstance(like, bool) or not isinstance(like, int) or isinstance(value, int):
+        return value
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    raise KprofError(f"{name}={value}: a whole number is wanted")
 
 
 def _check_values(values: Mapping[str, Any]) -> None:

@@ -24,6 +24,20 @@ def spellings(role: str) -> tuple[str, ...]:
     return _NAMES[role]
 
 
+def tile_names(knobs: Iterable[str]) -> tuple[str, ...]:
+    """Knobs that make a configuration another program at first sight: blocks, tiles, and wavefronts."""
+    names = list(knobs)
+    roles = role_names(names)
+    sizes = {roles[role] for role in "mnk" if role in roles}
+    sizes |= {name for name in names if "BLOCK" in name.upper() or "TILE" in name.upper()}
+    return tuple(name for name in names if name in sizes or name == "num_warps")
+
+
+def tile_of(config: Mapping[str, Any]) -> tuple[Any, ...]:
+    """The tile of a configuration: those of the same tile differ in finer knobs only."""
+    return tuple((name, config[name]) for name in sorted(tile_names(config)))
+
+
 def number(config: Mapping[str, Any], name: str | None) -> int | None:
     """A knob's value if it is a whole number above zero."""
     value = config.get(name) if name is not None else None

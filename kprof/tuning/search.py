@@ -38,6 +38,7 @@ class Progress:
         seconds: since the start.
         budget: seconds that it may take, ``None``: no limit.
         best: name of the last problem that got a better configuration, and its time in microseconds.
+        tiles: different tiles (blocks and wavefronts) among the legal configurations, ``tiles_seen`` of them begun.
     """
 
     done: int = 0
@@ -49,6 +50,8 @@ class Progress:
     seconds: float = 0.0
     budget: float | None = None
     best: tuple[str, float] | None = None
+    tiles: int = 0
+    tiles_seen: int = 0
 
     @property
     def rate(self) -> float:
@@ -82,6 +85,7 @@ class Found:
         seconds: wall time of this run.
         ended: ``complete``, ``budget`` or ``interrupted``.
         example: the first reason why a configuration is no good, in full.
+        tiles, tiles_seen: as :class:`Progress`.
     """
 
     space: Space
@@ -99,6 +103,8 @@ class Found:
     seconds: float = 0.0
     ended: Literal["complete", "budget", "interrupted"] = "complete"
     example: str = ""
+    tiles: int = 0
+    tiles_seen: int = 0
 
 
 class Search:
@@ -157,6 +163,7 @@ class Search:
         self._own_configs = [self._own_config(self._subject.base(problem)) for problem in self._subject.problems]
         self._queues = [self._queue(index) for index in range(len(self._subject.problems))]
         self.progress.total = sum(queue.size for queue in self._queues)
+        self.progress.tiles = sum(queue.tiles for queue in self._queues)
         if not self.progress.total:
             raise KprofError(_nothing(self._space, self._pruned.reasons), hint=_advice(self._pruned.reasons))
         try:
@@ -284,7 +291,7 @@ class Search:
         faster = sum(other.time_us < result.time_us for other in mine)
         mine.append(result)
         if faster < NEAR_BEST:
-            self._queues[candidate.index].look_near(candidate.config)
+            self._queues[candidate.index].look_near(candidate.config, result.time_us)
         if not faster:
             self.progress.best = (candidate.problem.name, result.time_us)
         self._end(None)
@@ -295,6 +302,7 @@ class Search:
             self._failed[failure_reason(bad)] += 1
             self.progress.failed += 1
         self.progress.done += 1
+        self.progress.tiles_seen = sum(len(queue.tiles_given) for queue in self._queues)
         self.progress.seconds = time.monotonic() - self._began
         self._report(self.progress)
 
@@ -317,6 +325,8 @@ class Search:
             seconds=time.monotonic() - self._began,
             ended=self._ended,
             example=self._example,
+            tiles=progress.tiles,
+            tiles_seen=progress.tiles_seen,
         )
 
 

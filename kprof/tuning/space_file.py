@@ -62,11 +62,11 @@ def load(path: str) -> Any:
     """
     place = Path(path)
     form = _FORMS.get(place.suffix.lower())
-    if form is None:
-        raise KprofError("is not a .toml, .yaml or .json file", path=path)
     try:
         if not place.is_file():
             raise KprofError("is no file" if place.exists() else "no such file", path=path)
+        if form is None:
+            raise KprofError("is not a .toml, .yaml or .json file", path=path)
         if place.stat().st_size > MOST_BYTES:
             raise KprofError(f"is larger than {MOST_BYTES >> 20} MiB", path=path)
         text = place.read_text(encoding="utf-8")

@@ -11,6 +11,7 @@ from kprof.errors import KprofError
 from kprof.harness.bench_document import Device, Task
 from kprof.harness.bench_pool import Runner
 from kprof.tuning.candidates import Scored
+from kprof.tuning.short_list import short_list
 
 if TYPE_CHECKING:
     from kprof.tuning.search import Found
@@ -43,7 +44,7 @@ def measure(
     device: Device,
     report: Callable[[str], None] | None = None,
 ) -> str:
-    """Measure the first configurations of each problem, and put those that were measured first, fastest first.
+    """Measure the short list of each problem, and put those that were measured first, fastest first.
 
     Args:
         target: the kernel as the user named it.
@@ -60,8 +61,10 @@ def measure(
         for index, problem in enumerate(subject.problems):
             ranked = found.ranked[index]
             task = _task(target, problem.values, device)
-            measured = list(_measured(runner, task, ranked[:top], report))
-            found.ranked[index] = [*sorted(measured, key=_order), *ranked[top:]]
+            chosen = short_list(ranked, top)
+            measured = list(_measured(runner, task, [ranked[place] for place in chosen], report))
+            rest = [one for place, one in enumerate(ranked) if place not in chosen]
+            found.ranked[index] = [*sorted(measured, key=_order), *rest]
             own = found.own[index]
             if own is not None:
                 (found.own[index],) = _measured(runner, task, [own], None)

@@ -65,13 +65,37 @@ def test_neighbours_of_a_good_one_come_soon() -> None:
     ask = legal([("BLOCK_M", "BLOCK_M", 32 * 32)])
     queue = Queue(Space("s", KNOBS), BASE, ask, lambda c: float(c["BLOCK_N"]), Pruned())
     good = {**BASE, "BLOCK_M": 32, "BLOCK_N": 32, "num_warps": 4, "GROUP": 4, "XCDS": 1}
-    queue.look_near(good)
+    queue.look_near(good, 1.0)
 
     soon = [next(queue) for _ in range(10)]
 
-    near = [config for config in soon if sum(config[n] != good[n] for n in KNOBS) == 1]
-    assert len(near) >= 5
+    near = [{n for n in KNOBS if config[n] != good[n]} for config in soon]
+    assert all({name} in near for name in ("BLOCK_M", "BLOCK_N", "num_warps"))
+    assert {"GROUP"} in near or {"XCDS"} in near
     assert all(config["BLOCK_M"] <= 32 for config in soon)
+
+
+def test_different_tiles_come_before_variants_of_one() -> None:
+    """Of costs that are alike, each tile is seen once before any is seen twice, and the tiles are counted."""
+    knobs = {**KNOBS, "num_stages": (1, 2, 3)}
+    queue = Queue(Space("s", knobs), BASE, lambda _: None, lambda c: 100 + c["BLOCK_M"] / 100, Pruned())
+
+    first = [next(queue) for _ in range(queue.tiles)]
+
+    tiles = {(c["BLOCK_M"], c["BLOCK_N"], c["num_warps"]) for c in first}
+    assert len(tiles) == queue.tiles == len(queue.tiles_given) == 12
+    assert {c["num_stages"] for c in first} == {2}
+
+
+def test_the_neighbours_of_the_fastest_come_first() -> None:
+    """What was found later but is faster is looked around before what was found earlier."""
+    queue = Queue(Space("s", KNOBS), BASE, lambda _: None, lambda _: 1.0, Pruned())
+    queue.look_near({**BASE, "BLOCK_M": 16, "BLOCK_N": 16, "num_warps": 2, "XCDS": 1}, 9.0)
+    queue.look_near({**BASE, "BLOCK_M": 64, "BLOCK_N": 32, "num_warps": 4, "XCDS": 1}, 3.0)
+
+    first = next(queue)
+
+    assert sum(first[n] != v for n, v in {"BLOCK_M": 64, "BLOCK_N": 32, "num_warps": 4}.items()) == 1
 
 
 def test_a_list_is_ordered_too() -> None:

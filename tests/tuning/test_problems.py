@@ -59,6 +59,16 @@ def test_problems_of_gemm() -> None:
 
 
 @pytest.mark.triton
+def test_a_size_may_be_written_with_an_exponent() -> None:
+    """4e3 is 4000 where whole numbers are wanted."""
+    from kprof import kernel_library
+
+    (found,) = problems(kernel_library.load("gemm"), "gfx942", [{"M": 4e3, "N": 64}])
+
+    assert (found.name, found.values["M"]) == ("M=4000 N=64", 4000)
+
+
+@pytest.mark.triton
 @pytest.mark.parametrize(
     ("shape", "arch", "message"),
     [
@@ -66,6 +76,8 @@ def test_problems_of_gemm() -> None:
         ({"M": -5}, "gfx942", "a size is above zero"),
         ({"M": 2**50}, "gfx942", "is no size of a problem"),
         ({"Q": 5}, "gfx942", "no shape parameter 'Q'"),
+        ({"M": 0.5}, "gfx942", "M=0.5: a whole number is wanted"),
+        ({"K": "many"}, "gfx942", "K=many: a whole number is wanted"),
         ({"dtype": "fp17"}, "gfx942", "no element type 'fp17'"),
         ({"dtype": "fp8_e4m3"}, "gfx90a", "gemm cannot run on gfx90a"),
     ],
