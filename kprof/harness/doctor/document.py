@@ -1,0 +1,66 @@
+"""What the examination of a machine says: schema ``kprof.doctor/1``."""
+
+from typing import Literal
+
+import msgspec
+
+SCHEMA: Literal["kprof.doctor/1"] = "kprof.doctor/1"
+
+Status = Literal["ok", "warn", "fail", "unknown"]
+
+
+class Outcome(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What one check found.
+
+    Attributes:
+        check: its name: ``numa-balancing``.
+        section: ``software``, ``gpu``, ``host``, ``environment`` or ``disk``.
+        status: ``fail`` makes measurements wrong or impossible, ``warn`` may make them worse, ``unknown`` could not be
+            told and is no ``ok``.
+        found: what is there, in a few words.
+        why: why it matters; absent where all is well.
+        fix: commands, in their order, or what else to do.
+        source: whose advice it is, where it is not kprof's own.
+    """
+
+    check: str
+    section: str
+    status: Status
+    found: str
+    why: str = ""
+    fix: list[str] = []
+    source: str = ""
+
+
+class Verdict(msgspec.Struct, frozen=True):
+    """The last line.
+
+    Attributes:
+        status: ``ok`` (exit 0) or ``fail`` (1): something makes measurements wrong.
+        summary: one line.
+    """
+
+    status: Literal["ok", "fail"]
+    summary: str
+
+
+class Diagnosis(msgspec.Struct, frozen=True):
+    """The whole document.
+
+    Attributes:
+        kprof: version of kprof.
+        gpus: AMD GPUs that the driver lists: product where it is known, and architecture.
+        checks: outcomes by section.
+        left_out: checks that mean nothing without a GPU, on a machine that has none.
+        works: what can be done here as it is.
+        verdict: the result as a whole.
+        schema: always ``kprof.doctor/1``.
+    """
+
+    kprof: str
+    gpus: list[str]
+    checks: list[Outcome]
+    left_out: list[str]
+    works: dict[str, bool]
+    verdict: Verdict
+    schema: Literal["kprof.doctor/1"] = SCHEMA

@@ -1,0 +1,83 @@
+"""The examination of a machine on the terminal: what is wrong comes with its reason and the command that helps."""
+
+import textwrap
+
+from kprof.harness.doctor.document import Diagnosis, Outcome
+
+_COLOUR = {"ok": "32", "warn": "33", "fail": "1;31", "unknown": "36"}
+_INDENT = 11
+
+
+class DoctorTextReporter:
+    """Writes plain lines, coloured on demand.
+
+    Args:
+        width: columns of the terminal.
+        colour: whether statuses are coloured.
+        verbose: also why each check that is well, or could not be told, matters.
+    """
+
+    def __init__(self, width: int = 100, *, colour: bool = False, verbose: int = 0) -> None:
+        self._width = max(60, min(width, 120))
+        self._colour = colour
+        self._verbose = verbose
+
+    def render(self, found: Diagnosis) -> str:
+        """The whole text; its last line is the verdict."""
+        name = max((len(outcome.check) for outcome in found.checks), default=0)
+        lines = [f"kprof doctor   {_gpus(found)}", ""]
+        section = ""
+        for outcome in found.checks:
+            if section and outcome.section != section:
+                lines.append("")
+            section = outcome.section
+            lines += self._outcome(outcome, name)
+        lines.append("")
+        lines += [f"  {'yes' if can else 'no':3}  {what}" for what, can in found.works.items()]
+        if found.left_out:
+            lines += self._wrapped("  ", f"Without a GPU not looked at: {', '.join(found.left_out)}", "  ")
+        lines += ["", self._verdict(found)]
+        return "\n".join(lines) + "\n"
+
+    def verdict(self, found: Diagnosis) -> str:
+        """The last line alone."""
+        return self._verdict(found) + "\n"
+
+    def _verdict(self, found: Diagnosis) -> str:
+        return self._painted("ok" if found.verdict.status == "ok" else "fail", found.verdict.summary)
+
+    def _outcome(self, outcome: Outcome, name: int) -> list[str]:
+        head = f"  {self._painted(outcome.status, f'{outcome.status:7}')}  {outcome.check:{name}}  "
+        plain = _INDENT + name + 2
+        lines = self._wrapped(head, outcome.found, " " * plain, skip=plain)
+        bad = outcome.status in {"warn", "fail"}
+        if outcome.why and (bad or self._verbose):
+            source = f" ({outcome.source})" if outcome.source and self._verbose else ""
+            lines += self._wrapped(" " * plain, f"{outcome.why}{source}", " " * plain)
+        # A command must stay whole: it is there to be copied.
+        lines += [f"{' ' * plain}$ {fix}" if _is_command(fix) else f"{' ' * plain}{fix}" for fix in outcome.fix]
+        return lines
+
+    def _wrapped(self, first: str, text: str, rest: str, skip: int | None = None) -> list[str]:
+        """Text behind a beginning, which takes ``skip`` columns whatever its colour."""
+        room = self._width - (len(first) if skip is None else skip)
+        parts = textwrap.wrap(_printable(text), max(20, room), break_on_hyphens=False) or [""]
+        return [first + parts[0], *(rest + part for part in parts[1:])]
+
+    def _painted(self, status: str, text: str) -> str:
+        return f"\x1b[{_COLOUR[status]}m{text}\x1b[0m" if self._colour else text
+
+
+def _gpus(found: Diagnosis) -> str:
+    if not found.gpus:
+        return "no AMD GPU that can be used"
+    counts = {name: found.gpus.count(name) for name in found.gpus}
+    return ", ".join(_printable(f"{count} x {name}" if count > 1 else name) for name, count in counts.items())
+
+
+def _is_command(fix: str) -> bool:
+    return fix.split(" ", 1)[0] in {"sudo", "pip", "python", "echo", "unset", "export", "df"}
+
+
+def _printable(text: str) -> str:
+    return "".join(character if character.isprintable() else "?" for character in text)
