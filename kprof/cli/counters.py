@@ -33,7 +33,7 @@ Arch = Annotated[
 KernelName = Annotated[
     str, typer.Option("--kernel", "-k", metavar="TEXT", help="Only kernels with this in their name.")
 ]
-Top = Annotated[int, typer.Option("--top", help="Kernels to show.", min=1)]
+Top = Annotated[int, typer.Option("--top", "-n", help="Kernels to show.", min=1)]
 
 
 @app.callback()

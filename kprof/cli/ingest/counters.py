@@ -28,7 +28,7 @@ def command(
         str | None, typer.Option("--output", "-o", metavar="DIR", help="Folder to write the tables to.")
     ] = None,
     form: Annotated[str, typer.Option("--format", help="Of the tables: parquet, csv or json.")] = "parquet",
-    top: Annotated[int, typer.Option("--top", help="Kernels to show.", min=1)] = 15,
+    top: Annotated[int, typer.Option("--top", "-n", help="Kernels to show.", min=1)] = 15,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 2 when anything could not be read.")] = False,
     json: JsonOption = None,
     quiet: QuietOption = False,

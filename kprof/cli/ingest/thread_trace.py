@@ -14,7 +14,7 @@ HELP = "Decoded thread traces (ATT): cost by source line and instruction."
 
 def command(
     path: Annotated[str, typer.Argument(metavar="PATH", help="ui_output_agent_*_dispatch_* folder, code.json or CSV.")],
-    top: Annotated[int, typer.Option("--top", help="Rows to show of each table.", min=1)] = 12,
+    top: Annotated[int, typer.Option("--top", "-n", help="Rows to show of each table.", min=1)] = 12,
     json: JsonOption = None,
 ) -> None:
     """Show where the traced wavefronts spent their clocks: by source line, by mnemonic and by instruction."""

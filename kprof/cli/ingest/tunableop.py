@@ -20,7 +20,7 @@ def command(
         str | None,
         typer.Option("--untuned", metavar="FILE", help="A result file with the Default times of the same problems."),
     ] = None,
-    top: Annotated[int, typer.Option("--top", help="Problems to show.", min=1)] = 15,
+    top: Annotated[int, typer.Option("--top", "-n", help="Problems to show.", min=1)] = 15,
     json: JsonOption = None,
 ) -> None:
     """Show the slowest GEMMs, which library won each, and the time lost where tuning was not used.

@@ -31,7 +31,7 @@ CategoriesOption = Annotated[
 SchedulerOption = Annotated[
     str | None, typer.Option("--scheduler", help="Do the per-file step on Dask.", metavar="tcp://HOST:PORT")
 ]
-LimitOption = Annotated[int, typer.Option("--limit", "-n", help="Rows to show; 0 shows all.", min=0)]
+LimitOption = Annotated[int, typer.Option("--top", "-n", "--limit", help="Rows to show; 0 shows all.", min=0)]
 PictureOption = Annotated[
     str | None, typer.Option("--picture", help="Draw it: .svg, or .png where CairoSVG is installed.", metavar="PATH")
 ]
