@@ -149,6 +149,18 @@ def test_partitions_of_one_gpu_are_one_device(good):
     assert len(machine.devices) == 2
 
 
+def test_only_gpus_that_can_be_divided_are_asked_how(good):
+    """An RX 7900 XTX has no partition modes; an MI300X whose driver tells none is unknown."""
+    for number in (1, 2):
+        card = f"/sys/devices/pci0000:00/0000:{number:02x}:00.0"
+        good.write({f"{card}/current_compute_partition": None, f"{card}/current_memory_partition": None})
+    assert good.examined()["partition"].status == "unknown"
+    for node in (1, 2):
+        text = f"simd_count 192\ngfx_target_version 110000\ndrm_render_minor {127 + node}\n"
+        good.write({f"/sys/class/kfd/kfd/topology/nodes/{node}/properties": text})
+    assert good.examined()["partition"].status == "ok"
+
+
 def test_without_a_gpu_it_says_what_works(bare):
     """Exit code 0; what means nothing here is left out and named; an empty machine is no failure."""
     found = examine(bare.machine())

@@ -4,6 +4,9 @@ from kprof.harness.doctor.check import DRIVER, Check
 from kprof.harness.doctor.document import Outcome
 from kprof.harness.doctor.machine import Machine
 
+# CDNA3 and later.
+_DIVISIBLE = ("gfx94", "gfx95")
+
 
 class Partition(Check):
     """Compute and memory partition modes of CDNA3 and later."""
@@ -32,7 +35,9 @@ class Partition(Check):
             if memory not in {None, "NPS1"}:
                 fixes.append(f"echo NPS1 | sudo tee /sys/class/drm/{name}/device/current_memory_partition")
         if not modes:
-            return self.unknown("the driver tells no mode: this GPU cannot be divided, or the driver is older")
+            if any(gpu.arch.startswith(_DIVISIBLE) or not gpu.arch for gpu in machine.gpus):
+                return self.unknown("the driver tells no mode")
+            return self.ok("GPUs of this architecture cannot be divided")
         words = ", ".join(sorted(set(modes.values())))
         if fixes:
             return self.warn(words, *fixes[:8])
