@@ -22,7 +22,7 @@ _MARK = " ?"
 
 def listing(architectures: Iterable[Architecture]) -> list[str]:
     """One row for each architecture."""
-    rows = [("arch", "family", "lanes", "waves/SIMD", "VGPRs/SIMD", "LDS/workgroup", "matrix FP16", "products")]
+    rows = [("arch", "family", "lanes", "waves/SIMD", "VGPRs/SIMD", "LDS/workgroup", "FP16 FLOP/clk/CU", "products")]
     for arch in architectures:
         rules = arch.occupancy
         fp16 = arch.rates.get("matrix_fp16")
@@ -32,7 +32,7 @@ def listing(architectures: Iterable[Architecture]) -> list[str]:
                 arch.family,
                 "/".join(str(s) for s in arch.wavefront_sizes),
                 str(rules.max_waves_per_simd),
-                str(rules.vgprs[arch.wavefront_size].total),
+                f"{rules.vgprs[arch.wavefront_size].total:,}",
                 f"{arch.lds.bytes_per_workgroup // 1024} KiB",
                 "?" if fp16 is None else f"{fp16:,}",
                 ", ".join(arch.products) or "",
@@ -51,13 +51,13 @@ def sheet(arch: Architecture, product: str | None = None, verbose: int = 0) -> l
     """
     known = list(figures(arch))
     lines = [f"{arch.name}   {arch.family}   wavefronts of {' or '.join(str(s) for s in arch.wavefront_sizes)} lanes"]
+    lines += ["", *_products([p for p in arch.products.values() if product in {None, p.name}], arch)]
     for table, title in _TITLES.items():
         here = [f for f in known if f.key.startswith(f"{table}.")]
         rows = [_figure_row(f, table, verbose) for f in here if not isinstance(f.value, list)]
         lines += ["", title] if here else []
         lines += aligned(rows, left={0, 2, 3}) if rows else []
         lines += [_list_line(f, table, verbose) for f in here if isinstance(f.value, list)]
-    lines += ["", *_products([p for p in arch.products.values() if product in {None, p.name}], arch)]
     if arch.matrix_instructions:
         lines += ["", *_matrix(arch, verbose)]
     if verbose:
@@ -118,7 +118,7 @@ def _number(value: object) -> str:
 def _products(products: Sequence[Product], arch: Architecture) -> list[str]:
     if not products:
         return ["Products: none known"]
-    rows: list[tuple[str, ...]] = [("product", "CUs", "XCDs", "MHz", "HBM GB/s", "MALL MiB", "matrix FP16 TFLOPS")]
+    rows: list[tuple[str, ...]] = [("product", "CUs", "XCDs", "MHz", "memory GB/s", "MALL MiB", "matrix FP16 TFLOPS")]
     for product in products:
         hbm, mall = product.memory.get("hbm"), product.memory.get("mall")
         base = f"products.{product.name}"
@@ -177,6 +177,11 @@ def _fastest(arch: Architecture) -> list[MatrixInstruction]:
         if instruction.sparse:
             continue
         other = best.get(instruction.type)
-        if other is None or instruction.flops_per_clock > other.flops_per_clock:
+        if other is None or _rank(instruction) > _rank(other):
             best[instruction.type] = instruction
     return list(best.values())
+
+
+def _rank(instruction: MatrixInstruction) -> tuple[float, int]:
+    """The faster one; of equally fast ones that with fewer blocks, which compilers take."""
+    return (instruction.flops_per_clock, -instruction.blocks)
