@@ -8,9 +8,9 @@ from pathlib import Path
 from kprof.harness import cache as shelf
 from kprof.harness import environment as switches
 from kprof.harness import triton_versions as versions
-from kprof.harness.engine import Progress, compile_function, hash_of
+from kprof.harness.engine import Progress, compile_function, function_of, hash_of
 from kprof.harness.request import Compiled, CompileRequest
-from kprof.harness.source import Function, load_function
+from kprof.harness.source import Function
 from kprof.importing.dependencies import Stamp, stamps
 
 _LOG_LIMIT = 1 << 20
@@ -39,7 +39,7 @@ def build(
     api = versions.api()
     switches.check(request.environment)
     with switches.applied(request.environment):
-        function = load_function(request.path, request.function)
+        function = function_of(request)
         loaded.update(stamps(function.dependencies.files))
         if cache is not None:
             found = shelf.fetch(request, hash_of(request, function), cache)

@@ -11,6 +11,7 @@ from kprof.errors import KprofError
 from kprof.harness import environment as switches
 from kprof.harness import triton_versions as versions
 from kprof.harness.failures import explain
+from kprof.harness.recorded import SUFFIX, RecordedFunction, load_recorded
 from kprof.harness.request import STAGES, Compiled, CompileRequest, DtypeRef, FunctionRef
 from kprof.harness.source import Function, load_function
 
@@ -43,8 +44,19 @@ def compile_here(request: CompileRequest, progress: Progress | None = None) -> C
     api = versions.api()
     switches.check(request.environment)
     with switches.applied(request.environment):
-        function = load_function(request.path, request.function)
+        function = function_of(request)
         return compile_function(api, request, function, progress)
+
+
+def function_of(request: CompileRequest) -> Function:
+    """What a request compiles: a function of a Python file, or recorded TTIR.
+
+    Raises:
+        KprofError: there is no such file or function.
+    """
+    if request.path.endswith(SUFFIX):
+        return load_recorded(request.path, request.function)
+    return load_function(request.path, request.function)
 
 
 def compile_function(
@@ -113,6 +125,10 @@ def _run(api: versions.Api, build: Build, progress: Progress) -> None:
     target = api.gpu_target("hip", request.arch, versions.warp_size(request.arch))
     backend = api.make_backend(target)
     options = parse_options(api, backend, request, build.warnings)
+    if isinstance(function, RecordedFunction):
+        source: Any = function.source(api.language.TRITON)
+        run_stages(api, build, Target(target, backend, options), source, progress)
+        return
     gluon = function.jit.is_gluon()
     if gluon and api.gluon_source is None:
         raise KprofError(f"Triton {api.version} has no Gluon", path=request.path)
