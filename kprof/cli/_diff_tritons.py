@@ -46,6 +46,7 @@ class Tritons:
         self._stack = ExitStack()
         self._children: list[Child] = []
         self._configs: dict[int, Mapping[str, Any]] = {}
+        self._targets: dict[int, str] = {}
 
     def __enter__(self) -> "Self":
         return self
@@ -113,6 +114,9 @@ class Tritons:
         problems: list[str] = []
         lost: dict[tuple[str, str], str] = {}
         for answer in child.ask(question):
+            if answer["kind"] == "unread":
+                problems.append(f"{answer['name']} cannot be compiled again: {answer['error']}")
+                continue
             if answer["kind"] == "lost":
                 problems.append(f"{answer['name']} on {answer['arch']} does not compile: {answer['error']}")
                 lost[answer["name"], answer["arch"]] = answer["error"]
@@ -120,6 +124,7 @@ class Tritons:
             kernel = msgspec.convert(answer["report"], KernelReport)
             kernels[answer["index"]] = kernel
             self._configs[id(kernel)] = answer["config"]
+            self._targets[id(kernel)] = answer.get("target", self.target)
         ordered = [kernels[index] for index in sorted(kernels)]
         return Input(self._label(child, ordered), ordered, problems, lost)
 
@@ -167,7 +172,7 @@ class Tritons:
 
         labels = (sides[indices[0]].label, sides[indices[1]].label)
         compilers = [
-            _OneKernel(self._children[index], self, kernel.arch, self._config_of(kernel))
+            _OneKernel(self._children[index], self, self._targets[id(kernel)], kernel.arch, self._config_of(kernel))
             for index, kernel in zip(indices, pair, strict=True)
         ]
         case = Case(*pair, labels, indices, compilers[1].config, limits)
@@ -188,6 +193,7 @@ class _OneKernel:
 
     child: "Child"
     owner: Tritons
+    target: str
     arch: str
     config: Mapping[str, Any]
 
@@ -195,7 +201,7 @@ class _OneKernel:
         options = self.owner._asked(archs=(), all_configs=False)  # noqa: SLF001  # of one piece with its owner
         return {
             "ask": ask,
-            "target": self.owner.target,
+            "target": self.target,
             "options": options,
             "arch": self.arch,
             "config": dict(self.config),

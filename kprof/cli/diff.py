@@ -1,6 +1,7 @@
 """``kprof diff``: what changed between two compiles, and why it got worse."""
 
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -39,7 +40,7 @@ def command(
         typer.Argument(
             metavar="TARGET...",
             help="Two of these, old and new: a --json report, a capture or Triton cache directory, an .amdgcn, .hsaco "
-            "or .co file, a kernel. Or one kernel with --triton.",
+            "or .co file, a kernel. Or one kernel, or capture, with --triton.",
         ),
     ],
     triton: Annotated[
@@ -70,7 +71,8 @@ def command(
     explain: Annotated[
         bool | None,
         typer.Option(
-            "--explain/--no-explain", help="Look for cause and cures by recompiling; on by default with --triton."
+            "--explain/--no-explain",
+            help="Look for cause and cures by recompiling; on by default with --triton, possible with two captures.",
         ),
     ] = None,
     budget: Annotated[
@@ -120,7 +122,7 @@ def command(
     if versions:
         document = _tritons(targets, versions, options, limits, 0.0 if explain is False else budget)
     else:
-        document = _two(targets, options, limits, explain=bool(explain))
+        document = _two(targets, options, limits, budget if explain else 0.0)
     _show(document, json=json, markdown=markdown, verbose=verbose, quiet=quiet, no_color=no_color)
     raise typer.Exit(_EXIT[document.verdict.status])
 
@@ -157,15 +159,19 @@ def _tritons(targets: list[str], versions: list[str], options: "Options", limits
 
     from kprof.cli._diff_tritons import Tritons
     from kprof.diffing.build import diff
+    from kprof.harness.capture.recompile import is_recorded
 
     if len(targets) != 1:
         raise KprofError("with --triton one kernel is compared with itself: name one target")
     place = Path(targets[0].partition("::")[0])
-    if place.exists() and place.suffix != ".py":
+    if is_recorded(targets[0]):
+        _refuse_knobs(targets[0], options)
+    elif place.exists() and place.suffix != ".py":
         raise KprofError(
             "this is compiled already: another Triton cannot compile it again",
             path=targets[0],
-            hint="--triton takes a bundled kernel or FILE.py::FUNCTION. Two caches are compared as: kprof diff A B",
+            hint="--triton takes a bundled kernel, FILE.py::FUNCTION or a capture. Two caches are compared as: "
+            "kprof diff A B",
         )
     with Tritons(targets[0], options, versions, _tell) as tritons:
         try:
@@ -173,37 +179,66 @@ def _tritons(targets: list[str], versions: list[str], options: "Options", limits
             explained = tritons.explanations(sides, limits, budget) if budget else {}
         finally:
             _tell("")
-        return diff(sides, limits, explained)
+        recorded = [f"compiled from the TTIR that {targets[0]} holds"] if is_recorded(targets[0]) else []
+        return diff(sides, limits, explained, recorded)
 
 
-def _two(targets: list[str], options: "Options", limits: "Limits", *, explain: bool) -> "Diff":
+def _refuse_knobs(target: str, options: "Options") -> None:
+    """A capture says itself what its kernels are compiled with."""
+    given = {
+        "--config": options.config,
+        "--shape": options.shape,
+        "--case": options.case,
+        "--signature": options.signature,
+        "--constexpr": options.constexprs,
+        "--env": options.environment,
+    }
+    named = [name for name, value in given.items() if value]
+    if named:
+        raise KprofError(f"a capture holds what its kernels are compiled with: no {', '.join(named)}", path=target)
+
+
+def _two(targets: list[str], options: "Options", limits: "Limits", budget: float) -> "Diff":
     from kprof.cli._diff_sides import labels, side
     from kprof.diffing.build import diff
+    from kprof.harness.capture.recompile import is_recorded
 
     if len(targets) != 2:
         raise KprofError(
             f"two things are compared, got {len(targets)}",
             hint="kprof diff OLD NEW, or kprof diff KERNEL --triton 3.6.0 --triton 3.9.0",
         )
-    if explain:
-        raise KprofError("explanations recompile the kernel, and only a comparison with --triton knows how")
+    captures = all(map(is_recorded, targets))
+    if budget and not captures:
+        raise KprofError("explanations recompile the kernel: that takes --triton, or two captures")
     try:
         sides = [side(named, options, _tell) for named in labels(*targets)]
+        found = diff(sides, limits)
+        if found.verdict.status != "regression":
+            return found
+        if not budget:
+            return diff(sides, limits, notes=_upgrade(sides, targets if captures else ()))
+        from kprof.cli._diff_captures import explain_captures
+
+        explained, notes = explain_captures(targets, sides, options, limits, budget, _tell)
     finally:
         _tell("")
-    found = diff(sides, limits)
-    return diff(sides, limits, notes=_upgrade(sides)) if found.verdict.status == "regression" else found
+    return diff(sides, limits, explained, notes)
 
 
-def _upgrade(sides: "list[Input]") -> list[str]:
-    """Where two Tritons made the sides: how to find out why something got worse."""
+def _upgrade(sides: "list[Input]", targets: Sequence[str] = ()) -> list[str]:
+    """Where two Tritons made the sides: how to find out why something got worse.
+
+    Args:
+        sides: what is compared.
+        targets: the two captures; empty for anything else.
+    """
     versions = [sorted({k.triton for k in side.kernels if isinstance(k.triton, str)}) for side in sides]
     if versions[0] == versions[1] or not all(len(found) == 1 for found in versions):
         return []
     (old,), (new,) = versions
-    return [
-        f"another Triton made the new side; why a kernel got worse: kprof diff KERNEL --triton {old} --triton {new}"
-    ]
+    how = f"{' '.join(targets)} --explain" if targets else f"KERNEL --triton {old} --triton {new}"
+    return [f"another Triton made the new side; why a kernel got worse: kprof diff {how}"]
 
 
 def _tell(text: str) -> None:

@@ -134,7 +134,7 @@ def test_an_architecture_chooses_kernels(kprof, report: Path) -> None:
         (["gemm", "softmax", "--triton", "3.4.0,3.6.0"], "name one target"),
         (["gemm", "gemm", "--fail-on", "bad"], "--fail-on takes"),
         (["gemm", "gemm", "--tolerance", "speed=3"], "no tolerance for"),
-        (["gemm", "gemm", "--explain"], "only a comparison with --triton"),
+        (["gemm", "gemm", "--explain"], "takes --triton, or two captures"),
         (["gemm", "gemm", "--json", "-", "--markdown", "-"], "only one of"),
     ],
 )
@@ -223,3 +223,91 @@ def test_what_another_triton_made_worse_comes_with_the_way_to_explain_it(kprof, 
     new.write_text(json.dumps(document))
     assert "kprof diff KERNEL --triton 3.9.0 --triton 3.10.0" in kprof("diff", report, new).out
     assert "KERNEL" not in kprof("diff", new, report).out
+
+
+SOURCE = """
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def product(a, b, c, K, M: tl.constexpr, N: tl.constexpr):
+    rows, columns, inner = tl.arange(0, M), tl.arange(0, N), tl.arange(0, 32)
+    total = tl.zeros((M, N), tl.float32)
+    for k in range(0, K, 32):
+        left = tl.load(a + rows[:, None] * K + (k + inner)[None, :])
+        total += tl.dot(left, tl.load(b + (k + inner)[:, None] * N + columns[None, :]))
+    tl.store(c + rows[:, None] * N + columns[None, :], total)
+"""
+
+
+@pytest.fixture
+def capture_of(tmp_path: Path):
+    """A capture with one kernel, as ``kprof capture`` writes it; the file that it names would fail an import."""
+    from kprof.harness.compile import compile_kernel
+    from kprof.harness.signature import load_signature
+
+    (tmp_path / "product.py").write_text(SOURCE)
+
+    def write(name: str, triton: str, size: int, warps: int) -> Path:
+        knobs = {"M": size, "N": size}
+        types = "*fp16:16,*fp16:16,*fp32:16,i32:16"
+        request = load_signature(
+            str(tmp_path / "product.py"), "product", types, "gfx942", knobs, options={"num_warps": warps}
+        )
+        compiled = compile_kernel(request)
+        asked = {**request.to_json(), "path": str(tmp_path / "evil.py")}
+        identifier = name[-1] * 32
+        kernel = {"t": "kernel", "n": 0, "id": identifier, "name": "product", "triton": triton, "request": asked}
+        launch = {"t": "launch", "kernel": 0, "seq": 0, "grid": [1, 1, 1]}
+        lines = [kernel, launch, {"t": "end"}]
+        folder = tmp_path / name / "kernels" / identifier
+        folder.mkdir(parents=True)
+        (tmp_path / name / "journal").mkdir()
+        (tmp_path / name / "capture.json").write_text('{"schema": "kprof.capture/1", "arch": "gfx942"}')
+        (tmp_path / name / "journal" / "1-a.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+        (folder / "result.json").write_text(json.dumps({"status": "ok", "seconds": 1.0, "triton": triton}))
+        (folder / "kernel.json").write_text(json.dumps(compiled.metadata))
+        for stage in ("ttir", "ttgir", "amdgcn"):
+            (folder / f"kernel.{stage}").write_text(compiled.text(stage))
+        return tmp_path / name
+
+    (tmp_path / "evil.py").write_text(f"open({str(tmp_path / 'imported')!r}, 'w')\n")
+    return write
+
+
+@pytest.mark.triton
+@pytest.mark.slow
+def test_a_capture_under_two_tritons(kprof, monkeypatch, capture_of, tmp_path: Path) -> None:
+    """Compiled from its TTIR; the file that it names is not imported, and nothing is written into it."""
+    monkeypatch.setattr(triton_envs, "provide", lambda version, **_: triton_envs.Environment(version))
+    capture = capture_of("capture1", "3.9.0", 32, 4)
+    before = sorted(p.name for p in capture.rglob("*"))
+    ran = kprof("diff", capture, "--triton", "3.6.0,3.9.0", "--json", "-")
+    assert ran.code == 0, ran.err
+    document = json.loads(ran.out)
+    assert document["counts"] == {"same": 1}
+    assert "TTIR" in document["notes"][0]
+    assert sorted(p.name for p in capture.rglob("*")) == before
+    assert not (tmp_path / "imported").exists()
+    ran = kprof("diff", capture, "--triton", "3.6.0,3.9.0", "--config", "M=64")
+    assert (ran.code, "no --config" in ran.err) == (2, True)
+    next(capture.rglob("kernel.ttir")).write_text("no module")
+    ran = kprof("diff", capture, "--triton", "3.6.0,3.9.0")
+    assert (ran.code, "cannot be compiled again" in ran.out) == (2, True)
+
+
+@pytest.mark.triton
+@pytest.mark.slow
+def test_two_captures_are_told_apart_by_program_and_compiler(kprof, monkeypatch, capture_of) -> None:
+    """The larger tile is the program's doing: the other Triton, here the same one, does no better with it."""
+    monkeypatch.setattr(triton_envs, "provide", lambda version, **_: triton_envs.Environment(version))
+    old, new = capture_of("capture1", "3.6.0", 32, 4), capture_of("capture2", "3.7.0", 256, 4)
+    ran = kprof("diff", old, new)
+    assert (ran.code, f"kprof diff {old} {new} --explain" in " ".join(ran.out.split())) == (1, True)
+    ran = kprof("diff", old, new, "--explain", "--json", "-")
+    notes = json.loads(ran.out)["notes"]
+    assert ran.code == 1
+    assert any("the program changed, not the compiler" in note for note in notes), notes
+    same = capture_of("capture3", "3.6.0", 256, 4)
+    assert "Triton 3.6.0 made both sides" in kprof("diff", old, same, "--explain").out

@@ -50,12 +50,7 @@ def values(
         version: Triton's, for what is on by default.
     """
     known: dict[str, tuple[Any, ...]] = {name: tuple(found) for name, found in kernel.space.items()}
-    options = {
-        **_OPTION_VALUES,
-        **(_CDNA_OPTION_VALUES if arch.family.startswith("CDNA") else {}),
-        **_FAMILY_OPTION_VALUES.get(arch.family, {}),
-    }
-    for name, found in options.items():
+    for name, found in _options_of(arch).items():
         known.setdefault(name, found)
     for name, value in config.items():
         if name not in known and _is_tile(name, value):
@@ -67,6 +62,31 @@ def values(
             known[name] = ("0" if is_on else "1",)
     now = _now(config, version)
     return {name: found for name, found in known.items() if set(found) - {now.get(name)}}
+
+
+def _options_of(arch: Architecture) -> dict[str, tuple[int, ...]]:
+    """The compiler's options with the values worth trying."""
+    return {
+        **_OPTION_VALUES,
+        **(_CDNA_OPTION_VALUES if arch.family.startswith("CDNA") else {}),
+        **_FAMILY_OPTION_VALUES.get(arch.family, {}),
+    }
+
+
+def option_changes(
+    config: Config, arch: Architecture, rules: Collection[str], *, version: tuple[int, int]
+) -> list[dict[str, Any]]:
+    """Changes of one of the compiler's options, for a kernel whose own knobs cannot be changed.
+
+    Args:
+        config: knobs now.
+        arch: architecture.
+        rules: identifiers of the findings; they decide what comes first.
+        version: Triton's, for what is on by default.
+    """
+    now = _now(config, version)
+    single = [{name: value} for name, found in _options_of(arch).items() for value in found if value != now.get(name)]
+    return sorted(single, key=lambda change: _distance(change, config, rules))
 
 
 def _now(config: Config, version: tuple[int, int]) -> dict[str, Any]:

@@ -3,7 +3,8 @@
 ========== ==============================================================================================
 question   answers
 ========== ==============================================================================================
-kernels    ``kernel`` with its entry and its knobs, or ``lost`` with the reason, for each compile of a target
+kernels    ``kernel`` with its entry and its knobs, or ``lost`` with the reason, for each compile of a target; a
+           kernel of a capture has its own ``target``, or is ``unread`` with the reason
 switches   environment switches of this Triton, and whether each is on
 changes    changes of knobs that are worth a compile, the most promising ones first
 trials     ``trial`` for each change: its entry, or the reason why there is none
@@ -48,7 +49,7 @@ def main() -> None:
     for line in sys.stdin.buffer:
         question = json.loads(line)
         try:
-            for answer in _QUESTIONS[question["ask"]](question):
+            for answer in _answers(question):
                 send(answer)
         except KprofError as error:
             send(
@@ -62,6 +63,17 @@ def main() -> None:
             )
             continue
         send({"kind": "done"})
+
+
+def _answers(question: Mapping[str, Any]) -> Iterator[Answer]:
+    from kprof.harness.capture.recompile import is_recorded
+
+    if "target" in question and is_recorded(question["target"]):
+        from kprof_analyzers.trials import captured
+
+        of_captures = {"kernels": captured.kernels, "changes": captured.changes, "trials": captured.trials}
+        return of_captures[question["ask"]](question)
+    return _QUESTIONS[question["ask"]](question)
 
 
 def _kernels(question: Mapping[str, Any]) -> Iterator[Answer]:
