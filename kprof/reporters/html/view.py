@@ -134,7 +134,9 @@ def _model(model: Prediction) -> dict[str, Any]:
         "turn": None if hot is None else f"{hot.cycles_per_turn:,.0f} clocks a turn of {hot.header}",
         "cycles": f"{model.cycles:,.0f}",
         "causes": segments(model.shares, least=0.002),
-        "traffic": [(_LEVEL.get(level, level), _bytes(amount)) for level, amount in sorted(model.traffic.items())],
+        "traffic": [
+            (_LEVEL.get(level, level), _bytes(amount)) for level, amount in sorted(model.traffic.items()) if amount
+        ],
         "launch": _launch(model),
         "worth": _worth(model),
     }
@@ -144,9 +146,11 @@ _LEVEL = {"l2": "L2", "mall": "MALL", "hbm": "memory", "scratch": "scratch"}
 
 
 def _launch(model: Prediction) -> str:
-    total = "" if model.workgroups is None else f"{plural(model.workgroups, 'workgroup')}, "
+    if model.workgroups is None:
+        return ""
     clock = "" if model.clock_mhz is None else f", at {model.clock_mhz:,.0f} MHz"
-    return f"{total}{model.workgroups_per_cu:g} on a CU at a time, {model.rounds:.3g} rounds{clock}"
+    groups = f"{plural(model.workgroups, 'workgroup')}, {model.workgroups_per_cu:g} on a CU at a time"
+    return f"{groups}, {model.rounds:.3g} rounds{clock}"
 
 
 def _worth(model: Prediction) -> str:
