@@ -90,7 +90,8 @@ class Occupancy(msgspec.Struct, frozen=True):
         waves_per_simd: achievable wavefronts per SIMD (may be fractional: workgroups of one wavefront on four SIMDs).
         max_waves_per_simd: the hardware's wave slots.
         workgroups_per_cu: workgroups resident in a CU (in a WGP on RDNA in WGP mode).
-        limiter: the resource that sets it.
+        limiter: the resource that sets it. ``launch_bounds``: registers that ``waves_per_eu`` padded; with no
+            wavefronts at all, a workgroup that is too large.
         limits: resource to the wavefronts per SIMD which it alone would allow.
         next_step: cheapest change that raises it; absent at the maximum.
         method: ``hardware``, ``llvm`` or ``guide``.
@@ -263,7 +264,7 @@ class Prediction(msgspec.Struct, frozen=True):
     """The performance model's result for one kernel and launch. Everything is modelled, nothing measured.
 
     Attributes:
-        time_us: time of one launch in microseconds; ``None`` when the grid or the product is not known.
+        time_us: time of one launch in microseconds; ``None`` when the grid or the number of CUs is not known.
         low_us, high_us: what the time is likely to lie between: about nine of ten measurements.
         cycles: clocks of the CU that works longest, launch overhead left out.
         bound: the cause with the largest share.
@@ -325,7 +326,7 @@ class KernelReport(msgspec.Struct, frozen=True):
         launch: ``{"grid": [x, y, z]}`` and what else is known of the launch.
         resources, occupancy, loops, instructions: facts.
         pressure: register file (``vgpr``, ``agpr``, ``sgpr``) to where most of its registers are live.
-        model: the performance model's result, absent when the kernel could not be modelled.
+        model: the performance model's result, absent when the kernel could not be modelled or cannot be launched.
         findings: sorted by severity, then rule, then line.
         suppressed: findings that ``# kprof: ignore[...]`` comments silence.
         notes: why something is null or was not checked; one sentence each.

@@ -51,10 +51,21 @@ def _modelled(document: KernelReport, facts: KernelFacts) -> KernelReport:
     if facts.occupancy is not None and not facts.occupancy.waves_per_simd:
         return replace(document, notes=[*document.notes, "the time is not modelled: no workgroup fits on a CU"])
     try:
-        return replace(document, model=explained(facts))
+        prediction = explained(facts)
+        if not _knows_size(facts):
+            prediction = replace(
+                prediction, time_us=None, low_us=None, high_us=None, speed_of_light_percent=None, occupancy_worth=UNSET
+            )
+        return replace(document, model=prediction)
     except Exception as error:  # noqa: BLE001 - what is known of a kernel must not be lost to a guess at its time
         reason = f"the time is not modelled: {type(error).__name__}: {error}"
         return replace(document, notes=[*document.notes, reason])
+
+
+def _knows_size(facts: KernelFacts) -> bool:
+    """Whether it is known how many CUs the GPU has, which the model takes to be the first product without another."""
+    product = facts.product or next(iter(facts.arch.products.values()), None)
+    return product is not None and product.compute_units is not None
 
 
 def facts_of(loaded: LoadedKernel) -> tuple[KernelFacts, list[str]]:

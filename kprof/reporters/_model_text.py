@@ -62,7 +62,8 @@ def _time(prediction: Prediction) -> "Text":
     if prediction.time_us is None:
         hot = max(prediction.loops, key=lambda loop: loop.cycles_per_turn * loop.trips * loop.entries, default=None)
         loop = "" if hot is None else f"   {hot.cycles_per_turn:,.0f} clocks an iteration of {hot.header}"
-        return Text(f"time not known: the grid is not given{loop}", style="yellow")
+        missing = "the grid is not given" if prediction.workgroups is None else "the number of CUs is not"
+        return Text(f"time not known: {missing}{loop}", style="yellow")
     text = Text(f"{duration(prediction.time_us)}")
     if prediction.low_us is not None and prediction.high_us is not None:
         text.append(f" ({duration(prediction.low_us)} to {duration(prediction.high_us)})", style="dim")

@@ -281,6 +281,13 @@ def test_what_cannot_be_launched_has_no_time(kprof):
     assert "the time is not modelled: no workgroup fits on a CU" in kernel["notes"]
 
 
+def test_a_gpu_of_unknown_size_gets_no_time(kprof):
+    """Clocks and causes do not need the number of CUs, a launch's time does."""
+    (kernel,) = document(kprof, "analyze", "kernel", "softmax", "--arch", "gfx1200")["kernels"]
+    assert kernel["model"]["time_us"] is None
+    assert kernel["model"]["bound"]
+
+
 def test_the_timeline_is_written_for_each_kernel(kprof, tmp_path):
     """A trace that viewers open, with the wavefronts' steps."""
     target = tmp_path / "waves.json"

@@ -63,6 +63,9 @@ def test_an_unknown_grid_gives_clocks_and_no_time():
     assert "time not known: the grid is not given" in shown
     assert "1,000 clocks an iteration of .LBB0_2" in shown
     assert "ms" not in shown
+    assert "time not known: the number of CUs is not" in text(
+        msgspec.structs.replace(FAST, time_us=None, low_us=None, high_us=None, workgroups=8)
+    )
 
 
 @pytest.mark.parametrize(
