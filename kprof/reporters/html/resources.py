@@ -23,7 +23,7 @@ def occupancy_view(kernel: KernelReport) -> dict[str, Any] | None:
         "waves": waves(occupancy.waves_per_simd),
         "most": most,
         "workgroups": occupancy.workgroups_per_cu,
-        "limiter": LIMITERS.get(occupancy.limiter, occupancy.limiter),
+        "limiter": LIMITERS.get(occupancy.limiter, occupancy.limiter) if occupancy.waves_per_simd < most else "",
         "step": ", ".join(reduction(name, amount) for name, amount in changes.items()),
         "step_waves": "" if step is UNSET else waves(step.waves_per_simd),
         "limits": [
@@ -31,7 +31,7 @@ def occupancy_view(kernel: KernelReport) -> dict[str, Any] | None:
                 "name": LIMITERS.get(name, name),
                 "waves": waves(allowed),
                 "percent": _percent(allowed, most),
-                "limits": name == occupancy.limiter,
+                "limits": name == occupancy.limiter and occupancy.waves_per_simd < most,
             }
             for name, allowed in limits
         ],

@@ -150,7 +150,7 @@ def _launch(model: Prediction) -> str:
         return ""
     clock = "" if model.clock_mhz is None else f", at {model.clock_mhz:,.0f} MHz"
     groups = f"{plural(model.workgroups, 'workgroup')}, {model.workgroups_per_cu:g} on a CU at a time"
-    return f"{groups}, {model.rounds:.3g} rounds{clock}"
+    return f"{groups}, {model.rounds:.3g} round{'' if model.rounds == 1 else 's'}{clock}"
 
 
 def _worth(model: Prediction) -> str:
