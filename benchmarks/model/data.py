@@ -10,8 +10,9 @@ import json
 import math
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -43,6 +44,7 @@ class Row:
         family: sort of kernel: ``gemm``, ``batched_gemm``, ``conv``, ``fused_moe`` and others.
         arch: as published, ``?`` where it was not known.
         triton: version of the compiler, where that is known.
+        dropped: knobs of the configuration that our kernel lacks; whoever reads the row adds them.
     """
 
     problem: str
@@ -58,6 +60,7 @@ class Row:
     family: str = ""
     arch: str = ""
     triton: str = ""
+    dropped: set[str] = field(default_factory=set, compare=False, repr=False)
 
     @property
     def suspect(self) -> bool:
@@ -91,18 +94,32 @@ class Row:
             raise UnusableError(f"no {name}")
         return found
 
+    def knobs(self, names: Mapping[str, str], known: AbstractSet[str], ignored: AbstractSet[str]) -> dict[str, Any]:
+        """The configuration in our words; knobs that are not ours are left out and noted in ``dropped``.
+
+        Args:
+            names: published name to ours.
+            known: our knobs.
+            ignored: what changes nothing.
+        """
+        given = {name: value for name, value in self.config.items() if name not in ignored and value is not None}
+        self.dropped.update(name for name in given if names.get(name, name) not in known)
+        return {names.get(name, name): value for name, value in given.items() if name not in self.dropped}
+
 
 class Rows(list[Row]):
     """All rows of a folder, and what became of them.
 
     Attributes:
         skipped: (kernel, reason) to the number of rows.
+        without: (kernel, knob) to the number of rows that are used without it.
         used: of whom somebody made a launch, by identity.
     """
 
     def __init__(self, rows: Iterable[Row] = ()) -> None:
         super().__init__(rows)
         self.skipped: Counter[tuple[str, str]] = Counter()
+        self.without: Counter[tuple[str, str]] = Counter()
         self.used: set[int] = set()
 
 
@@ -120,6 +137,7 @@ def each(rows: Sequence[Row], chosen: Iterable[Row], read: Callable[[Row], _Read
         else:
             if isinstance(rows, Rows):
                 rows.used.add(id(row))
+                rows.without.update((row.kernel, knob) for knob in row.dropped)
             yield row, found
 
 

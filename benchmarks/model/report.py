@@ -178,6 +178,8 @@ def print_rows(rows: Sequence[Row], *, whole: bool) -> dict[str, int]:
         names = [name for name, _ in kernels[reason].most_common(3)]
         more = f" and {len(kernels[reason]) - 3} more" if len(kernels[reason]) > 3 else ""
         print(f"  {count:5d}  {reason} ({', '.join(names)}{more})")
+    for (kernel, knob), count in sorted(rows.without.items()):
+        print(f"  {count:5d}  used without the knob {knob} ({kernel})")
     return dict(reasons.most_common())
 
 
@@ -296,6 +298,13 @@ def write(
         parts += ["## Other Tritons", "", tritons.TEXT, *markdown(*other), ""]
     for name, found in extra.get("ablations", {}).items():
         parts += [f"## Ablations: {name}", "", *markdown(*_ablation_lines(found)), ""]
+    if left := extra.get("rows"):
+        parts += [
+            "## Rows that were not used",
+            "",
+            *markdown(["why", "rows"], [[k, str(n)] for k, n in left.items()]),
+            "",
+        ]
     parts += ["## Cost", "", f"{_words(extra['cost'])}.", ""]
     parts += [(here / "failures.md").read_text(encoding="utf-8").rstrip(), ""]
     (folder / "model.md").write_text("\n".join(parts), encoding="utf-8")

@@ -95,14 +95,14 @@ def test_odd_rows_are_counted(tmp_path):
         blas(config={**TILE, "layout": "TT"}),
     )
 
-    assert [len(problem.candidates) for problem in tritonblas.problems(rows, False)] == [1]
+    assert [len(problem.candidates) for problem in tritonblas.problems(rows, False)] == [2]
+    assert rows.without == {("ws_hierarchical_matmul", "UNHEARD"): 1}
     assert reasons(rows) == {
         "shape or configuration is not a JSON object",
         "marked as not valid",
         "no sizes",
         "no such GPU: H100",
         "type complex64 is not ours",
-        "knob UNHEARD is not ours",
         "layout TT is not ours",
     }
 

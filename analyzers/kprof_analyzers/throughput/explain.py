@@ -36,6 +36,10 @@ def explain(model: "Model", run: "Run", clocks: float, loops: list[LoopPredictio
     shares = _grown(shares, "launch", us, us + overhead)
     us += overhead
     light = _speed_of_light(model)
+    if light > us and not _bytes(model).get("kept"):
+        # A cache that keeps part of the data makes fewer bytes of it than each once: no time under the light rests on it.
+        shares = _grown(shares, "memory bandwidth", us, light)
+        us = light
     known = where.known and machine.product is not None
     sure = RANGES[sort_of(us, light, shares, turns_known=all(loop.trips_known for loop in loops))]
     low, high = bounds(us, light, sure.low, sure.high)

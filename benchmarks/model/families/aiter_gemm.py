@@ -15,7 +15,7 @@ from typing import Any
 
 from benchmarks.model.compiling import Point
 from benchmarks.model.data import Row, UnusableError, each
-from benchmarks.model.problem import Candidate, Family, Problem, renamed
+from benchmarks.model.problem import Candidate, Family, Problem
 
 PROBLEMS = 8
 """Problems drawn of each kernel and architecture."""
@@ -59,15 +59,13 @@ _KINDS = {
 }
 
 
-def config_of(published: Mapping[str, Any]) -> dict[str, Any]:
+def config_of(row: Row) -> dict[str, Any]:
     """A published configuration in our words.
 
     Raises:
-        UnusableError: it lacks a block size or has a knob that our kernel lacks.
+        UnusableError: it lacks a block size.
     """
-    ours = renamed({name: value for name, value in published.items() if name not in _IGNORED}, _NAMES)
-    if unknown := set(ours) - _KNOBS:
-        raise UnusableError(f"knob {', '.join(sorted(unknown))} is not ours")
+    ours = row.knobs(_NAMES, _KNOBS, _IGNORED)
     if missing := {"BLOCK_M", "BLOCK_N", "BLOCK_K"} - set(ours):
         raise UnusableError(f"no {', '.join(sorted(missing))}")
     modifier = ours.get("MODIFIER") or ""
@@ -132,7 +130,7 @@ def _winner(row: Row) -> tuple[Product, dict[str, Any]]:
         n, k = int(row.shape["N"]), int(row.shape["K"])
     except KeyError:
         raise UnusableError("N and K are not known (the default of a kernel)") from None
-    return Product(int(bucket.group(1)), n, k, _KINDS[name.group(1)], row.product), config_of(row.config)
+    return Product(int(bucket.group(1)), n, k, _KINDS[name.group(1)], row.product), config_of(row)
 
 
 @cache

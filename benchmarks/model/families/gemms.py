@@ -49,7 +49,7 @@ def _read(row: Row) -> tuple[Product, dict[str, Any]]:
         kind = replace(kind, xcds=1)
     m, n, k = (row.number(side) for side in "MNK")
     atomic = "atomic" in row.kernel.lower() or row.kernel.startswith("tune_gemm")
-    return Product(m, n, k, kind, row.product, batch, layout == "TN", atomic), config_of(row.config)
+    return Product(m, n, k, kind, row.product, batch, layout == "TN", atomic), config_of(row)
 
 
 def _gemm(row: Row) -> bool:

@@ -80,10 +80,7 @@ def _launch(row: Row, read: Callable[[Row], Read]) -> tuple[Point, tuple[int, in
     if rate not in _TYPES:
         raise UnusableError(f"type {row.dtype} is not ours")
     kernel, shape, side, moved = read(row)
-    published = {name: value for name, value in row.config.items() if name not in _IGNORED}
-    unknown = set(published) - _KNOBS
-    if unknown:
-        raise UnusableError(f"knob {', '.join(sorted(unknown))} is not ours")
+    published = row.knobs({}, _KNOBS, _IGNORED)
     missing = {"BLOCK_M", "BLOCK_N", "BLOCK_K", "num_warps"} - set(published)
     if missing:
         raise UnusableError(f"no {', '.join(sorted(missing))}")

@@ -5,7 +5,7 @@ from typing import Any
 
 from benchmarks.model.compiling import Point
 from benchmarks.model.data import Row, UnusableError, each
-from benchmarks.model.problem import Candidate, Family, Problem, gemm_bytes, renamed
+from benchmarks.model.problem import Candidate, Family, Problem, gemm_bytes
 
 _NAMES = {f"BLOCK_SIZE_{side}": f"BLOCK_{side}" for side in "MNK"} | {"GROUP_SIZE_M": "GROUP_M", "NUM_SMS": "GRID"}
 _OLD = {"AMDGCN_USE_BUFFER_OPS": "0"}
@@ -20,10 +20,8 @@ def _problem(row: Row, kernel: str, need: set[str]) -> Problem:
     from kprof.hardware.machine import find_product
 
     m, n, k = (row.number(side) for side in "MNK")
-    published = {name: value for name, value in row.config.items() if name not in _IGNORED}
-    config = renamed(published, _NAMES, num_stages=published.get("num_stages") or 2)
-    if unknown := set(config) - _KNOBS:
-        raise UnusableError(f"knob {', '.join(sorted(unknown))} is not ours")
+    config = row.knobs(_NAMES, _KNOBS, _IGNORED)
+    config["num_stages"] = config.get("num_stages") or 2
     if missing := need - set(config):
         raise UnusableError(f"no {', '.join(sorted(missing))}")
     if not (row.dtype or "fp16").lower().startswith(("fp16", "float16")):

@@ -6,7 +6,7 @@ from typing import Any
 
 from benchmarks.model.compiling import Point
 from benchmarks.model.data import Row, UnusableError, each, grouped
-from benchmarks.model.problem import Candidate, Family, Problem, gemm_bytes, renamed
+from benchmarks.model.problem import Candidate, Family, Problem, gemm_bytes
 
 _SIDES = tuple("MNK")
 _TYPES = {"bf16": "bf16", "bfloat16": "bf16", "fp16": "fp16", "float16": "fp16"}
@@ -19,6 +19,9 @@ _LABELS = {
     "matrix_instr_nonkdim": r"\bmfma(\d+)\b",
     "GROUP_M": r"\b(?:gm|group_m)\s*=?\s*(\d+)",
 }
+_NAMES = {f"BLOCK_SIZE_{side}": f"BLOCK_{side}" for side in _SIDES} | {"GROUP_SIZE_M": "GROUP_M"}
+_KNOBS = {"BLOCK_M", "BLOCK_N", "BLOCK_K", "GROUP_M", "num_warps", "num_stages", "waves_per_eu", "kpack"}
+_KNOBS |= {"matrix_instr_nonkdim", "LOCAL_SHARE", "schedule_hint", "instruction_sched_variant"}
 _ALIKE = {"label", "layout", "cache_modifier", "tag"}
 
 
@@ -57,7 +60,7 @@ def _launch(row: Row) -> tuple[Point, tuple[int, int, int], str]:
     if units is not None and units != 304:
         changed |= {"GRID": units, "active": Tensor("i32", (units,))}
     grid = (units,) if units is not None and units != 304 else None
-    config = _config(row.config)
+    config = _config(row)
     point = Point("tritonblas", {"M": m, "N": n, "K": k}, config, product, (), tuple(changed.items()), grid)
     return point, (m, n, k), rate
 
@@ -78,27 +81,20 @@ def _sizes(shape: Mapping[str, Any]) -> tuple[int, int, int]:
     return m, n, k
 
 
-def _config(published: Mapping[str, Any]) -> dict[str, Any]:
+def _config(row: Row) -> dict[str, Any]:
     """Rows with a label only are the default tile with what the label names."""
-    label = str(published.get("label") or "")
+    label = str(row.config.get("label") or "")
     fixed: dict[str, Any] = {
         name: int(found.group(1))
         for name, pattern in _LABELS.items()
-        if published.get(name) is None and (found := re.search(pattern, label, re.IGNORECASE))
+        if row.config.get(name) is None and (found := re.search(pattern, label, re.IGNORECASE))
     }
     split = re.search(r"split\s*=\s*(\d+)(?:\s*/\s*(\d+))?", label)
     if split:
         fixed["LOCAL_SHARE"] = int(split.group(1)) / 100
     modifier = re.search(r"\.c[agvsw]\b", label)
-    fixed["MODIFIER"] = published.get("cache_modifier") or (modifier.group() if modifier else "")
-    kept = {name: value for name, value in published.items() if name not in _ALIKE}
-    known = {"BLOCK_M", "BLOCK_N", "BLOCK_K", "GROUP_M", "num_warps", "num_stages", "waves_per_eu", "kpack"}
-    known |= {"matrix_instr_nonkdim", "LOCAL_SHARE", "schedule_hint", "instruction_sched_variant"}
-    sides = {f"BLOCK_SIZE_{side}": f"BLOCK_{side}" for side in _SIDES} | {"GROUP_SIZE_M": "GROUP_M"}
-    unknown = {sides.get(name, name) for name in kept} - known
-    if unknown:
-        raise UnusableError(f"knob {', '.join(sorted(unknown))} is not ours")
-    return renamed(kept, sides, **fixed)
+    fixed["MODIFIER"] = row.config.get("cache_modifier") or (modifier.group() if modifier else "")
+    return row.knobs(_NAMES, _KNOBS, _ALIKE) | fixed
 
 
 FAMILY = Family(
