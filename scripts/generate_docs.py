@@ -16,7 +16,7 @@ def generated() -> dict[Path, str]:
     from kprof.cli._rules import all_rules
     from kprof.cli.schema import schema_of
 
-    schemas = {f"{name}-1": schema_of(name) for name in ("report", "diff", "tune")}
+    schemas = {f"{name}-1": schema_of(name) for name in ("report", "diff", "tune", "doctor")}
     files = {ROOT / f"docs/schema/{name}.json": json.dumps(each, indent=2) + "\n" for name, each in schemas.items()}
     index = ["# Rules", "", "`kprof rules explain KP101` prints a rule's page.", ""]
     index += ["KP0: the gate and ignores. KP1 to KP6: kernels. KP7: tuned-configuration files.", ""]

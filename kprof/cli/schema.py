@@ -9,14 +9,14 @@ from kprof.errors import KprofError, near_hint
 
 HELP = "Print the JSON Schema of the --json document."
 
-_DOCUMENTS = ("report", "diff", "tune")
+_DOCUMENTS = ("report", "diff", "tune", "doctor")
 
 
 def command(
-    document: Annotated[str, typer.Argument(help="report, diff (of kprof diff) or tune (of kprof tune).")] = "report",
+    document: Annotated[str, typer.Argument(help="report, or that of another command: diff, tune, doctor.")] = "report",
     output: Annotated[str, typer.Option("--output", "-o", help="File to write; - is standard output.")] = "-",
 ) -> None:
-    """Print the JSON Schema of a --json document: kprof.report/1, kprof.diff/1 or kprof.tune/1."""
+    """Print the JSON Schema of a --json document: kprof.report/1, kprof.diff/1, kprof.tune/1 or kprof.doctor/1."""
     import json
 
     if document not in _DOCUMENTS:
@@ -25,7 +25,7 @@ def command(
 
 
 def schema_of(document: str) -> dict[str, Any]:
-    """The schema of ``report``, ``diff`` or ``tune``, as published in ``docs/schema``."""
+    """The schema of one of the documents, as published in ``docs/schema``."""
     if document == "diff":
         from kprof.reporters.diff_json import schema
 
@@ -36,10 +36,12 @@ def schema_of(document: str) -> dict[str, Any]:
         return json_document.schema()
     import msgspec
 
-    from kprof.tuning.document import SCHEMA, TuneReport
+    from kprof.harness.doctor import document as doctor
+    from kprof.tuning import document as tune
 
+    title, kind = (doctor.SCHEMA, doctor.Diagnosis) if document == "doctor" else (tune.SCHEMA, tune.TuneReport)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": SCHEMA,
-        **json_document.clean(msgspec.json.schema(TuneReport)),
+        "title": title,
+        **json_document.clean(msgspec.json.schema(kind)),
     }

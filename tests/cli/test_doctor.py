@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import jsonschema
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -61,6 +63,7 @@ def test_the_document(kprof, tmp_path):
     assert found["schema"] == "kprof.doctor/1"
     assert found["verdict"]["status"] == "ok"
     assert {"check", "section", "status", "found"} <= set(found["checks"][0])
+    jsonschema.validate(found, json.loads(kprof("schema", "doctor").out))
     assert all(outcome["status"] in {"ok", "warn", "unknown"} for outcome in found["checks"])
 
 
