@@ -4,7 +4,6 @@ The compiled kernel's hash stands for its source, helpers and files, ignore comm
 who judges.
 """
 
-import gc
 import hashlib
 import json
 import os
@@ -24,6 +23,7 @@ from kprof.harness.cache import directory, known
 from kprof.harness.request import Compiled, CompileRequest, Outcome
 from kprof.harness.sources import Job, loaded
 from kprof.report import KernelReport
+from kprof_analyzers.collecting import paused
 
 _VERSION = "1"
 _SHARE = 8
@@ -91,14 +91,8 @@ def judge(compiled: Compiled, argument: Mapping[str, Any]) -> dict[str, Any]:
 def _analyzed(job: Job, compiled: Compiled) -> KernelReport:
     from kprof_analyzers.pipeline import analyze
 
-    # A report is made of many small objects and no cycles: collecting in between only costs time.
-    collecting = gc.isenabled()
-    gc.disable()
-    try:
+    with paused():
         return analyze(loaded(job, compiled), _analyzers())
-    finally:
-        if collecting:
-            gc.enable()
 
 
 @cache

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kprof.cli.common import assignments, write_output
-from kprof.errors import KprofError
+from kprof.errors import KprofError, near
 
 if TYPE_CHECKING:
     from kprof.harness.bench_document import Device
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from kprof.tuning.formats.interface import Writer
     from kprof.tuning.search import Found
     from kprof.tuning.space import Space
-    from kprof.tuning.subject import Subject
+    from kprof.tuning.subject import SignatureSubject, Subject
     from kprof.tuning.work import Judge
 
 
@@ -94,6 +94,9 @@ def prepare(wanted: Request) -> "tuple[Subject, Space]":
         # What an autotuner lists need not stand in the kernel's description too.
         known |= set(chosen.names())
     chosen = space.check(chosen.fixed(config), known, found[0].values)
+    if isinstance(subject, SignatureSubject):
+        for problem in found:
+            _check_grid(subject, {*chosen.names(), *problem.values, *constexprs})
     return subject, space.supported(chosen, config)
 
 
@@ -124,6 +127,23 @@ def _arguments(kernel: "Kernel") -> set[str]:
 
     function = unwrap(kernel.entry)
     return {*(function.arguments if function is not None else ()), *BACKEND_OPTIONS, "num_ctas", "maxnreg"}
+
+
+def _check_grid(subject: "SignatureSubject", known: set[str]) -> None:
+    """That a function's workgroups can be counted, asked before anything is compiled.
+
+    Raises:
+        KprofError: there is no grid, or it uses what is neither a knob nor a size.
+    """
+    if not subject.grid:
+        raise KprofError(
+            "how many workgroups there are is not known, and so there is no time to predict",
+            hint="--grid 'cdiv(M,BLOCK_M);cdiv(N,BLOCK_N)', axes with ; between them",
+        )
+    for part in subject.grid:
+        for name in sorted(part.names - known):
+            hint = near(name, known).removeprefix("; ") or f"give it: --shape {name}=..."
+            raise KprofError(f"--grid uses {name}, which is neither a knob nor a size that was given", hint=hint)
 
 
 def _grid(text: str) -> "tuple[Any, ...]":

@@ -49,7 +49,9 @@ def verdict(report: "TuneReport") -> str:
         gain = f"{min(gains):.2f}x to {max(gains):.2f}x the kernel's own"
         return f"tune {report.kernel} on {report.arch}: {len(report.problems)} problems, {gain}{ended}"
     if len(report.problems) != 1 or not report.problems[0].ranking:
-        return f"tune {report.kernel} on {report.arch}: {report.verdict.summary}{ended}"
+        example = report.search.example.partition("\n")[0]
+        why = f": {example}" if example and not any(p.ranking for p in report.problems) else ""
+        return f"tune {report.kernel} on {report.arch}: {report.verdict.summary}{ended}{why}"
     best = report.problems[0].ranking[0]
     time = f"{microseconds(best.time_us)} predicted (likely {span(best.low_us, best.high_us)})"
     if best.measured_ms is not None:
@@ -58,6 +60,8 @@ def verdict(report: "TuneReport") -> str:
     if gains:
         close = 0.97 <= gains[0] <= 1.03
         gain = ", as good as the kernel's own" if close else f", {gains[0]:.2f}x the kernel's own"
+        if gains[0] < 0.97:
+            gain = f", slower than the kernel's own, {microseconds(_own_time(report.problems[0]))}: keep that"
     return f"tune {report.kernel} on {report.arch}: {time}{gain}{ended}: {knobs(best.config)}"
 
 
@@ -65,10 +69,18 @@ def _gain(problem: "TunedProblem") -> float | None:
     """How many times faster the first configuration is than the kernel's own; measured where both were."""
     if problem.own is None or not problem.ranking:
         return None
+    best = problem.ranking[0]
+    if best.measured_ms is not None and problem.own.measured_ms is not None:
+        return problem.own.measured_ms / best.measured_ms
+    return problem.own.time_us / best.time_us
+
+
+def _own_time(problem: "TunedProblem") -> float:
+    """Microseconds of the kernel's own configuration, measured where the first one was."""
+    assert problem.own is not None
     best, own = problem.ranking[0], problem.own
-    if best.measured_ms is not None and own.measured_ms is not None:
-        return own.measured_ms / best.measured_ms
-    return own.time_us / best.time_us
+    both = best.measured_ms is not None and own.measured_ms is not None
+    return 1000 * own.measured_ms if both and own.measured_ms is not None else own.time_us
 
 
 def microseconds(value: float) -> str:
@@ -118,7 +130,8 @@ def _problem(console: "Console", problem: "TunedProblem") -> None:
 def _table(console: "Console", rows: "Sequence[Ranked]", ranked: int, shared: Mapping[str, Any]) -> None:
     """A line a configuration, with a column for each knob that differs; knobs below it where there is no room."""
     measured = any(one.measured_ms is not None for one in rows)
-    names = list(dict.fromkeys(n for one in rows for n, v in one.config.items() if n not in shared or shared[n] != v))
+    every = dict.fromkeys(n for one in rows for n in one.config)
+    names = [n for n in every if any(n not in shared or one.config.get(n) != shared[n] for one in rows)]
     headings = ["", *["measured"] * measured, "time", "likely", "bound", "VGPR", "spills", "LDS", "waves"]
     marks = [f"{i}{'=' if one.tie else ' '}" if i <= ranked else "own" for i, one in enumerate(rows, 1)]
     cells = [[mark, *_cells(one, measured=measured)] for mark, one in zip(marks, rows, strict=True)]
@@ -132,7 +145,8 @@ def _table(console: "Console", rows: "Sequence[Ranked]", ranked: int, shared: Ma
         style = "dim" if number > ranked else "bold" if number == 1 else ""
         console.print(line, style=style, markup=False, soft_wrap=True)
         if narrow:
-            said = " ".join(filter(None, (knobs({n: one.config[n] for n in names if n in one.config}), _remark(one))))
+            own = {n: one.config[n] for n in names if n in one.config and shared.get(n, shared) != one.config[n]}
+            said = " ".join(filter(None, (knobs(own), _remark(one))))
             _fold(console, f"     {said}", indent=5)
 
 
@@ -148,12 +162,18 @@ def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _speed(problem: "TunedProblem") -> str:
-    """What the first configuration reaches, where the problem's operations are known."""
-    if not problem.flops or not problem.ranking:
+    """What the first configuration reaches, where the problem's work is known: operations, or bytes where those count.
+
+    A problem counts as one of operations where it has more than 32 of them for each byte.
+    """
+    if not problem.ranking:
         return ""
     best = problem.ranking[0]
     seconds = best.time_us * 1e-6 if best.measured_ms is None else best.measured_ms * 1e-3
-    return f"   {problem.flops / seconds / 1e12:,.3g} TFLOP/s" if seconds else ""
+    flops, moved = problem.flops or 0, problem.bytes or 0
+    if flops > 32 * moved:
+        return f"   {flops / seconds / 1e12:,.3g} TFLOP/s"
+    return f"   {moved / seconds / 1e12:.3g} TB/s" if moved else ""
 
 
 def _remark(one: "Ranked") -> str:

@@ -1,10 +1,13 @@
 """What ``kprof tune --json`` writes: schema ``kprof.tune/1``. Times are predicted unless they say measured."""
 
+from collections.abc import Callable
 from typing import Literal
 
 import msgspec
 
+from kprof.kernel_spec import Shape
 from kprof.tuning.candidates import Scored, is_tie, tied
+from kprof.tuning.problems import Problem
 from kprof.tuning.search import Found
 from kprof.tuning.short_list import short_list, variants
 from kprof.tuning.subject import Subject
@@ -92,6 +95,7 @@ class TunedProblem(msgspec.Struct, frozen=True, omit_defaults=True):
         ranking: fastest first.
         short_list: positions in ``ranking``: of each tile the fastest, and what was measured.
         flops: operations of the problem; ``None`` when the kernel does not say.
+        bytes: that have to be moved at least; the same.
         assumptions: what the predictions assumed.
     """
 
@@ -104,6 +108,7 @@ class TunedProblem(msgspec.Struct, frozen=True, omit_defaults=True):
     short_list: list[int]
     assumptions: list[str]
     flops: int | None = None
+    bytes: int | None = None
 
 
 class SpaceFacts(msgspec.Struct, frozen=True):
@@ -183,7 +188,8 @@ def document(
                 ranking=entries,
                 short_list=short,
                 assumptions=list(said),
-                flops=subject.flops(problem),
+                flops=_work(subject.kernel.flops, problem),
+                bytes=_work(subject.kernel.bytes, problem),
             )
         )
     without = [p.name for p in problems if not p.ranking]
@@ -219,6 +225,14 @@ def document(
         verdict=Verdict(status, words + (f"; none for {', '.join(without)}" if without else "")),
         measured_on=measured_on,
     )
+
+
+def _work(of: Callable[[Shape], int] | None, problem: Problem) -> int | None:
+    """What the kernel's file says of a problem; ``None`` where it says nothing, or fails."""
+    try:
+        return None if of is None else int(of(problem.values))
+    except Exception:  # noqa: BLE001 - the user's code may raise anything, and the ranking does without
+        return None
 
 
 def _ranked(one: Scored, best: Scored) -> Ranked:

@@ -18,6 +18,7 @@ _BYTES_PER_CLOCK = 20.0
 _FLOPS_PER_CLOCK = {1: 4096.0, 2: 2048.0, 4: 256.0}
 _COMPUTE_UNITS = 256
 _OVER = 4.0
+_STEP = 0.15
 
 
 class Estimate:
@@ -59,13 +60,13 @@ class Estimate:
         return self._far(config) if self._own else self._rows(config, warps)
 
     def _far(self, config: Mapping[str, Any]) -> float:
-        """Doublings between a configuration's knobs and the kernel's own."""
-        away = 1.0
+        """By the doublings between a configuration's knobs and the kernel's own."""
+        away = 0.0
         for name, own in self._own.items():
             value = config.get(name, own)
             numbers = isinstance(value, int) and isinstance(own, int) and value > 0 and own > 0
             away += abs(log2(value) - log2(own)) if numbers else float(value != own)
-        return away
+        return 1 + _STEP * away
 
     def _product(
         self, tile: tuple[int, int, int], sizes: list[int], split: int, warps: int, config: Mapping[str, Any]

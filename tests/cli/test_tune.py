@@ -193,6 +193,15 @@ def test_nothing_can_be_predicted(
         (("OWN::plain",), "plain does not say how it is launched"),
         (("OWN::plain", "--signature", "*fp16,*fp16"), "plain has nothing to choose from"),
         (("OWN::scale", "--signature", "*fp16,*fp16", "--grid", "import os"), "--grid cannot be read"),
+        (
+            ("OWN::scale", "--signature", "*fp16,*fp16,i32", "--shape", "n=64"),
+            "how many workgroups there are is not known",
+        ),
+        (
+            ("OWN::scale", "--signature", "*fp16,*fp16,i32", "--grid", "cdiv(n,BLOCK)"),
+            "--grid uses n, which is neither",
+        ),
+        (("gemm", "--shape", "M=many"), "M=many: a whole number is wanted"),
     ],
 )
 def test_wrong_questions(
@@ -318,3 +327,22 @@ def test_time_left() -> None:
     assert "0:10 left" in line(resumed)
     assert "90 known before" in line(resumed)
     assert "left" not in line(Progress(total=5))
+
+
+def test_what_the_verdict_says_of_the_own_configuration() -> None:
+    """Faster, as good, or slower: then to keep it."""
+    from kprof.cli._tune_show import verdict
+    from kprof.tuning.document import Compiled, Ranked, SearchFacts, SpaceFacts, TunedProblem, TuneReport, Verdict
+
+    def said(time: float, own: float) -> str:
+        best, kept = (Ranked({"BLOCK": 1}, t, 0.8 * t, 1.2 * t, "matrix", Compiled()) for t in (time, own))
+        problem = TunedProblem("M=1", {"M": 1}, {}, 1, kept, [best], [0], [])
+        search = SearchFacts("complete", 1, 1, 1, 1, 0, 0, 0, {}, "", 1.0, 1.0, "nobody", "nowhere")
+        space = SpaceFacts("a list", 1, 1, {}, [])
+        return verdict(TuneReport("0", "k", "gfx942", None, None, space, search, [problem], Verdict("ok", "all")))
+
+    assert (
+        said(100.0, 150.0) == "tune k on gfx942: 100 µs predicted (likely 80-120 µs), 1.50x the kernel's own: BLOCK=1"
+    )
+    assert "as good as the kernel's own: BLOCK=1" in said(100.0, 101.0)
+    assert "slower than the kernel's own, 50 µs: keep that: BLOCK=1" in said(100.0, 50.0)

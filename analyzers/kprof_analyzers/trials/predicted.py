@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from kprof.errors import KprofError
 from kprof.harness import store
 from kprof.harness.request import Compiled
+from kprof_analyzers.collecting import paused
 
 if TYPE_CHECKING:
     from kprof.analysis import KernelFacts
@@ -67,7 +68,8 @@ def judge(compiled: Compiled, argument: Mapping[str, Any]) -> dict[str, Any]:
     before = store.read_json(place)
     if isinstance(before, dict):
         return {**before, **done, "again": True}
-    judged = _judge(compiled, argument)
+    with paused():
+        judged = _judge(compiled, argument)
     store.write_json(place, judged)
     return {**judged, **done}
 
