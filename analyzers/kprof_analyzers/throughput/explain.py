@@ -36,8 +36,8 @@ def explain(model: "Model", run: "Run", clocks: float, loops: list[LoopPredictio
     shares = _grown(shares, "launch", us, us + overhead)
     us += overhead
     light = _speed_of_light(model)
-    if light > us and not _bytes(model).get("kept"):
-        # A cache that keeps part of the data makes fewer bytes of it than each once: no time under the light rests on it.
+    if light > us:
+        # The Infinity Cache's share of the loads is worked out roughly: nothing under the light may rest on it.
         shares = _grown(shares, "memory bandwidth", us, light)
         us = light
     known = where.known and machine.product is not None
