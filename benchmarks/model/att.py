@@ -5,20 +5,28 @@ CU, and its clocks are compared with the traced ones, which are means over the h
 """
 
 import argparse
+import json
 from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
+from benchmarks.model import metrics
+from benchmarks.model.layout import aligned, markdown
 from kprof.analysis import KernelFacts
 from kprof.hardware.machine import find_product, load
 from kprof.inputs import amdgcn
 from kprof.inputs.thread_trace import Instruction, read
 from kprof.report import Resources
 from kprof_analyzers.throughput import Effects
-from kprof_analyzers.throughput.kernel import build, simulate
+from kprof_analyzers.throughput.kernel import Model, build, simulate
 from kprof_analyzers.throughput.outline import loops_of
 from kprof_analyzers.throughput.simulate import CAUSE_COUNT
+from kprof_analyzers.throughput.wave_timeline import record
 
+_AT_ONCE = 40
+"""Clocks from the last ds_read after which a wait for it is one that comes later on."""
 SAMPLE = Path(__file__).parents[3] / "shared/samples/att/rocprofv3_triton_gemm_afp4"
 
 
@@ -30,11 +38,13 @@ class Comparison:
         traced: clocks of a turn, summed over its instructions.
         simulated: the same from the simulator.
         kinds: what was traced and simulated for one kind of instruction, in clocks of a turn.
+        rhythm: measure to its 10th percentile, median and 90th, traced and simulated.
     """
 
     traced: float
     simulated: float
     kinds: dict[str, tuple[float, float]]
+    rhythm: dict[str, tuple[tuple[float, float, float], tuple[float, float, float]]]
 
 
 def loop_of(instructions: tuple[Instruction, ...]) -> list[Instruction]:
@@ -60,6 +70,99 @@ def program_of(instructions: tuple[Instruction, ...], arch: str) -> amdgcn.Kerne
     lines = [line for n, t in enumerate(texts) for line in ([f".LBB0_{n}:"] if n in targets else []) + [f"\t{t}"]]
     head = f'\t.amdgcn_target "amdgcn-amd-amdhsa--{arch}"\ntraced:\n'
     return amdgcn.parse(head + "\n".join(lines) + "\n.Lfunc_end0:\n").functions[0]
+
+
+@dataclass(frozen=True)
+class Event:
+    """One instruction of one wavefront: its mnemonic, its operands, and when it began and was done, in clocks."""
+
+    name: str
+    operands: str
+    start: float
+    end: float
+
+
+def traced_waves(folder: Path, loop: Sequence[Instruction]) -> list[list[Event]]:
+    """What the wavefronts that have a file of their own did inside of a loop."""
+    texts = {one.line: one.text for one in loop if one.line is not None}
+    found = []
+    for place in sorted(folder.rglob("se*_wv*.json")):
+        records = json.loads(place.read_text(encoding="utf-8"))["wave"]["instructions"]
+        found.append(
+            [
+                Event(*_halves(texts[line]), clock, clock + clocks)
+                for clock, _, _, clocks, line, *_ in records
+                if line in texts
+            ]
+        )
+    return found
+
+
+def simulated_waves(model: Model, positions: Sequence[int], texts: Mapping[int, str]) -> list[list[Event]]:
+    """The same from the simulator, without the first two turns."""
+    recorder = record(model)
+    inside = set(positions)
+    found: dict[int, list[Event]] = {}
+    for step in sorted(recorder.steps, key=lambda one: one.start):
+        if step.position in inside:
+            found.setdefault(step.wave, []).append(Event(*_halves(texts[step.position]), step.start, step.end))
+    first = texts[positions[0]]
+    return [_from_turn(events, first, 2) for events in found.values()]
+
+
+def _from_turn(events: list[Event], first: str, turn: int) -> list[Event]:
+    starts = [n for n, one in enumerate(events) if (one.name, one.operands) == _halves(first)]
+    return events[starts[min(turn, len(starts) - 1)] :] if starts else events
+
+
+def _halves(text: str) -> tuple[str, str]:
+    name, _, operands = text.partition(" ")
+    return name, operands
+
+
+def rhythm(waves: Sequence[Sequence[Event]]) -> dict[str, tuple[float, float, float]]:
+    """How instructions follow each other in a wavefront: 10th percentile, median and 90th of each measure, in clocks.
+
+    The share of barriers is a part of 1.
+    """
+    found: dict[str, list[float]] = {}
+    for events in waves:
+        for before, after in pairwise(events):
+            kinds = {_kind(before), _kind(after)}
+            if len(kinds) == 1 and None not in kinds:
+                found.setdefault(f"{kinds.pop()} after {_kind(after)}", []).append(after.end - before.end)
+        read: float | None = None
+        for one, before in zip(events, [None, *events[:-1]], strict=True):
+            if one.name.startswith("ds_read"):
+                read = one.end
+            elif one.name == "s_waitcnt" and "lgkmcnt(0)" in one.operands and read is not None:
+                at_once = before is not None and _kind(before) != "matrix" and one.start - read < _AT_ONCE
+                name = "lgkmcnt(0) at once, from the last ds_read" if at_once else "lgkmcnt(0) later on, its stall"
+                found.setdefault(name, []).append(one.end - (read if at_once else one.start))
+                read = None
+            elif one.name == "s_waitcnt" and one.operands.strip().startswith("vmcnt") and "lgkm" not in one.operands:
+                found.setdefault("vmcnt alone, its stall", []).append(one.end - one.start)
+        whole = events[-1].end - events[0].start
+        held = sum(one.end - one.start for one in events if one.name == "s_barrier")
+        found.setdefault("barriers, share of the time", []).append(held / whole)
+    return {name: _spread(values) for name, values in found.items()}
+
+
+def _spread(values: Sequence[float]) -> tuple[float, float, float]:
+    low, middle, high = (metrics.quantile(values, share) for share in (0.1, 0.5, 0.9))
+    return low, middle, high
+
+
+def _kind(event: Event) -> str | None:
+    """What issue intervals are asked of: matrix, vector, scalar and LDS instructions; none for what waits or jumps."""
+    if event.name.startswith("v_mfma"):
+        return "matrix"
+    if event.name.startswith("v_"):
+        return None if "readfirstlane" in event.name else "vector"
+    if event.name.startswith("ds_read"):
+        return "ds_read"
+    waits = event.name.startswith(("s_waitcnt", "s_barrier", "s_cbranch", "s_branch", "s_nop"))
+    return "scalar" if event.name.startswith("s_") and not waits else None
 
 
 def compare(folder: Path = SAMPLE, product: str = "MI355X", warps: int = 8) -> Comparison:
@@ -96,7 +199,45 @@ def compare(folder: Path = SAMPLE, product: str = "MI355X", warps: int = 8) -> C
         entry[0] += one.latency / one.hits
         entry[1] += mine / share
     traced = sum(i.latency / i.hits for i in loop)
-    return Comparison(traced, run.length[number], {n: (a, b) for n, (a, b) in kinds.items()})
+    texts = dict(enumerate(one.text for one in issued))
+    seen = rhythm(traced_waves(folder, loop))
+    ours = rhythm(simulated_waves(model, [issued.index(one) for one in loop], texts))
+    both = {name: (seen[name], ours[name]) for name in seen if name in ours}
+    return Comparison(traced, run.length[number], {n: (a, b) for n, (a, b) in kinds.items()}, both)
+
+
+def tables(found: Comparison) -> Iterator[tuple[list[str], list[list[str]]]]:
+    """Header and lines of both tables."""
+    lines = [
+        [name, f"{traced:.0f}", f"{simulated:.0f}"]
+        for name, (traced, simulated) in sorted(found.kinds.items(), key=lambda item: -item[1][0])[:16]
+    ]
+    off = f"{found.simulated / found.traced - 1:+.1%}"
+    lines.append(["all", f"{found.traced:.0f}", f"{found.simulated:.0f} ({off})"])
+    yield ["clocks of a turn", "traced", "simulated"], lines
+    lines = [[name, *(_words(each) for each in both)] for name, both in sorted(found.rhythm.items())]
+    yield ["10th percentile / median / 90th", "traced", "simulated"], lines
+
+
+def _words(spread: Sequence[float]) -> str:
+    return " / ".join(f"{value:.2f}" if max(spread) < 1 else f"{value:.0f}" for value in spread)
+
+
+_TEXT = """\
+A thread trace of an fp4 product on the MI355X (one loop, 237 instructions, 8 wavefronts on a CU, four of them traced
+instruction by instruction) beside the simulation of the same loop. What its loads share in the caches is not in a
+trace; they are simulated with latency alone.
+"""
+
+
+def section(folder: Path = SAMPLE) -> list[str]:
+    """The part of the page about the thread trace; empty without one."""
+    if not folder.is_dir():
+        return []
+    parts = ["## The simulator against a thread trace", "", _TEXT]
+    for header, lines in tables(compare(folder)):
+        parts += [*markdown(header, lines), ""]
+    return parts
 
 
 def main() -> None:
@@ -106,11 +247,8 @@ def main() -> None:
     parser.add_argument("--product", default="MI355X")
     parser.add_argument("--warps", type=int, default=8)
     options = parser.parse_args()
-    found = compare(options.folder, options.product, options.warps)
-    print(f"{'clocks of a turn':24} {'traced':>9} {'simulated':>9}")
-    for name, (traced, simulated) in sorted(found.kinds.items(), key=lambda item: -item[1][0])[:16]:
-        print(f"{name:24} {traced:9.0f} {simulated:9.0f}")
-    print(f"{'all':24} {found.traced:9.0f} {found.simulated:9.0f}  {found.simulated / found.traced - 1:+.1%}")
+    for header, lines in tables(compare(options.folder, options.product, options.warps)):
+        print("\n".join(aligned(header, lines)))
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from pathlib import Path
 from statistics import fmean, median
 from typing import Any
 
-from benchmarks.model import goals, metrics, plot, sureness, tritons
+from benchmarks.model import att, floor, goals, metrics, plot, sureness, tritons
 from benchmarks.model.compiling import Facts
 from benchmarks.model.data import Row, Rows
 from benchmarks.model.evaluate import Judged, Model
@@ -293,6 +293,8 @@ def write(
             (folder / "model.svg").write_text(plot.scatter(results[family.name]), encoding="utf-8")
             parts += ["![Predicted against measured](model.svg)", ""]
     parts += sureness.section(extra.get("sureness", {}))
+    parts += floor.section(extra.get("floor", {}))
+    parts += att.section()
     figures = {name: summary(judged) for name, judged in results.items()}
     if other := tritons.table(folder, figures, {f.name: heading(f, results[f.name]) for f in chosen}):
         parts += ["## Other Tritons", "", tritons.TEXT, *markdown(*other), ""]

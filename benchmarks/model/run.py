@@ -17,7 +17,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "analyzers")]
 
-from benchmarks.model import report, sureness, tritons  # noqa: E402  # the path comes first
+from benchmarks.model import floor, report, sureness, tritons  # noqa: E402  # the path comes first
 from benchmarks.model.compiling import Facts  # noqa: E402
 from benchmarks.model.data import Row, load  # noqa: E402
 from benchmarks.model.evaluate import Judged, Model, judge, points_of  # noqa: E402
@@ -69,6 +69,8 @@ def main() -> None:
     extra: dict[str, Any] = {"goals": report.print_goals(results), "rows": extra_rows}
     extra["sureness"] = sureness.figures([known[name] for name in names], results)
     sureness.show(extra["sureness"])
+    extra["floor"] = floor.figures(facts, [known[name] for name in names], results)
+    floor.show(extra["floor"])
     if options.ablations:
         extra["ablations"] = ablations(facts, [known[name] for name in names], rows, quick=options.quick)
         report.print_ablations(extra["ablations"])
