@@ -259,6 +259,34 @@ def test_a_page_stays_below_its_limit_and_says_what_is_left_out(kernels, instruc
         assert page.words.count("1 error") >= kernels
 
 
+def test_a_document_without_end_makes_a_page_that_has_one():
+    """Tens of thousands of findings, causes, loops, notes and kernels: the page says what it leaves out."""
+    many = 20_000
+    entry = kernel()
+    names = {f"n{number}": 1.0 / many for number in range(many)}
+    loop = entry.loops[0]
+    endless = kernel(
+        findings=entry.findings * many, suppressed=entry.suppressed * many, loops=[loop] * many, notes=["note"] * many,
+        passes=entry.passes * many, launch=names, pressure={},
+        model=Prediction(1.0, 0.5, 2.0, 9.0, "issue", names, traffic=names, assumptions=["a"] * many),
+        occupancy=Occupancy(1, 8, 1, "lds", names),
+    )  # fmt: skip
+    text = HtmlReporter({0: details()}, [RULE]).render(report(endless, notes=["note"] * many))
+    assert len(text.encode()) < LIMIT
+    assert "19,800 findings" in Page(text).words
+    text = HtmlReporter(rules=[RULE]).render(report(*[kernel(f"k{number}") for number in range(1500)]))
+    assert len(text.encode()) < LIMIT
+    assert "1100 more are in the JSON document only" in Page(text).words
+
+
+def test_kernels_of_one_name_are_told_apart_by_what_differs():
+    """The index shows the knobs that are not alike."""
+    specs = [Specialization(constexprs={"BLOCK": size, "SAME": 1}, options={"num_warps": 4}) for size in (64, 128)]
+    text = HtmlReporter().render(report(*[kernel(specialization=spec) for spec in specs], kernel("other")))
+    index = text[: text.index("</nav>")]
+    assert re.findall(r'<span class="knobs">([^<]*)</span>', index) == ["BLOCK=64", "BLOCK=128"]
+
+
 def test_details_shrink_step_by_step():
     """Each step is no larger than the one before, the last has nothing, and says so."""
     steps = list(smaller(details(instructions=9000)))

@@ -13,7 +13,7 @@ from kprof.report import KernelReport, Report
 from kprof.reporters._gate_words import RuleHelp
 from kprof.reporters.html.parts import environment, script_hash
 from kprof.reporters.html.smaller import size, smaller
-from kprof.reporters.html.view import kernel_view, rank
+from kprof.reporters.html.view import differing, kernel_view, rank
 
 LIMIT = 1_000_000
 """Bytes of a page. The worst kernels are shown whole first; of the others less and less is shown."""
@@ -21,6 +21,8 @@ LIMIT = 1_000_000
 # Bytes of what frames the kernels, of a row of the index, and what is kept free for each kernel that follows.
 _FRAME, _INDEX_ROW, _EACH = 20_000, 700, 25_000
 _INDEX_ROWS = 400
+# Bytes of the smallest section there is.
+_LEAST = 4_000
 
 
 class HtmlReporter:
@@ -44,26 +46,28 @@ class HtmlReporter:
         from markupsafe import Markup
 
         order = sorted(range(len(report.kernels)), key=lambda position: rank(report.kernels[position], position))
+        shown = order[:_INDEX_ROWS]
+        differs = differing([report.kernels[position] for position in shown])
         told: set[str] = set()
         sections: list[str] = []
         rows: list[dict[str, Any]] = []
-        room = self._limit - _FRAME - _INDEX_ROW * min(len(order), _INDEX_ROWS)
-        for number, position in enumerate(order):
-            spare = min(3 * self._limit // 4, _EACH * (len(order) - number - 1))
+        room = self._limit - _FRAME - _INDEX_ROW * len(shown)
+        for number, position in enumerate(shown):
+            spare = min(3 * self._limit // 4, _EACH * (len(shown) - number - 1))
             subject = _Subject(report.kernels[position], self._details.get(position, Details()), number)
             view, text = self._section(subject, room - spare, told)
             if text is not None:
                 room -= len(text.encode())
                 told.update(view["rules"])
                 sections.append(text)
-            rows.append({**view, "shown": text is not None})
+            rows.append({**view, "shown": text is not None, "differs": differs[number]})
         page: str = (
             environment()
             .get_template("page.html")
             .render(
                 report=report,
-                rows=rows[:_INDEX_ROWS],
-                more=max(0, len(rows) - _INDEX_ROWS),
+                rows=rows,
+                more=len(order) - len(shown),
                 sections=Markup("\n".join(sections)),  # noqa: S704 - made by the templates
                 script_hash=script_hash(),
             )
@@ -73,15 +77,18 @@ class HtmlReporter:
     def _section(self, subject: "_Subject", room: int, told: set[str]) -> tuple[dict[str, Any], str | None]:
         """A kernel's row for the index, and its section as large as there is room for; the first is always there."""
         template = environment().get_template("kernel.html")
-        view: dict[str, Any] = {}
+        key, first = f"k{subject.number + 1}", subject.number == 0
+        if room < _LEAST and not first:
+            return kernel_view(subject.kernel, Details(), key, self._rules, told), None
         for details in smaller(subject.details):
             if details.blocks and size(details) > room:
                 continue
-            view = kernel_view(subject.kernel, details, f"k{subject.number + 1}", self._rules, told)
-            text: str = template.render(kernel=view, first=subject.number == 0)
+            view = kernel_view(subject.kernel, details, key, self._rules, told)
+            text: str = template.render(kernel=view, first=first)
             if len(text.encode()) <= room:
                 return view, text
-        return view, text if subject.number == 0 else None
+        # The last and least of them has no blocks, so that there always is one.
+        return view, text if first else None
 
 
 @dataclass(frozen=True)

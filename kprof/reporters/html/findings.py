@@ -1,18 +1,17 @@
 """Findings for the page: those of one rule together, with what to do and the rule's documentation."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgspec import UNSET
 
 from kprof.details import Details
 from kprof.findings import Finding, Location
-from kprof.report import KernelReport
 from kprof.reporters._gate_words import RuleHelp
 from kprof.reporters.html.rule_text import explanation, what_to_try
 
 Anchors = Mapping[tuple[str, int], str]
-_MOST_RELATED = 8
+_MOST_RELATED, _MOST_EVIDENCE = 8, 20
 
 
 def source_places(details: Details, key: str) -> dict[tuple[str, int], str]:
@@ -26,11 +25,11 @@ def source_places(details: Details, key: str) -> dict[tuple[str, int], str]:
 
 
 def finding_groups(
-    kernel: KernelReport, rules: Mapping[str, RuleHelp], told: set[str], anchors: Anchors
+    chosen: Sequence[Finding], rules: Mapping[str, RuleHelp], told: set[str], anchors: Anchors
 ) -> list[dict[str, Any]]:
     """Findings by rule, in the order of the document: the worst first."""
     groups: dict[tuple[str, str], list[Finding]] = {}
-    for finding in kernel.findings:
+    for finding in chosen:
         groups.setdefault((finding.severity.value, finding.rule), []).append(finding)
     shown = set(told)
     found = []
@@ -56,7 +55,7 @@ def _finding(finding: Finding, anchors: Anchors) -> dict[str, Any]:
         "message": finding.message,
         "place": None if finding.location is UNSET else _place(finding.location, anchors),
         "related": [_place(place, anchors) for place in finding.related[:_MOST_RELATED]],
-        "evidence": [(name, _words(value)) for name, value in finding.evidence.items()],
+        "evidence": [(name, _words(value)) for name, value in list(finding.evidence.items())[:_MOST_EVIDENCE]],
         "advice": [
             {
                 "knob": advice.knob,
@@ -64,10 +63,12 @@ def _finding(finding: Finding, anchors: Anchors) -> dict[str, Any]:
                 "to": str(advice.to),
                 "verified": []
                 if advice.verified is UNSET
-                else [(name, str(old), str(new)) for name, (old, new) in advice.verified.items()],
+                else [
+                    (name, str(old), str(new)) for name, (old, new) in list(advice.verified.items())[:_MOST_EVIDENCE]
+                ],
                 "note": "" if advice.note is UNSET else advice.note,
             }
-            for advice in finding.advice
+            for advice in finding.advice[:_MOST_RELATED]
         ],
     }
 

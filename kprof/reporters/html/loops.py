@@ -8,7 +8,7 @@ from kprof.report import KernelReport, LoopFacts, LoopPrediction
 from kprof.reporters._console_text import loop_summary
 from kprof.reporters.html.charts import cause_name, segments
 
-_MOST_WAITS = 24
+_MOST_WAITS, _MOST_CAUSES = 24, 12
 
 
 def loop_rows(kernel: KernelReport) -> list[dict[str, Any]]:
@@ -42,9 +42,10 @@ def _row(loop: LoopFacts, model: LoopPrediction | None) -> dict[str, Any]:
             "turns": f"{model.trips:,.4g}",
             "assumed": not model.trips_known,
             "clocks": f"{model.cycles_per_turn:,.0f}",
-            "causes": segments(model.causes, whole, 0.005 * whole),
+            "causes": segments(model.causes, whole, 0.005 * whole)[:_MOST_CAUSES],
             "words": ", ".join(
-                f"{cause_name(cause)} {100 * value / whole:.0f} %" for cause, value in model.causes.items()
+                f"{cause_name(cause)} {100 * value / whole:.0f} %"
+                for cause, value in list(model.causes.items())[:_MOST_CAUSES]
             ),
             "matrix": f"{100 * model.matrix_share:.0f} %",
         }

@@ -3,13 +3,16 @@
 import base64
 import hashlib
 import re
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+
+T = TypeVar("T")
 
 _FOLDER = Path(__file__).parent / "templates"
 # Control characters, surrogates, what reverses or hides text, and what no page may hold.
@@ -23,6 +26,25 @@ def clean(text: str, longest: int | None = None) -> str:
     if longest is not None and len(shown) > longest:
         return f"{shown[:longest]}… ({len(text):,} characters)"
     return shown
+
+
+class Cutter:
+    """Cuts lists that are longer than anybody reads, and remembers what was left out."""
+
+    def __init__(self) -> None:
+        self._left: dict[str, int] = {}
+
+    def __call__(self, what: str, items: Iterable[T], most: int) -> list[T]:
+        """The first items of a list."""
+        found = list(items)
+        if len(found) > most:
+            self._left[what] = self._left.get(what, 0) + len(found) - most
+        return found[:most]
+
+    def notes(self) -> list[str]:
+        """What was left out, in a sentence; nothing when nothing was."""
+        words = ", ".join(f"{count:,} {what}" for what, count in self._left.items())
+        return [f"left out here, and in the JSON document: {words}"] if words else []
 
 
 @cache

@@ -8,6 +8,8 @@ from kprof.errors import KprofError
 from kprof.report import KernelReport, Resources
 from kprof.reporters._console_text import LIMITERS, kib, reduction, waves
 
+_MOST_LIMITS = 10
+
 
 def occupancy_view(kernel: KernelReport) -> dict[str, Any] | None:
     """Occupancy and what each resource alone would allow; ``None`` when it is not known."""
@@ -33,7 +35,7 @@ def occupancy_view(kernel: KernelReport) -> dict[str, Any] | None:
                 "percent": _percent(allowed, most),
                 "limits": name == occupancy.limiter and occupancy.waves_per_simd < most,
             }
-            for name, allowed in limits
+            for name, allowed in limits[:_MOST_LIMITS]
         ],
     }
 

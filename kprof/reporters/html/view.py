@@ -1,6 +1,6 @@
 """A kernel as the templates want it: words, numbers as text, shares as percent."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgspec import UNSET
@@ -15,8 +15,11 @@ from kprof.reporters.html.charts import cause_name, curve_title, occupancy_curve
 from kprof.reporters.html.findings import finding_groups, source_places
 from kprof.reporters.html.listing import code_listing, places, source_table
 from kprof.reporters.html.loops import hot_waits, loop_rows
+from kprof.reporters.html.parts import Cutter
 from kprof.reporters.html.resources import occupancy_view, resource_rows
 
+# Nobody reads more rows than these, and a document may come from anywhere.
+_FINDINGS, _ROWS, _FEW = 200, 100, 12
 # Percent that no prediction can tell from nothing.
 _NOTHING = 3.0
 _CAUSE_WORDS = {
@@ -39,6 +42,23 @@ def rank(kernel: KernelReport, position: int) -> tuple[Any, ...]:
     return (-counts[2], -counts[1], -time, position)
 
 
+def differing(kernels: Sequence[KernelReport]) -> list[str]:
+    """For each kernel the knobs by which it can be told from others of its name and architecture."""
+    alike: dict[tuple[str, str], list[dict[str, str]]] = {}
+    knobs: list[dict[str, str]] = []
+    for kernel in kernels:
+        spec = kernel.specialization
+        values = {} if spec is UNSET else {**spec.constexprs, **spec.options, **spec.environment}
+        knobs.append({name: str(value) for name, value in values.items()})
+        alike.setdefault((kernel.name, kernel.arch), []).append(knobs[-1])
+    found = []
+    for kernel, own in zip(kernels, knobs, strict=True):
+        others = alike[kernel.name, kernel.arch]
+        names = [name for name in own if any(other.get(name) != own[name] for other in others)]
+        found.append(" ".join(f"{name}={own[name]}" for name in names))
+    return found
+
+
 def kernel_view(
     kernel: KernelReport, details: Details, key: str, rules: Mapping[str, RuleHelp], told: set[str]
 ) -> dict[str, Any]:
@@ -51,8 +71,9 @@ def kernel_view(
         rules: documentation by rule.
         told: rules whose documentation another kernel of the page shows.
     """
+    cut = Cutter()
     anchors = source_places(details, key)
-    groups = finding_groups(kernel, rules, told, anchors)
+    groups = finding_groups(cut("findings", kernel.findings, _FINDINGS), rules, told, anchors)
     product = "" if kernel.product is UNSET else kernel.product
     made_by = f"Triton {kernel.triton}" if kernel.triton is not UNSET else kernel.compiler
     return {
@@ -70,12 +91,13 @@ def kernel_view(
         "groups": groups,
         "rules": [group["rule"] for group in groups],
         "suppressed": [
-            {"rule": s.finding.rule, "message": s.finding.message, "reason": s.reason} for s in kernel.suppressed
+            {"rule": s.finding.rule, "message": s.finding.message, "reason": s.reason}
+            for s in cut("silenced findings", kernel.suppressed, _ROWS)
         ],
-        "loops": loop_rows(kernel),
+        "loops": cut("loops", loop_rows(kernel), _ROWS),
         "waits": hot_waits(kernel),
         "pressure": _pressure(kernel),
-        "passes": [] if kernel.passes is UNSET else kernel.passes,
+        "passes": [] if kernel.passes is UNSET else cut("passes", kernel.passes, 2 * _ROWS),
         "has_passes": kernel.passes is not UNSET,
         "curves": [{"title": curve_title(curve), "chart": occupancy_curve(curve)} for curve in details.curves],
         "sources": _sources(details, key),
@@ -83,10 +105,14 @@ def kernel_view(
         "has_code": any(block.code for block in details.blocks),
         "control_flow": details.control_flow,
         "layouts": details.layouts,
-        "provenance": _provenance(kernel),
-        "assumptions": [] if kernel.model is UNSET else [*kernel.model.assumptions, *kernel.model.notes],
-        "notes": [*kernel.notes, *details.notes],
+        "provenance": cut("entries of the specialisation", _provenance(kernel), 2 * _ROWS),
+        "assumptions": cut("assumptions", _assumptions(kernel), _ROWS),
+        "notes": [*cut("notes", [*kernel.notes, *details.notes], _ROWS), *cut.notes()],
     }
+
+
+def _assumptions(kernel: KernelReport) -> list[str]:
+    return [] if kernel.model is UNSET else [*kernel.model.assumptions, *kernel.model.notes]
 
 
 def _timeless(kernel: KernelReport) -> KernelReport:
@@ -133,7 +159,7 @@ def _model(model: Prediction) -> dict[str, Any]:
         "light_percent": None if model.speed_of_light_percent is None else f"{model.speed_of_light_percent:.0f}",
         "turn": None if hot is None else f"{hot.cycles_per_turn:,.0f} clocks a turn of {hot.header}",
         "cycles": f"{model.cycles:,.0f}",
-        "causes": segments(model.shares, least=0.002),
+        "causes": segments(model.shares, least=0.002)[:_FEW],
         "traffic": [
             (_LEVEL.get(level, level), _bytes(amount)) for level, amount in sorted(model.traffic.items()) if amount
         ],
@@ -179,9 +205,9 @@ def _pressure(kernel: KernelReport) -> list[dict[str, Any]]:
             "live": peak.live,
             "place": "" if peak.location is None else str(peak.location),
             "step": peak.to_next_step,
-            "held": [(place.rpartition("/")[2], count) for place, count in peak.held.items()],
+            "held": [(place.rpartition("/")[2], count) for place, count in list(peak.held.items())[:_FEW]],
         }
-        for name, peak in kernel.pressure.items()
+        for name, peak in list(kernel.pressure.items())[:_FEW]
     ]
 
 
