@@ -24,11 +24,12 @@ from kprof.errors import KprofError
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from kprof_analyzers.trials import Measure, Trial, Trials
+    from kprof_analyzers.trials import Trial, Trials
 
 HELP = "Try other knobs by recompiling, and show what they change."
 _SHOWN = 6
 _DOMINATED = 3
+_HEADINGS = ("predicted", "spilled", "scratch", "VGPRs", "waves", "LDS KiB", "loads", "drains", "instr", "issue")
 _LEGEND = (
     "waves per SIMD; scratch, loads (count x bytes a lane), drains (full waits) and instructions of one iteration "
     "of the hot loop; issue: least issue cycles for 1,000 operations"
@@ -56,19 +57,18 @@ def command(
 
     With ``--counters`` or ``--trace`` the findings are first held against what was measured.
 
-    Spills, registers, occupancy and instructions are verified by compiling. Which trade is the faster one is
-    judgement: nothing is timed.
+    Spills, registers, occupancy and instructions are verified by compiling. Time is predicted: nothing is measured.
     """
     from kprof.harness.targets import DEFAULT_ARCH, Options, resolve
     from kprof.kernel_library import load
-    from kprof_analyzers.trials import advise
+    from kprof_analyzers.trials import advise, timed
 
     names = listed(arch)
     if len(names) > 1:
         raise KprofError("kprof advise takes one architecture at a time")
     measurement = _advise_measured.read(counters, trace, names[0] if names else None, search=not no_search)
     gpu = (measurement.name if measurement is not None else None) or (names[0] if names else DEFAULT_ARCH)
-    machine, _product = resolve(gpu)
+    machine, product = resolve(gpu)
     options = Options(
         config=assignments(config, "--config"),
         shape=assignments(shape, "--shape"),
@@ -83,7 +83,9 @@ def command(
         if json != "-":
             _advise_measured.show(report, measured, terminal(no_color=no_color))
     if not no_search:
-        trials = advise(load(target), machine, options, budget=budget, progress=_progress)
+        kernel = load(target)
+        trials = advise(kernel, machine, options, budget=budget, progress=_progress)
+        trials = timed(kernel, machine, options, trials, product)
         document |= _document(trials)
         if json != "-":
             _show(trials, no_color=no_color)
@@ -120,12 +122,22 @@ def _show(trials: "Trials", *, no_color: bool) -> None:
     left = f", {trials.left} left out {why}" if trials.left else ""
     console.print(f"\n{trials.tried} configurations compiled in {trials.seconds:.0f} s{left}.", style="dim")
     if trials.best:
-        console.print("Verified: resources and instructions. Judgement: which trade is faster.", style="dim")
+        console.print("Verified: resources and instructions. Predicted: time. Nothing was measured.", style="dim")
         console.print(f"\n{_triton_config(trials.best[0].config)}", markup=False)
-        count = f"{len(trials.best)} better configuration{'' if len(trials.best) == 1 else 's'}"
-        print(f"{count} found; the first one: {_knobs(trials.best[0].change)}")
+        count = f"{len(trials.best)} configuration{'' if len(trials.best) == 1 else 's'} worth a try"
+        print(f"{count}; the first one: {_knobs(trials.best[0].change)}{_gain(trials)}")
+    elif trials.slower:
+        print("no change of knobs helps: what looks better is predicted to take longer")
     else:
         print("no change of knobs helps: none is better without being worse elsewhere")
+
+
+def _gain(trials: "Trials") -> str:
+    """The predicted time of the first one beside that of the start."""
+    from kprof.reporters._model_text import duration
+
+    before, after = trials.start.time_us, trials.best[0].time_us
+    return "" if before is None or after is None else f" (predicted {duration(before)} → {duration(after)})"
 
 
 def _table(trials: "Trials") -> "Table":
@@ -133,24 +145,40 @@ def _table(trials: "Trials") -> "Table":
 
     table = Table(box=None, pad_edge=False, padding=(0, 1))
     table.add_column("change", no_wrap=True)
-    for heading in ("spilled", "scratch", "VGPRs", "waves", "LDS KiB", "loads", "drains", "instr", "issue"):
+    for heading in (
+        "predicted",
+        "spilled",
+        "scratch",
+        "VGPRs",
+        "waves",
+        "LDS KiB",
+        "loads",
+        "drains",
+        "instr",
+        "issue",
+    ):
         table.add_column(heading, justify="right", no_wrap=True)
-    table.add_row("as it is", *_cells(trials.start.measure), style="dim")
+    table.add_row("as it is", *_cells(trials.start), style="dim")
     for number, trial in enumerate(trials.best[:_SHOWN]):
-        table.add_row(_knobs(trial.change), *_cells(trial.measure), style="bold" if number == 0 else None)
-    if trials.dominated:
-        table.add_section()
-        table.add_row("dominated by another:", style="dim")
-        for trial in trials.dominated[:_DOMINATED]:
-            table.add_row(_knobs(trial.change), *_cells(trial.measure), style="dim")
+        table.add_row(_knobs(trial.change), *_cells(trial), style="bold" if number == 0 else None)
+    for title, others in (("predicted to take longer:", trials.slower), ("dominated by another:", trials.dominated)):
+        if others:
+            table.add_section()
+            table.add_row(title, style="dim")
+            for trial in others[:_DOMINATED]:
+                table.add_row(_knobs(trial.change), *_cells(trial), style="dim")
     return table
 
 
-def _cells(measure: "Measure | None") -> list[str]:
+def _cells(trial: "Trial") -> list[str]:
+    from kprof.reporters._model_text import duration
+
+    measure = trial.measure
     assert measure is not None
     loads = " ".join(f"{count}x{width}" for width, count in measure.loads.items())
     issue = "" if measure.issue_per_work == float("inf") else f"{measure.issue_per_work:.3g}"
     return [
+        "-" if trial.time_us is None else duration(trial.time_us),
         f"{measure.vgpr_spills}",
         f"{measure.scratch}",
         f"{measure.vgprs}",
@@ -193,6 +221,7 @@ def _document(trials: "Trials") -> dict[str, Any]:
             "config": dict(trial.config),
             "measure": asdict(trial.measure) if trial.measure is not None else None,
             "error": trial.error,
+            "time_us": trial.time_us,
         }
 
     start = trials.start.report
@@ -204,6 +233,7 @@ def _document(trials: "Trials") -> dict[str, Any]:
         "triton": start.triton,
         "start": entry(trials.start),
         "best": [entry(trial) for trial in trials.best],
+        "slower": [entry(trial) for trial in trials.slower],
         "dominated": [entry(trial) for trial in trials.dominated],
         "findings": msgspec.to_builtins(advised(trials)),
         "failed": [entry(trial) for trial in trials.failed],

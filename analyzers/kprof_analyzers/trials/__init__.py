@@ -2,5 +2,6 @@
 
 from kprof_analyzers.trials.measure import Measure, measure
 from kprof_analyzers.trials.search import Trial, Trials, advise, advised
+from kprof_analyzers.trials.timing import timed
 
-__all__ = ["Measure", "Trial", "Trials", "advise", "advised", "measure"]
+__all__ = ["Measure", "Trial", "Trials", "advise", "advised", "measure", "timed"]

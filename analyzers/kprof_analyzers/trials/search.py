@@ -40,6 +40,7 @@ class Trial:
         report: what kprof says of it, ``None`` when it did not compile.
         measure: its figures, ``None`` when it did not compile.
         error: why it did not compile.
+        time_us: predicted time of a launch in microseconds, ``None`` where nobody asked or the model has no answer.
     """
 
     change: Mapping[str, Any]
@@ -47,6 +48,7 @@ class Trial:
     report: KernelReport | None = None
     measure: Measure | None = None
     error: str | None = None
+    time_us: float | None = None
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,8 @@ class Trials:
         best: trials that no other one dominates and that rank above the start, best first.
         dominated: trials that rank above the start without spill traffic, though another one is at least as good in
             every respect, best first. What is compared is not time: they may be worth one.
+        slower: trials as good as the best ones that are predicted to take longer than the start; see
+            :func:`kprof_analyzers.trials.timing.timed`.
         tried: how many configurations were compiled.
         failed: those that did not compile.
         left: how many were left out, because the budget was spent or because they had stopped to bring anything.
@@ -69,6 +73,7 @@ class Trials:
     best: tuple[Trial, ...]
     tried: int
     dominated: tuple[Trial, ...] = ()
+    slower: tuple[Trial, ...] = ()
     failed: tuple[Trial, ...] = ()
     left: int = 0
     settled: bool = False

@@ -12,10 +12,11 @@ from kprof.harness.targets import Options
 from kprof.kernel_library import load as load_kernel
 from kprof.kernel_spec import Kernel
 from kprof.report import KernelReport, LoopFacts, Occupancy, Resources
-from kprof_analyzers.trials import Trial, Trials, advise, advised, measure
+from kprof_analyzers.trials import Trial, Trials, advise, advised, measure, timed
 from kprof_analyzers.trials.changes import SWITCHES, neighbours
 from kprof_analyzers.trials.measure import Measure
 from kprof_analyzers.trials.search import _best, _dominated, _has_settled
+from kprof_analyzers.trials.timing import sorted_out
 
 MI300X, MI355X = load("gfx942"), load("gfx950")
 KERNEL = Kernel(
@@ -209,6 +210,29 @@ def test_a_search_ends_when_spills_are_gone_and_nothing_better_comes(first, othe
     worse = [Trial({"n": n}, {}, measure=replace(first, issue=200.0)) for n in range(others)]
     assert _has_settled(start, [Trial({"n": -1}, {}, measure=first), *worse]) == ends
     assert not _has_settled(Trial({}, {}, measure=FIGURES), [Trial({"n": -1}, {}, measure=first), *worse])
+
+
+def test_what_is_predicted_to_take_longer_is_no_advice():
+    """The fastest first; ties and what the model cannot tell stay."""
+    start = Trial({}, CONFIG, measure=FIGURES, time_us=100.0)
+    times = (103.0, 103.1, None, 60.0)
+    trials = [Trial({"BLOCK_N": n}, CONFIG, measure=FIGURES, time_us=time) for n, time in enumerate(times)]
+    kept, slower = sorted_out(start, trials)
+    assert [trial.time_us for trial in kept] == [60.0, None, 103.0]
+    assert [trial.time_us for trial in slower] == [103.1]
+
+
+@pytest.mark.triton
+def test_a_loop_is_no_advice_for_a_softmax_in_one_pass():
+    """Its instructions are fewer, but it reads everything twice; both are predicted."""
+    pytest.importorskip("triton")
+    kernel, options = load_kernel("softmax"), Options(jobs=1)
+    change = {"BLOCK": 4096, "num_warps": 2}
+    start = Trial({}, kernel.configure("gfx942", {}, kernel.problem("gfx942")), measure=FIGURES)
+    looped = Trial(change, {**start.config, **change}, measure=FIGURES)
+    found = timed(kernel, MI300X, options, Trials(start=start, best=(looped,), tried=1))
+    assert found.best == ()
+    assert found.slower[0].time_us > 1.1 * found.start.time_us
 
 
 def test_two_smaller_sides_come_right_behind_one():
