@@ -32,7 +32,7 @@ RECYCLE = 500
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-_START = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from kprof.harness.worker import main; main()"
+_START = "import json, sys; sys.path[:] = json.loads(sys.argv.pop()); from kprof.harness.worker import main; main()"
 
 
 @dataclass(frozen=True)

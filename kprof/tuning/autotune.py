@@ -17,11 +17,13 @@ import time
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kprof.errors import KprofError
 from kprof.kernel_spec import ELEMENT_TYPES, Launch, Tensor
 from kprof.tuning.estimate import Estimate
+from kprof.tuning.importable import runs_on_import
 from kprof.tuning.subject import smallest_element
 from kprof.tuning.work import Answer, Judge, Task, task_of
 
@@ -31,7 +33,6 @@ if TYPE_CHECKING:
 _JUDGE = "kprof_analyzers.trials.predicted"
 _NOT_ARGUMENTS = {"grid", "warmup", "stream", "device", "device_type"}
 _HOPELESS = {"unlaunchable", "crashed"}
-_HARMLESS = {"Config", "constexpr", "jit", "prune_configs", "perf_model", "range", "list", "tuple", "dict", "product"}
 
 Configs = list[Any]
 
@@ -181,6 +182,9 @@ class Model:
             key = repr(sorted((name, _described(value)) for name, value in rest.items()))
             if key not in self._times:
                 answers = self._predictor.answers(tuner, tuner.configs, rest, {})
+                if not any(answer is not None and answer.time_us is not None for answer in answers):
+                    reason = next((a.reason for a in answers if a is not None and a.reason), "there was no time")
+                    _warn("perf_model", reason, "no configuration could be judged, every one counts alike")
                 pairs = zip(tuner.configs, answers, strict=True)
                 self._times[key] = [(dict(config.all_kwargs()), _milliseconds(answer)) for config, answer in pairs]
             found = (t for own, t in self._times[key] if all(kwargs.get(n) == v for n, v in own.items()))
@@ -241,38 +245,12 @@ def _function(tuner: Any) -> "Function":
     function = unwrap(tuner.fn)
     if function is None:
         raise KprofError("the autotuner's function is not one of Triton")
-    if function.jit.fn.__module__ == "__main__" and not _guarded(function.path):
+    if function.jit.fn.__module__ == "__main__" and (where := runs_on_import(Path(function.path))) is not None:
         raise KprofError(
-            f"{function.path} runs its program when it is imported, and kprof's workers have to import it: "
+            f"{function.path} runs its program when it is imported ({where}), and kprof's workers have to import it: "
             'put the program under if __name__ == "__main__", or the kernel into a file of its own'
         )
     return function
-
-
-def _guarded(path: Any) -> bool:
-    """Whether importing a script leaves its program alone."""
-    import ast
-    from pathlib import Path
-
-    try:
-        tree = ast.parse(Path(path).read_text(encoding="utf-8"))
-    except (OSError, ValueError, SyntaxError):
-        return False
-    for node in tree.body:
-        main = isinstance(node, ast.If) and "__name__" in ast.dump(node.test)
-        text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-        plain = isinstance(node, ast.Assign | ast.AnnAssign) and all(
-            _called(call) in _HARMLESS for call in ast.walk(node) if isinstance(call, ast.Call)
-        )
-        defines = isinstance(node, ast.Import | ast.ImportFrom | ast.FunctionDef | ast.ClassDef)
-        if not (defines or plain or main or text):
-            return False
-    return True
-
-
-def _called(call: Any) -> str:
-    """The last part of a called function's name."""
-    return str(getattr(call.func, "attr", None) or getattr(call.func, "id", ""))
 
 
 def _own_arch() -> str:

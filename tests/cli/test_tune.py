@@ -332,14 +332,16 @@ def test_time_left() -> None:
 def test_what_the_verdict_says_of_the_own_configuration() -> None:
     """Faster, as good, or slower: then to keep it."""
     from kprof.cli._tune_show import verdict
-    from kprof.tuning.document import Compiled, Ranked, SearchFacts, SpaceFacts, TunedProblem, TuneReport, Verdict
+    from kprof.tuning import document as made
 
     def said(time: float, own: float) -> str:
-        best, kept = (Ranked({"BLOCK": 1}, t, 0.8 * t, 1.2 * t, "matrix", Compiled()) for t in (time, own))
-        problem = TunedProblem("M=1", {"M": 1}, {}, 1, kept, [best], [0], [])
-        search = SearchFacts("complete", 1, 1, 1, 1, 0, 0, 0, {}, "", 1.0, 1.0, "nobody", "nowhere")
-        space = SpaceFacts("a list", 1, 1, {}, [])
-        return verdict(TuneReport("0", "k", "gfx942", None, None, space, search, [problem], Verdict("ok", "all")))
+        best, kept = (made.Ranked({"BLOCK": 1}, t, 0.8 * t, 1.2 * t, "matrix", made.Compiled()) for t in (time, own))
+        problem = made.TunedProblem("M=1", {"M": 1}, {}, 1, kept, [best], [0], [])
+        search = made.SearchFacts("complete", 1, 1, 1, 1, 0, 0, 0, {}, "", 1.0, 1.0, "nobody", "nowhere")
+        chosen = made.SpaceFacts("a list", 1, 1, {}, [])
+        return verdict(
+            made.TuneReport("0", "k", "gfx942", None, None, chosen, search, [problem], made.Verdict("ok", "all"))
+        )
 
     assert (
         said(100.0, 150.0) == "tune k on gfx942: 100 µs predicted (likely 80-120 µs), 1.50x the kernel's own: BLOCK=1"

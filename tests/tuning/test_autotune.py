@@ -154,6 +154,31 @@ def test_when_nothing_can_be_said_everything_is_kept(tuner: Callable[[str], Any]
         assert prune(kernel) == kernel.configs
 
 
+def test_times_that_say_nothing_are_no_silent_choice(tuner: Callable[[str], Any]) -> None:
+    """Where no configuration could be judged, Triton's top-k takes the first ones: with a warning."""
+    kernel = tuner('{"perf_model": kprof.perf_model(arch="gfx942", budget=0), "top_k": 2}')
+
+    with pytest.warns(RuntimeWarning, match="perf_model: there was no time; no configuration could be judged"):
+        assert len(prune(kernel)) == 2
+
+
+def test_a_script_may_look_at_its_arguments(tmp_path: Path) -> None:
+    """Workers import it as if it had none."""
+    from kprof.harness.compile import compile_many
+    from kprof.harness.signature import load_signature
+
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import sys\nimport triton\nimport triton.language as tl\n\nGIVEN: tl.constexpr = tl.constexpr(len(sys.argv))\n\n"
+        "@triton.jit\ndef kernel(x, N: tl.constexpr):\n    tl.static_assert(GIVEN == 1)\n    tl.store(x, N)\n"
+    )
+    request = load_signature(str(script), "kernel", "*i32", "gfx942", {"N": 1})
+
+    (outcome,) = compile_many([request], 1, cache=False)
+
+    assert outcome.ok, outcome.error
+
+
 def test_not_called_by_an_autotuner() -> None:
     """Called by hand, it keeps what it is given."""
     import kprof
