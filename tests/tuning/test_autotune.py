@@ -169,8 +169,8 @@ def test_a_script_may_look_at_its_arguments(tmp_path: Path) -> None:
 
     script = tmp_path / "script.py"
     script.write_text(
-        "import sys\nimport triton\nimport triton.language as tl\n\nGIVEN: tl.constexpr = tl.constexpr(len(sys.argv))\n\n"
-        "@triton.jit\ndef kernel(x, N: tl.constexpr):\n    tl.static_assert(GIVEN == 1)\n    tl.store(x, N)\n"
+        "import sys\nimport triton\nimport triton.language as tl\n\nGIVEN: tl.constexpr = tl.constexpr(len(sys.argv))\n"
+        "\n@triton.jit\ndef kernel(x, N: tl.constexpr):\n    tl.static_assert(GIVEN == 1)\n    tl.store(x, N)\n"
     )
     request = load_signature(str(script), "kernel", "*i32", "gfx942", {"N": 1})
 
