@@ -122,6 +122,11 @@ def _problem(console: "Console", problem: "TunedProblem") -> None:
         _fold(console, f"= {how} ({problem.ties} programs in all)")
     if any(one.alike or one.variants for one in ranking):
         _fold(console, "+ alike: further configurations of the tile, the same program or not told apart from it")
+    timed = [one for one in ranking if one.measured_ms is not None]
+    if len(timed) > 1:
+        first = min(timed, key=lambda one: one.time_us)
+        ratio = (first.measured_ms or 0.0) / (timed[0].measured_ms or 1.0)
+        _fold(console, f"of the {len(timed)} measured, the one predicted to be fastest takes {ratio:.2f}x the fastest")
     parts = dict.fromkeys(name for one in ranking for name in one.parts)
     if parts:
         _fold(console, f"times include what is launched beside the kernel: {', '.join(parts)}")

@@ -132,7 +132,7 @@ def _run(wanted: "Request", manner: "Manner") -> int:
         verify.check(subject, device)
     found, search_facts = _search(wanted, manner, subject, chosen)
     measured_on = None
-    if device is not None:
+    if device is not None and found.ended != "interrupted":
         told = None if manner.quiet else log
         measured_on = verify.measure(wanted.kernel, subject, found, top=manner.top, device=device, report=told)
     from kprof.cli._tune_show import show, verdict

@@ -1,7 +1,7 @@
 """Measure a short list on the GPU of this machine."""
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -46,6 +46,8 @@ def measure(
 ) -> str:
     """Measure the short list of each problem, and put those that were measured first, fastest first.
 
+    Ctrl-C ends it: what was measured by then counts, and the search is noted as interrupted.
+
     Args:
         target: the kernel as the user named it.
         subject: kernel, architecture and problems.
@@ -61,13 +63,24 @@ def measure(
         for index, problem in enumerate(subject.problems):
             ranked = found.ranked[index]
             task = _task(target, problem.values, device)
-            chosen = short_list(ranked, top)
-            measured = list(_measured(runner, task, [ranked[place] for place in chosen], report))
-            rest = [one for place, one in enumerate(ranked) if place not in chosen]
-            found.ranked[index] = [*sorted(measured, key=_order), *rest]
             own = found.own[index]
-            if own is not None:
-                (found.own[index],) = _measured(runner, task, [own], None)
+            told = None if report is None else _named(report, problem.name if len(subject.problems) > 1 else "")
+            done: dict[int, Scored] = {}
+            try:
+                # The kernel's own first: what the others are compared with is known wherever it is stopped.
+                if own is not None:
+                    found.own[index] = _measured(runner, task, own)
+                chosen = short_list(ranked, top)
+                for number, place in enumerate(chosen, 1):
+                    done[place] = one = _measured(runner, task, ranked[place])
+                    if told is not None:
+                        told(f"{number} of {len(chosen)}: {_told(one)}")
+            except KeyboardInterrupt:
+                found.ended = "interrupted"
+            rest = [one for place, one in enumerate(ranked) if place not in done]
+            found.ranked[index] = [*sorted(done.values(), key=_order), *rest]
+            if found.ended == "interrupted":
+                break
     return device.name
 
 
@@ -106,16 +119,21 @@ def _task(target: str, shape: Mapping[str, Any], device: Device) -> Task:
     )
 
 
-def _measured(
-    runner: Runner, task: Task, ranked: list[Scored], report: Callable[[str], None] | None
-) -> Iterator[Scored]:
-    for number, one in enumerate(ranked, 1):
-        result = runner.measure(msgspec.structs.replace(task, config=dict(one.config)))
-        ms = result.timing.median if result.timing is not None and result.status in _RIGHT else None
-        note = "" if ms is not None else ": ".join(filter(None, (result.status, result.message)))
-        if report is not None:
-            report(f"{number} of {len(ranked)}: {f'{ms:.4f} ms' if ms is not None else note}")
-        yield replace(one, measured_ms=ms, note=note)
+def _measured(runner: Runner, task: Task, one: Scored) -> Scored:
+    result = runner.measure(msgspec.structs.replace(task, config=dict(one.config)))
+    ms = result.timing.median if result.timing is not None and result.status in _RIGHT else None
+    note = "" if ms is not None else ": ".join(filter(None, (result.status, result.message)))
+    return replace(one, measured_ms=ms, note=note)
+
+
+def _named(report: Callable[[str], None], name: str) -> Callable[[str], None]:
+    return lambda text: report(f"{name}: {text}" if name else text)
+
+
+def _told(one: Scored) -> str:
+    if one.measured_ms is None:
+        return one.note
+    return f"{one.measured_ms:.4f} ms measured, {one.time_us / 1000:.4f} ms predicted"
 
 
 def _order(one: Scored) -> tuple[bool, float]:

@@ -276,10 +276,42 @@ def test_verify_measures_the_short_list(
     assert "measured on AMD Instinct MI300X" in ran.out.splitlines()[0]
     assert "num_warps=2" in ran.out.splitlines()[-1]
     assert "1 ms measured" in ran.out.splitlines()[-1]
+    assert "of the 3 measured, the one predicted to be fastest takes " in ran.out
 
     other = kprof("tune", "memory_copy", "--arch", "gfx950", *ONE, "--verify", "-o", tmp_path / "o2")
     assert other.code == 2
     assert "this machine's GPU is AMD Instinct MI300X (gfx942), the ranking is for gfx950" in other.err
+
+
+def test_ctrl_c_while_measuring(
+    kprof: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, counted: Any, tmp_path: Path
+) -> None:
+    """What was measured by then counts and comes first; the exit code is that of Ctrl-C."""
+    del counted
+    from kprof.harness import bench_pool
+    from kprof.harness.bench_document import Device, Limits, Measurement, Timing
+
+    device = Device("AMD Instinct MI300X", "rocm", "gfx942", {}, 1 << 30, Limits())
+    begun: list[Any] = []
+
+    def measure(self: Any, task: Any) -> Any:
+        begun.append(task.config)
+        if len(begun) == 3:
+            raise KeyboardInterrupt
+        timing = Timing(2.0, 2.0, 2.0, 2.0, 5, "events", 1, 1)
+        return Measurement("memory_copy", task.case, task.shape, task.provider, "ok", config=task.config, timing=timing)
+
+    monkeypatch.setattr(bench_pool.Runner, "describe", lambda *_, **__: device)
+    monkeypatch.setattr(bench_pool.Runner, "measure", measure)
+    chosen = space(tmp_path, num_warps=[1, 2, 4, 8], waves_per_eu=[0])
+
+    ran = kprof(*COPY, "--space", chosen, "--verify", "--json", tmp_path / "r.json", "-o", tmp_path / "out")
+
+    assert ran.code == 130
+    problem = json.loads((tmp_path / "r.json").read_text())["problems"][0]
+    assert problem["own"]["measured_ms"] == 2.0
+    assert [one.get("measured_ms") for one in problem["ranking"]] == [2.0, None, None, None]
+    assert "stopped by Ctrl-C" in ran.out.splitlines()[-1]
 
 
 @pytest.mark.parametrize(
