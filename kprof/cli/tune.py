@@ -139,9 +139,10 @@ def _run(wanted: "Request", manner: "Manner") -> int:
     from kprof.tuning.document import document
 
     report = document(subject, found, measured_on=measured_on, top=manner.top, **search_facts)
-    _write_json(report, manner)
+    # First what the search was for: a full disk must not take it away.
     if manner.json != "-" and not manner.quiet:
         show(report, no_color=manner.no_color)
+    _write_json(report, manner)
     for note in _tune_request.write_formats(formats, subject, found, report, manner, keys):
         log(note)
     if manner.json != "-":

@@ -146,6 +146,7 @@ class SearchFacts(msgspec.Struct, frozen=True):
     compile_seconds: float
     workers: str
     journal: str
+    not_kept: str = ""
 
 
 class TuneReport(msgspec.Struct, frozen=True):
@@ -220,6 +221,7 @@ def document(
             compile_seconds=round(found.compile_seconds, 2),
             workers=workers,
             journal=journal,
+            not_kept=found.not_kept,
         ),
         problems=problems,
         verdict=Verdict(status, words + (f"; none for {', '.join(without)}" if without else "")),

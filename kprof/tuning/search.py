@@ -86,6 +86,7 @@ class Found:
         ended: ``complete``, ``budget`` or ``interrupted``.
         example: the first reason why a configuration is no good, in full.
         tiles, tiles_seen: as :class:`Progress`.
+        not_kept: why the journal ends before the search did; empty when it does not.
     """
 
     space: Space
@@ -105,6 +106,7 @@ class Found:
     example: str = ""
     tiles: int = 0
     tiles_seen: int = 0
+    not_kept: str = ""
 
 
 class Search:
@@ -149,14 +151,14 @@ class Search:
         self._ended: Literal["complete", "budget", "interrupted"] = "complete"
         self._compile_seconds = 0.0
         self._example = ""
+        self._not_kept = ""
         self.progress = Progress(budget=budget)
 
     def run(self) -> Found:
         """Search until the end, the budget's end, or Ctrl-C.
 
         Raises:
-            KprofError: nothing is legal, the kernel's file is broken, the journal cannot be written, or there is no
-                usable Triton.
+            KprofError: nothing is legal, the kernel's file is broken, or there is no usable Triton.
         """
         self._answers = self._journal.known()
         self._before = frozenset(self._answers)
@@ -265,7 +267,7 @@ class Search:
         waiting = self._waiting.pop(answer.key, None)
         if waiting is None:
             return
-        self._journal.add(answer)
+        self._keep(answer)
         self._answers[answer.key] = answer
         self.progress.compiled += 1
         self.progress.cached += answer.cached
@@ -274,6 +276,15 @@ class Search:
             candidate.missing.discard(answer.key)
             if not candidate.missing:
                 self._complete(candidate)
+
+    def _keep(self, answer: Answer) -> None:
+        """Put an answer into the journal; where that fails, as on a full disk, the search goes on without."""
+        if self._not_kept:
+            return
+        try:
+            self._journal.add(answer)
+        except KprofError as error:
+            self._not_kept = error.message
 
     def _complete(self, candidate: Candidate) -> None:
         main = self._answers[candidate.keys[0]]
@@ -325,6 +336,7 @@ class Search:
             seconds=time.monotonic() - self._began,
             ended=self._ended,
             example=self._example,
+            not_kept=self._not_kept,
             tiles=progress.tiles,
             tiles_seen=progress.tiles_seen,
         )

@@ -258,3 +258,33 @@ def test_a_kernel_whose_own_functions_fail(tmp_path: Path, fake: Callable[..., A
     assert found.ranked == [[]]
     assert found.failed == {"the launch of gemm fails: KeyError: 'BLOCK_Q'": 48}
     assert found.example == "the launch of gemm fails: KeyError: 'BLOCK_Q'"
+
+
+def test_a_full_disk_does_not_end_the_search(
+    tmp_path: Path, fake: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What comes after is not kept, is still ranked, and it is said."""
+    from kprof.tuning.journal import Journal
+
+    add, kept = Journal.add, []
+
+    def full(self: Journal, answer: Any) -> None:
+        if len(kept) == 3:
+            raise KprofError("cannot keep the search: No space left on device")
+        kept.append(answer)
+        add(self, answer)
+
+    monkeypatch.setattr(Journal, "add", full)
+
+    found = make(tmp_path, fake(by_tile)).run()
+
+    assert found.looked_at == found.legal == 48
+    assert "No space left" in found.not_kept
+    assert len(Journal(tmp_path / "search.jsonl").known()) == 3
+
+
+def test_tiles_are_counted(tmp_path: Path, fake: Callable[..., Any]) -> None:
+    """Blocks and wavefronts make a tile; split and kpack do not."""
+    found = make(tmp_path, fake(by_tile)).run()
+
+    assert (found.tiles, found.tiles_seen) == (12, 12)
