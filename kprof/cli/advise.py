@@ -58,6 +58,8 @@ def command(
     With ``--counters`` or ``--trace`` the findings are first held against what was measured.
 
     Spills, registers, occupancy and instructions are verified by compiling. Time is predicted: nothing is measured.
+
+    Example:  kprof advise flash_attention --case d256_s4096 --config BLOCK_M=128,BLOCK_N=64 --arch MI300X
     """
     from kprof.harness.targets import DEFAULT_ARCH, Options, resolve
     from kprof.kernel_library import load

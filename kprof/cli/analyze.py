@@ -80,7 +80,10 @@ def kernel(
 ) -> None:
     """Show what an AMD GPU will do with a kernel and what holds it back. No GPU is used.
 
-    FILE.py::FUNCTION imports the file; every other target is only read.
+    FILE.py::FUNCTION imports the file; every other target is only read. kprof rules explain KP301 says what a finding
+    means and what to try, kprof advise tries it.
+
+    Example:  kprof analyze kernel my.py::fn --arch MI300X --signature '*fp16,*fp16,i32:16' --constexpr BLOCK=1024
     """
     from kprof.harness.dump import write_stages
     from kprof.harness.targets import load

@@ -21,7 +21,10 @@ def command(
     shape: ShapeOption = [],
     case: Annotated[str | None, typer.Option("--case", help="One of the kernel's named shapes.")] = None,
 ) -> None:
-    """Draw the control flow of a kernel: blocks, loops, hot spots."""
+    """Draw the control flow of a kernel: blocks, loops, hot spots.
+
+    Example:  kprof cfg gemm --arch gfx942 -o flow.svg
+    """
     from kprof.harness.targets import Options, load
     from kprof.reporters._console_text import plural
     from kprof_analyzers.pictures import control_flow

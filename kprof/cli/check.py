@@ -67,6 +67,8 @@ def command(
     """Compile the kernels that [tool.kprof] names and compare them with budgets and a baseline. No GPU is used.
 
     Exit codes: 0 nothing is worse, 1 a regression, 2 cannot tell.
+
+    Example:  kprof check --update-baseline, once; then kprof check in every pull request
     """
     from kprof.cli._check_outputs import Outputs
     from kprof.cli._check_subjects import gather

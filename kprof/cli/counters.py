@@ -51,7 +51,10 @@ def metrics(
     json: JsonOption = None,
     quiet: QuietOption = False,
 ) -> None:
-    """Derived metrics of each kernel. What cannot be told is left out, with the counters to collect."""
+    """Derived metrics of each kernel. What cannot be told is left out, with the counters to collect.
+
+    Example:  kprof counters metrics results/ --arch MI300X --kernel attention
+    """
     from kprof_analyzers.counters.metrics import metrics as derive
 
     _, gpu, kernels = _load(paths, arch, kernel)
@@ -92,7 +95,10 @@ def roofline(
     json: JsonOption = None,
     quiet: QuietOption = False,
 ) -> None:
-    """Where kernels are under the roofline of the GPU: what bounds each, and how near it is."""
+    """Kernels under the GPU's roofline: what bounds each, and how near it is.
+
+    Example:  kprof counters roofline results/ --arch MI300X --svg roofline.svg
+    """
     from kprof_analyzers.counters.roofline import place, roofs
     from kprof_analyzers.counters.roofline_svg import render
 

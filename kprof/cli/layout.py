@@ -58,7 +58,10 @@ def command(
     module: Annotated[Path | None, typer.Option("--module", help="A TTGIR file whose aliases may be used.")] = None,
     arch: ArchOption = "",
 ) -> None:
-    """Draw a layout: which lane holds which element, or LDS and its banks."""
+    """Draw a layout: which lane holds which element, or LDS and its banks.
+
+    Example:  kprof layout mfma --set warpsPerCTA=2x2 --shape 64x64 -o layout.svg
+    """
     from kprof.hardware.machine import load
     from kprof_analyzers.pictures.layouts import draw
 

@@ -80,6 +80,8 @@ def command(
     Files are only read, Python files too. With --compile each bucket is compiled as well; no GPU is used.
 
     Exit codes: 0 fine, 1 a finding at or above --fail-on, 2 cannot tell.
+
+    Example:  kprof lint-configs aiter/ops/triton/configs --compile
     """
     from kprof.cli._check_outputs import Outputs
     from kprof.cli._lint_compile import Choice, compiled

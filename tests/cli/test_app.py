@@ -1,6 +1,7 @@
 """The frame of the command line."""
 
 import os
+import re
 import subprocess
 import sys
 from importlib import import_module
@@ -62,6 +63,23 @@ def test_help_of_groups_has_no_other_options(kprof, name):
     ran = kprof(name, "--help")
     assert ran.code == 0
     assert "completion" not in ran.out
+
+
+EXAMPLES = (
+    "advise", "analyze kernel", "bench", "cfg", "check", "counters metrics", "counters roofline", "ingest counters",
+    "ingest thread-trace", "ingest trace", "ingest tunableop", "layout", "lint-configs", "occupancy", "select",
+    "trace breakdown", "trace diff", "trace gaps", "trace ranks", "trace top",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_help_has_an_example_that_takes_these_options(kprof, name):
+    """One line to copy; each option in it is one of the command's."""
+    shown = kprof(*name.split(), "--help").out
+    examples = [line for line in shown.splitlines() if f"kprof {name} " in line and "Usage" not in line]
+    assert examples, shown
+    for option in re.findall(r" (--?[a-z][a-z-]*)", " ".join(examples)):
+        assert re.search(rf"^ +(-\w, )?(--[\w-]+, )*{option}\b", shown, re.MULTILINE), option
 
 
 def test_start_imports_nothing_heavy():

@@ -34,7 +34,10 @@ def command(
     quiet: QuietOption = False,
     no_color: NoColorOption = False,
 ) -> None:
-    """Tell which tool made the files, what is in them, and what cannot be trusted. The format is found by content."""
+    """Tell which tool made the files, what is in them, and what cannot be trusted. The format is found by content.
+
+    Example:  kprof ingest counters results/ -o tables/
+    """
     from kprof.cli._tables import need_tables, write_tables
 
     need_tables()

@@ -17,7 +17,10 @@ def command(
     top: Annotated[int, typer.Option("--top", "-n", help="Rows to show of each table.", min=1)] = 12,
     json: JsonOption = None,
 ) -> None:
-    """Show where the traced wavefronts spent their clocks: by source line, by mnemonic and by instruction."""
+    """Show where the traced wavefronts spent their clocks: by source line, by mnemonic and by instruction.
+
+    Example:  kprof ingest thread-trace ui_output_agent_1_dispatch_20
+    """
     from kprof.inputs import thread_trace
 
     trace = thread_trace.read(path)

@@ -50,6 +50,8 @@ def command(
 
     The summary needs little memory whatever the size. Tables written as Parquet are accepted by every kprof trace
     command in place of the trace.
+
+    Example:  kprof ingest trace runs/ -o tables/ -j 0
     """
     from kprof_analyzers.timeline.steps import summary_step
 

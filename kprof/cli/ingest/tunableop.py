@@ -27,6 +27,8 @@ def command(
 
     A result file has the time of the winner only. What tuning gains is therefore told for problems that the file has
     twice, or against --untuned.
+
+    Example:  kprof ingest tunableop tunableop_results0.csv
     """
     from kprof.inputs import tunableop
 

@@ -45,6 +45,8 @@ def command(
     """Where the GPU's time goes: attention, its GEMMs, MLP GEMMs, norms, communication, memory, ...
 
     One trace: a table and a donut (--picture share.svg). Several: a table each and stacked bars over all of them.
+
+    Example:  kprof trace breakdown bs1.json bs8.json --picture bars.svg
     """
     from kprof_analyzers.timeline.steps import shares_step
 

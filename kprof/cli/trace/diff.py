@@ -42,7 +42,10 @@ def command(
     json: JsonOption = None,
     quiet: QuietOption = False,
 ) -> None:
-    """What changed between two runs: before and after, or two batch sizes."""
+    """What changed between two runs: before and after, or two batch sizes.
+
+    Example:  kprof trace diff before.json after.json --fail-over 3
+    """
     from kprof_analyzers.timeline.compare import compare
     from kprof_analyzers.timeline.pictures.stacked_bars import stacked_bars
     from kprof_analyzers.timeline.steps import kernels_step

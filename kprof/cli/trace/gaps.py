@@ -41,6 +41,8 @@ def command(
 
     launch-bound: the next kernel had not been launched yet when the gap began. synchronisation: and the CPU waited for
     the GPU or for memory in it. queued: it had been launched, and the GPU waited for something else.
+
+    Example:  kprof trace gaps trace.json.gz --at-least 50
     """
     from kprof_analyzers.timeline.steps import gaps_step
 

@@ -35,6 +35,8 @@ def command(
     """Several files, one a rank, or one merged trace: who computes longer, who waits, and for whom.
 
     A collective ends on all ranks together: the rank whose kernel is shortest came last, and the others waited.
+
+    Example:  kprof trace ranks rank_*.json.gz -j 0
     """
     from kprof_analyzers.timeline.ranks import compare_ranks
     from kprof_analyzers.timeline.steps import rank_step

@@ -40,7 +40,10 @@ def command(
     json: JsonOption = None,
     quiet: QuietOption = False,
 ) -> None:
-    """Which kernels, or which operators, take the time."""
+    """Which kernels, or which operators, take the time.
+
+    Example:  kprof trace top trace.json.gz --triton -n 20
+    """
     from kprof_analyzers.timeline.steps import kernels_step
 
     found = per_file(kernels_step, paths, jobs, scheduler, categories=categories)
