@@ -29,6 +29,8 @@ class Point:
         environment: the compiler's switches.
         arguments: arguments of the launch that are not the kernel's own for this shape and configuration.
         grid: workgroups, where they are not.
+        repeated: bytes touched between two launches with the same data, where it was timed in a row; ``None``: the
+            caches were cold.
     """
 
     kernel: str
@@ -38,6 +40,7 @@ class Point:
     environment: tuple[tuple[str, str], ...] = ()
     arguments: tuple[tuple[str, Any], ...] = ()
     grid: tuple[int, ...] | None = None
+    repeated: float | None = None
 
 
 @cache

@@ -86,7 +86,8 @@ class Model:
         return scored, failed
 
     def _one(self, problem: Problem, candidate: Candidate, facts: "Sequence[KernelFacts]") -> Scored:
-        predictions = [self.predict(one) for one in facts]
+        pairs = zip(facts, candidate.points, strict=True)
+        predictions = [self.predict(one, point.repeated) for one, point in pairs]
         longest = max(predictions, key=lambda p: p.time_us)
         return Scored(
             candidate,
@@ -100,19 +101,19 @@ class Model:
             sort_of(longest),
         )
 
-    def predict(self, facts: "KernelFacts") -> Any:
+    def predict(self, facts: "KernelFacts", repeated: float | None = None) -> Any:
         """The model's prediction for one launch."""
         from kprof_analyzers.throughput import Effects, predict
 
         effects = self.effects or Effects()
         constants = self.constants.get(facts.arch.name)
         product = facts.product.name if facts.product is not None else ""
-        key = (_code(facts), product, effects, tuple(sorted(constants.items())) if constants else None)
+        key = (_code(facts), product, effects, repeated, tuple(sorted(constants.items())) if constants else None)
         if key not in self._known:
             if constants:
                 facts = replace(facts, arch=replace(facts.arch, model={**facts.arch.model, **constants}))
             with stopwatch(self.seconds):
-                self._known[key] = predict(facts, effects=effects)
+                self._known[key] = predict(facts, effects=effects, repeated=repeated)
         return self._known[key]
 
 

@@ -39,6 +39,7 @@ class Problem:
         rate: matrix rate's name in the hardware files: ``bf16``, ``fp16``, ``fp8``.
         product: the GPU.
         sides: matrix products in it, as (M, N, K, how many, bytes of an element); empty for other problems.
+        part: of its family, where figures are wanted for each part.
     """
 
     name: str
@@ -48,6 +49,7 @@ class Problem:
     rate: str
     product: str
     sides: tuple[tuple[int, int, int, int, int], ...] = ()
+    part: str = ""
 
 
 @dataclass(frozen=True)

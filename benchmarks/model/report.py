@@ -130,6 +130,12 @@ def summary(results: Sequence[Judged]) -> dict[str, Any]:
     return found
 
 
+def by_part(results: Sequence[Judged]) -> dict[str, dict[str, Any]]:
+    """The same for each part of a family that has some."""
+    names = list(dict.fromkeys(judged.problem.part for judged in results if judged.problem.part))
+    return {name: summary([judged for judged in results if judged.problem.part == name]) for name in names}
+
+
 def _words(figures: Mapping[str, Any]) -> str:
     parts = []
     for name, value in figures.items():
@@ -152,6 +158,8 @@ def print_family(family: Family, results: Sequence[Judged]) -> None:
     if len(lines) <= LONG:
         print("\n".join(aligned(header, lines)))
     print(f"{family.name}: {_words(summary(results))}", flush=True)
+    for part, found in by_part(results).items():
+        print(f"{family.name}, {part}: {_words(found)}", flush=True)
 
 
 def print_rows(rows: Sequence[Row], *, whole: bool) -> dict[str, int]:
@@ -289,6 +297,8 @@ def write(
         if len(lines) <= LONG and not family.private:
             parts += [*markdown(header, lines), ""]
         parts += [f"Over all: {_words(summary(results[family.name]))}.", ""]
+        for part, found in by_part(results[family.name]).items():
+            parts += [f"{part.capitalize()}: {_words(found)}.", ""]
         if family.name == "tables":
             (folder / "model.svg").write_text(plot.scatter(results[family.name]), encoding="utf-8")
             parts += ["![Predicted against measured](model.svg)", ""]

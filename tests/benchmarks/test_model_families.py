@@ -59,17 +59,32 @@ def test_labels_name_the_division_of_tiles():
 
 
 def test_routing_at_random_fills_at_least_the_rows():
-    few, many = vllm._blocks(8, 4, 2), vllm._blocks(8, 4096, 2)
+    few, many = vllm._routed(8, 4, 2), vllm._routed(8, 4096, 2)
     # Two tokens go to between two and four of eight experts, one block each.
-    assert 2 <= few[16] <= 4
-    assert few[16] == few[256]
-    assert 4096 // 16 <= many[16] <= 4096 // 16 + 8
+    assert 2 <= vllm._blocks(few, 16) <= 4
+    assert vllm._blocks(few, 16) == vllm._blocks(few, 256)
+    assert 4096 // 16 <= vllm._blocks(many, 16) <= 4096 // 16 + 8
 
 
 @pytest.mark.parametrize(("m", "block_m", "group", "kept"), [(16, 64, 1, False), (64, 64, 8, False), (64, 64, 1, True)])
 def test_pruning_drops_what_is_too_large_for_the_problem(m, block_m, group, kept):
-    config = {"BLOCK_M": block_m, "BLOCK_N": 64, "BLOCK_K": 64, "GROUP_M": group, "num_warps": 4}
+    tile = {"BLOCK_M": block_m, "BLOCK_N": 64, "BLOCK_K": 64}
+    config = {**tile, "GROUP_M": group, "num_warps": 4, "matrix_instr_nonkdim": 16}
     assert vllm._worth(config, m, (1024, 4096)) is kept
+    assert not vllm._worth({**config, "matrix_instr_nonkdim": 32}, 16, (1024, 4096))
+
+
+def test_problems_are_in_the_part_that_their_name_gives():
+    shape = {"M": 64, "N": 7168, "K": 2048}
+    config = {"BLOCK_SIZE_M": 64, "BLOCK_SIZE_N": 64, "BLOCK_SIZE_K": 128, "GROUP_SIZE_M": 1, "num_warps": 4}
+    config |= {"kpack": 1, "matrix_instr_nonkdim": 16}
+    rows = [row("_w8a8_block_fp8_matmul", {**shape, "M": m}, config, gpu="AMD_Instinct_MI300X") for m in range(1, 65)]
+    found = vllm.block_fp8(rows, False)
+    assert {problem.part for problem in found} == set(vllm.PARTS)
+    assert all(problem.part == vllm.part_of(problem.name) for problem in found)
+    assert all(problem.candidates[0].winner and len(problem.candidates) == 1 + vllm.CONFIGS for problem in found)
+    # Operands that were used just before lie in the Infinity Cache.
+    assert all(point(problem).repeated == problem.bytes for problem in found)
 
 
 def test_constants_are_chosen_on_the_other_problems():

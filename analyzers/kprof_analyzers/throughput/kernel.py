@@ -16,7 +16,7 @@ from kprof_analyzers.throughput.program import MATRIX, Code, Translator
 from kprof_analyzers.throughput.scalars import Evaluator
 from kprof_analyzers.throughput.simulate import Result, Setting, Simulator, Way
 from kprof_analyzers.throughput.steps import lay_out, split_barriers
-from kprof_analyzers.throughput.traffic import Access, Sharing, accesses, footprint, sharing, within_caches
+from kprof_analyzers.throughput.traffic import Access, Sharing, accesses, footprint, kept, sharing, within_caches
 from kprof_analyzers.throughput.trips import Trips, loop_trips
 
 _ALL = Effects()
@@ -69,14 +69,16 @@ class Run:
     steady: frozenset[int]
 
 
-def predict(facts: KernelFacts, *, effects: Effects = _ALL) -> Prediction:
+def predict(facts: KernelFacts, *, effects: Effects = _ALL, repeated: float | None = None) -> Prediction:
     """Model one launch of a kernel.
 
     Args:
         facts: the kernel with its launch; the more of grid, arguments, product and TTGIR is there, the less is assumed.
         effects: what to leave out.
+        repeated: bytes that are touched from one launch to the next of the same kernel with the same data, when it is
+            launched again and again; data that fits the Infinity Cache is found there. ``None``: the caches are cold.
     """
-    return predict_model(build(facts, effects))
+    return predict_model(build(facts, effects, repeated))
 
 
 def predict_model(model: Model) -> Prediction:
@@ -132,8 +134,8 @@ def _groups(model: Model, workgroups: int) -> int:
     return max(1, -(-workgroups * warps // simds)) if isinstance(warps, int) and warps < simds else workgroups
 
 
-def build(facts: KernelFacts, effects: Effects = _ALL) -> Model:
-    """Everything that simulations of a kernel need."""
+def build(facts: KernelFacts, effects: Effects = _ALL, repeated: float | None = None) -> Model:
+    """Everything that simulations of a kernel need; arguments as of :func:`predict`."""
     lanes = facts.resources.wavefront_size
     lanes = lanes if isinstance(lanes, int) else facts.arch.wavefront_size
     machine = machine_of(facts.arch, facts.product, lanes, wgp=facts.program.registers.wgp_mode)
@@ -144,6 +146,8 @@ def build(facts: KernelFacts, effects: Effects = _ALL) -> Model:
         evaluator = Evaluator(facts.ttgir, facts.arguments, samples(where), where.grid)
     trips = loop_trips(facts, nodes, evaluator)
     found, shared = _traffic(facts, machine, where, evaluator, [trips[n.loop.index] for n in loops_of(nodes)])
+    if repeated is not None:
+        shared = kept(shared, repeated, _size(machine, "mall"))
     warps = facts.resources.num_warps
     warps = warps if isinstance(warps, int) else 4
     simds = min(machine.simds, warps * where.resident)
@@ -173,9 +177,14 @@ def _traffic(
     found = accesses(facts, evaluator, times)
     different = footprint(accesses(facts, everywhere, times), len(everywhere.programs), where.total)
     shared = sharing(found, machine.xcds, len(programs))
-    levels = machine.product.memory if machine.product is not None else machine.arch.memory
-    l2, mall = (levels[n].size_bytes or 0.0 if n in levels else 0.0 for n in ("l2", "mall"))
+    l2, mall = _size(machine, "l2"), _size(machine, "mall")
     return found, within_caches(shared, different, where.total, (l2, mall or l2), machine.xcds)
+
+
+def _size(machine: Machine, level: str) -> float:
+    """Bytes of a cache, 0 where there is none."""
+    levels = machine.product.memory if machine.product is not None else machine.arch.memory
+    return levels[level].size_bytes or 0.0 if level in levels else 0.0
 
 
 def simulate(model: Model, groups: int, engine: Callable[..., Simulator] = Simulator) -> Run:

@@ -190,6 +190,19 @@ def within_caches(
     return replace(shared, beyond_l2=near, beyond_mall=min(far, near), footprint=different)
 
 
+def kept(shared: Sharing, repeated: float, size: float) -> Sharing:
+    """Sharing of a launch whose data the launch before left in the Infinity Cache, as far as that is large enough.
+
+    L2 is not coherent between XCDs and is emptied between launches.
+
+    Args:
+        shared: as of a launch by itself.
+        repeated: bytes touched from one launch to the next with the same data.
+        size: bytes of the Infinity Cache.
+    """
+    return replace(shared, beyond_mall=0.0) if repeated <= size else shared
+
+
 def _effort(run: int | None) -> float:
     """Work for a run of bytes against one that fills the channel that it falls into."""
     return 1.0 if run is None else min(_MOST_EFFORT, 1 + _SHORT * max(0.0, _INTERLEAVE / run - 1))

@@ -1,12 +1,15 @@
-"""Winners that vLLM ships for MI300X: fused mixture of experts and block-scaled FP8 products, without times.
+"""Winners that vLLM ships for MI300X and MI325X: fused mixture of experts and block-scaled FP8 products, without times.
 
-What can be asked is where the model puts the winner among the configurations that were searched. The searched spaces
-are not published with the winners: ours are stated here. Problems are sampled with a fixed seed.
+What can be asked is where the model puts the winner among the configurations that were searched. The searched space of
+the mixture of experts is that of vLLM's ``benchmark_moe.py`` when the winners were made; that of the block-scaled
+products is not published and stated here. Problems are drawn by a hash of their names, into two parts: one that is
+looked at while the model is worked on, and one that is only counted.
 """
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from hashlib import sha256
 from itertools import product
 from typing import Any
 
@@ -14,17 +17,18 @@ from benchmarks.model.compiling import Point
 from benchmarks.model.data import Row
 from benchmarks.model.problem import Candidate, Family, Problem, gemm_bytes, renamed
 
-PRODUCT = "MI300X"
 SEED = 7
-DRAWS = (7, 11)
-"""Seeds of the samples of problems: one draw of twelve says little."""
-PROBLEMS = 12
-"""Problems of each draw and kernel."""
+PARTS = ("looked at", "held out")
+SHARE = 4
+"""One problem in four is in each part, the others are left out: predicting all takes too long."""
 TILES = 150
-"""Compiles sampled of the mixture of experts' space, each with every GROUP_M."""
+"""Compiles sampled of the mixture of experts' space for each type."""
+CONFIGS = 60
+"""Configurations of a problem, sampled of these compiles with every GROUP_M; with the winner it is one more."""
 _NAMES = {f"BLOCK_SIZE_{side}": f"BLOCK_{side}" for side in "MNK"} | {"GROUP_SIZE_M": "GROUP_M"}
+_OTHERS = ("MI325X", "MI308X")
 
-# The 648 rows of the searcher that names kpack agree in kpack, matrix instruction and warps: those were not searched.
+# All winners of the searcher that names kpack agree in kpack, matrix instruction and warps: those were not searched.
 # A block of K beyond 128 would span two scales, of which the kernel reads one.
 _FP8_SPACE = {
     "BLOCK_M": (32, 64, 128, 256),
@@ -38,7 +42,8 @@ _MOE_SPACE = {
     "BLOCK_N": (16, 32, 64, 128, 256),
     "BLOCK_K": (16, 32, 64, 128, 256),
     "num_warps": (1, 2, 4, 8),
-    "waves_per_eu": (0, 1, 2, 4),
+    # Later searches have 1, 2 and 4, too: none of these winners has them.
+    "waves_per_eu": (0,),
     "matrix_instr_nonkdim": (16, 32),
     "kpack": (1, 2),
 }
@@ -54,6 +59,12 @@ _MODELS = {
 }
 
 
+def part_of(name: str) -> str:
+    """Which part a problem is in, from its name alone; empty when it is in neither."""
+    number = sha256(name.encode()).digest()[0] % SHARE
+    return PARTS[number] if number < len(PARTS) else ""
+
+
 def _space(values: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:
     for combination in product(*values.values()):
         yield dict(zip(values, combination, strict=True))
@@ -66,85 +77,118 @@ def _fits(config: Mapping[str, Any], size: int) -> bool:
 
 
 def block_fp8(rows: Sequence[Row], quick: bool) -> list[Problem]:
-    """Sampled problems of the rows that name ``kpack`` (one searcher); the space whole."""
-    known = [
-        r for r in rows if r.kernel == "_w8a8_block_fp8_matmul" and r.gpu.endswith("MI300X") and "kpack" in r.config
+    """Problems of the rows that name ``kpack`` (one searcher)."""
+    return _block_problems(rows, "MI300X", quick=quick)
+
+
+def block_fp8_others(rows: Sequence[Row], quick: bool) -> list[Problem]:
+    """The same on other GPUs of the generation."""
+    return [p for gpu in _OTHERS for p in _block_problems(rows, gpu, quick=False) if p.part == PARTS[-1]][
+        : 6 if quick else None
     ]
-    chosen = _drawn(known, 2 if quick else PROBLEMS)
-    return [_block_problem(row) for row in sorted(chosen, key=lambda row: row.problem)]
 
 
-def _drawn(known: Sequence[Row], count: int) -> list[Row]:
-    """``count`` rows of each draw, none twice."""
-    drawn = (row for seed in DRAWS for row in random.Random(seed).sample(known, count))
-    return list({row.problem: row for row in drawn}.values())
+def _block_problems(rows: Sequence[Row], gpu: str, *, quick: bool) -> list[Problem]:
+    known = [r for r in rows if r.kernel == "_w8a8_block_fp8_matmul" and r.gpu.endswith(gpu) and "kpack" in r.config]
+    return _drawn([_block_problem(row, gpu) for row in known], quick=quick)
 
 
-def _block_problem(row: Row) -> Problem:
+def _drawn(problems: Sequence[Problem], *, quick: bool) -> list[Problem]:
+    """Those that are in a part; a few of the first part only when ``quick``."""
+    parts = PARTS[:1] if quick else PARTS
+    found = [problem for part in parts for problem in problems if problem.part == part]
+    return found[:: max(1, len(found) // 6)] if quick else found
+
+
+def _block_problem(row: Row, gpu: str) -> Problem:
     m, n, k = (int(row.shape[side]) for side in "MNK")
     shape = {"M": m, "N": n, "K": k}
     winner = renamed(row.config, _NAMES)
+    name = f"{gpu} {m}x{n}x{k}"
+    moved = gemm_bytes(m, n, k, 1)
     space = [dict(c) for c in _space(_FP8_SPACE) if _fits(c, 1)]
-    candidates = [
-        Candidate((Point("block_fp8", shape, config, PRODUCT),), config)
-        for config in space
-        if not all(winner[name] == value for name, value in config.items())
-    ]
-    candidates.insert(0, Candidate((Point("block_fp8", shape, winner, PRODUCT),), row.config, winner=True))
-    name = f"{m}x{n}x{k}"
-    return Problem(name, tuple(candidates), 2.0 * m * n * k, gemm_bytes(m, n, k, 1), "fp8", PRODUCT, ((m, n, k, 1, 1),))
+    others = [c for c in space if not all(winner[name] == value for name, value in c.items())]
+    others = _sampled(others, name)
+
+    def candidate(config: Mapping[str, Any], *, is_winner: bool) -> Candidate:
+        return Candidate((Point("block_fp8", shape, config, gpu, (), moved),), config, winner=is_winner)
+
+    candidates = (candidate(winner, is_winner=True), *(candidate(c, is_winner=False) for c in others))
+    return Problem(name, candidates, 2.0 * m * n * k, moved, "fp8", gpu, ((m, n, k, 1, 1),), part_of(name))
+
+
+def _sampled(configs: Sequence[dict[str, Any]], name: str) -> list[dict[str, Any]]:
+    return random.Random(name).sample(configs, CONFIGS) if len(configs) > CONFIGS else list(configs)
 
 
 def fused_moe(rows: Sequence[Row], quick: bool) -> list[Problem]:
-    """Sampled problems, half of them bf16 and half FP8 with one scale for a tensor; a sampled space."""
+    """Problems in fp16, and in FP8 with one scale for a tensor."""
+    return _moe_problems(rows, "MI300X", quick=quick)
+
+
+def fused_moe_others(rows: Sequence[Row], quick: bool) -> list[Problem]:
+    """The same on other GPUs of the generation."""
+    return [p for gpu in _OTHERS for p in _moe_problems(rows, gpu, quick=False) if p.part == PARTS[-1]][
+        : 6 if quick else None
+    ]
+
+
+def _moe_problems(rows: Sequence[Row], gpu: str, *, quick: bool) -> list[Problem]:
     found = []
-    for dtype in ("bf16/fp16", "fp8_w8a8"):
+    for published, dtype in (("bf16/fp16", "fp16"), ("fp8_w8a8", "fp8e4b8")):
         known = [
             row
             for row in rows
             if row.kernel == "fused_moe_kernel"
-            and row.gpu.endswith("MI300X")
-            and row.dtype == dtype
+            and row.gpu.endswith(gpu)
+            and row.dtype == published
             and "block_shape" not in row.shape
+            and row.config.get("waves_per_eu") == 0
             and int(row.shape["N"]) in _MODELS.get(int(row.shape["E"]), {})
         ]
-        chosen = _drawn(known, 1 if quick else PROBLEMS // 2)
-        found += [_moe_problem(row, "bf16" if dtype == "bf16/fp16" else "fp8e4b8") for row in chosen]
-    return found
+        found += [_moe_problem(row, gpu, dtype) for row in known]
+    return _drawn(found, quick=quick)
 
 
-def _moe_problem(row: Row, dtype: str) -> Problem:
+def _moe_problem(row: Row, gpu: str, dtype: str) -> Problem:
     experts, tokens, columns = (int(row.shape[name]) for name in ("E", "M", "N"))
     hidden, top_k = _MODELS[experts][columns]
+    name = f"{gpu} {dtype} E={experts} N={columns} M={tokens}"
+    part = part_of(name)
+    if not part:
+        return Problem(name, (), 0.0, 0.0, "", gpu)
     rows = tokens * top_k
-    size = 2 if dtype == "bf16" else 1
-    blocks = _blocks(experts, rows, top_k)
-    # The tuned function is both projections: up and gate to 2 N columns, then down.
+    size = 2 if dtype == "fp16" else 1
+    routed = _routed(experts, rows, top_k)
+    # The tuned function is both projections: up and gate to 2 N columns, then down. All of it was timed ten times in a
+    # row with the same rows and weights.
+    blocks = {height: _blocks(routed, height) for height in _MOE_SPACE["BLOCK_M"]}
     up = {"E": experts, "N": 2 * columns, "K": hidden, "rows": rows, "top_k": top_k, "dtype": dtype, "blocks": blocks}
     down = {**up, "N": hidden, "K": columns, "top_k": 1}
+    touched = sum(sum(n > 0 for n in load) for load in routed) / len(routed)
+    moved = touched * 3.0 * columns * hidden * size + rows * (
+        hidden * size + 2 * columns * 2 + columns * size + hidden * 2
+    )
     winner = {k: v for k, v in renamed(row.config, _NAMES).items() if k != "SPLIT_K"}
-    configs = [winner]
-    for tile in _moe_tiles(size):
-        for group in _MOE_GROUPS:
-            config = {**tile, "GROUP_M": group, "num_stages": 2}
-            if _worth(config, rows, (2 * columns, hidden), (hidden, columns)) and config != winner:
-                configs.append(config)
+    others = [
+        config
+        for tile in _moe_tiles(size)
+        for group in _MOE_GROUPS
+        if (config := {**tile, "GROUP_M": group, "num_stages": 2}) != winner
+        and _worth(config, rows, (2 * columns, hidden), (hidden, columns))
+    ]
+    configs = [winner, *_sampled(others, name)]
     candidates = tuple(
         Candidate(
-            (Point("fused_moe", up, config, PRODUCT), Point("fused_moe", down, config, PRODUCT)),
+            tuple(Point("fused_moe", side, config, gpu, (), moved) for side in (up, down)),
             config,
             winner=config is winner,
         )
         for config in configs
     )
-    touched = min(experts, rows)
-    moved = touched * 3.0 * columns * hidden * size + rows * (
-        hidden * size + 2 * columns * 2 + columns * size + hidden * 2
-    )
-    name = f"{dtype} E={experts} N={columns} M={tokens}"
     sides = ((rows, 2 * columns, hidden, 1, size), (rows, hidden, columns, 1, size))
-    rate = "bf16" if size == 2 else "fp8"
-    return Problem(name, candidates, 6.0 * rows * columns * hidden, moved, rate, PRODUCT, sides)
+    rate = "fp16" if size == 2 else "fp8"
+    return Problem(name, candidates, 6.0 * rows * columns * hidden, moved, rate, gpu, sides, part)
 
 
 @cache
@@ -172,46 +216,69 @@ def _worth_for(config: Mapping[str, Any], m: int, n: int, k: int) -> bool:
         return False
     if k % block_k or (group > 1 and group * block_m > m):
         return False
+    if config["matrix_instr_nonkdim"] > (16 if m < 32 or n < 32 else 32):
+        return False
     large = m >= 2048 and n >= 2048
     return not large or (min(block_m, block_n, block_k) >= 64 and config["num_warps"] >= 4)
 
 
-def _blocks(experts: int, rows: int, top_k: int) -> dict[int, int]:
-    """Blocks of rows of each height that routing at random needs, on average over 16 draws."""
+def _routed(experts: int, rows: int, top_k: int) -> list[list[int]]:
+    """Rows of each expert when tokens are routed at random, in 16 draws."""
     draw = random.Random(SEED)
-    counts = []
+    found = []
     for _ in range(16):
         load = [0] * experts
         for _ in range(rows // top_k):
             for expert in draw.sample(range(experts), top_k):
                 load[expert] += 1
-        counts.append(load)
-    return {
-        height: max(1, round(sum(sum(-(-n // height) for n in load) for load in counts) / len(counts)))
-        for height in (16, 32, 64, 128, 256)
-    }
+        found.append(load)
+    return found
 
+
+def _blocks(routed: Sequence[Sequence[int]], height: int) -> int:
+    """Blocks of rows that routing needs, on average over its draws."""
+    return max(1, round(sum(sum(-(-n // height) for n in load) for load in routed) / len(routed)))
+
+
+_DRAWN = (
+    f"One problem in {SHARE} by a hash of its name is *looked at* (single problems were diagnosed while the model was "
+    f"worked on), one in {SHARE} is *held out* (only counted). "
+)
+_MOE_NOTE = (
+    _DRAWN
+    + f"Of those whose model is known (its hidden size is not in the data). {TILES} compiles for a type, sampled "
+    "of the space that vLLM's benchmark_moe.py searched on ROCm when the winners were made (waves_per_eu 0 only, as "
+    "all of them have; fp16), with GROUP_M 1, 4, 8, 16, 32, without what its pruning drops, nor accumulators of more "
+    f"than 256 registers; {CONFIGS} of these configurations a problem, and the winner. Timed ten times in a row in a "
+    "captured graph with the same routing: weights that fit the Infinity Cache are there."
+)
+_BLOCK_NOTE = (
+    _DRAWN
+    + "Of those that name kpack. The searched space is not published; ours is BLOCK_M and BLOCK_N from 32 to 256, "
+    "BLOCK_K from 32 to 128 and GROUP_M 1, 8, 16, 32, as far as it fits registers and LDS, with 4 warps, kpack 1 and "
+    f"16 x 16 instructions, in which all published winners of that searcher agree; {CONFIGS} of them a problem, and "
+    "the winner. Taken as timed again and again with the same operands."
+)
+_MOE_DIFFERS = "GROUP_M is a launch argument, routing weights are left out, only blocks with rows are launched"
+_BLOCK_DIFFERS = "GROUP_M is a launch argument"
 
 FAMILIES = (
+    Family("fused_moe", "vLLM fused MoE winners, MI300X", "winner", _MOE_DIFFERS, fused_moe, _MOE_NOTE),
+    Family("block_fp8", "vLLM block-scaled FP8 GEMM winners, MI300X", "winner", _BLOCK_DIFFERS, block_fp8, _BLOCK_NOTE),
     Family(
-        "fused_moe",
-        "vLLM fused MoE winners, MI300X",
+        "fused_moe_others",
+        "vLLM fused MoE winners, MI325X and MI308X",
         "winner",
-        "GROUP_M is a launch argument, routing weights are left out, only blocks with rows are launched",
-        fused_moe,
-        f"Two draws of {PROBLEMS} problems (seeds 7 and 11) of those whose model is known (its hidden size is not in "
-        f"the data), half bf16 and half FP8; {TILES} compiles sampled of the space that vLLM's benchmark_moe.py "
-        "searches on ROCm, each with GROUP_M 1, 4, 8, 16, 32, without what its pruning drops, and the winner.",
+        _MOE_DIFFERS,
+        fused_moe_others,
+        "As on the MI300X; nothing was chosen on these.",
     ),
     Family(
-        "block_fp8",
-        "vLLM block-scaled FP8 GEMM winners, MI300X",
+        "block_fp8_others",
+        "vLLM block-scaled FP8 GEMM winners, MI325X",
         "winner",
-        "GROUP_M is a launch argument",
-        block_fp8,
-        f"Two draws of {PROBLEMS} problems (seeds 7 and 11) of those that name kpack. The searched space is not "
-        "published; ours is BLOCK_M and BLOCK_N from 32 to 256, BLOCK_K from 32 to 128 and GROUP_M 1, 8, 16, 32, as "
-        "far as it fits registers and LDS, with 4 warps, kpack 1 and 16 x 16 instructions, in which all 648 published "
-        "winners of that searcher agree.",
+        _BLOCK_DIFFERS,
+        block_fp8_others,
+        "As on the MI300X; nothing was chosen on these.",
     ),
 )
