@@ -111,7 +111,7 @@ def _block_problem(row: Row, gpu: str) -> Problem:
     others = _sampled(others, name)
 
     def candidate(config: Mapping[str, Any], *, is_winner: bool) -> Candidate:
-        return Candidate((Point("block_fp8", shape, config, gpu, (), moved),), config, winner=is_winner)
+        return Candidate((Point("block_fp8", shape, config, gpu, repeated=moved),), config, winner=is_winner)
 
     candidates = (candidate(winner, is_winner=True), *(candidate(c, is_winner=False) for c in others))
     return Problem(name, candidates, 2.0 * m * n * k, moved, "fp8", gpu, ((m, n, k, 1, 1),), part_of(name))
@@ -180,7 +180,7 @@ def _moe_problem(row: Row, gpu: str, dtype: str) -> Problem:
     configs = [winner, *_sampled(others, name)]
     candidates = tuple(
         Candidate(
-            tuple(Point("fused_moe", side, config, gpu, (), moved) for side in (up, down)),
+            tuple(Point("fused_moe", side, config, gpu, repeated=moved) for side in (up, down)),
             config,
             winner=config is winner,
         )
