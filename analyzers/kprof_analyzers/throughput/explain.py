@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from math import ceil
 from operator import sub
 from typing import TYPE_CHECKING
 
@@ -57,7 +58,7 @@ def explain(model: "Model", run: "Run", clocks: float, loops: list[LoopPredictio
         traffic=_bytes(model),
         workgroups=where.total if where.known else None,
         workgroups_per_cu=where.resident,
-        waves_per_simd=run.waves,
+        waves_per_simd=ceil(run.waves),
         rounds=rounds,
         clock_mhz=machine.clock_mhz,
         assumptions=_assumptions(model, loops),
@@ -159,7 +160,7 @@ def _causes(model: "Model", run: "Run") -> dict[str, float]:
     for node, times in _loops_of(model, model.nodes, 1.0):
         # What the power limit adds to each turn.
         loop = node.loop.index
-        totals[CAUSES.index("matrix")] += times * run.waves * (run.powered.get(loop, 0.0) - run.length.get(loop, 0.0))
+        totals[CAUSES.index("matrix")] += times * run.simulated * (run.powered.get(loop, 0.0) - run.length.get(loop, 0.0))
     return dict(zip(CAUSES, totals, strict=True))
 
 

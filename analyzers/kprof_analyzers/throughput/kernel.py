@@ -28,7 +28,18 @@ _SHARPNESS = 8.0
 
 @dataclass(frozen=True)
 class Model:
-    """Everything about a kernel that its simulations share."""
+    """Everything about a kernel that its simulations share.
+
+    Attributes:
+        facts, machine, effects: as given.
+        where: the launch's workgroups on the GPU.
+        nodes, trips: the way through the program, and turns of its loops.
+        sharing, accesses: what is loaded from where.
+        code, ways: the program and its memory accesses as the simulator takes them.
+        simds: SIMDs that do the same as the simulated one.
+        waves: wavefronts of a workgroup that are simulated.
+        apart: workgroups have too few wavefronts for all SIMDs; all of these are simulated, not one for all.
+    """
 
     facts: KernelFacts
     machine: Machine
@@ -42,6 +53,7 @@ class Model:
     ways: Sequence[Way]
     simds: int
     waves: int
+    apart: bool
 
 
 @dataclass(frozen=True)
@@ -55,7 +67,8 @@ class Run:
         turns: simulated turns of each loop.
         length: loop to the clocks of one turn in the steady state, as simulated.
         powered: the same at the clock that the matrix units' power allows.
-        waves: wavefronts on the SIMD.
+        waves: wavefronts on a SIMD, the mean of all of them.
+        simulated: wavefronts that were simulated.
         steady: loops whose turns had become equally long.
     """
 
@@ -65,7 +78,8 @@ class Run:
     turns: Mapping[int, int]
     length: Mapping[int, float]
     powered: Mapping[int, float]
-    waves: int
+    waves: float
+    simulated: int
     steady: frozenset[int]
 
 
@@ -120,18 +134,12 @@ def _steady_round(model: Model, run: Run, known: dict[int, Run]) -> float:
     begins or ends while another works, so that this part of a round takes what the busiest pipe needs for all of them,
     or what one workgroup takes by itself. Long loops have found their rhythm anyway.
     """
-    together = _groups(model, model.where.resident)
+    together = model.where.resident
     if together < 2:
         return run.clocks
     whole, alone = run.result.clocks, _simulated(model, 1, known).result.clocks
     each = max(0.0, whole - alone) / (together - 1)
     return run.clocks - whole + min(whole, max(together * each, alone))
-
-
-def _groups(model: Model, workgroups: int) -> int:
-    """Workgroups of a CU that have wavefronts on the same SIMD: small ones are spread over the SIMDs."""
-    warps, simds = model.facts.resources.num_warps, model.machine.simds
-    return max(1, -(-workgroups * warps // simds)) if isinstance(warps, int) and warps < simds else workgroups
 
 
 def build(facts: KernelFacts, effects: Effects = _ALL, repeated: float | None = None) -> Model:
@@ -150,12 +158,12 @@ def build(facts: KernelFacts, effects: Effects = _ALL, repeated: float | None = 
         shared = kept(shared, repeated, _size(machine, "mall"))
     warps = facts.resources.num_warps
     warps = warps if isinstance(warps, int) else 4
-    simds = min(machine.simds, warps * where.resident)
-    waves = max(1, warps // machine.simds)
+    apart = warps < machine.simds
+    simds, waves = (1, warps) if apart else (machine.simds, warps // machine.simds)
     translator = Translator(machine, effects, simds, conflict_shares(facts) if effects.lds_conflicts else {})
     code = translator.translate(facts.program.instructions)
     ways = ways_of(facts, machine, effects, where, shared)
-    return Model(facts, machine, effects, where, nodes, trips, shared, found, code, ways, simds, waves)
+    return Model(facts, machine, effects, where, nodes, trips, shared, found, code, ways, simds, waves, apart)
 
 
 def _traffic(
@@ -191,8 +199,8 @@ def simulate(model: Model, groups: int, engine: Callable[..., Simulator] = Simul
     """Simulate ``groups`` workgroups on a CU to their end, with the simulator that ``engine`` makes."""
     machine = model.machine
     waves = model.waves
-    groups = _groups(model, groups)
     turns = _turns(model, groups * waves)
+    on_simd = groups * waves / machine.simds if model.apart else groups * waves
     steps = lay_out(model.nodes, model.code, split_barriers(model.facts.program), turns, model.effects)
     setting = Setting(
         ways=model.ways,
@@ -204,6 +212,7 @@ def simulate(model: Model, groups: int, engine: Callable[..., Simulator] = Simul
         stagger=len(steps) * machine.issue / (8 * groups),
         blocking_matrix=not machine.cdna,
         skew=(model.simds - 1) / (2 * model.simds),
+        simds=machine.simds if model.apart else 1,
     )
     simulator = engine(steps, groups, waves, setting)
     result = simulator.run()
@@ -218,14 +227,14 @@ def simulate(model: Model, groups: int, engine: Callable[..., Simulator] = Simul
     if model.effects.matrix_power:
         for node in loops_of(model.nodes):
             number = node.loop.index
-            limit = groups * waves * _matrix(model, [p for p in node.body if isinstance(p, range)], 1.0)[1]
+            limit = on_simd * _matrix(model, [p for p in node.body if isinstance(p, range)], 1.0)[1]
             if length.get(number) and limit:
                 powered[number] = soft_max(length[number], limit)
     lengths = {loop: (turns[loop], length.get(loop, 0.0), powered.get(loop, 0.0)) for loop in turns}
     each = [_whole(model.nodes, model.trips, lengths, n) for n in range(-1, _workgroups(model))]
     clocks = result.clocks + each[0]
     longest = result.clocks + max(each)
-    return Run(result, clocks, longest, turns, length, powered, groups * waves, frozenset(steady))
+    return Run(result, clocks, longest, turns, length, powered, on_simd, groups * waves, frozenset(steady))
 
 
 def _workgroups(model: Model) -> int:

@@ -9,7 +9,7 @@ kind       a               b                     c                    d
 VALU       clocks of pipe  registers waited for
 MATRIX     clocks of pipe  registers waited for  clocks to result     number of its result
 SCALAR     clocks
-LDS        clocks of pipe  counters              clocks to result     1 where it blocks
+LDS        clocks of pipe  counters              clocks to result     clocks of the SIMD's own way there
 VMEM       clocks of L1    counters              bytes x SIMDs        way (see below)
 SMEM       clocks          counters
 WAIT       (counter, count) pairs
@@ -178,9 +178,12 @@ class Translator:
         pairs = -(-self.simds // 2)
         busy = max(self.simds * max(clocks, machine.lds_access), pairs * port if machine.cdna else 0.0)
         single = machine.arch.lds.read64_cycles.get(8 * size)
+        own = port if machine.cdna else clocks
         if single is not None and not opcode.is_store:
-            busy = max(busy, single / 64)
-        return LDS, busy, counters, machine.lds_latency, 0, 0
+            own = max(own, single / 64)
+        if self.simds > 1:
+            return LDS, max(busy, own), counters, machine.lds_latency, 0, 0
+        return LDS, max(clocks, machine.lds_access), counters, machine.lds_latency, round(own), 0
 
     def _memory(self, i: Instruction) -> Op:
         machine, opcode = self.machine, i.opcode

@@ -1,7 +1,8 @@
 """Steps wavefronts through a program, operation by operation, on the pipes of one CU.
 
-All SIMDs of a CU do the same work, so one of them is simulated with its wavefronts; what the SIMDs share (LDS, vector
-memory) takes as many times as long as there are SIMDs. A wavefront issues in order, one operation every
+Where workgroups have wavefronts on all SIMDs of a CU, these do the same work: one of them is simulated, and what the
+SIMDs share (LDS, vector memory) takes as many times as long as there are SIMDs. Smaller workgroups are independent of
+each other and fall out of step, so that all SIMDs are simulated with their wavefronts. A wavefront issues in order, one operation every
 ``issue`` clocks at most; of several wavefronts the one that can issue first does, then the one with the smaller number.
 Each wait counter is a queue of completion times that only grow: memory returns in order.
 """
@@ -90,6 +91,7 @@ class Setting:
         stagger: clocks by which each workgroup begins after the one before.
         blocking_matrix: matrix instructions keep the vector pipe busy, too.
         skew: share of a shared pipe's clocks for all SIMDs that one of them waits when all come at once.
+        simds: SIMDs that are simulated; wavefronts are dealt out to them in turn.
     """
 
     ways: Sequence[Way]
@@ -101,10 +103,11 @@ class Setting:
     stagger: float
     blocking_matrix: bool
     skew: float
+    simds: int = 1
 
 
 class Simulator:
-    """One SIMD of a CU."""
+    """One SIMD of a CU, or all of them."""
 
     def __init__(self, steps: Sequence[tuple[Op, int]], groups: int, waves: int, setting: Setting) -> None:
         """Prepare.
@@ -112,7 +115,7 @@ class Simulator:
         Args:
             steps: operations in the order they are passed, each with its position in the program.
             groups: workgroups on the CU.
-            waves: wavefronts of each workgroup on this SIMD.
+            waves: simulated wavefronts of each workgroup.
             setting: machine and program.
         """
         total = groups * waves
@@ -132,7 +135,9 @@ class Simulator:
         self.since = [0.0] * total
         self.spent = [0.0] * (CAUSE_COUNT * max(setting.positions, 1))
         self.turns: dict[int, Turns] = {}
-        self.vector_free = self.matrix_free = self.scalar_free = self.lds_free = self.l1_free = 0.0
+        self.vector_free = self.matrix_free = self.scalar_free = self.port_free = self.lds_free = self.l1_free = 0.0
+        self.simds, self.simd = setting.simds, 0
+        self.pipes = [(0.0, 0.0, 0.0, 0.0)] * setting.simds
         self.memory_free = [0.0] * (1 + max(way.queue for way in setting.ways))
         self.matrix_busy = self.vector_busy = 0.0
         table: dict[int, Callable[[int, Op, float, int], float]] = {
@@ -159,6 +164,7 @@ class Simulator:
         ended = [0.0] * total
         left = total
         waves = range(total)
+        several = self.simds if self.simds > 1 else 0
         while left:
             if total == 2:
                 wave = 0 if now[0] <= now[1] else 1
@@ -170,6 +176,8 @@ class Simulator:
                 limit = min(now) if total > 1 else _NEVER
             if mine == _NEVER:
                 break
+            if several:
+                self._turn_to(wave % several)
             position = at[wave]
             while mine <= limit:
                 if position == length:
@@ -192,7 +200,16 @@ class Simulator:
                     position += 1
             at[wave] = position
             now[wave] = mine
-        return Result(max(ended), self.spent, self.turns, self.matrix_busy, self.vector_busy)
+        return Result(
+            max(ended), self.spent, self.turns, self.matrix_busy / self.simds, self.vector_busy / self.simds
+        )
+
+    def _turn_to(self, simd: int) -> None:
+        """Change to the pipes of a SIMD."""
+        if simd != self.simd:
+            self.pipes[self.simd] = self.vector_free, self.matrix_free, self.scalar_free, self.port_free
+            self.vector_free, self.matrix_free, self.scalar_free, self.port_free = self.pipes[simd]
+            self.simd = simd
 
     def _valu(self, wave: int, op: Op, now: float, where: int) -> float:
         start = self.vector_free
@@ -235,7 +252,13 @@ class Simulator:
 
     def _lds(self, wave: int, op: Op, now: float, where: int) -> float:
         start = max(now, self.lds_free - _LDS_QUEUE)
+        own = op[4]
+        if own:
+            start = max(start, self.port_free - _LDS_QUEUE)
+            self.port_free = max(start, self.port_free) + own
         self.lds_free = done = max(start, self.lds_free) + op[1]
+        if own:
+            done = max(done, self.port_free)
         for counter in op[2]:
             queue = self.queues[wave][counter]
             queue.append((max(done + op[3], queue[-1][0]) if queue else done + op[3], start + op[3], _LDS))
@@ -330,7 +353,7 @@ class Simulator:
         turns.times[wave].append(now)
         done = self.turn[wave][loop] = self.turn[wave][loop] + 1
         if wave == 0 and done in {count // 2, count}:
-            turns.busy.append((now, self.matrix_busy, self.vector_busy))
+            turns.busy.append((now, self.matrix_busy / self.simds, self.vector_busy / self.simds))
             if done == count // 2:
                 turns.middle = list(self.spent)
             if done == count:

@@ -152,7 +152,8 @@ def wave_timeline(kernels: Iterable[KernelFacts]) -> Iterator[str]:
 def _events(model: Model, recorder: Recorder, process: int) -> Iterator[dict[str, Any]]:
     facts = model.facts
     title = f"{facts.name} {facts.arch.name}"
-    yield _named("process_name", process, 0, f"{title}: wavefronts of one SIMD, {model.simds} alike")
+    which = "all SIMDs" if model.apart else f"one SIMD, {model.simds} alike"
+    yield _named("process_name", process, 0, f"{title}: wavefronts of {which}")
     yield _named("process_name", process + 1, 0, f"{title}: pipes")
     for wave in range(len(recorder.at)):
         group, member = divmod(wave, recorder.waves)
