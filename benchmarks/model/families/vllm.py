@@ -27,6 +27,8 @@ CONFIGS = 60
 """Configurations of a problem, sampled of these compiles with every GROUP_M; with the winner it is one more."""
 _NAMES = {f"BLOCK_SIZE_{side}": f"BLOCK_{side}" for side in "MNK"} | {"GROUP_SIZE_M": "GROUP_M"}
 _OTHERS = ("MI325X", "MI308X")
+# What the Triton of early 2025 had not, or not by default.
+_OLD = (("AMDGCN_USE_BUFFER_OPS", "0"), ("TRITON_HIP_USE_BLOCK_PINGPONG", "0"))
 
 # All winners of the searcher that names kpack agree in kpack, matrix instruction and warps: those were not searched.
 # A block of K beyond 128 would span two scales, of which the kernel reads one.
@@ -111,7 +113,7 @@ def _block_problem(row: Row, gpu: str) -> Problem:
     others = _sampled(others, name)
 
     def candidate(config: Mapping[str, Any], *, is_winner: bool) -> Candidate:
-        return Candidate((Point("block_fp8", shape, config, gpu, repeated=moved),), config, winner=is_winner)
+        return Candidate((Point("block_fp8", shape, config, gpu, _OLD, repeated=moved),), config, winner=is_winner)
 
     candidates = (candidate(winner, is_winner=True), *(candidate(c, is_winner=False) for c in others))
     return Problem(name, candidates, 2.0 * m * n * k, moved, "fp8", gpu, ((m, n, k, 1, 1),), part_of(name))
@@ -180,7 +182,7 @@ def _moe_problem(row: Row, gpu: str, dtype: str) -> Problem:
     configs = [winner, *_sampled(others, name)]
     candidates = tuple(
         Candidate(
-            tuple(Point("fused_moe", side, config, gpu, repeated=moved) for side in (up, down)),
+            tuple(Point("fused_moe", side, config, gpu, _OLD, repeated=moved) for side in (up, down)),
             config,
             winner=config is winner,
         )
