@@ -160,7 +160,8 @@ def _causes(model: "Model", run: "Run") -> dict[str, float]:
     for node, times in _loops_of(model, model.nodes, 1.0):
         # What the power limit adds to each turn.
         loop = node.loop.index
-        totals[CAUSES.index("matrix")] += times * run.simulated * (run.powered.get(loop, 0.0) - run.length.get(loop, 0.0))
+        more = run.powered.get(loop, 0.0) - run.length.get(loop, 0.0)
+        totals[CAUSES.index("matrix")] += times * run.simulated * more
     return dict(zip(CAUSES, totals, strict=True))
 
 

@@ -2,9 +2,9 @@
 
 Where workgroups have wavefronts on all SIMDs of a CU, these do the same work: one of them is simulated, and what the
 SIMDs share (LDS, vector memory) takes as many times as long as there are SIMDs. Smaller workgroups are independent of
-each other and fall out of step, so that all SIMDs are simulated with their wavefronts. A wavefront issues in order, one operation every
-``issue`` clocks at most; of several wavefronts the one that can issue first does, then the one with the smaller number.
-Each wait counter is a queue of completion times that only grow: memory returns in order.
+each other and fall out of step, so that all SIMDs are simulated with their wavefronts. A wavefront issues in order,
+one operation every ``issue`` clocks at most; of several wavefronts the one that can issue first does, then the one with
+the smaller number. Each wait counter is a queue of completion times that only grow: memory returns in order.
 """
 
 from collections.abc import Callable, Sequence
@@ -200,9 +200,7 @@ class Simulator:
                     position += 1
             at[wave] = position
             now[wave] = mine
-        return Result(
-            max(ended), self.spent, self.turns, self.matrix_busy / self.simds, self.vector_busy / self.simds
-        )
+        return Result(max(ended), self.spent, self.turns, self.matrix_busy / self.simds, self.vector_busy / self.simds)
 
     def _turn_to(self, simd: int) -> None:
         """Change to the pipes of a SIMD."""
