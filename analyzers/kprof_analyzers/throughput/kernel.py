@@ -1,7 +1,7 @@
 """From a kernel's facts to its predicted time."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kprof.analysis import KernelFacts
 from kprof.report import Prediction
@@ -112,22 +112,18 @@ def _launch_clocks(model: Model, run: Run) -> float:
     if rounds <= 1:
         return run.longest if where.resident == 1 else (run.clocks + run.longest) / 2
     # Numbers of workgroups that put as many on a SIMD are simulated once.
-    known = {_groups(model, where.resident): run}
-    steady = _steady_round(model, run, known)
+    alone = simulate(model, 1) if where.resident > 1 else run
+    steady = _steady_round(model, run, alone)
     clocks = run.clocks + max(0.0, where.rounds - 1) * steady
-    if where.last:
-        clocks += min(steady, _simulated(model, where.last, known).clocks) if where.rounds else 0.0
+    if where.last and where.rounds:
+        ways = ways_of(model.facts, model.machine, model.effects, where, model.sharing, last=True)
+        alike = where.last == 1 and tuple(ways) == tuple(model.ways)
+        end = alone if alike else simulate(replace(model, ways=ways), where.last)
+        clocks += min(steady, end.clocks)
     return clocks + (run.longest - run.clocks) / 2
 
 
-def _simulated(model: Model, workgroups: int, known: dict[int, Run]) -> Run:
-    groups = _groups(model, workgroups)
-    if groups not in known:
-        known[groups] = simulate(model, workgroups)
-    return known[groups]
-
-
-def _steady_round(model: Model, run: Run, known: dict[int, Run]) -> float:
+def _steady_round(model: Model, run: Run, alone: Run) -> float:
     """Clocks of a round in the middle of a launch.
 
     In the first round all workgroups of a CU begin at once and wait for the same things. Later on they are spread: one
@@ -137,9 +133,9 @@ def _steady_round(model: Model, run: Run, known: dict[int, Run]) -> float:
     together = model.where.resident
     if together < 2:
         return run.clocks
-    whole, alone = run.result.clocks, _simulated(model, 1, known).result.clocks
-    each = max(0.0, whole - alone) / (together - 1)
-    return run.clocks - whole + min(whole, max(together * each, alone))
+    whole, one = run.result.clocks, alone.result.clocks
+    each = max(0.0, whole - one) / (together - 1)
+    return run.clocks - whole + min(whole, max(together * each, one))
 
 
 def build(facts: KernelFacts, effects: Effects = _ALL, repeated: float | None = None) -> Model:
@@ -171,7 +167,7 @@ def _traffic(
 ) -> tuple[list[Access], Sharing]:
     if facts.ttgir is None or everywhere is None:
         return [], Sharing(1.0, 1.0, 0.0, 0.0, None, known=False)
-    programs = together(where, machine.xcds)
+    programs, running = together(where, machine.xcds)
     evaluator = Evaluator(facts.ttgir, facts.arguments, programs, where.grid)
     times: dict[int | None, float] = {None: 1.0}
     outer = {t.operation.loop for t in trips if t.operation is not None}
@@ -184,8 +180,8 @@ def _traffic(
             times[mine.operation.index] = times.get(mine.operation.loop, 1.0) * mine.mean
     found = accesses(facts, evaluator, times)
     different = footprint(accesses(facts, everywhere, times), len(everywhere.programs), where.total)
-    shared = sharing(found, machine.xcds, len(programs))
     l2, mall = _size(machine, "l2"), _size(machine, "mall")
+    shared = sharing(found, machine.xcds, running, mall)
     return found, within_caches(shared, different, where.total, (l2, mall or l2), machine.xcds)
 
 

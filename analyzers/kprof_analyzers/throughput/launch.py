@@ -37,6 +37,19 @@ class Spread:
     known: bool
     assumptions: tuple[str, ...] = ()
 
+    def running(self, units: int, *, last: bool = False) -> float:
+        """Workgroups on the GPU at the same time in a round, on average, or in the last one.
+
+        Args:
+            units: CUs of the GPU.
+            last: of the round in which the busiest CU is not full.
+        """
+        places = float(units * self.resident)
+        if not self.rounds:
+            return places
+        rest = max(1.0, self.total - self.rounds * places) if self.last else 0.0
+        return rest if last else min(places, (self.total - rest) / self.rounds)
+
 
 def spread(facts: KernelFacts, machine: Machine, effects: Effects) -> Spread:
     """Spread the workgroups of a launch."""
@@ -69,11 +82,12 @@ def spread(facts: KernelFacts, machine: Machine, effects: Effects) -> Spread:
     return Spread(total, grid, resident, float(full), last, min(units, total), True, tuple(assumptions))
 
 
-def together(where: Spread, xcds: int) -> list[Program]:
-    """Workgroups that run at the same time in the middle of the launch, in the order in which they are dealt out."""
-    count = min(where.total, where.active * where.resident, _MOST_TOGETHER)
-    first = (where.total - count) // 2 // xcds * xcds
-    return [_program(n, where.grid) for n in range(first, first + count)]
+def together(where: Spread, xcds: int) -> tuple[list[Program], int]:
+    """Workgroups from the middle of the launch in the order in which they are dealt out, and how many run together."""
+    most = min(where.total, _MOST_TOGETHER)
+    count = min(most, where.active * where.resident)
+    first = (where.total - most) // 2 // xcds * xcds
+    return [_program(n, where.grid) for n in range(first, first + most)], count
 
 
 def samples(where: Spread) -> list[Program]:

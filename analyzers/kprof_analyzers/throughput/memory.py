@@ -13,10 +13,22 @@ from kprof_analyzers.throughput.traffic import Sharing
 
 
 def ways_of(
-    facts: KernelFacts, machine: Machine, effects: Effects, where: Spread, shared: Sharing
+    facts: KernelFacts, machine: Machine, effects: Effects, where: Spread, shared: Sharing, *, last: bool = False
 ) -> tuple[Way, Way, Way]:
-    """The ways of loads, stores and scratch accesses."""
-    spare = (machine.units or 1) / where.active
+    """The ways of loads, stores and scratch accesses.
+
+    Bandwidth goes to who asks for it: the busiest CU, with one workgroup more than others, gets the share of as many.
+
+    Args:
+        facts: the kernel.
+        machine: the hardware.
+        effects: what to leave out.
+        where: the launch's workgroups on the GPU.
+        shared: how far loads go.
+        last: for the round in which the busiest CU is not full.
+    """
+    units = machine.units or 1
+    spare = max(1.0, units * (where.last if last else where.resident) / where.running(units, last=last))
     rate = min(machine.vector_bytes * spare, 0.75 * machine.l1_bytes)
     if effects.cache_modifiers and _streams(facts):
         rate *= machine.streaming

@@ -113,13 +113,14 @@ def _live(evaluator: Evaluator, op: Operation) -> tuple[bool, ...] | None:
     return None if live is None or all(live) or not any(live) else tuple(live)
 
 
-def sharing(found: Sequence[Access], xcds: int, together: int) -> Sharing:
+def sharing(found: Sequence[Access], xcds: int, together: int, size: float = 0.0) -> Sharing:
     """Shares of loads that leave L2 and the Infinity Cache.
 
     Args:
-        found: accesses of the workgroups that run together on the whole GPU; they are dealt out to XCDs in turn.
+        found: accesses of workgroups that are dealt out to XCDs in turn, one after the other.
         xcds: XCDs of the GPU.
-        together: workgroups that run together.
+        together: workgroups that run together, the first of them.
+        size: bytes of the Infinity Cache; what earlier workgroups loaded is still there, as far as that goes.
     """
     loads = [a for a in found if a.operation.name not in STORES]
     stored = sum(a.tile_bytes * a.times for a in found if a.operation.name in STORES)
@@ -128,11 +129,12 @@ def sharing(found: Sequence[Access], xcds: int, together: int) -> Sharing:
     if not known:
         return Sharing(1.0, 1.0, loaded, stored, None, known=not loads)
     near = far = weight = effort = 0.0
+    window = _window(known, together, size)
     for access in known:
         # Where no workgroup loads anything, the tiles count as if each were loaded once.
         part = access.tile_bytes * (access.times if loaded else 1.0)
         assert access.corners is not None
-        one, all_ = _unique(access.corners, xcds, together, access.live)
+        one, all_ = _unique(access, xcds, together, window)
         near += part * one
         far += part * all_
         effort += part * _effort(access.run)
@@ -208,13 +210,36 @@ def _effort(run: int | None) -> float:
     return 1.0 if run is None else min(_MOST_EFFORT, 1 + _SHORT * max(0.0, _INTERLEAVE / run - 1))
 
 
-def _unique(corners: Value, xcds: int, together: int, live: tuple[bool, ...] | None) -> tuple[float, float]:
-    """Different corners of all, on one XCD and on the GPU; a corner that is the same everywhere is loaded once."""
-    if isinstance(corners, int):
-        return min(1.0, xcds / together), 1 / together
-    at_work = range(len(corners)) if live is None else [n for n, is_live in enumerate(live) if is_live]
+def _window(known: Sequence[Access], together: int, size: float) -> int:
+    """How many workgroups, one after the other, load no more different bytes than the Infinity Cache holds."""
+    most = max((len(a.corners) for a in known if isinstance(a.corners, list)), default=together)
+    window = min(together, most)
+    while window < most:
+        wider = min(2 * window, most)
+        if sum(a.tile_bytes * a.times * _different(a, range(wider)) for a in known) > size:
+            break
+        window = wider
+    return window
+
+
+def _different(access: Access, members: Sequence[int]) -> int:
+    """Different tiles of some workgroups."""
+    corners = access.corners
+    return 1 if not isinstance(corners, list) else len({corners[n] for n in members})
+
+
+def _unique(access: Access, xcds: int, together: int, window: int) -> tuple[float, float]:
+    """Share of different tiles on one XCD of what runs together, and on the GPU in the window.
+
+    A tile that is the same everywhere is loaded once.
+    """
+    if not isinstance(access.corners, list):
+        return min(1.0, xcds / together), 1 / window
+    live = access.live
+    at_work = [n for n in range(window) if live is None or live[n]] or list(range(window))
     parts: dict[int, list[int]] = {}
     for n in at_work:
-        parts.setdefault(n % xcds, []).append(corners[n])
-    each = [len(set(part)) / len(part) for part in parts.values()]
-    return sum(each) / len(each), len({corners[n] for n in at_work}) / len(at_work)
+        if n < together:
+            parts.setdefault(n % xcds, []).append(n)
+    each = [_different(access, part) / len(part) for part in parts.values()] or [1.0]
+    return sum(each) / len(each), _different(access, at_work) / len(at_work)
