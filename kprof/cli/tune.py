@@ -31,7 +31,9 @@ ShapesOption = Annotated[
     list[str],
     _OPTION("--shape", "-s", help="One problem: M=4096,N=4096,K=4096. Again for another problem.", metavar="K=V,..."),
 ]
-CasesOption = Annotated[list[str], _OPTION("--case", help="One of the kernel's named problems. May be given again.")]
+CasesOption = Annotated[
+    list[str], _OPTION("--case", help="One of the kernel's named problems. May be given again.", metavar="NAME")
+]
 ShapeFileOption = Annotated[
     str | None,
     _OPTION("--shapes", help="Problems from a YAML, JSON or TOML file: - {M: 4096, N: 4096, K: 4096}", metavar="FILE"),
@@ -42,24 +44,26 @@ SpaceOption = Annotated[
     _OPTION("--space", help="Knobs with values (TOML, YAML, JSON) instead of the kernel's own.", metavar="FILE"),
 ]
 BudgetOption = Annotated[
-    float, _OPTION("--budget", help="Seconds after which no compile is begun; 0: until all are done.", min=0)
+    float, _OPTION("--budget", help="Seconds after which no compile is begun; 0: no limit.", min=0, metavar="SECONDS")
 ]
-JobsOption = Annotated[int, _OPTION("--jobs", "-j", help="Worker processes; 0 means one a core.", min=0)]
+JobsOption = Annotated[int, _OPTION("--jobs", "-j", help="Worker processes; 0 means one a core.", min=0, metavar="N")]
 OutputOption = Annotated[
     str | None,
     _OPTION("--output", "-o", help="Folder for the result, the search's journal and --format.", metavar="DIR"),
 ]
-TopOption = Annotated[int, _OPTION("--top", help="Length of the short list.", min=1, max=1000)]
+TopOption = Annotated[int, _OPTION("--top", help="Length of the short list.", min=1, max=1000, metavar="N")]
 ResumeOption = Annotated[bool, _OPTION("--resume/--fresh", help="Go on from an earlier search, or forget it.")]
 FormatOption = Annotated[
-    str, _OPTION("--format", help="Also write: triton, aiter, vllm, sglang, dispatch.", metavar="NAME[,NAME]")
+    str,
+    _OPTION("--format", help="Also write: triton, aiter, vllm, sglang, tune_gemm, dispatch.", metavar="NAME,..."),
 ]
 VerifyOption = Annotated[bool, _OPTION("--verify", help="Measure the short list on this machine's GPU.")]
 SchedulerOption = Annotated[
     str | None, _OPTION("--scheduler", help="Dask scheduler whose workers compile: tcp://host:8786.", metavar="URL")
 ]
 SignatureOption = Annotated[
-    str | None, _OPTION("--signature", help="Argument types of a function without a KERNEL: '*fp16,*fp16,*fp16'.")
+    str | None,
+    _OPTION("--signature", help="Argument types, without a KERNEL: '*fp16,i32'.", metavar="TYPES"),
 ]
 GridOption = Annotated[
     str,

@@ -12,7 +12,7 @@ _NOT_WRITERS = {"interface", "mapping"}
 
 @cache
 def writers() -> dict[str, Writer]:
-    """Every writer by its name: ``triton``, ``aiter``, ``vllm``, ``sglang``, ``dispatch``."""
+    """Every writer by its name: ``triton``, ``aiter``, ``vllm``, ``sglang``, ``tune_gemm``, ``dispatch``."""
     names = (m.name for m in iter_modules(__path__) if m.name not in _NOT_WRITERS)
     found: dict[str, Writer] = {}
     for name in names:

@@ -69,7 +69,7 @@ def aiter_lookup(files: Mapping[str, Any], m: int, n: int, k: int) -> Any:
 
 def test_every_writer_is_found() -> None:
     """The folder is the registry."""
-    assert set(writers()) == {"triton", "aiter", "vllm", "sglang", "dispatch"}
+    assert set(writers()) == {"triton", "aiter", "vllm", "sglang", "tune_gemm", "dispatch"}
     with pytest.raises(KprofError, match="no format 'vlm'; did you mean 'vllm'"):
         writer("vlm")
 
@@ -225,3 +225,30 @@ def test_our_own_check_has_nothing_against_them(form: str, tmp_path: Path) -> No
     assert reports
     faults = [(f.rule, f.message) for report in reports for f in report.findings if f.severity.value != "note"]
     assert faults == []
+
+
+def test_tune_gemm_lines_are_sizes_for_us_too(tmp_path: Path) -> None:
+    """YAML that reads back as the same problems, with the configuration beside each size."""
+    import yaml
+
+    from kprof.tuning.problems import read_shapes
+
+    given = results(at(16, trans_b=True), at(4096, trans_a=True))
+    files = save("tune_gemm", given, tmp_path)
+
+    entries = yaml.safe_load(files["gemm_config.yaml"])
+    assert [(e["M"], e["N"], e["K"], e["rowMajorA"], e["rowMajorB"]) for e in entries] == [
+        (16, 4096, 8192, "T", "N"),
+        (4096, 4096, 8192, "N", "T"),
+    ]
+    assert [e["BLOCK_SIZE_M"] for e in entries] == [16, 32]
+    assert (entries[0]["SPLIT_K"], entries[0]["kpack"], entries[0]["matrix_instr_nonkdim"]) == (2, 1, 16)
+    assert "TFLOPS: 107.37 time(us): 10.00 dtype=fp16" in files["gemm_config.yaml"]
+    again = read_shapes(str(tmp_path / "gemm_config.yaml"))
+    assert again[1] == {"M": 4096, "N": 4096, "K": 8192, "trans_a": True, "trans_b": False}
+
+
+def test_tune_gemm_needs_a_product() -> None:
+    """Sizes of something else are refused."""
+    with pytest.raises(KprofError, match="tune_gemm has sizes M, N and K"):
+        writer("tune_gemm").write(results({"M": 4, "N": 8}))
