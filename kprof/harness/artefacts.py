@@ -227,7 +227,8 @@ def _from_object(
             )
             machine = _architecture(kernel.arch or arch, path)
             said = [*file.notes, *code.notes, *notes]
-            yield _loaded(program, machine, metadata, None, said, made_by=file.container, launch=launch)
+            made_by = "code object" if file.container == "elf" else file.container
+            yield _loaded(program, machine, metadata, None, said, made_by=made_by, launch=launch)
 
 
 def _disassembled(code: "CodeObject", path: Path) -> tuple[dict[str, amdgcn.Kernel], list[str]]:

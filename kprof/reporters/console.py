@@ -18,6 +18,7 @@ _VERDICT_COLOUR = {"ok": "green", "regression": "bold red", "cannot_tell": "bold
 _FINDINGS_SHOWN = 6
 _ROOM_FOR_NAMES = 100
 _DEEPER = 6
+_HELD = {"before": "arguments or an earlier iteration", "?": "lines not known"}
 
 
 class ConsoleReporter:
@@ -97,7 +98,7 @@ class ConsoleReporter:
             where = "" if peak.location is None else f" at {_short(str(peak.location))}"
             step = "" if peak.to_next_step is None else f", {peak.to_next_step} fewer would reach the next step"
             self._hanging(f"  {peak.live} {file.upper()}s live{where}{step}")
-            held = "  ".join(f"{count} from {_short(line)}" for line, count in peak.held.items())
+            held = "  ".join(f"{count} from {_HELD.get(line, _short(line))}" for line, count in peak.held.items())
             self._hanging(f"      {held}", style="dim")
 
     def _findings(self, findings: list[Finding]) -> "Table":

@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from kprof.findings import Finding, Severity
-from kprof.report import KernelReport, LoopFacts, Report, Resources, Verdict
+from kprof.report import KernelReport, LoopFacts, RegisterPeak, Report, Resources, Verdict
 from kprof.reporters._console_text import limiter, loop_summary, reduction
 from kprof.reporters.console import ConsoleReporter
 
@@ -95,6 +95,13 @@ def test_narrow_terminals_show_the_rule_without_its_name():
     (line,) = (line for line in shown(entry, 80) if "KP101" in line)
     assert "narrow-global-load" not in line
     assert "4 loads a lane in loop .LBB0_5" in line
+
+
+def test_registers_of_no_line_are_told_in_words():
+    """What holds them has no line of its own."""
+    peak = RegisterPeak(live=9, location=None, to_next_step=None, held={"before": 5, "/a/k.py:4": 3, "?": 1})
+    text = "\n".join(shown(kernel(pressure={"vgpr": peak}), verbose=1))
+    assert "5 from arguments or an earlier iteration  3 from k.py:4  1 from lines not known" in text
 
 
 def test_long_lines_of_the_detailed_view_go_on_further_in():
