@@ -204,9 +204,9 @@ def _cells(one: "Ranked", *, measured: bool) -> list[str]:
 
 def span(low: float, high: float) -> str:
     """``138-391 µs``."""
-    first, last = microseconds(low), microseconds(high)
-    unit = last.rpartition(" ")[2]
-    return f"{first.removesuffix(' ' + unit)}-{last}" if first.endswith(f" {unit}") else f"{first} - {last}"
+    last = microseconds(high)
+    size = {"µs": 1.0, "ms": 1e3, "s": 1e6}.get(last.rpartition(" ")[2], 1.0)
+    return f"{low / size:.3g}-{last}"
 
 
 def _count(value: float | None) -> str:

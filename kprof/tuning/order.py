@@ -9,7 +9,7 @@ far: other tiles often, finer knobs now and then.
 import heapq
 from collections.abc import Callable, Iterator, Mapping
 from itertools import combinations, count, product
-from math import prod
+from math import log2, prod
 from typing import Any
 
 from kprof.tuning.pruning import Pruned
@@ -19,11 +19,9 @@ from kprof.tuning.space import Space
 
 Config = dict[str, Any]
 
-STEP = 0.25
-"""By how much each knob off its default puts a configuration back: as much as that share of its cost."""
-
-SPREAD = 0.25
-"""The same for each cheaper one of the same tile."""
+BACK = 0.25
+"""A configuration is put back by that share of its cost for each doubling of what comes before it: of cheaper ones of
+the same tile, and of the same ones with finer knobs nearer to the kernel's own."""
 
 FINE_EVERY = 8
 """One in so many is the best one's neighbour in a finer knob, while others are left."""
@@ -130,12 +128,11 @@ class Queue:
 
     def _pop(self) -> Config:
         _, number, cost, outer, inner = heapq.heappop(self._heap)
-        off, rest = next(inner)
+        _, rest = next(inner)
         following = next(inner, None)
         if following is not None:
             again = _chain(following, inner)
-            heapq.heappush(self._heap, (cost * (1 + STEP * following[0]), number, cost, outer, again))
-        del off
+            heapq.heappush(self._heap, (cost * _back(following[0]), number, cost, outer, again))
         return {**self._base, **outer, **rest}
 
     def _spread(self) -> int:
@@ -147,7 +144,7 @@ class Queue:
             places.sort(key=lambda place: (self._heap[place][0], self._off(self._heap[place][3])))
             for behind, place in enumerate(places):
                 _, number, cost, outer, inner = self._heap[place]
-                cost *= 1 + SPREAD * behind
+                cost *= _back(behind)
                 self._heap[place] = (cost, number, cost, outer, inner)
         return len(groups)
 
@@ -201,14 +198,23 @@ def _default(values: tuple[Any, ...], own: Any) -> Any:
     return own if own in values else values[0]
 
 
+def _back(before: int) -> float:
+    """Factor on the cost of what has so many before it."""
+    return 1 + BACK * log2(1 + before)
+
+
 def _by_distance(knobs: Mapping[str, tuple[Any, ...]], first: Config) -> Iterator[tuple[int, Config]]:
-    """Every combination with the number of knobs that are off their defaults, the smallest first."""
+    """Every combination with its number, those with the fewest knobs off their defaults first."""
+    return enumerate(_combinations_by_distance(knobs, first))
+
+
+def _combinations_by_distance(knobs: Mapping[str, tuple[Any, ...]], first: Config) -> Iterator[Config]:
     others = {name: [v for v in values if v != first[name]] for name, values in knobs.items()}
     free = [name for name, values in others.items() if values]
     for off in range(len(free) + 1):
         for names in combinations(free, off):
             for values in product(*(others[name] for name in names)):
-                yield off, {**first, **dict(zip(names, values, strict=True))}
+                yield {**first, **dict(zip(names, values, strict=True))}
 
 
 def _chain(head: tuple[int, Config], rest: Iterator[tuple[int, Config]]) -> Iterator[tuple[int, Config]]:

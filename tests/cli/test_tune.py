@@ -337,7 +337,7 @@ def test_bounds_and_columns() -> None:
     from kprof.cli._tune_show import aligned, common, span
 
     assert span(138.0, 391.0) == "138-391 µs"
-    assert span(397.0, 1120.0) == "397 µs - 1.12 ms"
+    assert span(397.0, 1120.0) == "0.397-1.12 ms"
     assert aligned([["", "n", "word"], ["1", "5", "a"], ["2", "100", "bb"]]) == [
         "     n  word",
         "1    5  a",
