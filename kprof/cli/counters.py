@@ -178,12 +178,15 @@ def _show(kernel: "KernelCounters", found: "dict[str, Metric]") -> None:
         if metric.value is not None:
             groups.setdefault(metric.formula.group, []).append(metric)
     rows: list[list[Any]] = []
+    remarks: list[str] = []
     for title, members in groups.items():
         for place, metric in enumerate(members):
-            remark = metric.flag or metric.note
             heading = title if not place else ""
-            rows.append([heading, metric.formula.title, number(metric.value), metric.formula.unit, remark])
-    print(rows_table(["", "metric", "value", "unit", ""], rows, wide=4))
+            rows.append([heading, metric.formula.title, number(metric.value), metric.formula.unit])
+            if remark := metric.flag or metric.note:
+                remarks.append(f"{metric.formula.title}: {remark}")
+    print(rows_table(["", "metric", "value", "unit"], rows, wide=1))
+    print("\n".join(remarks), end="\n" if remarks else "")
     unknown = sorted({name for metric in found.values() for name in metric.unknown})
     if unknown:
         print(f"not known for this GPU or run: {', '.join(unknown)}")

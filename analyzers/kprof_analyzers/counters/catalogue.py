@@ -29,6 +29,7 @@ class Formula:
         formulas: the preferred one first; the next ones need other counters.
         source: where the formula is published.
         bounds: a value outside is flagged.
+        at_most: constant of the GPU that the value cannot exceed.
         note: what to keep in mind.
         alternative_note: what is different when not the first formula is used.
     """
@@ -40,6 +41,7 @@ class Formula:
     formulas: tuple[str, ...]
     source: str
     bounds: tuple[float, float] | None = None
+    at_most: str = ""
     note: str = ""
     alternative_note: str = ""
 
@@ -86,6 +88,7 @@ def _formula(name: str, entry: dict[str, Any], ea: str) -> Formula:
         texts,
         _sources().get(entry["source"], entry["source"]),
         (float(bounds[0]), float(bounds[1])) if bounds else None,
+        entry.get("at_most", ""),
         entry.get("note", ""),
         entry.get("alternative_note", ""),
     )

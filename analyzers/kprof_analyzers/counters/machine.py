@@ -112,6 +112,7 @@ def _constants(
         "vl1d_peak": _product_of(cus, ghz, l1_bytes),
         "l2_peak": _product_of(channels, ghz, width),
         "hbm_peak": memory.bandwidth_gbs if memory else None,
+        "max_clock": clock or max((p.clock_mhz or 0 for p in arch.products.values()), default=0) or None,
     }
     return {name: float(value) for name, value in found.items() if value is not None}
 

@@ -1,7 +1,8 @@
 """Derived metrics: from what was counted to what people ask for.
 
 Constants that formulas may use: ``ns`` (mean duration), ``cus``, ``xcds``, ``max_waves_per_cu``, ``lds_banks``,
-``l1_line`` and ``l2_line`` (bytes), ``hbm_peak``, ``l2_peak``, ``vl1d_peak`` and ``lds_peak`` (GB/s).
+``l1_line`` and ``l2_line`` (bytes), ``hbm_peak``, ``l2_peak``, ``vl1d_peak`` and ``lds_peak`` (GB/s), ``max_clock``
+(MHz).
 """
 
 from dataclasses import dataclass
@@ -12,6 +13,8 @@ from kprof_analyzers.counters.kernels import KernelCounters
 from kprof_analyzers.counters.machine import Gpu
 
 _SLACK = 0.005
+# Counting begins before and ends behind what is timed.
+_LONGER = 1.05
 
 
 @dataclass(frozen=True)
@@ -74,15 +77,18 @@ def _one(formula: Formula, formulas: dict[str, Formula], kernel: KernelCounters,
             continue
         confidence = "one pass" if len(evaluation.passes) <= 1 else "several passes"
         note = formula.note if text == formula.formulas[0] else formula.alternative_note or formula.note
-        return Metric(formula, value, text, confidence=confidence, flag=_flag(formula, value), note=note)
+        return Metric(formula, value, text, confidence=confidence, flag=_flag(formula, value, gpu), note=note)
     counters = tuple(sorted(best.counters)) if best else ()
     constants = tuple(sorted(best.constants)) if best else ()
     return Metric(formula, None, missing=counters, unknown=constants)
 
 
-def _flag(formula: Formula, value: float | None) -> str:
+def _flag(formula: Formula, value: float | None, gpu: Gpu) -> str:
     if value is None:
         return "nothing to divide by: the counter below the line is 0"
+    most = gpu.constants.get(formula.at_most)
+    if most is not None and value > _LONGER * most:
+        return f"impossible: above {most:,.0f} {formula.unit}; the counters cover more than the time does"
     if formula.bounds is None:
         return ""
     low, high = formula.bounds

@@ -68,6 +68,14 @@ def test_impossible_percentages_are_flagged(gpu, kernel):
     assert "impossible" in metric.flag
 
 
+@pytest.mark.parametrize(("clocks", "flagged"), [(2_100 * 8, False), (2_180 * 8, False), (2_500 * 8, True)])
+def test_a_clock_above_the_gpu_s_own_is_flagged(gpu, kernel, clocks, flagged):
+    """Then what was counted and what was timed are different runs, and rates are of neither."""
+    metric = metrics(kernel({"GRBM_GUI_ACTIVE": float(clocks)}, nanoseconds=1000.0), gpu())["clock"]
+    assert metric.value == pytest.approx(clocks / 8)
+    assert ("above 2,100 MHz" in metric.flag) == flagged
+
+
 def test_division_by_zero_has_no_value_but_a_reason(gpu, kernel):
     """No LDS access: no conflicts an access."""
     metric = metrics(kernel({"SQ_LDS_BANK_CONFLICT": 0, "SQ_LDS_IDX_ACTIVE": 0}), gpu())["lds_conflicts_per_access"]
