@@ -77,10 +77,9 @@ def _value_problem(name: str, value: Any, values: Iterable[Any], arch: Architect
             return "num_warps is not a power of two"
         if value * arch.wavefront_size > arch.occupancy.max_workgroup_size:
             return f"the workgroup is over {arch.occupancy.max_workgroup_size:,} threads"
+    elif name in {"matrix_instr_nonkdim", "kpack"} and not arch.family.startswith("CDNA"):
+        return f"{name} changes nothing on {arch.name}" if value != next(iter(values)) else None
     elif name == "matrix_instr_nonkdim":
-        if not arch.family.startswith("CDNA"):
-            first = next(iter(values))
-            return f"matrix_instr_nonkdim changes nothing on {arch.name}" if value != first else None
         if value not in _MFMA_SIZES:
             return f"there is no matrix instruction of {value} x {value}"
     elif name == "kpack" and arch.family == "CDNA4" and value != 1:
