@@ -18,7 +18,7 @@ import msgspec
 
 from kprof.errors import KprofError
 from kprof.harness import store
-from kprof.harness.pool import default_jobs
+from kprof.harness.defaults import default_jobs
 from kprof.report import KernelReport
 
 if TYPE_CHECKING:

@@ -61,7 +61,7 @@ class Tritons:
             KprofError: an environment cannot be made, or the target cannot be compiled at all.
         """
         from kprof.harness.child import Child
-        from kprof.harness.pool import default_jobs
+        from kprof.harness.defaults import default_jobs
         from kprof.harness.triton_envs import CURRENT, provide
         from kprof.harness.triton_versions import installed
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kprof.cli.common import JobsOption, JsonOption, NoColorOption, QuietOption, VerboseOption, terminal, write_output
+from kprof.cli.common import JobsOption, JsonOption, NoColorOption, QuietOption, VerboseOption, write_output
 from kprof.errors import KprofError
 
 if TYPE_CHECKING:
@@ -52,8 +52,9 @@ def command(
     Exit codes: 0 recorded, 2 the program failed, or a kernel that it launches does not compile.
     """
     from kprof.harness.capture.command import Options, prepare, run
-    from kprof.harness.capture.reader import read
 
+    # The summary has no colours; the option is every command's.
+    del no_color
     options = Options(
         arch,
         output,
@@ -66,8 +67,10 @@ def command(
     )
     settings = prepare(options, program)
     ended = run(settings, program)
+    from kprof.harness.capture.reader import read
+
     capture = read(output)
-    _show(capture, ended, json=json, verbose=verbose, quiet=quiet, no_color=no_color)
+    _show(capture, ended, json=json, verbose=verbose, quiet=quiet)
     raise typer.Exit(_status(capture, ended))
 
 
@@ -90,7 +93,15 @@ def _words(capture: "Capture", ended: "Ended") -> str | None:
     return f"the program failed with exit status {ended.status}" if ended.status else None
 
 
-def _show(capture: "Capture", ended: "Ended", *, json: str | None, verbose: int, quiet: bool, no_color: bool) -> None:
+def _width() -> int:
+    """Columns of the terminal; 110 in a pipe. Not asked of rich, whose import takes longer than the summary."""
+    import shutil
+    import sys
+
+    return shutil.get_terminal_size((110, 24)).columns if sys.stdout.isatty() else 110
+
+
+def _show(capture: "Capture", ended: "Ended", *, json: str | None, verbose: int, quiet: bool) -> None:
     from kprof.reporters.capture_json import CaptureJsonReporter
     from kprof.reporters.capture_text import CaptureTextReporter
 
@@ -98,8 +109,7 @@ def _show(capture: "Capture", ended: "Ended", *, json: str | None, verbose: int,
         write_output(json, CaptureJsonReporter().render(capture, ended.status))
         if json == "-":
             return
-    console = terminal(no_color=no_color)
-    text = CaptureTextReporter(console.width, verbose).render(capture, quiet=quiet, ended=_words(capture, ended))
+    text = CaptureTextReporter(_width(), verbose).render(capture, quiet=quiet, ended=_words(capture, ended))
     print(text, end="")
     if not capture.kernels:
         message = "no process of the program compiled a Triton kernel"

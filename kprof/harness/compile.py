@@ -5,7 +5,8 @@ from collections.abc import Iterable, Iterator
 from functools import cache as once
 
 from kprof.harness.cache import directory
-from kprof.harness.pool import TIMEOUT, Pool
+from kprof.harness.defaults import TIMEOUT
+from kprof.harness.pool import Pool
 from kprof.harness.request import Compiled, CompileRequest, Outcome
 from kprof.harness.triton_versions import installed
 

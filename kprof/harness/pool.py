@@ -19,12 +19,10 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from kprof.harness.cache import lookup
+from kprof.harness.defaults import TIMEOUT, default_jobs
 from kprof.harness.record import load_compiled, load_failure
 from kprof.harness.request import CompileRequest, Outcome
 from kprof.harness.wire import pack, unpack
-
-TIMEOUT = 600.0
-"""Seconds that one compile may take, far above any real kernel's."""
 
 RECYCLE = 500
 """Requests after which a worker is replaced, so that nothing that the compiler leaks adds up."""
@@ -78,11 +76,6 @@ class Worker:
         """The end of what it printed during the current request."""
         size = os.fstat(self.log.fileno()).st_size
         return os.pread(self.log.fileno(), 1 << 16, max(0, size - (1 << 16))).decode(errors="replace").strip()
-
-
-def default_jobs() -> int:
-    """CPUs that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class Pool:

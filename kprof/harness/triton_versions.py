@@ -22,7 +22,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -107,7 +107,6 @@ class Api:
     gpu_target: Any
     language: Any
     ast_source: Any
-    gluon_source: Any
     hip_options: Any
     jit_function: Any
     compilation_error: Any
@@ -119,6 +118,15 @@ class Api:
     def numbers(self) -> tuple[int, int]:
         """Major and minor version."""
         return Installed(self.version, Path()).numbers
+
+    @cached_property
+    def gluon_source(self) -> Any:
+        """Gluon's source, ``None`` where there is no Gluon. Most kernels are none, and its import takes long."""
+        try:
+            from triton.experimental.gluon._runtime import GluonASTSource
+        except ImportError:
+            return None
+        return GluonASTSource
 
 
 @cache
@@ -152,10 +160,6 @@ def _import(version: str) -> Api:
     from triton.language.core import constexpr, dtype
     from triton.runtime.jit import JITFunction
 
-    try:
-        from triton.experimental.gluon._runtime import GluonASTSource
-    except ImportError:
-        GluonASTSource = None  # noqa: N806  # a class, under the name that it has elsewhere
     return Api(
         version=version,
         ir=ir,
@@ -163,7 +167,6 @@ def _import(version: str) -> Api:
         gpu_target=GPUTarget,
         language=Language,
         ast_source=ASTSource,
-        gluon_source=GluonASTSource,
         hip_options=HIPOptions,
         jit_function=JITFunction,
         compilation_error=CompilationError,

@@ -20,7 +20,7 @@ from kprof.hardware.machine import load as load_architecture
 from kprof.harness import store
 from kprof.harness.capture import layout
 from kprof.harness.capture.settings import VARIABLE, Device, Settings, environment
-from kprof.harness.pool import TIMEOUT, default_jobs
+from kprof.harness.defaults import TIMEOUT, default_jobs
 
 MEMORY_BYTES = 64 << 30
 """What a program is told of the GPU's memory: no table here holds capacities, and programs size batches by it."""

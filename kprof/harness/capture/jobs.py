@@ -38,6 +38,11 @@ def identifier(source: Any, target: Any, options: Any, switches: Mapping[str, st
     return digest[: layout.ID_LENGTH]
 
 
+def prepare() -> None:
+    """Import what every compile needs, once for all processes that are forked for one."""
+    from kprof.harness import engine, source  # noqa: F401
+
+
 def compile_source(job: Job, progress: Callable[[str], None]) -> Compiled:
     """Compile in this process.
 

@@ -94,6 +94,7 @@ class Recorder:
         job = jobs.Job(identifier, source, target, options, backend)
         given = describe.given_options(options, self._backend_defaults(backend))
         request = describe.request_of(source, target.arch, given, set_switches)
+        jobs.prepare()
         with self._lock:
             self._functions[id(function)] = function
             self.number(identifier, source, request)

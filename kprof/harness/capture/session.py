@@ -6,15 +6,17 @@ import os
 import sys
 import types
 from collections.abc import Callable
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kprof.harness.capture import inductor
-from kprof.harness.capture.compiler import Compiler
 from kprof.harness.capture.imports import AfterImport
 from kprof.harness.capture.patches import Patches
-from kprof.harness.capture.recorder import Recorder
 from kprof.harness.capture.settings import VARIABLE, Settings, from_json
+
+if TYPE_CHECKING:
+    from kprof.harness.capture.recorder import Recorder
 
 _ACTIVE: list["Session"] = []
 
@@ -44,7 +46,6 @@ class Session:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self.recorder = Recorder(settings)
         self.patches = Patches()
         self.interrupted = False
         self._closing: list[Callable[[], None]] = []
@@ -58,6 +59,13 @@ class Session:
         )
         self._stream: Callable[[int], int] = lambda _device: 0
         self._device: Callable[[], int] = lambda: 0
+
+    @cached_property
+    def recorder(self) -> "Recorder":
+        """The recording, begun when torch or Triton is imported: most Python processes import neither."""
+        from kprof.harness.capture.recorder import Recorder
+
+        return Recorder(self.settings)
 
     def start(self) -> None:
         """Start recording; Triton and torch are changed when they are imported."""
@@ -78,6 +86,8 @@ class Session:
         while self._closing:
             self._closing.pop()()
         self.patches.undo()
+        if "recorder" not in vars(self):
+            return
         self.recorder.forget()
         waiting = self.recorder.compiler.unfinished
         if waiting > 2 * self.settings.jobs and not self.interrupted:
@@ -129,10 +139,12 @@ _HOOKED: list[bool] = []
 
 def _after_fork() -> None:
     """In a copy of a recorded process, unless it was made for a compile."""
-    if Compiler.forking or not _ACTIVE:
+    compiler = sys.modules.get("kprof.harness.capture.compiler")
+    if not _ACTIVE or (compiler is not None and compiler.Compiler.forking):
         return
     session = _ACTIVE[-1]
-    session.recorder.after_fork()
+    if "recorder" in vars(session):
+        session.recorder.after_fork()
     # multiprocessing leaves without atexit, and calls what is registered with it instead.
     util = sys.modules.get("multiprocessing.util")
     if util is not None:

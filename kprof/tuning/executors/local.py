@@ -31,7 +31,7 @@ class LocalExecutor:
     @property
     def description(self) -> str:
         """``2 processes``."""
-        from kprof.harness.pool import default_jobs
+        from kprof.harness.defaults import default_jobs
 
         count = self._jobs or default_jobs()
         return f"{count} process{'' if count == 1 else 'es'}"
