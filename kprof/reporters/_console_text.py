@@ -9,6 +9,8 @@ from kprof.report import KernelReport, LoopFacts
 _BAR_CELLS = 8
 _GLOBAL = ("global_", "buffer_", "flat_", "image_")
 _CACHE_CONTROL = re.compile("_(inv|invl2|wb|wbinv|wbl2|wbinvl1.*)$")
+_VERSION = re.compile(r"(\d+)\.(\d+)")
+_MAXIMUM_FROM = (3, 6)
 _SHOWN = 3
 
 LIMITERS = {
@@ -50,6 +52,20 @@ def reduction(resource: str, amount: int) -> str:
     if kind == "num_warps":
         return f"-{plural(amount, 'wavefront')} a workgroup"
     return f"-{plural(amount, kind.upper())}" + (" of padding (waves_per_eu)" if kind != resource else "")
+
+
+def option_in_the_way(kernel: KernelReport, wavefronts: float) -> str:
+    """``waves_per_eu=3`` where the option as it is would keep so many wavefronts from a SIMD, else nothing.
+
+    Up to Triton 3.5 it is a minimum. From 3.6 on LLVM also takes it for the maximum, and pads registers to keep it.
+    """
+    if kernel.specialization is UNSET or kernel.triton is UNSET:
+        return ""
+    option = kernel.specialization.options.get("waves_per_eu")
+    version = _VERSION.match(kernel.triton)
+    if not isinstance(option, int) or version is None or (int(version[1]), int(version[2])) < _MAXIMUM_FROM:
+        return ""
+    return f"waves_per_eu={waves(wavefronts)}" if 0 < option < wavefronts else ""
 
 
 def bar(share: float) -> str:

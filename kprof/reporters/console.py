@@ -6,7 +6,17 @@ from msgspec import UNSET
 
 from kprof.findings import Finding
 from kprof.report import KernelReport, LoopFacts, Occupancy, Report
-from kprof.reporters._console_text import bar, config_line, kib, limiter, loop_summary, plural, reduction, waves
+from kprof.reporters._console_text import (
+    bar,
+    config_line,
+    kib,
+    limiter,
+    loop_summary,
+    option_in_the_way,
+    plural,
+    reduction,
+    waves,
+)
 from kprof.reporters._model_text import loop_lines, model_rows
 
 if TYPE_CHECKING:
@@ -143,7 +153,7 @@ class ConsoleReporter:
         if kernel.occupancy is None:
             table.add_row("  Occupancy", Text("not known: see the notes (-v)", style="yellow"))
         elif kernel.occupancy is not UNSET:
-            table.add_row("  Occupancy", self._occupancy(kernel.occupancy))
+            table.add_row("  Occupancy", self._occupancy(kernel, kernel.occupancy))
         resources = kernel.resources
         if resources is not UNSET:
             table.add_row("  Registers", Text(_registers(resources)))
@@ -159,7 +169,7 @@ class ConsoleReporter:
         return table
 
     @staticmethod
-    def _occupancy(occupancy: Occupancy) -> Any:
+    def _occupancy(kernel: KernelReport, occupancy: Occupancy) -> Any:
         from rich.text import Text
 
         text = Text(f"{waves(occupancy.waves_per_simd)} / {occupancy.max_waves_per_simd} waves per SIMD   ")
@@ -177,7 +187,8 @@ class ConsoleReporter:
         step = occupancy.next_step
         if step is not UNSET:
             changes = {step.resource: step.reduce_by, **step.also}
-            words = ", ".join(reduction(name, amount) for name, amount in changes.items())
+            steps = [reduction(name, amount) for name, amount in changes.items()]
+            words = ", ".join(filter(None, [*steps, option_in_the_way(kernel, step.waves_per_simd)]))
             text.append(f"   {words} for {waves(step.waves_per_simd)}", style="cyan")
         return text
 

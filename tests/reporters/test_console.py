@@ -6,8 +6,8 @@ import pytest
 from rich.console import Console
 
 from kprof.findings import Finding, Severity
-from kprof.report import KernelReport, LoopFacts, RegisterPeak, Report, Resources, Verdict
-from kprof.reporters._console_text import limiter, loop_summary, reduction
+from kprof.report import KernelReport, LoopFacts, RegisterPeak, Report, Resources, Specialization, Verdict
+from kprof.reporters._console_text import limiter, loop_summary, option_in_the_way, reduction
 from kprof.reporters.console import ConsoleReporter
 
 NARROW_LOAD = Finding(
@@ -86,6 +86,16 @@ def test_what_is_to_go_in_words(resource, amount, words):
 def test_a_workgroup_that_is_too_large_is_not_limited_by_waves_per_eu():
     """The same limiter of the document stands for both."""
     assert (limiter("launch_bounds", 2), limiter("launch_bounds", 0)) == ("waves_per_eu", "workgroup size")
+
+
+@pytest.mark.parametrize(
+    ("triton", "option", "words"),
+    [("3.9.0", 2, "waves_per_eu=3"), ("3.5.1", 2, ""), ("3.9.0", 0, ""), ("3.9.0", 3, ""), ("3.9.0", None, "")],
+)
+def test_an_option_that_keeps_wavefronts_out_is_named(triton, option, words):
+    """A maximum from Triton 3.6 on; fewer registers alone are then padded again."""
+    entry = kernel(triton=triton, specialization=Specialization(options={"waves_per_eu": option}))
+    assert option_in_the_way(entry, 3.0) == words
 
 
 def test_narrow_terminals_show_the_rule_without_its_name():
