@@ -18,7 +18,7 @@ from kprof.importing.loading import load_module
 from kprof.kernel_spec import Config, Kernel, Launch, Shape
 
 _WRAPPERS = {"Autotuner", "Heuristics"}
-_FUNCTIONS = {"JITFunction", "InterpretedFunction"}
+_FUNCTIONS = {"JITFunction", "GluonJITFunction", "InterpretedFunction"}
 
 
 @dataclass(frozen=True)

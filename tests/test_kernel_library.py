@@ -135,6 +135,16 @@ def test_user_function_keeps_its_autotuner(user_file: Path) -> None:
 
 
 @pytest.mark.triton
+def test_gluon_function(tmp_path: Path) -> None:
+    """A kernel in Triton's lower language is a kernel too."""
+    pytest.importorskip("triton.experimental.gluon")
+    path = tmp_path / "low.py"
+    path.write_text("from triton.experimental import gluon\n\n@gluon.jit\ndef low(x):\n    pass\n")
+
+    assert kernel_library.load(f"{path}::low").name == "low"
+
+
+@pytest.mark.triton
 @pytest.mark.parametrize(
     ("target", "message"),
     [
