@@ -8,6 +8,8 @@ from kprof.cli._groups import group
 from kprof.cli.common import JsonOption, NoColorOption, QuietOption, listed, terminal, write_output
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from kprof.kernel_spec import Kernel
 
 HELP = "List the bundled kernels, or show one: cases, configurations, what an architecture cannot do."
@@ -67,7 +69,16 @@ def show_kernel(
     if json_path != "-":
         if not quiet:
             _print_kernel(facts, no_color)
-        print(f"{kernel.name}: {len(kernel.shapes)} cases, {len(kernel.configs)} configurations")
+        print(_verdict(facts, target))
+
+
+def _verdict(facts: dict[str, Any], target: str) -> str:
+    from kprof.reporters._console_text import plural
+
+    counts = f"{plural(len(facts['cases']), 'case')}, {plural(len(facts['configs']), 'configuration')}"
+    if facts["cases"]:
+        return f"{facts['name']}: {counts}"
+    return f"{facts['name']}: {counts}, no KERNEL in its file: kprof analyze kernel {target} says what to give"
 
 
 def _architectures(text: str) -> list[str]:
@@ -107,10 +118,13 @@ def _facts(kernel: "Kernel", archs: list[str]) -> dict[str, Any]:
     """Everything that ``show`` tells, as JSON-ready data."""
     from math import prod
 
-    from kprof.kernel_library import unwrap
+    from kprof.harness.source import unwrap
+    from kprof.kernel_library import unwrap as innermost
 
-    function = unwrap(kernel.entry)
+    function = innermost(kernel.entry)
     code = getattr(function, "fn", function).__code__
+    found = None if kernel.shapes else unwrap(kernel.entry)
+    configs = kernel.configs if found is None else found.configs
     return {
         "name": kernel.name,
         "summary": kernel.summary,
@@ -118,7 +132,8 @@ def _facts(kernel: "Kernel", archs: list[str]) -> dict[str, Any]:
         "cases": {case: dict(shape) for case, shape in kernel.shapes.items()},
         "unsupported": {case: reasons for case in kernel.shapes if (reasons := _reasons(kernel, archs, case))},
         "defaults": {arch: kernel.configure(arch, None, kernel.problem(arch)) for arch in archs},
-        "configs": [dict(config) for config in kernel.configs],
+        "configs": [dict(config) for config in configs],
+        "arguments": {} if found is None else _arguments(found.jit.params),
         "space": {
             "size": prod(len(values) for values in kernel.space.values()) if kernel.space else 0,
             "knobs": {name: list(values) for name, values in kernel.space.items()},
@@ -127,6 +142,15 @@ def _facts(kernel: "Kernel", archs: list[str]) -> dict[str, Any]:
         "parts": list(kernel.parts),
         "checks": {name: {"shape": dict(c.shape), "config": dict(c.config)} for name, c in kernel.checks.items()},
     }
+
+
+def _arguments(parameters: "Sequence[Any]") -> dict[str, list[str]]:
+    """What a launch passes and what is compiled in, with defaults."""
+    found: dict[str, list[str]] = {}
+    for parameter in parameters:
+        default = f"={parameter.default}" if parameter.has_default else ""
+        found.setdefault("constexpr" if parameter.is_constexpr else "passed", []).append(f"{parameter.name}{default}")
+    return found
 
 
 def _print_list(rows: list[dict[str, Any]], no_color: bool) -> None:
@@ -148,7 +172,7 @@ def _print_kernel(facts: dict[str, Any], no_color: bool) -> None:
     from rich.text import Text
 
     console = terminal(no_color=no_color)
-    console.print(Text(facts["name"], style="bold"), Text(facts["summary"]))
+    console.print(Text(facts["name"], style="bold").append(f" {facts['summary']}".rstrip(), style="not bold"))
     source = facts["source"]
     console.print(Text(f"{source['file']}:{source['line']}  {source['function']}", style="dim"), soft_wrap=True)
 
@@ -165,7 +189,9 @@ def _print_kernel(facts: dict[str, Any], no_color: bool) -> None:
         console.print(table)
 
     section("Cases", {name: _pairs(shape) for name, shape in facts["cases"].items()})
-    section("Default knobs", _grouped({arch: _pairs(config) for arch, config in facts["defaults"].items()}))
+    section("Arguments", {kind: " ".join(names) for kind, names in facts["arguments"].items()})
+    defaults = {arch: _pairs(config) for arch, config in facts["defaults"].items() if config}
+    section("Default knobs", _grouped(defaults))
     section("Configurations", {str(i): _pairs(config) for i, config in enumerate(facts["configs"], 1)})
     knobs = {name: " ".join(map(str, values)) for name, values in facts["space"]["knobs"].items()}
     section(f"Tuning space, {facts['space']['size']:,} combinations before the pointless ones", knobs)

@@ -96,3 +96,20 @@ def test_list_without_triton_says_what_it_cannot_know(monkeypatch: pytest.Monkey
 
 def _no_triton(*_: object, **_options: object) -> None:
     raise KprofError("Triton is not installed")
+
+
+@pytest.mark.triton
+def test_show_of_a_function_without_a_description(tmp_path: Path) -> None:
+    """Its arguments, the autotuner's configurations, and how to go on."""
+    pytest.importorskip("triton")
+    path = tmp_path / "mine.py"
+    path.write_text(
+        "import triton\nimport triton.language as tl\n\n\n"
+        '@triton.autotune([triton.Config({"BLOCK": 256}, num_warps=2)], key=["n"])\n'
+        "@triton.jit\ndef scale(x, n, BLOCK: tl.constexpr, TWICE: tl.constexpr = True):\n    pass\n"
+    )
+    lines = [line.split() for line in run("show", str(path)).splitlines()]
+    assert ["passed", "x", "n"] in lines
+    assert ["constexpr", "BLOCK", "TWICE=True"] in lines
+    assert any("BLOCK=256" in line and "num_warps=2" in line for line in lines)
+    assert lines[-1][:5] == ["scale:", "0", "cases,", "1", "configuration,"]
