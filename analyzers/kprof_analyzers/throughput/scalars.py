@@ -15,6 +15,7 @@ from typing import TypeAlias
 from kprof.inputs.mlir import Module, Operation
 from kprof_analyzers.memory.addressing import address
 from kprof_analyzers.memory.dataflow import flow_of, is_load
+from kprof_analyzers.throughput.queues import drawn
 
 Value: TypeAlias = int | list[int]
 
@@ -159,7 +160,10 @@ class Evaluator:
             self._turns[loop.index] = None
             around = None if loop.loop is None else self.module.operations[loop.loop]
             if around is not None and around.name == "scf.while":
-                self.trips(around)
+                if self.trips(around) is None and self._turns[loop.index] is None:
+                    # Bounds that do not change inside of it are known all the same.
+                    self._known = dict(self._given)
+                    self._turns[loop.index] = self.trips_here(loop)
             elif loop.name == "scf.while":
                 self._walk(loop)
             else:
@@ -262,7 +266,7 @@ class Evaluator:
             return self._choice(*(self.value(v, depth) for v in inputs[:3]))
         if op.name == "scf.if":
             return self._branch(op, name, inputs, depth)
-        return None
+        return drawn(self, op, depth) if op.name == "tt.atomic_rmw" else None
 
     def _two(self, function: Callable[[int, int], int], inputs: Sequence[str], depth: int) -> Value | None:
         if len(inputs) < 2:

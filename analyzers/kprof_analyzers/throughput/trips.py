@@ -9,10 +9,13 @@ from kprof.inputs.mlir import Module, Operation, Tensor
 from kprof_analyzers.memory.addressing import element_bytes, tile
 from kprof_analyzers.memory.dataflow import is_load
 from kprof_analyzers.throughput.outline import LoopNode, Node
+from kprof_analyzers.throughput.queues import is_queue
 from kprof_analyzers.throughput.scalars import Evaluator, Value
 
 # Turns of a loop of which nothing is known.
 ASSUMED = 16.0
+# Share of a loop's instructions from which on a loop in it is that loop once more.
+_NEARLY = 0.9
 
 
 @dataclass(frozen=True)
@@ -40,7 +43,7 @@ def loop_trips(facts: KernelFacts, nodes: Sequence[Node], evaluator: Evaluator |
     if facts.ttgir is None or evaluator is None:
         _assume(nodes, "no TTGIR" if facts.ttgir is None else "the launch is not known", found)
         return found
-    matches: dict[int, Operation] = {}
+    matches: dict[int, Operation | None] = {}
     _match(facts.program, facts.ttgir, nodes, None, matches)
     _count(facts, nodes, matches, evaluator, found)
     return found
@@ -56,7 +59,7 @@ def _assume(nodes: Sequence[Node], why: str, found: dict[int, Trips]) -> None:
 def _count(
     facts: KernelFacts,
     nodes: Sequence[Node],
-    matches: dict[int, Operation],
+    matches: dict[int, Operation | None],
     evaluator: Evaluator,
     found: dict[int, Trips],
 ) -> None:
@@ -65,31 +68,42 @@ def _count(
         if not isinstance(node, LoopNode):
             continue
         loop = matches.get(node.loop.index)
-        if loop is None:
-            found[node.loop.index] = Trips(ASSUMED, source="assumed: no loop of the TTGIR corresponds")
+        if loop is None and node.loop.index in matches:
+            found[node.loop.index] = Trips(1.0, (), True, "the compiler made two loops of one")
+        elif loop is None:
+            swaps = any("cmpswap" in facts.program.instructions[i].opcode.name for i in node.loop.instructions)
+            found[node.loop.index] = (
+                Trips(1.0, source="assumed: a compare-and-swap succeeds at once")
+                if swaps and not any(isinstance(inner, LoopNode) for inner in node.body)
+                else Trips(ASSUMED, source="assumed: no loop of the TTGIR corresponds")
+            )
         else:
             turns = evaluator.trips(loop)
             evaluator.enter(loop)
             innermost = not any(isinstance(inner, LoopNode) for inner in node.body)
             factor = _unrolled(facts, node, loop) if innermost else 1
-            found[node.loop.index] = _trips(turns, factor, loop)
+            found[node.loop.index] = _trips(turns, factor, loop, queue=is_queue(loop, evaluator))
             used[loop.index] = node.loop.index
         _count(facts, node.body, matches, evaluator, found)
 
 
-def _trips(turns: Value | None, factor: int, loop: Operation) -> Trips:
+def _trips(turns: Value | None, factor: int, loop: Operation, *, queue: bool) -> Trips:
     if turns is None and loop.name == "scf.while":
         return Trips(1.0, source="assumed: it ends when data says so", operation=loop)
     if turns is None:
         return Trips(ASSUMED, source="assumed: the bounds depend on data or on unknown arguments", operation=loop)
     each = [turns] if isinstance(turns, int) else turns
     counts = tuple(t / factor for t in each) if each else (0.0,)
+    if queue:
+        mean = sum(counts) / len(counts)
+        uneven = counts if len(set(counts)) > 1 else ()
+        return Trips(mean, uneven, True, "the launch's arguments; tiles drawn from a counter, in turn", loop)
     source = "the launch's arguments" if factor == 1 else f"the launch's arguments, {factor} turns unrolled into one"
     return Trips(sum(counts) / len(counts), counts if len(set(counts)) > 1 else (), True, source, loop)
 
 
 def _match(
-    program: Kernel, module: Module, nodes: Sequence[Node], around: int | None, matches: dict[int, Operation]
+    program: Kernel, module: Module, nodes: Sequence[Node], around: int | None, matches: dict[int, Operation | None]
 ) -> None:
     """Pair loops of one level, in order."""
     ours = [node for node in nodes if isinstance(node, LoopNode)]
@@ -97,8 +111,27 @@ def _match(
     if not ours or not theirs:
         return
     for node, op in _aligned(program, module, ours, theirs):
-        matches[node.loop.index] = op
-        _match(program, module, node.body, op.index, matches)
+        inner = _same_again(node) if _levels(node) > _depth(module, op) else None
+        if inner is not None:
+            matches[inner.loop.index] = op
+        matches[node.loop.index] = op if inner is None else None
+        _match(program, module, node.body if inner is None else inner.body, op.index, matches)
+
+
+def _levels(node: LoopNode) -> int:
+    return 1 + max((_levels(inner) for inner in node.body if isinstance(inner, LoopNode)), default=0)
+
+
+def _depth(module: Module, loop: Operation) -> int:
+    return 1 + max((_depth(module, op) for op in module.operations if op.is_loop and op.loop == loop.index), default=0)
+
+
+def _same_again(node: LoopNode) -> LoopNode | None:
+    """The loop in which nearly all of a loop's instructions are: the compiler has made two of one."""
+    inner = [part for part in node.body if isinstance(part, LoopNode)]
+    if len(inner) != 1 or len(inner[0].loop.instructions) < _NEARLY * len(node.loop.instructions):
+        return None
+    return inner[0]
 
 
 def _aligned(
