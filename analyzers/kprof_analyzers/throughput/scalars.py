@@ -20,6 +20,8 @@ from kprof_analyzers.throughput.queues import drawn
 Value: TypeAlias = int | list[int]
 
 _DEPTH = 180
+# Beyond so many turns of the loop around it, a loop is looked at in the middle one only.
+_MOST_ENTRIES = 64
 _POINTER = re.compile(r"%([\w$.-]+): !tt\.ptr")
 _INDUCTION = re.compile(r"^\s*(?:unsigned\s+)?(%[\w$.-]+)\s*=")
 _LOWER_HALF = 1 << 44
@@ -180,6 +182,53 @@ class Evaluator:
         span = _map(operator.sub, last, first)
         return _map(lambda s, by: max(0, -(-s // by)) if by else 0, span, step)
 
+    def turn_by_turn(self, loop: Operation) -> tuple[list[int], list[int]] | None:
+        """Entries and turns of a loop in a ``scf.for``, for each workgroup, added up over the turns of that.
+
+        Entries from branches that are not taken count with no turns. ``None`` where the loop is in no such loop, or
+        where one of the two is not known or too long to be looked at.
+        """
+        around = None if loop.loop is None else self.module.operations[loop.loop]
+        if around is None or around.name != "scf.for":
+            return None
+        name, count = induction_variable(around), self.trips(around)
+        self.inside(around.loop)
+        bounds = self._bounds(around)
+        if name is None or count is None or bounds is None:
+            return None
+        size = len(self.programs)
+        each = [count] * size if isinstance(count, int) else count
+        if not 0 < max(each) <= _MOST_ENTRIES:
+            return None
+        before, base = self._known, {**self._given, **self._wanted(around.loop)}
+        total = [0] * size
+        for turn in range(max(each)):
+            self._known = {**base, name: _map(operator.add, bounds[0], _map(operator.mul, bounds[2], turn))}
+            turns, taken = self.trips_here(loop), self._taken(loop, around.index)
+            if turns is None:
+                self._known = before
+                return None
+            listed = [turns] * size if isinstance(turns, int) else turns
+            total = [
+                sum_ + (more if on and turn < last else 0)
+                for sum_, more, on, last in zip(total, listed, taken, each, strict=True)
+            ]
+        self._known = before
+        return each, total
+
+    def _taken(self, loop: Operation, around: int) -> list[bool]:
+        """Which workgroups take the branches that lead to a loop; those of unknown conditions are taken."""
+        found = [True] * len(self.programs)
+        inner = loop
+        while inner.parent is not None and inner.parent != around:
+            outer = self.module.operations[inner.parent]
+            condition = self.certain(self.flow.inputs(outer)[0]) if outer.name == "scf.if" else None
+            if condition is not None:
+                listed = [condition] * len(found) if isinstance(condition, int) else condition
+                found = [a and bool(b) == (inner.region == 0) for a, b in zip(found, listed, strict=True)]
+            inner = outer
+        return found
+
     def _walk(self, loop: Operation) -> None:
         from kprof_analyzers.throughput.whiles import walk
 
@@ -219,14 +268,19 @@ class Evaluator:
 
     def inside(self, loop: int | None) -> None:
         """Go on in the body of a loop: loops one after the other may call their variables by the same name."""
+        wanted = self._wanted(loop)
+        if any(self._known.get(name) is not value for name, value in wanted.items()):
+            self._known = {**self._given, **wanted}
+
+    def _wanted(self, loop: int | None) -> dict[str, Value]:
+        """Variables of a loop and of those around it."""
         wanted: dict[str, Value] = {}
         around = loop
         while around is not None:
             for name, value in self._variables.get(around, {}).items():
                 wanted.setdefault(name, value)
             around = self.module.operations[around].loop
-        if any(self._known.get(name) is not value for name, value in wanted.items()):
-            self._known = {**self._given, **wanted}
+        return wanted
 
     def _bounds(self, loop: Operation) -> tuple[Value, Value, Value] | None:
         """First value, end and step of a ``scf.for``."""

@@ -79,10 +79,15 @@ def _count(
             )
         else:
             turns = evaluator.trips(loop)
+            exact = evaluator.turn_by_turn(loop)
             evaluator.enter(loop)
             innermost = not any(isinstance(inner, LoopNode) for inner in node.body)
             factor = _unrolled(facts, node, loop) if innermost else 1
-            found[node.loop.index] = _trips(turns, factor, loop, queue=is_queue(loop, evaluator))
+            found[node.loop.index] = (
+                _trips(turns, factor, loop, queue=is_queue(loop, evaluator))
+                if exact is None or turns is None
+                else _averaged(*exact, factor, loop)
+            )
             used[loop.index] = node.loop.index
         _count(facts, node.body, matches, evaluator, found)
 
@@ -100,6 +105,14 @@ def _trips(turns: Value | None, factor: int, loop: Operation, *, queue: bool) ->
         return Trips(mean, uneven, True, "the launch's arguments; tiles drawn from a counter, in turn", loop)
     source = "the launch's arguments" if factor == 1 else f"the launch's arguments, {factor} turns unrolled into one"
     return Trips(sum(counts) / len(counts), counts if len(set(counts)) > 1 else (), True, source, loop)
+
+
+def _averaged(entries: Sequence[int], turns: Sequence[int], factor: int, loop: Operation) -> Trips:
+    """Turns of a loop that is entered several times: the mean over all entries, and over those of each workgroup."""
+    each = tuple(t / max(1, e) / factor for t, e in zip(turns, entries, strict=True))
+    mean = sum(turns) / max(1, sum(entries)) / factor
+    source = "the launch's arguments" if factor == 1 else f"the launch's arguments, {factor} turns unrolled into one"
+    return Trips(mean, each if len(set(each)) > 1 else (), True, source, loop)
 
 
 def _match(

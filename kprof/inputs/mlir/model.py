@@ -134,6 +134,7 @@ class Operation:
         module: the module that it belongs to.
         text: everything after the name up to the region or the end of the line.
         tail: what follows the regions' closing brace: attributes and position of a loop.
+        region: which of the parent's regions holds it: 1 for what follows ``else`` or ``do``.
     """
 
     index: int
@@ -148,6 +149,7 @@ class Operation:
     module: "Module" = field(repr=False)
     text: str = field(repr=False)
     tail: str = field(default="", repr=False)
+    region: int = 0
 
     @cached_property
     def _details(self) -> "Details":

@@ -84,6 +84,7 @@ class _Scan:
     aliases: dict[str, str] = field(default_factory=dict)
     locations: dict[str, str] = field(default_factory=dict)
     regions: list[int] = field(default_factory=list)
+    parts: list[int] = field(default_factory=list)
     loops: list[int] = field(default_factory=list)
     strange: list[int] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -135,6 +136,7 @@ class _Scan:
                 "results": _results(match[1]),
                 "line": number,
                 "parent": self.regions[-1] if self.regions else None,
+                "region": self.parts[-1] if self.parts else 0,
                 "depth": len(self.regions),
                 "loop": self.loops[-1] if self.loops else None,
                 "loop_depth": len(self.loops),
@@ -143,6 +145,7 @@ class _Scan:
         )
         if opens:
             self.regions.append(index)
+            self.parts.append(0)
             if name in LOOPS:
                 self.loops.append(index)
 
@@ -153,8 +156,10 @@ class _Scan:
         index = self.regions[-1]
         if line.endswith("{"):
             # The next region of the same operation: else, do, a partition.
+            self.parts[-1] += 1
             return
         self.regions.pop()
+        self.parts.pop()
         if self.loops and self.loops[-1] == index:
             self.loops.pop()
         self.operations[index]["tail"] = line[1:]

@@ -56,6 +56,38 @@ module attributes {"ttg.num-warps" = 4 : i32} {
 }
 """
 
+SHARED = """
+module attributes {"ttg.num-warps" = 4 : i32} {
+  tt.func public @k(%share: i32, %steps: i32) {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %pid = tt.get_program_id x : i32
+    %at = arith.muli %pid, %share : i32
+    %end = arith.addi %at, %share : i32
+    %first = arith.divsi %at, %steps : i32
+    %before = arith.subi %steps, %c1 : i32
+    %sum = arith.addi %end, %before : i32
+    %last = arith.divsi %sum, %steps : i32
+    scf.for %tile = %first to %last step %c1 : i32 {
+      %start = arith.muli %tile, %steps : i32
+      %stop = arith.addi %start, %steps : i32
+      %from = arith.maxsi %at, %start : i32
+      %to = arith.minsi %end, %stop : i32
+      scf.for %k = %from to %to step %c1 : i32 {
+      }
+      %owner = arith.cmpi ne, %from, %start : i32
+      scf.if %owner {
+        tt.print "part" : ()
+      } else {
+        scf.for %other = %c0 to %tile step %c1 : i32 {
+        }
+      }
+    }
+    tt.return
+  }
+}
+"""
+
 
 def evaluator(text, arguments, programs):
     """An evaluator for workgroups of a one-dimensional grid."""
@@ -92,6 +124,20 @@ def test_a_while_loop_is_followed_turn_by_turn(share, steps):
 
     assert found.trips(outer) == tiles
     assert found.trips(inner) == [ceil(share / t) for t in tiles]
+
+
+@given(st.integers(1, 40), st.integers(1, 40))
+def test_turns_are_added_up_over_the_loop_around(share, steps):
+    """Stream-K with a counted loop: blocks of each tile, and what only the first workgroup of a tile does."""
+    found = evaluator(SHARED, {"share": share, "steps": steps}, range(6))
+    outer, inner, reduce = (op for op in found.module.operations if op.is_loop)
+    tiles = [range(p * share // steps, -(-(p + 1) * share // steps)) for p in range(6)]
+
+    assert found.trips(outer) == [len(mine) for mine in tiles]
+    assert found.turn_by_turn(outer) is None
+    assert found.turn_by_turn(inner) == ([len(mine) for mine in tiles], [share] * 6)
+    owned = [sum(t for t in mine if t * steps >= p * share) for p, mine in enumerate(tiles)]
+    assert found.turn_by_turn(reduce) == ([len(mine) for mine in tiles], owned)
 
 
 def test_data_ends_a_while_loop_unknown():
