@@ -25,6 +25,7 @@ from benchmarks.model import metrics  # noqa: E402  # the path comes first
 from benchmarks.model.compiling import Facts  # noqa: E402
 from benchmarks.model.data import load  # noqa: E402
 from benchmarks.model.evaluate import Judged, Model, judge  # noqa: E402
+from benchmarks.model.layout import markdown  # noqa: E402
 from benchmarks.model.run import DATA, families  # noqa: E402
 
 Constants = Mapping[str, float]
@@ -78,7 +79,26 @@ def main() -> None:
     away = left_out(scores)
     for name, place in away.items():
         print(f"  without {name}: {_words(combinations[place])}; on it {_line([results[place][name]])}")
-    print(f"left out in turn: {_line([results[place][name] for name, place in away.items()])}")
+    apart = [results[place][name] for name, place in away.items()]
+    print(f"left out in turn: {_line(apart)}")
+    if options.markdown:
+        print("\n" + "\n".join(table(combinations, results, apart)))
+
+
+def table(combinations: Sequence[Constants], results: Sequence[Mapping[str, Any]], apart: Sequence[Any]) -> list[str]:
+    """What was tried, in Markdown, for docs/validation."""
+    lines = [
+        [*(f"{value:g}" for value in constants.values()), *_cells(list(found.values()))]
+        for constants, found in zip(combinations, results, strict=True)
+    ]
+    lines.append(["each problem left out in turn", *[""] * (len(combinations[0]) - 1), *_cells(apart)])
+    return markdown([*combinations[0], "Spearman", "top-1", "median ratio"], lines)
+
+
+def _cells(figures: Sequence[Any]) -> list[str]:
+    spearman, top = (fmean(one[key] or 0.0 for one in figures) for key in ("spearman", "top1"))
+    ratio = metrics.quantile([one["ratio"][1] for one in figures], 0.5)
+    return [f"{spearman:.3f}", f"{top:.3f}", f"{ratio:.2f}"]
 
 
 def _words(constants: Constants) -> str:
@@ -100,6 +120,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--grid", nargs="+", required=True, help="name=value,value ...")
     parser.add_argument("--least", type=int, default=6, help="problems with fewer configurations are left out")
     parser.add_argument("--quick", action="store_true", help="a part of each family")
+    parser.add_argument("--markdown", action="store_true", help="the table once more, for docs/validation")
     parser.add_argument("--jobs", type=int, default=1, help="compiling processes")
     return parser.parse_args()
 
