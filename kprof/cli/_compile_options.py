@@ -37,12 +37,12 @@ def compile_options(
     config: list[str],
     shape: list[str],
     case: str | None,
-    all_configs: bool,
     signature: str | None,
     constexpr: list[str],
-    env: list[str],
-    passes: bool,
-    jobs: int,
+    env: list[str] = [],
+    all_configs: bool = False,
+    passes: bool = False,
+    jobs: int = 0,
 ) -> "Options":
     """What the command line says, for :func:`kprof.harness.targets.load`.
 

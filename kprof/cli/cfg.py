@@ -4,7 +4,8 @@ from typing import Annotated, Any
 
 import typer
 
-from kprof.cli.common import ArchOption, ConfigOption, ShapeOption, assignments, listed, write_output
+from kprof.cli._compile_options import CaseOption, ConstexprOption, SignatureOption, compile_options
+from kprof.cli.common import ArchOption, ConfigOption, ShapeOption, write_output
 from kprof.errors import KprofError
 
 HELP = "Draw the control flow of a kernel: blocks, loops, hot spots."
@@ -19,21 +20,20 @@ def command(
     arch: ArchOption = "",
     config: ConfigOption = [],
     shape: ShapeOption = [],
-    case: Annotated[str | None, typer.Option("--case", help="One of the kernel's named shapes.")] = None,
+    case: CaseOption = None,
+    signature: SignatureOption = None,
+    constexpr: ConstexprOption = [],
 ) -> None:
     """Draw the control flow of a kernel: blocks, loops, hot spots.
 
     Example:  kprof cfg gemm --arch gfx942 -o flow.svg
     """
-    from kprof.harness.targets import Options, load
+    from kprof.harness.targets import load
     from kprof.reporters._console_text import plural
     from kprof_analyzers.pictures import control_flow
 
-    options = Options(
-        archs=tuple(listed(arch)),
-        config=assignments(config, "--config"),
-        shape=assignments(shape, "--shape"),
-        case=case,
+    options = compile_options(
+        arch=arch, config=config, shape=shape, case=case, signature=signature, constexpr=constexpr
     )
     program = _chosen([loaded.program for loaded in load(target, options)], kernel, target)
     draw = control_flow.to_svg if output.endswith(".svg") else control_flow.to_dot

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from kprof.cli._compile_options import CaseOption, ConstexprOption, SignatureOption, compile_options
 from kprof.cli.common import (
     ArchOption,
     ConfigOption,
@@ -17,6 +18,7 @@ from kprof.cli.common import (
 from kprof.errors import KprofError
 
 if TYPE_CHECKING:
+    from kprof.harness.targets import Options
     from kprof.reporters.occupancy import Entry
     from kprof_analyzers.occupancy import OccupancyInput
 
@@ -57,7 +59,9 @@ def command(
     curve: CurveOption = None,
     config: ConfigOption = [],
     shape: ShapeOption = [],
-    case: Annotated[str | None, typer.Option("--case", help="One of the kernel's named shapes.")] = None,
+    case: CaseOption = None,
+    signature: SignatureOption = None,
+    constexpr: ConstexprOption = [],
     json: JsonOption = None,
     quiet: QuietOption = False,
     no_color: NoColorOption = False,
@@ -83,7 +87,10 @@ def command(
     if target is None:
         demands = _from_numbers(arch, numbers)
     else:
-        demands = _from_target(target, arch, numbers, config=config, shape=shape, case=case)
+        options = compile_options(
+            arch=arch, config=config, shape=shape, case=case, signature=signature, constexpr=constexpr
+        )
+        demands = _from_target(target, options, numbers)
     results = [_result(title, product, demand, method, llvm, curve) for title, product, demand in demands]
     _show(results, json=json, quiet=quiet, no_color=no_color)
     if any(entry.problems for entry, _ in results):
@@ -106,18 +113,9 @@ def _from_numbers(arch: str, numbers: dict[str, Any]) -> "list[tuple[str, str, O
     return found
 
 
-def _from_target(
-    target: str, arch: str, numbers: dict[str, Any], *, config: list[str], shape: list[str], case: str | None
-) -> "list[tuple[str, str, OccupancyInput]]":
-    from kprof.cli.common import assignments
-    from kprof.harness.targets import Options, load
+def _from_target(target: str, options: "Options", numbers: dict[str, Any]) -> "list[tuple[str, str, OccupancyInput]]":
+    from kprof.harness.targets import load
 
-    options = Options(
-        archs=tuple(listed(arch)),
-        config=assignments(config, "--config"),
-        shape=assignments(shape, "--shape"),
-        case=case,
-    )
     found = []
     for kernel in load(target, options):
         product = kernel.product.name if kernel.product is not None else ""

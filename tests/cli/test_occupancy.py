@@ -252,3 +252,18 @@ def test_plain_characters_where_the_terminal_has_no_others():
     )
     assert ran.returncode == 0, ran.stderr.decode()
     assert "####" in ran.stdout.decode("ascii")
+
+
+@pytest.mark.triton
+@pytest.mark.parametrize("command", ["occupancy", "cfg"])
+def test_a_function_of_one_s_own_is_given_as_to_analyze(kprof, tmp_path, command):
+    """With the types of its arguments, whichever command it is."""
+    pytest.importorskip("triton")
+    path = tmp_path / "mine.py"
+    path.write_text(
+        "import triton\nimport triton.language as tl\n\n\n@triton.jit\ndef double(x, n, BLOCK: tl.constexpr):\n"
+        "    i = tl.arange(0, BLOCK)\n    tl.store(x + i, 2 * tl.load(x + i, mask=i < n), mask=i < n)\n"
+    )
+    ran = kprof(command, str(path), "--arch", "gfx942", "--signature", "*fp16,i32", "--constexpr", "BLOCK=256")
+    assert ran.code == 0, ran.err
+    assert "double" in ran.out
