@@ -178,6 +178,13 @@ def _traffic(
             evaluator.enter(mine.operation, first=innermost)
             everywhere.enter(mine.operation, first=innermost)
             times[mine.operation.index] = times.get(mine.operation.loop, 1.0) * mine.mean
+    for loop in facts.ttgir.operations:
+        # Loops that the compiler unrolled away have none in the assembly; what they load is loaded all the same.
+        if loop.is_loop and loop.index not in times and (turns := everywhere.trips(loop)) is not None:
+            everywhere.enter(loop, first=True)
+            evaluator.enter(loop, first=True)
+            mean = turns if isinstance(turns, int) else sum(turns) / len(turns)
+            times[loop.index] = times.get(loop.loop, 1.0) * mean
     found = accesses(facts, evaluator, times)
     different = footprint(accesses(facts, everywhere, times), len(everywhere.programs), where.total)
     l2, mall = _size(machine, "l2"), _size(machine, "mall")
