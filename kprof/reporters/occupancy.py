@@ -114,7 +114,7 @@ def single(entry: Entry, style: Style) -> list[str]:
         f"  {'Occupancy':<10}  {number}   {style.bar(share)}   {resident} per {entry.block}"
         f"   limited by {limiter(found.limiter, found.waves_per_simd)}"
     )
-    ordered = sorted(found.limits.items(), key=lambda pair: pair[1])
+    ordered = sorted(found.limits.items(), key=lambda pair: (pair[1], pair[0] != found.limiter))
     limits = "  ·  ".join(f"{limiter(name, limit)} {waves(limit)}" for name, limit in ordered)
     lines.append(f"  {'Limits':<10}  {limits}")
     if found.next_step is not UNSET:
