@@ -46,8 +46,8 @@ TIME = (
 )
 CREDIBLE_US = 5.0
 """Published single times below this are looked at apart: some of them are shorter than the data sheet allows."""
-UNCOUNTED = ("fused_moe_kernel", "_w8a8_block_fp8_matmul")
-"""Kernels whose families draw a sample of the rows themselves."""
+ASKED = ("fused_moe_kernel", "_w8a8_block_fp8_matmul")
+"""Kernels whose families ask for some GPUs and types only."""
 LONG = 40
 """More problems than this are shown as a summary only."""
 
@@ -173,7 +173,7 @@ def print_rows(rows: Sequence[Row], *, whole: bool) -> dict[str, int]:
         return {}
     found = Counter(rows.skipped)
     if whole:
-        left = (row for row in rows if id(row) not in rows.used and row.kernel not in UNCOUNTED)
+        left = (row for row in rows if id(row) not in rows.used)
         found.update((row.kernel, _unused(row)) for row in left)
     reasons: Counter[str] = Counter()
     kernels: dict[str, Counter[str]] = {}
@@ -194,6 +194,8 @@ def print_rows(rows: Sequence[Row], *, whole: bool) -> dict[str, int]:
 def _unused(row: Row) -> str:
     if row.kind == "extern":
         return "time of a library"
+    if row.kernel in ASKED:
+        return "a GPU, type or search of which no family asks"
     if row.kind == "tuned_best" and row.time_us is None:
         return "winner of a kernel that we did not write"
     return "no time" if row.time_us is None else "no family reads this kernel"

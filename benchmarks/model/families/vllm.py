@@ -14,7 +14,7 @@ from itertools import product
 from typing import Any
 
 from benchmarks.model.compiling import Point
-from benchmarks.model.data import Row
+from benchmarks.model.data import Row, UnusableError, each
 from benchmarks.model.problem import Candidate, Family, Problem, gemm_bytes, renamed
 
 SEED = 7
@@ -92,7 +92,7 @@ def block_fp8_others(rows: Sequence[Row], quick: bool) -> list[Problem]:
 
 def _block_problems(rows: Sequence[Row], gpu: str, *, quick: bool) -> list[Problem]:
     known = [r for r in rows if r.kernel == "_w8a8_block_fp8_matmul" and r.gpu.endswith(gpu) and "kpack" in r.config]
-    return _drawn([_block_problem(row, gpu) for row in known], quick=quick)
+    return _drawn([problem for _, problem in each(rows, known, lambda row: _block_problem(row, gpu))], quick=quick)
 
 
 def _drawn(problems: Sequence[Problem], *, quick: bool) -> list[Problem]:
@@ -146,14 +146,17 @@ def _moe_problems(rows: Sequence[Row], gpu: str, *, quick: bool) -> list[Problem
             and row.dtype == published
             and "block_shape" not in row.shape
             and row.config.get("waves_per_eu") == 0
-            and int(row.shape["N"]) in _MODELS.get(int(row.shape["E"]), {})
         ]
-        found += [_moe_problem(row, gpu, dtype) for row in known]
+        # Both are called in this turn of the loop.
+        read = each(rows, known, lambda row: _moe_problem(row, gpu, dtype))  # noqa: B023
+        found += [problem for _, problem in read]
     return _drawn(found, quick=quick)
 
 
 def _moe_problem(row: Row, gpu: str, dtype: str) -> Problem:
     experts, tokens, columns = (int(row.shape[name]) for name in ("E", "M", "N"))
+    if columns not in _MODELS.get(experts, {}):
+        raise UnusableError("a mixture of experts whose hidden size is not known")
     hidden, top_k = _MODELS[experts][columns]
     name = f"{gpu} {dtype} E={experts} N={columns} M={tokens}"
     part = part_of(name)
