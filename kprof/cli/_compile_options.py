@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kprof.cli.common import assignments, listed
+from kprof.errors import KprofError
 
 if TYPE_CHECKING:
     from kprof.harness.targets import Options
@@ -25,6 +26,10 @@ SignatureOption = Annotated[
 ConstexprOption = Annotated[
     list[str], typer.Option("--constexpr", help="Compile-time arguments: BLOCK=1024.", metavar="K=V,...")
 ]
+GridOption = Annotated[
+    str | None,
+    typer.Option("--grid", help="Workgroups of your own kernel's launch: 4096 or 64,32.", metavar="X[,Y[,Z]]"),
+]
 EnvOption = Annotated[
     list[str], typer.Option("--env", help="Triton's environment switches for this compile.", metavar="K=V,...")
 ]
@@ -39,6 +44,7 @@ def compile_options(
     case: str | None,
     signature: str | None,
     constexpr: list[str],
+    grid: str | None = None,
     env: list[str] = [],
     all_configs: bool = False,
     passes: bool = False,
@@ -59,7 +65,17 @@ def compile_options(
         all_configs=all_configs,
         signature=signature,
         constexprs=assignments(constexpr, "--constexpr"),
+        grid=None if grid is None else _grid(grid),
         environment={name: str(value) for name, value in assignments(env, "--env").items()},
         passes=passes,
         jobs=jobs,
     )
+
+
+def _grid(text: str) -> tuple[int, ...]:
+    parts = [part.strip() for part in text.replace(";", ",").split(",")]
+    if not 1 <= len(parts) <= 3 or not all(part.isascii() and part.isdecimal() and int(part) > 0 for part in parts):
+        raise KprofError(
+            f"--grid takes one to three numbers of workgroups, got {text!r}", hint="for example --grid 64,32"
+        )
+    return tuple(map(int, parts))

@@ -10,6 +10,7 @@ from kprof.cli._compile_options import (
     CaseOption,
     ConstexprOption,
     EnvOption,
+    GridOption,
     PassesOption,
     SignatureOption,
     TargetsArgument,
@@ -62,6 +63,7 @@ def kernel(
     all_configs: AllConfigsOption = False,
     signature: SignatureOption = None,
     constexpr: ConstexprOption = [],
+    grid: GridOption = None,
     env: EnvOption = [],
     passes: PassesOption = False,
     dump: Annotated[
@@ -96,6 +98,7 @@ def kernel(
         all_configs=all_configs,
         signature=signature,
         constexpr=constexpr,
+        grid=grid,
         env=env,
         passes=passes,
         jobs=jobs,

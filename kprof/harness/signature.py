@@ -88,6 +88,20 @@ def from_signature(
     return _retyped(request, function, typed)
 
 
+def numbers(
+    function: Function, signature: SignatureLike, constexprs: Mapping[str, Any] | None = None
+) -> dict[str, int | float]:
+    """Numbers that a launch with this signature passes, by name: those that are written as values, not as types.
+
+    Raises:
+        KprofError: as :func:`from_signature`.
+    """
+    values = dict(constexprs or {})
+    given = {name: _item(function, name, item) for name, item in _by_name(function, signature, values).items()}
+    known = {**given, **{name: value for name, value in values.items() if name not in function.constexprs}}
+    return {name: value for name, value in known.items() if isinstance(value, int | float)}
+
+
 def load_signature(
     path: str, name: str, signature: SignatureLike, arch: str, constexprs: Mapping[str, Any] | None = None, **rest: Any
 ) -> CompileRequest:

@@ -137,9 +137,10 @@ def jobs_of(kernel: "Kernel", machine: Architecture, options: "Options") -> "Ite
     if not kernel.shapes or options.signature is not None:
         yield from _from_signature(kernel, machine, options)
         return
-    if options.constexprs:
+    if options.constexprs or options.grid is not None:
         raise KprofError(
-            "--constexpr goes with --signature", hint="The knobs of a kernel with cases are set with --config."
+            f"--{'constexpr' if options.constexprs else 'grid'} goes with --signature",
+            hint="A kernel with cases has its launch: knobs are set with --config, sizes with --shape.",
         )
     problem = kernel.problem(machine.name, options.case, options.shape)
     reason = kernel.unsupported(machine.name, problem) if kernel.unsupported is not None else None
@@ -184,7 +185,7 @@ def _launch(kernel: "Kernel", problem: Mapping[str, Any], config: "Config") -> "
 
 def _from_signature(kernel: "Kernel", machine: Architecture, options: "Options") -> Iterator[Job]:
     """One compile with the first of the autotuner's configurations, or one with each of them."""
-    from kprof.harness.signature import from_signature
+    from kprof.harness.signature import from_signature, numbers
     from kprof.harness.source import unwrap
     from kprof.kernel_spec import split_config
 
@@ -194,18 +195,20 @@ def _from_signature(kernel: "Kernel", machine: Architecture, options: "Options")
     if options.signature is None:
         raise _no_launch(kernel, function)
     constexprs, backend = split_config(options.config)
+    given = {**options.constexprs, **constexprs}
+    passed = numbers(function, options.signature, given)
     every = [replace(function, configs=[config]) for config in function.configs] if options.all_configs else []
     for chosen in every or [function]:
         request = from_signature(
             chosen,
             options.signature,
             machine.name,
-            constexprs={**options.constexprs, **constexprs},
+            constexprs=given,
             options=backend,
             environment=options.environment,
             passes=options.passes,
         )
-        yield Job(request, machine, kernel.name, None, {})
+        yield Job(request, machine, kernel.name, options.grid, {}, passed)
 
 
 def _no_launch(kernel: "Kernel", function: "Function") -> KprofError:

@@ -27,6 +27,7 @@ class Options:
         all_configs: compile each configuration that the kernel lists; of a capture, also take what was not launched.
         signature: argument types of a kernel without a specification: ``*fp16:16,*fp16,i32``.
         constexprs: its compile-time arguments.
+        grid: workgroups of its launch, in up to three axes.
         environment: environment switches for the compile.
         passes: keep the MLIR after every pass.
         jobs: worker processes, 0 for one a core.
@@ -40,6 +41,7 @@ class Options:
     all_configs: bool = False
     signature: str | None = None
     constexprs: Mapping[str, Any] = field(default_factory=dict)
+    grid: tuple[int, ...] | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
     passes: bool = False
     jobs: int = 0

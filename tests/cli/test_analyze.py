@@ -172,6 +172,25 @@ def test_own_autotuned_kernel(kprof, tmp_path):
     assert compiled("--all-configs", "--config", "num_warps=4") == [(256, 4), (512, 4)]
 
 
+def test_own_kernel_with_its_launch(kprof, tmp_path):
+    """Values and a grid make a launch: there is a time, and the checks of the grid are made."""
+    path = tmp_path / "mine.py"
+    path.write_text(AUTOTUNED)
+    arguments = ("analyze", "kernel", str(path), "--signature", "*fp16,*fp16,1048576", "--constexpr", "EVEN=0")
+    (kernel,) = document(kprof, *arguments, "--arch", "MI300X", "--grid", "4096")["kernels"]
+    assert kernel["launch"]["grid"] == [4096]
+    assert kernel["model"]["time_us"] > 0
+    assert not any("grid" in note for note in kernel["notes"])
+
+
+@pytest.mark.parametrize("grid", ["a", "0", "1,2,3,4", ""])
+def test_grids_that_cannot_be(kprof, grid):
+    """One to three positive numbers."""
+    ran = kprof("analyze", "kernel", "my.py::fn", "--signature", "i32", "--grid", grid)
+    assert ran.code == 2
+    assert "--grid takes one to three numbers" in ran.err
+
+
 def test_own_kernel_without_signature(kprof, tmp_path):
     """The message is the option to copy: what the autotuner and the defaults give is not asked for."""
     path = tmp_path / "mine.py"

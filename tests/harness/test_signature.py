@@ -4,7 +4,7 @@ import pytest
 
 from kprof.errors import KprofError
 from kprof.harness import triton_versions
-from kprof.harness.signature import from_signature, load_signature
+from kprof.harness.signature import from_signature, load_signature, numbers
 from kprof.harness.source import load_function
 from kprof.harness.specialize import from_launch
 from kprof.kernel_spec import Launch, Tensor
@@ -90,6 +90,14 @@ def test_declared_arguments_keep_their_declaration():
     }  # fmt: skip
     assert "skipped" not in request.attributes
     assert request.attributes["number"] == {"divisibility": 16}
+
+
+def test_numbers_that_a_launch_passes():
+    """Values, not types; compile-time arguments are no part of the launch."""
+    function = load_function(SAMPLES, "add")
+    assert numbers(function, "*fp16,*fp16,*fp16,4096", {"BLOCK": 256}) == {"n": 4096}
+    assert numbers(function, "*fp16,*fp16,*fp16,i32", {"BLOCK": 256}) == {}
+    assert numbers(function, "*fp16,*fp16,*fp16", {"BLOCK": 256, "n": 7}) == {"n": 7}
 
 
 def test_autotuner_fills_what_is_missing():
