@@ -133,8 +133,8 @@ def _spilled(model: "Model", nodes: Sequence[Node], times: float) -> float:
         if isinstance(node, LoopNode):
             moved += _spilled(model, node.body, times * model.trips[node.loop.index].mean)
         else:
-            ops = (model.code.ops[i] for i in node)
-            moved += times * waves * sum(op[3] / model.simds for op in ops if op[0] == VMEM and op[4] == SCRATCH)
+            ops = [op for op in model.code.ops[node.start : node.stop] if op[0] == VMEM and op[4] == SCRATCH]
+            moved += times * waves * sum(op[3] / model.simds for op in ops)
     return moved
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from kprof.analysis import KernelFacts
 from kprof.report import Prediction
+from kprof_analyzers.collecting import paused
 from kprof_analyzers.throughput.effects import Effects
 from kprof_analyzers.throughput.explain import explain, loop_predictions
 from kprof_analyzers.throughput.launch import Spread, samples, spread, together
@@ -92,7 +93,8 @@ def predict(facts: KernelFacts, *, effects: Effects = _ALL, repeated: float | No
         repeated: bytes that are touched from one launch to the next of the same kernel with the same data, when it is
             launched again and again; data that fits the Infinity Cache is found there. ``None``: the caches are cold.
     """
-    return predict_model(build(facts, effects, repeated))
+    with paused():
+        return predict_model(build(facts, effects, repeated))
 
 
 def predict_model(model: Model) -> Prediction:

@@ -19,10 +19,12 @@ BRANCH     clocks
 =========  ==============  ====================  ===================  =====================
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from kprof.hardware.model import MatrixInstruction
 from kprof.inputs.amdgcn import Instruction, InstructionClass, Kind
 from kprof.inputs.amdgcn.operands import registers
 from kprof_analyzers.throughput.effects import Effects
@@ -36,6 +38,7 @@ Op = tuple[int, float, Any, float, int, int]
 _WRITE_SHARE = 0.8
 # After so many instructions every matrix result is there.
 _FAR = 32
+_VECTOR_REGISTER = re.compile(r"\b([va])(?:(\d+)\b|\[(\d+)(?::(\d+))?\])")
 # Lanes whose addresses the vector cache takes in a clock.
 _ADDRESSES = 4
 
@@ -71,6 +74,7 @@ class Translator:
         self.counters: list[str] = []
         self._results: dict[str, int] = {}
         self._plain: dict[str, Op] = {}
+        self._shapes: dict[tuple[str, str | None], MatrixInstruction | None] = {}
         self._count = 0
         self._last = -_FAR
 
@@ -140,7 +144,7 @@ class Translator:
             self._results.clear()
         results = self._results
         # Matrix results are in registers that an instruction names: most name none of them.
-        if not results or not any(r in results for operand in i.operands for r in registers(operand)):
+        if not results or not _names_any(i, results):
             return ()
         effects = i.effects
         found = {results[r] for r in effects.reads if r in results}
@@ -150,7 +154,10 @@ class Translator:
         return tuple(sorted(found))
 
     def _matrix(self, i: Instruction) -> Op:
-        known = self.machine.arch.matrix_instruction(i.opcode.name, _operands(i))
+        kind = i.opcode.name, _operands(i)
+        if kind not in self._shapes:
+            self._shapes[kind] = self.machine.arch.matrix_instruction(*kind)
+        known = self._shapes[kind]
         cycles = known.cycles if known is not None else 32
         accumulator = set(_accumulator(i))
         reads, writes = _touched(i)
@@ -198,6 +205,20 @@ class Translator:
 
     def _scalar_latency(self) -> float:
         return self.machine.latency.get("l1", 120.0) if self.effects.memory_latency else 0.0
+
+
+def _names_any(i: Instruction, known: Container[str]) -> bool:
+    """Whether an instruction's text names one of these vector registers; reading operands one by one is slow."""
+    text = i.text
+    if "acc" in text or "/*" in text:
+        return any(r in known for operand in i.operands for r in registers(operand))
+    for kind, single, first, last in _VECTOR_REGISTER.findall(text):
+        if single:
+            if kind + single in known:
+                return True
+        elif any(r in known for r in registers(f"{kind}[{first}:{last or first}]")):
+            return True
+    return False
 
 
 def _number(i: Instruction) -> int:

@@ -13,6 +13,7 @@ from kprof.inputs.mlir.type_text import TypeReader, types_in
 _OPERAND = re.compile(r"%[\w$.-]+(?:#\d+)?")
 _MODIFIER = re.compile(r"(?<![\w.%#])([A-Za-z_]\w*)\s*=\s*([\w.#+-]+|%[\w$.#-]+)")
 _COLON = re.compile(r"(?<=\s):(?=\s)|(?<=\)):(?=\s)")
+_ALIAS = re.compile(r"#\w*")
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 
 
@@ -79,7 +80,11 @@ def _split_location(text: str) -> tuple[str, str]:
     """Text before a final ``loc(...)``, and what is inside it."""
     stripped = text.rstrip()
     at = stripped.rfind(" loc(")
-    if at < 0 or not stripped.endswith(")") or closing(stripped, at + 4) != len(stripped) - 1:
+    if at < 0 or not stripped.endswith(")"):
+        return stripped, ""
+    # Most are an alias.
+    alias = _ALIAS.fullmatch(stripped, at + 5, len(stripped) - 1) is not None
+    if not alias and closing(stripped, at + 4) != len(stripped) - 1:
         return stripped, ""
     return stripped[:at].rstrip(), stripped[at + 5 : -1]
 
