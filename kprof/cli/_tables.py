@@ -123,12 +123,12 @@ def _is_number(text: str) -> bool:
 
 
 def number(value: Any) -> str:
-    """A number for people: thousands separated, four digits of a fraction; ``?`` for what is not known."""
+    """A number for people: thousands separated, fractions with four digits; ``?`` for what is not known."""
     if value is None or value != value or str(value) == "<NA>":  # noqa: PLR0124 - not a number
         return "?"
     if isinstance(value, int) or (isinstance(value, float) and value == int(value) and abs(value) < 1e15):
         return f"{int(value):,}"
     try:
-        return f"{value:,.1f}" if abs(value) >= 1000 else f"{value:.4g}"
+        return f"{value:,.1f}" if abs(value) >= 1000 else f"{value:#.4g}".removesuffix(".")
     except (TypeError, ValueError):
         return str(value)
