@@ -226,14 +226,19 @@ def _ablation_lines(found: Mapping[str, Mapping[str, Any]]) -> tuple[list[str], 
     return ["", *(head for head, _ in keys)], lines
 
 
+BUDGET_MS = 50.0
+"""Milliseconds that the simulation of a configuration may take."""
+
+
 def print_cost(model: Model, facts: Facts, wall: float) -> dict[str, Any]:
-    """Seconds for a prediction and for compiling."""
+    """Processor time of predictions against their budget, and seconds for compiling."""
     ms = sorted(1000 * seconds for seconds in model.seconds)
     found = {
         "predictions": len(ms),
         "median_ms": metrics.quantile(ms, 0.5) if ms else 0.0,
         "p90_ms": metrics.quantile(ms, 0.9) if ms else 0.0,
         "longest_ms": ms[-1] if ms else 0.0,
+        "share_within_budget": sum(one <= BUDGET_MS for one in ms) / len(ms) if ms else 0.0,
         "compiled": facts.compiled,
         "compile_seconds": facts.compile_seconds,
         "failed": len(facts.failures),
