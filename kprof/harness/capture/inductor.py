@@ -48,7 +48,8 @@ def prepare(cache: str | None) -> Callable[[], None]:
 def tolerate(recorder: "Recorder", patches: "Patches") -> None:
     """Let what Inductor cannot generate here run as plain torch, and note it.
 
-    Graphs with a backward pass are traced through torch's C++ engine, which knows no GPU in a build without one.
+    Graphs with a backward pass are traced through torch's C++ engine, which knows no GPU in a build without one; see
+    :mod:`kprof.harness.capture.inductor_backward` for those that can be helped.
     """
     from torch._dynamo import config, convert_frame
 

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kprof.harness.capture import inductor
+from kprof.harness.capture import inductor, inductor_backward
 from kprof.harness.capture.imports import AfterImport
 from kprof.harness.capture.patches import Patches
 from kprof.harness.capture.settings import VARIABLE, Settings, from_json
@@ -55,6 +55,7 @@ class Session:
                 "triton": self._triton,
                 inductor.MODULE: self._inductor,
                 inductor.DYNAMO: self._dynamo,
+                inductor_backward.MODULE: self._inductor_backward,
             }
         )
         self._stream: Callable[[int], int] = lambda _device: 0
@@ -116,6 +117,10 @@ class Session:
     def _inductor(self) -> None:
         if not self.recorder.executes:
             inductor.install(self.recorder, self.patches)
+
+    def _inductor_backward(self) -> None:
+        if not self.recorder.executes:
+            inductor_backward.install(self.recorder, self.patches)
 
     def _dynamo(self) -> None:
         if not self.recorder.executes:
