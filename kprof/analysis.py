@@ -69,6 +69,7 @@ class KernelFacts:
         specialization: what was compiled.
         grid: workgroups in x, y, z, ``None`` when no launch is known.
         arguments: numbers that the launch passes, by name; empty when no launch is known.
+        contents: integers in memory that pointer arguments point to, by name, where they are known: indices.
         passes: what each compiler pass changed, ``None`` when it was not recorded.
         history: the passes themselves, to be asked about single lines; ``None`` likewise.
         resources, occupancy, loops: as in the document.
@@ -87,6 +88,7 @@ class KernelFacts:
     metadata: Mapping[str, Any] = field(default_factory=dict)
     grid: tuple[int, ...] | None = None
     arguments: Mapping[str, int | float] = field(default_factory=dict)
+    contents: Mapping[str, Sequence[int]] = field(default_factory=dict)
     passes: Sequence[PassChange] | None = None
     history: PassLog | None = None
     triton: str | None = None

@@ -31,6 +31,7 @@ class Point:
         grid: workgroups, where they are not.
         repeated: bytes touched between two launches with the same data, where it was timed in a row; ``None``: the
             caches were cold.
+        contents: indices in memory that the launch's pointers point to.
     """
 
     kernel: str
@@ -41,6 +42,7 @@ class Point:
     arguments: tuple[tuple[str, Any], ...] = ()
     grid: tuple[int, ...] | None = None
     repeated: float | None = None
+    contents: tuple[tuple[str, tuple[int, ...]], ...] = ()
 
 
 @cache
@@ -107,7 +109,7 @@ class Facts:
         asked = [(point, self._job(point)) for point in points]
         waiting = {job.request.key: job for _, job in asked if job is not None and job.request.key not in self._read}
         self._compile([job for key, job in waiting.items() if key not in self.failures])
-        return [None if job is None else self._with_launch(job, point.product) for point, job in asked]
+        return [None if job is None else self._with_launch(job, point) for point, job in asked]
 
     def _job(self, point: Point) -> "Job | None":
         """The compile that a launch needs; ``None`` where the kernel has no launch for it."""
@@ -160,14 +162,15 @@ class Facts:
         self._read[job.request.key] = replace(facts, name=digest)
         self._isa[digest] = digest
 
-    def _with_launch(self, job: "Job", product: str) -> "KernelFacts | None":
+    def _with_launch(self, job: "Job", point: Point) -> "KernelFacts | None":
         """Code is the same for all GPUs of an architecture, time is not."""
         from kprof.hardware.machine import find_product
 
         facts = self._read.get(job.request.key)
         if facts is None:
             return None
-        return replace(facts, grid=job.grid, arguments=job.arguments, product=find_product(product))
+        product = find_product(point.product)
+        return replace(facts, grid=job.grid, arguments=job.arguments, product=product, contents=dict(point.contents))
 
 
 def instructions(assembly: str) -> str:

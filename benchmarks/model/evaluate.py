@@ -108,7 +108,15 @@ class Model:
         effects = self.effects or Effects()
         constants = self.constants.get(facts.arch.name)
         product = facts.product.name if facts.product is not None else ""
-        key = (_code(facts), product, effects, repeated, tuple(sorted(constants.items())) if constants else None)
+        contents = tuple(sorted(facts.contents.items()))
+        key = (
+            _code(facts),
+            product,
+            contents,
+            effects,
+            repeated,
+            tuple(sorted(constants.items())) if constants else None,
+        )
         if key not in self._known:
             if constants:
                 facts = replace(facts, arch=replace(facts.arch, model={**facts.arch.model, **constants}))

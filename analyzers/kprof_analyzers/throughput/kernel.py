@@ -149,7 +149,7 @@ def build(facts: KernelFacts, effects: Effects = _ALL, repeated: float | None = 
     nodes = outline(facts.program)
     evaluator = None
     if facts.ttgir is not None:
-        evaluator = Evaluator(facts.ttgir, facts.arguments, samples(where), where.grid)
+        evaluator = Evaluator(facts.ttgir, facts.arguments, samples(where), where.grid, facts.contents)
     trips = loop_trips(facts, nodes, evaluator)
     found, shared = _traffic(facts, machine, where, evaluator, [trips[n.loop.index] for n in loops_of(nodes)])
     if repeated is not None:
@@ -170,7 +170,7 @@ def _traffic(
     if facts.ttgir is None or everywhere is None:
         return [], Sharing(1.0, 1.0, 0.0, 0.0, None, known=False)
     programs, running = together(where, machine.xcds)
-    evaluator = Evaluator(facts.ttgir, facts.arguments, programs, where.grid)
+    evaluator = Evaluator(facts.ttgir, facts.arguments, programs, where.grid, facts.contents)
     times: dict[int | None, float] = {None: 1.0}
     outer = {t.operation.loop for t in trips if t.operation is not None}
     for mine in trips:

@@ -2,8 +2,8 @@
 
 A value is a number where all workgroups agree, a list with one number for each workgroup where they do not, and
 ``None`` where it is not known. A tensor stands for its first element: the address of a tile's corner. What is loaded
-from memory is a number of its own for each address: enough to tell tiles apart, and marked so that nothing is counted
-with it.
+from memory is a number of its own for each address, unless it is known what lies there: enough to tell tiles apart, and
+marked so that nothing is counted with it.
 """
 
 import operator
@@ -102,6 +102,7 @@ class Evaluator:
         arguments: Mapping[str, int | float],
         programs: Sequence[tuple[int, int, int]],
         grid: tuple[int, int, int],
+        contents: Mapping[str, Sequence[int]] | None = None,
     ) -> None:
         """Prepare.
 
@@ -110,6 +111,7 @@ class Evaluator:
             arguments: numbers that the launch passes, by name.
             programs: ``tl.program_id`` of each workgroup, three axes.
             grid: the whole grid.
+            contents: integers in memory that pointer arguments point to, by name.
         """
         self.module, self.flow, self.programs, self.grid = module, flow_of(module), programs, grid
         self._known: dict[str, Value | None] = {}
@@ -122,6 +124,7 @@ class Evaluator:
         names = _POINTER.findall(function.text) if function is not None else []
         for place, name in enumerate(names):
             self._known[f"%{name}"] = (place + 1) * _LOWER_HALF
+        self._contents = {names.index(name) + 1: held for name, held in (contents or {}).items() if name in names}
         self._given = dict(self._known)
         self._variables: dict[int, dict[str, Value]] = {}
 
@@ -298,7 +301,7 @@ class Evaluator:
         inputs = self.flow.inputs(op)
         if is_load(op):
             where = self.corner(op, depth)
-            return None if where is None else _map(operator.mul, where, _APART)
+            return None if where is None else _map(self._held, where, 1) if self._contents else _opaque(where)
         if op.name in _BINARY:
             return self._two(_BINARY[op.name], inputs, depth)
         if op.name in _SAME:
@@ -321,6 +324,12 @@ class Evaluator:
         if op.name == "scf.if":
             return self._branch(op, name, inputs, depth)
         return drawn(self, op, depth) if op.name == "tt.atomic_rmw" else None
+
+    def _held(self, where: int, _: int) -> int:
+        """What lies at an address, or a number for it that no other has."""
+        argument, element = divmod(where, _LOWER_HALF)
+        held = self._contents.get(argument, ())
+        return held[element] if element < len(held) else where * _APART
 
     def _two(self, function: Callable[[int, int], int], inputs: Sequence[str], depth: int) -> Value | None:
         if len(inputs) < 2:
@@ -348,6 +357,10 @@ class Evaluator:
         left = yes if isinstance(yes, list) else [yes] * size
         right = no if isinstance(no, list) else [no] * size
         return [a if c else b for c, a, b in zip(condition, left, right, strict=True)]
+
+
+def _opaque(where: Value) -> Value:
+    return _map(operator.mul, where, _APART)
 
 
 def _map(function: Callable[[int, int], int], left: Value, right: Value) -> Value:

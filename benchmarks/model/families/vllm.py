@@ -168,6 +168,7 @@ def _moe_problem(row: Row, gpu: str, dtype: str) -> Problem:
     # The tuned function is both projections: up and gate to 2 N columns, then down. All of it was timed ten times in a
     # row with the same rows and weights.
     blocks = {height: _blocks(routed, height) for height in _MOE_SPACE["BLOCK_M"]}
+    owners = {height: (("experts", _owners(routed[0], height, count)),) for height, count in blocks.items()}
     up = {"E": experts, "N": 2 * columns, "K": hidden, "rows": rows, "top_k": top_k, "dtype": dtype, "blocks": blocks}
     down = {**up, "N": hidden, "K": columns, "top_k": 1}
     touched = sum(sum(n > 0 for n in load) for load in routed) / len(routed)
@@ -185,7 +186,10 @@ def _moe_problem(row: Row, gpu: str, dtype: str) -> Problem:
     configs = [winner, *_sampled(others, name)]
     candidates = tuple(
         Candidate(
-            tuple(Point("fused_moe", side, config, gpu, _OLD, repeated=moved) for side in (up, down)),
+            tuple(
+                Point("fused_moe", side, config, gpu, _OLD, repeated=moved, contents=owners[config["BLOCK_M"]])
+                for side in (up, down)
+            ),
             config,
             winner=config is winner,
         )
@@ -243,6 +247,12 @@ def _routed(experts: int, rows: int, top_k: int) -> list[list[int]]:
 def _blocks(routed: Sequence[Sequence[int]], height: int) -> int:
     """Blocks of rows that routing needs, on average over its draws."""
     return max(1, round(sum(sum(-(-n // height) for n in load) for load in routed) / len(routed)))
+
+
+def _owners(load: Sequence[int], height: int, count: int) -> tuple[int, ...]:
+    """The expert of each block of rows, with the rows of one draw."""
+    owners = [expert for expert, n in enumerate(load) for _ in range(-(-n // height))]
+    return tuple((owners + owners[-1:] * count)[:count])
 
 
 _DRAWN = (
