@@ -8,6 +8,7 @@ from kprof.report import Prediction
 from kprof_analyzers.collecting import paused
 from kprof_analyzers.throughput.effects import Effects
 from kprof_analyzers.throughput.explain import explain, loop_predictions
+from kprof_analyzers.throughput.fetched import fetched_shares
 from kprof_analyzers.throughput.launch import Spread, samples, spread, together
 from kprof_analyzers.throughput.lds import conflict_shares
 from kprof_analyzers.throughput.machine import Machine, machine_of
@@ -158,7 +159,8 @@ def build(facts: KernelFacts, effects: Effects = _ALL, repeated: float | None = 
     warps = warps if isinstance(warps, int) else 4
     apart = warps < machine.simds
     simds, waves = (1, warps) if apart else (machine.simds, warps // machine.simds)
-    translator = Translator(machine, effects, simds, conflict_shares(facts) if effects.lds_conflicts else {})
+    conflicts = conflict_shares(facts) if effects.lds_conflicts else {}
+    translator = Translator(machine, effects, simds, conflicts, fetched_shares(facts))
     code = translator.translate(facts.program.instructions)
     ways = ways_of(facts, machine, effects, where, shared)
     return Model(facts, machine, effects, where, nodes, trips, shared, found, code, ways, simds, waves, apart)

@@ -61,7 +61,14 @@ class Code:
 class Translator:
     """Turns instructions into operations for one machine."""
 
-    def __init__(self, machine: Machine, effects: Effects, simds: int, conflicts: Mapping[int, float]) -> None:
+    def __init__(
+        self,
+        machine: Machine,
+        effects: Effects,
+        simds: int,
+        conflicts: Mapping[int, float],
+        fetched: Mapping[int, float] | None = None,
+    ) -> None:
         """Prepare.
 
         Args:
@@ -69,7 +76,9 @@ class Translator:
             effects: what to leave out.
             simds: SIMDs that work alike: what the whole CU shares takes so many times as long.
             conflicts: position of an LDS instruction to clocks of bank conflicts for each clock without any.
+            fetched: position of a load to bytes fetched from L2 for each byte asked for; 1 where it is not there.
         """
+        self.fetched = fetched or {}
         self.machine, self.effects, self.simds, self.conflicts = machine, effects, simds, conflicts
         self.counters: list[str] = []
         self._results: dict[str, int] = {}
@@ -201,7 +210,8 @@ class Translator:
         size = (opcode.bytes_per_lane or 4) * machine.lanes
         way = SCRATCH if scratch else STORE if opcode.is_store else LOAD
         clocks = self.simds * max(size / machine.l1_bytes, machine.lanes / _ADDRESSES)
-        return VMEM, clocks, counters, float(size * self.simds), way, 0
+        moved = size * self.simds * (self.fetched.get(i.index, 1.0) if way == LOAD else 1.0)
+        return VMEM, clocks, counters, float(moved), way, 0
 
     def _scalar_latency(self) -> float:
         return self.machine.latency.get("l1", 120.0) if self.effects.memory_latency else 0.0

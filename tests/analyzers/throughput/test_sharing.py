@@ -3,10 +3,12 @@
 import pytest
 
 from kprof.hardware.machine import find_product
-from kprof_analyzers.throughput import Effects, predict
+from kprof.inputs import mlir
+from kprof_analyzers.throughput import Effects, fetched, predict
 from kprof_analyzers.throughput.kernel import build
 from kprof_analyzers.throughput.launch import Spread, together
 from kprof_analyzers.throughput.memory import ways_of
+from kprof_analyzers.throughput.scalars import Evaluator
 from kprof_analyzers.throughput.traffic import Access, Sharing, kept, sharing
 
 STREAM = [
@@ -94,3 +96,63 @@ def test_workgroups_looked_at_follow_each_other():
     assert running == 304
     assert numbers == list(range(numbers[0], numbers[0] + len(numbers)))
     assert numbers[0] % 8 == 0
+
+
+MODULE = """
+#blocked = #ttg.blocked<{{sizePerThread = [{vector}], threadsPerWarp = [64], warpsPerCTA = [{warps}], order = [0]}}>
+module attributes {{"ttg.num-warps" = {warps} : i32, "ttg.threads-per-warp" = 64 : i32}} {{
+  tt.func public @k(%p: !tt.ptr<f32>, %row: i32) {{
+    %r = tt.make_range {{end = 64 : i32, start = 0 : i32}} : tensor<64xi32, #blocked>
+    %s = tt.splat %row : i32 -> tensor<64xi32, #blocked>
+    %o = arith.muli %r, %s : tensor<64xi32, #blocked>
+    %b = tt.splat %p : !tt.ptr<f32> -> tensor<64x!tt.ptr<f32>, #blocked>
+    %a = tt.addptr %b, %o : tensor<64x!tt.ptr<f32>, #blocked>, tensor<64xi32, #blocked>
+    %v = tt.load %a : tensor<64x!tt.ptr<f32>, #blocked> loc(#here)
+    tt.return
+  }}
+}}
+#here = loc("k.py":7:0)
+"""
+
+
+@pytest.mark.parametrize(
+    ("warps", "row", "bytes_a_lane"),
+    [
+        (1, 1, 4.0),  # side by side: what is asked for
+        (4, 1, 1.0),  # four wavefronts ask for the same
+        (1, 56, 64.0),  # each row lies in a line of its own: half a line each
+        (4, 56, 16.0),
+    ],
+)
+def test_lanes_that_repeat_each_other_fetch_once(warps, row, bytes_a_lane):
+    module = mlir.parse(MODULE.format(vector=1, warps=warps))
+    (load,) = [op for op in module.operations if op.name == "tt.load"]
+    needed, asked = fetched._bytes(load, {"row": row})
+    assert asked == 64 * warps * 4
+    assert needed / (64 * warps) == bytes_a_lane
+
+
+def test_known_indices_tell_which_memory_is_the_same():
+    text = """
+module {
+  tt.func public @k(%owners: !tt.ptr<i32>, %w: !tt.ptr<f32>) {
+    %pid = tt.get_program_id x : i32
+    %at = tt.addptr %owners, %pid : !tt.ptr<i32>, i32
+    %owner = tt.load %at : !tt.ptr<i32>
+    %where = tt.addptr %w, %owner : !tt.ptr<f32>, i32
+    %v = tt.load %where : !tt.ptr<f32>
+    tt.return
+  }
+}
+"""
+    module = mlir.parse(text)
+    last = [op for op in module.operations if op.name == "tt.load"][-1]
+    programs = [(n, 0, 0) for n in range(4)]
+    unknown = Evaluator(module, {}, programs, (4, 1, 1)).corner(last)
+    known = Evaluator(module, {}, programs, (4, 1, 1), {"owners": [5, 5, 6, 6]}).corner(last)
+    assert len(set(unknown)) == 4
+    assert len(set(known)) == 2
+    assert known[0] == known[1]
+    # Beyond what is known each address has a number of its own again.
+    short = Evaluator(module, {}, programs, (4, 1, 1), {"owners": [5, 5]}).corner(last)
+    assert len(set(short)) == 3

@@ -1,0 +1,65 @@
+"""How many bytes the load instructions of the assembly fetch from L2, from the layouts in the TTGIR."""
+
+from collections import defaultdict
+from collections.abc import Mapping
+
+from kprof.analysis import KernelFacts
+from kprof.inputs.amdgcn import InstructionClass
+from kprof.inputs.mlir import Operation
+from kprof_analyzers.memory.addressing import element_bytes, strides, tile
+from kprof_analyzers.memory.dataflow import is_load
+from kprof_analyzers.memory.linear_layout import LANE, REGISTER, WARP, UnknownLayoutError, linear
+from kprof_analyzers.source_lines import location_of
+
+# The least that is fetched from L2: half a line.
+_REQUEST = 64
+
+
+def fetched_shares(facts: KernelFacts) -> dict[int, float]:
+    """Position of a load instruction to bytes fetched from L2 for each byte that its lanes ask for.
+
+    Lanes that ask for the same element get it with one access: a scale of a row is loaded by every lane of the row. A
+    column of single elements, rows apart, costs a request each. The compiler's instructions are told apart by source
+    line only: all of one line get their mean. Loads that are not here fetch what they ask for.
+    """
+    if facts.ttgir is None:
+        return {}
+    sums: dict[tuple[str, int], list[float]] = defaultdict(lambda: [0.0, 0.0])
+    for op in facts.ttgir.operations:
+        if not is_load(op):
+            continue
+        place = location_of(op)[0]
+        if place is None:
+            continue
+        needed, asked = _bytes(op, facts.arguments)
+        entry = sums[place.file, place.line]
+        entry[0] += needed
+        entry[1] += asked
+    found: dict[int, float] = {}
+    for i in facts.program.instructions:
+        if i.opcode.cls is InstructionClass.VMEM and i.opcode.is_load:
+            place = location_of(i)[0]
+            needed, asked = sums.get((place.file, place.line), (0.0, 0.0)) if place is not None else (0.0, 0.0)
+            if asked and needed != asked:
+                found[i.index] = needed / asked
+    return found
+
+
+def _bytes(op: Operation, arguments: Mapping[str, int | float]) -> tuple[float, float]:
+    """Bytes fetched from L2 for a tile, and bytes that all lanes of a workgroup ask for."""
+    held, size = tile(op), element_bytes(op)
+    if held is None or size is None or held.layout is None:
+        return 0.0, 0.0
+    try:
+        layout = linear(held.layout, held.shape)
+    except UnknownLayoutError:
+        return 0.0, 0.0
+    registers = sum(any(basis) for basis in layout.bases[REGISTER])
+    asked = float(size << (registers + len(layout.bases[LANE]) + len(layout.bases[WARP])))
+    needed = float(min(held.elements * size, asked))
+    first = (strides(op) or {}).get(0)
+    step = first.value(arguments) if first is not None and len(held.shape) == 1 else None
+    if step is not None and abs(step) > 1:
+        # In tiles of two axes the rest of a request is another row's.
+        needed *= max(1.0, min(_REQUEST, abs(step) * size) / size)
+    return needed, asked
