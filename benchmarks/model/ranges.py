@@ -18,6 +18,8 @@ OUTSIDE = 0.04
 """Share of the times that a fitted range leaves out on each side."""
 FEW = 10
 """A family with fewer times of a sort than this weighs less in the fit."""
+LEAST = 0.5
+"""Families' weight from which a sort has a range."""
 EDGES = (0.0, 0.01, 0.03, 0.05, 0.08, 0.12, 0.2, 0.5, float("inf"))
 """Bins of the share by which two predictions differ."""
 CREDIBLE_US = 5.0
@@ -76,6 +78,8 @@ def fitted(by_family: Mapping[str, Sequence[Point]]) -> Fitted:
     return {
         sort: (min(1.0, _weighted(factors, OUTSIDE)), max(1.0, _weighted(factors, 1 - OUTSIDE)))
         for sort, factors in sorts.items()
+        # A time or two ask for no range.
+        if sum(weight for _, weight in factors) >= LEAST
     }
 
 
@@ -90,13 +94,13 @@ def _weighted(factors: Sequence[tuple[float, float]], share: float) -> float:
 
 
 def covered(listed: Sequence[Point], ranges: Fitted) -> float:
-    """Share of the times that lie in the ranges; of a sort that has none, in the widest."""
+    """Share of the times that lie in the ranges; of a sort that has none, in that of ``far``."""
     from kprof_analyzers.throughput.ranges import bounds
 
-    widest = max(ranges.values(), key=lambda r: r[1] / r[0], default=(1.0, 1.0))
+    usual = ranges.get("far", (1.0, 1.0))
     right = 0
     for point in listed:
-        low, high = bounds(point.one.us, point.one.light, *ranges.get(point.one.sort, widest))
+        low, high = bounds(point.one.us, point.one.light, *ranges.get(point.one.sort, usual))
         right += point.measured >= 0.999 * low and point.least <= 1.001 * high
     return right / len(listed)
 

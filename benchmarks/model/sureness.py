@@ -63,8 +63,8 @@ _SURENESS = """\
 *in range*: the published time, or what is left of it without what the way of timing may have added (20 us of
 `do_bench`, 110 us where Python's launch and a synchronisation are in the time), lies between `low_us` and `high_us`.
 *as published*: the same without that allowance. *left out*: in ranges that were fitted on the other families only.
-Times of published winners under 5 us are left out. Stream-K rows were compiled by a Triton of two years before ours:
-their range, asked of the others, is not theirs.
+Times of published winners under 5 us are left out. A family that is the only one with times of a sort (short launches:
+the RMS-norm and SwiGLU tables) is judged by the range of `far` when it is left out.
 
 Two configurations of a problem with different machine code: how often the one that is said to be faster was (all, and
 those whose times differ by more than 3 %), and by how much the median. `kprof tune` calls predictions within 3 % a tie.

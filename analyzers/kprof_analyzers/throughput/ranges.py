@@ -31,12 +31,12 @@ class Range:
 
 RANGES: Mapping[Sort, Range] = {
     "short": Range(0.7, 1.3, ""),
-    "near": Range(0.5, 1.4, ""),
-    "far": Range(0.4, 1.7, ""),
+    "near": Range(0.65, 1.4, ""),
+    "far": Range(0.5, 1.7, ""),
     "scratch": Range(
         0.18, 2.4, "much of the time is waiting for spilled registers, whose cost is the least sure of all"
     ),
-    "unknown": Range(0.13, 5.0, "how often a loop turns is not known"),
+    "unknown": Range(0.17, 5.0, "how often a loop turns is not known"),
 }
 """Fitted on the published times of docs/validation/model.md, every family weighing as much as any other; that of
 unknown turns is three times as wide as ``far``."""
