@@ -48,7 +48,7 @@ class FewerWorkgroupsThanCus(Rule):
             idle = (units - workgroups) / units
             yield self.finding(
                 f"{workgroups:,} workgroups for {units} CUs of an {product.name}: "
-                f"{100 * idle:.0f} % of the GPU stand still",
+                f"{100 * idle:.0f} % of the GPU stands still",
                 severity=Severity.WARNING if idle >= _MUCH else Severity.NOTE,
                 evidence={"workgroups": workgroups, "compute_units": units, "product": product.name},
             )

@@ -10,9 +10,9 @@ from kprof_analyzers.advice.rule import NotCheckedError, Rule, named_product
 
 _ROUNDS = 4
 _IDLE = 0.25
-# AMD's tuning guide names this for the MI300X.
+# AMD's tuning guide names this for the MI300X, which has 304 CUs: smaller GPUs are filled by fewer.
 _GUIDE = 1024
-_GUIDE_FAMILY = "CDNA3"
+_GUIDE_FAMILY, _GUIDE_UNITS = "CDNA3", 304
 
 
 class TailWave(Rule):
@@ -20,8 +20,8 @@ class TailWave(Rule):
 
     ## What it does
     Divides the grid by the workgroups that the whole GPU holds at a time (CUs times resident workgroups). Reports it
-    when at least a quarter of all the places in all rounds stay empty in the last one. On CDNA 3 it also reports
-    grids of fewer than 1,024 workgroups.
+    when at least a quarter of all the places in all rounds stay empty in the last one. On an MI300X or MI325X it also
+    reports grids of fewer than 1,024 workgroups.
 
     ## Why it matters
     A GPU that holds 608 workgroups needs two rounds for 609. With many rounds the loss is small; with one to four it
@@ -69,7 +69,7 @@ class TailWave(Rule):
                 "empty in the last one",
                 evidence=evidence,
             )
-        elif workgroups < _GUIDE and facts.arch.family == _GUIDE_FAMILY:
+        elif workgroups < _GUIDE and facts.arch.family == _GUIDE_FAMILY and units >= _GUIDE_UNITS:
             yield self.finding(
                 f"{workgroups:,} workgroups; AMD's guide asks for at least {_GUIDE:,} on an MI300X", evidence=evidence
             )
