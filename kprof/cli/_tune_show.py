@@ -120,8 +120,6 @@ def _problem(console: "Console", problem: "TunedProblem") -> None:
     if problem.ties > 1:
         how = "within 3 % of the first" if ranking[0].measured_ms is not None else "not told apart from the first"
         _fold(console, f"= {how} ({problem.ties} programs in all)")
-    if any(one.alike or one.variants for one in ranking):
-        _fold(console, "+ alike: further configurations of the tile, the same program or not told apart from it")
     timed = [one for one in ranking if one.measured_ms is not None]
     if len(timed) > 1:
         first = min(timed, key=lambda one: one.time_us)
@@ -263,6 +261,9 @@ def _footer(console: "Console", report: "TuneReport") -> None:
         console,
         f"Of them  {search.duplicates:,} the same program as another, {failed:,} no good{_reasons(search.failed)}",
     )
+    shown = [problem.ranking[place] for problem in report.problems for place in problem.short_list]
+    if any(one.alike or one.variants for one in shown):
+        _fold(console, "Alike    further configurations of a tile: the same program, or not told apart from it")
     if search.example and not any(problem.ranking for problem in report.problems):
         _fold(console, f"Example  {search.example}")
     for said in dict.fromkeys(said for problem in report.problems for said in problem.assumptions):
@@ -292,7 +293,7 @@ def _reasons(reasons: Mapping[str, int]) -> str:
 def _fold(console: "Console", text: str, indent: int = 2) -> None:
     """A paragraph; lines after the first are set in, below the text where it begins with one of the footer's words."""
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else console.width
-    if text[:9].rstrip() in {"Space", "Search", "Of them", "Note", "Kept in", "Assumed", "Example"}:
+    if text[:9].rstrip() in {"Space", "Search", "Of them", "Alike", "Note", "Kept in", "Assumed", "Example"}:
         indent = 9
     lines = textwrap.wrap(
         text, max(40, width - 1), subsequent_indent=" " * indent, break_on_hyphens=False, break_long_words=False
