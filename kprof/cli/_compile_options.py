@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 TargetsArgument = Annotated[
     list[str],
     typer.Argument(
-        metavar="TARGET...",
+        metavar="TARGET",
         help="A bundled kernel, FILE.py::FUNCTION, an .amdgcn or .s file, a .hsaco or .co file, HIP source, "
         "a Triton cache or -save-temps directory, or what kprof capture wrote.",
     ),

@@ -19,7 +19,7 @@ HELP = "Bandwidth, hit rates, utilisation and roofline from hardware counters."
 
 app = group()
 
-Paths = Annotated[list[str], typer.Argument(metavar="PATH...", help="Files or folders of any ROCm profiler.")]
+Paths = Annotated[list[str], typer.Argument(metavar="PATH", help="Files or folders of any ROCm profiler.")]
 Arch = Annotated[
     str | None,
     typer.Option(

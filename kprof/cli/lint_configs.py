@@ -25,7 +25,7 @@ _EXIT = {"ok": 0, "regression": 1, "cannot_tell": 2}
 
 def command(
     paths: Annotated[
-        list[str], typer.Argument(metavar="PATH...", help="Files, or folders that are searched for such files.")
+        list[str], typer.Argument(metavar="PATH", help="Files, or folders that are searched for such files.")
     ],
     arch: Annotated[
         str | None,

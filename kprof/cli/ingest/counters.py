@@ -22,7 +22,7 @@ _BLOCKS = frozenset({
 
 def command(
     paths: Annotated[
-        list[str], typer.Argument(metavar="PATH...", help="Files, .gz files or folders of any ROCm profiler.")
+        list[str], typer.Argument(metavar="PATH", help="Files, .gz files or folders of any ROCm profiler.")
     ],
     output: Annotated[
         str | None, typer.Option("--output", "-o", metavar="DIR", help="Folder to write the tables to.")

@@ -21,7 +21,7 @@ _TENSILE = re.compile(r"^(Cijk_[A-Za-z]+_[A-Za-z]+_[A-Z0-9]+)_\w*?_(?=MT\d+x)(.*
 PathsArgument = Annotated[
     list[Path],
     typer.Argument(
-        metavar="PATH...",
+        metavar="PATH",
         help="Traces (.json, .json.gz, .hatchet), folders of them, or what kprof ingest trace wrote.",
     ),
 ]
