@@ -204,6 +204,14 @@ class Evaluator:
         if not 0 < max(each) <= _MOST_ENTRIES:
             return None
         before, base = self._known, {**self._given, **self._wanted(around.loop)}
+        self._known = dict(base)
+        always = self.trips_here(loop) if loop.parent == around.index else None
+        if always is not None:
+            # The bounds do not depend on the turn.
+            self._known = before
+            return each, [
+                a * b for a, b in zip(each, [always] * size if isinstance(always, int) else always, strict=True)
+            ]
         total = [0] * size
         for turn in range(max(each)):
             self._known = {**base, name: _map(operator.add, bounds[0], _map(operator.mul, bounds[2], turn))}
