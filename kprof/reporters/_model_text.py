@@ -63,17 +63,19 @@ def _time(prediction: Prediction) -> "Text":
         hot = max(prediction.loops, key=lambda loop: loop.cycles_per_turn * loop.trips * loop.entries, default=None)
         loop = "" if hot is None else f"   {hot.cycles_per_turn:,.0f} clocks an iteration of {hot.header}"
         missing = "the grid is not given" if prediction.workgroups is None else "the number of CUs is not"
-        return Text(f"time not known: {missing}{loop}", style="yellow")
+        return Text(f"time not known: {missing}{loop}", style="yellow").append(_assumed(prediction), style="dim")
     text = Text(f"{duration(prediction.time_us)}")
     if prediction.low_us is not None and prediction.high_us is not None:
         text.append(f" ({duration(prediction.low_us)} to {duration(prediction.high_us)})", style="dim")
     if prediction.speed_of_light_us:
         text.append(f"   {prediction.speed_of_light_percent:.0f} % of the speed of light")
         text.append(f" ({duration(prediction.speed_of_light_us)})", style="dim")
-    if prediction.assumptions:
-        count = len(prediction.assumptions)
-        text.append(f"   {count} assumption{'' if count == 1 else 's'}: -v", style="dim")
-    return text
+    return text.append(_assumed(prediction), style="dim")
+
+
+def _assumed(prediction: Prediction) -> str:
+    count = len(prediction.assumptions)
+    return f"   {count} assumption{'' if count == 1 else 's'}: -v" if count else ""
 
 
 def _named(cause: str) -> str:

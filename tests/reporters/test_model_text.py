@@ -68,6 +68,12 @@ def test_an_unknown_grid_gives_clocks_and_no_time():
     )
 
 
+@pytest.mark.parametrize("time", [1315.0, None])
+def test_assumptions_are_counted_with_and_without_a_time(time):
+    """The causes rest on them, too."""
+    assert "2 assumptions: -v" in text(msgspec.structs.replace(FAST, time_us=time, assumptions=["one", "two"]))
+
+
 @pytest.mark.parametrize(
     ("time", "words"),
     [
