@@ -94,6 +94,7 @@ def prepare(wanted: Request) -> "tuple[Subject, Space]":
         # What an autotuner lists need not stand in the kernel's description too.
         known |= set(chosen.names())
     chosen = space.check(chosen.fixed(config), known, found[0].values)
+    space.check_kinds(chosen, kernel.config)
     if isinstance(subject, SignatureSubject):
         for problem in found:
             _check_grid(subject, {*chosen.names(), *problem.values, *constexprs})

@@ -61,7 +61,6 @@ class Queue:
         self._number = count()
         self.size = self._listed(pruned) if space.listed else self._combinations(pruned)
         self.tiles = self._spread()
-        self.tiles_given: set[tuple[Any, ...]] = set()
         heapq.heapify(self._heap)
 
     def __len__(self) -> int:
@@ -82,7 +81,7 @@ class Queue:
             key = identity(config)
             if key not in self._given:
                 self._turn += 1
-                self._give(key, config)
+                self._given.add(key)
                 return config
         raise StopIteration
 
@@ -94,10 +93,6 @@ class Queue:
             return heapq.heappop(self._near)[2]
         return self._pop() if self._heap else heapq.heappop(self._fine)[2]
 
-    def _give(self, key: str, config: Mapping[str, Any]) -> None:
-        self._given.add(key)
-        self.tiles_given.add(tile_of(config))
-
     def claim(self, config: Mapping[str, Any]) -> bool:
         """Take a configuration out of turn; false when it is none of these, or was given out."""
         key = identity(config)
@@ -105,7 +100,7 @@ class Queue:
         known = key in self._listed_keys if self._space.listed else all(config.get(n) in v for n, v in knobs.items())
         if not known or key in self._given or self._ask(config) is not None:
             return False
-        self._give(key, config)
+        self._given.add(key)
         return True
 
     def look_near(self, config: Mapping[str, Any], time: float) -> None:

@@ -17,6 +17,7 @@ from kprof.tuning.journal import Journal
 from kprof.tuning.order import Queue
 from kprof.tuning.pruning import LdsRule, Pruned, legal_values, question, value_problem
 from kprof.tuning.recording import Question
+from kprof.tuning.roles import tile_of
 from kprof.tuning.space import Space
 from kprof.tuning.subject import Subject
 from kprof.tuning.work import Answer, Executor, Judge, Task, task_of
@@ -38,7 +39,7 @@ class Progress:
         seconds: since the start.
         budget: seconds that it may take, ``None``: no limit.
         best: name of the last problem that got a better configuration, and its time in microseconds.
-        tiles: different tiles (blocks and wavefronts) among the legal configurations, ``tiles_seen`` of them begun.
+        tiles: different tiles (blocks and wavefronts) among the legal configurations, ``tiles_seen`` of them looked at.
     """
 
     done: int = 0
@@ -151,6 +152,7 @@ class Search:
         self._ended: Literal["complete", "budget", "interrupted"] = "complete"
         self._compile_seconds = 0.0
         self._example = ""
+        self._tiles: set[tuple[int, tuple[Any, ...]]] = set()
         self._not_kept = ""
         self.progress = Progress(budget=budget)
 
@@ -240,6 +242,7 @@ class Search:
             jobs = self._subject.jobs(problem, config)
         except KprofError as error:
             if not own:
+                self._see(index, config)
                 self._end(Answer("", "failed", reason=error.message))
             return
         work = self._subject.flops(problem)
@@ -277,6 +280,10 @@ class Search:
             if not candidate.missing:
                 self._complete(candidate)
 
+    def _see(self, index: int, config: Mapping[str, Any]) -> None:
+        self._tiles.add((index, tile_of(config)))
+        self.progress.tiles_seen = len(self._tiles)
+
     def _keep(self, answer: Answer) -> None:
         """Put an answer into the journal; where that fails, as on a full disk, the search goes on without."""
         if self._not_kept:
@@ -287,6 +294,8 @@ class Search:
             self._not_kept = error.message
 
     def _complete(self, candidate: Candidate) -> None:
+        if not candidate.own:
+            self._see(candidate.index, candidate.config)
         main = self._answers[candidate.keys[0]]
         lds = main.resources.get("lds_bytes")
         if isinstance(lds, int):
@@ -313,7 +322,6 @@ class Search:
             self._failed[failure_reason(bad)] += 1
             self.progress.failed += 1
         self.progress.done += 1
-        self.progress.tiles_seen = sum(len(queue.tiles_given) for queue in self._queues)
         self.progress.seconds = time.monotonic() - self._began
         self._report(self.progress)
 

@@ -75,6 +75,24 @@ class Space:
             yield dict(zip(chosen, values, strict=True))
 
 
+def check_kinds(space: Space, own: Mapping[str, Any]) -> None:
+    """That knobs which are whole numbers get whole numbers.
+
+    Args:
+        space: what to check.
+        own: the kernel's own knobs.
+
+    Raises:
+        KprofError: one does not.
+    """
+    pairs = [(name, value) for name, values in space.knobs.items() for value in values]
+    pairs += [pair for config in space.listed for pair in config.items()]
+    for name, value in pairs:
+        like = own.get(name, 1 if name in {"num_warps", "num_stages"} else None)
+        if isinstance(like, int) and not isinstance(like, bool) and not isinstance(value, int):
+            raise KprofError(f"{space.origin}: {name} takes whole numbers, not {value!r}")
+
+
 def check(space: Space, known: set[str], sizes: Mapping[str, Any]) -> Space:
     """The same space, if a search can use it.
 

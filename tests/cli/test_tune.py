@@ -180,6 +180,7 @@ def test_nothing_can_be_predicted(
         (("gemm", "--arch", "MI999"), "no architecture or product 'MI999'"),
         (("gemm", "--config", "BLOCK_Q=1"), "sets 'BLOCK_Q', which the kernel does not have"),
         (("gemm", "--config", "num_warps=3"), "num_warps is not a power of two"),
+        (("gemm", "--config", "BLOCK_M=big"), "BLOCK_M takes whole numbers, not 'big'"),
         (("gemm", "--config", "matrix_instr_nonkdim=8"), "there is no matrix instruction of 8 x 8"),
         (("gemm", "--space", "none.toml"), "none.toml: no such file"),
         (("gemm", "--shapes", "none.yaml"), "none.yaml: no such file"),
