@@ -54,20 +54,26 @@ class Reporter:
 
 
 def line(progress: "Progress") -> str:
-    """``312 of 1,204 · 96 of 180 tiles · 5.1 compiles/s · 12 failed · 2:55 left · best 210.3 µs``."""
+    """``312 of 1,204 · 2:55 left · best 210 µs · 96 of 180 tiles · 5.1 compiles/s · 12 no good``.
+
+    What matters most stands first: a narrow terminal cuts the end off.
+    """
+    from kprof.cli._tune_show import microseconds
+
     parts = [f"{progress.done:,} of {progress.total:,}"]
-    if progress.tiles_seen < progress.tiles:
-        parts.append(f"{progress.tiles_seen:,} of {progress.tiles:,} tiles")
-    parts.append(f"{progress.rate:.1f} compiles/s")
-    if progress.resumed:
-        parts.append(f"{progress.resumed:,} known before")
-    if progress.failed:
-        parts.append(f"{progress.failed:,} no good")
     left = progress.left
     if left is not None:
         parts.append(f"{_clock(left)} left")
     if progress.best is not None:
-        parts.append(f"best {progress.best[1]:.4g} µs")
+        name, time_us = progress.best
+        parts.append(f"best {microseconds(time_us)}" + (f" for {name}" if progress.problems > 1 else ""))
+    if progress.tiles_seen < progress.tiles:
+        parts.append(f"{progress.tiles_seen:,} of {progress.tiles:,} tiles")
+    parts.append(f"{progress.rate:.1f} compiles/s")
+    if progress.failed:
+        parts.append(f"{progress.failed:,} no good")
+    if progress.resumed:
+        parts.append(f"{progress.resumed:,} known before")
     return " · ".join(parts)
 
 

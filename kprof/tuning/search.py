@@ -39,6 +39,7 @@ class Progress:
         seconds: since the start.
         budget: seconds that it may take, ``None``: no limit.
         best: name of the last problem that got a better configuration, and its time in microseconds.
+        problems: how many there are.
         tiles: different tiles (blocks and wavefronts) among the legal configurations, ``tiles_seen`` of them looked at.
     """
 
@@ -51,6 +52,7 @@ class Progress:
     seconds: float = 0.0
     budget: float | None = None
     best: tuple[str, float] | None = None
+    problems: int = 1
     tiles: int = 0
     tiles_seen: int = 0
 
@@ -154,7 +156,7 @@ class Search:
         self._example = ""
         self._tiles: set[tuple[int, tuple[Any, ...]]] = set()
         self._not_kept = ""
-        self.progress = Progress(budget=budget)
+        self.progress = Progress(budget=budget, problems=len(subject.problems))
 
     def run(self) -> Found:
         """Search until the end, the budget's end, or Ctrl-C.

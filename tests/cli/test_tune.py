@@ -362,6 +362,18 @@ def test_time_left() -> None:
     assert "left" not in line(Progress(total=5))
 
 
+def test_the_progress_line_begins_with_what_matters() -> None:
+    """Eighty columns show what is done, the time left and the best; the problem is named where there are several."""
+    from kprof.cli._tune_progress import line
+    from kprof.tuning.search import Progress
+
+    state = Progress(700, 700_800, 700, 0, 120, 30, 100.0, 300.0, ("M=64", 1893.4), 1, 344, 90)
+
+    assert line(state)[:79].startswith("700 of 700,800 · 3:20 left · best 1.89 ms · 90 of 344 tiles · 7.0 compiles/s")
+    state.problems = 3
+    assert "best 1.89 ms for M=64" in line(state)
+
+
 def test_what_the_verdict_says_of_the_own_configuration() -> None:
     """Faster, as good, or slower: then to keep it."""
     from kprof.cli._tune_show import verdict
