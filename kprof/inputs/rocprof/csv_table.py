@@ -5,6 +5,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from kprof.errors import KprofError
@@ -49,11 +50,17 @@ class RawTable:
 
 def heading(opened: Opened) -> list[str]:
     """The first record's fields, blanks around them removed."""
+    return list(_fields(opened.first_line))
+
+
+@lru_cache(maxsize=8)
+def _fields(line: str) -> tuple[str, ...]:
+    """Each format that could be meant asks for the same line's."""
     try:
-        fields = next(csv.reader([opened.first_line], skipinitialspace=True, strict=False), [])
+        fields = next(csv.reader([line], skipinitialspace=True, strict=False), [])
     except csv.Error:
-        return []
-    return [name.strip() for name in fields]
+        return ()
+    return tuple(name.strip() for name in fields)
 
 
 def read_table(opened: Opened, kinds: Mapping[int, Kind], part: Part) -> RawTable:
@@ -67,7 +74,8 @@ def read_table(opened: Opened, kinds: Mapping[int, Kind], part: Part) -> RawTabl
     """
     import pyarrow as pa
 
-    width = len(heading(opened))
+    headings = heading(opened)
+    width = len(headings)
     names = [str(position) for position in range(width)]
     wanted = {str(position): kind for position, kind in kinds.items() if kind != "skip"}
     reader = _Reader(opened, names, list(wanted))
@@ -80,7 +88,7 @@ def read_table(opened: Opened, kinds: Mapping[int, Kind], part: Part) -> RawTabl
     for name, kind in wanted.items():
         column = table.column(name)
         if column.type != types[name]:
-            column = _convert(column, kind, result, part, name=heading(opened)[int(name)], position=int(name))
+            column = _convert(column, kind, result, part, name=headings[int(name)], position=int(name))
         result.columns[int(name)] = column
     return result
 

@@ -92,6 +92,9 @@ def matrix_of(columns: list[Any]) -> Any:
             rows = piece[low : low + _ROWS_IN_CACHE]
             matrix[start + low : start + low + len(rows)] = rows
 
+    if len(batches) < 2:
+        list(map(fill, batches, starts))
+        return matrix
     with ThreadPoolExecutor() as pool:
         list(pool.map(fill, batches, starts))
     return matrix

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from kprof.inputs import rocprof
 from kprof.inputs.rocprof.counting import from_long, from_wide
 from kprof.inputs.rocprof.frames import factorised, matrix_of
 from kprof.inputs.rocprof.model import Part, Source
@@ -105,3 +106,24 @@ def test_a_matrix_of_arrow_columns_is_that_of_arrays(matrix, cuts):
         columns.append(pa.chunked_array(pieces, type=pa.float64()))
     expected = np.where(matrix == 0, np.nan, matrix)
     np.testing.assert_array_equal(matrix_of(columns), expected)
+
+
+def test_a_heading_is_read_once(tmp_path, monkeypatch):
+    """Files with a column a counter instance have thousands: each column must not read the heading again."""
+    import csv
+
+    from kprof.inputs.rocprof import csv_table
+
+    lines = []
+    original = csv.reader
+    monkeypatch.setattr(csv_table.csv, "reader", lambda text, **options: original(lines.append(1) or text, **options))
+    counters = [f"TCC_HIT[{n}]" for n in range(300)]
+    path = tmp_path / "pmc_perf.csv"
+    path.write_text(
+        ",".join(["Dispatch_ID", "GPU_ID", "Grid_Size", "Workgroup_Size", "Kernel_Name", *counters])
+        + "\n"
+        + ",".join(["0", "2", "64", "64", "k", *["1"] * 300])
+        + "\n"
+    )
+    assert len(rocprof.read(path).table("counters")) == 300
+    assert len(lines) <= 3

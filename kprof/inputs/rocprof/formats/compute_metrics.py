@@ -23,7 +23,8 @@ def _read(opened: Opened, part: Part) -> None:
     unit_at = next((names.index(name) for name in ("unit", "units") if name in names), None)
     if names[0] == "channel":
         # A row an L2 channel; each further column is a metric of it.
-        chosen = {place: f" {heading(opened)[place]}" for place in range(1, len(names)) if place != unit_at}
+        shown = heading(opened)
+        chosen = {place: f" {shown[place]}" for place in range(1, len(names)) if place != unit_at}
     else:
         chosen = {next(names.index(name) for name in ("avg", "value", "median") if name in names): ""}
     metrics, values, units = [], [], []
