@@ -38,7 +38,7 @@ def command(
     targets: Annotated[
         list[str],
         typer.Argument(
-            metavar="TARGET...",
+            metavar="TARGET",
             help="Two of these, old and new: a --json report, a capture or Triton cache directory, an .amdgcn, .hsaco "
             "or .co file, a kernel. Or one kernel, or capture, with --triton.",
         ),

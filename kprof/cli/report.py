@@ -25,7 +25,7 @@ _EXIT = {"ok": 0, "regression": 1, "cannot_tell": 2}
 def command(
     targets: Annotated[
         list[str],
-        typer.Argument(metavar="TARGET...", help="As for kprof analyze kernel, or a report that it wrote with --json."),
+        typer.Argument(metavar="TARGET", help="As for kprof analyze kernel, or a report that it wrote with --json."),
     ],
     output: Annotated[str, typer.Option("--output", "-o", help="The page; - is standard output.", metavar="FILE.html")],
     arch: ArchOption = "",

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,18 @@ def test_ingest_says_what_was_read(kprof):
     for text in ("rocprofv3", "schema 3", "rocpd database", "MI300X", "gemm_kernel", "67.8 %", "4 counters"):
         assert text in ran.out
     assert ran.out.strip().splitlines()[-1].startswith("read 2 files, 3 dispatches")
+
+
+def test_dispatches_that_were_traced_and_counted_are_not_added(kprof):
+    """A run's trace and its counters are two files about the same dispatches."""
+
+    def verdict(*names):
+        return kprof("ingest", "counters", *(FILES / "v3" / name for name in names)).out.strip().splitlines()[-1]
+
+    alone = verdict("kernel_trace_1_plain.csv"), verdict("counter_collection_1.csv")
+    traced, counted = (int(re.search(r"(\d+) dispatch", line)[1]) for line in alone)
+    both = verdict("kernel_trace_1_plain.csv", "counter_collection_1.csv")
+    assert both.startswith(f"read 2 files, {traced} dispatches traced, {counted} counted")
 
 
 def test_ingest_reports_issues_and_strict_makes_them_matter(kprof, tmp_path):

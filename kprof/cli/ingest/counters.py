@@ -218,6 +218,18 @@ def _verdict(data: "Data") -> str:
     issues = data.issues
     counts = {level: sum(issue.severity == level for issue in issues) for level in ("error", "warning", "note")}
     words = [f"{count} {level}{'s' if count > 1 else ''}" for level, count in counts.items() if count]
-    calls = int(data.kernels["calls"].sum()) if len(data.kernels) else 0
     files = f"{len(data.sources)} file{'s' if len(data.sources) != 1 else ''}"
-    return f"read {files}, {calls:,} dispatches: {', '.join(words) if words else 'nothing to complain about'}"
+    return f"read {files}, {_dispatches(data)}: {', '.join(words) if words else 'nothing to complain about'}"
+
+
+def _dispatches(data: "Data") -> str:
+    """How many; those of counting runs apart from those of traces, which may be the same ones."""
+    table = data.kernels
+    if not len(table):
+        return "0 dispatches"
+    traces = [index for index, source in enumerate(data.sources) if source.role == "trace"]
+    traced = int(table["calls"][table["source"].isin(traces)].sum())
+    counted = int(table["calls"].sum()) - traced
+    if traced and counted:
+        return f"{traced:,} dispatches traced, {counted:,} counted"
+    return f"{traced + counted:,} dispatches"

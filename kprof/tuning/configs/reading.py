@@ -100,6 +100,8 @@ def _text(path: str) -> str:
 
 
 def _none(path: str) -> KprofError:
+    if not os.path.lexists(path):
+        return KprofError("no such file or folder", path=path)
     if path.endswith(".py"):
         return KprofError("has no triton.Config with settings that can be read from the text", path=path)
     return KprofError(
