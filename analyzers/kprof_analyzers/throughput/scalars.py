@@ -20,8 +20,6 @@ from kprof_analyzers.throughput.queues import drawn
 Value: TypeAlias = int | list[int]
 
 _DEPTH = 180
-# Beyond so many turns of the loop around it, a loop is looked at in the middle one only.
-_MOST_ENTRIES = 64
 _POINTER = re.compile(r"%([\w$.-]+): !tt\.ptr")
 _INDUCTION = re.compile(r"^\s*(?:unsigned\s+)?(%[\w$.-]+)\s*=")
 _LOWER_HALF = 1 << 44
@@ -154,7 +152,7 @@ class Evaluator:
             return offset
         names = self.flow.inputs(load)
         base = self.value(names[1] if load.name == "amdg.buffer_store" and len(names) > 1 else names[0], depth + 1)
-        return offset if base is None else _map(operator.add, base, offset)
+        return offset if base is None else each_of(operator.add, base, offset)
 
     def trips(self, loop: Operation) -> Value | None:
         """Turns of a loop each time that it is entered; loops around it are in the turn last entered.
@@ -178,67 +176,12 @@ class Evaluator:
 
     def trips_here(self, loop: Operation) -> Value | None:
         """Turns of a ``scf.for`` with what is known at this point."""
-        bounds = self._bounds(loop)
+        bounds = self.bounds(loop)
         if bounds is None:
             return None
         first, last, step = bounds
-        span = _map(operator.sub, last, first)
-        return _map(lambda s, by: max(0, -(-s // by)) if by else 0, span, step)
-
-    def turn_by_turn(self, loop: Operation) -> tuple[list[int], list[int]] | None:
-        """Entries and turns of a loop in a ``scf.for``, for each workgroup, added up over the turns of that.
-
-        Entries from branches that are not taken count with no turns. ``None`` where the loop is in no such loop, or
-        where one of the two is not known or too long to be looked at.
-        """
-        around = None if loop.loop is None else self.module.operations[loop.loop]
-        if around is None or around.name != "scf.for":
-            return None
-        name, count = induction_variable(around), self.trips(around)
-        self.inside(around.loop)
-        bounds = self._bounds(around)
-        if name is None or count is None or bounds is None:
-            return None
-        size = len(self.programs)
-        each = [count] * size if isinstance(count, int) else count
-        if not 0 < max(each) <= _MOST_ENTRIES:
-            return None
-        before, base = self._known, {**self._given, **self._wanted(around.loop)}
-        self._known = dict(base)
-        always = self.trips_here(loop) if loop.parent == around.index else None
-        if always is not None:
-            # The bounds do not depend on the turn.
-            self._known = before
-            return each, [
-                a * b for a, b in zip(each, [always] * size if isinstance(always, int) else always, strict=True)
-            ]
-        total = [0] * size
-        for turn in range(max(each)):
-            self._known = {**base, name: _map(operator.add, bounds[0], _map(operator.mul, bounds[2], turn))}
-            turns, taken = self.trips_here(loop), self._taken(loop, around.index)
-            if turns is None:
-                self._known = before
-                return None
-            listed = [turns] * size if isinstance(turns, int) else turns
-            total = [
-                sum_ + (more if on and turn < last else 0)
-                for sum_, more, on, last in zip(total, listed, taken, each, strict=True)
-            ]
-        self._known = before
-        return each, total
-
-    def _taken(self, loop: Operation, around: int) -> list[bool]:
-        """Which workgroups take the branches that lead to a loop; those of unknown conditions are taken."""
-        found = [True] * len(self.programs)
-        inner = loop
-        while inner.parent is not None and inner.parent != around:
-            outer = self.module.operations[inner.parent]
-            condition = self.certain(self.flow.inputs(outer)[0]) if outer.name == "scf.if" else None
-            if condition is not None:
-                listed = [condition] * len(found) if isinstance(condition, int) else condition
-                found = [a and bool(b) == (inner.region == 0) for a, b in zip(found, listed, strict=True)]
-            inner = outer
-        return found
+        span = each_of(operator.sub, last, first)
+        return each_of(lambda s, by: max(0, -(-s // by)) if by else 0, span, step)
 
     def _walk(self, loop: Operation) -> None:
         from kprof_analyzers.throughput.whiles import walk
@@ -269,11 +212,11 @@ class Evaluator:
     def enter(self, loop: Operation, *, first: bool = False) -> None:
         """Set a loop's variable to its middle turn, or to its first; enter outer loops first."""
         self.inside(loop.loop)
-        name, count, bounds = induction_variable(loop), self.trips(loop), self._bounds(loop)
+        name, count, bounds = induction_variable(loop), self.trips(loop), self.bounds(loop)
         if name is None or count is None or bounds is None:
             return
         start, _, step = bounds
-        value = start if first else _map(operator.add, start, _map(lambda n, by: n // 2 * by, count, step))
+        value = start if first else each_of(operator.add, start, each_of(lambda n, by: n // 2 * by, count, step))
         self._variables[loop.index] = {name: value}
         self._known.setdefault(name, value)
 
@@ -282,6 +225,10 @@ class Evaluator:
         wanted = self._wanted(loop)
         if any(self._known.get(name) is not value for name, value in wanted.items()):
             self._known = {**self._given, **wanted}
+
+    def outside(self, loop: int | None) -> dict[str, Value | None]:
+        """Arguments, and variables of a loop and of those around it: what is known before anything is worked out."""
+        return {**self._given, **self._wanted(loop)}
 
     def _wanted(self, loop: int | None) -> dict[str, Value]:
         """Variables of a loop and of those around it."""
@@ -293,7 +240,7 @@ class Evaluator:
             around = self.module.operations[around].loop
         return wanted
 
-    def _bounds(self, loop: Operation) -> tuple[Value, Value, Value] | None:
+    def bounds(self, loop: Operation) -> tuple[Value, Value, Value] | None:
         """First value, end and step of a ``scf.for``."""
         bounds = [self.certain(name) for name in self.flow.inputs(loop)[:3]]
         if loop.name != "scf.for" or len(bounds) < 3:
@@ -309,7 +256,7 @@ class Evaluator:
         inputs = self.flow.inputs(op)
         if is_load(op):
             where = self.corner(op, depth)
-            return None if where is None else _map(self._held, where, 1) if self._contents else _opaque(where)
+            return None if where is None else each_of(self._held, where, 1) if self._contents else _opaque(where)
         if op.name in _BINARY:
             return self._two(_BINARY[op.name], inputs, depth)
         if op.name in _SAME:
@@ -345,7 +292,7 @@ class Evaluator:
         left, right = self.value(inputs[0], depth), self.value(inputs[1], depth)
         if left is None or right is None:
             return None
-        return _map(function, left, right)
+        return each_of(function, left, right)
 
     def _branch(self, op: Operation, name: str, inputs: Sequence[str], depth: int) -> Value | None:
         """A result of an ``scf.if``: the yields of both branches follow the condition among its inputs."""
@@ -368,10 +315,11 @@ class Evaluator:
 
 
 def _opaque(where: Value) -> Value:
-    return _map(operator.mul, where, _APART)
+    return each_of(operator.mul, where, _APART)
 
 
-def _map(function: Callable[[int, int], int], left: Value, right: Value) -> Value:
+def each_of(function: Callable[[int, int], int], left: Value, right: Value) -> Value:
+    """A function of two numbers, for all workgroups."""
     if isinstance(left, int) and isinstance(right, int):
         return function(left, right)
     if function in _PLAIN and _least(left) >= 0 and _least(right) > 0:

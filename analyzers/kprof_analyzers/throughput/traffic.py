@@ -11,6 +11,7 @@ from kprof.analysis import KernelFacts
 from kprof.inputs.mlir import Operation, Tensor
 from kprof_analyzers.memory.addressing import element_bytes, strides, tile
 from kprof_analyzers.memory.dataflow import is_load
+from kprof_analyzers.throughput.entries import reach
 from kprof_analyzers.throughput.scalars import Evaluator, Value
 
 # Bytes after which L2 goes on to its next channel.
@@ -33,6 +34,7 @@ class Access:
         times: how often a workgroup does it in all.
         live: which workgroups do it at all; ``None``: all.
         run: bytes that lie side by side in memory; ``None`` when not known.
+        span: bytes from the lowest to the highest address of all workgroups' tiles; ``None`` when not known.
     """
 
     operation: Operation
@@ -41,6 +43,7 @@ class Access:
     times: float
     live: tuple[bool, ...] | None = None
     run: int | None = None
+    span: float | None = None
 
 
 @dataclass(frozen=True)
@@ -85,8 +88,29 @@ def accesses(facts: KernelFacts, evaluator: Evaluator, times: Mapping[int | None
         live = _live(evaluator, op)
         evaluator.inside(op.loop)
         corner = evaluator.corner(op)
-        found.append(Access(op, shape.elements * size, corner, times.get(op.loop, 1.0), live, _run(op, shape, size)))
+        whole, run = times.get(op.loop, 1.0), _run(op, shape, size)
+        span = _span(op, shape, size, evaluator, facts.arguments)
+        if span is not None and op.loop is not None:
+            # Other turns of the loops around may be elsewhere.
+            span *= max(1.0, times.get(op.module.operations[op.loop].loop, 1.0))
+        found.append(Access(op, shape.elements * size, corner, whole, live, run, span))
     return found
+
+
+def _span(
+    op: Operation, shape: Tensor, size: int, evaluator: Evaluator, arguments: Mapping[str, object]
+) -> float | None:
+    """Bytes from the first to the last that all workgroups load in one entry of the loop around an operation."""
+    steps, ends = strides(op), reach(evaluator, op)
+    if steps is None or ends is None:
+        return None
+    extent = 1
+    for axis, step in steps.items():
+        apart = step.value(arguments) if step is not None else None
+        if apart is None or axis >= len(shape.shape):
+            return None
+        extent += (shape.shape[axis] - 1) * abs(apart)
+    return float((ends[1] - ends[0] + extent) * size)
 
 
 def _run(op: Operation, shape: Tensor, size: int) -> int | None:
@@ -165,7 +189,9 @@ def footprint(found: Sequence[Access], looked_at: int, total: int) -> float | No
             count = float(len(set(access.corners)))
             # Where nearly all that were looked at differ, the others will, too.
             count *= total / looked_at if count > _MOSTLY * looked_at else 1.0
-        different += count * access.tile_bytes * access.times
+        loaded = count * access.tile_bytes * access.times
+        # Workgroups that begin in different places may go through the same ones.
+        different += loaded if access.span is None else min(loaded, access.span)
     return different
 
 

@@ -8,6 +8,7 @@ from kprof.inputs.amdgcn import InstructionClass, Kernel
 from kprof.inputs.mlir import Module, Operation, Tensor
 from kprof_analyzers.memory.addressing import element_bytes, tile
 from kprof_analyzers.memory.dataflow import is_load
+from kprof_analyzers.throughput.entries import turn_by_turn
 from kprof_analyzers.throughput.outline import LoopNode, Node
 from kprof_analyzers.throughput.queues import is_queue
 from kprof_analyzers.throughput.scalars import Evaluator, Value
@@ -79,7 +80,7 @@ def _count(
             )
         else:
             turns = evaluator.trips(loop)
-            exact = evaluator.turn_by_turn(loop)
+            exact = turn_by_turn(evaluator, loop)
             evaluator.enter(loop)
             innermost = not any(isinstance(inner, LoopNode) for inner in node.body)
             factor = _unrolled(facts, node, loop) if innermost else 1

@@ -1,5 +1,6 @@
 """Turns of loops and tiles of workgroups, from small TTGIR modules with known answers."""
 
+from dataclasses import replace
 from math import ceil
 
 import pytest
@@ -7,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kprof.inputs import mlir
+from kprof_analyzers.throughput.entries import reach, turn_by_turn
 from kprof_analyzers.throughput.scalars import Evaluator
 from kprof_analyzers.throughput.traffic import Access, footprint, sharing, within_caches
 
@@ -134,10 +136,10 @@ def test_turns_are_added_up_over_the_loop_around(share, steps):
     tiles = [range(p * share // steps, -(-(p + 1) * share // steps)) for p in range(6)]
 
     assert found.trips(outer) == [len(mine) for mine in tiles]
-    assert found.turn_by_turn(outer) is None
-    assert found.turn_by_turn(inner) == ([len(mine) for mine in tiles], [share] * 6)
+    assert turn_by_turn(found, outer) is None
+    assert turn_by_turn(found, inner) == ([len(mine) for mine in tiles], [share] * 6)
     owned = [sum(t for t in mine if t * steps >= p * share) for p, mine in enumerate(tiles)]
-    assert found.turn_by_turn(reduce) == ([len(mine) for mine in tiles], owned)
+    assert turn_by_turn(found, reduce) == ([len(mine) for mine in tiles], owned)
 
 
 def test_data_ends_a_while_loop_unknown():
@@ -147,6 +149,45 @@ def test_data_ends_a_while_loop_unknown():
     outer = next(op for op in found.module.operations if op.is_loop)
 
     assert found.trips(outer) is None
+
+
+SPLIT_K = """
+module attributes {"ttg.num-warps" = 4 : i32} {
+  tt.func public @k(%A: !tt.ptr<f16>, %K: i32, %turns: i32) {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %c64 = arith.constant 64 : i32
+    %pid = tt.get_program_id x : i32
+    %depth = arith.muli %turns, %c64 : i32
+    %from = arith.muli %pid, %depth : i32
+    %at = tt.addptr %A, %from : !tt.ptr<f16>, i32
+    %end = scf.for %k = %c0 to %turns step %c1 iter_args(%ptr = %at) -> (!tt.ptr<f16>) : i32 {
+      %a = tt.load %ptr : !tt.ptr<f16>
+      %next = tt.addptr %ptr, %c64 : !tt.ptr<f16>, i32
+      scf.yield %next : !tt.ptr<f16>
+    }
+    tt.return
+  }
+}
+"""
+
+
+@given(st.integers(1, 50), st.integers(1, 16))
+def test_a_loop_reaches_as_far_as_its_pointers_go(turns, workgroups):
+    """Split-K: each workgroup goes on where the one before stops, 64 elements a turn."""
+    found = evaluator(SPLIT_K, {"turns": turns}, range(workgroups))
+    (load,) = (op for op in found.module.operations if op.name == "tt.load")
+    low, high = reach(found, load)
+
+    assert high - low == 64 * (turns * workgroups - 1)
+    assert reach(found, found.module.operations[-1]) is None
+
+
+def test_overlapping_places_are_counted_once():
+    """Sixteen workgroups that begin in different places of the same 4 KiB."""
+    apart = access(list(range(16)), size=1024)
+    assert footprint([apart], 16, 16) == 16 * 1024
+    assert footprint([replace(apart, span=4096.0)], 16, 16) == 4096
 
 
 def access(corners, size=1024, times=1.0, run=512, name="tt.load"):
