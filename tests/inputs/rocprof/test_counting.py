@@ -117,13 +117,9 @@ def test_a_heading_is_read_once(tmp_path, monkeypatch):
     lines = []
     original = csv.reader
     monkeypatch.setattr(csv_table.csv, "reader", lambda text, **options: original(lines.append(1) or text, **options))
-    counters = [f"TCC_HIT[{n}]" for n in range(300)]
+    known = "Index,KernelName,gpu-id,queue-id,queue-index,pid,tid,grd,wgr,lds,scr,arch_vgpr,accum_vgpr,sgpr,wave_size"
+    counters = ",".join(f"TCC_HIT[{n}]" for n in range(300))
     path = tmp_path / "pmc_perf.csv"
-    path.write_text(
-        ",".join(["Dispatch_ID", "GPU_ID", "Grid_Size", "Workgroup_Size", "Kernel_Name", *counters])
-        + "\n"
-        + ",".join(["0", "2", "64", "64", "k", *["1"] * 300])
-        + "\n"
-    )
+    path.write_text(f"{known},{counters}\n0,k,2,0,0,1,1,64,64,0,0,8,0,16,64{',1' * 300}\n")
     assert len(rocprof.read(path).table("counters")) == 300
     assert len(lines) <= 3
