@@ -37,14 +37,14 @@ def turn_by_turn(evaluator: Evaluator, loop: Operation) -> tuple[list[int], list
     total = [0] * size
     for turn in range(max(each)):
         evaluator.restart({**base, name: each_of(operator.add, bounds[0], each_of(operator.mul, bounds[2], turn))})
-        turns, taken = evaluator.trips_here(loop), _taken(evaluator, loop, around.index)
+        turns, here = evaluator.trips_here(loop), taken(evaluator, loop, around.index)
         if turns is None:
             evaluator.restart(before)
             return None
         listed = [turns] * size if isinstance(turns, int) else turns
         total = [
             sum_ + (more if on and turn < last else 0)
-            for sum_, more, on, last in zip(total, listed, taken, each, strict=True)
+            for sum_, more, on, last in zip(total, listed, here, each, strict=True)
         ]
     evaluator.restart(before)
     return each, total
@@ -76,7 +76,7 @@ def reach(evaluator: Evaluator, load: Operation) -> tuple[int, int] | None:
     return min(ends), max(ends)
 
 
-def _taken(evaluator: Evaluator, loop: Operation, around: int) -> list[bool]:
+def taken(evaluator: Evaluator, loop: Operation, around: int) -> list[bool]:
     """Which workgroups take the branches that lead to a loop; those of unknown conditions are taken."""
     found = [True] * len(evaluator.programs)
     inner = loop

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from kprof.inputs.mlir import Operation
+from kprof_analyzers.throughput.entries import taken
 
 if TYPE_CHECKING:
     from kprof_analyzers.throughput.scalars import Evaluator, Value
@@ -80,16 +81,18 @@ class _Walker:
         here = evaluator.snapshot()
         for inner in [op for op in loop.module.operations if op.is_loop and op.loop == loop.index]:
             evaluator.restart(here)
+            mine = [int(a and b) for a, b in zip(live, taken(evaluator, inner, loop.index), strict=True)]
             if inner.name == "scf.while":
-                self.go(inner, live, here)
+                self.go(inner, mine, here)
                 continue
+            # The way through the program passes the loop at every turn, where the branch is not taken with no turns.
             _add(counts.entries, inner.index, live)
             times = evaluator.trips_here(inner)
             if times is None:
                 counts.turns[inner.index] = None
             else:
                 listed = _listed(times, len(live))
-                _add(counts.turns, inner.index, [t if on else 0 for t, on in zip(listed, live, strict=True)])
+                _add(counts.turns, inner.index, [t if on else 0 for t, on in zip(listed, mine, strict=True)])
 
 
 def _chosen(live: list[int], new: "Value | None", old: "Value | None", size: int) -> "Value | None":

@@ -129,6 +129,24 @@ def test_a_while_loop_is_followed_turn_by_turn(share, steps):
 
 
 @given(st.integers(1, 40), st.integers(1, 40))
+def test_branches_of_a_while_loop_count_where_they_are_taken(share, steps):
+    """The first workgroup of each tile only."""
+    inner = "scf.for %k = %at to %stop step %c1 : i32 {\n      }"
+    begun = "%start = arith.muli %tile, %steps : i32\n%owner = arith.cmpi eq, %start, %at : i32\n"
+    text = WHILE.replace(inner, f"{begun}scf.if %owner {{\n{inner}\n}}")
+    found = evaluator(text, {"share": share, "steps": steps}, range(6))
+    outer, loop = (op for op in found.module.operations if op.is_loop)
+    tiles = [range(p * share // steps, -(-(p + 1) * share // steps)) for p in range(6)]
+    owned = [
+        sum(min((t + 1) * steps, (p + 1) * share) - t * steps for t in mine if t * steps >= p * share)
+        for p, mine in enumerate(tiles)
+    ]
+
+    assert found.trips(outer) == [len(mine) for mine in tiles]
+    assert found.trips(loop) == [ceil(turns / len(mine)) for turns, mine in zip(owned, tiles, strict=True)]
+
+
+@given(st.integers(1, 40), st.integers(1, 40))
 def test_turns_are_added_up_over_the_loop_around(share, steps):
     """Stream-K with a counted loop: blocks of each tile, and what only the first workgroup of a tile does."""
     found = evaluator(SHARED, {"share": share, "steps": steps}, range(6))
