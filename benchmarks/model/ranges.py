@@ -159,7 +159,7 @@ def pairs(chosen: Sequence[Family], results: Mapping[str, Sequence[Judged]]) -> 
     return [
         {
             "least": EDGES[place],
-            "most": EDGES[place + 1],
+            "most": EDGES[place + 1] if place + 2 < len(EDGES) else None,
             "pairs": len(found),
             "right": sum(right for right, _ in found) / len(found),
             "gain": median([gain for _, gain in found]),

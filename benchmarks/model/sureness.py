@@ -47,8 +47,8 @@ def _tables(found: Mapping[str, Any]) -> Iterator[tuple[str, list[str], list[lis
     yield "Pairs of configurations", header, lines
 
 
-def _between(least: float, most: float) -> str:
-    return f"{least:.0%} to {most:.0%}" if most < float("inf") else f"over {least:.0%}"
+def _between(least: float, most: float | None) -> str:
+    return f"over {least:.0%}" if most is None else f"{least:.0%} to {most:.0%}"
 
 
 def show(found: Mapping[str, Any]) -> None:

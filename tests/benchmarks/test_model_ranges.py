@@ -1,5 +1,7 @@
 """Coverage of the ranges, and from where on predictions tell two launches apart."""
 
+import json
+
 import pytest
 
 from benchmarks.model import ranges, sureness, tritons
@@ -71,8 +73,10 @@ def test_pairs_are_sorted_by_how_far_predictions_differ():
 
 def test_the_page_has_three_tables():
     chosen = [family("a")]
-    section = sureness.section(sureness.figures(chosen, {"a": judged(scored(10.0, 11.0), scored(20.0, 19.0))}))
+    found = sureness.figures(chosen, {"a": judged(scored(10.0, 11.0), scored(20.0, 19.0))})
+    section = sureness.section(found)
 
+    assert json.loads(json.dumps(found, allow_nan=False)) == found
     assert section[0] == "## How sure it is"
     assert sum(line.startswith("|---") for line in section) == 3
 
