@@ -4,6 +4,7 @@ import contextlib
 import hashlib
 import json
 import os
+import re
 import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -12,8 +13,9 @@ from typing import Any
 from kprof.harness.wire import pack, unpack
 
 SIZE_LIMIT = 1 << 30
-"""Bytes of compiled kernels that are kept; ``KPROF_CACHE_SIZE`` sets another limit, in bytes."""
+"""Bytes of compiled kernels that are kept; ``KPROF_CACHE_SIZE`` sets another limit: bytes, or as 500M, 4G, 4GiB."""
 
+_SIZE = re.compile(r"([0-9]{1,15})\s*([KMGT]?)(?:i?B)?", re.ASCII | re.IGNORECASE)
 _MAGIC = b"kprof cache 1\n"
 _SWEEP_EVERY = 64
 _KEEP = 0.8
@@ -97,8 +99,11 @@ def sweep_sometimes(folder: Path, limit: int | None = None) -> None:
 
 def size_limit() -> int:
     """Bytes that the cache may hold."""
-    text = os.environ.get("KPROF_CACHE_SIZE", "")
-    return int(text) if text.isdigit() else SIZE_LIMIT
+    text = os.environ.get("KPROF_CACHE_SIZE", "").strip()
+    found = _SIZE.fullmatch(text)
+    if found is None:
+        return SIZE_LIMIT
+    return int(found[1]) << (10 * " KMGT".index(found[2].upper() or " "))
 
 
 def sweep(folder: Path, limit: int) -> int:

@@ -80,8 +80,21 @@ def test_place_follows_the_environment(monkeypatch, tmp_path):
     assert store.root() == Path.home() / ".cache" / "kprof"
 
 
-@pytest.mark.parametrize(("text", "limit"), [("123", 123), ("", store.SIZE_LIMIT), ("many", store.SIZE_LIMIT)])
+@pytest.mark.parametrize(
+    ("text", "limit"),
+    [
+        ("123", 123),
+        ("64 kB", 64 << 10),
+        ("500M", 500 << 20),
+        ("4G", 4 << 30),
+        ("4GiB", 4 << 30),
+        ("", store.SIZE_LIMIT),
+        ("many", store.SIZE_LIMIT),
+        ("-1", store.SIZE_LIMIT),
+        ("4 gigs", store.SIZE_LIMIT),
+    ],
+)
 def test_size_limit_from_the_environment(monkeypatch, text, limit):
-    """KPROF_CACHE_SIZE is bytes; what is no number is not obeyed."""
+    """KPROF_CACHE_SIZE is bytes, or has a unit; what is no size is not obeyed."""
     monkeypatch.setenv("KPROF_CACHE_SIZE", text)
     assert store.size_limit() == limit
