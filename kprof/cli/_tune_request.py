@@ -1,7 +1,7 @@
 """From the options of ``kprof tune`` to what is searched, by whom, and what is written."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -102,7 +102,6 @@ def prepare(wanted: Request) -> "tuple[Subject, Space]":
 
 
 def _kernel(wanted: Request) -> "Kernel":
-    from kprof.harness.source import load_function
     from kprof.kernel_library import load
 
     kernel = load(wanted.kernel)
@@ -116,10 +115,7 @@ def _kernel(wanted: Request) -> "Kernel":
             hint="give --signature '*fp16,*fp16,*fp16' with sizes in --shape and workgroups in --grid, "
             "or add KERNEL = Kernel(...) with shapes and a launch to its file",
         )
-    # The library unwraps autotuners, and their configurations are wanted here.
-    place = wanted.kernel.partition("::")[0]
-    function = load_function(place, kernel.name)
-    return replace(kernel, entry=getattr(function.module, kernel.name, kernel.entry))
+    return kernel
 
 
 def _arguments(kernel: "Kernel") -> set[str]:

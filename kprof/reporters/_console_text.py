@@ -41,7 +41,7 @@ def kib(size: int) -> str:
 
 def limiter(name: str, waves_per_simd: float = 1) -> str:
     """A limiter of occupancy in words. Launch bounds that leave nothing are a workgroup that is too large."""
-    return "workgroup size" if name == "launch_bounds" and not waves_per_simd else LIMITERS[name]
+    return "workgroup size" if name == "launch_bounds" and not waves_per_simd else LIMITERS.get(name, name)
 
 
 def reduction(resource: str, amount: int) -> str:

@@ -262,7 +262,8 @@ def _notes(model: "Model", run: "Run") -> list[str]:
 
 def _assumptions(model: "Model", loops: Sequence[LoopPrediction]) -> list[str]:
     found = [*model.machine.assumptions, *model.where.assumptions]
-    found += [f"loop {loop.header}: {loop.trips:g} turns {loop.trips_from}" for loop in loops if not loop.trips_known]
+    unknown = (loop for loop in loops if not loop.trips_known)
+    found += [f"loop {loop.header}: {loop.trips:g} iterations {loop.trips_from}" for loop in unknown]
     uses_lds = any(op[0] == LDS for op in model.code.ops)
     if uses_lds and model.facts.ttgir is not None and not model.machine.arch.lds.phases:
         found.append(f"bank conflicts are not known on {model.machine.arch.name}: none are assumed")

@@ -7,6 +7,7 @@ from kprof.hardware.model import MemoryLevel
 
 # What is taken where neither the architecture nor the product says more; each use becomes an assumption.
 _CLOCK_MHZ = 2000
+_NAMES = {"l1": "the vector cache", "l2": "L2", "mall": "the Infinity Cache", "hbm": "memory"}
 _LATENCY = {"l1": 120, "l2": 240, "mall": 500, "hbm": 750}
 _LDS_LATENCY = 64
 _HBM_SUSTAINED = 0.75
@@ -138,7 +139,7 @@ def _shares(
         rate = level.sustained_gbs
         if rate is None and name in {"hbm", "mall"} and level.bandwidth_gbs is not None:
             rate = _HBM_SUSTAINED * level.bandwidth_gbs
-            assumptions.append(f"{_HBM_SUSTAINED:.0%} of the {name} bandwidth is taken to be reached")
+            assumptions.append(f"{100 * _HBM_SUSTAINED:.0f} % of the bandwidth of {_NAMES[name]} is assumed")
         if rate is not None and name in {"l2", "mall", "hbm"}:
             found[name] = rate * 1e3 / (units * clock)
     return found
@@ -151,7 +152,7 @@ def _latency(name: str, levels: "dict[str, MemoryLevel] | object", clock: float,
         return float(level.latency_ns * clock / 1e3)
     if level is not None and level.latency_cycles is not None:
         return float(level.latency_cycles * clock / (level.latency_clock_mhz or clock))
-    assumptions.append(f"the latency of {name} is not known: {_LATENCY[name]} clocks are assumed")
+    assumptions.append(f"the latency of {_NAMES[name]} is not known: {_LATENCY[name]} clocks are assumed")
     return float(_LATENCY[name])
 
 

@@ -104,15 +104,20 @@ def _trips(turns: Value | None, factor: int, loop: Operation, *, queue: bool) ->
         mean = sum(counts) / len(counts)
         uneven = counts if len(set(counts)) > 1 else ()
         return Trips(mean, uneven, True, "the launch's arguments; tiles drawn from a counter, in turn", loop)
-    source = "the launch's arguments" if factor == 1 else f"the launch's arguments, {factor} turns unrolled into one"
+    source = _source(factor)
     return Trips(sum(counts) / len(counts), counts if len(set(counts)) > 1 else (), True, source, loop)
+
+
+def _source(factor: int) -> str:
+    unrolled = "" if factor == 1 else f", {factor} iterations unrolled into one"
+    return f"the launch's arguments{unrolled}"
 
 
 def _averaged(entries: Sequence[int], turns: Sequence[int], factor: int, loop: Operation) -> Trips:
     """Turns of a loop that is entered several times: the mean over all entries, and over those of each workgroup."""
     each = tuple(t / max(1, e) / factor for t, e in zip(turns, entries, strict=True))
     mean = sum(turns) / max(1, sum(entries)) / factor
-    source = "the launch's arguments" if factor == 1 else f"the launch's arguments, {factor} turns unrolled into one"
+    source = _source(factor)
     return Trips(mean, each if len(set(each)) > 1 else (), True, source, loop)
 
 

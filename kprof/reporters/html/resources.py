@@ -6,7 +6,7 @@ from msgspec import UNSET
 
 from kprof.errors import KprofError
 from kprof.report import KernelReport, Resources
-from kprof.reporters._console_text import LIMITERS, kib, reduction, waves
+from kprof.reporters._console_text import kib, limiter, reduction, waves
 
 _MOST_LIMITS = 10
 
@@ -25,12 +25,12 @@ def occupancy_view(kernel: KernelReport) -> dict[str, Any] | None:
         "waves": waves(occupancy.waves_per_simd),
         "most": most,
         "workgroups": occupancy.workgroups_per_cu,
-        "limiter": LIMITERS.get(occupancy.limiter, occupancy.limiter) if occupancy.waves_per_simd < most else "",
+        "limiter": limiter(occupancy.limiter, occupancy.waves_per_simd) if occupancy.waves_per_simd < most else "",
         "step": ", ".join(reduction(name, amount) for name, amount in changes.items()),
         "step_waves": "" if step is UNSET else waves(step.waves_per_simd),
         "limits": [
             {
-                "name": LIMITERS.get(name, name),
+                "name": limiter(name, allowed),
                 "waves": waves(allowed),
                 "percent": _percent(allowed, most),
                 "limits": name == occupancy.limiter and occupancy.waves_per_simd < most,

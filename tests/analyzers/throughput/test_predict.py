@@ -32,7 +32,7 @@ def test_what_is_not_known_is_said(kernel):
     """No TTGIR: the turns of the loop and what the loads share are assumed, in words."""
     found = predict(kernel([*LOOP, "buffer_load_dword v0, v1, s[4:7], 0 offen", "s_waitcnt vmcnt(0)", *BACK]))
 
-    assert any("turns assumed" in line for line in found.assumptions)
+    assert any("iterations assumed" in line for line in found.assumptions)
     assert any("tiles" in line for line in found.assumptions)
     assert not found.loops[0].trips_known
 
