@@ -1,7 +1,9 @@
 """The workers of a Dask cluster. Tasks of a worker that dies are given to another one; answers are kept here."""
 
+import logging
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError
 from contextlib import suppress
 from importlib import import_module
 from queue import Empty, SimpleQueue
@@ -19,6 +21,8 @@ AHEAD = 2
 """Tasks given out for each thread of the cluster: none waits for work, and late decisions are still possible."""
 
 _POLL_SECONDS = 2
+_RESULT_SECONDS = 30
+"""For a result of a few kilobytes to come from the worker that has it."""
 
 
 class DaskExecutor:
@@ -66,6 +70,8 @@ class DaskExecutor:
             KprofError: the scheduler does not answer, has no workers, or a worker has another Triton or other files.
         """
         distributed: Any = import_module("distributed")
+        # A lost connection is told in one sentence here; its own log of it is a traceback.
+        logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
         try:
             client = distributed.Client(self._address, timeout=CONNECT_SECONDS, set_as_default=False)
         except (OSError, ValueError) as error:
@@ -81,27 +87,31 @@ class DaskExecutor:
             yield from self._run(client, tasks, running)
         finally:
             if running and client.status == "running":
-                client.cancel(list(running))
+                with suppress(OSError):
+                    client.cancel(list(running))
             client.close()
 
     def _run(self, client: Any, tasks: Iterator[Task], running: dict[Any, Task]) -> Iterator[Answer]:
         given, more, seen = 0, True, time.monotonic()
         finished: SimpleQueue[Any] = SimpleQueue()
+        again: list[Task] = []
         while True:
-            threads = sum(client.nthreads().values()) if client.status == "running" else 0
+            threads = _threads(client)
             self._threads = max(self._threads, threads)
             seen = time.monotonic() if threads else seen
-            while more and len(running) < max(1, AHEAD * threads):
-                task = next(tasks, None)
-                more = task is not None
+            while len(running) < AHEAD * threads and (more or again):
+                task = again.pop() if again else next(tasks, None)
+                more = more and task is not None
                 if task is not None:
                     future = self._submit(client, task, given)
                     running[future] = task
                     future.add_done_callback(finished.put)
                     given += 1
-            if not running:
+            if not running and not again and not more:
                 return
-            yield from self._collect(finished, running)
+            yield from self._collect(finished, running, again)
+            if client.status == "closed":
+                raise KprofError(f"the scheduler at {self._address} is gone; what was found so far is kept")
             if time.monotonic() - seen > self._patience:
                 raise KprofError(f"the cluster at {self._address} has had no worker for {self._patience:.0f} s")
 
@@ -118,17 +128,23 @@ class DaskExecutor:
             "files": self._files(),
             "triton": installed().version,
         }
-        return client.submit(run_task, payload, key=f"kprof-{task.key}", pure=False, priority=-number)
+        return client.submit(run_task, payload, key=f"kprof-{task.key}-{number}", pure=False, priority=-number)
 
-    def _collect(self, finished: "SimpleQueue[Any]", running: dict[Any, Task]) -> Iterator[Answer]:
-        with suppress(Empty):
+    def _collect(self, finished: "SimpleQueue[Any]", running: dict[Any, Task], again: list[Task]) -> Iterator[Answer]:
+        try:
             future = finished.get(timeout=_POLL_SECONDS)
-            yield self._answer(future, running.pop(future))
-            future.release()
+        except Empty:
+            return
+        task = running.pop(future)
+        answer = self._answer(future, task)
+        future.release()
+        if answer is None:
+            again.append(task)
+        else:
+            yield answer
 
-    def _answer(self, future: Any, task: Task) -> Answer:
-        if future.status == "finished":
-            return msgspec.convert(future.result(), Answer)
+    def _answer(self, future: Any, task: Task) -> Answer | None:
+        """What came of a task; ``None`` when its result was lost on the way, with its worker or with a connection."""
         if future.status == "error":
             error = future.exception()
             if isinstance(error, KprofError):
@@ -136,4 +152,17 @@ class DaskExecutor:
             if type(error).__name__ == "KilledWorker":
                 return Answer(task.key, "lost", reason="lost: every worker that had it died")
             return Answer(task.key, "lost", reason=f"lost: {type(error).__name__}: {error}")
-        raise KprofError(f"the scheduler at {self._address} is gone; what was found so far is kept")
+        if future.status != "finished":
+            return None
+        distributed: Any = import_module("distributed")
+        try:
+            return msgspec.convert(future.result(timeout=_RESULT_SECONDS), Answer)
+        except (TimeoutError, distributed.TimeoutError, CancelledError):
+            return None
+
+
+def _threads(client: Any) -> int:
+    """The cluster's threads now; none while it cannot be reached."""
+    with suppress(OSError):
+        return sum(client.nthreads().values()) if client.status == "running" else 0
+    return 0
