@@ -74,13 +74,15 @@ def main() -> None:
     sureness.show(extra["sureness"])
     extra["floor"] = floor.figures(facts, [known[name] for name in names], results)
     floor.show(extra["floor"])
-    if options.ablations:
+    # The page has them always: from a file, or made now.
+    wanted = options.ablations or (options.write and not options.ablations_file)
+    if wanted:
         extra["ablations"] = ablations(facts, [known[name] for name in names], rows, quick=options.quick)
         report.print_ablations(extra["ablations"])
     extra["cost"] = report.print_cost(model, facts, time.monotonic() - began)
     if options.details:
         Path(options.details).write_text(json.dumps(report.details(results), indent=1), encoding="utf-8")
-    if options.ablations_file and not options.ablations:
+    if options.ablations_file and not wanted:
         extra["ablations"] = json.loads(Path(options.ablations_file).read_text(encoding="utf-8"))
     elif options.ablations_file:
         Path(options.ablations_file).write_text(json.dumps(extra["ablations"], indent=1), encoding="utf-8")
