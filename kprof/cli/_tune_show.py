@@ -46,7 +46,7 @@ def verdict(report: "TuneReport") -> str:
     ended = _ENDED[report.search.ended]
     gains = [times for problem in report.problems if (times := _gain(problem)) is not None]
     if len(report.problems) > 1 and len(gains) == len(report.problems):
-        gain = f"{min(gains):.2f}x to {max(gains):.2f}x the kernel's own"
+        gain = f"{min(gains):.2f}x to {max(gains):.2f}x as fast as the kernel's own"
         return f"tune {report.kernel} on {report.arch}: {len(report.problems)} problems, {gain}{ended}"
     if len(report.problems) != 1 or not report.problems[0].ranking:
         example = report.search.example.partition("\n")[0]
@@ -59,7 +59,7 @@ def verdict(report: "TuneReport") -> str:
     gain = ""
     if gains:
         close = 0.97 <= gains[0] <= 1.03
-        gain = ", as good as the kernel's own" if close else f", {gains[0]:.2f}x the kernel's own"
+        gain = ", as good as the kernel's own" if close else f", {gains[0]:.2f}x as fast as the kernel's own"
         if gains[0] < 0.97:
             gain = f", slower than the kernel's own, {microseconds(_own_time(report.problems[0]))}: keep that"
     return f"tune {report.kernel} on {report.arch}: {time}{gain}{ended}: {knobs(best.config)}"
@@ -278,8 +278,9 @@ def _footer(console: "Console", report: "TuneReport") -> None:
 
 def _tiles(search: "SearchFacts") -> str:
     """``24 of 1,180 tiles``, ``all 12 tiles``."""
-    word = "tile" if search.tiles == 1 else "tiles"
-    return f"{search.tiles_seen:,} of {search.tiles:,} {word}" if search.tiles_seen < search.tiles else f"all {word}"
+    if search.tiles_seen < search.tiles:
+        return f"{search.tiles_seen:,} of {search.tiles:,} tiles"
+    return "the only tile" if search.tiles == 1 else f"all {search.tiles:,} tiles"
 
 
 def _reasons(reasons: Mapping[str, int]) -> str:

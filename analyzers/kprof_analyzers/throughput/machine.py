@@ -139,7 +139,7 @@ def _shares(
         rate = level.sustained_gbs
         if rate is None and name in {"hbm", "mall"} and level.bandwidth_gbs is not None:
             rate = _HBM_SUSTAINED * level.bandwidth_gbs
-            assumptions.append(f"{100 * _HBM_SUSTAINED:.0f} % of the bandwidth of {_NAMES[name]} is assumed")
+            assumptions.append(f"{100 * _HBM_SUSTAINED:.0f} % of the peak bandwidth of {_NAMES[name]} are reached")
         if rate is not None and name in {"l2", "mall", "hbm"}:
             found[name] = rate * 1e3 / (units * clock)
     return found
