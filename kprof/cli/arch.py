@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from kprof.cli._groups import group
-from kprof.cli.common import JsonOption, VerboseOption, write_output
+from kprof.cli.common import JsonOption, VerboseOption, write_document
 
 HELP = "The GPU architectures: list them, or show one with its sources."
 
@@ -19,11 +19,9 @@ def list_architectures(json: JsonOption = None) -> None:
 
     found = [load(name) for name in architectures()]
     if json:
-        from msgspec.json import encode
-        from msgspec.json import format as indent
-
         rows = [{"name": a.name, "family": a.family, "products": list(a.products)} for a in found]
-        write_output(json, indent(encode(rows), indent=2).decode())
+        write_document(json, "kprof.architectures/1", {"architectures": rows})
+    if json == "-":
         return
     from kprof.reporters.architecture import listing
 
@@ -46,10 +44,8 @@ def show(
 
     arch = load(name)
     if json:
-        from msgspec.json import encode
-        from msgspec.json import format as indent
-
-        write_output(json, indent(encode(document(arch)), indent=2).decode())
+        write_document(json, "kprof.architecture/1", document(arch))
+    if json == "-":
         return
     product = find_product(name)
     print("\n".join(sheet(arch, None if product is None else product.name, verbose)))

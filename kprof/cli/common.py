@@ -102,6 +102,20 @@ def write_output(path: str, content: str | bytes) -> None:
         raise KprofError(f"cannot write the output: {error.strerror}", path=path) from error
 
 
+def write_document(path: str, schema: str, content: dict[str, Any]) -> None:
+    """Write a JSON document that says first what it is: ``{"schema": "kprof.rules/1", ...}``.
+
+    Args:
+        path: see :func:`write_output`.
+        schema: name and version; the version rises when a key goes or changes its meaning.
+        content: the other keys; what JSON cannot hold is written as its text.
+    """
+    import msgspec
+
+    encoded = msgspec.json.encode({"schema": schema, **content}, enc_hook=str)
+    write_output(path, msgspec.json.format(encoded, indent=2) + b"\n")
+
+
 def terminal(*, no_color: bool = False, stderr: bool = False) -> "Console":
     """A rich console: colours only on a terminal, 110 columns in a pipe so that nothing is squeezed to 80."""
     from rich.console import Console

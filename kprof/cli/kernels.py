@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kprof.cli._groups import group
-from kprof.cli.common import JsonOption, NoColorOption, QuietOption, listed, terminal, write_output
+from kprof.cli.common import JsonOption, NoColorOption, QuietOption, listed, terminal, write_document
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,7 +44,7 @@ def list_kernels(
         }
         rows.append(row | {"unsupported": _unsupported(entry.name, archs)})
     if json_path:
-        _write_json(json_path, {"kernels": rows})
+        write_document(json_path, "kprof.kernels/1", {"kernels": rows})
     if json_path != "-":
         if not quiet:
             _print_list(rows, no_color)
@@ -65,7 +65,7 @@ def show_kernel(
     kernel = kernel_library.load(target)
     facts = _facts(kernel, _architectures(arch))
     if json_path:
-        _write_json(json_path, facts)
+        write_document(json_path, "kprof.kernel/1", facts)
     if json_path != "-":
         if not quiet:
             _print_kernel(facts, no_color)
@@ -88,12 +88,6 @@ def _architectures(text: str) -> list[str]:
     from kprof.hardware import machine
 
     return list(dict.fromkeys(machine.load(name).name for name in listed(text)))
-
-
-def _write_json(path: str, content: dict[str, Any]) -> None:
-    import json
-
-    write_output(path, json.dumps(content, indent=2, default=str) + "\n")
 
 
 def _unsupported(name: str, archs: list[str]) -> dict[str, str] | None:

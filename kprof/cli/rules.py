@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from kprof.cli._groups import group
-from kprof.cli.common import JsonOption, NoColorOption, terminal, write_output
+from kprof.cli.common import JsonOption, NoColorOption, terminal, write_document
 from kprof.errors import KprofError, near
 
 HELP = "The rules: list them, or explain one."
@@ -20,10 +20,9 @@ def list_rules(json: JsonOption = None, no_color: NoColorOption = False) -> None
 
     found = all_rules()
     if json:
-        import msgspec
-
         rows = [{"rule": r.id, "name": r.name, "severity": r.severity.value, "summary": r.summary} for r in found]
-        write_output(json, msgspec.json.format(msgspec.json.encode(rows), indent=2).decode())
+        write_document(json, "kprof.rules/1", {"rules": rows})
+    if json == "-":
         return
     from rich.table import Table
 

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from kprof.cli.common import JsonOption, QuietOption, ShapeOption, assignments, write_output
+from kprof.cli.common import JsonOption, QuietOption, ShapeOption, assignments, write_document
 
 HELP = "Say which implementation and configuration to use for a shape."
 
@@ -33,7 +33,7 @@ def command(
     if json is not None:
         import msgspec
 
-        write_output(json, msgspec.json.format(msgspec.json.encode(found), indent=2))
+        write_document(json, "kprof.selection/1", msgspec.to_builtins(found))
         if json == "-":
             return
     if not quiet:

@@ -20,7 +20,9 @@ def test_list_has_every_architecture(kprof):
 
 def test_list_as_json(kprof):
     """For programs."""
-    rows = json.loads(kprof("arch", "list", "--json", "-").out)
+    document = json.loads(kprof("arch", "list", "--json", "-").out)
+    assert document["schema"] == "kprof.architectures/1"
+    rows = document["architectures"]
     assert {"name": "gfx950", "family": "CDNA4", "products": ["MI350X", "MI355X"]} in rows
 
 
@@ -69,6 +71,7 @@ def test_json_has_value_unit_and_sources(kprof):
     """The document is complete enough to check each figure."""
     document = json.loads(kprof("arch", "show", "gfx942", "--json", "-").out)
 
+    assert next(iter(document.items())) == ("schema", "kprof.architecture/1")
     figure = document["figures"]["occupancy.vgprs.64.granule"]
     assert figure == {"value": 8, "unit": "registers per lane", "sources": ["llvm22", "triton39"], "firm": True}
     assert all(s in document["sources"] for f in document["figures"].values() for s in f["sources"])

@@ -71,7 +71,8 @@ def test_select_prints_what_to_use(tmp_path: Path) -> None:
     assert "implementation  mlstm_chunkwise_d64" in done.stdout
     assert done.stdout.splitlines()[-1] == "select mlstm_chunkwise on gfx942: mlstm_chunkwise_d64 (default)"
     assert written.returncode == 0
-    assert json.loads(target.read_text())["implementation"] == "mlstm_chunkwise_d64"
+    choice = json.loads(target.read_text())
+    assert (choice["schema"], choice["implementation"]) == ("kprof.selection/1", "mlstm_chunkwise_d64")
 
 
 def test_select_on_an_architecture_that_cannot() -> None:

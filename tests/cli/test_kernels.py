@@ -33,8 +33,10 @@ def test_list_json_tells_what_an_architecture_cannot_do() -> None:
     """fp8 kernels are listed with the reason why CDNA2 cannot run them."""
     pytest.importorskip("triton")
 
-    kernels = {row["name"]: row for row in json.loads(run("list", "--json", "-", "--arch", "gfx90a,MI300X"))["kernels"]}
+    document = json.loads(run("list", "--json", "-", "--arch", "gfx90a,MI300X"))
+    kernels = {row["name"]: row for row in document["kernels"]}
 
+    assert document["schema"] == "kprof.kernels/1"
     assert kernels["softmax"]["unsupported"] == {}
     assert list(kernels["gemm_skinny_fp8"]["unsupported"]) == ["gfx90a"]
     assert "square_8k" in kernels["gemm"]["cases"]
@@ -48,6 +50,7 @@ def test_show_json_is_the_kernel() -> None:
 
     facts = json.loads(run("show", "flash_attention", "--json", "-", "--arch", "gfx942,gfx1201"))
 
+    assert facts["schema"] == "kprof.kernel/1"
     assert facts["cases"] == {name: dict(shape) for name, shape in kernel.shapes.items()}
     assert facts["defaults"]["gfx942"] == kernel.configure("gfx942", None, kernel.problem("gfx942"))
     assert facts["space"]["knobs"]["BLOCK_M"] == list(kernel.space["BLOCK_M"])

@@ -102,8 +102,9 @@ def test_what_cannot_be_told_is_exit_code_2(kprof, folder, tmp_path):
 
 def test_the_rules_are_known(kprof):
     """The gate's, the ignores' and the configurations' rules are listed and explained."""
-    listed = kprof("rules", "list", "--json", "-").out
-    known = {row["rule"]: row for row in json.loads(listed)}
+    listed = json.loads(kprof("rules", "list", "--json", "-").out)
+    assert listed["schema"] == "kprof.rules/1"
+    known = {row["rule"]: row for row in listed["rules"]}
     assert {"KP001", "KP011", "KP012", "KP013", "KP101", "KP701", "KP744"} <= set(known)
     assert all(row["summary"] for row in known.values())
     for rule in ("KP001", "KP013", "kpack-not-of-this-gpu"):
