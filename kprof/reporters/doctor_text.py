@@ -35,7 +35,7 @@ class DoctorTextReporter:
         lines.append("")
         lines += [f"  {'yes' if can else 'no':3}  {what}" for what, can in found.works.items()]
         if found.left_out:
-            lines += self._wrapped("  ", f"Without a GPU not looked at: {', '.join(found.left_out)}", "  ")
+            lines += self._wrapped("  ", f"Without an AMD GPU not looked at: {', '.join(found.left_out)}", "  ")
         lines += ["", self._verdict(found)]
         return "\n".join(lines) + "\n"
 

@@ -18,6 +18,7 @@ class Check:
         why: why it matters, a sentence.
         source: whose advice it is.
         needs_gpu: it means nothing on a machine without an AMD GPU.
+        needs_cuda_gpu: it means nothing on a machine without an NVIDIA GPU, which is nothing to speak of.
     """
 
     name: ClassVar[str]
@@ -25,6 +26,7 @@ class Check:
     why: ClassVar[str]
     source: ClassVar[str] = ""
     needs_gpu: ClassVar[bool] = False
+    needs_cuda_gpu: ClassVar[bool] = False
 
     def look(self, machine: Machine) -> Outcome:
         """Look at the machine. Must only read."""

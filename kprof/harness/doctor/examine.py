@@ -15,6 +15,7 @@ from kprof.harness.doctor.machine import Gpu, Machine
 _READ = "read assembly, code objects, caches, counters and traces"
 _COMPILE = "compile kernels and model their time"
 _RUN = "run kernels on the GPU"
+_CHECK = "check kernels on the CUDA GPU"
 _SECTIONS = ("software", "gpu", "host", "environment", "disk")
 
 
@@ -35,7 +36,7 @@ def examine(machine: Machine) -> Diagnosis:
 
     Without a GPU nothing is measured, so that nothing makes measurements wrong: what would be a failure is a warning.
     """
-    chosen = [check for check in checks() if machine.has_gpu or not check.needs_gpu]
+    chosen = [check for check in checks() if _means_something(check, machine)]
     outcomes = [_looked(check, machine) for check in chosen]
     works = _works(machine, {outcome.check: outcome for outcome in outcomes})
     if not machine.has_gpu:
@@ -44,10 +45,14 @@ def examine(machine: Machine) -> Diagnosis:
         kprof=__version__,
         gpus=[_named(gpu) for gpu in machine.gpus],
         checks=outcomes,
-        left_out=[check.name for check in checks() if check not in chosen],
+        left_out=[check.name for check in checks() if check.needs_gpu and check not in chosen],
         works=works,
         verdict=_verdict(machine, outcomes, works),
     )
+
+
+def _means_something(check: Check, machine: Machine) -> bool:
+    return (machine.has_gpu or not check.needs_gpu) and (bool(machine.cuda_gpus) or not check.needs_cuda_gpu)
 
 
 def _looked(check: Check, machine: Machine) -> Outcome:
@@ -70,11 +75,14 @@ def _works(machine: Machine, found: dict[str, Outcome]) -> dict[str, bool]:
 
     triton = good("triton") and found["triton"].status != "unknown" and "not installed" not in found["triton"].found
     torch = "torch" in found and found["torch"].status == "ok"
-    return {
+    works = {
         _READ: True,
         _COMPILE: triton,
         _RUN: triton and torch and bool(machine.gpus) and good("device-access"),
     }
+    if machine.cuda_gpus and not machine.has_gpu:
+        works[_CHECK] = triton and found["cuda-gpu"].status == "ok"
+    return works
 
 
 def _verdict(machine: Machine, outcomes: list[Outcome], works: dict[str, bool]) -> Verdict:
@@ -94,7 +102,8 @@ def _verdict(machine: Machine, outcomes: list[Outcome], works: dict[str, bool]) 
         if works[_COMPILE]
         else "compiled kernels and measurements can be read"
     )
-    return Verdict("ok", f"no AMD GPU here, {can}: {found}")
+    checked = ", kernels can be checked on the CUDA GPU" if works.get(_CHECK) else ""
+    return Verdict("ok", f"no AMD GPU here, {can}{checked}: {found}")
 
 
 def _plural(count: int, noun: str, ending: str = "s") -> str:

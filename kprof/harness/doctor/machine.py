@@ -12,6 +12,8 @@ from pathlib import Path
 _MOST_BYTES = 1 << 16
 _MOST_ENTRIES = 4096
 _AMD = "0x1002"
+_NVIDIA = "0x10de"
+_UNNAMED = "NVIDIA GPU"
 # PCI classes of displays and of processing accelerators.
 _GPU_CLASSES = ("0x03", "0x12")
 
@@ -113,11 +115,26 @@ class Machine:
     @cached_property
     def on_the_bus(self) -> int:
         """AMD GPUs among the PCI devices, whether a driver has them or not."""
+        return self._displays(_AMD)
+
+    def _displays(self, vendor: str) -> int:
+        """GPUs of a vendor on the bus."""
         devices = self.entries("/sys/bus/pci/devices")
         return sum(
-            self.text(device / "vendor") == _AMD and (self.text(device / "class") or "").startswith(_GPU_CLASSES)
+            self.text(device / "vendor") == vendor and (self.text(device / "class") or "").startswith(_GPU_CLASSES)
             for device in devices
         )
+
+    @cached_property
+    def cuda_gpus(self) -> tuple[str, ...]:
+        """NVIDIA GPUs: their names from the driver, or ``NVIDIA GPU`` where only ``/dev`` or the bus tells of it."""
+        models = []
+        for folder in self.entries("/proc/driver/nvidia/gpus"):
+            text = self.text(folder / "information") or ""
+            named = [line.partition(":")[2].strip() for line in text.splitlines() if line.startswith("Model:")]
+            models.append((named or [""])[0][:80] or _UNNAMED)
+        files = sum(path.name[len("nvidia") :].isdecimal() for path in self.entries("/dev", "nvidia"))
+        return tuple(models) or (_UNNAMED,) * (files or self._displays(_NVIDIA))
 
     @property
     def has_gpu(self) -> bool:

@@ -17,9 +17,10 @@ CARD = "/sys/devices/pci0000:00/0000:01:00.0"
 
 
 def test_a_machine_set_up_as_the_guide_asks_is_ready(good):
-    """Every check is ok, and each was made."""
+    """Every check is ok, and each that is for AMD GPUs was made."""
     found = examine(good.machine())
-    assert {outcome.check: outcome.status for outcome in found.checks} == {check.name: "ok" for check in checks()}
+    expected = {check.name: "ok" for check in checks() if not check.needs_cuda_gpu}
+    assert {outcome.check: outcome.status for outcome in found.checks} == expected
     assert found.gpus == ["AMD Instinct MI300X (gfx942)"] * 2
     assert all(found.works.values())
     assert found.left_out == []
@@ -177,11 +178,84 @@ def test_without_a_gpu_it_says_what_works(bare):
 
 
 def test_another_vendor_s_gpu_is_none(bare):
-    """An NVIDIA GPU, and an AMD network card, change nothing."""
+    """An NVIDIA GPU without its driver, and an AMD network card, can do nothing for AMD kernels."""
     bare.write({f"{CARD}/vendor": "0x10de", f"{CARD}/class": "0x030200"})
     bare.write({"/sys/devices/pci0000:00/0000:02:00.0/vendor": "0x1002"})
     bare.write({"/sys/devices/pci0000:00/0000:02:00.0/class": "0x020000"}).link()
     assert not bare.machine().has_gpu
+    found = examine(bare.machine())
+    assert not found.works["check kernels on the CUDA GPU"]
+    assert bare.examined()["cuda-gpu"].fix[-1] == "else: sudo modprobe nvidia"
+
+
+CUDA = {
+    "/proc/driver/nvidia/gpus/0000:00:06.0/information": "Model: \t\t NVIDIA H100 80GB HBM3\nDevice Minor: \t 0",
+    "/dev/nvidia0": "",
+    "/dev/nvidiactl": "",
+    "/dev/nvidia-uvm": "",
+    "/python/triton/__init__.py": "__version__ = '3.6.0'",
+    "/python/triton/backends/amd/compiler.py": "",
+    "/python/triton/backends/nvidia/compiler.py": "",
+    "/python/torch/version.py": "__version__ = '2.11.0+cu130'\ncuda: Optional[str] = '13.0'\nhip: Optional[str] = None",
+}
+"""What an NVIDIA machine looks like, as far as it matters here."""
+
+
+def test_a_cuda_gpu_can_check_kernels(bare):
+    """One line names it, and the last line says what it is good for; it is no AMD GPU."""
+    found = examine(bare.write(CUDA).machine())
+    outcome = {o.check: o for o in found.checks}["cuda-gpu"]
+    assert (outcome.status, outcome.found) == ("ok", "1 x NVIDIA H100 80GB HBM3, for checking kernels with kprof bench")
+    assert (found.works["check kernels on the CUDA GPU"], found.works["run kernels on the GPU"]) == (True, False)
+    assert "kernels can be checked on the CUDA GPU" in found.verdict.summary
+    assert "cuda-gpu" not in found.left_out
+    assert found.gpus == []
+
+
+@pytest.mark.parametrize(
+    ("absent", "words", "fix"),
+    [
+        ("/dev/nvidiactl", "no /dev/nvidia0 and /dev/nvidiactl", "docker run --gpus all"),
+        ("/dev/nvidia0", "no /dev/nvidia0 and /dev/nvidiactl", "sudo modprobe nvidia"),
+        ("/python/torch", "but no torch", "pip install torch"),
+        ("/python/triton", "but no Triton", 'pip install "triton>=3.4"'),
+        ("/python/triton/backends/nvidia", "no Triton's NVIDIA backend", "pip install --force-reinstall"),
+    ],
+)
+def test_what_a_cuda_gpu_lacks(bare, absent, words, fix):
+    """The GPU is named together with what is missing, and how to get it; nothing is said to work."""
+    bare.write({path: content for path, content in CUDA.items() if not path.startswith(absent)})
+    found = examine(bare.machine())
+    outcome = {o.check: o for o in found.checks}["cuda-gpu"]
+    assert outcome.status == "warn"
+    assert outcome.found.startswith("1 x NVIDIA H100")
+    assert words in outcome.found
+    assert fix in " ".join(outcome.fix)
+    assert not found.works["check kernels on the CUDA GPU"]
+
+
+def test_torch_for_the_cpu_leaves_a_cuda_gpu_idle(bare):
+    """It is named, with what to install in its place."""
+    bare.write(CUDA).write({"/python/torch/version.py": "__version__ = '2.9.0+cpu'\ncuda = None\nhip = None"})
+    outcome = bare.examined()["cuda-gpu"]
+    assert outcome.found == "1 x NVIDIA H100 80GB HBM3, but torch 2.9.0+cpu cannot use it"
+    assert outcome.fix == ["pip uninstall -y torch", "pip install torch"]
+
+
+def test_a_cuda_gpu_that_is_closed_or_hidden(bare):
+    """Device files that this user may not open, and a variable that leaves no GPU."""
+    bare.write(CUDA).environment["CUDA_VISIBLE_DEVICES"] = ""
+    assert bare.examined()["cuda-gpu"].fix == ["unset CUDA_VISIBLE_DEVICES"]
+    bare.closed.add(bare.root / "dev/nvidia0")
+    assert "closed to this user" in bare.examined()["cuda-gpu"].found
+
+
+def test_a_cuda_gpu_beside_an_amd_one(good):
+    """With torch for ROCm it is there and not used, which is well."""
+    good.write({path: text for path, text in CUDA.items() if "python" not in path})
+    found = examine(good.machine())
+    assert {o.check: o.found for o in found.checks}["cuda-gpu"].endswith("not used: torch is built for ROCm")
+    assert found.verdict.summary == "ready to measure: all is well"
 
 
 GARBLED = [

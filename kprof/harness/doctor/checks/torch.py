@@ -6,6 +6,7 @@ from kprof.harness.doctor.machine import Machine
 from kprof.harness.doctor.versions import copies
 
 _INSTALL = "pip install torch --index-url https://download.pytorch.org/whl/rocm6.4"
+_INSTALL_CUDA = "pip install torch"
 # This one leaves an installed Triton alone.
 _INSTALL_CPU = "pip install torch --index-url https://download.pytorch.org/whl/cpu"
 
@@ -22,7 +23,8 @@ class Torch(Check):
         found = copies(machine, "torch", "version.py", ("torch",))
         if not found:
             why = "kprof bench, and kprof capture of torch programs, need it; everything else does not."
-            fix = _INSTALL if machine.has_gpu else _INSTALL_CPU
+            without = _INSTALL_CUDA if machine.cuda_gpus else _INSTALL_CPU
+            fix = _INSTALL if machine.has_gpu else without
             return self.warn("not installed", fix, why=why)
         values, version = found[0].values, found[0].version
         if "hip" in values:
