@@ -98,11 +98,13 @@ def test_spills_through_buffer_instructions_are_no_narrow_loads():
 
 
 def test_narrow_loads_say_why():
-    """A mask and a missing divisibility are told apart, and the argument is named."""
+    """A mask and a missing divisibility are told apart, and the argument is named; both where both are there."""
     ragged = findings("row_sums", changed(SUMS, RAGGED=True))
     unknown = findings("row_sums", changed(SUMS, signature="*fp16:16,*fp32:16,i32:16,i32"))
-    why = [next(f.evidence["why"] for f in found if f.rule == "KP101") for found in (ragged, unknown)]
-    assert why == ["its mask may change inside 16 bytes", "stride is not known to be a multiple of 16"]
+    both = findings("row_sums", changed(SUMS, RAGGED=True, signature="*fp16:16,*fp32:16,i32:16,i32"))
+    why = [next(f.evidence["why"] for f in found if f.rule == "KP101") for found in (ragged, unknown, both)]
+    mask, stride = "its mask may change inside 16 bytes", "stride is not known to be a multiple of 16"
+    assert why == [mask, stride, f"{stride}, and {mask}"]
 
 
 def test_the_unchanged_kernels_have_no_warnings():

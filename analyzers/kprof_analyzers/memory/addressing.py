@@ -51,6 +51,11 @@ def strides(load: Operation) -> Steps | None:
     return None if value is None else _Reader(load.module).steps(value)
 
 
+def steps_of(module: Module, value: str) -> Steps | None:
+    """Steps of any tensor of numbers, as :func:`strides`."""
+    return _Reader(module).steps(value)
+
+
 def address(load: Operation) -> str | None:
     """The tensor of pointers or offsets, as a value of the module's data flow."""
     values = flow_of(load.module).inputs(load)
@@ -144,9 +149,9 @@ class _Reader:
             op = self.flow.producer(value)
             if op is None:
                 break
-            constant = _constant(op)
-            if constant is not None:
-                return constant, ()
+            number = constant(op)
+            if number is not None:
+                return number, ()
             if op.name not in _SAME and op.name != "tt.splat":
                 break
             value = self.flow.inputs(op)[0]
@@ -169,8 +174,8 @@ def _is_tensor(op: Operation) -> bool:
     return any(isinstance(kind, Tensor) for kind in op.result_types)
 
 
-def _constant(op: Operation) -> int | None:
-    """``arith.constant 64 : i32`` and ``arith.constant dense<64> : tensor<...>``."""
+def constant(op: Operation) -> int | None:
+    """The number of ``arith.constant 64 : i32`` and ``arith.constant dense<64> : tensor<...>``."""
     if op.name != "arith.constant":
         return None
     text = op.text.strip().removeprefix("dense<").split(" ")[0].split(">")[0]

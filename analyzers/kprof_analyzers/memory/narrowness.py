@@ -1,14 +1,13 @@
 """Why a load from global memory is narrow, as far as its TTGIR tells."""
 
-import re
 from collections.abc import Sequence
 
 from kprof.inputs.mlir import Operation
 from kprof_analyzers.memory.addressing import address, element_bytes, strides, tile
+from kprof_analyzers.memory.alignment import given_divisors, known_alignment, mask_is_constant
 from kprof_analyzers.memory.dataflow import Dataflow, argument, arguments, flow_of
 from kprof_analyzers.memory.linear_layout import REGISTER, UnknownLayoutError, linear
 
-_DIVISIBLE = re.compile(r"%([\w$.-]+): [^{,]*\{[^}]*tt\.divisibility = (\d+)")
 # What a tile's number is computed with says nothing of the tile's first address, which is a multiple of its size.
 _ENDS = ("arith.divsi", "arith.remsi", "arith.minsi", "arith.maxsi", "tt.load", "tt.make_range")
 _ALIGNED = 16
@@ -47,8 +46,8 @@ def _bytes_held(load: Operation) -> int:
 def reason_for(load: Operation) -> str | None:
     """One clause that says why; ``None`` when nothing can be said for sure.
 
-    In this order: no axis is contiguous in memory; rows are short; a pointer or a stride is not known to be a multiple
-    of 16; the mask changes inside what could be one access.
+    In this order: no axis is contiguous in memory; rows are short; the address is not known to be a multiple of 16
+    bytes, and the mask changes inside what could be one access, which are both named where both hold.
     """
     found, size, held = strides(load), element_bytes(load), tile(load)
     if found and all(step is not None and step.value({}) != 1 for step in found.values()):
@@ -59,29 +58,35 @@ def reason_for(load: Operation) -> str | None:
     axis = next((a for a, step in (found or {}).items() if step is not None and step.value({}) == 1), None)
     if axis is not None and held is not None and size is not None and held.shape[axis] * size < _ALIGNED:
         return f"rows of the tile have {held.shape[axis] * size} bytes"
+    mask = mask_of(load)
+    masked = "its mask may change inside 16 bytes" if mask is not None and _varies(load, mask, axis) else None
+    return ", and ".join(filter(None, (_misaligned(load, axis), masked))) or None
+
+
+def _misaligned(load: Operation, axis: int | None) -> str | None:
+    """Why the address does not allow wide accesses: the arguments that are to blame, or what is known at most."""
+    known = None if axis is None else known_alignment(load, axis, _ALIGNED)
+    if known == _ALIGNED:
+        return None
     lacking = _not_divisible(load)
     if lacking:
         verb = "are" if len(lacking) > 1 else "is"
         return f"{' and '.join(lacking)} {verb} not known to be a multiple of {_ALIGNED}"
-    mask = _mask(load)
-    if mask is not None and _varies(load, mask, axis):
-        return "its mask may change inside 16 bytes"
-    return None
+    return None if known is None else f"its address is only known to be a multiple of {known} bytes"
 
 
 def _not_divisible(load: Operation) -> list[str]:
     """Arguments in the address that have no divisibility, in the order of the signature."""
     flow = flow_of(load.module)
-    function = next(iter(load.module.functions), None)
     value = address(load)
-    if function is None or value is None:
+    if value is None:
         return []
-    divisible = {name for name, by in _DIVISIBLE.findall(function.text) if int(by) % _ALIGNED == 0}
+    divisible = {name for name, by in given_divisors(load.module).items() if by % _ALIGNED == 0}
     roots = {argument(root) for start in (value, *flow.inputs(load)[:1]) for root in flow.roots(start, _ENDS)}
     return [name for name in arguments(load.module) if name in roots and name not in divisible]
 
 
-def _mask(load: Operation) -> str | None:
+def mask_of(load: Operation) -> str | None:
     """The mask: the first operand behind the address."""
     values, where = flow_of(load.module).inputs(load), address(load)
     at = values.index(where) + 1 if where in values else len(values)
@@ -92,6 +97,8 @@ def _varies(load: Operation, mask: str, axis: int | None) -> bool:
     """Whether a mask changes along the contiguous axis, or along any where that axis is not known."""
     flow = flow_of(load.module)
     if axis is not None:
+        if mask_is_constant(load, mask, axis, _ALIGNED):
+            return False
         along = _axes(flow, mask)
         if along is not None:
             return axis in along

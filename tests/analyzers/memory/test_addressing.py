@@ -15,6 +15,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32} {
   tt.func @k(%x: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %n: i32, %s: i32, %t: i32 {tt.divisibility = 16 : i32}) {
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
+    %five = arith.constant 5 : i32
     %r0 = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32, #r>
     %r1 = tt.expand_dims %r0 {axis = 1 : i32} : tensor<64xi32, #r> -> tensor<64x1xi32, #b>
     %k0 = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32, #c>
@@ -111,10 +112,11 @@ def test_what_goes_through_lds_is_followed_on_demand():
     [
         (scaled("%s") + "    " + LOAD.format("%o"), "s is not known to be a multiple of 16"),
         (scaled("%t") + "    " + LOAD.format("%o"), None),
+        (scaled("%five") + "    " + LOAD.format("%o"), "its address is only known to be a multiple of 2 bytes"),
     ],
 )
 def test_why_a_load_is_narrow(body, words):
-    """A stride without divisibility is named; with it there is nothing to say."""
+    """A stride without divisibility is named; with it there is nothing to say; of a number what follows from it."""
     (load,) = global_loads(module(body))
     assert reason_for(load) == words
 

@@ -37,8 +37,8 @@ class NarrowGlobalLoad(Rule):
 
     ## Evidence
     `widths`: bytes per lane to number of loads. `bytes_per_lane`: what the line loads in all. `loop`. `why`: what the
-    TTGIR tells of the cause: no contiguous axis, short rows, a pointer or stride that is not known to be a multiple of
-    16, or a mask that changes inside 16 bytes; null where it tells nothing.
+    TTGIR tells of the cause: no contiguous axis, short rows, an address that is not known to be a multiple of 16 bytes
+    (with the arguments to blame), a mask that changes inside 16 bytes, or both of these; null where it tells nothing.
 
     ## What to try
     Make contiguity visible: divisibility by 16 of strides and pointers (`tl.multiple_of`, `tl.max_contiguous`), the

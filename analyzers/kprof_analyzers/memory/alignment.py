@@ -1,0 +1,242 @@
+"""What is known of the alignment of addresses and of masks: as much as decides how wide a load may be.
+
+Numbers are the largest power of two known to divide a value, at the places along one axis of the tile where a wide
+access would begin. This is the compiler's own reasoning (divisibility and constancy), for one axis.
+"""
+
+import re
+from math import gcd
+
+from kprof.inputs.mlir import Module, Operation
+from kprof_analyzers.memory.addressing import address, constant, element_bytes, steps_of
+from kprof_analyzers.memory.dataflow import argument, arguments, flow_of
+
+_DIVISIBLE = re.compile(r"%([\w$.-]+): [^{,]*\{[^}]*tt\.divisibility = (\d+)")
+_HINT = re.compile(r"tt\.divisibility = (?:dense<)?(\d+)")
+_INDUCTION = re.compile(r"\s*(%[\w$.-]+) = ")
+_SAME = {"tt.splat", "tt.broadcast", "ttg.convert_layout", "arith.extsi", "arith.extui", "arith.trunci", "tt.bitcast",
+         "arith.index_cast"}  # fmt: skip
+# Both sides' common divisor divides the result, too.
+_COMMON = {"arith.addi", "arith.subi", "arith.remsi", "arith.remui", "arith.minsi", "arith.maxsi", "arith.minui",
+           "arith.maxui", "arith.ori", "arith.xori"}  # fmt: skip
+# Nothing is known of these.
+_ANY = {"tt.get_program_id", "tt.get_num_programs", "tt.load", "amdg.buffer_load", "tt.reduce"}
+_FOLLOWED = {"arith.muli", "arith.divsi", "arith.divui", "arith.andi", "tt.addptr"}
+_LESS = {"slt", "ult", "sge", "uge"}
+_MORE = {"sgt", "ugt", "sle", "ule"}
+_LOGIC = {"arith.andi", "arith.ori", "arith.xori", "arith.select"}
+# Not limited: zero, which everything divides.
+_ZERO = 0
+_CAP = 1 << 16
+_ROUNDS = 20
+_DEPTH = 200
+
+
+class _UnknownError(Exception):
+    """An operation of which nothing can be said here."""
+
+
+def given_divisors(module: Module) -> dict[str, int]:
+    """Arguments to what they are promised to be a multiple of: pointers in bytes, numbers as they are."""
+    function = next(iter(module.functions), None)
+    return {name: int(by) for name, by in _DIVISIBLE.findall(function.text if function else "")}
+
+
+def known_alignment(load: Operation, axis: int, width: int) -> int | None:
+    """Bytes that the addresses of a load are known to be a multiple of, where accesses of ``width`` bytes would begin.
+
+    Args:
+        load: from global memory.
+        axis: of the tile, contiguous in memory.
+        width: bytes of an access, a power of two.
+
+    Returns:
+        A power of two no larger than ``width``; ``None`` where the address cannot be followed.
+    """
+    size, value, flow = element_bytes(load), address(load), flow_of(load.module)
+    if size is None or value is None or size > width:
+        return None
+    reader = _Divisors(load, width // size, size)
+    try:
+        found = reader.of(value, axis)
+        if load.name.startswith("amdg.buffer"):
+            found = gcd(reader.of(flow.inputs(load)[0], None), found * size)
+    except _UnknownError:
+        return None
+    return gcd(found, width)
+
+
+def mask_is_constant(load: Operation, mask: str, axis: int, width: int) -> bool | None:
+    """Whether all elements of an access of ``width`` bytes have the same mask; ``None`` where it cannot be told."""
+    size = element_bytes(load)
+    if size is None or size > width:
+        return None
+    try:
+        return _constant_mask(_Divisors(load, width // size, size), mask, axis, width // size)
+    except _UnknownError:
+        return None
+
+
+def _constant_mask(reader: "_Divisors", mask: str, axis: int | None, group: int, depth: int = 0) -> bool:
+    op = reader.flow.producer(mask)
+    if op is None or depth > _DEPTH:
+        raise _UnknownError
+    if axis is None or op.name in {"tt.splat", "arith.constant"}:
+        return True
+    inputs = reader.flow.inputs(op)
+    if op.name == "arith.cmpi":
+        return _constant_comparison(reader, op, axis, group)
+    if op.name == "tt.expand_dims":
+        return _constant_mask(reader, inputs[0], _before(op, axis), group, depth + 1)
+    if op.name in {"tt.broadcast", "ttg.convert_layout"} or op.name in _LOGIC:
+        return all(_constant_mask(reader, value, axis, group, depth + 1) for value in inputs)
+    raise _UnknownError
+
+
+def _constant_comparison(reader: "_Divisors", op: Operation, axis: int, group: int) -> bool:
+    """A position below a limit: both have to be multiples of the group, and the position counts by ones."""
+    left, right = reader.flow.inputs(op)[:2]
+    predicate = op.text.strip().partition(",")[0]
+    left_steps, right_steps = (steps_of(op.module, value) for value in (left, right))
+    if left_steps is None or right_steps is None:
+        raise _UnknownError
+    moving = [value for value, steps in ((left, left_steps), (right, right_steps)) if axis in steps]
+    if not moving:
+        return True
+    if len(moving) > 1 or predicate not in (_LESS if moving[0] == left else _MORE):
+        return False
+    step = (left_steps if moving[0] == left else right_steps)[axis]
+    if step is None or step.value({}) != 1:
+        return False
+    return all(reader.of(value, axis) % group == 0 for value in (left, right))
+
+
+def _before(op: Operation, axis: int | None) -> int | None:
+    """The axis that a ``tt.expand_dims`` had before; ``None`` for the one that it makes."""
+    at = op.attributes.get("axis")
+    if not isinstance(at, int):
+        raise _UnknownError
+    return None if axis is None or at == axis else axis - (at < axis)
+
+
+class _Divisors:
+    """Powers of two that divide values; those that loops carry are what holds in every turn.
+
+    Args:
+        load: whose module and enclosing loops are meant.
+        group: elements of an access.
+        size: bytes of an element.
+    """
+
+    def __init__(self, load: Operation, group: int, size: int) -> None:
+        self.flow = flow_of(load.module)
+        self._group = group
+        self._size = size
+        self._arguments = frozenset(arguments(load.module))
+        self._given = given_divisors(load.module)
+        self._loops = _around(load.module, load)
+        self._before: dict[tuple[str, int | None], int] = {}
+        self._now: dict[tuple[str, int | None], int] = {}
+
+    def of(self, value: str, axis: int | None) -> int:
+        """What divides a value where groups begin along an axis, or everywhere (``None``); 0 is no limit.
+
+        A carried value is first taken to be divisible by everything; what follows from that is put in again until
+        nothing changes.
+        """
+        self._before = {}
+        for _ in range(_ROUNDS):
+            self._now = {}
+            found = self._at(value, axis, 0)
+            if self._now == self._before:
+                return found
+            self._before = self._now
+        raise _UnknownError
+
+    def _at(self, value: str, axis: int | None, depth: int) -> int:
+        key = (value, axis)
+        if key not in self._now:
+            if depth > _DEPTH:
+                raise _UnknownError
+            self._now[key] = self._before.get(key, _ZERO)
+            self._now[key] = self._read(value, axis, depth + 1)
+        return self._now[key]
+
+    def _read(self, value: str, axis: int | None, depth: int) -> int:
+        op = self.flow.producer(value)
+        if op is None:
+            return self._without_producer(value, axis, depth)
+        hint = _HINT.search(op.text)
+        if hint is not None:
+            return _power(int(hint[1]))
+        inputs = self.flow.inputs(op)
+        if op.name == "arith.constant":
+            number = constant(op)
+            if number is None:
+                raise _UnknownError
+            return _power(number)
+        if op.name == "tt.make_range":
+            start = op.attributes.get("start")
+            if not isinstance(start, int):
+                raise _UnknownError
+            return gcd(_power(start), self._group) if axis is not None else 1
+        if op.name == "tt.expand_dims":
+            return self._at(inputs[0], _before(op, axis), depth)
+        return self._computed(op.name, [(v, axis) for v in inputs], depth)
+
+    def _computed(self, name: str, inputs: list[tuple[str, int | None]], depth: int) -> int:
+        if name in _ANY:
+            return 1
+        if name == "arith.select":
+            inputs = inputs[1:]
+        elif name not in _SAME | _COMMON | _FOLLOWED:
+            raise _UnknownError
+        found = [self._at(*one, depth) for one in inputs]
+        if name == "arith.muli":
+            return min(found[0] * found[1], _CAP)
+        if name in {"arith.divsi", "arith.divui"}:
+            return self._quotient(inputs[1][0], found[0])
+        if name == "arith.andi":
+            return _ZERO if _ZERO in found else max(found)
+        if name == "tt.addptr":
+            return gcd(found[0], found[1] * self._size)
+        return gcd(*found)
+
+    def _quotient(self, by: str, divisor: int) -> int:
+        """What is left of a divisor after division by a constant power of two; nothing where there is a remainder."""
+        op = self.flow.producer(by)
+        number = constant(op) if op is not None else None
+        if number is None or number <= 0 or number != _power(number):
+            return 1
+        return divisor // number if divisor % number == 0 else 1
+
+    def _without_producer(self, value: str, axis: int | None, depth: int) -> int:
+        """Arguments, what loops carry, and what they count with."""
+        if argument(value) in self._arguments:
+            return _power(self._given.get(argument(value), 1))
+        initial, following = self.flow.initial(value), self.flow.following(value)
+        if initial is not None and following is not None:
+            return gcd(self._at(initial, axis, depth), self._at(following, axis, depth))
+        loop = self._loops.get(value)
+        if loop is None:
+            raise _UnknownError
+        first, _, step = self.flow.inputs(loop)[:3]
+        return gcd(self._at(first, None, depth), self._at(step, None, depth))
+
+
+def _around(module: Module, load: Operation) -> dict[str, Operation]:
+    """The counters of the loops around an operation, by name; of two with the same name the inner one's."""
+    found: dict[str, Operation] = {}
+    inside = load.parent
+    while inside is not None:
+        op = module.operations[inside]
+        name = _INDUCTION.match(op.text)
+        if op.name == "scf.for" and name is not None:
+            found.setdefault(name[1], op)
+        inside = op.parent
+    return found
+
+
+def _power(number: int) -> int:
+    """The largest power of two that divides a number, with a limit; 0 for 0."""
+    return min(number & -number, _CAP)
