@@ -20,6 +20,7 @@ from kprof.cli._groups import group
 from kprof.cli.common import (
     ArchOption,
     ConfigOption,
+    HtmlOption,
     JobsOption,
     JsonOption,
     NoColorOption,
@@ -76,6 +77,7 @@ def kernel(
     fail_on: FailOnOption = None,
     jobs: JobsOption = 0,
     json: JsonOption = None,
+    _html: HtmlOption = None,
     verbose: VerboseOption = 0,
     quiet: QuietOption = False,
     no_color: NoColorOption = False,
@@ -83,7 +85,7 @@ def kernel(
     """Show what an AMD GPU will do with a kernel and what holds it back. No GPU is used.
 
     FILE.py::FUNCTION imports the file; every other target is only read. kprof rules explain KP301 says what a finding
-    means and what to try, kprof advise tries it.
+    means and what to try, kprof advise tries it, kprof report TARGET -o page.html writes everything on one page.
 
     Example:  kprof analyze kernel my.py::fn --arch MI300X --signature '*fp16,*fp16,i32:16' --constexpr BLOCK=1024
     """

@@ -7,6 +7,7 @@ import typer
 
 from kprof.cli.common import (
     ArchOption,
+    HtmlOption,
     JobsOption,
     JsonOption,
     NoColorOption,
@@ -41,6 +42,7 @@ def command(
         bool, typer.Option("--update-baseline", help="Write the present state to the baseline file; judge nothing.")
     ] = False,
     json: JsonOption = None,
+    _html: HtmlOption = None,
     sarif: Annotated[str | None, typer.Option("--sarif", help="Write SARIF 2.1.0.", metavar="PATH")] = None,
     sarif_suppressed: Annotated[
         bool, typer.Option("--sarif-suppressed", help="Also write what is silenced, as suppressed results.")

@@ -10,6 +10,7 @@ from kprof.cli._compile_options import (
     CaseOption,
     ConstexprOption,
     EnvOption,
+    GridOption,
     PassesOption,
     SignatureOption,
     compile_options,
@@ -35,6 +36,7 @@ def command(
     all_configs: AllConfigsOption = False,
     signature: SignatureOption = None,
     constexpr: ConstexprOption = [],
+    grid: GridOption = None,
     env: EnvOption = [],
     passes: PassesOption = False,
     kernel: Annotated[
@@ -68,6 +70,7 @@ def command(
         all_configs=all_configs,
         signature=signature,
         constexpr=constexpr,
+        grid=grid,
         env=env,
         passes=passes,
         jobs=jobs,

@@ -48,6 +48,15 @@ def test_a_saved_report_is_a_target(kprof, tmp_path):
     assert ran.out.rstrip().endswith("</html>")
 
 
+@pytest.mark.parametrize("command", [("analyze", "kernel", ASSEMBLY), ("check",)])
+def test_other_commands_say_where_pages_come_from(kprof, tmp_path, command):
+    """--html is refused with the command that writes a page, and is not in the help."""
+    ran = kprof(*command, "--html", "page.html")
+    assert (ran.code, ran.out) == (2, "")
+    assert "kprof report TARGET -o page.html" in ran.err
+    assert "--html" not in kprof(*command, "--help").out
+
+
 def test_a_saved_report_names_files_that_are_not_read(kprof, tmp_path):
     """A document from a stranger cannot put a file of this machine onto the page."""
     secret = tmp_path / "secret.py"
@@ -97,6 +106,16 @@ def test_what_cannot_be_read_ends_in_one_message(kprof, tmp_path):
     assert "no such folder" in ran.err
     (tmp_path / "other.json").write_text('{"schema": "kprof.diff/1"}')
     assert "kprof.diff/1" in kprof("report", tmp_path / "other.json", "-o", page).err
+
+
+@pytest.mark.triton
+def test_a_grid_gives_an_own_kernel_a_time(kprof, tmp_path):
+    """As for kprof analyze kernel: with sizes in the signature and the number of workgroups."""
+    pytest.importorskip("triton")
+    target = f"{ROOT / 'tests' / 'advice' / 'ab_kernels' / 'product.py'}::row_sums"
+    own = ("--signature", "*fp16:16,*fp32:16,4096,4096", "--constexpr", "BLOCK=2048,RAGGED=False", "--arch", "MI300X")
+    pages = [kprof("report", target, *own, *grid, "-o", "-").out for grid in ((), ("--grid", "4096"))]
+    assert [bool(re.search(r"[\d.]+ µs to [\d.]+ µs", page)) for page in pages] == [False, True]
 
 
 @pytest.mark.triton
