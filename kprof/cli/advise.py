@@ -30,6 +30,9 @@ HELP = "Try other knobs by recompiling, and show what they change."
 _SHOWN = 6
 _DOMINATED = 3
 _HEADINGS = ("predicted", "spilled", "scratch", "VGPRs", "waves", "LDS KiB", "loads", "drains", "instr", "issue")
+# What is left out in a narrow terminal, the first first, and columns for the names of the knobs.
+_SPARE = ("issue", "instr", "drains", "LDS KiB", "loads")
+_CHANGE = 26
 _LEGEND = (
     "waves per SIMD; scratch, loads (count x bytes a lane), drains (full waits) and instructions of one iteration "
     "of the hot loop; issue: least issue cycles for 1,000 operations"
@@ -116,8 +119,9 @@ def _show(trials: "Trials", *, no_color: bool) -> None:
     console.print(f"[bold]{start.name}[/bold]   {start.arch}   Triton {start.triton}", highlight=False)
     console.print(_knobs(trials.start.config), style="dim", markup=False)
     console.print()
-    console.print(_table(trials))
-    console.print(_LEGEND, style="dim")
+    table, legend = _table(trials, console.width)
+    console.print(table)
+    console.print(legend, style="dim")
     for trial in trials.failed[:3]:
         log(f"did not compile: {_knobs(trial.change)}: {trial.error}")
     why = "since the last ones brought nothing better" if trials.settled else "when the budget was spent"
@@ -142,34 +146,42 @@ def _gain(trials: "Trials") -> str:
     return "" if before is None or after is None else f" (predicted {duration(before)} → {duration(after)})"
 
 
-def _table(trials: "Trials") -> "Table":
+def _table(trials: "Trials", width: int) -> "tuple[Table, str]":
+    """The trials, and what the columns mean; where there is little room the less telling columns are left out."""
     from rich.table import Table
 
+    best, slower, dominated = trials.best[:_SHOWN], trials.slower[:_DOMINATED], trials.dominated[:_DOMINATED]
+    cells = {id(trial): _cells(trial) for trial in (trials.start, *best, *slower, *dominated)}
+    kept = _fitting(list(cells.values()), width - _CHANGE)
     table = Table(box=None, pad_edge=False, padding=(0, 1))
-    table.add_column("change", no_wrap=True)
-    for heading in (
-        "predicted",
-        "spilled",
-        "scratch",
-        "VGPRs",
-        "waves",
-        "LDS KiB",
-        "loads",
-        "drains",
-        "instr",
-        "issue",
-    ):
-        table.add_column(heading, justify="right", no_wrap=True)
-    table.add_row("as it is", *_cells(trials.start), style="dim")
-    for number, trial in enumerate(trials.best[:_SHOWN]):
-        table.add_row(_knobs(trial.change), *_cells(trial), style="bold" if number == 0 else None)
-    for title, others in (("predicted to take longer:", trials.slower), ("dominated by another:", trials.dominated)):
+    table.add_column("change")
+    for place in kept:
+        table.add_column(_HEADINGS[place], justify="right", no_wrap=True)
+
+    def add(trial: "Trial", name: str, style: str | None) -> None:
+        table.add_row(name, *(cells[id(trial)][place] for place in kept), style=style)
+
+    add(trials.start, "as it is", "dim")
+    for number, trial in enumerate(best):
+        add(trial, _knobs(trial.change), "bold" if number == 0 else None)
+    for title, others in (("predicted to take longer:", slower), ("dominated by another:", dominated)):
         if others:
             table.add_section()
             table.add_row(title, style="dim")
-            for trial in others[:_DOMINATED]:
-                table.add_row(_knobs(trial.change), *_cells(trial), style="dim")
-    return table
+            for trial in others:
+                add(trial, _knobs(trial.change), "dim")
+    missing = [_HEADINGS[place] for place in range(len(_HEADINGS)) if place not in kept]
+    return table, f"{_LEGEND}; no room for {', '.join(missing)}" if missing else _LEGEND
+
+
+def _fitting(rows: list[list[str]], room: int) -> list[int]:
+    """Places of the columns that fit, in order; those of ``_SPARE`` go first where there is no room for all."""
+    sizes = [max(map(len, column)) + 2 for column in zip(_HEADINGS, *rows, strict=True)]
+    kept = list(range(len(_HEADINGS)))
+    for name in _SPARE:
+        if sum(sizes[place] for place in kept) > room:
+            kept.remove(_HEADINGS.index(name))
+    return kept
 
 
 def _cells(trial: "Trial") -> list[str]:

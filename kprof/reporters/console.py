@@ -139,7 +139,7 @@ class ConsoleReporter:
                 pairs = "  ".join(f"{k}={v}" for k, v in finding.evidence.items())
                 table.add_row("", "", Text(pairs, style="dim"), "")
         if len(groups) > len(shown):
-            table.add_row("", Text(f"{len(groups) - len(shown)} more: -v shows all", style="dim"), "", "")
+            table.add_row("", "", Text(f"{len(groups) - len(shown)} more: -v shows all", style="dim"), "")
         table.add_row("", "", "", "")
         return table
 
@@ -209,15 +209,20 @@ class ConsoleReporter:
             self._console.print(line)
 
     def _passes(self, kernel: KernelReport) -> None:
+        from rich.table import Table
         from rich.text import Text
 
         if kernel.passes is UNSET:
             return
         self._console.print(Text("\n  Compiler passes that changed something", style="bold"))
-        width = max((len(change.pass_) for change in kernel.passes), default=0)
+        table = Table.grid(padding=(0, 2), pad_edge=False)
+        table.add_column(no_wrap=True)
+        table.add_column(no_wrap=True)
+        table.add_column(style="cyan")
         for change in kernel.passes:
             words = ", ".join(f"{name} {_step(old)} → {_step(new)}" for name, (old, new) in change.changed.items())
-            self._console.print(Text(f"  {change.order:4}  {change.pass_:{width}}  ").append(words, style="cyan"))
+            table.add_row(f"  {change.order:4}", change.pass_, Text(words))
+        self._console.print(table)
 
     def _loops(self, kernel: KernelReport) -> None:
         from rich.text import Text

@@ -2,11 +2,12 @@
 
 import io
 
+import msgspec
 import pytest
 from rich.console import Console
 
 from kprof.findings import Finding, Severity
-from kprof.report import KernelReport, LoopFacts, RegisterPeak, Report, Resources, Specialization, Verdict
+from kprof.report import KernelReport, LoopFacts, PassChange, RegisterPeak, Report, Resources, Specialization, Verdict
 from kprof.reporters._console_text import limiter, loop_summary, option_in_the_way, reduction
 from kprof.reporters.console import ConsoleReporter
 
@@ -105,6 +106,26 @@ def test_narrow_terminals_show_the_rule_without_its_name():
     (line,) = (line for line in shown(entry, 80) if "KP101" in line)
     assert "narrow-global-load" not in line
     assert "4 loads a lane in loop .LBB0_5" in line
+
+
+def test_what_is_not_shown_takes_no_room_from_the_messages():
+    """The count of further findings stands below the messages, which begin right behind the rules."""
+    findings = [msgspec.structs.replace(NARROW_LOAD, rule=f"KP10{n}", message=f"{n} loads a lane") for n in range(9)]
+    lines = shown(kernel(findings=findings), 80)
+    (line,) = (line for line in lines if "0 loads a lane" in line)
+    assert "KP100  0 loads" in line
+    (more,) = (line for line in lines if "more: -v shows all" in line)
+    assert more.index("more") > line.index("0 loads")
+
+
+def test_long_changes_of_a_pass_go_on_in_their_column():
+    """The names of the passes stay clear of them."""
+    changed = {f"some_metric_{number}": (number, number + 1) for number in range(9)}
+    change = PassChange(18, "tritongpu-coalesce", "ttgir", changed)
+    lines = [line for line in shown(kernel(passes=[change]), 80) if "some_metric" in line]
+    assert len(lines) > 1
+    assert len({line.index("some_metric") for line in lines}) == 1
+    assert max(map(len, lines)) <= 80
 
 
 def test_registers_of_no_line_are_told_in_words():

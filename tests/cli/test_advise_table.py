@@ -1,0 +1,26 @@
+"""The table of ``kprof advise`` in narrow and wide terminals."""
+
+import pytest
+
+from kprof.cli.advise import _HEADINGS, _fitting
+
+ROWS = [
+    ["3.82 ms", "443", "102", "256", "1", "64", "16x16", "84", "986", "2.59"],
+    ["784 µs", "0", "0", "232", "2", "32", "8x16 2x4", "11", "263", "2.78"],
+]
+
+
+@pytest.mark.parametrize(
+    ("room", "missing"),
+    [
+        (100, set()),
+        (78, {"issue"}),
+        (54, {"issue", "instr", "drains", "LDS KiB"}),
+        (20, {"issue", "instr", "drains", "LDS KiB", "loads"}),
+    ],
+)
+def test_columns_are_left_out_rather_than_cut(room, missing):
+    """The least telling go first; time, spills, registers and wavefronts always stay."""
+    kept = _fitting(ROWS, room)
+    assert {_HEADINGS[place] for place in range(len(_HEADINGS))} - {_HEADINGS[place] for place in kept} == missing
+    assert kept == sorted(kept)
