@@ -1,5 +1,6 @@
 """``kprof arch``: the GPU architectures, and every figure that kprof works with."""
 
+import sys
 from typing import Annotated
 
 import typer
@@ -23,9 +24,12 @@ def list_architectures(json: JsonOption = None) -> None:
         write_document(json, "kprof.architectures/1", {"architectures": rows})
     if json == "-":
         return
+    import shutil
+
     from kprof.reporters.architecture import listing
 
-    print("\n".join(listing(found)))
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    print("\n".join(listing(found, width)))
     print(f"{len(found)} architectures; kprof arch show {found[0].name} tells more about one")
 
 

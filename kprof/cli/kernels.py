@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 HELP = "List the bundled kernels, or show one: cases, configurations, what an architecture cannot do."
 ARCHITECTURES = "gfx90a,gfx942,gfx950,gfx1100,gfx1201"
 
+# Below it a column of its own leaves the summaries too little.
+_ROOM_FOR_UNSUPPORTED = 100
+
 app = group()
 
 ArchitecturesOption = Annotated[
@@ -48,7 +51,7 @@ def list_kernels(
     if json_path != "-":
         if not quiet:
             _print_list(rows, no_color)
-        print(f"{len(rows)} kernels")
+        print(f"{len(rows)} kernels; kprof kernels show gemm tells more about one")
 
 
 @app.command("show")
@@ -150,15 +153,21 @@ def _arguments(parameters: "Sequence[Any]") -> dict[str, list[str]]:
 def _print_list(rows: list[dict[str, Any]], no_color: bool) -> None:
     from rich.table import Table
 
+    console = terminal(no_color=no_color)
+    narrow = console.width < _ROOM_FOR_UNSUPPORTED
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column("kernel", style="bold", no_wrap=True)
-    table.add_column("cases", justify="right")
+    table.add_column("cases", justify="right", no_wrap=True)
     table.add_column("what it does")
-    table.add_column("not on")
+    if not narrow:
+        table.add_column("not on")
     for row in rows:
         unsupported = "?" if row["unsupported"] is None else " ".join(row["unsupported"])
-        table.add_row(row["name"], str(len(row["cases"])), row["summary"], unsupported)
-    terminal(no_color=no_color).print(table)
+        cells = [row["name"], str(len(row["cases"])), row["summary"], unsupported]
+        if narrow:
+            cells[2:] = [f"{row['summary']} (not on {unsupported})" if row["unsupported"] else row["summary"]]
+        table.add_row(*cells)
+    console.print(table)
 
 
 def _print_kernel(facts: dict[str, Any], no_color: bool) -> None:

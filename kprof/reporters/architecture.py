@@ -18,10 +18,12 @@ _TITLES = {
     "llvm": "LLVM",
 }
 _MARK = " ?"
+# Columns of the list that a narrow terminal does without, the first first.
+_SPARE = ("FP16 FLOP/clk/CU", "VGPRs/SIMD", "lanes", "waves/SIMD")
 
 
-def listing(architectures: Iterable[Architecture]) -> list[str]:
-    """One row for each architecture."""
+def listing(architectures: Iterable[Architecture], width: int | None = None) -> list[str]:
+    """One row for each architecture, with as many columns as there is room for."""
     rows = [("arch", "family", "lanes", "waves/SIMD", "VGPRs/SIMD", "LDS/workgroup", "FP16 FLOP/clk/CU", "products")]
     for arch in architectures:
         rules = arch.occupancy
@@ -38,7 +40,15 @@ def listing(architectures: Iterable[Architecture]) -> list[str]:
                 ", ".join(arch.products) or "",
             )
         )
-    return aligned(rows, left={0, 1, 7})
+    lines: list[str] = []
+    for dropped in range(len(_SPARE) + 1):
+        kept = [place for place, name in enumerate(rows[0]) if name not in _SPARE[:dropped]]
+        words = {at for at, place in enumerate(kept) if rows[0][place] in {"arch", "family", "products"}}
+        for gap in (3, 2):
+            lines = aligned([[row[place] for place in kept] for row in rows], words, gap)
+            if width is None or max(map(len, lines)) <= width:
+                return lines
+    return lines
 
 
 def sheet(arch: Architecture, product: str | None = None, verbose: int = 0) -> list[str]:
@@ -83,16 +93,16 @@ def document(arch: Architecture) -> dict[str, Any]:
     }
 
 
-def aligned(rows: Sequence[Sequence[str]], left: set[int]) -> list[str]:
+def aligned(rows: Sequence[Sequence[str]], left: set[int], gap: int = 3) -> list[str]:
     """Rows with columns as wide as their widest cell; those in ``left`` start left, numbers end right."""
     count = max(len(row) for row in rows)
     full = [[*row, *([""] * (count - len(row)))] for row in rows]
     widths = [max(len(row[i]) for row in full) for i in range(count)]
     return [
         "  "
-        + "   ".join(
-            c.ljust(w) if i in left else c.rjust(w) for i, (c, w) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
+        + (" " * gap)
+        .join(c.ljust(w) if i in left else c.rjust(w) for i, (c, w) in enumerate(zip(row, widths, strict=True)))
+        .rstrip()
         for row in full
     ]
 

@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from kprof.hardware.machine import architectures
+from kprof.hardware.machine import architectures, load
+from kprof.reporters.architecture import listing
 
 
 def test_list_has_every_architecture(kprof):
@@ -16,6 +17,17 @@ def test_list_has_every_architecture(kprof):
     assert rows == list(architectures())
     assert "MI300X, MI300A, MI308X, MI325X" in ran.out
     assert ran.out.splitlines()[-1].startswith("14 architectures")
+
+
+@pytest.mark.parametrize("width", [70, 80, 100, 160])
+def test_list_fits_the_terminal(width):
+    """Columns are left out, never those that tell what is what; with room for all there are all."""
+    found = [load(name) for name in architectures()]
+    lines = listing(found, width)
+    assert max(map(len, lines)) <= width
+    assert [line.split()[0] for line in lines[1:]] == list(architectures())
+    assert lines[0].split()[-1] == "products"
+    assert (lines == listing(found)) == (width == 160)
 
 
 def test_list_as_json(kprof):
