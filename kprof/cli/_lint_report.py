@@ -35,7 +35,8 @@ def document(
     notes = tried.notes if tried is not None else {}
     kernels = [_judged(entry, left_out, fail_on, notes.get(_path(entry), ())) for entry in entries]
     kernels += [_unreadable(problem) for problem in found.problems]
-    summary = [f"{found.others} JSON files are no tuned configurations that kprof knows"] if found.others else []
+    others = "1 JSON file is" if found.others == 1 else f"{found.others} JSON files are"
+    summary = [f"{others} no tuned configuration that kprof knows"] if found.others else []
     return Report(
         kprof=__version__,
         kernels=[relocated(kernel, root) for kernel in kernels],

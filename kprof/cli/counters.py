@@ -168,7 +168,7 @@ def _print_passes(missing: list[str]) -> None:
 
 
 def _show(kernel: "KernelCounters", found: "dict[str, Metric]") -> None:
-    from kprof.cli._tables import number, rows_table
+    from kprof.cli._tables import number
     from kprof.inputs.rocprof import short
 
     time = f"{kernel.nanoseconds / 1e3:,.2f} us" if kernel.nanoseconds else "time not known"
@@ -185,11 +185,26 @@ def _show(kernel: "KernelCounters", found: "dict[str, Metric]") -> None:
             rows.append([heading, metric.formula.title, number(metric.value), metric.formula.unit])
             if remark := metric.flag or metric.note:
                 remarks.append(f"{metric.formula.title}: {remark}")
-    print(rows_table(["", "metric", "value", "unit"], rows, wide=1))
+    print(_metric_table(rows))
     print("\n".join(remarks), end="\n" if remarks else "")
     unknown = sorted({name for metric in found.values() for name in metric.unknown})
     if unknown:
         print(f"not known for this GPU or run: {', '.join(unknown)}")
+
+
+def _metric_table(rows: list[list[Any]]) -> str:
+    """Group, metric, value and unit; where the names of the metrics would be cut, groups get lines of their own."""
+    from kprof.cli._tables import rows_table, table_width
+
+    wide = [max((len(row[place]) for row in rows), default=0) + 2 for place in range(4)]
+    if sum(wide) - 2 <= table_width():
+        return rows_table(["", "metric", "value", "unit"], rows, wide=1)
+    lines: list[list[Any]] = []
+    for title, *cells in rows:
+        if title:
+            lines.append([title, "", ""])
+        lines.append([f"  {cells[0]}", *cells[1:]])
+    return rows_table(["metric", "value", "unit"], lines)
 
 
 def _document(gpu: "Gpu", derived: "list[tuple[KernelCounters, dict[str, Metric]]]", missing: list[str]) -> str:
@@ -231,15 +246,20 @@ def _show_roofline(points: list[Any], limits: list[Any], top: int) -> None:
     plotted = [point for point in points if point.intensity and point.flop_rate][:top]
     for line in draw(plotted, limits):
         print(line)
+    if plotted:
+        print()
     letters = {id(point): letter for point, letter in zip(plotted, "ABCDEFGHIJKLMNOPQRSTUVWXYZ", strict=False)}
-    rows = []
+    rows, reasons = [], list(dict.fromkeys(point.reason for point in points[:top] if point.share is None))
     for point in points[:top]:
-        share = f"{100 * point.share:.1f} % of {point.bound}" if point.share is not None else point.reason
+        share = f"{100 * (point.share or 0):.1f} % of {point.bound}"
+        if point.share is None:
+            share = f"not placed ({reasons.index(point.reason) + 1})"
         rows.append([letters.get(id(point), ""), short(point.kernel), number(point.intensity), number(point.flop_rate),
                      number(point.bandwidth), share])  # fmt: skip
-    print()
     headings = ["", "kernel", "FLOP/byte", "GFLOP/s", "GB/s", "reaches"]
     print(rows_table(headings, rows, wide=1))
+    for place, reason in enumerate(reasons, 1):
+        print(f"({place}) {reason}")
     missing = [counter for point in points for counter in point.missing]
     if missing:
         print("\nTo place the others, collect:")

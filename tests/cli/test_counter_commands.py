@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from kprof.cli.counters import _metric_table
+
 pytest.importorskip("pandas")
 pytest.importorskip("pyarrow")
 
@@ -202,3 +204,26 @@ def test_csv_output_has_whole_kernel_names(kprof, tmp_path):
     kprof("ingest", "counters", FILES / "v1/results.csv", "-o", tmp_path / "o", "--format", "csv", "-q")
     with (tmp_path / "o/dispatches.csv").open(newline="") as file:
         assert next(csv.DictReader(file))["kernel_name"] == "void copy<float, 4>(float const*, float*, int)"
+
+
+def test_groups_get_lines_of_their_own_where_names_would_be_cut(monkeypatch):
+    """In a narrow terminal every metric keeps its whole name; in a wide one the group stands beside it."""
+    rows = [["memory", "L2 hit rate", "4.5", "%"], ["", "Bytes written over the fabric", "2,304", "bytes"]]
+    monkeypatch.setattr("kprof.cli._tables.table_width", lambda: 50)
+    lines = _metric_table(rows).splitlines()
+    assert [line.split("  ")[0] for line in lines if not line.startswith(" ")] == ["metric", "memory"]
+    assert any(line.startswith("  Bytes written over the fabric") for line in lines)
+    monkeypatch.setattr("kprof.cli._tables.table_width", lambda: 80)
+    assert len(_metric_table(rows).splitlines()) == 3
+
+
+def test_why_kernels_have_no_place_under_the_roof_is_said_once(kprof, tmp_path):
+    """The reason stands below the table, and takes no room from the names in it."""
+    text = (FILES / "v3/counter_collection_4.csv").read_text()
+    (tmp_path / "c.csv").write_text(text)
+    ran = kprof("counters", "roofline", tmp_path / "c.csv", "--arch", "MI300X")
+    assert ran.code == 0
+    rows = [line for line in ran.out.splitlines() if "not placed (" in line]
+    assert rows
+    assert all(line.endswith("not placed (1)") for line in rows)
+    assert sum(line.startswith("(1) ") for line in ran.out.splitlines()) == 1

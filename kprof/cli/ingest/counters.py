@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kprof.cli.common import JsonOption, NoColorOption, QuietOption, log, terminal, write_output
+from kprof.reporters._console_text import plural
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -169,7 +170,9 @@ def _show_counters(data: "Data", console: Any) -> None:
     if not len(counters):
         return
     names = sorted({str(name) for name in counters["counter"].unique()})
-    print(f"\n{len(names)} counters, {len(counters):,} values of {counters['dispatch'].nunique():,} dispatches:")
+    calls = counters["dispatch"].nunique()
+    dispatches = f"{calls:,} dispatch{'es' if calls != 1 else ''}"
+    print(f"\n{plural(len(names), 'counter')}, {plural(len(counters), 'value')} of {dispatches}:")
     console.print(_counter_names(names), style="dim", markup=False)
     print("kprof counters metrics derives bandwidths, hit rates and utilisation from them")
 
