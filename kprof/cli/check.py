@@ -123,6 +123,7 @@ def _judged(settings: "Config", subjects: "list[Subject]", baseline: Path | None
 def _update(path: Path, subjects: "list[Subject]") -> int:
     """Write the baseline; 2 when something could not be compiled and so has no new state."""
     from kprof.gate.baseline import Baseline, encode, read, updated
+    from kprof.reporters._console_text import plural
 
     old = read(path) if path.exists() else Baseline()
     text = encode(updated(old, subjects))
@@ -132,5 +133,6 @@ def _update(path: Path, subjects: "list[Subject]") -> int:
     for subject in failed:
         log(f"kprof: {subject.kernel} on {subject.report.arch}: {subject.problem}")
     left = f", {len(failed)} could not be told and kept their old state" if failed else ""
-    print(f"{path}: {'written' if changed else 'nothing changed'}, {len(subjects) - len(failed)} checks{left}")
+    done = plural(len(subjects) - len(failed), "check")
+    print(f"{path}: {'written' if changed else 'nothing changed'}, {done}{left}")
     return _EXIT["cannot_tell" if failed or not subjects else "ok"]

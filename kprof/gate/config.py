@@ -142,7 +142,8 @@ def find(start: Path) -> Path:
     raise KprofError(
         "no kprof.toml and no [tool.kprof] in a pyproject.toml, here or above",
         path=str(start),
-        hint='The least that is needed: [tool.kprof] with arch = ["gfx942"] and one [[tool.kprof.kernel]] with target.',
+        hint='The least that is needed, in pyproject.toml: [tool.kprof] with arch = ["gfx942"] and one '
+        "[[tool.kprof.kernel]] with target; in kprof.toml the same without tool.kprof.",
     )
 
 
@@ -170,7 +171,8 @@ def load(path: Path) -> Config:
             place=source.place(where),
         ) from None
     if not config.kernel:
-        raise KprofError("no kernel is named", path=str(path), hint="Add [[tool.kprof.kernel]] with a target.")
+        entry = "[[tool.kprof.kernel]]" if prefix else "[[kernel]]"
+        raise KprofError("no kernel is named", path=str(path), hint=f"Add {entry} with a target.")
     for index, allowance in enumerate(config.allow):
         if not allowance.reason.strip():
             place = source.place(("allow", index, "reason"))
@@ -198,11 +200,13 @@ class _Source:
             fields = {field.encode_name: field.type for field in msgspec.structs.fields(kind)}
             for name, item in data.items():
                 if name not in fields:
+                    outer = name == "tool" and not at and not self.prefix
                     where = ".".join(str(part) for part in at) or "the configuration"
                     raise KprofError(
                         f"{where} has no key {name!r}{near(name, fields)}",
                         path=str(self.path),
                         place=self.place((*at, name)),
+                        hint="In kprof.toml tables stand without tool.kprof: [budget], [[kernel]]." if outer else None,
                     )
                 self.known(item, fields[name], (*at, name))
 

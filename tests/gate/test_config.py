@@ -112,6 +112,17 @@ def test_bad_files_are_errors(write, text):
         load(write(text))
 
 
+def test_each_file_is_told_how_its_tables_are_called(write):
+    """``tool.kprof`` belongs into pyproject.toml alone."""
+    with pytest.raises(KprofError) as caught:
+        load(write('[tool.kprof]\narch = ["gfx942"]\n'))
+    assert "stand without tool.kprof" in caught.value.hint
+    for name, table, kernel in (("kprof.toml", "", "[[kernel]]"), ("pyproject.toml", "[tool.kprof]\n", "[[tool.kprof")):
+        with pytest.raises(KprofError, match="no kernel is named") as caught:
+            load(write(f'{table}arch = ["gfx942"]\n', name))
+        assert f"Add {kernel}" in caught.value.hint
+
+
 def test_bytes_that_are_no_text_are_an_error(tmp_path):
     """A file in another encoding is told apart from a missing one."""
     path = tmp_path / "kprof.toml"
