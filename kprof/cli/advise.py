@@ -109,9 +109,11 @@ def _progress(done: int, change: str) -> None:
 
 
 def _show(trials: "Trials", *, no_color: bool) -> None:
-    console = terminal(no_color=no_color)
     import sys
 
+    from kprof.reporters._console_text import plural
+
+    console = terminal(no_color=no_color)
     if sys.stderr.isatty():
         sys.stderr.write("\r\x1b[K")
     start = trials.start.report
@@ -126,12 +128,12 @@ def _show(trials: "Trials", *, no_color: bool) -> None:
         log(f"did not compile: {_knobs(trial.change)}: {trial.error}")
     why = "since the last ones brought nothing better" if trials.settled else "when the budget was spent"
     left = f", {trials.left} left out {why}" if trials.left else ""
-    console.print(f"\n{trials.tried} configurations compiled in {trials.seconds:.0f} s{left}.", style="dim")
+    console.print(f"\n{plural(trials.tried, 'configuration')} compiled in {trials.seconds:.0f} s{left}.", style="dim")
     if trials.best:
         console.print("Verified: resources and instructions. Predicted: time. Nothing was measured.", style="dim")
         console.print(f"\n{_triton_config(trials.best[0].config)}", markup=False)
-        count = f"{len(trials.best)} configuration{'' if len(trials.best) == 1 else 's'} worth a try"
-        print(f"{count}; the first one: {_knobs(trials.best[0].change)}{_gain(trials)}")
+        count = plural(len(trials.best), "configuration")
+        print(f"{count} worth a try; the first one: {_knobs(trials.best[0].change)}{_gain(trials)}")
     elif trials.slower:
         print("no change of knobs helps: what looks better is predicted to take longer")
     else:

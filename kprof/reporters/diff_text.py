@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from kprof.diffing.document import Change, Diff, Explanation, KernelDiff
 from kprof.reporters import _diff_words as words
+from kprof.reporters._console_text import plural
 from kprof.reporters._gate_words import printable
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ class DiffTextReporter:
                 self._print(knobs, "dim")
         else:
             self._console.print(
-                f"[bold]{_escape(way)}[/bold]   {len(diff.kernels)} kernels: {words.counts(diff) or 'none'}"
+                f"[bold]{_escape(way)}[/bold]   {plural(len(diff.kernels), 'kernel')}: {words.counts(diff) or 'none'}"
             )
         self._console.print()
 

@@ -196,3 +196,13 @@ def test_a_mixed_folder_names_what_was_left_out(trace, tmp_path):
     assert done.stdout.splitlines()[-1].endswith("; 7 files left out")
     found = json.loads((tmp_path / "out.json").read_text())["left_out"]
     assert sorted(Path(entry["path"]).name for entry in found) == ["broken.json", *(f"table{n}.csv" for n in range(6))]
+
+
+def test_one_of_something_is_said_as_such(tmp_path):
+    """``1 kernel``, not ``1 kernels``, in the lines that people read last."""
+    event = {"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "args": {"device": 0, "stream": 7}}
+    events = [{**event, "ts": 1000 + 20 * turn, "dur": 5} for turn in range(2)]
+    path = tmp_path / "one.json"
+    path.write_text(json.dumps({"traceEvents": events}))
+    assert kprof("trace", "top", path).stdout.splitlines()[-1].startswith("1 kernel, ")
+    assert kprof("trace", "gaps", path).stdout.splitlines()[-1].startswith("1 gap, ")

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kprof.cli.common import JsonOption, NoColorOption, QuietOption, log, terminal, write_output
-from kprof.reporters._console_text import plural
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -166,12 +165,13 @@ def _timed(data: "Data") -> "pd.DataFrame":
 
 
 def _show_counters(data: "Data", console: Any) -> None:
+    from kprof.reporters._console_text import plural
+
     counters = data.counters
     if not len(counters):
         return
     names = sorted({str(name) for name in counters["counter"].unique()})
-    calls = counters["dispatch"].nunique()
-    dispatches = f"{calls:,} dispatch{'es' if calls != 1 else ''}"
+    dispatches = _calls(counters["dispatch"].nunique())
     print(f"\n{plural(len(names), 'counter')}, {plural(len(counters), 'value')} of {dispatches}:")
     console.print(_counter_names(names), style="dim", markup=False)
     print("kprof counters metrics derives bandwidths, hit rates and utilisation from them")
@@ -234,5 +234,9 @@ def _dispatches(data: "Data") -> str:
     traced = int(table["calls"][table["source"].isin(traces)].sum())
     counted = int(table["calls"].sum()) - traced
     if traced and counted:
-        return f"{traced:,} dispatches traced, {counted:,} counted"
-    return f"{traced + counted:,} dispatches"
+        return f"{_calls(traced)} traced, {counted:,} counted"
+    return _calls(traced + counted)
+
+
+def _calls(count: int) -> str:
+    return f"{count:,} dispatch{'' if count == 1 else 'es'}"

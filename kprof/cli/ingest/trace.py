@@ -183,11 +183,12 @@ def _write_speedscope(paths: list[Path], target: str) -> None:
 
 
 def _verdict(summaries: "list[TraceSummary]", left_out: int) -> str:
+    from kprof.reporters._console_text import plural
+
     kernels = sum(k.count for s in summaries for k in s.kernels)
     lost = sum(i.lost for s in summaries for i in s.issues)
     total = sum(s.kernel_ns for s in summaries)
-    files = f"{len(summaries)} trace{'s' if len(summaries) > 1 else ''}"
-    text = f"{files}, {kernels:,} kernels, {milliseconds(total)} ms kernel time"
+    text = f"{plural(len(summaries), 'trace')}, {plural(kernels, 'kernel')}, {milliseconds(total)} ms kernel time"
     if lost:
-        text += f"; {lost:,} {'event' if lost == 1 else 'events'} could not be read"
-    return f"{text}; {left_out:,} {'file' if left_out == 1 else 'files'} left out" if left_out else text
+        text += f"; {plural(lost, 'event')} could not be read"
+    return f"{text}; {plural(left_out, 'file')} left out" if left_out else text

@@ -67,6 +67,7 @@ def _document(results: "Results", gains: "list[Gain]") -> str:
 def _show(results: "Results", gains: "list[Gain]", top: int) -> None:
     from kprof.cli._tables import rows_table
     from kprof.inputs.tunableop import suspects
+    from kprof.reporters._console_text import plural
 
     print("  ".join(f"{name} {value}" for name, value in results.validators.items()))
     best = results.best()
@@ -74,7 +75,7 @@ def _show(results: "Results", gains: "list[Gain]", top: int) -> None:
     for one in best.values():
         libraries[one.library] = libraries.get(one.library, 0) + 1
     won = ", ".join(f"{name} {count:,}" for name, count in sorted(libraries.items(), key=lambda item: -item[1]))
-    print(f"\n{len(best):,} problems; fastest: {won}\n")
+    print(f"\n{plural(len(best), 'problem')}; fastest: {won}\n")
     slowest = sorted(best.values(), key=lambda one: -(one.milliseconds or 0.0))[:top]
     rows: list[list[Any]] = [[one.problem, one.dtype, one.solution, one.milliseconds, one.tflops] for one in slowest]
     print(rows_table(["problem (layout_M_N_K)", "type", "solution", "ms", "TFLOP/s"], rows))
@@ -100,7 +101,9 @@ def _show(results: "Results", gains: "list[Gain]", top: int) -> None:
 
 
 def _verdict(results: "Results", gains: "list[Gain]", lost: "list[Gain]") -> str:
-    count = f"{len(results.best()):,} GEMMs"
+    from kprof.reporters._console_text import plural
+
+    count = plural(len(results.best()), "GEMM")
     untuned = sum(one.is_default for one in results.best().values())
     kept = f", {untuned} of them best with the default solution" if untuned else ""
     if not gains or not lost:

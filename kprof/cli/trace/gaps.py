@@ -119,6 +119,8 @@ def _without(row: tuple[str, ...], place: int) -> tuple[str, ...]:
 def _verdict(found: "list[Idle]") -> str:
     total = sum(one.report.total_ns for one in found)
     count = sum(one.report.count for one in found)
+    from kprof.reporters._console_text import plural
+
     if not count:
         return "no gaps"
     causes: dict[str, int] = {}
@@ -126,4 +128,4 @@ def _verdict(found: "list[Idle]") -> str:
         for cause, ns in one.report.by_cause.items():
             causes[cause] = causes.get(cause, 0) + ns
     cause = max(causes, key=lambda c: causes[c])
-    return f"{count:,} gaps, {milliseconds(total)} ms idle; {percent(causes[cause], total)} of it {cause}"
+    return f"{plural(count, 'gap')}, {milliseconds(total)} ms idle; {percent(causes[cause], total)} of it {cause}"

@@ -122,6 +122,8 @@ def _triton_lines(one: "Kernels") -> list[str]:
 
 
 def _verdict(found: "list[Kernels]") -> str:
+    from kprof.reporters._console_text import plural
+
     kernels = [k for one in found for k in one.kernels]
     whole = sum(k.total_ns for k in kernels)
     if not kernels or not whole:
@@ -129,4 +131,5 @@ def _verdict(found: "list[Kernels]") -> str:
     largest = max(kernels, key=lambda k: k.total_ns)
     name = kernel_label(largest.name, 40)
     count = len({k.name for k in kernels})
-    return f"{count:,} kernels, {milliseconds(whole)} ms; the largest takes {percent(largest.total_ns, whole)}: {name}"
+    share = percent(largest.total_ns, whole)
+    return f"{plural(count, 'kernel')}, {milliseconds(whole)} ms; the largest takes {share}: {name}"
