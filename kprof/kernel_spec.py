@@ -205,14 +205,21 @@ class Kernel:
         """Default knobs of an architecture (``gfx942``) and shape, with a user's overrides on top.
 
         Raises:
-            KprofError: an override names a knob that the kernel does not have.
+            KprofError: an override names a knob that the kernel does not have, or its ``shape_config`` fails.
         """
         known = self.knobs()
         for name in overrides or {}:
             if known and name not in known:
                 hint = f"its knobs are {', '.join(sorted(known - BACKEND_OPTIONS))} and the compiler's options"
                 raise KprofError(f"{self.name} has no knob {name!r}{near(name, known)}", hint=hint)
-        by_shape = self.shape_config(shape, arch) if self.shape_config and shape is not None else {}
+        by_shape: Config = {}
+        if self.shape_config and shape is not None:
+            try:
+                by_shape = self.shape_config(shape, arch)
+            except KprofError:
+                raise
+            except Exception as error:
+                raise KprofError(f"the shape_config of {self.name} fails: {type(error).__name__}: {error}") from error
         return {**self.config, **self.arch_config.get(arch, {}), **by_shape, **(overrides or {})}
 
     def knobs(self) -> set[str]:
@@ -225,19 +232,43 @@ class Kernel:
         """Parameters of a case (the first by default) with overrides, and generic fp8 types made the arch's own.
 
         Raises:
-            KprofError: no such case, or no such parameter.
+            KprofError: no such case, no such parameter, or a value of another kind than the kernel's cases have.
         """
         if case is None and self.shapes:
             case = next(iter(self.shapes))
         if case is not None and case not in self.shapes:
             raise KprofError(f"{self.name} has no case {case!r}", hint=near_hint(case, self.shapes, "its cases are"))
         shape = dict(self.shapes[case]) if case is not None else {}
-        for name in overrides or {}:
+        given = dict(overrides or {})
+        for name, value in given.items():
             if shape and name not in shape:
                 raise KprofError(
                     f"{self.name} has no shape parameter {name!r}", hint=near_hint(name, shape, "its parameters are")
                 )
-        return resolve_fp8({**shape, **(overrides or {})}, arch)
+            given[name] = self._of_kind(name, value)
+        return resolve_fp8({**shape, **given}, arch)
+
+    def _of_kind(self, name: str, value: Any) -> Any:
+        """A value of the kind that the parameter has in the cases: 4e3 is 4000 where that is a whole number.
+
+        Raises:
+            KprofError: it is of another kind; what the kernel's file computes with it would fail somewhere.
+        """
+        known = [shape[name] for shape in self.shapes.values() if name in shape]
+        kinds = {type(one) for one in known}
+        if not known or type(None) in kinds:
+            return value
+        if kinds == {int} and isinstance(value, float) and value.is_integer():
+            return int(value)
+        if type(value) not in kinds and not (float in kinds and type(value) is int):
+            if bool in kinds and value in (0, 1):
+                return bool(value)
+            example = "true or false" if bool in kinds else f"for example {known[0]}"
+            raise KprofError(f"{self.name}: the shape parameter {name} cannot be {value!r}", hint=f"It is {example}.")
+        types = {*ELEMENT_TYPES, *_GENERIC_FP8}
+        if value not in types and types.issuperset(known):
+            raise KprofError(f"no element type {value!r} for {name}", hint=near_hint(value, types, "there are"))
+        return value
 
     def part(self, name: str) -> "Kernel":
         """This kernel with another of its functions as the entry.

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from kprof.errors import KprofError
 from kprof.kernel_spec import (
     BACKEND_OPTIONS,
     ELEMENT_TYPES,
@@ -166,3 +167,61 @@ def test_part_keeps_the_kernels_cases() -> None:
 
     assert (part.name, part.entry, part.launch({}, {}).grid, part.parts) == ("k::second", "b", (2,), {})
     assert part.shapes is kernel.shapes
+
+
+def described(**rest: Any) -> Kernel:
+    """A kernel with two cases of all kinds of parameters."""
+    common = {"dtype": "fp16", "causal": True, "scale": 0.5, "gates": "usual"}
+    shapes = {"small": {"M": 4, "window": None, **common}, "large": {"M": 8, "window": 16, **common}}
+    return Kernel("toy", Entry(), "", lambda _s, _c: Launch((1,), {}), shapes, {}, **rest)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "taken"),
+    [
+        ("M", 5, 5),
+        ("M", 4e3, 4000),
+        ("scale", 1, 1),
+        ("scale", 0.25, 0.25),
+        ("causal", False, False),
+        ("causal", 1, True),
+        ("dtype", "bf16", "bf16"),
+        ("dtype", "fp8_e4m3", "fp8e4b8"),
+        ("gates", "other", "other"),
+        ("window", 8, 8),
+        ("window", None, None),
+    ],
+)
+def test_shape_parameters_of_their_kind_are_taken(name: str, value: Any, taken: Any) -> None:
+    """As the cases have them; whole numbers may be written with an exponent, flags as 0 and 1."""
+    found = described().problem("gfx942", None, {name: value})[name]
+    assert (found, type(found)) == (taken, type(taken))
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("M", "x", "M cannot be 'x'"),
+        ("M", 1.5, "M cannot be 1.5"),
+        ("M", True, "M cannot be True"),
+        ("M", None, "M cannot be None"),
+        ("scale", "half", "scale cannot be 'half'"),
+        ("causal", "maybe", "causal cannot be 'maybe'"),
+        ("causal", 2, "causal cannot be 2"),
+        ("gates", 3, "gates cannot be 3"),
+        ("dtype", 3, "dtype cannot be 3"),
+        ("dtype", "fp7", "no element type 'fp7'"),
+    ],
+)
+def test_shape_parameters_of_another_kind_are_refused(name: str, value: Any, message: str) -> None:
+    """With what the parameter is like, before the kernel's file computes with it."""
+    with pytest.raises(KprofError, match=message) as caught:
+        described().problem("gfx942", None, {name: value})
+    assert caught.value.hint
+
+
+def test_a_shape_config_that_fails_is_told() -> None:
+    """The file's own code may do anything."""
+    broken = described(shape_config=lambda _shape, _arch: {"BLOCK": {}["nothing"]})
+    with pytest.raises(KprofError, match="the shape_config of toy fails: KeyError"):
+        broken.configure("gfx942", None, broken.problem("gfx942"))

@@ -161,6 +161,9 @@ def _from_case(
     from kprof.kernel_spec import split_config
 
     launch = _launch(kernel, problem, config)
+    if any(axis < 1 for axis in launch.grid):
+        grid = "x".join(map(str, launch.grid))
+        raise KprofError(f"the launch of {kernel.name} has no workgroups: its grid is {grid}", hint="See --shape.")
     request = from_launch(
         kernel.entry,
         launch,

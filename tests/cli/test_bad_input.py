@@ -122,6 +122,18 @@ def test_bad_values_of_options(kprof):
     assert "note, warning or error" in kprof("analyze", "kernel", "softmax", "--fail-on", "fatal").err
 
 
+@pytest.mark.triton
+@pytest.mark.parametrize("value", ["x", "1.5", "0", "-5", "none", "true"])
+def test_bad_values_of_shape_parameters(kprof, value):
+    """Words and fractions where sizes belong, and sizes with nothing to launch: one message, whatever the command."""
+    for command in ("analyze kernel", "select", "advise"):
+        if value in {"0", "-5"} and command != "analyze kernel":
+            continue
+        ran = kprof(*command.split(), "gemm", "--shape", f"M={value}")
+        assert ran.code == 2, command
+        assert "M cannot be" in ran.err or "has no workgroups" in ran.err, command
+
+
 def test_output_that_cannot_be_written(kprof, tmp_path):
     """--json to a directory."""
     ran = kprof("rules", "list", "--json", tmp_path)
