@@ -19,7 +19,9 @@ class Group(TyperGroup):
         """As usual, with near matches for a mistyped command."""
         known = self.list_commands(ctx)
         if args and not args[0].startswith("-") and args[0] not in known:
-            ctx.fail(f"no command {args[0]!r}{_meant(ctx.command_path, args[0], known)}")
+            loaded: dict[str, Any] = getattr(self, "commands", {})
+            shown = [name for name in known if name not in loaded or not loaded[name].hidden]
+            ctx.fail(f"no command {args[0]!r}{_meant(ctx.command_path, args[0], shown)}")
         return super().resolve_command(ctx, args)
 
 

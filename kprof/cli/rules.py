@@ -35,6 +35,7 @@ def list_rules(json: JsonOption = None, no_color: NoColorOption = False) -> None
     print(f"{len(found)} rules; kprof rules explain KP301 tells more about one")
 
 
+@app.command("show", hidden=True)
 @app.command()
 def explain(rule: Annotated[str, typer.Argument(help="Identifier or name: KP101 or narrow-global-load.")]) -> None:
     """What a rule looks for, why it matters, and what to try."""
