@@ -32,6 +32,9 @@ _FIELDS = {
     "rotating": {"vec": "1", "perPhase": "1", "maxPhase": "1", "order": "1x0"},
 }
 
+# Fields that have no usual value.
+_FURTHER = {"mfma": ("tilesPerWarp", "elementBitWidth"), "wmma": ("instrShape", "isTransposed", "tilesPerWarp")}
+
 
 def command(
     layout: Annotated[
@@ -51,7 +54,7 @@ def command(
         ),
     ] = [],
     operand: Annotated[
-        int | None, typer.Option("--operand", help="Draw operand 0 or 1 of the product with this result.")
+        int | None, typer.Option("--operand", help="Draw operand 0 or 1 of the product with this result.", min=0, max=1)
     ] = None,
     k_width: Annotated[int, typer.Option("--k-width", help="Neighbours along K in a lane, of an operand.")] = 4,
     bits: Annotated[int, typer.Option("--bits", help="Size of an element in bits, for the banks of LDS.")] = 16,
@@ -90,8 +93,11 @@ def _text(layout: str, settings: list[str]) -> str:
         name, equals, value = setting.partition("=")
         if not equals or not value:
             raise KprofError(f"--set takes NAME=VALUE, got {setting!r}")
-        if name not in known and layout in {"blocked", "swizzled", "rotating"}:
-            raise KprofError(f"a {layout} layout has no field {name!r}{near(name, list(known))}", hint=", ".join(known))
+        names = [*_FIELDS.get(layout, {}), *_FURTHER.get(layout, ())]
+        if names and name not in names:
+            raise KprofError(f"a {layout} layout has no field {name!r}{near(name, names)}", hint=", ".join(names))
+        if name != "order" and "0" in value.split("x"):
+            raise KprofError(f"--set {setting}: {name} cannot be 0")
         known[name] = value
     fields = (f"{n} = [{v.replace('x', ', ')}]" if "x" in v else f"{n} = {v}" for n, v in known.items())
     return f"#{_KINDS[layout]}<{{{', '.join(fields)}}}>"

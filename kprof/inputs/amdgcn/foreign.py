@@ -29,6 +29,11 @@ _SIGNS: tuple[tuple[re.Pattern[str], str, str], ...] = (
         "Give the .amdgcn file that lies beside the .ttgir.",
     ),
     (
+        re.compile(r"\A\s*\{\s*\"(?:kprof\": ?\"\d|schema\": ?\"kprof\.)"),
+        "this is a document that kprof wrote, not a kernel",
+        "kprof report FILE -o page.html shows a saved report, kprof diff OLD NEW compares two.",
+    ),
+    (
         re.compile(r"\A\s*[\[{]\s*[\"{\[]"),
         "this is JSON, not AMDGCN assembly",
         "Give the .amdgcn file that lies beside it.",
