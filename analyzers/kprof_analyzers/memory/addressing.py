@@ -115,6 +115,11 @@ class _Reader:
             return self._transposed(op, depth)
         if op.name in _BINARY:
             return self._binary(op, depth)
+        if op.name == "tt.load" or op.name.startswith("amdg.buffer_load"):
+            # Indices from memory: irregular along the axes along which they are loaded.
+            at = address(op)
+            where = self.steps(at, depth) if at is not None else None
+            return None if where is None else dict.fromkeys(where, None)
         return None
 
     def _transposed(self, op: Operation, depth: int) -> Steps | None:

@@ -158,10 +158,11 @@ def _causes(model: "Model", run: "Run") -> dict[str, float]:
                 spent[CAUSE_COUNT * part.start + cause : CAUSE_COUNT * part.stop : CAUSE_COUNT]
             )
     for node, times in _loops_of(model, model.nodes, 1.0):
-        # What the power limit adds to each turn.
+        # What the power limit adds to each turn, or CUs out of step take from it.
         loop = node.loop.index
         more = run.powered.get(loop, 0.0) - run.length.get(loop, 0.0)
-        totals[CAUSES.index("matrix")] += times * run.simulated * more
+        cause = CAUSES.index("matrix" if more > 0 else "memory bandwidth")
+        totals[cause] = max(0.0, totals[cause] + times * run.simulated * more)
     return dict(zip(CAUSES, totals, strict=True))
 
 
@@ -212,7 +213,9 @@ def _loop(model: "Model", run: "Run", node: LoopNode, entries: float) -> LoopPre
             for place, took in _by_line(model, part, list(map(sum, zip(*by_cause, strict=True)))).items():
                 lines[place] += took / done / waves
         if number in run.powered:
-            causes["matrix"] += run.powered[number] - run.length[number]
+            more = run.powered[number] - run.length[number]
+            cause = "matrix" if more > 0 else "memory bandwidth"
+            causes[cause] = max(0.0, causes[cause] + more)
         length = sum(causes.values())
         if len(turns.busy) > 1:
             (begun, matrix, _), (ended, after, _) = turns.busy[0], turns.busy[-1]

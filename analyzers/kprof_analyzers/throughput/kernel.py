@@ -14,7 +14,7 @@ from kprof_analyzers.throughput.lds import conflict_shares
 from kprof_analyzers.throughput.machine import Machine, machine_of
 from kprof_analyzers.throughput.memory import ways_of
 from kprof_analyzers.throughput.outline import LoopNode, Node, loops_of, outline
-from kprof_analyzers.throughput.program import MATRIX, Code, Translator
+from kprof_analyzers.throughput.program import LOAD, MATRIX, VMEM, Code, Translator
 from kprof_analyzers.throughput.scalars import Evaluator
 from kprof_analyzers.throughput.simulate import Result, Setting, Simulator, Way
 from kprof_analyzers.throughput.steps import lay_out, split_barriers
@@ -26,6 +26,7 @@ _STEPS = 9000
 _MOST_TURNS = 8
 _FEWEST_TURNS = 4
 _SHARPNESS = 8.0
+_SATURATED = 1.03
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,7 @@ class Model:
         nodes, trips: the way through the program, and turns of its loops.
         sharing, accesses: what is loaded from where.
         code, ways: the program and its memory accesses as the simulator takes them.
+        links: the same without a CU's share of what lies beyond L2; ``None`` where that limits nothing.
         simds: SIMDs that do the same as the simulated one.
         waves: wavefronts of a workgroup that are simulated.
         apart: workgroups have too few wavefronts for all SIMDs; all of these are simulated, not one for all.
@@ -56,6 +58,7 @@ class Model:
     simds: int
     waves: int
     apart: bool
+    links: Sequence[Way] | None = None
 
 
 @dataclass(frozen=True)
@@ -68,7 +71,7 @@ class Run:
         longest: the same for the workgroup with most turns.
         turns: simulated turns of each loop.
         length: loop to the clocks of one turn in the steady state, as simulated.
-        powered: the same at the clock that the matrix units' power allows.
+        powered: the same with memory that is shared by CUs out of step, at the clock that matrix units' power allows.
         waves: wavefronts on a SIMD, the mean of all of them.
         simulated: wavefronts that were simulated.
         steady: loops whose turns had become equally long.
@@ -114,13 +117,17 @@ def _launch_clocks(model: Model, run: Run) -> float:
     rounds = where.rounds + (1 if where.last else 0)
     if rounds <= 1:
         return run.longest if where.resident == 1 else (run.clocks + run.longest) / 2
-    # Numbers of workgroups that put as many on a SIMD are simulated once.
-    alone = simulate(model, 1) if where.resident > 1 else run
-    steady = _steady_round(model, run, alone)
-    clocks = run.clocks + max(0.0, where.rounds - 1) * steady
+    ways: Sequence[Way] = ()
     if where.last and where.rounds:
         ways = ways_of(model.facts, model.machine, model.effects, where, model.sharing, last=True)
-        alike = where.last == 1 and tuple(ways) == tuple(model.ways)
+    # A last round of one workgroup a CU is one that runs alone; beside it only that one's single turns count.
+    alike = where.last == 1 and tuple(ways) == tuple(model.ways)
+    alone = run
+    if where.resident > 1:
+        alone = simulate(model if alike else replace(model, links=None), 1)
+    steady = _steady_round(model, run, alone)
+    clocks = run.clocks + max(0.0, where.rounds - 1) * steady
+    if ways:
         end = alone if alike else simulate(replace(model, ways=ways), where.last)
         clocks += min(steady, end.clocks)
     return clocks + (run.longest - run.clocks) / 2
@@ -163,7 +170,9 @@ def build(facts: KernelFacts, effects: Effects = _ALL, repeated: float | None = 
     translator = Translator(machine, effects, simds, conflicts, fetched_shares(facts))
     code = translator.translate(facts.program.instructions)
     ways = ways_of(facts, machine, effects, where, shared)
-    return Model(facts, machine, effects, where, nodes, trips, shared, found, code, ways, simds, waves, apart)
+    links = ways_of(facts, machine, effects, where, shared, near_only=True)
+    free = links if links[LOAD].clocks_per_byte < ways[LOAD].clocks_per_byte else None
+    return Model(facts, machine, effects, where, nodes, trips, shared, found, code, ways, simds, waves, apart, free)
 
 
 def _traffic(
@@ -223,6 +232,28 @@ def simulate(model: Model, groups: int, engine: Callable[..., Simulator] = Simul
     )
     simulator = engine(steps, groups, waves, setting)
     result = simulator.run()
+    length, steady = _lengths(result, turns)
+
+    def alone() -> Mapping[int, float]:
+        assert model.links is not None
+        return _lengths(Simulator(steps, groups, waves, replace(setting, ways=model.links)).run(), turns)[0]
+
+    powered = length | _pooled(model, length, groups * waves, alone)
+    if model.effects.matrix_power:
+        for node in loops_of(model.nodes):
+            number = node.loop.index
+            limit = on_simd * _matrix(model, [p for p in node.body if isinstance(p, range)], 1.0)[1]
+            if length.get(number) and limit:
+                powered[number] = soft_max(powered[number], limit)
+    lengths = {loop: (turns[loop], length.get(loop, 0.0), powered.get(loop, 0.0)) for loop in turns}
+    each = [_whole(model.nodes, model.trips, lengths, n) for n in range(-1, _workgroups(model))]
+    clocks = result.clocks + each[0]
+    longest = result.clocks + max(each)
+    return Run(result, clocks, longest, turns, length, powered, on_simd, groups * waves, frozenset(steady))
+
+
+def _lengths(result: Result, turns: Mapping[int, int]) -> tuple[dict[int, float], set[int]]:
+    """Clocks of a turn of each loop, and the loops whose turns had become equally long."""
     length: dict[int, float] = {}
     steady: set[int] = set()
     for loop, measured in result.turns.items():
@@ -230,18 +261,39 @@ def simulate(model: Model, groups: int, engine: Callable[..., Simulator] = Simul
         length[loop], is_steady = _steady(times)
         if is_steady:
             steady.add(loop)
-    powered = dict(length)
-    if model.effects.matrix_power:
-        for node in loops_of(model.nodes):
-            number = node.loop.index
-            limit = on_simd * _matrix(model, [p for p in node.body if isinstance(p, range)], 1.0)[1]
-            if length.get(number) and limit:
-                powered[number] = soft_max(length[number], limit)
-    lengths = {loop: (turns[loop], length.get(loop, 0.0), powered.get(loop, 0.0)) for loop in turns}
-    each = [_whole(model.nodes, model.trips, lengths, n) for n in range(-1, _workgroups(model))]
-    clocks = result.clocks + each[0]
-    longest = result.clocks + max(each)
-    return Run(result, clocks, longest, turns, length, powered, on_simd, groups * waves, frozenset(steady))
+    return length, steady
+
+
+def _pooled(
+    model: Model, length: Mapping[int, float], wavefronts: int, alone: Callable[[], Mapping[int, float]]
+) -> dict[int, float]:
+    """Clocks of a turn where CUs share what lies beyond L2, for the loops that this makes shorter.
+
+    The simulator gives each CU its share of the bandwidth at every moment, as if all of them loaded in step. In long
+    loops they fall out of step: one has the memory for itself while another computes. Their loads together still
+    take what they take, so that a turn is bounded by its bytes at the CU's share.
+
+    Args:
+        model: the kernel.
+        length: clocks of a turn of each loop with the CU's share at every moment.
+        wavefronts: simulated wavefronts.
+        alone: clocks of a turn of each loop with nothing but the way from L2 to the CU in the way.
+    """
+    if model.links is None:
+        return {}
+    bounds: dict[int, float] = {}
+    for node in loops_of(model.nodes):
+        if all(isinstance(part, range) for part in node.body):
+            ops = (model.code.ops[i] for part in node.body if isinstance(part, range) for i in part)
+            loaded = wavefronts * sum(op[3] for op in ops if op[0] == VMEM and op[4] == LOAD)
+            bound = loaded * model.ways[LOAD].clocks_per_byte
+            # One that takes no longer than its loads has nothing to gain.
+            if length.get(node.loop.index, 0.0) > _SATURATED * bound > 0:
+                bounds[node.loop.index] = bound
+    if not bounds:
+        return {}
+    free = alone()
+    return {loop: min(length[loop], soft_max(free[loop], bound)) for loop, bound in bounds.items()}
 
 
 def _workgroups(model: Model) -> int:

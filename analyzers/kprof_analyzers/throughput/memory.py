@@ -13,7 +13,14 @@ from kprof_analyzers.throughput.traffic import Sharing
 
 
 def ways_of(
-    facts: KernelFacts, machine: Machine, effects: Effects, where: Spread, shared: Sharing, *, last: bool = False
+    facts: KernelFacts,
+    machine: Machine,
+    effects: Effects,
+    where: Spread,
+    shared: Sharing,
+    *,
+    last: bool = False,
+    near_only: bool = False,
 ) -> tuple[Way, Way, Way]:
     """The ways of loads, stores and scratch accesses.
 
@@ -26,6 +33,7 @@ def ways_of(
         where: the launch's workgroups on the GPU.
         shared: how far loads go.
         last: for the round in which the busiest CU is not full.
+        near_only: with what lies between a CU and L2 only, not its share of what lies beyond.
     """
     units = machine.units or 1
     spare = max(1.0, units * (where.last if last else where.resident) / where.running(units, last=last))
@@ -34,12 +42,14 @@ def ways_of(
         rate *= machine.streaming
     near = shared.beyond_l2 if effects.l2_traffic else 1.0
     far = shared.beyond_mall if effects.l2_traffic else 1.0
-    load = shared.effort / rate if effects.short_runs else 1 / rate
-    if "mall" in machine.level_bytes:
-        load = max(load, near / (machine.level_bytes["mall"] * spare))
-    if "hbm" in machine.level_bytes:
+    # Short runs fill less than a channel's turn on the way from L2, and on the ways behind it as well.
+    effort, distant = (shared.effort, shared.effort_beyond) if effects.short_runs else (1.0, 1.0)
+    load = effort / rate
+    if "mall" in machine.level_bytes and not near_only:
+        load = max(load, distant * near / (machine.level_bytes["mall"] * spare))
+    if "hbm" in machine.level_bytes and not near_only:
         beyond = far if "mall" in machine.level_bytes else near
-        load = max(load, beyond / (machine.level_bytes["hbm"] * spare))
+        load = max(load, distant * beyond / (machine.level_bytes["hbm"] * spare))
     busy = where.active / (machine.units or where.active)
     latency = _latency(machine, near, far, busy) if effects.memory_latency else 0.0
     store = 1 / rate

@@ -16,9 +16,12 @@ from kprof_analyzers.throughput.scalars import Evaluator, Value
 
 # Bytes after which L2 goes on to its next channel.
 _INTERLEAVE = 256
+# L2 asks for whole lines.
+_LINE = 128
 _SHORT = 0.5
 _MOST_EFFORT = 2.0
 _MOSTLY = 0.9
+_LITTLE = 0.05
 
 STORES = ("tt.store", "amdg.buffer_store")
 
@@ -57,6 +60,7 @@ class Sharing:
         stored: bytes that one workgroup stores.
         footprint: different bytes that the whole launch loads, as far as known.
         effort: how much more work short runs make for the memory system than long ones, 1 or more.
+        effort_beyond: the same of the loads that miss L2.
         known: whether the tiles' addresses were known.
     """
 
@@ -67,6 +71,7 @@ class Sharing:
     footprint: float | None
     known: bool
     effort: float = 1.0
+    effort_beyond: float = 1.0
 
 
 def accesses(facts: KernelFacts, evaluator: Evaluator, times: Mapping[int | None, float]) -> list[Access]:
@@ -152,7 +157,7 @@ def sharing(found: Sequence[Access], xcds: int, together: int, size: float = 0.0
     known = [a for a in loads if a.corners is not None]
     if not known:
         return Sharing(1.0, 1.0, loaded, stored, None, known=not loads)
-    near = far = weight = effort = 0.0
+    near = far = weight = effort = distant = 0.0
     window = _window(known, together, size)
     for access in known:
         # Where no workgroup loads anything, the tiles count as if each were loaded once.
@@ -162,37 +167,42 @@ def sharing(found: Sequence[Access], xcds: int, together: int, size: float = 0.0
         near += part * one
         far += part * all_
         effort += part * _effort(access.run)
+        distant += part * one * _effort(None if access.run is None else max(access.run, _LINE))
         weight += part
     if not weight:
         return Sharing(1.0, 1.0, loaded, stored, None, known=False)
     all_known = len(known) == len(loads)
-    return Sharing(near / weight, far / weight, loaded, stored, None, known=all_known, effort=effort / weight)
+    shares = near / weight, far / weight
+    efforts = effort / weight, distant / near if near else 1.0
+    return Sharing(*shares, loaded, stored, None, all_known, *efforts)
 
 
 def footprint(found: Sequence[Access], looked_at: int, total: int) -> float | None:
-    """Different bytes that a whole launch loads; ``None`` where the address of a load is not known.
+    """Different bytes that a whole launch loads; ``None`` where addresses of more than a little are not known.
 
     Args:
         found: accesses of workgroups spread over the launch.
         looked_at: how many those are.
         total: workgroups of the launch.
     """
-    different = 0.0
+    different = unknown = loaded = 0.0
     for access in found:
         if access.operation.name in STORES:
             continue
         if access.corners is None:
-            return None
+            unknown += access.tile_bytes * access.times
+            continue
         if isinstance(access.corners, int):
             count = 1.0
         else:
             count = float(len(set(access.corners)))
             # Where nearly all that were looked at differ, the others will, too.
             count *= total / looked_at if count > _MOSTLY * looked_at else 1.0
-        loaded = count * access.tile_bytes * access.times
+        whole = count * access.tile_bytes * access.times
+        loaded += access.tile_bytes * access.times
         # Workgroups that begin in different places may go through the same ones.
-        different += loaded if access.span is None else min(loaded, access.span)
-    return different
+        different += whole if access.span is None else min(whole, access.span)
+    return different if unknown <= _LITTLE * (loaded + unknown) else None
 
 
 def within_caches(

@@ -53,6 +53,20 @@ def test_rows_by_a_stride_and_contiguous_columns():
     assert str(strides(load)[0]) == "s"
 
 
+def test_gathered_rows_are_irregular_and_their_columns_are_not():
+    """Row numbers that come from memory."""
+    body = """    %g0 = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32, #r>
+    %rows = amdg.buffer_load %x[%g0] : !tt.ptr<i32> -> tensor<64xi32, #r>
+    %g1 = tt.expand_dims %rows {axis = 1 : i32} : tensor<64xi32, #r> -> tensor<64x1xi32, #b>
+    %gs = tt.splat %s : i32 -> tensor<64x1xi32, #b>
+    %gm = arith.muli %g1, %gs : tensor<64x1xi32, #b>
+    %gb = tt.broadcast %gm : tensor<64x1xi32, #b> -> tensor<64x64xi32, #b>
+    %o = arith.addi %gb, %k2 : tensor<64x64xi32, #b>
+"""
+    *_, load = global_loads(module(body + "    " + LOAD.format("%o")))
+    assert strides(load) == {0: None, 1: Stride()}
+
+
 def test_a_pointer_that_a_loop_moves_on_keeps_its_strides():
     """The carried offset's first value decides."""
     body = (

@@ -1,15 +1,17 @@
 """Who shares what: SIMDs among small workgroups, bandwidth among CUs, the Infinity Cache between workgroups."""
 
+from dataclasses import replace
+
 import pytest
 
 from kprof.hardware.machine import find_product
 from kprof.inputs import mlir
 from kprof_analyzers.throughput import Effects, fetched, predict
-from kprof_analyzers.throughput.kernel import build
+from kprof_analyzers.throughput.kernel import build, simulate
 from kprof_analyzers.throughput.launch import Spread, together
 from kprof_analyzers.throughput.memory import ways_of
 from kprof_analyzers.throughput.scalars import Evaluator
-from kprof_analyzers.throughput.traffic import Access, Sharing, kept, sharing
+from kprof_analyzers.throughput.traffic import Access, Sharing, footprint, kept, sharing
 
 STREAM = [
     "s_mov_b32 s0, 0",
@@ -28,8 +30,22 @@ class Load:
     name = "tt.load"
 
 
-def access(corners, tile_bytes=1024, times=1.0):
-    return Access(Load(), tile_bytes, corners, times)
+def access(corners, tile_bytes=1024, times=1.0, run=None):
+    return Access(Load(), tile_bytes, corners, times, run=run)
+
+
+def one_after_the_other(loads, products):
+    """A loop of loads, a wait for all of them, then matrix products."""
+    return [
+        "s_mov_b32 s0, 0",
+        ".LBB0_1:",
+        *[f"global_load_dwordx4 v[{4 * n}:{4 * n + 3}], v[80:81], off" for n in range(loads)],
+        "s_waitcnt vmcnt(0)",
+        *["v_mfma_f32_32x32x8_f16 a[0:15], v[0:1], v[2:3], a[0:15]"] * products,
+        "s_add_i32 s0, s0, 1",
+        "s_cmp_lt_i32 s0, 64",
+        "s_cbranch_scc1 .LBB0_1",
+    ]
 
 
 @pytest.mark.parametrize(("warps", "lds"), [(1, 8192), (2, 20480), (2, 8192), (4, 8192)])
@@ -87,6 +103,57 @@ def test_a_launch_after_its_like_finds_its_data_in_the_infinity_cache():
     assert kept(cold, repeated=10.0, size=10.0).beyond_mall == 0
     assert kept(cold, repeated=11.0, size=10.0) == cold
     assert kept(cold, repeated=10.0, size=10.0).beyond_l2 == cold.beyond_l2
+
+
+@pytest.mark.parametrize(("loads", "products"), [(4, 24), (8, 24), (16, 24), (16, 60)])
+def test_cus_out_of_step_share_the_memory(kernel, loads, products):
+    """A turn takes no less than its bytes at the CU's share of the bandwidth, nor than with the memory idle."""
+    model = build(kernel(one_after_the_other(loads, products), lds=65536, grid=(304,)))
+    run, private = (simulate(m, 1) for m in (model, replace(model, links=None)))
+    (loop,) = run.length
+    idle = simulate(replace(model, ways=model.links, links=None), 1).length[loop]
+    share = 4 * 64 * 16 * loads * model.ways[0].clocks_per_byte
+    assert model.links[0].clocks_per_byte < model.ways[0].clocks_per_byte
+    assert run.length == private.length
+    assert max(idle, share) <= run.powered[loop] <= private.powered[loop]
+    if max(idle, share) < 0.9 * private.length[loop]:
+        assert run.powered[loop] < 0.95 * private.powered[loop]
+
+
+def test_a_loop_of_loads_alone_gains_nothing_from_others_out_of_step(kernel):
+    model = build(kernel(STREAM, grid=(304 * 2,)))
+    assert simulate(model, 2).powered == pytest.approx(simulate(replace(model, links=None), 2).powered, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("run", "near", "far"), [(None, 1, 1), (256, 1, 1), (1024, 1, 1), (128, 1.5, 1.5), (32, 2, 1.5)]
+)
+def test_short_runs_cost_more_and_whole_lines_beyond_l2(run, near, far):
+    found = sharing([access(list(range(64)), run=run)], 8, 64)
+    assert (found.effort, found.effort_beyond) == (near, far)
+
+
+def test_short_runs_of_what_l2_holds_cost_nothing_beyond_it():
+    held, missed = access(0, run=128), access(list(range(64)), run=256)
+    found = sharing([held, missed], 1, 64)
+    assert found.effort == pytest.approx(1.25)
+    assert found.effort_beyond == pytest.approx(1, abs=0.01)
+
+
+def test_short_runs_of_what_comes_from_memory_take_longer(kernel):
+    model = build(kernel(STREAM, grid=(608,)))
+    short = replace(model.sharing, effort_beyond=1.5)
+    long, slow = (
+        ways_of(model.facts, model.machine, Effects(), model.where, shared)[0] for shared in (model.sharing, short)
+    )
+    assert slow.clocks_per_byte == pytest.approx(1.5 * long.clocks_per_byte)
+    assert slow.latency == long.latency
+
+
+@pytest.mark.parametrize(("unknown", "found"), [(1, 64 * 20 * 1024), (10, None)])
+def test_a_little_of_unknown_address_leaves_the_footprint_known(unknown, found):
+    loads = [access(list(range(64)), times=20), access(None, times=unknown)]
+    assert footprint(loads, 64, 64) == found
 
 
 def test_workgroups_looked_at_follow_each_other():
