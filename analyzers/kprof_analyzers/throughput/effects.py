@@ -19,6 +19,7 @@ class Effects:
         wave_quantisation: workgroups run in rounds; without it the grid is spread evenly.
         persistent: a grid that is smaller than the places on the GPU decides how many workgroups a CU has.
         short_runs: rows of a tile that are shorter than a channel's interleave get less bandwidth.
+        out_of_step: CUs load at different times, so that each may have more than its share of memory at once.
         cache_modifiers: streaming loads (``nt``) get less bandwidth.
         matrix_power: the matrix units do not sustain their peak.
         launch_overhead: the time of an empty launch.
@@ -36,6 +37,7 @@ class Effects:
     wave_quantisation: bool = True
     persistent: bool = True
     short_runs: bool = True
+    out_of_step: bool = True
     cache_modifiers: bool = True
     matrix_power: bool = True
     launch_overhead: bool = True

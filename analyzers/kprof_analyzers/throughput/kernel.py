@@ -171,7 +171,7 @@ def build(facts: KernelFacts, effects: Effects = _ALL, repeated: float | None = 
     code = translator.translate(facts.program.instructions)
     ways = ways_of(facts, machine, effects, where, shared)
     links = ways_of(facts, machine, effects, where, shared, near_only=True)
-    free = links if links[LOAD].clocks_per_byte < ways[LOAD].clocks_per_byte else None
+    free = links if effects.out_of_step and links[LOAD].clocks_per_byte < ways[LOAD].clocks_per_byte else None
     return Model(facts, machine, effects, where, nodes, trips, shared, found, code, ways, simds, waves, apart, free)
 
 
