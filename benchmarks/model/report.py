@@ -4,15 +4,15 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from statistics import fmean, median
 from typing import Any
 
-from benchmarks.model import att, floor, goals, metrics, plot, sureness, tritons
+from benchmarks.model import ablations, att, floor, goals, metrics, plot, sureness, tritons
 from benchmarks.model.compiling import Facts
 from benchmarks.model.data import Row, Rows
 from benchmarks.model.evaluate import Judged, Model
 from benchmarks.model.layout import aligned, markdown
 from benchmarks.model.problem import Family
+from benchmarks.model.summary import summary
 
 ORDER = (
     ("n", "n", "{:d}"),
@@ -44,8 +44,6 @@ TIME = (
     ("bound", "bound", "{}"),
     ("roofline us", "roofline_us", "{:.2f}"),
 )
-CREDIBLE_US = 5.0
-"""Published single times below this are looked at apart: some of them are shorter than the data sheet allows."""
 ASKED = ("fused_moe_kernel", "_w8a8_block_fp8_matmul")
 """Kernels whose families ask for some GPUs and types only."""
 LONG = 40
@@ -81,53 +79,6 @@ def table(family: Family, results: Sequence[Judged]) -> tuple[list[str], list[li
 def _views(figures: Mapping[str, Any]) -> list[str]:
     """Views that differ from the one before."""
     return ["raw", *(b for a, b in (("raw", "distinct"), ("distinct", "clean")) if figures[a] != figures[b])]
-
-
-def summary(results: Sequence[Judged]) -> dict[str, Any]:
-    """One line for a family: averages over its problems."""
-    shown = [judged.figures for judged in results if judged.figures]
-    failed = sum(judged.failed for judged in results)
-    found: dict[str, Any] = {"problems": len(shown), "failed": failed}
-    if not shown:
-        return found
-    if "raw" in shown[0]:
-        # Tables within noise have no order; they are left out, unless there is nothing else.
-        shown = [one for one in shown if one["spread"] > goals.SPREAD] or shown
-        for view in ("raw", "clean"):
-            for key in ("spearman", "top1", "top5", "pairs", "random_top1", "resource_spearman", "resource_top1"):
-                values = [one[view][key] for one in shown if one[view][key] is not None]
-                found[f"{view}_{key}"] = fmean(values) if values else None
-            found[f"{view}_ratio"] = median([one[view]["ratio"][1] for one in shown])
-    elif "percentile" in shown[0]:
-        found |= {
-            "median_percentile": median([one["percentile"] for one in shown]),
-            "top5_percent": fmean([one["percentile"] <= goals.TOP for one in shown]),
-            "top5_percent_beyond_noise": fmean([one["near_tie"] <= goals.TOP for one in shown]),
-            "recall_top1": fmean([one["top1"] for one in shown]),
-            "recall_top5": fmean([one["top5"] for one in shown]),
-            "recall_top20": fmean([one["top20"] for one in shown]),
-            "random_top5": fmean([min(1.0, 5 / one["n"]) for one in shown]),
-            "common_is_winner": fmean([one["common_is_winner"] for one in shown]),
-            "median_resource_percentile": median([one["resource_percentile"] for one in shown]),
-            "median_time_over_best": median([one["within"] for one in shown]),
-        }
-    else:
-        ratios = [one["ratio"] for one in shown]
-        longer = [one["ratio"] for one in shown if one["measured_us"] >= CREDIBLE_US]
-        found |= {
-            "ratio_p10": metrics.quantile(ratios, 0.1),
-            "ratio_median": median(ratios),
-            "ratio_p90": metrics.quantile(ratios, 0.9),
-            "spearman": metrics.spearman([one["predicted_us"] for one in shown], [one["measured_us"] for one in shown]),
-            "longer_than_5_us": len(longer),
-            "longer_ratio_p10": metrics.quantile(longer, 0.1) if longer else None,
-            "longer_ratio_median": median(longer) if longer else None,
-            "longer_ratio_p90": metrics.quantile(longer, 0.9) if longer else None,
-            "in_range": fmean([one["low_us"] <= one["measured_us"] <= one["high_us"] for one in shown]),
-            "under_roofline": sum(one["under_roofline"] for one in shown),
-            "measured_under_roofline": sum(one["measured_under_roofline"] for one in shown),
-        }
-    return found
 
 
 def by_part(results: Sequence[Judged]) -> dict[str, dict[str, Any]]:
@@ -209,21 +160,6 @@ def print_goals(results: Mapping[str, Sequence[Judged]]) -> list[dict[str, Any]]
         for one in found:
             print(f"  {'reached' if one['reached'] else 'MISSED ':7} {one['goal']}: {one['value']}")
     return found
-
-
-def print_ablations(tables: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> None:
-    """Averages of each family with each effect left out."""
-    for name, found in tables.items():
-        print(f"\n{name}, each effect left out (averages over problems that have an order, clean rows)")
-        header, lines = _ablation_lines(found)
-        print("\n".join(aligned(header, lines)))
-
-
-def _ablation_lines(found: Mapping[str, Mapping[str, Any]]) -> tuple[list[str], list[list[str]]]:
-    keys = (("Spearman", "clean_spearman"), ("top-1", "clean_top1"), ("top-5", "clean_top5"))
-    keys += (("pairs", "clean_pairs"), ("median ratio", "clean_ratio"))
-    lines = [[name, *(_cell(figures, key, "{:.3f}") for _, key in keys)] for name, figures in found.items()]
-    return ["", *(head for head, _ in keys)], lines
 
 
 BUDGET_MS = 50.0
@@ -316,7 +252,7 @@ def write(
     if other := tritons.table(folder, figures, {f.name: heading(f, results[f.name]) for f in chosen}):
         parts += ["## Other Tritons", "", tritons.TEXT, *markdown(*other), ""]
     for name, found in extra.get("ablations", {}).items():
-        parts += [f"## Ablations: {name}", "", *markdown(*_ablation_lines(found)), ""]
+        parts += [f"## Ablations: {name}", "", *ablations.text(found), *markdown(*ablations.lines(found)), ""]
     if left := extra.get("rows"):
         parts += [
             "## Rows that were not used",

@@ -10,7 +10,6 @@ import json
 import os
 import sys
 import time
-from dataclasses import fields, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -18,15 +17,14 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "analyzers")]
 
-from benchmarks.model import floor, report, sureness, tritons  # noqa: E402  # the path comes first
+from benchmarks.model import ablations, floor, report, sureness, tritons  # noqa: E402  # the path comes first
 from benchmarks.model.compiling import Facts  # noqa: E402
-from benchmarks.model.data import Row, load  # noqa: E402
+from benchmarks.model.data import load  # noqa: E402
 from benchmarks.model.evaluate import Judged, Model, judge, points_of  # noqa: E402
 from benchmarks.model.problem import Family  # noqa: E402
+from benchmarks.model.summary import summary  # noqa: E402
 
 MODULES = ("tritonblas", "inductor", "gemms", "tables", "rocm_gemm", "vllm", "aiter_gemm", "state_update")
-FEW = 4
-"""Families whose problems have fewer configurations have no order that an ablation could change."""
 PAGES = ROOT / "docs" / "validation"
 DATA = ROOT.parent / "shared" / "groundtruth"
 
@@ -74,12 +72,13 @@ def main() -> None:
     sureness.show(extra["sureness"])
     extra["floor"] = floor.figures(facts, [known[name] for name in names], results)
     floor.show(extra["floor"])
+    extra["cost"] = report.print_cost(model, facts, time.monotonic() - began)
     # The page has them always: from a file, or made now.
     wanted = options.ablations or (options.write and not options.ablations_file)
     if wanted:
-        extra["ablations"] = ablations(facts, [known[name] for name in names], rows, quick=options.quick)
-        report.print_ablations(extra["ablations"])
-    extra["cost"] = report.print_cost(model, facts, time.monotonic() - began)
+        chosen = [known[name] for name in names]
+        extra["ablations"] = ablations.figures(facts, chosen, rows, quick=options.quick, jobs=options.jobs)
+        ablations.show(extra["ablations"])
     if options.details:
         Path(options.details).write_text(json.dumps(report.details(results), indent=1), encoding="utf-8")
     if options.ablations_file and not wanted:
@@ -87,30 +86,9 @@ def main() -> None:
     elif options.ablations_file:
         Path(options.ablations_file).write_text(json.dumps(extra["ablations"], indent=1), encoding="utf-8")
     if options.keep:
-        tritons.keep(PAGES, {name: report.summary(results[name]) for name in names})
+        tritons.keep(PAGES, {name: summary(results[name]) for name in names})
     if options.write:
         report.write(PAGES, [known[name] for name in names], results, extra)
-
-
-def ablations(facts: Facts, chosen: list[Family], rows: list[Row], *, quick: bool) -> dict[str, dict[str, Any]]:
-    """Figures of each family that orders configurations, with everything and with each effect left out."""
-    from kprof_analyzers.throughput import Effects
-
-    found: dict[str, dict[str, Any]] = {}
-    for family in chosen:
-        if family.question != "order":
-            continue
-        problems = family.problems(rows, quick)
-        if not problems or max(len(problem.candidates) for problem in problems) < FEW:
-            continue
-        table = {"all effects": report.summary(judge(Model(facts), family, problems))}
-        for one in fields(Effects):
-            if getattr(Effects(), one.name) is not True:
-                continue
-            without = Model(facts, replace(Effects(), **{one.name: False}))
-            table[f"without {one.name}"] = report.summary(judge(without, family, problems))
-        found[family.name] = table
-    return found
 
 
 def _options() -> argparse.Namespace:
@@ -118,7 +96,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--data", default=str(DATA), help="folder with configs.csv.gz")
     parser.add_argument("--only", help="families, with commas between them")
     parser.add_argument("--quick", action="store_true", help="a part of each family")
-    parser.add_argument("--jobs", type=int, default=1, help="compiling processes")
+    parser.add_argument("--jobs", type=int, default=1, help="processes that compile, and predict for --ablations")
     parser.add_argument("--timeout", type=float, default=120.0, help="seconds for one compile")
     parser.add_argument("--ablations", action="store_true", help="also with each effect switched off")
     parser.add_argument("--ablations-file", help="where --ablations writes its table, and --write reads it without")

@@ -1,0 +1,56 @@
+"""A family's results in one line of figures."""
+
+from collections.abc import Sequence
+from statistics import fmean, median
+from typing import Any
+
+from benchmarks.model import goals, metrics
+from benchmarks.model.evaluate import Judged
+from benchmarks.model.ranges import CREDIBLE_US
+
+
+def summary(results: Sequence[Judged]) -> dict[str, Any]:
+    """One line for a family: averages over its problems."""
+    shown = [judged.figures for judged in results if judged.figures]
+    failed = sum(judged.failed for judged in results)
+    found: dict[str, Any] = {"problems": len(shown), "failed": failed}
+    if not shown:
+        return found
+    if "raw" in shown[0]:
+        # Tables within noise have no order; they are left out, unless there is nothing else.
+        shown = [one for one in shown if one["spread"] > goals.SPREAD] or shown
+        for view in ("raw", "clean"):
+            for key in ("spearman", "top1", "top5", "pairs", "random_top1", "resource_spearman", "resource_top1"):
+                values = [one[view][key] for one in shown if one[view][key] is not None]
+                found[f"{view}_{key}"] = fmean(values) if values else None
+            found[f"{view}_ratio"] = median([one[view]["ratio"][1] for one in shown])
+    elif "percentile" in shown[0]:
+        found |= {
+            "median_percentile": median([one["percentile"] for one in shown]),
+            "top5_percent": fmean([one["percentile"] <= goals.TOP for one in shown]),
+            "top5_percent_beyond_noise": fmean([one["near_tie"] <= goals.TOP for one in shown]),
+            "recall_top1": fmean([one["top1"] for one in shown]),
+            "recall_top5": fmean([one["top5"] for one in shown]),
+            "recall_top20": fmean([one["top20"] for one in shown]),
+            "random_top5": fmean([min(1.0, 5 / one["n"]) for one in shown]),
+            "common_is_winner": fmean([one["common_is_winner"] for one in shown]),
+            "median_resource_percentile": median([one["resource_percentile"] for one in shown]),
+            "median_time_over_best": median([one["within"] for one in shown]),
+        }
+    else:
+        ratios = [one["ratio"] for one in shown]
+        longer = [one["ratio"] for one in shown if one["measured_us"] >= CREDIBLE_US]
+        found |= {
+            "ratio_p10": metrics.quantile(ratios, 0.1),
+            "ratio_median": median(ratios),
+            "ratio_p90": metrics.quantile(ratios, 0.9),
+            "spearman": metrics.spearman([one["predicted_us"] for one in shown], [one["measured_us"] for one in shown]),
+            "longer_than_5_us": len(longer),
+            "longer_ratio_p10": metrics.quantile(longer, 0.1) if longer else None,
+            "longer_ratio_median": median(longer) if longer else None,
+            "longer_ratio_p90": metrics.quantile(longer, 0.9) if longer else None,
+            "in_range": fmean([one["low_us"] <= one["measured_us"] <= one["high_us"] for one in shown]),
+            "under_roofline": sum(one["under_roofline"] for one in shown),
+            "measured_under_roofline": sum(one["measured_under_roofline"] for one in shown),
+        }
+    return found
