@@ -1,6 +1,7 @@
 """What the commands share: option types, values from text, output files, the terminal."""
 
 import contextlib
+import math
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -52,7 +53,7 @@ VerboseOption = Annotated[int, typer.Option("--verbose", "-v", count=True, help=
 
 
 def value_of(text: str) -> Any:
-    """A knob's value from text: int (``0x`` too), float, true/false/none, else the text itself."""
+    """A knob's value from text: int (``0x`` too), finite float, true/false/none, else the text itself."""
     lowered = text.strip().lower()
     if lowered in {"true", "false"}:
         return lowered == "true"
@@ -60,9 +61,11 @@ def value_of(text: str) -> Any:
         return None
     for kind in (lambda t: int(t, 0), float):
         try:
-            return kind(text)
+            value = kind(text)
         except ValueError:
             continue
+        # "nan" and "inf" are no numbers that a knob could have; NaN would not even equal itself.
+        return text.strip() if isinstance(value, float) and not math.isfinite(value) else value
     return text.strip()
 
 
@@ -79,7 +82,7 @@ def assignments(items: Iterable[str], option: str) -> dict[str, Any]:
             if not equals or not name.strip():
                 raise KprofError(f"{option} takes NAME=VALUE, got {part!r}")
             value = value_of(text)
-            if result.get(name.strip(), value) != value:
+            if name.strip() in result and result[name.strip()] != value:
                 raise KprofError(f"{option} gives {name.strip()} twice, as {result[name.strip()]!r} and {value!r}")
             result[name.strip()] = value
     return result

@@ -1,0 +1,43 @@
+"""Values that options take as text."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kprof.cli.common import assignments, value_of
+from kprof.errors import KprofError
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("64", 64),
+        ("0x40", 64),
+        ("-1", -1),
+        ("1e-3", 1e-3),
+        ("TRUE", True),
+        ("none", None),
+        (" fp16 ", "fp16"),
+        ("nan", "nan"),
+        ("-inf", "-inf"),
+        ("1e400", "1e400"),
+        ("9" * 400, int("9" * 400)),
+        ("", ""),
+    ],
+)
+def test_value(text: str, value: object) -> None:
+    """Numbers where they are numbers that a knob can have, else the text."""
+    found = value_of(text)
+    assert found == value
+    assert type(found) is type(value)
+
+
+@given(st.text(st.characters(exclude_characters=",=", exclude_categories=("Z", "C")), min_size=1))
+def test_what_is_given_twice_alike_is_no_conflict(text: str) -> None:
+    """Every value equals itself, ``nan`` too."""
+    assert assignments([f"A={text}", f"A={text}"], "--shape") == {"A": value_of(text)}
+
+
+def test_what_is_given_twice_otherwise_is_refused() -> None:
+    with pytest.raises(KprofError, match="--shape gives A twice, as 'nan' and 1"):
+        assignments(["A=nan,A=1"], "--shape")
