@@ -140,6 +140,9 @@ class Simulator:
         self.pipes = [(0.0, 0.0, 0.0, 0.0)] * setting.simds
         self.memory_free = [0.0] * (1 + max(way.queue for way in setting.ways))
         self.matrix_busy = self.vector_busy = 0.0
+
+    def steppers(self) -> list[Callable[[int, Op, float, int], float]]:
+        """What each kind of operation does; kept by nothing, or a simulator would be a cycle."""
         table: dict[int, Callable[[int, Op, float, int], float]] = {
             VALU: self._valu,
             MATRIX: self._matrix,
@@ -155,11 +158,11 @@ class Simulator:
             END: self._end,
             SPLIT: self._split,
         }
-        self.table = [table[kind] for kind in range(13)]
+        return [table[kind] for kind in range(13)]
 
     def run(self) -> Result:
         """Step until all wavefronts have ended."""
-        now, at, ops, where, table, length = self.now, self.at, self.ops, self.where, self.table, len(self.ops)
+        now, at, ops, where, table, length = self.now, self.at, self.ops, self.where, self.steppers(), len(self.ops)
         total = len(now)
         ended = [0.0] * total
         left = total

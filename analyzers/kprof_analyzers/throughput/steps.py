@@ -23,33 +23,34 @@ def lay_out(
         turns: loop number to the turns that are to be simulated; a loop without any is left out.
         effects: what to leave out.
     """
-    steps: Steps = []
-
-    def add(node: Node) -> None:
-        if isinstance(node, LoopNode):
-            number, first = node.loop.index, node.loop.instructions[0]
-            count = turns.get(number, 1)
-            if not count:
-                return
-            steps.append(((BEGIN, float(number), (), 0.0, 0, 0), first))
-            start = len(steps)
-            for inner in node.body:
-                add(inner)
-            steps.append(((END, float(number), start, float(count), 0, 0), first))
-            return
-        if not effects.prologue and node in outside:
-            return
-        for position in node:
-            op = code.ops[position]
-            if op[0] != BARRIER or (effects.barriers and position not in halves):
-                steps.append((op, position))
-            elif effects.barriers and effects.ping_pong:
-                steps.append(((SPLIT, float(halves[position]), (), 0.0, 0, 0), position))
-
     outside = [n for n in nodes if isinstance(n, range)] if any(isinstance(n, LoopNode) for n in nodes) else []
+    steps: Steps = []
     for node in nodes:
-        add(node)
+        if effects.prologue or node not in outside:
+            _add(steps, node, code, halves, turns=turns, effects=effects)
     return steps
+
+
+def _add(
+    steps: Steps, node: Node, code: Code, halves: dict[int, int], *, turns: dict[int, int], effects: Effects
+) -> None:
+    if isinstance(node, LoopNode):
+        number, first = node.loop.index, node.loop.instructions[0]
+        count = turns.get(number, 1)
+        if not count:
+            return
+        steps.append(((BEGIN, float(number), (), 0.0, 0, 0), first))
+        start = len(steps)
+        for inner in node.body:
+            _add(steps, inner, code, halves, turns=turns, effects=effects)
+        steps.append(((END, float(number), start, float(count), 0, 0), first))
+        return
+    for position in node:
+        op = code.ops[position]
+        if op[0] != BARRIER or (effects.barriers and position not in halves):
+            steps.append((op, position))
+        elif effects.barriers and effects.ping_pong:
+            steps.append(((SPLIT, float(halves[position]), (), 0.0, 0, 0), position))
 
 
 def split_barriers(program: Kernel) -> dict[int, int]:

@@ -74,7 +74,10 @@ class Recorder(Simulator):
         self._last = list(self.now)
         self._held = [0] * len(self.now)
         self._begun: dict[tuple[int, int], tuple[float, int]] = {}
-        self.table = [self._noting(kind, step) for kind, step in enumerate(self.table)]
+
+    def steppers(self) -> list[Callable[[int, Op, float, int], float]]:
+        """As of :class:`Simulator`, noting down what they do."""
+        return [self._noting(kind, step) for kind, step in enumerate(super().steppers())]
 
     def _noting(
         self, kind: int, step: Callable[[int, Op, float, int], float]
