@@ -38,19 +38,25 @@ def test_commands_of_the_readme_exist(kprof):
         assert ran.code == 0, (command, sub, ran.err)
 
 
+def _shown():
+    """Commands of the README and of the guide that stand beside what they print."""
+    for page in ("README.md", "docs/reading.md"):
+        text = (ROOT / page).read_text()
+        for command, printed in re.findall(r"^```\n\$ kprof ([^\n]*)\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
+            yield pytest.param(command, printed, id=f"{page}: {command.split(' --')[0]}")
+
+
 @pytest.mark.triton
-def test_output_shown_in_the_readme_is_what_the_command_prints(kprof):
-    """The README's example, with the Triton that it names; only the compile's time may differ."""
+@pytest.mark.parametrize(("command", "printed"), list(_shown()))
+def test_output_shown_is_what_the_command_prints(kprof, command, printed):
+    """With the Triton that is named; only the compile's time may differ."""
     import triton
 
-    block = re.search(
-        r"^```\n\$ kprof (analyze kernel [^\n]*)\n(.*?)^```", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL
-    )
-    if f"Triton {triton.__version__}" not in block[2]:
-        pytest.skip(f"the README shows another Triton than {triton.__version__}")
-    ran = kprof(*block[1].split())
+    if "Triton" in printed and f"Triton {triton.__version__}" not in printed:
+        pytest.skip(f"another Triton than {triton.__version__} is shown")
+    ran = kprof(*command.split())
     made = re.compile(r"compiled in [0-9.]+ s|from the cache")
-    assert made.sub("", ran.out) == made.sub("", block[2])
+    assert made.sub("", ran.out) == made.sub("", printed)
 
 
 def test_every_quirk_of_the_page_has_its_test():
