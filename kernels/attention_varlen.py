@@ -128,18 +128,27 @@ def attention_varlen_kernel(
     tl.store(lse_ptr + lse_at + row, (top + tl.log2(total)) / LOG2E, mask=q_first + row < n_queries)
 
 
+MOST = 1 << 20
+"""Sequences in a batch. Each has its length, which makes a batch of any size a matter of memory on the host."""
+
+
 def lengths(shape: Shape, longest: str) -> list[int]:
     """Tokens of each sequence, by the shape's pattern; ``longest`` is ``SQ`` or ``SK``.
 
     ``equal``: all the longest. ``ragged``: falling evenly from the longest to a ``B``-th of it. ``empty``: ragged,
     but the second sequence has no queries and the last one no keys.
+
+    Raises:
+        ValueError: fewer sequences than one, or more than ``MOST``.
     """
     count = shape["B"]
+    if not 0 < count <= MOST:
+        raise ValueError(f"B={count} sequences: from 1 to {MOST} can be packed")
     if shape["lengths"] == "equal":
         return [shape[longest]] * count
     tokens = [-(-shape[longest] * (count - index) // count) for index in range(count)]
     if shape["lengths"] == "empty":
-        tokens[1 if longest == "SQ" else -1] = 0
+        tokens[min(1, count - 1) if longest == "SQ" else -1] = 0
     return tokens
 
 
