@@ -1,8 +1,11 @@
 """How far a search is, on standard error: one line that changes on a terminal, a line now and then elsewhere."""
 
+import contextlib
 import sys
 import time
 from typing import TYPE_CHECKING, Any
+
+from kprof.harness.watching import silenced
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -27,11 +30,14 @@ class Reporter:
         self._quiet = quiet
         self._last = time.monotonic() - (_EVERY_PIPE - 2.0)
         self._drawn = False
+        self._alone = contextlib.ExitStack()
 
     def __enter__(self) -> "Self":
+        self._alone.enter_context(silenced())
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._alone.close()
         if self._drawn:
             self._stream.write("\r\x1b[K")
             self._stream.flush()

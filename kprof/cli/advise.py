@@ -65,6 +65,7 @@ def command(
     Example:  kprof advise flash_attention --case d256_s4096 --config BLOCK_M=128,BLOCK_N=64 --arch MI300X
     """
     from kprof.harness.targets import DEFAULT_ARCH, Options, resolve
+    from kprof.harness.watching import silenced
     from kprof.kernel_library import load
     from kprof_analyzers.trials import advise, timed
 
@@ -89,7 +90,8 @@ def command(
             _advise_measured.show(report, measured, terminal(no_color=no_color))
     if not no_search:
         kernel = load(target)
-        trials = advise(kernel, machine, options, budget=budget, progress=_progress)
+        with silenced():
+            trials = advise(kernel, machine, options, budget=budget, progress=_progress)
         trials = timed(kernel, machine, options, trials, product)
         document |= _document(trials)
         if json != "-":

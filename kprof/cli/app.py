@@ -4,8 +4,10 @@ A command module defines ``app`` (a :class:`typer.Typer` with sub-commands) or `
 ``HELP``, one line. Only the module of the command in use is imported, so that start-up stays short.
 """
 
+import contextlib
 import os
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 import typer
@@ -82,10 +84,24 @@ def _root(
     """
 
 
+@contextlib.contextmanager
+def _shown() -> Iterator[None]:
+    """Show on a terminal how far compiles are."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from kprof.cli._waiting import Waiting
+    from kprof.harness.watching import watching
+
+    with watching(Waiting()):
+        yield
+
+
 def main() -> None:
     """Entry point of the ``kprof`` program."""
     try:
-        to_click(app)(prog_name="kprof")
+        with _shown():
+            to_click(app)(prog_name="kprof")
     except KprofError as error:
         print(f"kprof: {error}", file=sys.stderr)
         sys.exit(EXIT_CANNOT_TELL)

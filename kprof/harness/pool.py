@@ -13,11 +13,12 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sized
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from kprof.harness import watching
 from kprof.harness.cache import lookup
 from kprof.harness.defaults import TIMEOUT, default_jobs
 from kprof.harness.record import load_compiled, load_failure
@@ -91,6 +92,7 @@ class Pool:
         self.timeout = timeout
         self._workers: list[Worker] = []
         self._selector = selectors.DefaultSelector()
+        self._progress: tuple[int, int | None] = 0, None
 
     def __enter__(self) -> "Self":
         return self
@@ -118,6 +120,20 @@ class Pool:
 
         Closing the iterator, or an exception such as Ctrl-C, ends the workers that are busy.
         """
+        total = len(requests) if isinstance(requests, Sized) else None
+        with contextlib.closing(self._run(requests, cache, finish)) as outcomes:
+            try:
+                self._progress = 0, total
+                for done, outcome in enumerate(outcomes, 1):
+                    watching.tell(None)
+                    yield outcome
+                    self._progress = done, total
+            finally:
+                watching.tell(None)
+
+    def _run(
+        self, requests: Iterable[CompileRequest], cache: Path | None, finish: Finish | None
+    ) -> Generator[Outcome, None, None]:
         waiting = enumerate(requests)
         more = True
         try:
@@ -188,8 +204,11 @@ class Pool:
 
     def _collect(self) -> Iterator[Outcome]:
         """Wait for something to happen, and tell what came of it."""
-        deadline = min((w.started + self.timeout for w in self._busy()), default=time.monotonic())
-        for key, _ in self._selector.select(max(0.0, deadline - time.monotonic())):
+        now = time.monotonic()
+        deadline = min((w.started + self.timeout for w in self._busy()), default=now)
+        if watching.watched():
+            deadline = min(deadline, now + watching.EVERY)
+        for key, _ in self._selector.select(max(0.0, deadline - now)):
             worker: Worker = key.data
             data = os.read(key.fd, 1 << 20)
             if not data:
@@ -204,6 +223,16 @@ class Pool:
         for worker in self._busy():
             if time.monotonic() > worker.started + self.timeout:
                 yield self._late(worker)
+        self._tell()
+
+    def _tell(self) -> None:
+        """Say how far it is to whoever wants to know."""
+        if not watching.watched() or not (busy := self._busy()):
+            return
+        oldest = min(busy, key=lambda worker: worker.started)
+        name = oldest.request.label if oldest.request is not None else ""
+        seconds = time.monotonic() - oldest.started
+        watching.tell(watching.Underway(*self._progress, name, seconds, oldest.stage))
 
     def _frame(self, worker: Worker, head: dict[str, Any], blobs: dict[str, str | bytes]) -> Iterator[Outcome]:
         request = worker.request

@@ -1,0 +1,53 @@
+"""What a terminal shows while kernels are compiled: one line on standard error that is gone afterwards."""
+
+import shutil
+import sys
+import time
+from typing import Any
+
+from kprof.harness.watching import Underway
+
+AFTER = 1.0
+"""Seconds of compiling before anything is shown."""
+
+
+class Waiting:
+    """A watcher that draws the line.
+
+    Args:
+        stream: where to.
+    """
+
+    def __init__(self, stream: Any = None) -> None:
+        self._stream = stream if stream is not None else sys.stderr
+        self._since: float | None = None
+        self._drawn = False
+
+    def __call__(self, underway: Underway | None) -> None:
+        """Draw, or with ``None`` clear."""
+        now = time.monotonic()
+        if underway is None:
+            if self._drawn:
+                self._write("\r\x1b[K")
+                self._drawn = False
+            return
+        if self._since is None:
+            self._since = now - underway.seconds
+        if now - self._since >= AFTER:
+            width = shutil.get_terminal_size().columns - 1
+            self._write("\r\x1b[K" + line(underway)[:width])
+            self._drawn = True
+
+    def _write(self, text: str) -> None:
+        self._stream.write(text)
+        self._stream.flush()
+
+
+def line(underway: Underway) -> str:
+    """``3 of 12 compiled · 14 s, making llir: attn_fwd gfx942 BLOCK_M=128``; a narrow terminal cuts the end off."""
+    so_far = f"{underway.done:,} compiled"
+    if underway.total is not None:
+        so_far = f"{underway.done:,} of {underway.total:,} compiled"
+    start = so_far if underway.done or (underway.total or 0) > 1 else "compiling"
+    making = f", making {underway.stage}" if underway.stage else ""
+    return f"{start} · {underway.seconds:.0f} s{making}: {underway.name}"
