@@ -66,6 +66,8 @@ def main() -> None:
         results[name] = judge(model, family, problems)
         report.print_family(family, results[name])
     names = [name for name in names if name in results]
+    if known_of_versions := tritons.another(rows):
+        print(f"\n{known_of_versions}")
     extra_rows = report.print_rows(rows, whole=not options.only)
     extra: dict[str, Any] = {"goals": report.print_goals(results), "rows": extra_rows}
     extra["sureness"] = sureness.figures([known[name] for name in names], results)

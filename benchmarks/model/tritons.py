@@ -5,11 +5,16 @@ figures to ``docs/validation/model_tritons.json``; the page of the main run show
 """
 
 import json
+import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks.model.data import Row, Rows
+
 NAME = "model_tritons.json"
+_EXACT = re.compile(r"\d+\.\d+\.\d+\S*")
 _KEYS = (
     ("n", ("problems",), "{:d}"),
     ("not compiled", ("failed",), "{:d}"),
@@ -30,6 +35,24 @@ def version() -> str:
     from kprof.harness.triton_versions import installed
 
     return installed().version
+
+
+def another(rows: Sequence[Row]) -> str:
+    """What to know of rows in use that name another version of Triton than the installed one; empty without any.
+
+    Versions that are only known roughly (``~3.0``, ``3.4-3.8``) do not count, nor does the last part of a version.
+    """
+    mine = version()
+    used = (row for row in rows if not isinstance(rows, Rows) or id(row) in rows.used)
+    named = Counter(row.triton for row in used if _EXACT.fullmatch(row.triton))
+    others = {name: n for name, n in named.items() if name.split(".")[:2] != mine.split(".")[:2]}
+    if not others:
+        return ""
+    known = ", ".join(f"{n} with {name}" for name, n in sorted(others.items()))
+    return (
+        f"Compiled with Triton {mine}, but of the rows in use {known} were measured. Another version makes other code "
+        "of the same kernel: run this with theirs to judge the model."
+    )
 
 
 def keep(folder: Path, summaries: Mapping[str, Mapping[str, Any]]) -> None:

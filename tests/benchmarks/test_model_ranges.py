@@ -5,6 +5,7 @@ import json
 import pytest
 
 from benchmarks.model import ranges, sureness, tritons
+from benchmarks.model.data import Row, Rows
 from benchmarks.model.evaluate import Judged, Scored
 from benchmarks.model.problem import Candidate, Family, Problem
 
@@ -93,3 +94,16 @@ def test_figures_of_other_tritons_stand_beside_the_runs_own(tmp_path, monkeypatc
     assert [line[:4] for line in lines] == [["A", "3.4.0", "3", "1"], ["A", "3.6.0", "3", "0"]]
     assert lines[0][header.index("Spearman")] == "-"
     assert tritons.table(tmp_path / "none", own, {"a": "A"}) is None
+
+
+def test_rows_of_another_triton_are_told(monkeypatch):
+    """What was measured with 3.6 says little of 3.9's code; what is roughly known, or not used, is not told."""
+    versions = ["3.6.0", "3.6.0", "3.4.1", "~3.0", "3.4-3.8 (mixed)", "", "3.5.0"]
+    rows = Rows(Row("p", "sweep", "k", {}, {}, "", "", 1.0, "", "", triton=one) for one in versions)
+    rows.used = {id(row) for row in rows if row.triton != "3.5.0"}
+    monkeypatch.setattr(tritons, "version", lambda: "3.9.0")
+    assert "Triton 3.9.0, but of the rows in use 1 with 3.4.1, 2 with 3.6.0 were measured" in tritons.another(rows)
+
+    monkeypatch.setattr(tritons, "version", lambda: "3.6.1")
+    assert "1 with 3.4.1 were measured" in tritons.another(rows)
+    assert tritons.another(Rows(rows[:2])) == ""
