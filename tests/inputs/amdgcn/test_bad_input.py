@@ -99,14 +99,14 @@ def use(assembly: Assembly) -> None:
 
 def survive(text: str) -> None:
     """Reading and using ends soon, in a result or in a KprofError."""
-    begin = time.perf_counter()
+    begin = time.process_time()
     refusal = None
     try:
         use(amdgcn.parse(text, "x.amdgcn"))
     except KprofError as error:
         refusal = error
     assert refusal is None or (refusal.path == "x.amdgcn" and refusal.message)
-    assert time.perf_counter() - begin < 10
+    assert time.process_time() - begin < 10
 
 
 @settings(deadline=None, max_examples=40)

@@ -92,15 +92,15 @@ def test_missing_file_and_directory(tmp_path: Path) -> None:
 def test_a_compressed_bundle_never_expands_beyond_its_claim() -> None:
     """A megabyte that would expand to a gigabyte stops at the size in its header."""
     bomb = compressed(b"\0" * (1 << 24), 2, claim=1000)
-    begin = time.perf_counter()
+    begin = time.process_time()
     with pytest.raises(KprofError, match="expands to more"):
         code_object.read(bomb)
-    assert time.perf_counter() - begin < 1
+    assert time.process_time() - begin < 1
 
 
 def survive(data: bytes) -> None:
     """Reading ends soon, in a result or in a KprofError."""
-    begin = time.perf_counter()
+    begin = time.process_time()
     refusal = None
     try:
         found = code_object.read(data, "x")
@@ -108,7 +108,7 @@ def survive(data: bytes) -> None:
     except KprofError as error:
         refusal = error
     assert refusal is None or refusal.path == "x"
-    assert time.perf_counter() - begin < 5
+    assert time.process_time() - begin < 5
 
 
 @settings(deadline=None, max_examples=60)

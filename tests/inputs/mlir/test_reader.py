@@ -234,20 +234,23 @@ def test_noise_never_breaks_the_reader(noise):
 )
 def test_hostile_modules_are_read_in_no_time(hostile):
     """Cycles, endless nesting and absurd counts neither hang nor overflow."""
-    started = time.perf_counter()
+    started = time.process_time()
     look_at_everything(parse(hostile))
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5
 
 
 def test_reading_is_linear():
     """Four times the text takes about four times as long, and 5 MB about a second on a slow machine."""
     body = text("matmul.gfx942.stages3.triton-3.9")
-    small, large = body * 40, body * 160
     times = []
-    for source in (small, large):
-        started = time.perf_counter()
-        module = parse(source)
-        times.append(time.perf_counter() - started)
+    for source in (body * 40, body * 160):
+        each = []
+        for _ in range(3):
+            # Time of the processor, the best of three: other work on the machine is not the reader's.
+            started = time.process_time()
+            module = parse(source)
+            each.append(time.process_time() - started)
+        times.append(min(each))
     assert len(module.operations) > 10_000
     assert times[1] < 12 * times[0] + 0.1
 
