@@ -16,6 +16,7 @@ from kprof.harness import bench_compare, bench_timing, device
 from kprof.harness.bench_document import Error, Measurement, Task, rates
 from kprof.harness.bench_errors import NotInstalled
 from kprof.harness.bench_providers import find
+from kprof.harness.parent import end_with_parent
 from kprof.kernel_spec import Kernel
 
 SAME_FUNCTION = 0.05
@@ -235,6 +236,7 @@ def _answer(line: str, bench: Bench) -> dict[str, Any]:
 
 def main() -> None:
     """Answer requests until standard input ends."""
+    end_with_parent()
     # Kernels may print: standard output is kept for the answers.
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)

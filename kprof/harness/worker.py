@@ -12,6 +12,7 @@ from typing import Any, BinaryIO
 
 from kprof.errors import KprofError
 from kprof.harness.failures import CompileError, from_diagnostics
+from kprof.harness.parent import end_with_parent
 from kprof.harness.record import dump_compiled
 from kprof.harness.request import Compiled, from_json
 from kprof.harness.wire import pack, unpack
@@ -24,6 +25,7 @@ _LOG_LIMIT = 1 << 20
 
 def main() -> None:
     """Serve requests until standard input ends."""
+    end_with_parent()
     source = os.fdopen(os.dup(0), "rb", buffering=0)
     answers = os.fdopen(os.dup(1), "wb", buffering=0)
     null = os.open(os.devnull, os.O_RDONLY)

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from kprof.errors import KprofError
+from kprof.harness.parent import end_with_parent
 
 if TYPE_CHECKING:
     from kprof.hardware.machine import Architecture, Product
@@ -39,6 +40,7 @@ _SHORT_TILE = re.compile(r"B_?[MNKQ]")
 
 def main() -> None:
     """Answer questions until standard input ends."""
+    end_with_parent()
     # What the user's file and the compiler print must not get between the answers.
     answers = os.fdopen(os.dup(1), "wb", buffering=0)
     os.dup2(2, 1)
