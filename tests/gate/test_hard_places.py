@@ -56,7 +56,7 @@ def test_nothing_is_written_beside_the_input(repository, kprof):
 def test_interrupt_ends_the_workers_and_leaves_a_usable_cache(repository, tmp_path, kprof):
     """Ctrl-C: one line, exit code 130, no process left behind; what was compiled by then is served the next time."""
     repository.config.write_text(
-        'tool.kprof.arch = ["gfx942"]\n'
+        'tool.kprof.arch = ["gfx942", "gfx90a", "gfx950", "gfx1100"]\n'
         + "\n".join(
             '[[tool.kprof.kernel]]\ntarget = "kernels/scale.py::scale"\n'
             'signature = "*fp32:16,*fp32:16,i32:16,i32:16"\n'
@@ -85,7 +85,7 @@ def test_interrupt_ends_the_workers_and_leaves_a_usable_cache(repository, tmp_pa
     assert workers
     assert not [pid for pid in workers if Path(f"/proc/{pid}").exists()]
     kept = len(list(cache.glob("reports-*/*/*")))
-    assert 0 < kept < 9
+    assert 0 < kept < 36
 
 
 def _children(pid: int) -> list[int]:
