@@ -13,7 +13,8 @@ ROOT = Path(__file__).resolve().parents[2]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "analyzers")])}
 CHILD = "import time; from kprof.harness.parent import end_with_parent; end_with_parent(0.05); time.sleep(60)"
 PARENT = f"""
-import subprocess, sys
+import signal, subprocess, sys
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup ignores it
 child = subprocess.Popen([sys.executable, "-c", {CHILD!r}], start_new_session=True)
 print(child.pid, flush=True)
 child.wait()
