@@ -8,7 +8,7 @@ from typing import Any
 from benchmarks.model.compiling import Facts
 from benchmarks.model.data import Row
 from benchmarks.model.evaluate import Model, judge
-from benchmarks.model.layout import aligned
+from benchmarks.model.layout import aligned, cell
 from benchmarks.model.problem import Family, Problem
 from benchmarks.model.summary import summary
 
@@ -114,9 +114,5 @@ def lines(found: Table) -> tuple[list[str], list[list[str]]]:
         keys = [("in the top 5 %", "top5_percent"), ("median percentile", "median_percentile")]
         keys += [("among the first 5", "recall_top5"), ("first 20", "recall_top20")]
         keys += [("median time over best", "median_time_over_best")]
-    cells = [[name, *(_cell(table.get(key)) for _, key in keys)] for name, table in found.items()]
+    cells = [[name, *(cell(table.get(key)) for _, key in keys)] for name, table in found.items()]
     return ["", *(head for head, _ in keys)], cells
-
-
-def _cell(value: float | None) -> str:
-    return "-" if value is None else f"{value:.3f}"

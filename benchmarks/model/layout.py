@@ -15,6 +15,11 @@ def aligned(header: Sequence[str], lines: Sequence[Sequence[str]]) -> list[str]:
     ]
 
 
+def cell(value: float | None, form: str = "{:.3f}") -> str:
+    """A figure, or a dash for what is not there."""
+    return "-" if value is None else form.format(value)
+
+
 def markdown(header: Sequence[str], lines: Sequence[Sequence[str]]) -> list[str]:
     """Lines of a Markdown table, numbers to the right."""
     rule = "|" + "|".join(["---"] + ["---:"] * (len(header) - 1)) + "|"

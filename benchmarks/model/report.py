@@ -10,7 +10,7 @@ from benchmarks.model import ablations, att, floor, goals, metrics, plot, surene
 from benchmarks.model.compiling import Facts
 from benchmarks.model.data import Row, Rows
 from benchmarks.model.evaluate import Judged, Model
-from benchmarks.model.layout import aligned, markdown
+from benchmarks.model.layout import aligned, cell, markdown
 from benchmarks.model.problem import Family
 from benchmarks.model.summary import summary
 
@@ -54,11 +54,9 @@ def _cell(figures: Mapping[str, Any], key: str, form: str) -> str:
     if key == "range":
         return f"{figures['low_us']:.2f} to {figures['high_us']:.2f}"
     value = figures.get(key)
-    if value is None:
-        return "-"
     if key == "ratio" and isinstance(value, list):
         return "/".join(f"{part:.2f}" for part in value)
-    return form.format(value)
+    return cell(value, form)
 
 
 def table(family: Family, results: Sequence[Judged]) -> tuple[list[str], list[list[str]]]:

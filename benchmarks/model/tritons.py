@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.model.data import Row, Rows
+from benchmarks.model.layout import cell
 
 NAME = "model_tritons.json"
 _EXACT = re.compile(r"\d+\.\d+\.\d+\S*")
@@ -24,8 +25,8 @@ _KEYS = (
     ("median ratio", ("clean_ratio", "ratio_median"), "{:.2f}"),
 )
 TEXT = """\
-The same published rows, predicted from what other Tritons make of the same kernels. The measured tritonBLAS code was
-3.6's: the difference is the compiler's, and what a prediction is worth that is asked of another version than the one
+The same published rows, predicted from what other Tritons make of the same kernels. The tritonBLAS rows name
+3.6.0: the difference is the compiler's, and what a prediction is worth that is asked of another version than the one
 that runs.
 """
 
@@ -83,5 +84,4 @@ def table(
 
 
 def _cell(found: Mapping[str, Any], keys: Sequence[str], form: str) -> str:
-    value = next((found[key] for key in keys if found.get(key) is not None), None)
-    return "-" if value is None else form.format(value)
+    return cell(next((found[key] for key in keys if found.get(key) is not None), None), form)

@@ -1,11 +1,10 @@
 """How far a search is, on standard error: one line that changes on a terminal, a line now and then elsewhere."""
 
-import contextlib
-import sys
 import time
 from typing import TYPE_CHECKING, Any
 
-from kprof.harness.watching import silenced
+from kprof.cli._status_line import StatusLine
+from kprof.harness.watching import watching
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -25,38 +24,29 @@ class Reporter:
     """
 
     def __init__(self, *, quiet: bool = False, stream: Any = None) -> None:
-        self._stream = stream if stream is not None else sys.stderr
-        self._terminal = bool(self._stream.isatty())
+        self._line = StatusLine(stream)
         self._quiet = quiet
         self._last = time.monotonic() - (_EVERY_PIPE - 2.0)
-        self._drawn = False
-        self._alone = contextlib.ExitStack()
+        self._alone = watching(None)
 
     def __enter__(self) -> "Self":
-        self._alone.enter_context(silenced())
+        self._alone.__enter__()
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self._alone.close()
-        if self._drawn:
-            self._stream.write("\r\x1b[K")
-            self._stream.flush()
+    def __exit__(self, *error: Any) -> None:
+        self._line.clear()
+        self._alone.__exit__(*error)
 
     def show(self, progress: "Progress") -> None:
         """Draw the state, if it is time to."""
         now = time.monotonic()
-        if self._quiet or now - self._last < (_EVERY_TERMINAL if self._terminal else _EVERY_PIPE):
+        if self._quiet or now - self._last < (_EVERY_TERMINAL if self._line.terminal else _EVERY_PIPE):
             return
         self._last = now
-        if self._terminal:
-            import shutil
-
-            width = shutil.get_terminal_size().columns - 1
-            self._stream.write("\r\x1b[K" + line(progress)[:width])
-            self._drawn = True
+        if self._line.terminal:
+            self._line.draw(line(progress))
         else:
-            self._stream.write(line(progress) + "\n")
-        self._stream.flush()
+            print(line(progress), file=self._line.stream, flush=True)
 
 
 def line(progress: "Progress") -> str:

@@ -1,10 +1,9 @@
 """What a terminal shows while kernels are compiled: one line on standard error that is gone afterwards."""
 
-import shutil
-import sys
 import time
 from typing import Any
 
+from kprof.cli._status_line import StatusLine
 from kprof.harness.watching import Underway
 
 AFTER = 1.0
@@ -15,32 +14,23 @@ class Waiting:
     """A watcher that draws the line.
 
     Args:
-        stream: where to.
+        stream: where to; standard error by default.
     """
 
     def __init__(self, stream: Any = None) -> None:
-        self._stream = stream if stream is not None else sys.stderr
+        self._line = StatusLine(stream)
         self._since: float | None = None
-        self._drawn = False
 
     def __call__(self, underway: Underway | None) -> None:
         """Draw, or with ``None`` clear."""
-        now = time.monotonic()
         if underway is None:
-            if self._drawn:
-                self._write("\r\x1b[K")
-                self._drawn = False
+            self._line.clear()
             return
+        now = time.monotonic()
         if self._since is None:
             self._since = now - underway.seconds
         if now - self._since >= AFTER:
-            width = shutil.get_terminal_size().columns - 1
-            self._write("\r\x1b[K" + line(underway)[:width])
-            self._drawn = True
-
-    def _write(self, text: str) -> None:
-        self._stream.write(text)
-        self._stream.flush()
+            self._line.draw(line(underway))
 
 
 def line(underway: Underway) -> str:

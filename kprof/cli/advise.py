@@ -6,6 +6,7 @@ import typer
 
 from kprof.cli import _advise_measured
 from kprof.cli._advise_measured import CountersOption, NoSearchOption, TraceOption
+from kprof.cli._status_line import StatusLine
 from kprof.cli.common import (
     ArchOption,
     ConfigOption,
@@ -65,7 +66,7 @@ def command(
     Example:  kprof advise flash_attention --case d256_s4096 --config BLOCK_M=128,BLOCK_N=64 --arch MI300X
     """
     from kprof.harness.targets import DEFAULT_ARCH, Options, resolve
-    from kprof.harness.watching import silenced
+    from kprof.harness.watching import watching
     from kprof.kernel_library import load
     from kprof_analyzers.trials import advise, timed
 
@@ -90,8 +91,10 @@ def command(
             _advise_measured.show(report, measured, terminal(no_color=no_color))
     if not no_search:
         kernel = load(target)
-        with silenced():
-            trials = advise(kernel, machine, options, budget=budget, progress=_progress)
+        with watching(None), StatusLine() as status:
+            trials = advise(
+                kernel, machine, options, budget=budget, progress=lambda n, what: status.draw(f"{n} compiled: {what}")
+            )
         trials = timed(kernel, machine, options, trials, product)
         document |= _document(trials)
         if json != "-":
@@ -102,22 +105,10 @@ def command(
         write_output(json, msgspec.json.format(msgspec.json.encode(document), indent=2).decode())
 
 
-def _progress(done: int, change: str) -> None:
-    import sys
-
-    if sys.stderr.isatty():
-        sys.stderr.write(f"\r\x1b[K{done} compiled: {change}"[:100])
-        sys.stderr.flush()
-
-
 def _show(trials: "Trials", *, no_color: bool) -> None:
-    import sys
-
     from kprof.reporters._console_text import plural
 
     console = terminal(no_color=no_color)
-    if sys.stderr.isatty():
-        sys.stderr.write("\r\x1b[K")
     start = trials.start.report
     assert start is not None
     console.print(f"[bold]{start.name}[/bold]   {start.arch}   Triton {start.triton}", highlight=False)

@@ -251,9 +251,10 @@ def _show_roofline(points: list[Any], limits: list[Any], top: int) -> None:
     letters = {id(point): letter for point, letter in zip(plotted, "ABCDEFGHIJKLMNOPQRSTUVWXYZ", strict=False)}
     rows, reasons = [], list(dict.fromkeys(point.reason for point in points[:top] if point.share is None))
     for point in points[:top]:
-        share = f"{100 * (point.share or 0):.1f} % of {point.bound}"
         if point.share is None:
             share = f"not placed ({reasons.index(point.reason) + 1})"
+        else:
+            share = f"{100 * point.share:.1f} % of {point.bound}"
         rows.append([letters.get(id(point), ""), short(point.kernel), number(point.intensity), number(point.flop_rate),
                      number(point.bandwidth), share])  # fmt: skip
     headings = ["", "kernel", "FLOP/byte", "GFLOP/s", "GB/s", "reaches"]

@@ -1,11 +1,11 @@
 """``kprof diff``: what changed between two compiles, and why it got worse."""
 
-import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kprof.cli._status_line import StatusLine
 from kprof.cli.common import (
     ArchOption,
     ConfigOption,
@@ -173,12 +173,10 @@ def _tritons(targets: list[str], versions: list[str], options: "Options", limits
             hint="--triton takes a bundled kernel, FILE.py::FUNCTION or a capture. Two caches are compared as: "
             "kprof diff A B",
         )
-    with Tritons(targets[0], options, versions, _tell) as tritons:
-        try:
-            sides = tritons.sides()
-            explained = tritons.explanations(sides, limits, budget) if budget else {}
-        finally:
-            _tell("")
+    with StatusLine() as status, Tritons(targets[0], options, versions, _teller(status)) as tritons:
+        sides = tritons.sides()
+        explained = tritons.explanations(sides, limits, budget) if budget else {}
+        status.clear()
         recorded = [f"compiled from the TTIR that {targets[0]} holds"] if is_recorded(targets[0]) else []
         return diff(sides, limits, explained, recorded)
 
@@ -211,8 +209,9 @@ def _two(targets: list[str], options: "Options", limits: "Limits", budget: float
     captures = all(map(is_recorded, targets))
     if budget and not captures:
         raise KprofError("explanations recompile the kernel: that takes --triton, or two captures")
-    try:
-        sides = [side(named, options, _tell) for named in labels(*targets)]
+    with StatusLine() as status:
+        tell = _teller(status)
+        sides = [side(named, options, tell) for named in labels(*targets)]
         found = diff(sides, limits)
         if found.verdict.status != "regression":
             return found
@@ -220,9 +219,7 @@ def _two(targets: list[str], options: "Options", limits: "Limits", budget: float
             return diff(sides, limits, notes=_upgrade(sides, targets if captures else ()))
         from kprof.cli._diff_captures import explain_captures
 
-        explained, notes = explain_captures(targets, sides, options, limits, budget, _tell)
-    finally:
-        _tell("")
+        explained, notes = explain_captures(targets, sides, options, limits, budget, tell)
     return diff(sides, limits, explained, notes)
 
 
@@ -241,13 +238,16 @@ def _upgrade(sides: "list[Input]", targets: Sequence[str] = ()) -> list[str]:
     return [f"another Triton made the new side; why a kernel got worse: kprof diff {how}"]
 
 
-def _tell(text: str) -> None:
-    """A line that the next one replaces; slow steps are told in a log too."""
-    if sys.stderr.isatty():
-        sys.stderr.write(f"\r\x1b[K{text[:100]}")
-        sys.stderr.flush()
-    elif text.startswith(("getting", "waiting")):
-        log(text)
+def _teller(status: StatusLine) -> Callable[[str], None]:
+    """Tells steps on a line that the next one replaces; slow ones are told in a log too."""
+
+    def tell(text: str) -> None:
+        if status.terminal:
+            status.draw(text)
+        elif text.startswith(("getting", "waiting")):
+            log(text)
+
+    return tell
 
 
 def _show(

@@ -28,37 +28,28 @@ class Underway:
 
 
 Watcher = Callable[[Underway | None], None]
-_watchers: list[Watcher] = []
+_watcher: Watcher | None = None
 
 
 def watched() -> bool:
     """Whether anybody wants to know."""
-    return bool(_watchers)
+    return _watcher is not None
 
 
 def tell(underway: Underway | None) -> None:
     """Say how far it is; ``None`` when an outcome comes, before anything else is printed."""
-    for watcher in _watchers:
-        watcher(underway)
+    if _watcher is not None:
+        _watcher(underway)
 
 
 @contextlib.contextmanager
-def watching(watcher: Watcher) -> Iterator[None]:
-    """Have it told inside."""
-    _watchers.append(watcher)
-    try:
-        yield
-    finally:
-        _watchers.remove(watcher)
-
-
-@contextlib.contextmanager
-def silenced() -> Iterator[None]:
-    """Tell nobody inside: somebody else shows how far it is."""
-    kept = list(_watchers)
+def watching(watcher: Watcher | None) -> Iterator[None]:
+    """Have this one told inside, and nobody else; ``None``: nobody, since somebody else shows how far it is."""
+    global _watcher  # noqa: PLW0603  # one terminal, one line
+    before = _watcher
     tell(None)
-    _watchers.clear()
+    _watcher = watcher
     try:
         yield
     finally:
-        _watchers[:] = kept
+        _watcher = before

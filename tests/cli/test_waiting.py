@@ -7,7 +7,7 @@ import pytest
 from kprof.cli import _waiting
 from kprof.cli._tune_progress import Reporter
 from kprof.cli._waiting import Waiting, line
-from kprof.harness.watching import Underway, silenced, tell, watched, watching
+from kprof.harness.watching import Underway, tell, watched, watching
 
 
 class Terminal(io.StringIO):
@@ -52,7 +52,7 @@ def test_silence_where_somebody_else_shows_it() -> None:
     """A search has a line of its own."""
     told: list[Underway | None] = []
     with watching(told.append):
-        with silenced():
+        with watching(None):
             assert not watched()
             tell(Underway(0, 1, "k", 2.0, None))
         with Reporter(stream=io.StringIO()):

@@ -161,7 +161,7 @@ def _causes(model: "Model", run: "Run") -> dict[str, float]:
         # What the power limit adds to each turn, or CUs out of step take from it.
         loop = node.loop.index
         more = run.powered.get(loop, 0.0) - run.length.get(loop, 0.0)
-        cause = CAUSES.index("matrix" if more > 0 else "memory bandwidth")
+        cause = CAUSES.index(_moved(more))
         totals[cause] = max(0.0, totals[cause] + times * run.simulated * more)
     return dict(zip(CAUSES, totals, strict=True))
 
@@ -191,6 +191,11 @@ def _loops(model: "Model", run: "Run", nodes: Sequence[Node], entries: float, fo
         _loops(model, run, node.body, entries * trips.mean, found)
 
 
+def _moved(more: float) -> str:
+    """The cause of cycles that are added to an iteration after the simulation, or taken from it."""
+    return "matrix" if more > 0 else "memory bandwidth"
+
+
 def _loop(model: "Model", run: "Run", node: LoopNode, entries: float) -> LoopPrediction:
     number = node.loop.index
     trips = model.trips[number]
@@ -214,8 +219,7 @@ def _loop(model: "Model", run: "Run", node: LoopNode, entries: float) -> LoopPre
                 lines[place] += took / done / waves
         if number in run.powered:
             more = run.powered[number] - run.length[number]
-            cause = "matrix" if more > 0 else "memory bandwidth"
-            causes[cause] = max(0.0, causes[cause] + more)
+            causes[_moved(more)] = max(0.0, causes[_moved(more)] + more)
         length = sum(causes.values())
         if len(turns.busy) > 1:
             (begun, matrix, _), (ended, after, _) = turns.busy[0], turns.busy[-1]

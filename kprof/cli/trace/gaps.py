@@ -117,10 +117,10 @@ def _without(row: tuple[str, ...], place: int) -> tuple[str, ...]:
 
 
 def _verdict(found: "list[Idle]") -> str:
-    total = sum(one.report.total_ns for one in found)
-    count = sum(one.report.count for one in found)
     from kprof.reporters._console_text import plural
 
+    total = sum(one.report.total_ns for one in found)
+    count = sum(one.report.count for one in found)
     if not count:
         return "no gaps"
     causes: dict[str, int] = {}

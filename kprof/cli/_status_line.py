@@ -1,0 +1,49 @@
+"""A line on standard error that the next one replaces, and that is gone in the end."""
+
+import shutil
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+_AGAIN = "\r\x1b[K"
+
+
+class StatusLine:
+    """The line, where there is a terminal to draw it on.
+
+    Args:
+        stream: where to; standard error by default.
+
+    Attributes:
+        stream: the same.
+        terminal: whether it is one; on anything else nothing is drawn.
+    """
+
+    def __init__(self, stream: Any = None) -> None:
+        self.stream = stream if stream is not None else sys.stderr
+        self.terminal = bool(self.stream.isatty())
+        self._drawn = False
+
+    def __enter__(self) -> "Self":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.clear()
+
+    def draw(self, text: str) -> None:
+        """Show a text instead of the one before, as much of it as one line holds."""
+        if self.terminal:
+            self._write(_AGAIN + text[: shutil.get_terminal_size().columns - 1])
+            self._drawn = True
+
+    def clear(self) -> None:
+        """Take it away, if there is one."""
+        if self._drawn:
+            self._write(_AGAIN)
+            self._drawn = False
+
+    def _write(self, text: str) -> None:
+        self.stream.write(text)
+        self.stream.flush()
