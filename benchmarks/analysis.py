@@ -22,12 +22,12 @@ KERNELS = {
 
 def main() -> None:
     """Print one line for each kernel."""
+    from kprof.compiler.compile import compile_kernel
     from kprof.hardware.machine import load as load_architecture
-    from kprof.harness.compile import compile_kernel
-    from kprof.harness.sources import jobs_of, loaded
-    from kprof.harness.targets import Options
-    from kprof.kernel_library import load
     from kprof.reporters.json_document import JsonReporter
+    from kprof.targets.jobs import jobs_of, loaded
+    from kprof.targets.library import load
+    from kprof.targets.resolver import Options
     from kprof_analyzers.pipeline import analyze, report
 
     parser = argparse.ArgumentParser(description=__doc__)

@@ -47,11 +47,11 @@ def write_config(folder: Path, chosen: list[tuple[str, Config]]) -> None:
 
 def bare(chosen: list[tuple[str, Config]], jobs: int) -> float:
     """Compile everything in workers; the sum of the seconds that the compiler took."""
+    from kprof.compiler.compile import compile_many
     from kprof.hardware.machine import load as load_architecture
-    from kprof.harness.compile import compile_many
-    from kprof.harness.sources import jobs_of
-    from kprof.harness.targets import Options
-    from kprof.kernel_library import load
+    from kprof.targets.jobs import jobs_of
+    from kprof.targets.library import load
+    from kprof.targets.resolver import Options
 
     requests = [
         job.request

@@ -33,12 +33,12 @@ def lengthen(text: str) -> str:
 
 def kernel(arch: str) -> Any:
     """The bundled GEMM, loaded, with a long loop."""
+    from kprof.compiler.compile import compile_kernel
     from kprof.hardware.machine import load as load_architecture
-    from kprof.harness.compile import compile_kernel
-    from kprof.harness.sources import jobs_of, loaded
-    from kprof.harness.targets import Options
     from kprof.inputs import amdgcn
-    from kprof.kernel_library import load
+    from kprof.targets.jobs import jobs_of, loaded
+    from kprof.targets.library import load
+    from kprof.targets.resolver import Options
 
     (job,) = jobs_of(load("gemm"), load_architecture(arch), Options())
     compiled = compile_kernel(job.request)

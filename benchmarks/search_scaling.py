@@ -33,10 +33,10 @@ import json, sys, time, warnings
 warnings.simplefilter("ignore")
 sys.path[:0] = json.loads(sys.argv[1])
 import triton
-from kprof.harness import triton_versions as versions
-from kprof.harness.engine import _values
-from kprof.harness.request import from_json
-from kprof.harness.source import load_function
+from kprof.compiler import versions as versions
+from kprof.compiler.engine import _values
+from kprof.compiler.request import from_json
+from kprof.importing.functions import load_function
 api = versions.api()
 jobs = []
 for data in json.loads(sys.stdin.read()):
@@ -68,7 +68,7 @@ def space() -> list[tuple[dict[str, int], dict[str, int]]]:
 
 def requests(count: int) -> list[Any]:
     """Different configurations of a matrix product on gfx942."""
-    from kprof.harness.signature import load_signature
+    from kprof.targets.signature import load_signature
 
     return [
         load_signature(str(KERNEL), "matmul", SIGNATURE, "gfx942", constexprs, options=options)
@@ -110,7 +110,7 @@ def processor_seconds() -> float:
 
 def pooled(jobs: list[Any], workers: int) -> float:
     """Seconds that kprof's workers take for all, from nothing to the last result."""
-    from kprof.harness.compile import compile_many
+    from kprof.compiler.compile import compile_many
 
     started = time.perf_counter()
     outcomes = list(compile_many(jobs, workers, cache=False))
@@ -124,7 +124,7 @@ def pooled(jobs: list[Any], workers: int) -> float:
 def tuned(count: int, workers: int) -> tuple[float, float, int]:
     """Seconds of a whole search over the same configurations, its processor time, and how many were predicted."""
     from kprof.hardware.machine import find_product, load
-    from kprof.harness.source import load_function
+    from kprof.importing.functions import load_function
     from kprof.kernel_spec import Kernel
     from kprof.tuning.executors.local import LocalExecutor
     from kprof.tuning.expressions import parse
@@ -133,8 +133,8 @@ def tuned(count: int, workers: int) -> tuple[float, float, int]:
     from kprof.tuning.search import Search
     from kprof.tuning.space import Space
     from kprof.tuning.subject import SignatureSubject
+    from kprof.tuning.trials import predicted
     from kprof.tuning.work import Judge
-    from kprof_analyzers.trials import predicted
 
     entry = load_function(str(KERNEL), "matmul").jit
     kernel = Kernel("matmul", entry, "", lambda _shape, _config: None, shapes={}, config={})  # type: ignore[arg-type,return-value]
@@ -159,7 +159,7 @@ def tuned(count: int, workers: int) -> tuple[float, float, int]:
 
 def cached(jobs: list[Any]) -> float:
     """Milliseconds a configuration when all of them are in kprof's cache."""
-    from kprof.harness.compile import compile_many
+    from kprof.compiler.compile import compile_many
 
     with tempfile.TemporaryDirectory() as folder:
         os.environ["KPROF_CACHE_DIR"] = folder

@@ -14,7 +14,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "analyzers")]
 
 from kprof.inputs.torch_profiler import load  # noqa: E402
 from kprof.inputs.torch_profiler.proton import load_proton  # noqa: E402
-from kprof_analyzers.timeline.streaming import summarise  # noqa: E402
+from kprof_analyzers.profiles.timeline.streaming import summarise  # noqa: E402
 
 GPU = {"kernel", "gpu_memcpy", "gpu_memset", "memcpy", "memset"}
 

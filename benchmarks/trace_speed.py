@@ -20,16 +20,16 @@ ROOT = Path(__file__).resolve().parent.parent
 
 KPROF = """
 import sys
-from kprof_analyzers.timeline.streaming import summarise
+from kprof_analyzers.profiles.timeline.streaming import summarise
 s = summarise(sys.argv[1])
 print(s.kernel_ns, sum(d.busy_ns for d in s.devices))
 """
 KPROF_LINKED = """
 import sys
 from kprof.inputs.torch_profiler import load
-from kprof_analyzers.timeline.breakdown import breakdown
-from kprof_analyzers.timeline.categories import load_categories
-from kprof_analyzers.timeline.top import top_operators
+from kprof_analyzers.profiles.timeline.breakdown import breakdown
+from kprof_analyzers.profiles.timeline.categories import load_categories
+from kprof_analyzers.profiles.timeline.top import top_operators
 t = load(sys.argv[1])
 b = breakdown(t, load_categories())
 top_operators(t)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from kprof.kernel_spec import Tensor as Tensor
 
 _PUBLIC = {
-    "capture": "kprof.harness.capture.scope",
+    "capture": "kprof.recording.scope",
     "Kernel": "kprof.kernel_spec",
     "Launch": "kprof.kernel_spec",
     "Tensor": "kprof.kernel_spec",

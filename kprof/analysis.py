@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
 
+from kprof.document import LoopFacts, Occupancy, PassChange, Resources, Specialization
 from kprof.findings import Finding
-from kprof.report import LoopFacts, Occupancy, PassChange, Resources, Specialization
 
 if TYPE_CHECKING:
     from kprof.hardware.machine import Architecture, Product
@@ -43,7 +43,7 @@ class PassRun(Protocol):
 
 
 class PassLog(Protocol):
-    """Every compiler pass of one compile (:class:`kprof.harness.passes.PassHistory`)."""
+    """Every compiler pass of one compile (:class:`kprof.compiler.passes.PassHistory`)."""
 
     @property
     def records(self) -> Sequence[PassRun]:

@@ -16,7 +16,7 @@ class SourceLine:
         text: as in the file; ``None`` when the file is not shown.
         instructions: instructions that come from the line.
         share: of the modelled time of the kernel's wavefronts, 0 to 1; ``None`` when nothing was modelled.
-        causes: why that time passes, cause (as in :data:`kprof.report.Bound`) to its share of the whole kernel's
+        causes: why that time passes, cause (as in :data:`kprof.document.Bound`) to its share of the whole kernel's
             time, largest first.
         spills: scratch instructions.
         conflicts: clocks that LDS bank conflicts add to one turn of the loop around it, for one wavefront; ``None``

@@ -19,11 +19,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import msgspec
 
-from kprof import kernel_library
+from kprof.bench.document import Device, Measurement, Task
+from kprof.bench.pool import Runner
 from kprof.errors import KprofError
-from kprof.harness.bench_document import Device, Measurement, Task
-from kprof.harness.bench_pool import Runner
 from kprof.kernel_spec import resolve_fp8
+from kprof.targets import library as kernel_library
 
 
 def tasks_of(name: str, device: Device, *, full: bool, checks: bool) -> list[Task]:

@@ -14,13 +14,13 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
-from kprof import kernel_library  # noqa: E402
+from kprof.compiler.compile import compile_many  # noqa: E402
+from kprof.compiler.request import CompileRequest  # noqa: E402
 from kprof.errors import KprofError  # noqa: E402
 from kprof.hardware import machine  # noqa: E402
-from kprof.harness.compile import compile_many  # noqa: E402
-from kprof.harness.request import CompileRequest  # noqa: E402
-from kprof.harness.sources import jobs_of  # noqa: E402
-from kprof.harness.targets import Options  # noqa: E402
+from kprof.targets import library as kernel_library  # noqa: E402
+from kprof.targets.jobs import jobs_of  # noqa: E402
+from kprof.targets.resolver import Options  # noqa: E402
 
 
 def jobs(architectures: list[str], *, all_configs: bool) -> Iterator[tuple[str, CompileRequest]]:

@@ -72,7 +72,8 @@ HEAD = """# Derived metrics beside rocprof-compute's own
 
 Two published workloads (an L2 microbenchmark on MI300X with a high and a low hit rate) come with the raw counters and
 with the metrics that rocprof-compute 3 derived from them (`analyze/*.csv`, two decimals). kprof derives its metrics
-from the raw counters alone. `python scripts/counter_agreement.py` writes this page; `tests/analyzers/counters` checks
+from the raw counters alone. `python scripts/counter_agreement.py` writes this page, and
+`tests/analyzers/profiles/counters` checks
 the same.
 """
 
@@ -102,9 +103,9 @@ def published(folder: Path, table: str, metric: str) -> float | None:
 def compare(workload: str) -> list[str]:
     """A table's lines."""
     from kprof.inputs import rocprof
-    from kprof_analyzers.counters.kernels import kernels
-    from kprof_analyzers.counters.machine import gpu_of
-    from kprof_analyzers.counters.metrics import metrics
+    from kprof_analyzers.profiles.counters.kernels import kernels
+    from kprof_analyzers.profiles.counters.machine import gpu_of
+    from kprof_analyzers.profiles.counters.metrics import metrics
 
     folder = WORKLOADS / workload / "MI300X_A1"
     data = rocprof.read(folder)

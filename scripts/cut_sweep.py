@@ -39,7 +39,7 @@ def _measurements(path: Path) -> Found:
 
 
 def _trace(path: Path) -> Found:
-    from kprof_analyzers.timeline.streaming import summarise
+    from kprof_analyzers.profiles.timeline.streaming import summarise
 
     summary = summarise(path)
     return summary.info.events, Counter({issue.kind: issue.count for issue in summary.issues})

@@ -26,10 +26,10 @@ def jobs(architectures: list[str], names: list[str], options: Any, *, all_cases:
     """Every kernel and part of the collection on every architecture: the first case, or all of them."""
     from dataclasses import replace
 
-    from kprof import kernel_library
     from kprof.errors import KprofError
     from kprof.hardware.machine import load
-    from kprof.harness.sources import jobs_of
+    from kprof.targets import library as kernel_library
+    from kprof.targets.jobs import jobs_of
 
     for name in names or kernel_library.bundled():
         whole = kernel_library.load(name)
@@ -46,12 +46,12 @@ def survey(wanted: list[Any], workers: int) -> Iterator[tuple[str, str, Any, lis
     """Kernel, architecture, findings and crashes of each compiled kernel."""
     from dataclasses import replace
 
+    from kprof.compiler.compile import compile_many
     from kprof.errors import KprofError
     from kprof.hardware.machine import find_product
-    from kprof.harness.compile import compile_many
-    from kprof.harness.sources import loaded
-    from kprof_analyzers.advice import rules
+    from kprof.targets.jobs import loaded
     from kprof_analyzers.pipeline import facts_of
+    from kprof_analyzers.rules import rules
 
     for outcome in compile_many([job.request for job in wanted], workers):
         job = wanted[outcome.index]
@@ -73,7 +73,7 @@ def survey(wanted: list[Any], workers: int) -> Iterator[tuple[str, str, Any, lis
 
 def table(fired: dict[str, dict[str, set[str]]], kernels: dict[str, set[str]]) -> list[str]:
     """A row a rule; returns the rules that fire on more than half of all kernels."""
-    from kprof_analyzers.advice import rules
+    from kprof_analyzers.rules import rules
 
     total = sum(len(names) for names in kernels.values())
     print(f"{'rule':38} " + " ".join(f"{arch:>12}" for arch in kernels) + f" {'share':>7}")
@@ -91,7 +91,7 @@ def table(fired: dict[str, dict[str, set[str]]], kernels: dict[str, set[str]]) -
 def main() -> int:
     """Print the survey."""
     from kprof.cli.common import assignments
-    from kprof.harness.targets import Options
+    from kprof.targets.resolver import Options
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--arch", default=",".join(PRODUCTS))

@@ -9,6 +9,6 @@ if TYPE_CHECKING:
 
 def analyzers() -> "Iterable[Analyzer]":
     """The built-in analyzers: every rule in ``advice/``."""
-    from kprof_analyzers.advice import rules
+    from kprof_analyzers.rules import rules
 
     return rules()

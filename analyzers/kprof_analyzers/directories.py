@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from kprof.cache import files as store
+from kprof.compiler.defaults import default_jobs
+from kprof.document import KernelReport
 from kprof.errors import KprofError
-from kprof.harness import store
-from kprof.harness.defaults import default_jobs
-from kprof.report import KernelReport
 
 if TYPE_CHECKING:
-    from kprof.harness.capture.model import Capture
-    from kprof.harness.loaded import LoadedKernel
+    from kprof.recording.model import Capture
+    from kprof.targets.loaded import LoadedKernel
 
 _MEMO = "reports-1"
 # Starting a process costs as much as analysing a few kernels.
@@ -92,8 +92,8 @@ def analyse_directory(
     Raises:
         KprofError: the directory holds no kernel.
     """
-    from kprof.harness.artefacts import load_directory
-    from kprof.harness.capture.reader import is_capture
+    from kprof.recording.reader import is_capture
+    from kprof.targets.artefacts import load_directory
 
     items = _captured(path, all_configs=all_configs) if is_capture(path) else _files(path, arch)
     if not items:
@@ -125,7 +125,7 @@ def _subject(item: Item) -> tuple[str, str, bool]:
 
 
 def _captured(path: Path, *, all_configs: bool) -> list[Item]:
-    """What was launched, as :func:`kprof.harness.capture.loading.load_capture` takes it."""
+    """What was launched, as :func:`kprof.recording.loading.load_capture` takes it."""
     kernels = _capture(str(path)).kernels
     launched = [kernel for kernel in kernels if kernel.launches]
     chosen = kernels if all_configs or not launched else launched
@@ -133,14 +133,14 @@ def _captured(path: Path, *, all_configs: bool) -> list[Item]:
 
 
 def _files(path: Path, arch: str | None) -> list[Item]:
-    from kprof.harness.artefacts import compiled_files
+    from kprof.targets.artefacts import compiled_files
 
     return [_with_key(Item("file", str(file), arch=arch)) for file in compiled_files(path)]
 
 
 @lru_cache(maxsize=2)
 def _capture(path: str) -> "Capture":
-    from kprof.harness.capture.reader import read
+    from kprof.recording.reader import read
 
     return read(path)
 
@@ -209,11 +209,11 @@ def analyse_item(item: Item) -> Analysed:
 
 def _load(item: Item) -> "Iterable[LoadedKernel]":
     if item.kind == "file":
-        from kprof.harness.artefacts import load_file
+        from kprof.targets.artefacts import load_file
 
         yield from load_file(Path(item.root), item.arch)
         return
-    from kprof.harness.capture.loading import loaded
+    from kprof.recording.loading import loaded
 
     yield loaded(next(kernel for kernel in _capture(item.root).kernels if kernel.id == item.name))
 

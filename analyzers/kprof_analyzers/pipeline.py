@@ -9,19 +9,19 @@ from msgspec.structs import replace
 
 from kprof import __version__
 from kprof.analysis import Analyzer, KernelFacts, discover
+from kprof.document import KernelReport, Occupancy, PassChange, Report, Resources, Suppressed, Verdict
 from kprof.errors import KprofError
 from kprof.findings import Finding, Location, Severity
 from kprof.hardware.machine import Architecture
-from kprof.harness.loaded import LoadedKernel
 from kprof.inputs.amdgcn import Registers
-from kprof.report import KernelReport, Occupancy, PassChange, Report, Resources, Suppressed, Verdict
+from kprof.targets.loaded import LoadedKernel
 from kprof_analyzers.occupancy import from_kernel
 from kprof_analyzers.registers.pressure import peaks
 from kprof_analyzers.scheduling.loops import loop_facts
 from kprof_analyzers.suppressions import apply
 
 if TYPE_CHECKING:
-    from kprof.harness.passes import PassHistory
+    from kprof.compiler.passes import PassHistory
 
 
 def analyze(loaded: LoadedKernel, analyzers: Sequence[Analyzer] | None = None, *, model: bool = False) -> KernelReport:
@@ -46,7 +46,7 @@ def analyze(loaded: LoadedKernel, analyzers: Sequence[Analyzer] | None = None, *
 
 
 def _modelled(document: KernelReport, facts: KernelFacts) -> KernelReport:
-    from kprof_analyzers.throughput.worth import explained
+    from kprof_analyzers.model.worth import explained
 
     if facts.occupancy is not None and not facts.occupancy.waves_per_simd:
         return replace(document, notes=[*document.notes, "the time is not modelled: no workgroup fits on a CU"])

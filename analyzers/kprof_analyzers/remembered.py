@@ -17,12 +17,12 @@ from msgspec import UNSET
 
 from kprof import __version__
 from kprof.analysis import Analyzer, discover
+from kprof.cache import files as store
+from kprof.cache.compiled import directory, known
+from kprof.compiler.request import Compiled, CompileRequest, Outcome
+from kprof.document import KernelReport
 from kprof.hardware.machine import load as load_architecture
-from kprof.harness import store
-from kprof.harness.cache import directory, known
-from kprof.harness.request import Compiled, CompileRequest, Outcome
-from kprof.harness.sources import Job, loaded
-from kprof.report import KernelReport
+from kprof.targets.jobs import Job, loaded
 from kprof_analyzers.collecting import paused
 
 _VERSION = "1"
@@ -44,7 +44,7 @@ def judged(jobs: Iterable[Job], workers: int | None = None) -> Iterator[tuple[in
     Raises:
         KprofError: no usable Triton.
     """
-    from kprof.harness.pool import Finish, Pool
+    from kprof.compiler.pool import Finish, Pool
 
     waiting: list[tuple[int, Job]] = []
     ready: list[tuple[int, KernelReport]] = []

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from kprof.document import Suppressed
 from kprof.findings import Finding, Location, Severity
 from kprof.inputs.amdgcn import Kernel
-from kprof.report import Suppressed
 
 _IGNORE = re.compile(r"#\s*kprof:\s*ignore\[([A-Za-z0-9_,\s-]+)\]\s*(.*)$")
 _SUFFIXES = {".py", ".hip", ".cpp", ".cu", ".h", ".hpp"}

@@ -25,10 +25,10 @@ from pathlib import Path
 
 def inside(mode: str, program: list[str], folder: str) -> None:
     """Run the program here, as ``plain`` or ``bare``."""
-    from kprof.harness.capture.command import Options, prepare
-    from kprof.harness.capture.compiler import Compiler, Ticket
-    from kprof.harness.capture.recorder import Recorder
-    from kprof.harness.capture.session import Session
+    from kprof.recording.command import Options, prepare
+    from kprof.recording.compiler import Compiler, Ticket
+    from kprof.recording.recorder import Recorder
+    from kprof.recording.session import Session
 
     os.environ["TRITON_CACHE_DIR"] = f"{folder}/triton-{mode}"
     import triton.compiler

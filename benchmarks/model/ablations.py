@@ -59,13 +59,13 @@ def _problems(family: Family, rows: list[Row], *, quick: bool) -> list[Problem]:
 
 
 def _effects() -> list[str]:
-    from kprof_analyzers.throughput import Effects
+    from kprof_analyzers.model import Effects
 
     return [one.name for one in fields(Effects) if getattr(Effects(), one.name) is True]
 
 
 def _without(facts: Facts, family: Family, problems: Sequence[Problem], effect: str) -> dict[str, Any]:
-    from kprof_analyzers.throughput import Effects
+    from kprof_analyzers.model import Effects
 
     effects = replace(Effects(), **{effect: False}) if effect else None
     return summary(judge(Model(facts, effects), family, problems))

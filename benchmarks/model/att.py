@@ -15,15 +15,15 @@ from pathlib import Path
 from benchmarks.model import metrics
 from benchmarks.model.layout import aligned, markdown
 from kprof.analysis import KernelFacts
+from kprof.document import Resources
 from kprof.hardware.machine import find_product, load
 from kprof.inputs import amdgcn
 from kprof.inputs.thread_trace import Instruction, read
-from kprof.report import Resources
-from kprof_analyzers.throughput import Effects
-from kprof_analyzers.throughput.kernel import Model, build, simulate
-from kprof_analyzers.throughput.outline import loops_of
-from kprof_analyzers.throughput.simulate import CAUSE_COUNT
-from kprof_analyzers.throughput.wave_timeline import record
+from kprof_analyzers.model import Effects
+from kprof_analyzers.model.kernel import Model, build, simulate
+from kprof_analyzers.model.outline import loops_of
+from kprof_analyzers.model.simulate import CAUSE_COUNT
+from kprof_analyzers.model.wave_timeline import record
 
 _AT_ONCE = 40
 """Clocks from the last ds_read after which a wait for it is one that comes later on."""

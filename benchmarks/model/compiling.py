@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from kprof.analysis import KernelFacts
-    from kprof.harness.sources import Job
     from kprof.kernel_spec import Kernel
+    from kprof.targets.jobs import Job
 
 KERNELS = Path(__file__).parent / "kernels"
 
@@ -48,7 +48,7 @@ class Point:
 @cache
 def kernel_of(name: str) -> "Kernel":
     """A kernel by its name, the benchmark's own first."""
-    from kprof.kernel_library import bundled, load
+    from kprof.targets.library import bundled, load
 
     base, _, part = name.partition("::")
     path = KERNELS / f"{base}.py"
@@ -58,10 +58,10 @@ def kernel_of(name: str) -> "Kernel":
 
 def job_of(point: Point) -> "Job":
     """The compile that a launch needs."""
-    from kprof.harness.sources import Job
-    from kprof.harness.specialize import from_launch
-    from kprof.harness.targets import resolve
     from kprof.kernel_spec import BACKEND_OPTIONS, resolve_fp8, split_config
+    from kprof.targets.jobs import Job
+    from kprof.targets.resolver import resolve
+    from kprof.targets.specialize import from_launch
 
     base, _, part = point.kernel.partition("::")
     kernel = kernel_of(point.kernel)
@@ -126,7 +126,7 @@ class Facts:
         return self._isa[point_facts.name]
 
     def _compile(self, jobs: Sequence["Job"]) -> None:
-        from kprof.harness.compile import compile_many
+        from kprof.compiler.compile import compile_many
 
         began = time.monotonic()
         for done, outcome in enumerate(compile_many([j.request for j in jobs], self.jobs, timeout=self.timeout), 1):
@@ -149,7 +149,7 @@ class Facts:
     def _keep(self, job: "Job", compiled: Any) -> None:
         from hashlib import sha256
 
-        from kprof.harness.sources import loaded
+        from kprof.targets.jobs import loaded
         from kprof_analyzers.pipeline import facts_of
 
         problems = compiled.launch_problems

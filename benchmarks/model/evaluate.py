@@ -12,7 +12,7 @@ from benchmarks.model.problem import Candidate, Family, Problem
 
 if TYPE_CHECKING:
     from kprof.analysis import KernelFacts
-    from kprof_analyzers.throughput import Effects
+    from kprof_analyzers.model import Effects
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class Model:
 
     def predict(self, facts: "KernelFacts", repeated: float | None = None) -> Any:
         """The model's prediction for one launch."""
-        from kprof_analyzers.throughput import Effects, predict
+        from kprof_analyzers.model import Effects, predict
 
         effects = self.effects or Effects()
         constants = self.constants.get(facts.arch.name)
@@ -127,7 +127,7 @@ class Model:
 
 def sort_of(prediction: Any) -> str:
     """Which of the ranges a prediction has."""
-    from kprof_analyzers.throughput import ranges
+    from kprof_analyzers.model import ranges
 
     known = all(loop.trips_known for loop in prediction.loops)
     light = prediction.speed_of_light_us or 0.0

@@ -29,9 +29,9 @@ _GROUPS = ("under the floor of our code", "spilled registers in a loop", "loads 
 
 def floor_us(facts: "KernelFacts") -> float:
     """Microseconds that the launch's instructions take at least."""
-    from kprof_analyzers.throughput import Effects
-    from kprof_analyzers.throughput.kernel import build, predict_model
-    from kprof_analyzers.throughput.simulate import Way
+    from kprof_analyzers.model import Effects
+    from kprof_analyzers.model.kernel import build, predict_model
+    from kprof_analyzers.model.simulate import Way
 
     model = build(facts, Effects(vector_memory=False, matrix_power=False, launch_overhead=False))
     known = model.machine.latency

@@ -1,6 +1,6 @@
 """How sure the model is: do the ranges hold the published times, and from where on does it tell two launches apart.
 
-The ranges' figures are in :mod:`kprof_analyzers.throughput.ranges`. Here each family's times are looked for in them,
+The ranges' figures are in :mod:`kprof_analyzers.model.ranges`. Here each family's times are looked for in them,
 and in ranges that are fitted on the other families only.
 """
 
@@ -95,7 +95,7 @@ def _weighted(factors: Sequence[tuple[float, float]], share: float) -> float:
 
 def covered(listed: Sequence[Point], ranges: Fitted) -> float:
     """Share of the times that lie in the ranges; of a sort that has none, in that of ``far``."""
-    from kprof_analyzers.throughput.ranges import bounds
+    from kprof_analyzers.model.ranges import bounds
 
     usual = ranges.get("far", (1.0, 1.0))
     right = 0
@@ -107,7 +107,7 @@ def covered(listed: Sequence[Point], ranges: Fitted) -> float:
 
 def coverage(chosen: Sequence[Family], results: Mapping[str, Sequence[Judged]]) -> list[dict[str, Any]]:
     """For each family with times: how many lie in the ranges, as published, and when it is left out of the fit."""
-    from kprof_analyzers.throughput.ranges import RANGES
+    from kprof_analyzers.model.ranges import RANGES
 
     shipped: Fitted = {sort: (found.low, found.high) for sort, found in RANGES.items()}
     every = {f.name: listed for f in chosen if f.name in results and (listed := points(f, results[f.name]))}
@@ -131,7 +131,7 @@ def coverage(chosen: Sequence[Family], results: Mapping[str, Sequence[Judged]]) 
 
 def sorts(chosen: Sequence[Family], results: Mapping[str, Sequence[Judged]]) -> list[dict[str, Any]]:
     """Each sort's range: as it is set, and as all families together ask for it."""
-    from kprof_analyzers.throughput.ranges import RANGES
+    from kprof_analyzers.model.ranges import RANGES
 
     every = {f.name: points(f, results[f.name]) for f in chosen if f.name in results}
     asked = fitted(every)

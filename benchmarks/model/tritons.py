@@ -33,7 +33,7 @@ that runs.
 
 def version() -> str:
     """The installed Triton's version."""
-    from kprof.harness.triton_versions import installed
+    from kprof.compiler.versions import installed
 
     return installed().version
 

@@ -8,7 +8,7 @@ from kprof.cli.common import assignments, listed
 from kprof.errors import KprofError
 
 if TYPE_CHECKING:
-    from kprof.harness.targets import Options
+    from kprof.targets.resolver import Options
 
 TargetsArgument = Annotated[
     list[str],
@@ -50,12 +50,12 @@ def compile_options(
     passes: bool = False,
     jobs: int = 0,
 ) -> "Options":
-    """What the command line says, for :func:`kprof.harness.targets.load`.
+    """What the command line says, for :func:`kprof.targets.resolver.load`.
 
     Raises:
         KprofError: an option is not of the form that it takes.
     """
-    from kprof.harness.targets import Options
+    from kprof.targets.resolver import Options
 
     return Options(
         archs=tuple(listed(arch)),

@@ -10,7 +10,7 @@ def all_rules() -> list[RuleHelp]:
     from kprof.analysis import discover
     from kprof.gate.rules import GATE_RULES
     from kprof.tuning.configs.checks import checks
-    from kprof_analyzers.advice.rule import Rule
+    from kprof_analyzers.rules.rule import Rule
     from kprof_analyzers.suppressions import UNNEEDED_IGNORE
 
     rules = (analyzer for analyzer in discover() if isinstance(analyzer, Rule))

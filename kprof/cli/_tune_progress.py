@@ -1,10 +1,11 @@
 """How far a search is, on standard error: one line that changes on a terminal, a line now and then elsewhere."""
 
+import contextlib
 import time
 from typing import TYPE_CHECKING, Any
 
-from kprof.cli._status_line import StatusLine
-from kprof.harness.watching import watching
+from kprof.output.progress import watching
+from kprof.output.status_line import StatusLine
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -27,15 +28,15 @@ class Reporter:
         self._line = StatusLine(stream)
         self._quiet = quiet
         self._last = time.monotonic() - (_EVERY_PIPE - 2.0)
-        self._alone = watching(None)
+        self._alone = contextlib.ExitStack()
 
     def __enter__(self) -> "Self":
-        self._alone.__enter__()
+        self._alone.enter_context(watching(None))
         return self
 
-    def __exit__(self, *error: Any) -> None:
+    def __exit__(self, *_: object) -> None:
         self._line.clear()
-        self._alone.__exit__(*error)
+        self._alone.close()
 
     def show(self, progress: "Progress") -> None:
         """Draw the state, if it is time to."""

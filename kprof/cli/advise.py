@@ -4,9 +4,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kprof.cli import _advise_measured
-from kprof.cli._advise_measured import CountersOption, NoSearchOption, TraceOption
-from kprof.cli._status_line import StatusLine
+from kprof.api import measured_advice as _advise_measured
+from kprof.api.measured_advice import CountersOption, NoSearchOption, TraceOption
 from kprof.cli.common import (
     ArchOption,
     ConfigOption,
@@ -21,11 +20,12 @@ from kprof.cli.common import (
     write_output,
 )
 from kprof.errors import KprofError
+from kprof.output.status_line import StatusLine
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from kprof_analyzers.trials import Trial, Trials
+    from kprof.tuning.trials import Trial, Trials
 
 HELP = "Try other knobs by recompiling, and show what they change."
 _SHOWN = 6
@@ -65,10 +65,10 @@ def command(
 
     Example:  kprof advise flash_attention --case d256_s4096 --config BLOCK_M=128,BLOCK_N=64 --arch MI300X
     """
-    from kprof.harness.targets import DEFAULT_ARCH, Options, resolve
-    from kprof.harness.watching import watching
-    from kprof.kernel_library import load
-    from kprof_analyzers.trials import advise, timed
+    from kprof.output.progress import watching
+    from kprof.targets.library import load
+    from kprof.targets.resolver import DEFAULT_ARCH, Options, resolve
+    from kprof.tuning.trials import advise, timed
 
     names = listed(arch)
     if len(names) > 1:
@@ -209,7 +209,7 @@ def _triton_config(config: "Any") -> str:
 
     Environment switches are no part of it: they come first, as a shell would set them.
     """
-    from kprof_analyzers.trials.changes import SWITCHES
+    from kprof.tuning.trials.changes import SWITCHES
 
     switches = [f"{name}={config[name]}" for name in config if name in SWITCHES]
     own = {n: v for n, v in config.items() if n not in {"num_warps", "num_stages", *SWITCHES}}
@@ -222,7 +222,7 @@ def _document(trials: "Trials") -> dict[str, Any]:
 
     import msgspec
 
-    from kprof_analyzers.trials import advised
+    from kprof.tuning.trials import advised
 
     def entry(trial: "Trial") -> dict[str, Any]:
         return {

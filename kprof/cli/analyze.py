@@ -34,9 +34,9 @@ from kprof.cli.common import (
 from kprof.errors import KprofError
 
 if TYPE_CHECKING:
+    from kprof.document import KernelReport, Report
     from kprof.findings import Severity
-    from kprof.harness.loaded import LoadedKernel
-    from kprof.report import KernelReport, Report
+    from kprof.targets.loaded import LoadedKernel
 
 HELP = "Compile or read a kernel and show what holds it back."
 
@@ -89,8 +89,8 @@ def kernel(
 
     Example:  kprof analyze kernel my.py::fn --arch MI300X --signature '*fp16,*fp16,i32:16' --constexpr BLOCK=1024
     """
-    from kprof.harness.dump import write_stages
-    from kprof.harness.targets import load
+    from kprof.targets.dump import write_stages
+    from kprof.targets.resolver import load
 
     options = compile_options(
         arch=arch,
@@ -130,8 +130,8 @@ def kernel(
 
 
 def _write_timeline(path: str, kernels: "list[LoadedKernel]") -> None:
+    from kprof_analyzers.model.wave_timeline import wave_timeline
     from kprof_analyzers.pipeline import facts_of
-    from kprof_analyzers.throughput.wave_timeline import wave_timeline
 
     write_output(path, "".join(wave_timeline(facts_of(loaded)[0] for loaded in kernels)))
 

@@ -90,8 +90,8 @@ def _shown() -> Iterator[None]:
     if not sys.stderr.isatty():
         yield
         return
-    from kprof.cli._waiting import Waiting
-    from kprof.harness.watching import watching
+    from kprof.output.progress import watching
+    from kprof.output.waiting import Waiting
 
     with watching(Waiting()):
         yield

@@ -20,8 +20,8 @@ from kprof.cli.common import (
 from kprof.errors import KprofError
 
 if TYPE_CHECKING:
-    from kprof.harness.bench import Plan
-    from kprof.harness.bench_document import BenchReport, Measurement
+    from kprof.bench.document import BenchReport, Measurement
+    from kprof.bench.plan import Plan
     from kprof.kernel_spec import Kernel
 
 HELP = "Check and time a kernel on a real GPU, beside torch and other libraries."
@@ -101,8 +101,8 @@ def command(
 
     Example:  kprof bench rmsnorm_residual_fp8 --case llama405b --provider triton,tuned,torch
     """
-    from kprof import kernel_library
-    from kprof.harness import bench
+    from kprof.bench import plan as bench
+    from kprof.targets import library as kernel_library
 
     loaded = kernel_library.load(kernel)
     plan = bench.Plan(
@@ -142,7 +142,7 @@ def _absolute(target: str) -> str:
 
 
 def _run(kernel: "Kernel", plan: "Plan", *, quiet: bool) -> "BenchReport":
-    from kprof.harness import bench
+    from kprof.bench import plan as bench
 
     def progress(found: "Measurement") -> None:
         if not quiet:
@@ -177,7 +177,7 @@ def _tuned(kernel: "Kernel", table: str | None) -> Any:
 def _write(report: "BenchReport", *, json: str | None, csv: str | None, plot: str | None) -> None:
     import msgspec
 
-    from kprof.harness.bench_output import as_csv, as_svg
+    from kprof.bench.output import as_csv, as_svg
 
     if json is not None:
         write_output(json, msgspec.json.format(msgspec.json.encode(report), indent=2))

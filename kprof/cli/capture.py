@@ -9,8 +9,8 @@ from kprof.cli.common import JobsOption, JsonOption, NoColorOption, QuietOption,
 from kprof.errors import KprofError
 
 if TYPE_CHECKING:
-    from kprof.harness.capture.command import Ended
-    from kprof.harness.capture.model import Capture
+    from kprof.recording.command import Ended
+    from kprof.recording.model import Capture
 
 # What follows the program's name is the program's, with "--" or without.
 CONTEXT_SETTINGS = {"allow_interspersed_args": False}
@@ -51,7 +51,7 @@ def command(
 
     Exit codes: 0 recorded, 2 the program failed, or a kernel that it launches does not compile.
     """
-    from kprof.harness.capture.command import Options, prepare, run
+    from kprof.recording.command import Options, prepare, run
 
     # The summary has no colours; the option is every command's.
     del no_color
@@ -67,7 +67,7 @@ def command(
     )
     settings = prepare(options, program)
     ended = run(settings, program)
-    from kprof.harness.capture.reader import read
+    from kprof.recording.reader import read
 
     capture = read(output)
     _show(capture, ended, json=json, verbose=verbose, quiet=quiet)

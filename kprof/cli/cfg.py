@@ -28,8 +28,8 @@ def command(
 
     Example:  kprof cfg gemm --arch gfx942 -o flow.svg
     """
-    from kprof.harness.targets import load
     from kprof.reporters._console_text import plural
+    from kprof.targets.resolver import load
     from kprof_analyzers.pictures import control_flow
 
     options = compile_options(

@@ -20,9 +20,9 @@ from kprof.cli.common import (
 from kprof.errors import KprofError
 
 if TYPE_CHECKING:
+    from kprof.document import Report
     from kprof.gate.config import Config
     from kprof.gate.subject import Subject
-    from kprof.report import Report
 
 HELP = "Compare kernels with budgets and a baseline: the gate for CI."
 
@@ -72,9 +72,9 @@ def command(
 
     Example:  kprof check --update-baseline, once; then kprof check in every pull request
     """
-    from kprof.cli._check_outputs import Outputs
-    from kprof.cli._check_subjects import gather
+    from kprof.api.gate_subjects import gather
     from kprof.gate.config import find, load
+    from kprof.reporters.outputs import Outputs
 
     chosen = (config or find(Path.cwd())).absolute()
     settings = load(chosen)
@@ -87,7 +87,7 @@ def command(
         raise typer.Exit(_update(named, subjects))
     document = _judged(settings, subjects, named, folder)
     if advise:
-        from kprof.cli._check_cures import with_cures
+        from kprof.api.gate_cures import with_cures
 
         document = with_cures(document, subjects, folder, advise, jobs)
     outputs = Outputs(

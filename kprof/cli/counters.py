@@ -11,9 +11,9 @@ from kprof.reporters._console_text import plural
 
 if TYPE_CHECKING:
     from kprof.inputs.rocprof import Data
-    from kprof_analyzers.counters.kernels import KernelCounters
-    from kprof_analyzers.counters.machine import Gpu
-    from kprof_analyzers.counters.metrics import Metric
+    from kprof_analyzers.profiles.counters.kernels import KernelCounters
+    from kprof_analyzers.profiles.counters.machine import Gpu
+    from kprof_analyzers.profiles.counters.metrics import Metric
 
 HELP = "Bandwidth, hit rates, utilisation and roofline from hardware counters."
 
@@ -55,7 +55,7 @@ def metrics(
 
     Example:  kprof counters metrics results/ --arch MI300X --kernel attention
     """
-    from kprof_analyzers.counters.metrics import metrics as derive
+    from kprof_analyzers.profiles.counters.metrics import metrics as derive
 
     _, gpu, kernels = _load(paths, arch, kernel)
     derived = [(one, derive(one, gpu)) for one in kernels]
@@ -99,8 +99,8 @@ def roofline(
 
     Example:  kprof counters roofline results/ --arch MI300X --svg roofline.svg
     """
-    from kprof_analyzers.counters.roofline import place, roofs
-    from kprof_analyzers.counters.roofline_svg import render
+    from kprof_analyzers.profiles.counters.roofline import place, roofs
+    from kprof_analyzers.profiles.counters.roofline_svg import render
 
     data, gpu, kernels = _load(paths, arch, kernel)
     limits = roofs(gpu, data)
@@ -128,12 +128,12 @@ def roofline(
 
 
 def _load(paths: list[str], arch: str | None, kernel: str) -> "tuple[Data, Gpu, list[KernelCounters]]":
-    from kprof.cli._tables import need_tables
+    from kprof.output.tables import need_tables
 
     need_tables()
     from kprof.inputs import rocprof
-    from kprof_analyzers.counters.kernels import kernels
-    from kprof_analyzers.counters.machine import gpu_of
+    from kprof_analyzers.profiles.counters.kernels import kernels
+    from kprof_analyzers.profiles.counters.machine import gpu_of
 
     data = rocprof.read(paths)
     for issue in data.issues:
@@ -158,7 +158,7 @@ def _gpu_line(gpu: "Gpu") -> str:
 
 
 def _print_passes(missing: list[str]) -> None:
-    from kprof_analyzers.counters.collecting import passes
+    from kprof_analyzers.profiles.counters.collecting import passes
 
     found = passes(missing)
     if not found:
@@ -168,8 +168,8 @@ def _print_passes(missing: list[str]) -> None:
 
 
 def _show(kernel: "KernelCounters", found: "dict[str, Metric]") -> None:
-    from kprof.cli._tables import number
     from kprof.inputs.rocprof import short
+    from kprof.output.tables import number
 
     time = f"{kernel.nanoseconds / 1e3:,.2f} us" if kernel.nanoseconds else "time not known"
     print(f"\n{short(kernel.name)}   {kernel.calls:,} dispatch{'es' if kernel.calls != 1 else ''}, {time} each")
@@ -194,7 +194,7 @@ def _show(kernel: "KernelCounters", found: "dict[str, Metric]") -> None:
 
 def _metric_table(rows: list[list[Any]]) -> str:
     """Group, metric, value and unit; where the names of the metrics would be cut, groups get lines of their own."""
-    from kprof.cli._tables import rows_table, table_width
+    from kprof.output.tables import rows_table, table_width
 
     wide = [max((len(row[place]) for row in rows), default=0) + 2 for place in range(4)]
     if sum(wide) - 2 <= table_width():
@@ -210,7 +210,7 @@ def _metric_table(rows: list[list[Any]]) -> str:
 def _document(gpu: "Gpu", derived: "list[tuple[KernelCounters, dict[str, Metric]]]", missing: list[str]) -> str:
     import msgspec
 
-    from kprof_analyzers.counters.collecting import passes
+    from kprof_analyzers.profiles.counters.collecting import passes
 
     kernels = [
         {
@@ -239,9 +239,9 @@ def _entry(metric: "Metric") -> dict[str, Any]:
 
 
 def _show_roofline(points: list[Any], limits: list[Any], top: int) -> None:
-    from kprof.cli._tables import number, rows_table
     from kprof.inputs.rocprof import short
-    from kprof_analyzers.counters.roofline_text import draw
+    from kprof.output.tables import number, rows_table
+    from kprof_analyzers.profiles.counters.roofline_text import draw
 
     plotted = [point for point in points if point.intensity and point.flop_rate][:top]
     for line in draw(plotted, limits):

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kprof.cli._status_line import StatusLine
 from kprof.cli.common import (
     ArchOption,
     ConfigOption,
@@ -22,12 +21,13 @@ from kprof.cli.common import (
     write_output,
 )
 from kprof.errors import KprofError
+from kprof.output.status_line import StatusLine
 
 if TYPE_CHECKING:
     from kprof.diffing.build import Input
     from kprof.diffing.document import Diff
     from kprof.diffing.limits import Limits
-    from kprof.harness.targets import Options
+    from kprof.targets.resolver import Options
 
 HELP = "Compare two compiles, or one kernel under several Tritons, and explain what got worse."
 
@@ -102,7 +102,7 @@ def command(
 
     Exit codes: 0 nothing is worse, 1 something is, 2 cannot tell.
     """
-    from kprof.harness.targets import Options
+    from kprof.targets.resolver import Options
 
     if json == "-" and markdown == "-":
         raise KprofError("only one of --json and --markdown can go to standard output")
@@ -139,7 +139,7 @@ def _limits(fail_on: str, tolerance: list[str]) -> "Limits":
 
 def _versions(triton: list[str]) -> list[str]:
     """The releases asked for, in order."""
-    from kprof.harness.triton_envs import normalise
+    from kprof.compiler.installations import normalise
 
     named = [part for text in triton for part in listed(text)]
     versions = [normalise(name) for name in named]
@@ -157,9 +157,9 @@ def _versions(triton: list[str]) -> list[str]:
 def _tritons(targets: list[str], versions: list[str], options: "Options", limits: "Limits", budget: float) -> "Diff":
     from pathlib import Path
 
-    from kprof.cli._diff_tritons import Tritons
+    from kprof.api.diff_tritons import Tritons
     from kprof.diffing.build import diff
-    from kprof.harness.capture.recompile import is_recorded
+    from kprof.recording.recompile import is_recorded
 
     if len(targets) != 1:
         raise KprofError("with --triton one kernel is compared with itself: name one target")
@@ -197,9 +197,9 @@ def _refuse_knobs(target: str, options: "Options") -> None:
 
 
 def _two(targets: list[str], options: "Options", limits: "Limits", budget: float) -> "Diff":
-    from kprof.cli._diff_sides import labels, side
+    from kprof.api.diff_sides import labels, side
     from kprof.diffing.build import diff
-    from kprof.harness.capture.recompile import is_recorded
+    from kprof.recording.recompile import is_recorded
 
     if len(targets) != 2:
         raise KprofError(
@@ -217,7 +217,7 @@ def _two(targets: list[str], options: "Options", limits: "Limits", budget: float
             return found
         if not budget:
             return diff(sides, limits, notes=_upgrade(sides, targets if captures else ()))
-        from kprof.cli._diff_captures import explain_captures
+        from kprof.api.diff_captures import explain_captures
 
         explained, notes = explain_captures(targets, sides, options, limits, budget, tell)
     return diff(sides, limits, explained, notes)

@@ -31,7 +31,7 @@ def command(
 
     Exit codes: 0 fine, 1 something would make measurements wrong.
     """
-    from kprof.harness.doctor import Machine, examine
+    from kprof.doctor import Machine, examine
     from kprof.reporters.doctor_text import DoctorTextReporter
 
     if not root.is_dir():

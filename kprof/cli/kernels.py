@@ -33,7 +33,7 @@ def list_kernels(
     no_color: NoColorOption = False,
 ) -> None:
     """Name, summary, number of cases, and the architectures that cannot run the default case."""
-    from kprof import kernel_library
+    from kprof.targets import library as kernel_library
 
     archs = _architectures(arch)
     rows = []
@@ -63,7 +63,7 @@ def show_kernel(
     no_color: NoColorOption = False,
 ) -> None:
     """Cases, default knobs on each architecture, further configurations, tuning space and source of one kernel."""
-    from kprof import kernel_library
+    from kprof.targets import library as kernel_library
 
     kernel = kernel_library.load(target)
     facts = _facts(kernel, _architectures(arch))
@@ -95,8 +95,8 @@ def _architectures(text: str) -> list[str]:
 
 def _unsupported(name: str, archs: list[str]) -> dict[str, str] | None:
     """Architecture to why it cannot run the default case; ``None`` when that cannot be known: no usable Triton."""
-    from kprof import kernel_library
     from kprof.errors import KprofError
+    from kprof.targets import library as kernel_library
 
     try:
         return _reasons(kernel_library.load(name), archs)
@@ -115,8 +115,8 @@ def _facts(kernel: "Kernel", archs: list[str]) -> dict[str, Any]:
     """Everything that ``show`` tells, as JSON-ready data."""
     from math import prod
 
-    from kprof.harness.source import unwrap
-    from kprof.kernel_library import unwrap as innermost
+    from kprof.importing.functions import unwrap
+    from kprof.targets.library import unwrap as innermost
 
     function = innermost(kernel.entry)
     code = getattr(function, "fn", function).__code__

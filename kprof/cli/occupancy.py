@@ -18,8 +18,8 @@ from kprof.cli.common import (
 from kprof.errors import KprofError
 
 if TYPE_CHECKING:
-    from kprof.harness.targets import Options
     from kprof.reporters.occupancy import Entry
+    from kprof.targets.resolver import Options
     from kprof_analyzers.occupancy import OccupancyInput
 
 HELP = "Wavefronts per SIMD, what limits them, and what to give up for more."
@@ -114,7 +114,7 @@ def _from_numbers(arch: str, numbers: dict[str, Any]) -> "list[tuple[str, str, O
 
 
 def _from_target(target: str, options: "Options", numbers: dict[str, Any]) -> "list[tuple[str, str, OccupancyInput]]":
-    from kprof.harness.targets import load
+    from kprof.targets.resolver import load
 
     found = []
     for kernel in load(target, options):

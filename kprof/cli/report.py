@@ -57,7 +57,7 @@ def command(
 
     kprof report ~/.triton/cache --source ~/project -o page.html
     """
-    from kprof.cli._report_entries import Request, entries
+    from kprof.api.report_entries import Request, entries
     from kprof.cli._rules import all_rules
     from kprof.reporters.html import HtmlReporter
     from kprof_analyzers.pipeline import report

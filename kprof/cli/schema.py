@@ -36,7 +36,7 @@ def schema_of(document: str) -> dict[str, Any]:
         return json_document.schema()
     import msgspec
 
-    from kprof.harness.doctor import document as doctor
+    from kprof.doctor import document as doctor
     from kprof.tuning import document as tune
 
     title, kind = (doctor.SCHEMA, doctor.Diagnosis) if document == "doctor" else (tune.SCHEMA, tune.TuneReport)

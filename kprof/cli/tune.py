@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kprof.cli import _tune_request
+from kprof.api import tune_request as _tune_request
 from kprof.cli.common import (
     ConfigOption,
     JsonOption,
@@ -17,7 +17,7 @@ from kprof.cli.common import (
 )
 
 if TYPE_CHECKING:
-    from kprof.cli._tune_request import Manner, Request
+    from kprof.api.tune_request import Manner, Request
     from kprof.tuning.document import TuneReport
     from kprof.tuning.search import Found
     from kprof.tuning.space import Space

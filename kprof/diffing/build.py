@@ -14,8 +14,8 @@ from kprof.diffing.document import Change, Diff, Explanation, KernelDiff, Side, 
 from kprof.diffing.kernels import order, step
 from kprof.diffing.limits import Limits
 from kprof.diffing.pairing import match
+from kprof.document import KernelReport, Verdict
 from kprof.findings import Severity
-from kprof.report import KernelReport, Verdict
 
 _ORDER: tuple[Status, ...] = ("worse", "mixed", "unknown", "gone", "new", "better", "changed", "same")
 

@@ -8,8 +8,8 @@ from typing import Any, Literal
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from kprof.document import Specialization, Verdict
 from kprof.findings import Location, Severity
-from kprof.report import Specialization, Verdict
 
 SCHEMA: Literal["kprof.diff/1"] = "kprof.diff/1"
 

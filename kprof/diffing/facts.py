@@ -7,9 +7,9 @@ from math import isfinite
 
 from msgspec import UNSET
 
+from kprof.document import KernelReport, LoopFacts, Occupancy, Resources
 from kprof.findings import Finding
 from kprof.inputs.amdgcn.memory_names import classify
-from kprof.report import KernelReport, LoopFacts, Occupancy, Resources
 
 _MEMORY = ("global_", "buffer_", "flat_", "ds_")
 _DRAIN = re.compile(r"(vm|load|store|vs)cnt\(0\)")

@@ -9,8 +9,8 @@ from kprof.diffing.document import Change, Status, Step
 from kprof.diffing.limits import Limits
 from kprof.diffing.loops import compare_loops, compare_widths
 from kprof.diffing.rating import Measured, rate
+from kprof.document import KernelReport
 from kprof.findings import Finding, Location, Severity
-from kprof.report import KernelReport
 
 KEY_METRICS = ("vgpr_spills", "lds_bytes", "waves_per_simd")
 """Without these on both sides nobody can say that a kernel did not get worse."""

@@ -6,8 +6,8 @@ from kprof.diffing import facts
 from kprof.diffing.document import Change
 from kprof.diffing.limits import Limits
 from kprof.diffing.rating import Measured, rate
+from kprof.document import KernelReport, LoopFacts
 from kprof.findings import Location, Severity
-from kprof.report import KernelReport, LoopFacts
 
 Pair = tuple[LoopFacts | None, LoopFacts | None]
 

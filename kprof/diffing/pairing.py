@@ -9,7 +9,7 @@ import msgspec
 from msgspec import UNSET
 
 from kprof.diffing import facts
-from kprof.report import KernelReport
+from kprof.document import KernelReport
 
 _PARTS = ("signature", "constexprs", "attributes", "options", "environment")
 # Of what either specialisation says, so much may differ at most for the two to be called the same kernel changed.

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import msgspec
 
+from kprof.document import SCHEMA, Report
 from kprof.errors import KprofError
-from kprof.report import SCHEMA, Report
 
 _MAX_BYTES = 1 << 30
 _BLANK = b" \t\r\n\xef\xbb\xbf"

@@ -5,10 +5,10 @@ from typing import Any
 
 import msgspec
 
+from kprof.document import KernelReport
 from kprof.findings import Advice, Finding, Severity
 from kprof.gate.rules import FAILS, MARK
 from kprof.gate.subject import Subject
-from kprof.report import KernelReport
 
 
 def failing(report: KernelReport) -> list[Finding]:

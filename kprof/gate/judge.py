@@ -11,6 +11,7 @@ import msgspec
 from msgspec import UNSET
 
 from kprof import __version__
+from kprof.document import KernelReport, Report, Suppressed, Verdict
 from kprof.findings import Finding, Severity
 from kprof.gate.baseline import Baseline, State, news
 from kprof.gate.config import Allowance, Config
@@ -18,7 +19,6 @@ from kprof.gate.limits import cannot_tell, over_budget, worse
 from kprof.gate.rules import ALLOWED, FAILS, KNOWN, MARK, UNKNOWN
 from kprof.gate.source_text import relocated
 from kprof.gate.subject import Subject
-from kprof.report import KernelReport, Report, Suppressed, Verdict
 
 
 @dataclass(frozen=True)

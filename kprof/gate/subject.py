@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import msgspec
 from msgspec import UNSET
 
+from kprof.document import KernelReport
 from kprof.gate.config import METRICS, Entry
-from kprof.report import KernelReport
 
 _LABEL = 120
 

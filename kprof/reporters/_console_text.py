@@ -4,7 +4,7 @@ import re
 
 from msgspec import UNSET
 
-from kprof.report import KernelReport, LoopFacts
+from kprof.document import KernelReport, LoopFacts
 
 _BAR_CELLS = 8
 _GLOBAL = ("global_", "buffer_", "flat_", "image_")

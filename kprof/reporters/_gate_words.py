@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import msgspec
 from msgspec import UNSET
 
+from kprof.document import KernelReport, Report
 from kprof.findings import Finding, Location, Severity
-from kprof.report import KernelReport, Report
 
 MARK = "gate"
 """Key in a finding's evidence under which the gate says what it made of the finding: ``fails`` and others."""

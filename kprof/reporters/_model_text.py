@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import UNSET
 
-from kprof.report import LoopPrediction, Prediction
+from kprof.document import LoopPrediction, Prediction
 
 if TYPE_CHECKING:
     from rich.text import Text

@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from kprof.harness.capture.model import Capture, CapturedKernel
+from kprof.recording.model import Capture, CapturedKernel
 
 SCHEMA = "kprof.capture.summary/1"
 

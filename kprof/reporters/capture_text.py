@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from kprof.findings import Location
-from kprof.harness.capture.model import Capture, CapturedKernel
+from kprof.recording.model import Capture, CapturedKernel
 
 _ROWS = 30
 _FAILURES = 10

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from kprof.report import Report
+from kprof.document import Report
 from kprof.reporters._gate_words import Item, advice_text, fails, items, label, printable, unknown
 
 _COLOUR = {"error": "31;1", "warning": "33", "note": "36"}

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET
 
+from kprof.document import KernelReport, LoopFacts, Occupancy, Report
 from kprof.findings import Finding
-from kprof.report import KernelReport, LoopFacts, Occupancy, Report
 from kprof.reporters._console_text import (
     bar,
     config_line,

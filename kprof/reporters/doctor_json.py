@@ -2,7 +2,7 @@
 
 import msgspec
 
-from kprof.harness.doctor.document import Diagnosis
+from kprof.doctor.document import Diagnosis
 
 
 def render(found: Diagnosis) -> str:

@@ -2,7 +2,7 @@
 
 import textwrap
 
-from kprof.harness.doctor.document import Diagnosis, Outcome
+from kprof.doctor.document import Diagnosis, Outcome
 
 _COLOUR = {"ok": "32", "warn": "33", "fail": "1;31", "unknown": "36"}
 _INDENT = 11

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from kprof.document import Report
 from kprof.findings import Severity
-from kprof.report import Report
 from kprof.reporters._gate_words import Item, advice_text, items, label, printable
 
 LIMIT = 10

@@ -2,8 +2,8 @@
 
 import json
 
+from kprof.document import Report
 from kprof.findings import Severity
-from kprof.report import Report
 from kprof.reporters._gate_words import Item, advice_text, fails, items, label, printable
 
 _SEVERITY = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.NOTE: "info"}

@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from kprof.report import Report
+from kprof.document import Report
 
 
 class Reporter(Protocol):

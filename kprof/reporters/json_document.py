@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from kprof.report import SCHEMA, Report
+from kprof.document import SCHEMA, Report
 
 
 class JsonReporter:

@@ -5,7 +5,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from msgspec import UNSET
 
-from kprof.report import KernelReport, Report
+from kprof.document import KernelReport, Report
 from kprof.reporters._gate_words import Item, advice_text, archs, fails, items, label, printable, unknown
 
 

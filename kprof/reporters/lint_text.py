@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from kprof.document import KernelReport, Report
 from kprof.findings import Location
-from kprof.report import KernelReport, Report
 from kprof.reporters._gate_words import Item, items, printable
 
 _COLOUR = {"error": "31;1", "warning": "33", "note": "36"}

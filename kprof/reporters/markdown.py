@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from kprof.report import Report
+from kprof.document import Report
 from kprof.reporters._gate_words import Item, advice_text, fails, items, label, unknown
 from kprof.reporters._markdown_cells import cell, code
 

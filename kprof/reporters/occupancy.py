@@ -8,7 +8,7 @@ from typing import Protocol
 
 from msgspec import UNSET
 
-from kprof.report import NextStep, Occupancy
+from kprof.document import NextStep, Occupancy
 from kprof.reporters._console_text import limiter, reduction, waves
 
 _CELLS = 24

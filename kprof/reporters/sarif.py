@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote
 
+from kprof.document import Report
 from kprof.findings import Location
-from kprof.report import Report
 from kprof.reporters._gate_words import Item, RuleHelp, advice_text, archs, items, label, printable, unknown
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"

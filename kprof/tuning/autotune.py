@@ -28,9 +28,9 @@ from kprof.tuning.subject import smallest_element
 from kprof.tuning.work import Answer, Judge, Task, task_of
 
 if TYPE_CHECKING:
-    from kprof.harness.source import Function
+    from kprof.importing.functions import Function
 
-_JUDGE = "kprof_analyzers.trials.predicted"
+_JUDGE = "kprof.tuning.trials.predicted"
 _NOT_ARGUMENTS = {"grid", "warmup", "stream", "device", "device_type"}
 _HOPELESS = {"unlaunchable", "crashed"}
 
@@ -88,7 +88,7 @@ class Predictor:
         Raises:
             KprofError: nothing can be said about this kernel.
         """
-        from kprof.harness.targets import resolve
+        from kprof.targets.resolver import resolve
 
         function = _function(tuner)
         machine, product = resolve(self._arch or _own_arch())
@@ -202,7 +202,7 @@ def _milliseconds(answer: Answer | None) -> float:
 
 def _compiling() -> bool:
     """Whether this is one of kprof's own workers, which imports the user's file, or Triton's interpreter."""
-    return "kprof.harness.worker" in sys.modules or os.environ.get("TRITON_INTERPRET", "0") not in {"", "0"}
+    return "kprof.compiler.worker" in sys.modules or os.environ.get("TRITON_INTERPRET", "0") not in {"", "0"}
 
 
 def _warn(what: str, why: object, then: str) -> None:
@@ -240,7 +240,7 @@ def _function(tuner: Any) -> "Function":
     Raises:
         KprofError: it cannot.
     """
-    from kprof.harness.source import unwrap
+    from kprof.importing.functions import unwrap
 
     function = unwrap(tuner.fn)
     if function is None:
@@ -267,9 +267,9 @@ def _own_arch() -> str:
 
 def _job(tuner: Any, function: "Function", machine: Any, config: Any, args: Mapping[str, Any]) -> Any:
     """The compile and launch that the autotuner would do with a configuration."""
-    from kprof.harness.source import heuristics_of
-    from kprof.harness.sources import Job
-    from kprof.harness.specialize import from_launch
+    from kprof.importing.functions import heuristics_of
+    from kprof.targets.jobs import Job
+    from kprof.targets.specialize import from_launch
 
     knobs = dict(config.all_kwargs())
     values = {name: value for name, value in {**args, **knobs}.items() if name not in _NOT_ARGUMENTS}

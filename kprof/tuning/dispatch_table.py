@@ -25,8 +25,8 @@ from typing import Any, Literal
 
 import msgspec
 
+from kprof.bench.document import BenchReport, Measurement
 from kprof.errors import KprofError
-from kprof.harness.bench_document import BenchReport, Measurement
 from kprof.kernel_spec import Kernel, Shape
 
 SCHEMA = "kprof.dispatch/1"
@@ -210,8 +210,8 @@ def select(kernel: str, shape: Shape, arch: str, table: "Table | Path | str | No
     Raises:
         KprofError: no such kernel or parameter, or the table cannot be read.
     """
-    from kprof import kernel_library
     from kprof.hardware.machine import load
+    from kprof.targets import library as kernel_library
 
     loaded = kernel_library.load(kernel)
     name = arch if arch.startswith("sm_") else load(arch).name
@@ -243,7 +243,7 @@ def _from_entry(entry: Entry, gap: float, config: dict[str, Any], kernel: Kernel
 
 
 def _default(kernel: Kernel, shape: Shape, arch: str, rejected: list[str]) -> Selection:
-    from kprof import kernel_library
+    from kprof.targets import library as kernel_library
 
     reasons = list(rejected)
     for name in kernel.alternatives:
@@ -262,7 +262,7 @@ def _default(kernel: Kernel, shape: Shape, arch: str, rejected: list[str]) -> Se
 
 def _fits(kernel: Kernel, entry: Entry, shape: Shape, arch: str) -> tuple[dict[str, Any], str | None]:
     """An entry's complete configuration for a shape, and why it cannot be used."""
-    from kprof import kernel_library
+    from kprof.targets import library as kernel_library
 
     if entry.implementation not in {kernel.name, *kernel.alternatives}:
         return {}, None

@@ -170,7 +170,7 @@ def document(
 ) -> TuneReport:
     """The document of a finished or stopped search; ``top`` is the length of the short lists."""
     from kprof import __version__
-    from kprof.harness.triton_versions import installed
+    from kprof.compiler.versions import installed
 
     problems = []
     for problem, ranked, own in zip(subject.problems, found.ranked, found.own, strict=True):

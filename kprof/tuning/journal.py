@@ -8,8 +8,8 @@ from pathlib import Path
 
 import msgspec
 
+from kprof.cache import files as store
 from kprof.errors import KprofError
-from kprof.harness import store
 from kprof.tuning.work import Answer, distinct
 
 NAME = "search.jsonl"

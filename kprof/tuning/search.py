@@ -213,7 +213,7 @@ class Search:
 
     def _own_config(self, base: Mapping[str, Any]) -> dict[str, Any]:
         """The kernel's own configuration, with what is held fixed and Triton's defaults for what it leaves out."""
-        from kprof.harness import triton_versions as versions
+        from kprof.compiler import versions
 
         if not base:
             return {}

@@ -137,7 +137,7 @@ def of_kernel(kernel: "Kernel") -> Space:
     Raises:
         KprofError: there is none.
     """
-    from kprof.harness.source import unwrap
+    from kprof.importing.functions import unwrap
 
     if kernel.space:
         return Space("the kernel's own space", {name: tuple(values) for name, values in kernel.space.items()})
@@ -177,7 +177,7 @@ def supported(space: Space, fixed: Mapping[str, Any]) -> Space:
     Raises:
         KprofError: the user asked for one of them.
     """
-    from kprof.harness import triton_versions as versions
+    from kprof.compiler import versions
 
     known = versions.option_defaults(versions.api().hip_options)
     missing = [n for n in space.names() if n in BACKEND_OPTIONS and n not in known]

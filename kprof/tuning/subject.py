@@ -5,14 +5,14 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from kprof.errors import KprofError
-from kprof.harness.sources import Job
 from kprof.kernel_spec import ELEMENT_TYPES, Kernel, Part, Tensor, split_config
+from kprof.targets.jobs import Job
 from kprof.tuning.expressions import Expression
 from kprof.tuning.problems import Problem
 
 if TYPE_CHECKING:
+    from kprof.compiler.request import CompileRequest
     from kprof.hardware.machine import Architecture, Product
-    from kprof.harness.request import CompileRequest
     from kprof.kernel_spec import Launch
 
 
@@ -119,7 +119,7 @@ class KernelSubject:
         problem: Problem,
         config: Mapping[str, Any],
     ) -> Job:
-        from kprof.harness.specialize import from_launch
+        from kprof.targets.specialize import from_launch
 
         made = _launched(name, code.launch, problem.values, config)
         options = config if code.options is None else code.options
@@ -146,7 +146,7 @@ class SignatureSubject:
 
     Attributes:
         kernel, arch, product, problems: see :class:`Subject`.
-        signature: argument types, see :mod:`kprof.harness.signature`.
+        signature: argument types, see :mod:`kprof.targets.signature`.
         grid: workgroups in x, y, z as expressions of sizes and knobs; empty: not known.
         constexprs: further compile-time arguments.
     """
@@ -194,8 +194,8 @@ class SignatureSubject:
         return _dependencies(self.kernel)
 
     def _request(self, problem: Problem, config: Mapping[str, Any]) -> "tuple[CompileRequest, dict[str, Any]]":
-        from kprof.harness.signature import from_signature
-        from kprof.harness.source import unwrap
+        from kprof.importing.functions import unwrap
+        from kprof.targets.signature import from_signature
 
         function = unwrap(self.kernel.entry)
         if function is None:
@@ -227,7 +227,7 @@ def _by_heuristics(entry: Any, values: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         KprofError: a heuristic fails, as one does that looks at a tensor.
     """
-    from kprof.harness.source import heuristics_of
+    from kprof.importing.functions import heuristics_of
 
     found: dict[str, Any] = {}
     for name, heuristic in heuristics_of(entry):
@@ -250,7 +250,7 @@ def smallest_element(args: Mapping[str, Any]) -> int | None:
 
 
 def _dependencies(kernel: Kernel) -> Mapping[str, str]:
-    from kprof.harness.source import unwrap
+    from kprof.importing.functions import unwrap
 
     files: dict[str, str] = {}
     for entry in (kernel.entry, *(part.entry for part in kernel.parts.values())):

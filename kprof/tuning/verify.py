@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from kprof.bench.document import Device, Task
+from kprof.bench.pool import Runner
 from kprof.errors import KprofError
-from kprof.harness.bench_document import Device, Task
-from kprof.harness.bench_pool import Runner
 from kprof.tuning.candidates import Scored
 from kprof.tuning.short_list import short_list
 

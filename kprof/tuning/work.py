@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
-from kprof.harness.request import CompileRequest, Outcome
+from kprof.compiler.request import CompileRequest, Outcome
 
 if TYPE_CHECKING:
-    from kprof.harness.sources import Job
+    from kprof.targets.jobs import Job
 
 RETRIED = frozenset({"timeout", "killed", "lost"})
 """Ends that say nothing about the configuration: another run tries it again."""
@@ -113,7 +113,7 @@ def task_of(
         files: files that decide what is compiled, with their SHA-256.
         flops: operations that this launch does, where the kernel tells.
     """
-    from kprof.harness.triton_versions import identity
+    from kprof.compiler.versions import identity
 
     launch = {
         "name": job.name,

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from kprof.harness.targets import Options, load
+from kprof.targets.resolver import Options, load
 from kprof_analyzers.pipeline import facts_of
 
 

@@ -6,11 +6,11 @@ import msgspec
 import pytest
 from msgspec import UNSET
 
+from kprof.compiler.compile import compile_kernel
+from kprof.document import KernelReport
 from kprof.hardware.machine import load
-from kprof.harness.compile import compile_kernel
-from kprof.harness.sources import loaded, plan
-from kprof.harness.targets import Options
-from kprof.report import KernelReport
+from kprof.targets.jobs import loaded, plan
+from kprof.targets.resolver import Options
 from kprof_analyzers import remembered
 from kprof_analyzers.pipeline import analyze
 
@@ -55,7 +55,7 @@ def test_kept_reports_are_those_that_would_be_made(jobs, monkeypatch):
     """From workers, from the cache and in this process: one and the same; nothing is compiled the second time."""
     first = dict(remembered.judged(jobs(), 2))
     assert all(isinstance(report, KernelReport) for report in first.values())
-    monkeypatch.setattr("kprof.harness.pool.Pool._start", lambda *_: pytest.fail("a worker was started"))
+    monkeypatch.setattr("kprof.compiler.pool.Pool._start", lambda *_: pytest.fail("a worker was started"))
     second = dict(remembered.judged(jobs()))
     monkeypatch.undo()
     for index, job in enumerate(jobs()):

@@ -202,9 +202,9 @@ def test_own_kernel_without_signature(kprof, tmp_path):
 
 def test_compiled_files_say_the_same_as_their_source(kprof, tmp_path):
     """Assembly with Triton's metadata beside it, as in a cache directory."""
-    from kprof.harness.compile import compile_kernel
-    from kprof.harness.specialize import from_launch
-    from kprof.kernel_library import load
+    from kprof.compiler.compile import compile_kernel
+    from kprof.targets.library import load
+    from kprof.targets.specialize import from_launch
 
     kernel = load("softmax")
     shape = kernel.problem("gfx942")
@@ -222,9 +222,9 @@ def test_compiled_files_say_the_same_as_their_source(kprof, tmp_path):
 
 def test_assembly_alone_does_not_invent_the_lds(kprof, tmp_path):
     """Triton's LDS is not in the assembly: occupancy is null, with the reason."""
-    from kprof.harness.compile import compile_kernel
-    from kprof.harness.specialize import from_launch
-    from kprof.kernel_library import load
+    from kprof.compiler.compile import compile_kernel
+    from kprof.targets.library import load
+    from kprof.targets.specialize import from_launch
 
     kernel = load("gemm")
     shape = kernel.problem("gfx942")

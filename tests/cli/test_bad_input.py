@@ -96,9 +96,9 @@ def test_function_that_is_not_there(kprof, tmp_path):
 @pytest.mark.triton
 def test_cut_files_of_a_real_kernel(kprof, tmp_path):
     """Assembly and code object, cut in the middle: a message or a marked result, never more."""
-    from kprof.harness.compile import compile_kernel
-    from kprof.harness.specialize import from_launch
-    from kprof.kernel_library import load
+    from kprof.compiler.compile import compile_kernel
+    from kprof.targets.library import load
+    from kprof.targets.specialize import from_launch
 
     kernel = load("softmax")
     shape = kernel.problem("gfx942")
@@ -144,7 +144,7 @@ def test_output_that_cannot_be_written(kprof, tmp_path):
 @pytest.mark.parametrize("target", ["flash_attention", "mine.py::scale"])
 def test_triton_missing(kprof, monkeypatch, target):
     """Without Triton: what is missing and how to get it."""
-    from kprof.harness.triton_versions import installed
+    from kprof.compiler.versions import installed
 
     find = importlib.util.find_spec
     installed.cache_clear()

@@ -1,4 +1,4 @@
-"""``kprof capture``: what can go wrong before and around the program. What it records: tests/harness/capture."""
+"""``kprof capture``: what can go wrong before and around the program. What it records: tests/recording."""
 
 import json
 import os

@@ -209,11 +209,11 @@ def test_csv_output_has_whole_kernel_names(kprof, tmp_path):
 def test_groups_get_lines_of_their_own_where_names_would_be_cut(monkeypatch):
     """In a narrow terminal every metric keeps its whole name; in a wide one the group stands beside it."""
     rows = [["memory", "L2 hit rate", "4.5", "%"], ["", "Bytes written over the fabric", "2,304", "bytes"]]
-    monkeypatch.setattr("kprof.cli._tables.table_width", lambda: 50)
+    monkeypatch.setattr("kprof.output.tables.table_width", lambda: 50)
     lines = _metric_table(rows).splitlines()
     assert [line.split("  ")[0] for line in lines if not line.startswith(" ")] == ["metric", "memory"]
     assert any(line.startswith("  Bytes written over the fabric") for line in lines)
-    monkeypatch.setattr("kprof.cli._tables.table_width", lambda: 80)
+    monkeypatch.setattr("kprof.output.tables.table_width", lambda: 80)
     assert len(_metric_table(rows).splitlines()) == 3
 
 

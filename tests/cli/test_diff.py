@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kprof.harness import triton_envs
+from kprof.compiler import installations as triton_envs
 
 GFX942 = Path(__file__).parents[1] / "artifacts" / "gfx942"
 
@@ -244,8 +244,8 @@ def product(a, b, c, K, M: tl.constexpr, N: tl.constexpr):
 @pytest.fixture
 def capture_of(tmp_path: Path):
     """A capture with one kernel, as ``kprof capture`` writes it; the file that it names would fail an import."""
-    from kprof.harness.compile import compile_kernel
-    from kprof.harness.signature import load_signature
+    from kprof.compiler.compile import compile_kernel
+    from kprof.targets.signature import load_signature
 
     (tmp_path / "product.py").write_text(SOURCE)
 

@@ -10,8 +10,8 @@ from typer.testing import CliRunner
 
 from kprof.errors import KprofError
 from kprof.inputs import rocprof
-from kprof_analyzers.timeline.files import trace_files
-from kprof_analyzers.timeline.streaming import summarise
+from kprof_analyzers.profiles.timeline.files import trace_files
+from kprof_analyzers.profiles.timeline.streaming import summarise
 
 pytest.importorskip("pandas")
 pytest.importorskip("pyarrow")

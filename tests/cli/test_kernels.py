@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from kprof.cli.kernels import app
 from kprof.errors import KprofError
-from kprof.kernel_library import bundled, load
+from kprof.targets.library import bundled, load
 
 
 def run(*arguments: str) -> str:
@@ -89,7 +89,7 @@ def test_unknown_kernel_has_near_matches() -> None:
 
 def test_list_without_triton_says_what_it_cannot_know(monkeypatch: pytest.MonkeyPatch) -> None:
     """A bare installation lists every kernel; what only a loaded kernel can tell is null, not an empty answer."""
-    monkeypatch.setattr("kprof.kernel_library.load_module", _no_triton)
+    monkeypatch.setattr("kprof.targets.library.load_module", _no_triton)
 
     rows = json.loads(run("list", "--json", "-"))["kernels"]
 

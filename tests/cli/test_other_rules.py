@@ -17,7 +17,7 @@ k:
 
 MODULE = '''"""A rule of another house."""
 from kprof.findings import Severity
-from kprof_analyzers.advice.rule import Rule
+from kprof_analyzers.rules.rule import Rule
 
 
 class HouseRule(Rule):

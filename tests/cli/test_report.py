@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kprof.report import SCHEMA
+from kprof.document import SCHEMA
 
 ROOT = Path(__file__).resolve().parents[2]
 ASSEMBLY = ROOT / "tests" / "artifacts" / "gfx942" / "matmul.triton-3.9.0.amdgcn"
@@ -141,7 +141,7 @@ def test_the_templates_are_read_only_when_a_page_is_written():
     code = (
         "import sys\nsys.argv = ['kprof', 'report', '--help']\nfrom kprof.cli.app import main\n"
         "try:\n    main()\nexcept SystemExit:\n    pass\n"
-        "heavy = {'jinja2', 'markupsafe', 'kprof_analyzers', 'kprof.report', 'msgspec'} & set(sys.modules)\n"
+        "heavy = {'jinja2', 'markupsafe', 'kprof_analyzers', 'kprof.document', 'msgspec'} & set(sys.modules)\n"
         "print('heavy:', sorted(heavy), file=sys.stderr)\n"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "analyzers")])}

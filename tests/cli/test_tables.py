@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kprof.cli._tables import rows_table
+from kprof.output.tables import rows_table
 
 
 @given(

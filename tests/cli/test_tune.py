@@ -42,7 +42,7 @@ def own(tmp_path: Path) -> Path:
 @pytest.fixture
 def counted(monkeypatch: pytest.MonkeyPatch) -> Any:
     """The length of the code stands for a predicted time; see ``tests/tuning/kprof_stub_judge.py``."""
-    from kprof.cli import _tune_request
+    from kprof.api import tune_request as _tune_request
     from kprof.tuning.work import Judge
 
     monkeypatch.syspath_prepend(str(Path(__file__).parent.parent / "tuning"))
@@ -209,7 +209,7 @@ def test_wrong_questions(
     kprof: Callable[..., Any], own: Path, arguments: tuple[str, ...], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One clear sentence, exit code 2, before anything is compiled."""
-    from kprof.harness import pool
+    from kprof.compiler import pool
 
     monkeypatch.chdir(own.parent)
     monkeypatch.setattr(pool.Pool, "_start", lambda _: pytest.fail("something was compiled"))
@@ -224,8 +224,8 @@ def test_wrong_questions(
 
 def test_verify_needs_a_gpu(kprof: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
     """Asked for explicitly and not to be had: one message and exit code 2, before any compile."""
+    from kprof.bench.pool import Runner
     from kprof.errors import KprofError
-    from kprof.harness.bench_pool import Runner
 
     def describe(self: Any, given: Any, *, measure: bool) -> Any:
         raise KprofError("no GPU that torch 2.13 can use here")
@@ -246,8 +246,8 @@ def test_verify_measures_the_short_list(
     del counted
     import msgspec
 
-    from kprof.harness import bench_pool
-    from kprof.harness.bench_document import Device, Limits, Measurement, Timing
+    from kprof.bench import pool as bench_pool
+    from kprof.bench.document import Device, Limits, Measurement, Timing
 
     device = Device("AMD Instinct MI300X", "rocm", "gfx942", {}, 1 << 30, Limits())
     ms = {1: 3.0, 2: 1.0, 4: 2.0, 16: 2.5}
@@ -289,8 +289,8 @@ def test_ctrl_c_while_measuring(
 ) -> None:
     """What was measured by then counts and comes first; the exit code is that of Ctrl-C."""
     del counted
-    from kprof.harness import bench_pool
-    from kprof.harness.bench_document import Device, Limits, Measurement, Timing
+    from kprof.bench import pool as bench_pool
+    from kprof.bench.document import Device, Limits, Measurement, Timing
 
     device = Device("AMD Instinct MI300X", "rocm", "gfx942", {}, 1 << 30, Limits())
     begun: list[Any] = []

@@ -4,10 +4,10 @@ import io
 
 import pytest
 
-from kprof.cli import _waiting
 from kprof.cli._tune_progress import Reporter
-from kprof.cli._waiting import Waiting, line
-from kprof.harness.watching import Underway, tell, watched, watching
+from kprof.output import waiting as _waiting
+from kprof.output.progress import Underway, tell, watched, watching
+from kprof.output.waiting import Waiting, line
 
 
 class Terminal(io.StringIO):
@@ -70,7 +70,7 @@ def test_a_terminal_shows_what_is_compiled(kprof, monkeypatch, tmp_path) -> None
     monkeypatch.setenv("KPROF_CACHE_DIR", str(tmp_path))
     monkeypatch.setattr("sys.stderr", stream)
     monkeypatch.setattr(_waiting, "AFTER", 0.0)
-    monkeypatch.setattr("kprof.harness.watching.EVERY", 0.01)
+    monkeypatch.setattr("kprof.output.progress.EVERY", 0.01)
     assert kprof("analyze", "kernel", "softmax", "--arch", "gfx942").code == 0
     shown = stream.getvalue()
     assert "compiling · 0 s" in shown
@@ -84,7 +84,7 @@ def test_a_pipe_shows_nothing(kprof, monkeypatch, tmp_path) -> None:
     """Logs of CI have no use for it."""
     monkeypatch.setenv("KPROF_CACHE_DIR", str(tmp_path))
     monkeypatch.setattr(_waiting, "AFTER", 0.0)
-    monkeypatch.setattr("kprof.harness.watching.EVERY", 0.01)
+    monkeypatch.setattr("kprof.output.progress.EVERY", 0.01)
     ran = kprof("analyze", "kernel", "softmax", "--arch", "gfx942")
     assert ran.code == 0
     assert not ran.err

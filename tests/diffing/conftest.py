@@ -6,8 +6,8 @@ import msgspec
 import pytest
 from msgspec import UNSET
 
+from kprof.document import KernelReport, LoopFacts, Occupancy, Resources, Specialization
 from kprof.findings import Finding, Location, Severity
-from kprof.report import KernelReport, LoopFacts, Occupancy, Resources, Specialization
 
 _RESOURCES = {
     "vgpr": 100,

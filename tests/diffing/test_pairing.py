@@ -6,7 +6,7 @@ from msgspec import UNSET
 
 from kprof.diffing.loops import pair_loops
 from kprof.diffing.pairing import Match, match
-from kprof.report import Specialization
+from kprof.document import Specialization
 
 
 def _pairs(found: list[Match]) -> list[tuple[int | None, int | None]]:

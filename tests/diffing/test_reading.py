@@ -13,8 +13,8 @@ from rich.console import Console
 from kprof.diffing.build import Input, diff
 from kprof.diffing.limits import Limits
 from kprof.diffing.reading import looks_like_json, read_report
+from kprof.document import Report, Verdict
 from kprof.errors import KprofError
-from kprof.report import Report, Verdict
 from kprof.reporters import diff_json, diff_markdown
 from kprof.reporters.diff_text import DiffTextReporter
 from kprof.reporters.json_document import JsonReporter

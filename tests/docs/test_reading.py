@@ -6,7 +6,7 @@ from typing import get_args
 
 import pytest
 
-from kprof.report import Bound, Limiter
+from kprof.document import Bound, Limiter
 from kprof.reporters._console_text import limiter
 from kprof.reporters._model_text import _named
 

@@ -5,11 +5,11 @@ import shutil
 
 import pytest
 
+from kprof.compiler.compile import compile_many
 from kprof.hardware.machine import load
-from kprof.harness.capture import read
-from kprof.harness.compile import compile_many
-from kprof.harness.sources import plan
-from kprof.harness.targets import Options
+from kprof.recording import read
+from kprof.targets.jobs import plan
+from kprof.targets.resolver import Options
 
 SIGNATURE = "*fp32:16,*fp32:16,i32:16,i32:16"
 CONFIG = """[tool.kprof]

@@ -5,11 +5,11 @@ import re
 
 import pytest
 
+from kprof.document import KernelReport, Occupancy, Resources, Specialization
 from kprof.findings import Finding, Location, Severity
 from kprof.gate.config import Entry
 from kprof.gate.cure import cured, cures, incurable
 from kprof.gate.subject import Subject
-from kprof.report import KernelReport, Occupancy, Resources, Specialization
 
 KERNEL = """
 import triton

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kprof.document import KernelReport, Occupancy, Resources, Specialization
 from kprof.errors import KprofError
 from kprof.findings import Finding, Location, Severity
 from kprof.gate.baseline import Baseline, encode, news, read, updated
@@ -14,7 +15,6 @@ from kprof.gate.config import Allowance, Budget, Config, Entry
 from kprof.gate.judge import Gate
 from kprof.gate.source_text import relative
 from kprof.gate.subject import Subject
-from kprof.report import KernelReport, Occupancy, Resources, Specialization
 
 TODAY = dt.date(2026, 6, 15)
 

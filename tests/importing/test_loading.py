@@ -99,8 +99,8 @@ def test_interpreter_only_where_it_is_asked_for(write, monkeypatch):
 @pytest.mark.triton
 def test_both_doors_share_the_module(write):
     """The library of kernels and the compiler see the same function."""
-    from kprof import kernel_library
-    from kprof.harness.source import load_function
+    from kprof.importing.functions import load_function
+    from kprof.targets import library as kernel_library
 
     path = write("user.py", "import triton\n\n@triton.jit\ndef f(x):\n    pass\n")
     assert kernel_library.load(f"{path}::f").entry is load_function(path, "f").jit

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from kprof import kernel_library
-from kprof.harness.targets import Options, load
+from kprof.document import KernelReport
 from kprof.kernel_spec import Config, Kernel
-from kprof.report import KernelReport
+from kprof.targets import library as kernel_library
+from kprof.targets.resolver import Options, load
 from kprof_analyzers.pipeline import analyze
 
 ROOT = Path(__file__).parents[2]

@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import pytest
 
-from kprof.kernel_library import catalogue
+from kprof.document import KernelReport, LoopFacts
 from kprof.kernel_spec import Kernel
-from kprof.report import KernelReport, LoopFacts
+from kprof.targets.library import catalogue
 
 Analyse = Callable[..., KernelReport]
 

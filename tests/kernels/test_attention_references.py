@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kprof import kernel_library
 from kprof.kernel_spec import Kernel
+from kprof.targets import library as kernel_library
 
 KernelOf = Callable[[str], Kernel]
 DENSE = ("flash_attention", "attention_transposed_v", "attention_persistent", "attention_forward_backward")

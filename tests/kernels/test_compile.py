@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 import pytest
 
+from kprof.document import KernelReport
 from kprof.findings import Severity
-from kprof.kernel_library import catalogue
 from kprof.kernel_spec import Kernel
-from kprof.report import KernelReport
+from kprof.targets.library import catalogue
 
 ARCHITECTURES = ("gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1201")
 ENTRIES = [e.name for e in catalogue()] + [f"{e.name}::{part}" for e in catalogue() for part in e.parts]

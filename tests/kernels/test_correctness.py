@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from kprof.kernel_library import catalogue
+from kprof.targets.library import catalogue
 
 CHECKS = [pytest.param(e.name, check, id=f"{e.name}-{check}") for e in catalogue() for check in e.checks]
 

@@ -5,8 +5,8 @@ import pytest
 torch = pytest.importorskip("torch", reason="the references are torch")
 pytest.importorskip("triton", reason="kernel files import triton")
 
-from kprof.kernel_library import load  # noqa: E402
 from kprof.kernel_spec import Tensor  # noqa: E402
+from kprof.targets.library import load  # noqa: E402
 
 pytestmark = pytest.mark.triton
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from kprof import kernel_library
-from kprof.harness.targets import Options, load
+from kprof.targets import library as kernel_library
+from kprof.targets.resolver import Options, load
 
 GUIDE = Path(__file__).parents[2] / "docs" / "kernels" / "your_own_kernel.md"
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from kprof.kernel_library import catalogue
 from kprof.kernel_spec import BACKEND_OPTIONS, ELEMENT_TYPES, Kernel, Launch, Tensor, resolve_fp8
+from kprof.targets.library import catalogue
 
 ENTRIES = {e.name: e for e in catalogue()}
 ARCHITECTURES = ("gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1201")

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kprof.document import KernelReport, Report, Specialization, Suppressed, Verdict
 from kprof.findings import Advice, Finding, Location, Severity
-from kprof.report import KernelReport, Report, Specialization, Suppressed, Verdict
 from kprof.reporters._gate_words import RuleHelp
 from kprof.reporters.check_text import CheckTextReporter
 from kprof.reporters.github import GitHubReporter

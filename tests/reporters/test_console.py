@@ -6,8 +6,8 @@ import msgspec
 import pytest
 from rich.console import Console
 
+from kprof.document import KernelReport, LoopFacts, PassChange, RegisterPeak, Report, Resources, Specialization, Verdict
 from kprof.findings import Finding, Severity
-from kprof.report import KernelReport, LoopFacts, PassChange, RegisterPeak, Report, Resources, Specialization, Verdict
 from kprof.reporters._console_text import limiter, loop_summary, option_in_the_way, reduction
 from kprof.reporters.console import ConsoleReporter
 

@@ -13,8 +13,8 @@ from rich.console import Console
 from kprof.diffing.build import Input, diff
 from kprof.diffing.document import Diff, Explanation, Trial
 from kprof.diffing.limits import Limits
+from kprof.document import KernelReport, LoopFacts, Occupancy, Resources, Specialization
 from kprof.findings import Location
-from kprof.report import KernelReport, LoopFacts, Occupancy, Resources, Specialization
 from kprof.reporters import diff_json, diff_markdown
 from kprof.reporters.diff_text import DiffTextReporter
 

@@ -10,8 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kprof.details import CodeBlock, CodeLine, Curve, CurveStep, Details, Picture, SourceFile, SourceLine
-from kprof.findings import Advice, Finding, Location, Severity
-from kprof.report import (
+from kprof.document import (
     KernelReport,
     LoopFacts,
     LoopPrediction,
@@ -26,6 +25,7 @@ from kprof.report import (
     Verdict,
     WaitDistance,
 )
+from kprof.findings import Advice, Finding, Location, Severity
 from kprof.reporters._gate_words import RuleHelp
 from kprof.reporters.html import LIMIT, HtmlReporter
 from kprof.reporters.html.rule_text import as_html, explanation, what_to_try

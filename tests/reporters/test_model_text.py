@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from kprof.report import LoopPrediction, OccupancyWorth, Prediction
+from kprof.document import LoopPrediction, OccupancyWorth, Prediction
 from kprof.reporters._model_text import duration, loop_lines, model_rows
 
 LOOP = LoopPrediction(

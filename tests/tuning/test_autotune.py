@@ -164,8 +164,8 @@ def test_times_that_say_nothing_are_no_silent_choice(tuner: Callable[[str], Any]
 
 def test_a_script_may_look_at_its_arguments(tmp_path: Path) -> None:
     """Workers import it as if it had none."""
-    from kprof.harness.compile import compile_many
-    from kprof.harness.signature import load_signature
+    from kprof.compiler.compile import compile_many
+    from kprof.targets.signature import load_signature
 
     script = tmp_path / "script.py"
     script.write_text(

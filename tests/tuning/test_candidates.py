@@ -70,7 +70,7 @@ def test_reasons(answer: Answer, words: str) -> None:
 
 def test_what_a_worker_said() -> None:
     """A signal 9 says nothing about the configuration; an answer of another form is a failed judgement."""
-    from kprof.harness.request import CompileRequest, Outcome
+    from kprof.compiler.request import CompileRequest, Outcome
     from kprof.tuning.work import RETRIED, Task, answer_of
 
     task = Task("k", CompileRequest("a.py", "f", "gfx942", {}), {})

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kprof.bench.document import BenchReport, Device, Measurement, Timing
 from kprof.errors import KprofError
-from kprof.harness.bench_document import BenchReport, Device, Measurement, Timing
 from kprof.kernel_spec import Kernel, Launch
 from kprof.tuning.dispatch_table import TABLE_VARIABLE, Entry, Table, choose, distance, entries_of, merge, read, select
 

@@ -45,7 +45,7 @@ def test_files_that_are_no_sizes(tmp_path: Path, text: str, message: str) -> Non
 @pytest.mark.triton
 def test_problems_of_gemm() -> None:
     """What is not given is the default case's and noted; the same problem twice is one; fp8 is the arch's own."""
-    from kprof.kernel_library import load
+    from kprof.targets.library import load
 
     gemm = load("gemm")
     shapes = [{"M": 64, "N": 128, "K": 256}, {"K": 256, "M": 64, "N": 128}, {"dtype": "fp8_e4m3", "out": "bf16"}]
@@ -61,7 +61,7 @@ def test_problems_of_gemm() -> None:
 @pytest.mark.triton
 def test_a_size_may_be_written_with_an_exponent() -> None:
     """4e3 is 4000 where whole numbers are wanted."""
-    from kprof import kernel_library
+    from kprof.targets import library as kernel_library
 
     (found,) = problems(kernel_library.load("gemm"), "gfx942", [{"M": 4e3, "N": 64}])
 
@@ -84,7 +84,7 @@ def test_a_size_may_be_written_with_an_exponent() -> None:
 )
 def test_problems_that_are_none(shape: dict[str, object], arch: str, message: str) -> None:
     """Told before anything is compiled."""
-    from kprof.kernel_library import load
+    from kprof.targets.library import load
 
     with pytest.raises(KprofError, match=message):
         problems(load("gemm"), arch, [shape])

@@ -88,10 +88,10 @@ def test_lds_of_a_kernel_that_does_not_stage_its_tiles() -> None:
 @pytest.mark.parametrize(("arch", "kernel"), [("gfx942", "gemm"), ("gfx950", "gemm_streamk")])
 def test_nothing_that_fits_is_ruled_out(arch: str, kernel: str) -> None:
     """Configurations that the rule or the kernel's LDS limit rule out really do not fit, as compiled."""
-    from kprof.harness.compile import compile_many
-    from kprof.harness.sources import jobs_of
-    from kprof.harness.targets import Options
-    from kprof.kernel_library import load as load_kernel
+    from kprof.compiler.compile import compile_many
+    from kprof.targets.jobs import jobs_of
+    from kprof.targets.library import load as load_kernel
+    from kprof.targets.resolver import Options
 
     machine, described = load(arch), load_kernel(kernel)
     shape = {"M": 512, "N": 512, "K": 512}

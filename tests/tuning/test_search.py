@@ -23,7 +23,7 @@ def make(
 ) -> Any:
     """A search over gemm."""
     from kprof.hardware.machine import find_product, load
-    from kprof.kernel_library import load as load_kernel
+    from kprof.targets.library import load as load_kernel
     from kprof.tuning.journal import Journal
     from kprof.tuning.problems import problems
     from kprof.tuning.search import Search
@@ -220,7 +220,7 @@ def test_progress_adds_up(tmp_path: Path, fake: Callable[..., Any]) -> None:
 
 def test_the_whole_gemm_space_is_counted_quickly(tmp_path: Path, fake: Callable[..., Any]) -> None:
     """900,000 combinations are counted without looking at each, and the first ones are sensible."""
-    from kprof.kernel_library import load
+    from kprof.targets.library import load
 
     asked = 0
 

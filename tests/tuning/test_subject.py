@@ -15,7 +15,7 @@ pytestmark = pytest.mark.triton
 def subject(name: str, arch: str = "gfx942", **shape: Any) -> Any:
     """A bundled kernel with one problem."""
     from kprof.hardware.machine import load
-    from kprof.kernel_library import load as load_kernel
+    from kprof.targets.library import load as load_kernel
     from kprof.tuning.problems import problems
     from kprof.tuning.subject import KernelSubject
 
@@ -57,7 +57,7 @@ def test_what_is_known_of_a_kernel() -> None:
 
 def test_every_bundled_kernel_can_be_searched(tmp_path: Path, fake: Callable[..., Any]) -> None:
     """Spaces are counted to the last combination, and the kernel's own configuration is legal and comes first."""
-    from kprof.kernel_library import bundled
+    from kprof.targets.library import bundled
     from kprof.tuning import space
     from kprof.tuning.journal import Journal
     from kprof.tuning.search import Search

@@ -2,7 +2,7 @@
 
 from kprof.analysis import KernelFacts
 from kprof.details import Details, Picture
-from kprof.report import KernelReport
+from kprof.document import KernelReport
 from kprof_analyzers.details.clocks import instruction_clocks
 from kprof_analyzers.details.curves import occupancy_curves
 from kprof_analyzers.details.layouts import layout_pictures

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from kprof.analysis import KernelFacts
-from kprof_analyzers.throughput.kernel import Model, Run, build, simulate
-from kprof_analyzers.throughput.outline import LoopNode, Node
-from kprof_analyzers.throughput.simulate import CAUSE_COUNT, CAUSES
+from kprof_analyzers.model.kernel import Model, Run, build, simulate
+from kprof_analyzers.model.outline import LoopNode, Node
+from kprof_analyzers.model.simulate import CAUSE_COUNT, CAUSES
 
 
 def instruction_clocks(facts: KernelFacts) -> list[Mapping[str, float]]:

@@ -5,8 +5,8 @@ from typing import Any
 from msgspec import UNSET, UnsetType
 
 from kprof.details import Curve, CurveStep
+from kprof.document import Resources
 from kprof.errors import KprofError
-from kprof.report import Resources
 from kprof_analyzers.occupancy.curve import curve
 from kprof_analyzers.occupancy.request import OccupancyInput
 

@@ -6,9 +6,9 @@ tuning guide.
 
 from typing import Any
 
+from kprof.document import Occupancy
 from kprof.errors import KprofError
 from kprof.hardware.machine import Architecture
-from kprof.report import Occupancy
 from kprof_analyzers.occupancy.request import OccupancyInput, from_registers
 
 __all__ = ["METHODS", "OccupancyInput", "allocated_vgprs", "from_kernel", "from_registers", "occupancy"]

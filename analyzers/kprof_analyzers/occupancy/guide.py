@@ -5,9 +5,9 @@ Source: ROCm documentation, "AMD Instinct MI300X workload optimization", "Comput
 of 16. Registers of other kinds, slots, barriers and the granule of LDS are not in it.
 """
 
+from kprof.document import Limiter, Occupancy
 from kprof.errors import KprofError
 from kprof.hardware.machine import Architecture
-from kprof.report import Limiter, Occupancy
 from kprof_analyzers.occupancy import hardware
 from kprof_analyzers.occupancy.request import OccupancyInput, align
 

@@ -5,7 +5,7 @@ the sources named in the architecture files for the LDS granule. Where LLVM take
 for any workgroup size, this counts whole workgroups of the given size.
 """
 
-from kprof.report import Limiter, Occupancy
+from kprof.document import Limiter, Occupancy
 from kprof_analyzers.occupancy.request import OccupancyInput, align
 
 # Which limit is named when several are the lowest: wave slots mean that the SIMD is as full as it can be.

@@ -9,8 +9,8 @@ for LLVM 24 the measured differences: LDS rounded to its granule, and scalar reg
 
 from dataclasses import dataclass
 
+from kprof.document import Limiter, Occupancy
 from kprof.hardware.machine import Architecture
-from kprof.report import Limiter, Occupancy
 from kprof_analyzers.occupancy.request import OccupancyInput, align
 
 # First LLVM that rounds LDS and divides SGPRs (Triton 3.9 carries it).

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from kprof.report import NextStep
+from kprof.document import NextStep
 from kprof_analyzers.occupancy.hardware import occupancy, waves, workgroup_limits
 from kprof_analyzers.occupancy.request import OccupancyInput, pooled_vgprs
 
@@ -44,7 +44,7 @@ def apply(demand: OccupancyInput, reductions: Mapping[str, int]) -> OccupancyInp
 
     Args:
         demand: before.
-        reductions: resource to amount, as in :class:`kprof.report.NextStep`.
+        reductions: resource to amount, as in :class:`kprof.document.NextStep`.
     """
     less = reductions.get
     after = replace(

@@ -4,9 +4,9 @@ from collections import Counter
 
 from msgspec import UNSET
 
+from kprof.document import Occupancy, RegisterPeak
 from kprof.findings import Location
 from kprof.inputs.amdgcn import Kernel
-from kprof.report import Occupancy, RegisterPeak
 from kprof_analyzers.registers.liveness import Liveness
 from kprof_analyzers.source_lines import location_of
 

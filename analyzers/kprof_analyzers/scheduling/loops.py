@@ -5,9 +5,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from kprof.document import LoopFacts, WaitDistance
 from kprof.hardware.machine import Architecture
 from kprof.inputs.amdgcn import Instruction, InstructionClass, Kernel, Kind, Loop, MemorySpace
-from kprof.report import LoopFacts, WaitDistance
 
 if TYPE_CHECKING:
     from kprof_analyzers.scheduling.waits import Wait

@@ -38,7 +38,7 @@ def command(
 
     Example:  kprof ingest counters results/ -o tables/
     """
-    from kprof.cli._tables import need_tables, write_tables
+    from kprof.output.tables import need_tables, write_tables
 
     need_tables()
     from kprof.inputs import rocprof
@@ -107,7 +107,7 @@ def _plain(row: Any) -> dict[str, Any]:
 
 
 def _show(data: "Data", top: int, *, no_color: bool) -> None:
-    from kprof.cli._tables import rows_table
+    from kprof.output.tables import rows_table
 
     console = terminal(no_color=no_color)
     groups: dict[tuple[str, str, str], list[int]] = {}

@@ -49,7 +49,7 @@ def _document(trace: "ThreadTrace") -> str:
 
 
 def _show(trace: "ThreadTrace", top: int) -> None:
-    from kprof.cli._tables import rows_table
+    from kprof.output.tables import rows_table
 
     waves = f" of {trace.wavefronts} wavefronts" if trace.wavefronts else ""
     if trace.lifetimes:
@@ -73,7 +73,7 @@ def _show(trace: "ThreadTrace", top: int) -> None:
 
 def _show_timeline(trace: "ThreadTrace", top: int) -> None:
     """What the files of single wavefronts, of states and of the occupancy add to the listing."""
-    from kprof.cli._tables import rows_table
+    from kprof.output.tables import rows_table
 
     timeline = trace.timeline
     if timeline.wavefronts:

@@ -23,8 +23,8 @@ from kprof.cli.trace._shared import (
 from kprof.errors import KprofError
 
 if TYPE_CHECKING:
-    from kprof_analyzers.timeline.files import LeftOut
-    from kprof_analyzers.timeline.streaming import TraceSummary
+    from kprof_analyzers.profiles.timeline.files import LeftOut
+    from kprof_analyzers.profiles.timeline.streaming import TraceSummary
 
 HELP = "PyTorch profiler traces and Proton profiles: summary, tables, other viewers' formats."
 
@@ -53,7 +53,7 @@ def command(
 
     Example:  kprof ingest trace runs/ -o tables/ -j 0
     """
-    from kprof_analyzers.timeline.steps import summary_step
+    from kprof_analyzers.profiles.timeline.steps import summary_step
 
     if form not in {"parquet", "csv", "json"}:
         raise KprofError(f"--format takes parquet, csv or json, got {form!r}")
@@ -77,7 +77,7 @@ def command(
 
 
 def _lines(summaries: "list[TraceSummary]") -> list[str]:
-    from kprof.cli._tables import rows_table
+    from kprof.output.tables import rows_table
 
     rows = []
     for one in summaries:
@@ -119,8 +119,8 @@ def _document(one: "TraceSummary") -> dict[str, Any]:
 
 
 def _write_tables(paths: list[Path], output: str, form: str, *, stacks: bool, jobs: int, scheduler: str | None) -> None:
-    from kprof_analyzers.timeline.files import Failed, each_file, trace_files
-    from kprof_analyzers.timeline.steps import tables_step
+    from kprof_analyzers.profiles.timeline.files import Failed, each_file, trace_files
+    from kprof_analyzers.profiles.timeline.steps import tables_step
 
     target = Path(output).resolve()
     for path in paths:
@@ -153,9 +153,9 @@ def _folders(files: list[Any], target: Path) -> list[Path]:
 
 
 def _write_perfetto(paths: list[Path], target: str, categories: str | None) -> None:
-    from kprof_analyzers.timeline.categories import load_categories
-    from kprof_analyzers.timeline.export.perfetto import perfetto
-    from kprof_analyzers.timeline.files import open_trace, trace_files
+    from kprof_analyzers.profiles.timeline.categories import load_categories
+    from kprof_analyzers.profiles.timeline.export.perfetto import perfetto
+    from kprof_analyzers.profiles.timeline.files import open_trace, trace_files
 
     traces = (open_trace(f) for f in trace_files(paths) if f.kind != "proton")
     partial = Path(f"{target}.partial")
@@ -171,8 +171,8 @@ def _write_perfetto(paths: list[Path], target: str, categories: str | None) -> N
 
 def _write_speedscope(paths: list[Path], target: str) -> None:
     from kprof.inputs.torch_profiler.proton import load_proton
-    from kprof_analyzers.timeline.export.speedscope import proton_speedscope, speedscope
-    from kprof_analyzers.timeline.files import open_trace, trace_files
+    from kprof_analyzers.profiles.timeline.export.speedscope import proton_speedscope, speedscope
+    from kprof_analyzers.profiles.timeline.files import open_trace, trace_files
 
     files = trace_files(paths)
     if len(files) == 1 and files[0].kind == "proton":

@@ -65,8 +65,8 @@ def _document(results: "Results", gains: "list[Gain]") -> str:
 
 
 def _show(results: "Results", gains: "list[Gain]", top: int) -> None:
-    from kprof.cli._tables import rows_table
     from kprof.inputs.tunableop import suspects
+    from kprof.output.tables import rows_table
     from kprof.reporters._console_text import plural
 
     print("  ".join(f"{name} {value}" for name, value in results.validators.items()))

@@ -12,7 +12,7 @@ from kprof.cli.common import log, write_output
 from kprof.errors import KprofError
 
 if TYPE_CHECKING:
-    from kprof_analyzers.timeline.files import LeftOut
+    from kprof_analyzers.profiles.timeline.files import LeftOut
 
 R = TypeVar("R")
 _SHOWN = 4
@@ -49,7 +49,7 @@ def per_file(
     """The step's results. A file in a folder that cannot be read is told on standard error and left out.
 
     Args:
-        function: a step of :mod:`kprof_analyzers.timeline.steps`.
+        function: a step of :mod:`kprof_analyzers.profiles.timeline.steps`.
         paths: files and folders.
         jobs: processes.
         scheduler: a Dask scheduler instead.
@@ -59,7 +59,7 @@ def per_file(
     Raises:
         KprofError: no file at all could be read, or one that was named, not found in a folder.
     """
-    from kprof_analyzers.timeline.files import Failed, LeftOut, each_file, other_files, trace_files
+    from kprof_analyzers.profiles.timeline.files import Failed, LeftOut, each_file, other_files, trace_files
 
     files = trace_files(paths)
     results: list[R] = []
@@ -112,7 +112,7 @@ def draw(picture: str | None, svg: Callable[[], str]) -> None:
         raise KprofError(f"pictures are written as .svg or .png, got {picture!r}")
     content: str | bytes = svg()
     if ending == ".png":
-        from kprof_analyzers.timeline.pictures.png import png
+        from kprof_analyzers.profiles.timeline.pictures.png import png
 
         content = png(str(content))
     write_output(picture, content)

@@ -22,8 +22,8 @@ from kprof.cli.trace._shared import (
 )
 
 if TYPE_CHECKING:
-    from kprof_analyzers.timeline.occupation import DeviceTime
-    from kprof_analyzers.timeline.steps import Shares
+    from kprof_analyzers.profiles.timeline.occupation import DeviceTime
+    from kprof_analyzers.profiles.timeline.steps import Shares
 
 HELP = "GPU time by category; busy, idle and exposed communication."
 
@@ -48,7 +48,7 @@ def command(
 
     Example:  kprof trace breakdown bs1.json bs8.json --picture bars.svg
     """
-    from kprof_analyzers.timeline.steps import shares_step
+    from kprof_analyzers.profiles.timeline.steps import shares_step
 
     found = per_file(shares_step, paths, jobs, scheduler, categories=categories, by_name=by_name)
     if not quiet_with_json(json, quiet):
@@ -64,7 +64,7 @@ def command(
 
 
 def _lines(shares: "Shares", *, several: bool) -> list[str]:
-    from kprof_analyzers.timeline.pictures.terminal import bar, sparkline
+    from kprof_analyzers.profiles.timeline.pictures.terminal import bar, sparkline
 
     found = shares.breakdown
     lines = [label(found.path, 90)] if several else []
@@ -89,7 +89,7 @@ def _mean(values: list[float]) -> float:
 
 def device_lines(devices: "list[DeviceTime]") -> list[str]:
     """One line a device, a heading above."""
-    from kprof.cli._tables import rows_table
+    from kprof.output.tables import rows_table
 
     rows = [
         (
@@ -110,9 +110,9 @@ def device_lines(devices: "list[DeviceTime]") -> list[str]:
 
 
 def _picture(found: "list[Shares]", *, bars: bool, timeline: bool) -> str:
-    from kprof_analyzers.timeline.pictures.donut import donut
-    from kprof_analyzers.timeline.pictures.stacked_bars import stacked_bars
-    from kprof_analyzers.timeline.pictures.utilisation import utilisation_svg
+    from kprof_analyzers.profiles.timeline.pictures.donut import donut
+    from kprof_analyzers.profiles.timeline.pictures.stacked_bars import stacked_bars
+    from kprof_analyzers.profiles.timeline.pictures.utilisation import utilisation_svg
 
     if timeline:
         return utilisation_svg([u for s in found for u in s.utilisation], "GPU utilisation over time")

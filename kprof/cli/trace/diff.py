@@ -23,7 +23,7 @@ from kprof.cli.trace._shared import (
 )
 
 if TYPE_CHECKING:
-    from kprof_analyzers.timeline.compare import Comparison
+    from kprof_analyzers.profiles.timeline.compare import Comparison
 
 HELP = "Two traces compared, kernel by kernel."
 
@@ -46,9 +46,9 @@ def command(
 
     Example:  kprof trace diff before.json after.json --fail-over 3
     """
-    from kprof_analyzers.timeline.compare import compare
-    from kprof_analyzers.timeline.pictures.stacked_bars import stacked_bars
-    from kprof_analyzers.timeline.steps import kernels_step
+    from kprof_analyzers.profiles.timeline.compare import compare
+    from kprof_analyzers.profiles.timeline.pictures.stacked_bars import stacked_bars
+    from kprof_analyzers.profiles.timeline.steps import kernels_step
 
     old, new = (per_file(kernels_step, [p], jobs, scheduler, categories=categories) for p in (before, after))
     result = compare(
@@ -73,7 +73,7 @@ def command(
 
 
 def _lines(result: "Comparison", limit: int) -> list[str]:
-    from kprof.cli._tables import rows_table
+    from kprof.output.tables import rows_table
 
     by_category = [
         (name, milliseconds(was), milliseconds(now), _signed(now - was), _ratio(now, was))

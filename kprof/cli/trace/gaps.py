@@ -22,7 +22,7 @@ from kprof.cli.trace._shared import (
 )
 
 if TYPE_CHECKING:
-    from kprof_analyzers.timeline.steps import Idle
+    from kprof_analyzers.profiles.timeline.steps import Idle
 
 HELP = "Idle stretches of the GPU, their cause, and what the CPU did."
 
@@ -44,7 +44,7 @@ def command(
 
     Example:  kprof trace gaps trace.json.gz --at-least 50
     """
-    from kprof_analyzers.timeline.steps import gaps_step
+    from kprof_analyzers.profiles.timeline.steps import gaps_step
 
     found = per_file(
         gaps_step,
@@ -67,7 +67,7 @@ def command(
 
 
 def _lines(one: "Idle", *, several: bool) -> list[str]:
-    from kprof.cli._tables import rows_table, table_width
+    from kprof.output.tables import rows_table, table_width
 
     report = one.report
     # A narrow terminal has room for the innermost operator and for what the CPU did most.

@@ -18,7 +18,7 @@ from kprof.cli.trace._shared import (
 from kprof.cli.trace.breakdown import device_document, device_lines
 
 if TYPE_CHECKING:
-    from kprof_analyzers.timeline.ranks import RankReport
+    from kprof_analyzers.profiles.timeline.ranks import RankReport
 
 HELP = "Ranks compared: skew, stragglers, waits in collectives."
 
@@ -38,8 +38,8 @@ def command(
 
     Example:  kprof trace ranks rank_*.json.gz -j 0
     """
-    from kprof_analyzers.timeline.ranks import compare_ranks
-    from kprof_analyzers.timeline.steps import rank_step
+    from kprof_analyzers.profiles.timeline.ranks import compare_ranks
+    from kprof_analyzers.profiles.timeline.steps import rank_step
 
     parts = per_file(rank_step, paths, jobs, scheduler, categories=categories)
     report = compare_ranks(parts, limit=limit or 1_000_000)
@@ -68,7 +68,7 @@ def command(
 
 
 def _lines(report: "RankReport") -> list[str]:
-    from kprof.cli._tables import rows_table
+    from kprof.output.tables import rows_table
 
     lines = device_lines(report.devices)
     if report.collectives:

@@ -24,7 +24,7 @@ from kprof.cli.trace._shared import (
 )
 
 if TYPE_CHECKING:
-    from kprof_analyzers.timeline.steps import Kernels
+    from kprof_analyzers.profiles.timeline.steps import Kernels
 
 HELP = "Kernels and operators by GPU time."
 
@@ -44,7 +44,7 @@ def command(
 
     Example:  kprof trace top trace.json.gz --triton -n 20
     """
-    from kprof_analyzers.timeline.steps import kernels_step
+    from kprof_analyzers.profiles.timeline.steps import kernels_step
 
     found = per_file(kernels_step, paths, jobs, scheduler, categories=categories)
     if not quiet_with_json(json, quiet):
@@ -64,7 +64,7 @@ def command(
 def _table(
     headings: Sequence[str], rows: Sequence[Sequence[str]], wide: Sequence[int], spare: int | None = None
 ) -> list[str]:
-    from kprof.cli._tables import rows_table
+    from kprof.output.tables import rows_table
 
     return rows_table(headings, rows, wide=wide, spare=spare).splitlines() if rows else ["nothing to show"]
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kprof.details import Details
-from kprof.report import KernelReport, Report
+from kprof.document import KernelReport, Report
 from kprof.reporters._gate_words import RuleHelp
 from kprof.reporters.html.parts import environment, script_hash
 from kprof.reporters.html.smaller import size, smaller

@@ -10,7 +10,7 @@ from kprof.details import Curve
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-    from kprof.report import Prediction
+    from kprof.document import Prediction
 
 _WIDTH, _HEIGHT = 520, 170
 _LEFT, _RIGHT, _TOP, _BOTTOM = 12, 30, 24, 28

@@ -4,7 +4,7 @@ from typing import Any
 
 from msgspec import UNSET
 
-from kprof.report import KernelReport, LoopFacts, LoopPrediction
+from kprof.document import KernelReport, LoopFacts, LoopPrediction
 from kprof.reporters._console_text import loop_summary
 from kprof.reporters.html.charts import cause_name, segments
 

@@ -4,8 +4,8 @@ from typing import Any
 
 from msgspec import UNSET
 
+from kprof.document import KernelReport, Resources
 from kprof.errors import KprofError
-from kprof.report import KernelReport, Resources
 from kprof.reporters._console_text import kib, limiter, reduction, waves
 
 _MOST_LIMITS = 10

@@ -6,8 +6,8 @@ from typing import Any
 from msgspec import UNSET
 
 from kprof.details import Details
+from kprof.document import KernelReport, Prediction
 from kprof.findings import Severity
-from kprof.report import KernelReport, Prediction
 from kprof.reporters._console_text import config_line, plural
 from kprof.reporters._gate_words import RuleHelp
 from kprof.reporters._model_text import duration

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from kprof.document import KernelReport
 from kprof.findings import Finding, Location
-from kprof.report import KernelReport
 from kprof.tuning.configs.checks import checks
 from kprof.tuning.configs.checks.check import Context, Tried
 from kprof.tuning.configs.devices import machine_of

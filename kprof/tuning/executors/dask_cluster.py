@@ -116,7 +116,7 @@ class DaskExecutor:
                 raise KprofError(f"the cluster at {self._address} has had no worker for {self._patience:.0f} s")
 
     def _submit(self, client: Any, task: Task, number: int) -> Any:
-        from kprof.harness.triton_versions import installed
+        from kprof.compiler.versions import installed
         from kprof.tuning.executors.dask_worker import run_task
 
         payload = {

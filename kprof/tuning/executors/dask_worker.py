@@ -7,11 +7,11 @@ from typing import Any
 
 import msgspec
 
+from kprof.cache.compiled import directory
+from kprof.compiler.pool import Finish, Pool
+from kprof.compiler.request import from_json
+from kprof.compiler.versions import installed
 from kprof.errors import KprofError
-from kprof.harness.cache import directory
-from kprof.harness.pool import Finish, Pool
-from kprof.harness.request import from_json
-from kprof.harness.triton_versions import installed
 from kprof.importing.dependencies import unchanged
 from kprof.tuning.work import Task, answer_of
 

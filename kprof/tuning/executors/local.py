@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from kprof.harness.cache import directory
-from kprof.harness.pool import Finish, Pool
-from kprof.harness.triton_versions import installed
+from kprof.cache.compiled import directory
+from kprof.compiler.pool import Finish, Pool
+from kprof.compiler.versions import installed
 from kprof.tuning.work import Answer, Judge, Task, answer_of
 
 if TYPE_CHECKING:
-    from kprof.harness.request import CompileRequest
+    from kprof.compiler.request import CompileRequest
 
 TIMEOUT = 120.0
 """Seconds that one compile may take: a hundred times what a large kernel needs."""
@@ -31,7 +31,7 @@ class LocalExecutor:
     @property
     def description(self) -> str:
         """``2 processes``."""
-        from kprof.harness.defaults import default_jobs
+        from kprof.compiler.defaults import default_jobs
 
         count = self._jobs or default_jobs()
         return f"{count} process{'' if count == 1 else 'es'}"

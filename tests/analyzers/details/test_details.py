@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from kprof.document import Resources
 from kprof.hardware.machine import load
-from kprof.harness.artefacts import load_file
-from kprof.report import Resources
+from kprof.targets.artefacts import load_file
 from kprof_analyzers.details import SourceText, details_of
 from kprof_analyzers.details.curves import occupancy_curves
 from kprof_analyzers.details.listing import source_beside_code

@@ -4,15 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from kprof.harness.targets import Options, load
 from kprof.inputs import mlir
 from kprof.inputs.amdgcn import InstructionClass
+from kprof.targets.resolver import Options, load
 from kprof_analyzers.memory.alignment import known_alignment, mask_is_constant
 from kprof_analyzers.memory.dataflow import global_loads
 from kprof_analyzers.memory.narrowness import mask_of
 from kprof_analyzers.pipeline import facts_of
 
-FILE = Path(__file__).parents[2] / "advice" / "ab_kernels" / "aligned.py"
+FILE = Path(__file__).parents[2] / "rules" / "ab_kernels" / "aligned.py"
 BOTH, NO_COLUMNS, NO_STRIDE = "i32:16,i32:16", "i32,i32:16", "i32:16,i32"
 FORMS = [
     *((wide, 0, "none", BOTH) for wide in (4001, 4002, 4004, 4008)),

@@ -4,8 +4,8 @@ from collections import Counter
 
 import pytest
 
-from kprof.harness.targets import Options, load
 from kprof.inputs.amdgcn import InstructionClass
+from kprof.targets.resolver import Options, load
 from kprof_analyzers.memory.lds_access import lds_accesses
 
 pytestmark = pytest.mark.triton

@@ -70,11 +70,11 @@ def test_a_file_that_is_not_used_has_no_peak():
 @pytest.mark.parametrize("arch", ["gfx908", "gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1201"])
 def test_peak_is_what_the_compiler_allocated(arch):
     """Never above the compiler's count, and close to it: its allocator wastes little."""
+    from kprof.compiler.compile import compile_many
     from kprof.hardware.machine import load as load_architecture
-    from kprof.harness.compile import compile_many
-    from kprof.harness.sources import jobs_of
-    from kprof.harness.targets import Options
-    from kprof.kernel_library import load
+    from kprof.targets.jobs import jobs_of
+    from kprof.targets.library import load
+    from kprof.targets.resolver import Options
 
     machine = load_architecture(arch)
     jobs = [job for name in ("softmax", "gemm", "rmsnorm") for job in jobs_of(load(name), machine, Options())]

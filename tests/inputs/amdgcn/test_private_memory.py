@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from kprof.harness.targets import Options, load
 from kprof.inputs import amdgcn
 from kprof.inputs.amdgcn import InstructionClass
+from kprof.targets.resolver import Options, load
 
 CODE = """\t.amdgcn_target "amdgcn-amd-amdhsa--gfx90a"
 \t.text

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.harness.conftest import matmul_request, pool  # noqa: F401
+from tests.compiler.conftest import matmul_request, pool  # noqa: F401
 
 ARTIFACTS = Path(__file__).resolve().parents[2] / "artifacts" / "mlir"
 LDS = {

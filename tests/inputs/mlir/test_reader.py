@@ -91,7 +91,7 @@ def test_inlined_helper_leads_to_the_users_line():
 
 def text_of_samples() -> str:
     """The file that the artifacts were made from."""
-    from tests.harness.conftest import SAMPLES
+    from tests.compiler.conftest import SAMPLES
 
     return SAMPLES.read_text()
 
@@ -259,8 +259,8 @@ def test_reading_is_linear():
 @pytest.mark.parametrize("arch", ["gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1201"])
 def test_operations_are_those_that_mlir_counts(matmul_request, arch, tmp_path, pool):
     """Triton's own parser finds the same operations under the same names."""
-    from kprof.harness.compile import compile_many
-    from kprof.harness.triton_versions import api
+    from kprof.compiler.compile import compile_many
+    from kprof.compiler.versions import api
 
     requests = [matmul_request(arch, num_stages=stages) for stages in (2, 3)]
     for outcome in compile_many(requests, pool=pool):

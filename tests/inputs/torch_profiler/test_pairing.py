@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from kprof.inputs.torch_profiler.events import SlimEvent
 from kprof.inputs.torch_profiler.load import load
 from kprof.inputs.torch_profiler.reader import TraceReader
-from kprof_analyzers.timeline.streaming import summarise
+from kprof_analyzers.profiles.timeline.streaming import summarise
 
 Tree = list["Tree"]
 _TREE = st.recursive(st.just([]), lambda inner: st.lists(inner, max_size=4), max_leaves=12)

@@ -61,7 +61,7 @@ def cluster(stub_judge: Any, tmp_path: Path) -> Iterator[tuple[str, list[subproc
 def search(address: str, judge: Any, journal: Path, report: Callable[[Any], None] | None = None) -> Any:
     """Sixteen configurations of a copy kernel on the cluster."""
     from kprof.hardware.machine import load
-    from kprof.kernel_library import load as load_kernel
+    from kprof.targets.library import load as load_kernel
     from kprof.tuning.executors.dask_cluster import DaskExecutor
     from kprof.tuning.journal import Journal
     from kprof.tuning.problems import problems
@@ -158,7 +158,7 @@ class _Client:
 
 def test_what_is_lost_on_the_way_is_done_again(stub_judge: Any) -> None:
     """A result whose worker died after it was made, or whose connection broke, is asked for once more: by a new key."""
-    from kprof.harness.request import CompileRequest
+    from kprof.compiler.request import CompileRequest
     from kprof.tuning.executors.dask_cluster import DaskExecutor
     from kprof.tuning.work import Task
 
@@ -174,7 +174,7 @@ def test_what_is_lost_on_the_way_is_done_again(stub_judge: Any) -> None:
 
 def test_a_worker_with_another_triton_or_other_files_refuses() -> None:
     """Its answers would be about something else."""
-    from kprof.harness.triton_versions import installed
+    from kprof.compiler.versions import installed
     from kprof.tuning.executors.dask_worker import run_task
 
     other = {"triton": "0.1", "files": {}, "key": "x"}

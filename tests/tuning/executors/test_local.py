@@ -21,7 +21,7 @@ def tasks() -> Callable[[Any], list[Any]]:
 
     def make(judge: Any) -> list[Any]:
         from kprof.hardware.machine import load
-        from kprof.kernel_library import load as load_kernel
+        from kprof.targets.library import load as load_kernel
         from kprof.tuning.problems import problems
         from kprof.tuning.subject import KernelSubject
         from kprof.tuning.work import task_of
@@ -60,7 +60,7 @@ SEARCH = """
 import json, sys
 from pathlib import Path
 from kprof.hardware.machine import load
-from kprof.kernel_library import load as load_kernel
+from kprof.targets.library import load as load_kernel
 from kprof.tuning.executors.local import LocalExecutor
 from kprof.tuning.journal import Journal
 from kprof.tuning.problems import problems

@@ -189,7 +189,7 @@ def test_triton_itself_takes_the_code() -> None:
 @pytest.mark.triton
 def test_the_dispatch_table_is_chosen_from(tmp_path: Path) -> None:
     """``kprof select`` takes the configuration, and says that it is a prediction."""
-    from kprof.kernel_library import load
+    from kprof.targets.library import load
     from kprof.tuning import dispatch_table
 
     shape = {**load("gemm").shapes["square_8k"], "M": 512, "N": 512, "K": 512}

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from kprof.document import KernelReport
 from kprof.findings import Finding, Location, Severity
-from kprof.report import KernelReport
 from kprof.tuning.configs.devices import Machine
 from kprof.tuning.configs.json_text import Place
 from kprof.tuning.configs.model import Bucket, ConfigFile

@@ -6,8 +6,8 @@ from typing import ClassVar
 
 from msgspec import UNSET
 
+from kprof.document import KernelReport
 from kprof.findings import Finding, Location, Severity
-from kprof.report import KernelReport
 from kprof.tuning.configs.checks.check import Check, Context, Tried
 from kprof.tuning.configs.model import ConfigFile
 

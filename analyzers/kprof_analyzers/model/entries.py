@@ -1,0 +1,90 @@
+"""What happens over all turns of a loop: entries and turns of the loops in it, and how far its addresses go."""
+
+import operator
+
+from kprof.inputs.mlir import Operation
+from kprof_analyzers.model.scalars import Evaluator, each_of, induction_variable
+
+# Beyond so many turns of the loop around it, a loop is looked at in the middle one only.
+_MOST_ENTRIES = 64
+
+
+def turn_by_turn(evaluator: Evaluator, loop: Operation) -> tuple[list[int], list[int]] | None:
+    """Entries and turns of a loop in a ``scf.for``, for each workgroup, added up over the turns of that.
+
+    Entries from branches that are not taken count with no turns. ``None`` where the loop is in no such loop, or
+    where one of the two is not known or too long to be looked at.
+    """
+    around = None if loop.loop is None else evaluator.module.operations[loop.loop]
+    if around is None or around.name != "scf.for":
+        return None
+    name, count = induction_variable(around), evaluator.trips(around)
+    evaluator.inside(around.loop)
+    bounds = evaluator.bounds(around)
+    if name is None or count is None or bounds is None:
+        return None
+    size = len(evaluator.programs)
+    each = [count] * size if isinstance(count, int) else count
+    if not 0 < max(each) <= _MOST_ENTRIES:
+        return None
+    before, base = evaluator.snapshot(), evaluator.outside(around.loop)
+    evaluator.restart(base)
+    always = evaluator.trips_here(loop) if loop.parent == around.index else None
+    if always is not None:
+        # The bounds do not depend on the turn.
+        evaluator.restart(before)
+        return each, [a * b for a, b in zip(each, [always] * size if isinstance(always, int) else always, strict=True)]
+    total = [0] * size
+    for turn in range(max(each)):
+        evaluator.restart({**base, name: each_of(operator.add, bounds[0], each_of(operator.mul, bounds[2], turn))})
+        turns, here = evaluator.trips_here(loop), taken(evaluator, loop, around.index)
+        if turns is None:
+            evaluator.restart(before)
+            return None
+        listed = [turns] * size if isinstance(turns, int) else turns
+        total = [
+            sum_ + (more if on and turn < last else 0)
+            for sum_, more, on, last in zip(total, listed, here, each, strict=True)
+        ]
+    evaluator.restart(before)
+    return each, total
+
+
+def reach(evaluator: Evaluator, load: Operation) -> tuple[int, int] | None:
+    """Lowest and highest address, in elements, at which a tile begins in one entry of the loop around it.
+
+    ``None`` where it is in no ``scf.for``, or where addresses or turns are not known.
+    """
+    loop = None if load.loop is None else evaluator.module.operations[load.loop]
+    if loop is None or loop.name != "scf.for":
+        return None
+    turns, first = evaluator.trips(loop), evaluator.corner(load)
+    name, bounds = induction_variable(loop), evaluator.bounds(loop)
+    if turns is None or first is None or name is None or bounds is None:
+        return None
+    before = evaluator.snapshot()
+    following = {v: evaluator.value(after) for v, after in evaluator.flow.carried(loop).items()}
+    base = evaluator.outside(loop.loop)
+    evaluator.restart({**base, **following, name: each_of(operator.add, bounds[0], bounds[2])})
+    second = evaluator.corner(load)
+    evaluator.restart(before)
+    if second is None:
+        return None
+    step = each_of(operator.sub, second, first)
+    last = each_of(operator.add, first, each_of(operator.mul, step, each_of(operator.sub, turns, 1)))
+    ends = [n for value in (first, last) for n in (value if isinstance(value, list) else [value])]
+    return min(ends), max(ends)
+
+
+def taken(evaluator: Evaluator, loop: Operation, around: int) -> list[bool]:
+    """Which workgroups take the branches that lead to a loop; those of unknown conditions are taken."""
+    found = [True] * len(evaluator.programs)
+    inner = loop
+    while inner.parent is not None and inner.parent != around:
+        outer = evaluator.module.operations[inner.parent]
+        condition = evaluator.certain(evaluator.flow.inputs(outer)[0]) if outer.name == "scf.if" else None
+        if condition is not None:
+            listed = [condition] * len(found) if isinstance(condition, int) else condition
+            found = [a and bool(b) == (inner.region == 0) for a, b in zip(found, listed, strict=True)]
+        inner = outer
+    return found

@@ -1,0 +1,279 @@
+"""What a simulation means: time, causes, loops, lines."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from math import ceil
+from operator import sub
+from typing import TYPE_CHECKING
+
+from kprof.document import Bound, LoopPrediction, Prediction
+from kprof_analyzers.model.outline import LoopNode, Node
+from kprof_analyzers.model.program import LDS, SCRATCH, VMEM
+from kprof_analyzers.model.ranges import RANGES, bounds, sort_of
+from kprof_analyzers.model.simulate import CAUSE_COUNT, CAUSES
+
+if TYPE_CHECKING:
+    from kprof_analyzers.model.kernel import Model, Run
+
+
+def explain(model: "Model", run: "Run", clocks: float, loops: list[LoopPrediction]) -> Prediction:
+    """The prediction of a launch that takes ``clocks``."""
+    from kprof_analyzers.model.kernel import matrix_clocks
+
+    machine, where = model.machine, model.where
+    rounds = where.rounds + (where.last / where.resident if where.last else 0.0)
+    spent = _causes(model, run)
+    whole = sum(spent.values()) or 1.0
+    shares = {cause: value / whole for cause, value in spent.items() if value > 0}
+    peak = matrix_clocks(model)[0] * run.waves * rounds
+    shares = _at_least(shares, "matrix", min(1.0, peak / clocks) if clocks else 0.0)
+    capped = clocks
+    memory = _memory_clocks(model)
+    if memory > capped:
+        shares = _grown(shares, "memory bandwidth", capped, memory)
+        capped = memory
+    us = capped / machine.clock_mhz
+    overhead = machine.dispatch_us if model.effects.launch_overhead else 0.0
+    shares = _grown(shares, "launch", us, us + overhead)
+    us += overhead
+    light = _speed_of_light(model)
+    if light > us:
+        # The Infinity Cache's share of the loads is worked out roughly: nothing under the light may rest on it.
+        shares = _grown(shares, "memory bandwidth", us, light)
+        us = light
+    known = where.known and machine.product is not None
+    sure = RANGES[sort_of(us, light, shares, turns_known=all(loop.trips_known for loop in loops))]
+    low, high = bounds(us, light, sure.low, sure.high)
+    bound: Bound = max(shares, key=shares.__getitem__) if shares else "issue"  # type: ignore[arg-type]
+    return Prediction(
+        time_us=us if known else None,
+        low_us=low if known else None,
+        high_us=high if known else None,
+        cycles=capped,
+        bound=bound,
+        shares={k: round(v, 4) for k, v in sorted(shares.items(), key=lambda item: -item[1])},
+        loops=loops,
+        speed_of_light_us=light if known and light else None,
+        speed_of_light_percent=100 * light / us if known and light and us else None,
+        traffic=_bytes(model),
+        workgroups=where.total if where.known else None,
+        workgroups_per_cu=where.resident,
+        waves_per_simd=ceil(run.waves),
+        rounds=rounds,
+        clock_mhz=machine.clock_mhz,
+        assumptions=_assumptions(model, loops),
+        notes=[*_notes(model, run), *([f"wide range: {sure.why}"] if known and sure.why else [])],
+    )
+
+
+def _speed_of_light(model: "Model") -> float:
+    """Microseconds for the same work with every matrix unit at its peak, or every byte once at memory's peak."""
+    from kprof_analyzers.model.kernel import matrix_clocks
+
+    machine, where = model.machine, model.where
+    units = machine.units or 1
+    warps = model.facts.resources.num_warps
+    warps = warps if isinstance(warps, int) else 4
+    matrix = matrix_clocks(model)[0] * warps * where.total / (units * machine.simds) / machine.clock_mhz
+    level = machine.product.memory.get("hbm") if machine.product is not None else None
+    peak = level.bandwidth_gbs or level.sustained_gbs if level is not None else None
+    shared = model.sharing
+    once = min(shared.footprint if shared.footprint is not None else 0.0, shared.loaded * where.total)
+    return max(matrix, (once + shared.stored * where.total) / (peak * 1e3) if peak else 0.0)
+
+
+def _at_least(shares: dict[str, float], cause: str, least: float) -> dict[str, float]:
+    """The same shares with one cause raised at the others' expense."""
+    have = shares.get(cause, 0.0)
+    if have >= least:
+        return shares
+    rest = 1 - have
+    scaled = {name: value * (1 - least) / rest for name, value in shares.items()} if rest else {}
+    scaled[cause] = least
+    return scaled
+
+
+def _grown(shares: dict[str, float], cause: str, before: float, after: float) -> dict[str, float]:
+    """Shares after one cause has made the whole longer."""
+    if after <= before or not after:
+        return shares
+    scaled = {name: value * before / after for name, value in shares.items()}
+    scaled[cause] = scaled.get(cause, 0.0) + (after - before) / after
+    return scaled
+
+
+def _memory_clocks(model: "Model") -> float:
+    """Clocks that the launch's bytes take from memory at the sustained bandwidth."""
+    rate = model.machine.level_bytes.get("hbm")
+    if rate is None or not model.effects.vector_memory or model.machine.units is None:
+        return 0.0
+    return _bytes(model)["hbm"] / (rate * model.machine.units)
+
+
+def _bytes(model: "Model") -> dict[str, float]:
+    shared, total = model.sharing, model.where.total
+    near = shared.beyond_l2 if model.effects.l2_traffic else 1.0
+    far = shared.beyond_mall if model.effects.l2_traffic else 1.0
+    loaded, stored = shared.loaded * total, shared.stored * total
+    beyond = near * loaded + stored
+    found = {"l2": loaded + stored, "hbm": far * loaded + stored if "mall" in model.machine.level_bytes else beyond}
+    if "mall" in model.machine.level_bytes:
+        found["mall"] = beyond
+    if spilled := _spilled(model, model.nodes, 1.0):
+        found["scratch"] = spilled * total
+    return found
+
+
+def _spilled(model: "Model", nodes: Sequence[Node], times: float) -> float:
+    """Bytes of scratch that a workgroup moves."""
+    moved = 0.0
+    warps = model.facts.resources.num_warps
+    waves = warps if isinstance(warps, int) else 4
+    for node in nodes:
+        if isinstance(node, LoopNode):
+            moved += _spilled(model, node.body, times * model.trips[node.loop.index].mean)
+        else:
+            ops = [op for op in model.code.ops[node.start : node.stop] if op[0] == VMEM and op[4] == SCRATCH]
+            moved += times * waves * sum(op[3] / model.simds for op in ops)
+    return moved
+
+
+def _times(model: "Model", run: "Run", nodes: Sequence[Node], factor: float) -> Iterator[tuple[range, float]]:
+    """Stretches with the factor from what was simulated to what happens."""
+    for node in nodes:
+        if isinstance(node, LoopNode):
+            done = run.turns[node.loop.index]
+            if done:
+                yield from _times(model, run, node.body, factor * model.trips[node.loop.index].mean / done)
+        else:
+            yield node, factor
+
+
+def _causes(model: "Model", run: "Run") -> dict[str, float]:
+    totals = [0.0] * CAUSE_COUNT
+    spent = run.result.spent
+    for part, factor in _times(model, run, model.nodes, 1.0):
+        for cause in range(CAUSE_COUNT):
+            totals[cause] += factor * sum(
+                spent[CAUSE_COUNT * part.start + cause : CAUSE_COUNT * part.stop : CAUSE_COUNT]
+            )
+    for node, times in _loops_of(model, model.nodes, 1.0):
+        # What the power limit adds to each turn, or CUs out of step take from it.
+        loop = node.loop.index
+        more = run.powered.get(loop, 0.0) - run.length.get(loop, 0.0)
+        cause = CAUSES.index(_moved(more))
+        totals[cause] = max(0.0, totals[cause] + times * run.simulated * more)
+    return dict(zip(CAUSES, totals, strict=True))
+
+
+def _loops_of(model: "Model", nodes: Sequence[Node], entries: float) -> Iterator[tuple[LoopNode, float]]:
+    """Every loop with the turns of a wavefront in all."""
+    for node in nodes:
+        if isinstance(node, LoopNode):
+            turns = entries * model.trips[node.loop.index].mean
+            yield node, turns
+            yield from _loops_of(model, node.body, turns)
+
+
+def loop_predictions(model: "Model", run: "Run") -> list[LoopPrediction]:
+    """Every loop of the outline, outer before inner."""
+    found: list[LoopPrediction] = []
+    _loops(model, run, model.nodes, 1.0, found)
+    return found
+
+
+def _loops(model: "Model", run: "Run", nodes: Sequence[Node], entries: float, found: list[LoopPrediction]) -> None:
+    for node in nodes:
+        if not isinstance(node, LoopNode):
+            continue
+        trips = model.trips[node.loop.index]
+        found.append(_loop(model, run, node, entries))
+        _loops(model, run, node.body, entries * trips.mean, found)
+
+
+def _moved(more: float) -> str:
+    """The cause of cycles that are added to an iteration after the simulation, or taken from it."""
+    return "matrix" if more > 0 else "memory bandwidth"
+
+
+def _loop(model: "Model", run: "Run", node: LoopNode, entries: float) -> LoopPrediction:
+    number = node.loop.index
+    trips = model.trips[number]
+    facts = next((f for f in model.facts.loops if f.header == node.loop.header), None)
+    causes: dict[str, float] = defaultdict(float)
+    lines: dict[str, float] = defaultdict(float)
+    turns = run.result.turns.get(number)
+    length = 0.0
+    share = 0.0
+    if turns is not None and turns.end:
+        before = turns.middle or [0.0] * len(turns.end)
+        done = max(1, run.turns[number] - run.turns[number] // 2)
+        waves = len(turns.times)
+        for part in (part for part in node.body if isinstance(part, range)):
+            at = slice(CAUSE_COUNT * part.start, CAUSE_COUNT * part.stop)
+            spent = list(map(sub, turns.end[at], before[at]))
+            by_cause = [spent[cause::CAUSE_COUNT] for cause in range(CAUSE_COUNT)]
+            for name, clocks in zip(CAUSES, by_cause, strict=True):
+                causes[name] += sum(clocks) / done / waves
+            for place, took in _by_line(model, part, list(map(sum, zip(*by_cause, strict=True)))).items():
+                lines[place] += took / done / waves
+        if number in run.powered:
+            more = run.powered[number] - run.length[number]
+            causes[_moved(more)] = max(0.0, causes[_moved(more)] + more)
+        length = sum(causes.values())
+        if len(turns.busy) > 1:
+            (begun, matrix, _), (ended, after, _) = turns.busy[0], turns.busy[-1]
+            share = min(1.0, (after - matrix) / (ended - begun)) if ended > begun else 0.0
+    return LoopPrediction(
+        header=node.loop.header,
+        trips=trips.mean,
+        trips_known=trips.known,
+        trips_from=trips.source,
+        cycles_per_turn=run.powered.get(number, length)
+        if not any(isinstance(n, LoopNode) for n in node.body)
+        else length,
+        lines=facts.lines if facts is not None else {},
+        entries=entries,
+        causes={k: round(v, 1) for k, v in sorted(causes.items(), key=lambda item: -item[1]) if v},
+        by_line={k: round(v, 1) for k, v in sorted(lines.items(), key=lambda item: -item[1])},
+        matrix_share=round(share, 4),
+        steady=number in run.steady,
+    )
+
+
+def _by_line(model: "Model", part: range, clocks: Sequence[float]) -> dict[str, float]:
+    """Clocks of a stretch of instructions by ``file:line``."""
+    instructions = model.facts.program.instructions
+    # Instructions of one directive are resolved together.
+    sums: dict[int, float] = defaultdict(float)
+    first: dict[int, int] = {}
+    for i, spent in zip(part, clocks, strict=True):
+        if spent:
+            source = id(instructions[i].source)
+            sums[source] += spent
+            first.setdefault(source, i)
+    found: dict[str, float] = defaultdict(float)
+    for source, spent in sums.items():
+        frame = instructions[first[source]].user_frame
+        found[f"{frame.file.rpartition('/')[2]}:{frame.line}" if frame is not None else "?"] += spent
+    return found
+
+
+def _notes(model: "Model", run: "Run") -> list[str]:
+    limited = [n for n in run.powered if run.powered[n] > 1.05 * run.length.get(n, 0.0) > 0]
+    if not limited:
+        return []
+    share = f"{100 * model.machine.matrix_sustained:.0f} %"
+    return [f"power limit: the matrix units are taken to sustain {share} of their peak when all of them are busy"]
+
+
+def _assumptions(model: "Model", loops: Sequence[LoopPrediction]) -> list[str]:
+    found = [*model.machine.assumptions, *model.where.assumptions]
+    unknown = (loop for loop in loops if not loop.trips_known)
+    found += [f"loop {loop.header}: {loop.trips:g} iterations {loop.trips_from}" for loop in unknown]
+    uses_lds = any(op[0] == LDS for op in model.code.ops)
+    if uses_lds and model.facts.ttgir is not None and not model.machine.arch.lds.phases:
+        found.append(f"bank conflicts are not known on {model.machine.arch.name}: none are assumed")
+    if not model.sharing.known:
+        found.append("which tiles workgroups share is not known: every load is taken to come from memory")
+    return found

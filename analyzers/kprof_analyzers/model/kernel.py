@@ -1,0 +1,382 @@
+"""From a kernel's facts to its predicted time."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from kprof.analysis import KernelFacts
+from kprof.document import Prediction
+from kprof_analyzers.collecting import paused
+from kprof_analyzers.model.effects import Effects
+from kprof_analyzers.model.explain import explain, loop_predictions
+from kprof_analyzers.model.fetched import fetched_shares
+from kprof_analyzers.model.launch import Spread, samples, spread, together
+from kprof_analyzers.model.lds import conflict_shares
+from kprof_analyzers.model.machine import Machine, machine_of
+from kprof_analyzers.model.memory import ways_of
+from kprof_analyzers.model.outline import LoopNode, Node, loops_of, outline
+from kprof_analyzers.model.program import LOAD, MATRIX, VMEM, Code, Translator
+from kprof_analyzers.model.scalars import Evaluator
+from kprof_analyzers.model.simulate import Result, Setting, Simulator, Way
+from kprof_analyzers.model.steps import lay_out, split_barriers
+from kprof_analyzers.model.traffic import Access, Sharing, accesses, footprint, kept, sharing, within_caches
+from kprof_analyzers.model.trips import Trips, loop_trips
+
+_ALL = Effects()
+_STEPS = 9000
+_MOST_TURNS = 8
+_FEWEST_TURNS = 4
+_SHARPNESS = 8.0
+_SATURATED = 1.03
+
+
+@dataclass(frozen=True)
+class Model:
+    """Everything about a kernel that its simulations share.
+
+    Attributes:
+        facts, machine, effects: as given.
+        where: the launch's workgroups on the GPU.
+        nodes, trips: the way through the program, and turns of its loops.
+        sharing, accesses: what is loaded from where.
+        code, ways: the program and its memory accesses as the simulator takes them.
+        links: the same without a CU's share of what lies beyond L2; ``None`` where that limits nothing.
+        simds: SIMDs that do the same as the simulated one.
+        waves: wavefronts of a workgroup that are simulated.
+        apart: workgroups have too few wavefronts for all SIMDs; all of these are simulated, not one for all.
+    """
+
+    facts: KernelFacts
+    machine: Machine
+    effects: Effects
+    where: Spread
+    nodes: Sequence[Node]
+    trips: Mapping[int, Trips]
+    sharing: Sharing
+    accesses: Sequence[Access]
+    code: Code
+    ways: Sequence[Way]
+    simds: int
+    waves: int
+    apart: bool
+    links: Sequence[Way] | None = None
+
+
+@dataclass(frozen=True)
+class Run:
+    """One simulation and what it means for the whole loops.
+
+    Attributes:
+        result: of the simulation.
+        clocks: of one round of workgroups, all turns of all loops counted; the mean where workgroups differ.
+        longest: the same for the workgroup with most turns.
+        turns: simulated turns of each loop.
+        length: loop to the clocks of one turn in the steady state, as simulated.
+        powered: the same with memory that is shared by CUs out of step, at the clock that matrix units' power allows.
+        waves: wavefronts on a SIMD, the mean of all of them.
+        simulated: wavefronts that were simulated.
+        steady: loops whose turns had become equally long.
+    """
+
+    result: Result
+    clocks: float
+    longest: float
+    turns: Mapping[int, int]
+    length: Mapping[int, float]
+    powered: Mapping[int, float]
+    waves: float
+    simulated: int
+    steady: frozenset[int]
+
+
+def predict(facts: KernelFacts, *, effects: Effects = _ALL, repeated: float | None = None) -> Prediction:
+    """Model one launch of a kernel.
+
+    Args:
+        facts: the kernel with its launch; the more of grid, arguments, product and TTGIR is there, the less is assumed.
+        effects: what to leave out.
+        repeated: bytes that are touched from one launch to the next of the same kernel with the same data, when it is
+            launched again and again; data that fits the Infinity Cache is found there. ``None``: the caches are cold.
+    """
+    with paused():
+        return predict_model(build(facts, effects, repeated))
+
+
+def predict_model(model: Model) -> Prediction:
+    """As :func:`predict`, of what :func:`build` gave."""
+    run = simulate(model, model.where.resident)
+    return explain(model, run, _launch_clocks(model, run), loop_predictions(model, run))
+
+
+def _launch_clocks(model: Model, run: Run) -> float:
+    """Clocks of all rounds.
+
+    In a single round the longest workgroup counts. Over several, CUs take the next workgroup as soon as they are done,
+    and only the end waits for the longest.
+    """
+    where = model.where
+    rounds = where.rounds + (1 if where.last else 0)
+    if rounds <= 1:
+        return run.longest if where.resident == 1 else (run.clocks + run.longest) / 2
+    ways: Sequence[Way] = ()
+    if where.last and where.rounds:
+        ways = ways_of(model.facts, model.machine, model.effects, where, model.sharing, last=True)
+    # A last round of one workgroup a CU is one that runs alone; beside it only that one's single turns count.
+    alike = where.last == 1 and tuple(ways) == tuple(model.ways)
+    alone = run
+    if where.resident > 1:
+        alone = simulate(model if alike else replace(model, links=None), 1)
+    steady = _steady_round(model, run, alone)
+    clocks = run.clocks + max(0.0, where.rounds - 1) * steady
+    if ways:
+        end = alone if alike else simulate(replace(model, ways=ways), where.last)
+        clocks += min(steady, end.clocks)
+    return clocks + (run.longest - run.clocks) / 2
+
+
+def _steady_round(model: Model, run: Run, alone: Run) -> float:
+    """Clocks of a round in the middle of a launch.
+
+    In the first round all workgroups of a CU begin at once and wait for the same things. Later on they are spread: one
+    begins or ends while another works, so that this part of a round takes what the busiest pipe needs for all of them,
+    or what one workgroup takes by itself. Long loops have found their rhythm anyway.
+    """
+    together = model.where.resident
+    if together < 2:
+        return run.clocks
+    whole, one = run.result.clocks, alone.result.clocks
+    each = max(0.0, whole - one) / (together - 1)
+    return run.clocks - whole + min(whole, max(together * each, one))
+
+
+def build(facts: KernelFacts, effects: Effects = _ALL, repeated: float | None = None) -> Model:
+    """Everything that simulations of a kernel need; arguments as of :func:`predict`."""
+    lanes = facts.resources.wavefront_size
+    lanes = lanes if isinstance(lanes, int) else facts.arch.wavefront_size
+    machine = machine_of(facts.arch, facts.product, lanes, wgp=facts.program.registers.wgp_mode)
+    where = spread(facts, machine, effects)
+    nodes = outline(facts.program)
+    evaluator = None
+    if facts.ttgir is not None:
+        evaluator = Evaluator(facts.ttgir, facts.arguments, samples(where), where.grid, facts.contents)
+    trips = loop_trips(facts, nodes, evaluator)
+    found, shared = _traffic(facts, machine, where, evaluator, [trips[n.loop.index] for n in loops_of(nodes)])
+    if repeated is not None:
+        shared = kept(shared, repeated, _size(machine, "mall"))
+    warps = facts.resources.num_warps
+    warps = warps if isinstance(warps, int) else 4
+    apart = warps < machine.simds
+    simds, waves = (1, warps) if apart else (machine.simds, warps // machine.simds)
+    conflicts = conflict_shares(facts) if effects.lds_conflicts else {}
+    translator = Translator(machine, effects, simds, conflicts, fetched_shares(facts))
+    code = translator.translate(facts.program.instructions)
+    ways = ways_of(facts, machine, effects, where, shared)
+    links = ways_of(facts, machine, effects, where, shared, near_only=True)
+    free = links if effects.out_of_step and links[LOAD].clocks_per_byte < ways[LOAD].clocks_per_byte else None
+    return Model(facts, machine, effects, where, nodes, trips, shared, found, code, ways, simds, waves, apart, free)
+
+
+def _traffic(
+    facts: KernelFacts, machine: Machine, where: Spread, everywhere: Evaluator | None, trips: Sequence[Trips]
+) -> tuple[list[Access], Sharing]:
+    if facts.ttgir is None or everywhere is None:
+        return [], Sharing(1.0, 1.0, 0.0, 0.0, None, known=False)
+    programs, running = together(where, machine.xcds)
+    evaluator = Evaluator(facts.ttgir, facts.arguments, programs, where.grid, facts.contents)
+    times: dict[int | None, float] = {None: 1.0}
+    outer = {t.operation.loop for t in trips if t.operation is not None}
+    for mine in trips:
+        if mine.operation is not None:
+            # Workgroups that began together go through their innermost loops together, from the first turn on.
+            innermost = mine.operation.index not in outer
+            evaluator.enter(mine.operation, first=innermost)
+            everywhere.enter(mine.operation, first=innermost)
+            times[mine.operation.index] = times.get(mine.operation.loop, 1.0) * mine.mean
+    for loop in facts.ttgir.operations:
+        # Loops that the compiler unrolled away have none in the assembly; what they load is loaded all the same.
+        if loop.is_loop and loop.index not in times and (turns := everywhere.trips(loop)) is not None:
+            everywhere.enter(loop, first=True)
+            evaluator.enter(loop, first=True)
+            mean = turns if isinstance(turns, int) else sum(turns) / len(turns)
+            times[loop.index] = times.get(loop.loop, 1.0) * mean
+    found = accesses(facts, evaluator, times)
+    different = footprint(accesses(facts, everywhere, times), len(everywhere.programs), where.total)
+    l2, mall = _size(machine, "l2"), _size(machine, "mall")
+    shared = sharing(found, machine.xcds, running, mall)
+    return found, within_caches(shared, different, where.total, (l2, mall or l2), machine.xcds)
+
+
+def _size(machine: Machine, level: str) -> float:
+    """Bytes of a cache, 0 where there is none."""
+    levels = machine.product.memory if machine.product is not None else machine.arch.memory
+    return levels[level].size_bytes or 0.0 if level in levels else 0.0
+
+
+def simulate(model: Model, groups: int, engine: Callable[..., Simulator] = Simulator) -> Run:
+    """Simulate ``groups`` workgroups on a CU to their end, with the simulator that ``engine`` makes."""
+    machine = model.machine
+    waves = model.waves
+    turns = _turns(model, groups * waves)
+    on_simd = groups * waves / machine.simds if model.apart else groups * waves
+    steps = lay_out(model.nodes, model.code, split_barriers(model.facts.program), turns, model.effects)
+    setting = Setting(
+        ways=model.ways,
+        issue=machine.issue,
+        branch=machine.branch,
+        counters=len(model.code.counters),
+        results=model.code.results,
+        positions=len(model.facts.program.instructions),
+        stagger=len(steps) * machine.issue / (8 * groups),
+        blocking_matrix=not machine.cdna,
+        skew=(model.simds - 1) / (2 * model.simds),
+        simds=machine.simds if model.apart else 1,
+    )
+    simulator = engine(steps, groups, waves, setting)
+    result = simulator.run()
+    length, steady = _lengths(result, turns)
+
+    def alone() -> Mapping[int, float]:
+        assert model.links is not None
+        return _lengths(Simulator(steps, groups, waves, replace(setting, ways=model.links)).run(), turns)[0]
+
+    powered = length | _pooled(model, length, groups * waves, alone)
+    if model.effects.matrix_power:
+        for node in loops_of(model.nodes):
+            number = node.loop.index
+            limit = on_simd * _matrix(model, [p for p in node.body if isinstance(p, range)], 1.0)[1]
+            if length.get(number) and limit:
+                powered[number] = soft_max(powered[number], limit)
+    lengths = {loop: (turns[loop], length.get(loop, 0.0), powered.get(loop, 0.0)) for loop in turns}
+    each = [_whole(model.nodes, model.trips, lengths, n) for n in range(-1, _workgroups(model))]
+    clocks = result.clocks + each[0]
+    longest = result.clocks + max(each)
+    return Run(result, clocks, longest, turns, length, powered, on_simd, groups * waves, frozenset(steady))
+
+
+def _lengths(result: Result, turns: Mapping[int, int]) -> tuple[dict[int, float], set[int]]:
+    """Clocks of a turn of each loop, and the loops whose turns had become equally long."""
+    length: dict[int, float] = {}
+    steady: set[int] = set()
+    for loop, measured in result.turns.items():
+        times = [t for t in measured.times if len(t) == turns[loop] + 1]
+        length[loop], is_steady = _steady(times)
+        if is_steady:
+            steady.add(loop)
+    return length, steady
+
+
+def _pooled(
+    model: Model, length: Mapping[int, float], wavefronts: int, alone: Callable[[], Mapping[int, float]]
+) -> dict[int, float]:
+    """Clocks of a turn where CUs share what lies beyond L2, for the loops that this makes shorter.
+
+    The simulator gives each CU its share of the bandwidth at every moment, as if all of them loaded in step. In long
+    loops they fall out of step: one has the memory for itself while another computes. Their loads together still
+    take what they take, so that a turn is bounded by its bytes at the CU's share.
+
+    Args:
+        model: the kernel.
+        length: clocks of a turn of each loop with the CU's share at every moment.
+        wavefronts: simulated wavefronts.
+        alone: clocks of a turn of each loop with nothing but the way from L2 to the CU in the way.
+    """
+    if model.links is None:
+        return {}
+    bounds: dict[int, float] = {}
+    for node in loops_of(model.nodes):
+        if all(isinstance(part, range) for part in node.body):
+            ops = (model.code.ops[i] for part in node.body if isinstance(part, range) for i in part)
+            loaded = wavefronts * sum(op[3] for op in ops if op[0] == VMEM and op[4] == LOAD)
+            bound = loaded * model.ways[LOAD].clocks_per_byte
+            # One that takes no longer than its loads has nothing to gain.
+            if length.get(node.loop.index, 0.0) > _SATURATED * bound > 0:
+                bounds[node.loop.index] = bound
+    if not bounds:
+        return {}
+    free = alone()
+    return {loop: min(length[loop], soft_max(free[loop], bound)) for loop, bound in bounds.items()}
+
+
+def _workgroups(model: Model) -> int:
+    """Workgroups whose turns are known one by one."""
+    return max((len(t.each) for t in model.trips.values()), default=0)
+
+
+def soft_max(one: float, other: float) -> float:
+    """The larger of two, a little more where they are close."""
+    top = max(one, other)
+    return top * ((one / top) ** _SHARPNESS + (other / top) ** _SHARPNESS) ** (1 / _SHARPNESS) if top else 0.0
+
+
+def _turns(model: Model, waves: int) -> dict[int, int]:
+    """Turns to simulate: some of each innermost loop, one of those around them."""
+    loops = loops_of(model.nodes)
+    inner = [n for n in loops if not any(isinstance(b, LoopNode) for b in n.body)]
+    budget = _STEPS / max(1, len(inner)) / waves
+    turns: dict[int, int] = {}
+    for node in loops:
+        count = 1
+        if node in inner:
+            size = sum(len(part) for part in node.body if isinstance(part, range))
+            possible = int(budget / max(1, size))
+            count = min(_MOST_TURNS, max(_FEWEST_TURNS if 2 * possible >= _FEWEST_TURNS else 2, possible))
+        trips = model.trips[node.loop.index].mean
+        turns[node.loop.index] = min(count, max(0, round(trips + 0.4999)))
+    return turns
+
+
+def _steady(times: Sequence[Sequence[float]]) -> tuple[float, bool]:
+    """Clocks of a turn in the second half of the simulated ones, and whether the last two were alike."""
+    if not times or len(times[0]) < 2:
+        return 0.0, False
+    count = len(times[0]) - 1
+    middle = count // 2
+    mean = sum(t[-1] - t[middle] for t in times) / len(times) / (count - middle)
+    if count < 3:
+        return mean, False
+    last = sum(t[-1] - t[-2] for t in times) / len(times)
+    before = sum(t[-2] - t[-3] for t in times) / len(times)
+    return mean, abs(last - before) <= 0.05 * max(last, before)
+
+
+def _whole(
+    nodes: Sequence[Node], trips: Mapping[int, Trips], lengths: Mapping[int, tuple[int, float, float]], number: int
+) -> float:
+    """Clocks of all turns beyond those that were simulated, for one of the workgroups or (-1) their mean.
+
+    Args:
+        nodes: the outline.
+        trips: turns of its loops.
+        lengths: loop to its simulated turns, the clocks of one, and those at the clock that power allows.
+        number: of the workgroup.
+    """
+    total = 0.0
+    for node in nodes:
+        if isinstance(node, LoopNode) and lengths[node.loop.index][0]:
+            done, length, powered = lengths[node.loop.index]
+            mine = trips[node.loop.index]
+            wanted = mine.mean if number < 0 or not mine.each else mine.each[number]
+            total += wanted * (powered + _whole(node.body, trips, lengths, number)) - done * length
+    return total
+
+
+def matrix_clocks(model: Model) -> tuple[float, float]:
+    """Clocks that one wavefront keeps the matrix unit in the whole kernel: at its peak, and at what power allows."""
+    return _matrix(model, model.nodes, 1.0)
+
+
+def _matrix(model: Model, nodes: Sequence[Node], times: float) -> tuple[float, float]:
+    peak = sustained = 0.0
+    known, machine = model.facts.arch.matrix_instructions, model.machine
+    for node in nodes:
+        if isinstance(node, LoopNode):
+            inner = _matrix(model, node.body, times * model.trips[node.loop.index].mean)
+            peak, sustained = peak + inner[0], sustained + inner[1]
+            continue
+        ops = model.code.ops
+        for i in [i for i in node if ops[i][0] == MATRIX]:
+            clocks = times * ops[i][1]
+            shape = known.get(model.facts.program.instructions[i].opcode.name)
+            large = machine.matrix_large if shape is not None and shape.m >= 32 else 1.0
+            peak += clocks
+            sustained += clocks / (machine.matrix_sustained * large)
+    return peak, sustained

@@ -1,0 +1,101 @@
+"""How the workgroups of a launch are spread over the GPU."""
+
+from dataclasses import dataclass
+from math import prod
+
+from kprof.analysis import KernelFacts
+from kprof_analyzers.model.effects import Effects
+from kprof_analyzers.model.machine import Machine
+
+_MOST_TOGETHER = 1024
+_SAMPLES = 512
+
+Program = tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Workgroups over CUs.
+
+    Attributes:
+        total: workgroups of the launch.
+        grid: in three axes.
+        resident: workgroups on a CU at the same time.
+        rounds: full rounds, in each of which every CU has ``resident`` workgroups.
+        last: workgroups on the busiest CU in the last round; 0 when the last round is full.
+        active: CUs that have work.
+        known: whether the grid is known.
+        assumptions: what was assumed.
+    """
+
+    total: int
+    grid: Program
+    resident: int
+    rounds: float
+    last: int
+    active: int
+    known: bool
+    assumptions: tuple[str, ...] = ()
+
+    def running(self, units: int, *, last: bool = False) -> float:
+        """Workgroups on the GPU at the same time in a round, on average, or in the last one.
+
+        Args:
+            units: CUs of the GPU.
+            last: of the round in which the busiest CU is not full.
+        """
+        places = float(units * self.resident)
+        if not self.rounds:
+            return places
+        rest = max(1.0, self.total - self.rounds * places) if self.last else 0.0
+        return rest if last else min(places, (self.total - rest) / self.rounds)
+
+
+def spread(facts: KernelFacts, machine: Machine, effects: Effects) -> Spread:
+    """Spread the workgroups of a launch."""
+    assumptions: list[str] = []
+    most = 1
+    if facts.occupancy is not None:
+        most = max(1, int(facts.occupancy.workgroups_per_cu))
+    else:
+        assumptions.append("the occupancy is not known: one workgroup a CU is assumed")
+    units = machine.units
+    if units is None:
+        units = 1
+        assumptions.append("the number of CUs is not known: one is assumed")
+    if facts.grid is None:
+        assumptions.append("the grid is not given: one full round of workgroups is assumed")
+        return Spread(
+            units * most, (units * most, 1, 1), most, 1.0, 0, units, known=False, assumptions=tuple(assumptions)
+        )
+    sides = [*facts.grid[:3], 1, 1, 1][:3]
+    grid = sides[0], sides[1], sides[2]
+    total = max(1, prod(grid))
+    resident = min(most, -(-total // units)) if effects.persistent else most
+    places = units * resident
+    full, rest = divmod(total, places)
+    if not effects.wave_quantisation:
+        return Spread(total, grid, resident, max(total / places, 1.0), 0, min(units, total), True, tuple(assumptions))
+    last = -(-rest // units)
+    if last == resident:
+        full, last = full + 1, 0
+    return Spread(total, grid, resident, float(full), last, min(units, total), True, tuple(assumptions))
+
+
+def together(where: Spread, xcds: int) -> tuple[list[Program], int]:
+    """Workgroups from the middle of the launch in the order in which they are dealt out, and how many run together."""
+    most = min(where.total, _MOST_TOGETHER)
+    count = min(most, where.active * where.resident)
+    first = (where.total - most) // 2 // xcds * xcds
+    return [_program(n, where.grid) for n in range(first, first + most)], count
+
+
+def samples(where: Spread) -> list[Program]:
+    """Workgroups spread evenly over the launch."""
+    count = min(where.total, _SAMPLES)
+    return [_program(n * where.total // count, where.grid) for n in range(count)]
+
+
+def _program(number: int, grid: Program) -> Program:
+    x, rest = number % grid[0], number // grid[0]
+    return x, rest % grid[1], rest // grid[1]

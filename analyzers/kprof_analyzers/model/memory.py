@@ -1,0 +1,129 @@
+"""How loads, stores and spilled registers travel: bandwidth and latency for each, from where the data lies."""
+
+from collections.abc import Sequence
+
+from kprof.analysis import KernelFacts
+from kprof.inputs.amdgcn import InstructionClass
+from kprof_analyzers.model.effects import Effects
+from kprof_analyzers.model.launch import Spread
+from kprof_analyzers.model.machine import Machine
+from kprof_analyzers.model.simulate import Way
+from kprof_analyzers.model.traffic import Sharing
+from kprof_analyzers.scheduling.loops import hot_loop
+
+
+def ways_of(
+    facts: KernelFacts,
+    machine: Machine,
+    effects: Effects,
+    where: Spread,
+    shared: Sharing,
+    *,
+    last: bool = False,
+    near_only: bool = False,
+) -> tuple[Way, Way, Way]:
+    """The ways of loads, stores and scratch accesses.
+
+    Bandwidth goes to who asks for it: the busiest CU, with one workgroup more than others, gets the share of as many.
+
+    Args:
+        facts: the kernel.
+        machine: the hardware.
+        effects: what to leave out.
+        where: the launch's workgroups on the GPU.
+        shared: how far loads go.
+        last: for the round in which the busiest CU is not full.
+        near_only: with what lies between a CU and L2 only, not its share of what lies beyond.
+    """
+    units = machine.units or 1
+    spare = max(1.0, units * (where.last if last else where.resident) / where.running(units, last=last))
+    rate = min(machine.vector_bytes * spare, 0.75 * machine.l1_bytes)
+    if effects.cache_modifiers and _streams(facts):
+        rate *= machine.streaming
+    near = shared.beyond_l2 if effects.l2_traffic else 1.0
+    far = shared.beyond_mall if effects.l2_traffic else 1.0
+    # Short runs fill less than a channel's turn on the way from L2, and on the ways behind it as well.
+    effort, distant = (shared.effort, shared.effort_beyond) if effects.short_runs else (1.0, 1.0)
+    load = effort / rate
+    if "mall" in machine.level_bytes and not near_only:
+        load = max(load, distant * near / (machine.level_bytes["mall"] * spare))
+    if "hbm" in machine.level_bytes and not near_only:
+        beyond = far if "mall" in machine.level_bytes else near
+        load = max(load, distant * beyond / (machine.level_bytes["hbm"] * spare))
+    busy = where.active / (machine.units or where.active)
+    latency = _latency(machine, near, far, busy) if effects.memory_latency else 0.0
+    store = 1 / rate
+    if not effects.vector_memory:
+        load = store = 0.0
+    scratch = _scratch(facts, machine, where, rate)
+    answer = machine.latency.get("l2", 240.0) if effects.memory_latency else 0.0
+    return Way(load, latency), Way(store, answer), scratch
+
+
+def _latency(machine: Machine, near: float, far: float, busy: float = 1.0) -> float:
+    """Latency that a wait for two tiles sees on average: either may have to come from beyond.
+
+    Args:
+        machine: the hardware.
+        near: share of loads that miss L2.
+        far: share that misses the Infinity Cache, too.
+        busy: share of the CUs that load.
+    """
+    known = machine.latency
+    l2 = known.get("l2", 240.0)
+    mall = known.get("mall", known.get("hbm", 750.0))
+    hbm = known.get("hbm", 750.0)
+    missing = 1 - (1 - near) ** 2
+    distant = 1 - (1 - min(far, near)) ** 2 if "mall" in known else missing
+    loaded = 1 + (machine.loaded - 1) * busy
+    return loaded * (l2 + (missing - distant) * (mall - l2) + distant * (hbm - l2))
+
+
+def _streams(facts: KernelFacts) -> bool:
+    """Whether most loads carry a streaming hint."""
+    loads = [i for i in facts.program.instructions if i.opcode.cls is InstructionClass.VMEM and i.opcode.is_load]
+    marked = sum("nt" in i.modifiers or "slc" in i.modifiers for i in loads)
+    return bool(loads) and 2 * marked > len(loads)
+
+
+def _scratch(facts: KernelFacts, machine: Machine, where: Spread, rate: float) -> Way:
+    """Spilled registers lie in the first level that is large enough for those of all wavefronts together."""
+    spilled = spilled_bytes(facts)
+    lanes = machine.lanes
+    warps = facts.resources.num_warps
+    on_unit = spilled * lanes * (warps if isinstance(warps, int) else machine.simds) * where.resident
+    levels = machine.product.memory if machine.product is not None else machine.arch.memory
+    l1 = levels["l1"].size_bytes if "l1" in levels else None
+    if not on_unit or (l1 is not None and on_unit <= l1):
+        return Way(1 / machine.l1_bytes, machine.latency.get("l1", 120.0))
+    units = max(1, (machine.units or 1) // machine.xcds)
+    l2 = levels["l2"].size_bytes if "l2" in levels else None
+    missing = 0.0 if not l2 else max(0.0, 1 - l2 / (on_unit * units))
+    if not missing:
+        return Way(1 / rate, machine.latency.get("l2", 240.0))
+    mall = levels["mall"].size_bytes if "mall" in levels else None
+    beyond = 1.0 if not mall else max(0.0, 1 - mall / (on_unit * (machine.units or 1)))
+    clocks = 1 / rate
+    if "mall" in machine.level_bytes:
+        clocks = max(clocks, missing / machine.level_bytes["mall"])
+    if "hbm" in machine.level_bytes:
+        clocks = max(clocks, missing * beyond / machine.level_bytes["hbm"])
+    return Way(clocks, _latency(machine, missing, missing * beyond))
+
+
+def spilled_bytes(facts: KernelFacts) -> int:
+    """Different bytes of scratch that a lane touches in the hot loop (in the whole kernel without loops)."""
+    program = facts.program
+    members: Sequence[int] = range(len(program.instructions))
+    if program.loops:
+        members = hot_loop(program).instructions
+    places: dict[str, int] = {}
+    for i in members:
+        instruction = program.instructions[i]
+        if instruction.opcode.cls is InstructionClass.SCRATCH:
+            where = " ".join((*instruction.operands[1:], instruction.modifiers.get("offset", "0")))
+            if instruction.opcode.is_store:
+                where = " ".join((instruction.operands[0], instruction.modifiers.get("offset", "0")))
+            key = instruction.modifiers.get("offset", "0") if "off" in instruction.operands else where
+            places[key] = max(places.get(key, 0), instruction.opcode.bytes_per_lane or 4)
+    return sum(places.values())

@@ -1,0 +1,261 @@
+"""From instructions to what the simulator steps through: small tuples of numbers.
+
+An operation is ``(kind, a, b, c, d, e)``; what they mean depends on the kind; ``e`` is 1 for a matrix instruction with
+scales, else 0:
+
+=========  ==============  ====================  ===================  =====================
+kind       a               b                     c                    d
+=========  ==============  ====================  ===================  =====================
+VALU       clocks of pipe  registers waited for
+MATRIX     clocks of pipe  registers waited for  clocks to result     number of its result
+SCALAR     clocks
+LDS        clocks of pipe  counters              clocks to result     clocks of the SIMD's own way there
+VMEM       clocks of L1    counters              bytes x SIMDs        way (see below)
+SMEM       clocks          counters
+WAIT       (counter, count) pairs
+BARRIER
+IDLE       clocks
+BRANCH     clocks
+=========  ==============  ====================  ===================  =====================
+"""
+
+import re
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kprof.hardware.model import MatrixInstruction
+from kprof.inputs.amdgcn import Instruction, InstructionClass, Kind
+from kprof.inputs.amdgcn.operands import registers
+from kprof_analyzers.model.effects import Effects
+from kprof_analyzers.model.machine import Machine
+
+VALU, MATRIX, SCALAR, LDS, VMEM, SMEM, WAIT, BARRIER, IDLE, BRANCH = range(10)
+LOAD, STORE, SCRATCH = range(3)
+
+Op = tuple[int, float, Any, float, int, int]
+
+_WRITE_SHARE = 0.8
+# After so many instructions every matrix result is there.
+_FAR = 32
+_VECTOR_REGISTER = re.compile(r"\b([va])(?:(\d+)\b|\[(\d+)(?::(\d+))?\])")
+# Lanes whose addresses the vector cache takes in a clock.
+_ADDRESSES = 4
+
+
+@dataclass(frozen=True)
+class Code:
+    """A program as the simulator takes it.
+
+    Attributes:
+        ops: an operation for each instruction, by its position.
+        counters: names of the wait counters, in the order in which operations number them.
+        results: number of matrix results that are tracked.
+    """
+
+    ops: Sequence[Op]
+    counters: Sequence[str]
+    results: int
+
+
+class Translator:
+    """Turns instructions into operations for one machine."""
+
+    def __init__(
+        self,
+        machine: Machine,
+        effects: Effects,
+        simds: int,
+        conflicts: Mapping[int, float],
+        fetched: Mapping[int, float] | None = None,
+    ) -> None:
+        """Prepare.
+
+        Args:
+            machine: the hardware.
+            effects: what to leave out.
+            simds: SIMDs that work alike: what the whole CU shares takes so many times as long.
+            conflicts: position of an LDS instruction to clocks of bank conflicts for each clock without any.
+            fetched: position of a load to bytes fetched from L2 for each byte asked for; 1 where it is not there.
+        """
+        self.fetched = fetched or {}
+        self.machine, self.effects, self.simds, self.conflicts = machine, effects, simds, conflicts
+        self.counters: list[str] = []
+        self._results: dict[str, int] = {}
+        self._plain: dict[str, Op] = {}
+        self._shapes: dict[tuple[str, str | None], MatrixInstruction | None] = {}
+        self._count = 0
+        self._last = -_FAR
+
+    def translate(self, instructions: Sequence[Instruction]) -> Code:
+        """All instructions of a program."""
+        ops = [self._op(i) for i in instructions]
+        return Code(ops, tuple(self.counters), self._count)
+
+    def _counter(self, name: str) -> int:
+        if name not in self.counters:
+            self.counters.append(name)
+        return self.counters.index(name)
+
+    def _op(self, i: Instruction) -> Op:
+        opcode = i.opcode
+        cls = opcode.cls
+        machine = self.machine
+        if cls is InstructionClass.VALU:
+            return self._vector(i)
+        if cls is InstructionClass.MATRIX:
+            return self._matrix(i)
+        if cls is InstructionClass.LDS:
+            return self._lds(i)
+        if cls in {InstructionClass.VMEM, InstructionClass.SCRATCH}:
+            return self._memory(i)
+        if cls is InstructionClass.SMEM:
+            return SMEM, machine.issue, tuple(self._counter(c) for c in i.counters), self._scalar_latency(), 0, 0
+        if cls is InstructionClass.WAIT:
+            pairs = tuple((self._counter(c), n) for c, n in i.waits.items() if not c.startswith(("exp", "va_", "sa_")))
+            return WAIT, 0.0, pairs, 0.0, 0, 0
+        if cls is InstructionClass.BARRIER:
+            signal = opcode.name.startswith("s_barrier_signal")
+            return (SCALAR, machine.issue, (), 0.0, 0, 0) if signal else (BARRIER, 0.0, (), 0.0, 0, 0)
+        if cls is InstructionClass.BRANCH:
+            return BRANCH, machine.issue, (), 0.0, 0, 0
+        if opcode.kind is Kind.NOP:
+            return IDLE, machine.issue * (1 + _number(i)), (), 0.0, 0, 0
+        if opcode.kind is Kind.SLEEP:
+            return IDLE, machine.issue + 64.0 * _number(i), (), 0.0, 0, 0
+        return SCALAR, machine.issue, (), 0.0, 0, 0
+
+    def _vector(self, i: Instruction) -> Op:
+        plain = self._plain.get(i.opcode.mnemonic)
+        if plain is None:
+            plain = self._plain[i.opcode.mnemonic] = VALU, self._valu(i), (), 0.0, 0, 0
+        waits = self._waits(i)
+        return (VALU, plain[1], waits, 0.0, 0, 0) if waits else plain
+
+    def _valu(self, i: Instruction) -> float:
+        machine, rates = self.machine, self.machine.arch.rates
+        name = i.opcode.name
+        work = machine.lanes * machine.simds
+        if i.opcode.kind is Kind.TRANSCENDENTAL:
+            scale = machine.simds / machine.arch.occupancy.simds_per_cu
+            return max(machine.valu, work / (scale * rates.get("transcendental", 16)))
+        if i.opcode.kind is Kind.LANE:
+            # Its result goes to the scalar registers, for which what follows has to wait.
+            return 2.0 * machine.valu
+        if "f64" in name:
+            scale = machine.simds / machine.arch.occupancy.simds_per_cu
+            return max(machine.valu, 2 * work / (scale * (rates.get("valu_fp64") or 128)))
+        return machine.valu
+
+    def _waits(self, i: Instruction) -> tuple[int, ...]:
+        """Results of matrix instructions that an instruction reads or overwrites."""
+        if i.index - self._last > _FAR:
+            self._results.clear()
+        results = self._results
+        # Matrix results are in registers that an instruction names: most name none of them.
+        if not results or not _names_any(i, results):
+            return ()
+        effects = i.effects
+        found = {results[r] for r in effects.reads if r in results}
+        for register in effects.writes:
+            if register in results:
+                found.add(results.pop(register))
+        return tuple(sorted(found))
+
+    def _matrix(self, i: Instruction) -> Op:
+        kind = i.opcode.name, _operands(i)
+        if kind not in self._shapes:
+            self._shapes[kind] = self.machine.arch.matrix_instruction(*kind)
+        known = self._shapes[kind]
+        cycles = known.cycles if known is not None else 32
+        accumulator = set(_accumulator(i))
+        reads, writes = _touched(i)
+        waits = {self._results[r] for r in reads if r in self._results and r not in accumulator}
+        number = self._count
+        self._count += 1
+        self._results.update(dict.fromkeys(writes, number))
+        self._last = i.index
+        latency = cycles + 4.0 * self.machine.arch.hazards.get("xdl_read", 3)
+        return MATRIX, float(cycles), tuple(sorted(waits)), latency, number, int("_scale_" in i.opcode.name)
+
+    def _lds(self, i: Instruction) -> Op:
+        machine, opcode = self.machine, i.opcode
+        counters = tuple(self._counter(c) for c in i.counters)
+        if not self.effects.lds:
+            return LDS, 0.0, counters, machine.issue, 0, 0
+        size = opcode.bytes_per_lane or 4
+        clocks = max(size, 4) * machine.lanes / machine.lds_bytes
+        if self.effects.lds_conflicts:
+            clocks *= 1 + self.conflicts.get(i.index, 0.0)
+        # Two SIMDs share a port, which is half as wide as the LDS.
+        port = max(size, 4) * machine.lanes / (machine.lds_bytes / 2)
+        if opcode.is_store:
+            port = port / _WRITE_SHARE if size >= 8 else port / 0.5
+        pairs = -(-self.simds // 2)
+        busy = max(self.simds * max(clocks, machine.lds_access), pairs * port if machine.cdna else 0.0)
+        single = machine.arch.lds.read64_cycles.get(8 * size)
+        own = port if machine.cdna else clocks
+        if single is not None and not opcode.is_store:
+            own = max(own, single / 64)
+        if self.simds > 1:
+            return LDS, max(busy, own), counters, machine.lds_latency, 0, 0
+        return LDS, max(clocks, machine.lds_access), counters, machine.lds_latency, round(own), 0
+
+    def _memory(self, i: Instruction) -> Op:
+        machine, opcode = self.machine, i.opcode
+        counters = tuple(self._counter(c) for c in i.counters)
+        scratch = opcode.cls is InstructionClass.SCRATCH
+        if scratch and not self.effects.scratch:
+            return SCALAR, machine.issue, (), 0.0, 0, 0
+        size = (opcode.bytes_per_lane or 4) * machine.lanes
+        way = SCRATCH if scratch else STORE if opcode.is_store else LOAD
+        clocks = self.simds * max(size / machine.l1_bytes, machine.lanes / _ADDRESSES)
+        moved = size * self.simds * (self.fetched.get(i.index, 1.0) if way == LOAD else 1.0)
+        return VMEM, clocks, counters, float(moved), way, 0
+
+    def _scalar_latency(self) -> float:
+        return self.machine.latency.get("l1", 120.0) if self.effects.memory_latency else 0.0
+
+
+def _names_any(i: Instruction, known: Container[str]) -> bool:
+    """Whether an instruction's text names one of these vector registers; reading operands one by one is slow."""
+    text = i.text
+    if "acc" in text or "/*" in text:
+        return any(r in known for operand in i.operands for r in registers(operand))
+    for kind, single, first, last in _VECTOR_REGISTER.findall(text):
+        if single:
+            if kind + single in known:
+                return True
+        elif any(r in known for r in registers(f"{kind}[{first}:{last or first}]")):
+            return True
+    return False
+
+
+def _number(i: Instruction) -> int:
+    text = i.operands[0] if i.operands else "0"
+    try:
+        return min(int(text, 0), 127)
+    except ValueError:
+        return 0
+
+
+def _accumulator(i: Instruction) -> tuple[str, ...]:
+    return registers(i.operands[3]) if len(i.operands) > 3 else ()
+
+
+def _touched(i: Instruction) -> tuple[Iterable[str], Iterable[str]]:
+    """Registers that a matrix instruction reads and writes; of dense ones the first operand is the only one written."""
+    if not i.opcode.name.startswith("v_mfma_") or not i.operands:
+        return i.effects.reads, i.effects.writes
+    return [r for operand in i.operands[1:] for r in registers(operand)], registers(i.operands[0])
+
+
+_FORMATS = {"0": "fp8", "1": "fp8", "2": "fp6", "3": "fp6", "4": "fp4"}
+
+
+def _operands(i: Instruction) -> str | None:
+    """Format of the wider operand of an ``f8f6f4`` instruction, from its ``cbsz`` and ``blgp``."""
+    if "f8f6f4" not in i.opcode.name:
+        return None
+    formats = {_FORMATS.get(i.modifiers.get(name, "0"), "fp8") for name in ("cbsz", "blgp")}
+    return next(f for f in ("fp8", "fp6", "fp4") if f in formats)

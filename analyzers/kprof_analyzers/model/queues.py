@@ -1,0 +1,82 @@
+"""Work queues: numbers that workgroups draw from a counter in memory with an atomic addition."""
+
+from collections import Counter
+from collections.abc import Sequence
+from math import prod
+from typing import TYPE_CHECKING
+
+from kprof.inputs.mlir import Operation, Tensor
+
+if TYPE_CHECKING:
+    from kprof_analyzers.model.scalars import Evaluator, Value
+
+
+def drawn(evaluator: "Evaluator", op: Operation, depth: int) -> "Value | None":
+    """What an atomic addition returns to each workgroup; ``None`` where that is not known.
+
+    The counter is taken to start at 0 and the workgroups to draw in turn, as those of equal work do: the first draw
+    gives the n-th workgroup of a counter n, where those that have done least come first; each further one in a loop
+    gives what it had and as many more as there are workgroups.
+    """
+    inputs = evaluator.flow.inputs(op)
+    if len(inputs) < 2 or not op.text.strip().startswith("add") or any(isinstance(t, Tensor) for t in op.result_types):
+        return None
+    where, step = evaluator.value(inputs[0], depth), evaluator.certain(inputs[1])
+    if where is None or not isinstance(step, int):
+        return None
+    count = len(evaluator.programs)
+    counters = [where] * count if isinstance(where, int) else where
+    # The evaluator may look at a part of the workgroups only, spread evenly.
+    part = prod(evaluator.grid) / max(1, count)
+    sizes = Counter(counters)
+    around = None if op.loop is None else op.module.operations[op.loop]
+    if around is None:
+        return _first(counters, _work(evaluator, op), part, step)
+    before = _carried(evaluator, around, op)
+    last = evaluator.value(before, depth) if before is not None else None
+    if last is None:
+        return None
+    had = [last] * count if isinstance(last, int) else last
+    return [one + round(sizes[counter] * part) * step for one, counter in zip(had, counters, strict=True)]
+
+
+def _first(counters: Sequence[int], work: Sequence[int], part: float, step: int) -> list[int]:
+    seen: Counter[int] = Counter()
+    found = [0] * len(counters)
+    for n in sorted(range(len(counters)), key=work.__getitem__):
+        found[n] = round(seen[counters[n]] * part) * step
+        seen[counters[n]] += 1
+    return found
+
+
+def _work(evaluator: "Evaluator", op: Operation) -> list[int]:
+    """Turns that each workgroup has done in loops before an operation, as far as known."""
+    found = [0] * len(evaluator.programs)
+    for loop in op.module.operations[: op.index]:
+        if loop.is_loop and loop.loop is None:
+            turns = evaluator.trips(loop)
+            if turns is not None:
+                each = [turns] * len(found) if isinstance(turns, int) else turns
+                found = [a + b for a, b in zip(found, each, strict=True)]
+    return found
+
+
+def is_queue(module_loop: Operation, evaluator: "Evaluator") -> bool:
+    """Whether a loop goes on with what it drew."""
+    inside = module_loop.module.operations
+    draws = [op for op in inside if op.loop == module_loop.index and op.name == "tt.atomic_rmw"]
+    return any(_carried(evaluator, module_loop, op) is not None for op in draws)
+
+
+def _carried(evaluator: "Evaluator", loop: Operation, op: Operation) -> str | None:
+    """The name under which a loop carries an operation's result to its next turn."""
+    if loop.name != "scf.while":
+        return None
+    results = set(evaluator.flow.results(op))
+    ending = next(
+        (o for o in reversed(loop.module.operations) if o.parent == loop.index and o.name == "scf.yield"), None
+    )
+    if ending is None:
+        return None
+    names = loop.operands[0::2]
+    return next((n for n, v in zip(names, evaluator.flow.inputs(ending), strict=False) if v in results), None)

@@ -1,0 +1,340 @@
+"""Evaluates integer arithmetic of a TTGIR module for many workgroups at a time.
+
+A value is a number where all workgroups agree, a list with one number for each workgroup where they do not, and
+``None`` where it is not known. A tensor stands for its first element: the address of a tile's corner. What is loaded
+from memory is a number of its own for each address, unless it is known what lies there: enough to tell tiles apart, and
+marked so that nothing is counted with it.
+"""
+
+import operator
+import re
+from collections.abc import Callable, Mapping, Sequence
+from itertools import repeat
+from typing import TypeAlias
+
+from kprof.inputs.mlir import Module, Operation
+from kprof_analyzers.memory.addressing import address
+from kprof_analyzers.memory.dataflow import flow_of, is_load
+from kprof_analyzers.model.queues import drawn
+
+Value: TypeAlias = int | list[int]
+
+_DEPTH = 180
+_POINTER = re.compile(r"%([\w$.-]+): !tt\.ptr")
+_INDUCTION = re.compile(r"^\s*(?:unsigned\s+)?(%[\w$.-]+)\s*=")
+_LOWER_HALF = 1 << 44
+# Keeps loaded values so far apart that what is added to them does not make two of them equal.
+_APART = 1_000_003
+
+
+def _quotient(a: int, b: int) -> int:
+    """Rounded towards zero, as MLIR's ``divsi``; by zero, where the program would not go, zero."""
+    if not b:
+        return 0
+    return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+
+
+def _remainder(a: int, b: int) -> int:
+    return a - b * _quotient(a, b)
+
+
+# What the same comes to where nothing is negative: these need no Python code for each workgroup.
+_PLAIN: Mapping[Callable[[int, int], int], Callable[[int, int], int]] = {
+    _quotient: operator.floordiv,
+    _remainder: operator.mod,
+}
+_BINARY: Mapping[str, Callable[[int, int], int]] = {
+    "arith.addi": operator.add,
+    "arith.subi": operator.sub,
+    "arith.muli": operator.mul,
+    "arith.divsi": _quotient,
+    "arith.divui": _quotient,
+    "arith.remsi": _remainder,
+    "arith.remui": _remainder,
+    "arith.floordivsi": lambda a, b: a // b if b else 0,
+    "arith.ceildivsi": lambda a, b: -(-a // b) if b else 0,
+    "arith.ceildivui": lambda a, b: -(-a // b) if b else 0,
+    "arith.andi": operator.and_,
+    "arith.ori": operator.or_,
+    "arith.xori": operator.xor,
+    "arith.shli": lambda a, b: a << min(max(b, 0), 64),
+    "arith.shrsi": lambda a, b: a >> min(max(b, 0), 64),
+    "arith.shrui": lambda a, b: a >> min(max(b, 0), 64),
+    "arith.minsi": min,
+    "arith.minui": min,
+    "arith.maxsi": max,
+    "arith.maxui": max,
+    "tt.addptr": operator.add,
+}
+_COMPARE: Mapping[str, Callable[[int, int], bool]] = {
+    "eq": operator.eq,
+    "ne": operator.ne,
+    "slt": operator.lt,
+    "ult": operator.lt,
+    "sle": operator.le,
+    "ule": operator.le,
+    "sgt": operator.gt,
+    "ugt": operator.gt,
+    "sge": operator.ge,
+    "uge": operator.ge,
+}
+_SAME = {
+    *("tt.splat", "tt.unsplat", "tt.broadcast", "tt.expand_dims", "tt.reshape", "tt.trans", "tt.bitcast"),
+    *("ttg.convert_layout", "arith.extsi", "arith.extui", "arith.trunci", "arith.index_cast", "amdg.masked_load"),
+}
+_AXES = {"x": 0, "y": 1, "z": 2}
+
+
+def induction_variable(loop: Operation) -> str | None:
+    """Name of the variable that a ``scf.for`` counts with."""
+    match = _INDUCTION.match(loop.text) if loop.name == "scf.for" else None
+    return match[1] if match else None
+
+
+class Evaluator:
+    """Values of one module for a set of workgroups."""
+
+    def __init__(
+        self,
+        module: Module,
+        arguments: Mapping[str, int | float],
+        programs: Sequence[tuple[int, int, int]],
+        grid: tuple[int, int, int],
+        contents: Mapping[str, Sequence[int]] | None = None,
+    ) -> None:
+        """Prepare.
+
+        Args:
+            module: the TTGIR.
+            arguments: numbers that the launch passes, by name.
+            programs: ``tl.program_id`` of each workgroup, three axes.
+            grid: the whole grid.
+            contents: integers in memory that pointer arguments point to, by name.
+        """
+        self.module, self.flow, self.programs, self.grid = module, flow_of(module), programs, grid
+        self._known: dict[str, Value | None] = {}
+        self._from_data: set[str] = set()
+        self._turns: dict[int, Value | None] = {}
+        for name, number in arguments.items():
+            if isinstance(number, int):
+                self._known[f"%{name}"] = int(number)
+        function = next(iter(module.functions), None)
+        names = _POINTER.findall(function.text) if function is not None else []
+        for place, name in enumerate(names):
+            self._known[f"%{name}"] = (place + 1) * _LOWER_HALF
+        self._contents = {names.index(name) + 1: held for name, held in (contents or {}).items() if name in names}
+        self._given = dict(self._known)
+        self._variables: dict[int, dict[str, Value]] = {}
+
+    def value(self, name: str, depth: int = 0) -> Value | None:
+        """Value of a name as :meth:`Dataflow.inputs` gives it."""
+        if name in self._known:
+            return self._known[name]
+        self._known[name] = None
+        found = self._read(name, depth + 1) if depth < _DEPTH else None
+        self._known[name] = found
+        op = self.flow.producer(name)
+        sources = self.flow.inputs(op) if op is not None else (self.flow.initial(name) or "",)
+        if (op is not None and is_load(op)) or not self._from_data.isdisjoint(sources):
+            self._from_data.add(name)
+        return found
+
+    def certain(self, name: str) -> Value | None:
+        """The same, or ``None`` where it depends on what was loaded from memory."""
+        found = self.value(name)
+        return None if name in self._from_data else found
+
+    def corner(self, load: Operation, depth: int = 0) -> Value | None:
+        """Address of the first element of a load or store, in elements."""
+        where = address(load)
+        offset = self.value(where, depth + 1) if where is not None else None
+        if offset is None or not load.name.startswith("amdg.buffer"):
+            return offset
+        names = self.flow.inputs(load)
+        base = self.value(names[1] if load.name == "amdg.buffer_store" and len(names) > 1 else names[0], depth + 1)
+        return offset if base is None else each_of(operator.add, base, offset)
+
+    def trips(self, loop: Operation) -> Value | None:
+        """Turns of a loop each time that it is entered; loops around it are in the turn last entered.
+
+        In a ``scf.while`` the mean over all entries, for each workgroup; rounded up.
+        """
+        if loop.index not in self._turns:
+            self._turns[loop.index] = None
+            around = None if loop.loop is None else self.module.operations[loop.loop]
+            if around is not None and around.name == "scf.while":
+                if self.trips(around) is None and self._turns[loop.index] is None:
+                    # Bounds that do not change inside of it are known all the same.
+                    self._known = dict(self._given)
+                    self._turns[loop.index] = self.trips_here(loop)
+            elif loop.name == "scf.while":
+                self._walk(loop)
+            else:
+                self.inside(loop.loop)
+                self._turns[loop.index] = self.trips_here(loop)
+        return self._turns[loop.index]
+
+    def trips_here(self, loop: Operation) -> Value | None:
+        """Turns of a ``scf.for`` with what is known at this point."""
+        bounds = self.bounds(loop)
+        if bounds is None:
+            return None
+        first, last, step = bounds
+        span = each_of(operator.sub, last, first)
+        return each_of(lambda s, by: max(0, -(-s // by)) if by else 0, span, step)
+
+    def _walk(self, loop: Operation) -> None:
+        from kprof_analyzers.model.whiles import walk
+
+        self.inside(loop.loop)
+        counts = walk(self, loop)
+        for index, turns in counts.turns.items():
+            entries = counts.entries[index]
+            if turns is not None:
+                self._turns[index] = [-(-t // max(1, e)) for t, e in zip(turns, entries, strict=True)]
+            else:
+                self._turns.setdefault(index, None)
+        self._variables.update(counts.first)
+        self._known = dict(self._given)
+
+    def known(self) -> dict[str, Value | None]:
+        """Names that loops around set, with arguments."""
+        return {**self._given, **{n: v for names in self._variables.values() for n, v in names.items()}}
+
+    def snapshot(self) -> dict[str, Value | None]:
+        """All that is known at this point."""
+        return dict(self._known)
+
+    def restart(self, known: dict[str, Value | None]) -> None:
+        """Forget everything but these names."""
+        self._known = dict(known)
+
+    def enter(self, loop: Operation, *, first: bool = False) -> None:
+        """Set a loop's variable to its middle turn, or to its first; enter outer loops first."""
+        self.inside(loop.loop)
+        name, count, bounds = induction_variable(loop), self.trips(loop), self.bounds(loop)
+        if name is None or count is None or bounds is None:
+            return
+        start, _, step = bounds
+        value = start if first else each_of(operator.add, start, each_of(lambda n, by: n // 2 * by, count, step))
+        self._variables[loop.index] = {name: value}
+        self._known.setdefault(name, value)
+
+    def inside(self, loop: int | None) -> None:
+        """Go on in the body of a loop: loops one after the other may call their variables by the same name."""
+        wanted = self._wanted(loop)
+        if any(self._known.get(name) is not value for name, value in wanted.items()):
+            self._known = {**self._given, **wanted}
+
+    def outside(self, loop: int | None) -> dict[str, Value | None]:
+        """Arguments, and variables of a loop and of those around it: what is known before anything is worked out."""
+        return {**self._given, **self._wanted(loop)}
+
+    def _wanted(self, loop: int | None) -> dict[str, Value]:
+        """Variables of a loop and of those around it."""
+        wanted: dict[str, Value] = {}
+        around = loop
+        while around is not None:
+            for name, value in self._variables.get(around, {}).items():
+                wanted.setdefault(name, value)
+            around = self.module.operations[around].loop
+        return wanted
+
+    def bounds(self, loop: Operation) -> tuple[Value, Value, Value] | None:
+        """First value, end and step of a ``scf.for``."""
+        bounds = [self.certain(name) for name in self.flow.inputs(loop)[:3]]
+        if loop.name != "scf.for" or len(bounds) < 3:
+            return None
+        first, last, step = bounds
+        return None if first is None or last is None or step is None else (first, last, step)
+
+    def _read(self, name: str, depth: int) -> Value | None:
+        op = self.flow.producer(name)
+        if op is None:
+            initial = self.flow.initial(name)
+            return self.value(initial, depth) if initial is not None else None
+        inputs = self.flow.inputs(op)
+        if is_load(op):
+            where = self.corner(op, depth)
+            return None if where is None else each_of(self._held, where, 1) if self._contents else _opaque(where)
+        if op.name in _BINARY:
+            return self._two(_BINARY[op.name], inputs, depth)
+        if op.name in _SAME:
+            return self.value(inputs[0], depth) if inputs else None
+        if op.name == "arith.constant":
+            return _constant(op)
+        if op.name == "tt.make_range":
+            start = op.attributes.get("start")
+            return start if isinstance(start, int) else None
+        if op.name == "tt.get_program_id":
+            axis = _AXES.get(op.text.strip()[:1], 0)
+            return [p[axis] for p in self.programs]
+        if op.name == "tt.get_num_programs":
+            return self.grid[_AXES.get(op.text.strip()[:1], 0)]
+        if op.name == "arith.cmpi":
+            compare = _COMPARE.get(op.text.strip().partition(",")[0])
+            return self._two(lambda a, b: int(compare(a, b)), inputs, depth) if compare is not None else None
+        if op.name == "arith.select":
+            return self._choice(*(self.value(v, depth) for v in inputs[:3]))
+        if op.name == "scf.if":
+            return self._branch(op, name, inputs, depth)
+        return drawn(self, op, depth) if op.name == "tt.atomic_rmw" else None
+
+    def _held(self, where: int, _: int) -> int:
+        """What lies at an address, or a number for it that no other has."""
+        argument, element = divmod(where, _LOWER_HALF)
+        held = self._contents.get(argument, ())
+        return held[element] if element < len(held) else where * _APART
+
+    def _two(self, function: Callable[[int, int], int], inputs: Sequence[str], depth: int) -> Value | None:
+        if len(inputs) < 2:
+            return None
+        left, right = self.value(inputs[0], depth), self.value(inputs[1], depth)
+        if left is None or right is None:
+            return None
+        return each_of(function, left, right)
+
+    def _branch(self, op: Operation, name: str, inputs: Sequence[str], depth: int) -> Value | None:
+        """A result of an ``scf.if``: the yields of both branches follow the condition among its inputs."""
+        results = self.flow.results(op)
+        place = results.index(name)
+        if len(inputs) < 1 + 2 * len(results):
+            return None
+        sides = inputs[1 + place], inputs[1 + len(results) + place]
+        return self._choice(self.value(inputs[0], depth), *(self.value(v, depth) for v in sides))
+
+    def _choice(self, condition: Value | None, yes: Value | None = None, no: Value | None = None) -> Value | None:
+        if isinstance(condition, int):
+            return yes if condition else no
+        if condition is None or yes is None or no is None:
+            return None
+        size = len(condition)
+        left = yes if isinstance(yes, list) else [yes] * size
+        right = no if isinstance(no, list) else [no] * size
+        return [a if c else b for c, a, b in zip(condition, left, right, strict=True)]
+
+
+def _opaque(where: Value) -> Value:
+    return each_of(operator.mul, where, _APART)
+
+
+def each_of(function: Callable[[int, int], int], left: Value, right: Value) -> Value:
+    """A function of two numbers, for all workgroups."""
+    if isinstance(left, int) and isinstance(right, int):
+        return function(left, right)
+    if function in _PLAIN and _least(left) >= 0 and _least(right) > 0:
+        function = _PLAIN[function]
+    one = repeat(left) if isinstance(left, int) else left
+    other = repeat(right) if isinstance(right, int) else right
+    return list(map(function, one, other))
+
+
+def _least(value: Value) -> int:
+    return value if isinstance(value, int) else min(value, default=0)
+
+
+def _constant(op: Operation) -> int | None:
+    text = op.text.strip().removeprefix("dense<").partition(" ")[0].partition(">")[0]
+    if text in {"true", "false"}:
+        return int(text == "true")
+    return int(text) if text.lstrip("-").isdecimal() else None

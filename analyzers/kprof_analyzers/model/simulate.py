@@ -1,0 +1,366 @@
+"""Steps wavefronts through a program, operation by operation, on the pipes of one CU.
+
+Where workgroups have wavefronts on all SIMDs of a CU, these do the same work: one of them is simulated, and what the
+SIMDs share (LDS, vector memory) takes as many times as long as there are SIMDs. Smaller workgroups are independent of
+each other and fall out of step, so that all SIMDs are simulated with their wavefronts. A wavefront issues in order,
+one operation every ``issue`` clocks at most; of several wavefronts the one that can issue first does, then the one with
+the smaller number. Each wait counter is a queue of completion times that only grow: memory returns in order.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from kprof_analyzers.model.program import BARRIER, BRANCH, IDLE, LDS, MATRIX, SCALAR, SMEM, VALU, VMEM, WAIT, Op
+
+BEGIN, END, SPLIT = 10, 11, 12
+"""Further kinds: a loop begins (``a``: its number); a turn of it ends (``a``: its number, ``b``: where it began, ``c``:
+turns); a barrier of some wavefronts only (``a``: 1 for the second half, 0 for the first)."""
+
+CAUSES = ("matrix", "vector", "lds", "memory latency", "memory bandwidth", "barrier", "issue", "scratch")
+_MATRIX, _VECTOR, _LDS, _LATENCY, _BANDWIDTH, _BARRIER, _ISSUE, _SCRATCH = range(8)
+CAUSE_COUNT = len(CAUSES)
+
+_NEVER = float("inf")
+_BARRIERS = frozenset({BARRIER, SPLIT})
+_LDS_QUEUE = 16.0
+"""Clocks of work that may stand in front of the LDS, and of the vector cache, before a wavefront cannot issue more."""
+_L1_QUEUE = 16.0
+
+
+@dataclass(frozen=True)
+class Way:
+    """How a kind of memory access (load, store, scratch) travels.
+
+    Attributes:
+        clocks_per_byte: clocks that a byte keeps the CU's share of the memory system.
+        latency: clocks from the end of that to the data's arrival.
+        queue: accesses with the same number wait for each other.
+    """
+
+    clocks_per_byte: float
+    latency: float
+    queue: int = 0
+
+
+@dataclass
+class Turns:
+    """When the wavefronts began and ended the turns of one loop, at its last entry.
+
+    Attributes:
+        times: for each wavefront the clock at the loop's begin and at the end of each turn.
+        middle: clocks by operation and cause up to the first wavefront's middle turn, and the turns done by then.
+        matrix, vector: clocks that the pipe was busy then, and at the end.
+    """
+
+    times: list[list[float]]
+    middle: list[float] = field(default_factory=list)
+    end: list[float] = field(default_factory=list)
+    busy: list[tuple[float, float, float]] = field(default_factory=list)
+    first: int = 0
+
+
+@dataclass(frozen=True)
+class Result:
+    """What one simulation gave.
+
+    Attributes:
+        clocks: until the last wavefront ended.
+        spent: clocks of all wavefronts together: eight causes for each operation.
+        turns: loop number to its turns.
+        matrix, vector: clocks that the SIMD's pipes were busy.
+    """
+
+    clocks: float
+    spent: list[float]
+    turns: dict[int, Turns]
+    matrix: float
+    vector: float
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a simulation needs to know of machine and program.
+
+    Attributes:
+        ways: ways of load, store and scratch.
+        issue: clocks between two operations of a wavefront.
+        branch: further clocks of a taken branch.
+        counters: wait counters that the program uses.
+        results: matrix results that are tracked.
+        positions: instructions of the program.
+        stagger: clocks by which each workgroup begins after the one before.
+        blocking_matrix: matrix instructions keep the vector pipe busy, too.
+        skew: share of a shared pipe's clocks for all SIMDs that one of them waits when all come at once.
+        simds: SIMDs that are simulated; wavefronts are dealt out to them in turn.
+    """
+
+    ways: Sequence[Way]
+    issue: int
+    branch: int
+    counters: int
+    results: int
+    positions: int
+    stagger: float
+    blocking_matrix: bool
+    skew: float
+    simds: int = 1
+
+
+class Simulator:
+    """One SIMD of a CU, or all of them."""
+
+    def __init__(self, steps: Sequence[tuple[Op, int]], groups: int, waves: int, setting: Setting) -> None:
+        """Prepare.
+
+        Args:
+            steps: operations in the order they are passed, each with its position in the program.
+            groups: workgroups on the CU.
+            waves: simulated wavefronts of each workgroup.
+            setting: machine and program.
+        """
+        total = groups * waves
+        self.ops = [op for op, _ in steps]
+        self.where = [CAUSE_COUNT * at for _, at in steps]
+        self.loops = 1 + max((int(op[1]) for op in self.ops if op[0] == BEGIN), default=-1)
+        self.waves, self.ways = waves, setting.ways
+        self.issue, self.branch = float(setting.issue), float(setting.branch)
+        self.skew, self.blocking = setting.skew, setting.blocking_matrix
+        self.now = [setting.stagger * (w // waves) for w in range(total)]
+        self.at = [0] * total
+        self.turn = [[0] * self.loops for _ in range(total)]
+        counters = range(max(1, setting.counters))
+        self.queues: list[list[list[tuple[float, float, int]]]] = [[[] for _ in counters] for _ in range(total)]
+        self.ready = [[0.0] * setting.results for _ in range(total)]
+        self.arrived = [0] * groups
+        self.since = [0.0] * total
+        self.spent = [0.0] * (CAUSE_COUNT * max(setting.positions, 1))
+        self.turns: dict[int, Turns] = {}
+        self.vector_free = self.matrix_free = self.scalar_free = self.port_free = self.lds_free = self.l1_free = 0.0
+        self.simds, self.simd = setting.simds, 0
+        self.pipes = [(0.0, 0.0, 0.0, 0.0)] * setting.simds
+        self.memory_free = [0.0] * (1 + max(way.queue for way in setting.ways))
+        self.matrix_busy = self.vector_busy = 0.0
+
+    def steppers(self) -> list[Callable[[int, Op, float, int], float]]:
+        """What each kind of operation does; kept by nothing, or a simulator would be a cycle."""
+        table: dict[int, Callable[[int, Op, float, int], float]] = {
+            VALU: self._valu,
+            MATRIX: self._matrix,
+            SCALAR: self._scalar,
+            LDS: self._lds,
+            VMEM: self._vmem,
+            SMEM: self._smem,
+            WAIT: self._wait,
+            BARRIER: self._barrier,
+            IDLE: self._idle,
+            BRANCH: self._scalar,
+            BEGIN: self._begin,
+            END: self._end,
+            SPLIT: self._split,
+        }
+        return [table[kind] for kind in range(13)]
+
+    def run(self) -> Result:
+        """Step until all wavefronts have ended."""
+        now, at, ops, where, table, length = self.now, self.at, self.ops, self.where, self.steppers(), len(self.ops)
+        total = len(now)
+        ended = [0.0] * total
+        left = total
+        waves = range(total)
+        several = self.simds if self.simds > 1 else 0
+        while left:
+            if total == 2:
+                wave = 0 if now[0] <= now[1] else 1
+                mine, limit = now[wave], now[1 - wave]
+            else:
+                wave = min(waves, key=now.__getitem__)
+                mine = now[wave]
+                now[wave] = _NEVER
+                limit = min(now) if total > 1 else _NEVER
+            if mine == _NEVER:
+                break
+            if several:
+                self._turn_to(wave % several)
+            position = at[wave]
+            while mine <= limit:
+                if position == length:
+                    ended[wave] = mine
+                    mine = _NEVER
+                    left -= 1
+                    break
+                op = ops[position]
+                kind = op[0]
+                at[wave] = position + 1
+                mine = table[kind](wave, op, mine, where[position])
+                if kind >= BARRIER:
+                    if kind in _BARRIERS:
+                        limit = min((now[w] for w in waves if w != wave), default=_NEVER)
+                        if mine == _NEVER:
+                            position = at[wave]
+                            break
+                    position = at[wave]
+                else:
+                    position += 1
+            at[wave] = position
+            now[wave] = mine
+        return Result(max(ended), self.spent, self.turns, self.matrix_busy / self.simds, self.vector_busy / self.simds)
+
+    def _turn_to(self, simd: int) -> None:
+        """Change to the pipes of a SIMD."""
+        if simd != self.simd:
+            self.pipes[self.simd] = self.vector_free, self.matrix_free, self.scalar_free, self.port_free
+            self.vector_free, self.matrix_free, self.scalar_free, self.port_free = self.pipes[simd]
+            self.simd = simd
+
+    def _valu(self, wave: int, op: Op, now: float, where: int) -> float:
+        start = self.vector_free
+        start = max(now, start)
+        waited = op[2]
+        if waited:
+            ready = self.ready[wave]
+            for number in waited:
+                if ready[number] > start:
+                    self.spent[where + _MATRIX] += ready[number] - start
+                    now += ready[number] - start
+                    start = ready[number]
+        end = start + op[1]
+        self.vector_free = end
+        self.vector_busy += op[1]
+        self.spent[where + _VECTOR] += end - now
+        return end
+
+    def _matrix(self, wave: int, op: Op, now: float, where: int) -> float:
+        start = max(now, self.vector_free, self.matrix_free)
+        ready = self.ready[wave]
+        for number in op[2]:
+            start = max(start, ready[number])
+        end = start + op[1]
+        self.matrix_free = end
+        self.matrix_busy += op[1]
+        ready[op[4]] = start + op[3]
+        # One with scales is two instructions to the issue logic.
+        following = start + self.issue * (2 if op[5] else 1)
+        self.vector_free = end if self.blocking else following
+        self.spent[where + _MATRIX] += following - now
+        return following
+
+    def _scalar(self, _wave: int, op: Op, now: float, where: int) -> float:
+        start = max(now, self.scalar_free)
+        end = start + op[1]
+        self.scalar_free = end
+        self.spent[where + _ISSUE] += end - now
+        return end
+
+    def _lds(self, wave: int, op: Op, now: float, where: int) -> float:
+        start = max(now, self.lds_free - _LDS_QUEUE)
+        own = op[4]
+        if own:
+            start = max(start, self.port_free - _LDS_QUEUE)
+            self.port_free = max(start, self.port_free) + own
+        self.lds_free = done = max(start, self.lds_free) + op[1]
+        if own:
+            done = max(done, self.port_free)
+        for counter in op[2]:
+            queue = self.queues[wave][counter]
+            queue.append((max(done + op[3], queue[-1][0]) if queue else done + op[3], start + op[3], _LDS))
+        if start > now:
+            self.spent[where + _LDS] += start - now
+        self.spent[where + _ISSUE] += self.issue
+        return start + self.issue
+
+    def _vmem(self, wave: int, op: Op, now: float, where: int) -> float:
+        way = self.ways[op[4]]
+        idle = self.l1_free + op[1] < now
+        # Of wavefronts that all come at once, the average one waits for half of the others.
+        start = now + self.skew * op[1] if idle else max(now, self.l1_free - _L1_QUEUE)
+        self.l1_free = passed = (now if idle else max(start, self.l1_free)) + op[1]
+        free = self.memory_free
+        served = max(start, free[way.queue]) + op[3] * way.clocks_per_byte
+        free[way.queue] = served
+        done = max(passed, served) + way.latency
+        scratch = op[4] == 2
+        for counter in op[2]:
+            queue = self.queues[wave][counter]
+            arrival = max(done, queue[-1][0]) if queue else done
+            queue.append((arrival, start + way.latency, _SCRATCH if scratch else _BANDWIDTH))
+        if start > now:
+            self.spent[where + (_SCRATCH if scratch else _BANDWIDTH)] += start - now
+        self.spent[where + _ISSUE] += self.issue
+        return start + self.issue
+
+    def _smem(self, wave: int, op: Op, now: float, where: int) -> float:
+        start = max(now, self.scalar_free)
+        self.scalar_free = start + self.issue
+        done = start + op[3]
+        for counter in op[2]:
+            queue = self.queues[wave][counter]
+            queue.append((max(done, queue[-1][0]) if queue else done, done, _LATENCY))
+        self.spent[where + _ISSUE] += start + self.issue - now
+        return start + self.issue
+
+    def _wait(self, wave: int, op: Op, now: float, where: int) -> float:
+        end = now + self.issue
+        self.spent[where + _ISSUE] += self.issue
+        for counter, count in op[2]:
+            queue = self.queues[wave][counter]
+            if len(queue) <= count:
+                continue
+            arrival, unloaded, cause = queue[-1 - count]
+            if arrival > end:
+                if cause == _BANDWIDTH:
+                    latency = min(max(unloaded - end, 0.0), arrival - end)
+                    self.spent[where + _LATENCY] += latency
+                    self.spent[where + _BANDWIDTH] += arrival - end - latency
+                else:
+                    self.spent[where + cause] += arrival - end
+                end = arrival
+            if not count:
+                queue.clear()
+        return end
+
+    def _idle(self, _wave: int, op: Op, now: float, where: int) -> float:
+        self.spent[where + _ISSUE] += op[1]
+        return now + op[1]
+
+    def _barrier(self, wave: int, _op: Op, now: float, where: int) -> float:
+        group = wave // self.waves
+        self.arrived[group] += 1
+        self.since[wave] = now
+        if self.arrived[group] < self.waves:
+            return _NEVER
+        self.arrived[group] = 0
+        end = now + 2 * self.issue
+        for other in range(group * self.waves, (group + 1) * self.waves):
+            self.spent[where + _BARRIER] += end - self.since[other]
+            self.now[other] = end
+        return end
+
+    def _split(self, wave: int, op: Op, now: float, where: int) -> float:
+        second = wave % self.waves >= self.waves // 2
+        return self._barrier(wave, op, now, where) if second == bool(op[1]) else now
+
+    def _begin(self, wave: int, op: Op, now: float, _where: int) -> float:
+        loop = int(op[1])
+        self.turn[wave][loop] = 0
+        turns = self.turns.get(loop)
+        if turns is None or (turns.times[wave] and wave == 0):
+            turns = self.turns[loop] = Turns([[] for _ in self.now])
+        turns.times[wave] = [now]
+        return now
+
+    def _end(self, wave: int, op: Op, now: float, where: int) -> float:
+        loop, count = int(op[1]), int(op[3])
+        turns = self.turns[loop]
+        turns.times[wave].append(now)
+        done = self.turn[wave][loop] = self.turn[wave][loop] + 1
+        if wave == 0 and done in {count // 2, count}:
+            turns.busy.append((now, self.matrix_busy / self.simds, self.vector_busy / self.simds))
+            if done == count // 2:
+                turns.middle = list(self.spent)
+            if done == count:
+                turns.end = list(self.spent)
+        if done < count:
+            self.at[wave] = int(op[2])
+            self.spent[where + _ISSUE] += self.branch
+            return now + self.branch
+        return now

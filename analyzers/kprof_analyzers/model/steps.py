@@ -1,0 +1,73 @@
+"""Lays an outline out as the list of operations that the simulator steps through."""
+
+from collections.abc import Sequence
+
+from kprof.inputs.amdgcn import InstructionClass, Kernel, Kind
+from kprof_analyzers.model.effects import Effects
+from kprof_analyzers.model.outline import LoopNode, Node
+from kprof_analyzers.model.program import BARRIER, Code, Op
+from kprof_analyzers.model.simulate import BEGIN, END, SPLIT
+
+Steps = list[tuple[Op, int]]
+
+
+def lay_out(
+    nodes: Sequence[Node], code: Code, halves: dict[int, int], turns: dict[int, int], effects: Effects
+) -> Steps:
+    """Operations in order, with marks where loops begin and end.
+
+    Args:
+        nodes: the outline.
+        code: the program's operations.
+        halves: positions of barriers that only one half of the wavefronts pass, with the half.
+        turns: loop number to the turns that are to be simulated; a loop without any is left out.
+        effects: what to leave out.
+    """
+    outside = [n for n in nodes if isinstance(n, range)] if any(isinstance(n, LoopNode) for n in nodes) else []
+    steps: Steps = []
+    for node in nodes:
+        if effects.prologue or node not in outside:
+            _add(steps, node, code, halves, turns=turns, effects=effects)
+    return steps
+
+
+def _add(
+    steps: Steps, node: Node, code: Code, halves: dict[int, int], *, turns: dict[int, int], effects: Effects
+) -> None:
+    if isinstance(node, LoopNode):
+        number, first = node.loop.index, node.loop.instructions[0]
+        count = turns.get(number, 1)
+        if not count:
+            return
+        steps.append(((BEGIN, float(number), (), 0.0, 0, 0), first))
+        start = len(steps)
+        for inner in node.body:
+            _add(steps, inner, code, halves, turns=turns, effects=effects)
+        steps.append(((END, float(number), start, float(count), 0, 0), first))
+        return
+    for position in node:
+        op = code.ops[position]
+        if op[0] != BARRIER or (effects.barriers and position not in halves):
+            steps.append((op, position))
+        elif effects.barriers and effects.ping_pong:
+            steps.append(((SPLIT, float(halves[position]), (), 0.0, 0, 0), position))
+
+
+def split_barriers(program: Kernel) -> dict[int, int]:
+    """Barriers that a branch lets only some wavefronts pass: position to 1 (second half) or 0 (first half).
+
+    Ping-pong makes the second half wait once more before the loop and the first half once more behind it.
+    """
+    found: dict[int, int] = {}
+    for block in program.blocks:
+        members = program.instructions[block.start : block.end]
+        barriers = [i for i in members if i.opcode.cls is InstructionClass.BARRIER]
+        if len(barriers) != 1 or len(members) > 3 or len(block.successors) != 1:
+            continue
+        for number in block.predecessors:
+            before = program.blocks[number]
+            last = program.instructions[before.end - 1].opcode
+            if last.kind is Kind.CONDITIONAL and block.successors[0] in before.successors:
+                found[barriers[0].index] = 1 - len(found) % 2
+                break
+    return found

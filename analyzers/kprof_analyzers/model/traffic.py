@@ -1,0 +1,281 @@
+"""What workgroups that run together load: bytes by level, from the corners of their tiles.
+
+Workgroups of one XCD that load a tile at the same time share it in L2; those of all XCDs share it in the Infinity
+Cache. A tile is told from another by the address of its first element, evaluated from the TTGIR.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from kprof.analysis import KernelFacts
+from kprof.inputs.mlir import Operation, Tensor
+from kprof_analyzers.memory.addressing import element_bytes, strides, tile
+from kprof_analyzers.memory.dataflow import is_load
+from kprof_analyzers.model.entries import reach
+from kprof_analyzers.model.scalars import Evaluator, Value
+
+# Bytes after which L2 goes on to its next channel.
+_INTERLEAVE = 256
+# L2 asks for whole lines.
+_LINE = 128
+_SHORT = 0.5
+_MOST_EFFORT = 2.0
+_MOSTLY = 0.9
+_LITTLE = 0.05
+
+STORES = ("tt.store", "amdg.buffer_store")
+
+
+@dataclass(frozen=True)
+class Access:
+    """One load or store of the TTGIR.
+
+    Attributes:
+        operation: the operation.
+        tile_bytes: bytes of its tile.
+        corners: address of the first element for each workgroup, in elements; ``None`` when not known.
+        times: how often a workgroup does it in all.
+        live: which workgroups do it at all; ``None``: all.
+        run: bytes that lie side by side in memory; ``None`` when not known.
+        span: bytes from the lowest to the highest address of all workgroups' tiles; ``None`` when not known.
+    """
+
+    operation: Operation
+    tile_bytes: int
+    corners: Value | None
+    times: float
+    live: tuple[bool, ...] | None = None
+    run: int | None = None
+    span: float | None = None
+
+
+@dataclass(frozen=True)
+class Sharing:
+    """How far loads go, as shares of the bytes loaded.
+
+    Attributes:
+        beyond_l2: of the bytes that one XCD's workgroups load, the share that misses its L2.
+        beyond_mall: the share that comes from memory.
+        loaded: bytes that one workgroup loads.
+        stored: bytes that one workgroup stores.
+        footprint: different bytes that the whole launch loads, as far as known.
+        effort: how much more work short runs make for the memory system than long ones, 1 or more.
+        effort_beyond: the same of the loads that miss L2.
+        known: whether the tiles' addresses were known.
+    """
+
+    beyond_l2: float
+    beyond_mall: float
+    loaded: float
+    stored: float
+    footprint: float | None
+    known: bool
+    effort: float = 1.0
+    effort_beyond: float = 1.0
+
+
+def accesses(facts: KernelFacts, evaluator: Evaluator, times: Mapping[int | None, float]) -> list[Access]:
+    """All tensor loads and stores of a kernel.
+
+    Args:
+        facts: the kernel.
+        evaluator: for the workgroups in question.
+        times: TTGIR loop (``None``: outside all) to how often its body is done by a workgroup.
+    """
+    assert facts.ttgir is not None
+    found = []
+    for op in facts.ttgir.operations:
+        if not is_load(op) and op.name not in STORES:
+            continue
+        shape, size = tile(op), element_bytes(op)
+        if shape is None or size is None:
+            continue
+        live = _live(evaluator, op)
+        evaluator.inside(op.loop)
+        corner = evaluator.corner(op)
+        whole, run = times.get(op.loop, 1.0), _run(op, shape, size)
+        span = _span(op, shape, size, evaluator, facts.arguments)
+        if span is not None and op.loop is not None:
+            # Other turns of the loops around may be elsewhere.
+            span *= max(1.0, times.get(op.module.operations[op.loop].loop, 1.0))
+        found.append(Access(op, shape.elements * size, corner, whole, live, run, span))
+    return found
+
+
+def _span(
+    op: Operation, shape: Tensor, size: int, evaluator: Evaluator, arguments: Mapping[str, object]
+) -> float | None:
+    """Bytes from the first to the last that all workgroups load in one entry of the loop around an operation."""
+    steps, ends = strides(op), reach(evaluator, op)
+    if steps is None or ends is None:
+        return None
+    extent = 1
+    for axis, step in steps.items():
+        apart = step.value(arguments) if step is not None else None
+        if apart is None or axis >= len(shape.shape):
+            return None
+        extent += (shape.shape[axis] - 1) * abs(apart)
+    return float((ends[1] - ends[0] + extent) * size)
+
+
+def _run(op: Operation, shape: Tensor, size: int) -> int | None:
+    """Bytes side by side: the tile's extent along the axis whose step is one element."""
+    steps = strides(op)
+    if steps is None:
+        return None
+    unit = [axis for axis, step in steps.items() if step is not None and step.factor == 1 and not step.symbols]
+    if not unit:
+        return size if any(step is not None for step in steps.values()) else None
+    return max(shape.shape[axis] for axis in unit if axis < len(shape.shape)) * size
+
+
+def _live(evaluator: Evaluator, op: Operation) -> tuple[bool, ...] | None:
+    """Workgroups whose loops around an operation turn at least once."""
+    live: list[bool] | None = None
+    around = op.loop
+    while around is not None:
+        loop = op.module.operations[around]
+        turns = evaluator.trips(loop)
+        if isinstance(turns, list):
+            live = [t > 0 and (live is None or live[n]) for n, t in enumerate(turns)]
+        around = loop.loop
+    return None if live is None or all(live) or not any(live) else tuple(live)
+
+
+def sharing(found: Sequence[Access], xcds: int, together: int, size: float = 0.0) -> Sharing:
+    """Shares of loads that leave L2 and the Infinity Cache.
+
+    Args:
+        found: accesses of workgroups that are dealt out to XCDs in turn, one after the other.
+        xcds: XCDs of the GPU.
+        together: workgroups that run together, the first of them.
+        size: bytes of the Infinity Cache; what earlier workgroups loaded is still there, as far as that goes.
+    """
+    loads = [a for a in found if a.operation.name not in STORES]
+    stored = sum(a.tile_bytes * a.times for a in found if a.operation.name in STORES)
+    loaded = sum(a.tile_bytes * a.times for a in loads)
+    known = [a for a in loads if a.corners is not None]
+    if not known:
+        return Sharing(1.0, 1.0, loaded, stored, None, known=not loads)
+    near = far = weight = effort = distant = 0.0
+    window = _window(known, together, size)
+    for access in known:
+        # Where no workgroup loads anything, the tiles count as if each were loaded once.
+        part = access.tile_bytes * (access.times if loaded else 1.0)
+        assert access.corners is not None
+        one, all_ = _unique(access, xcds, together, window)
+        near += part * one
+        far += part * all_
+        effort += part * _effort(access.run)
+        distant += part * one * _effort(None if access.run is None else max(access.run, _LINE))
+        weight += part
+    if not weight:
+        return Sharing(1.0, 1.0, loaded, stored, None, known=False)
+    all_known = len(known) == len(loads)
+    shares = near / weight, far / weight
+    efforts = effort / weight, distant / near if near else 1.0
+    return Sharing(*shares, loaded, stored, None, all_known, *efforts)
+
+
+def footprint(found: Sequence[Access], looked_at: int, total: int) -> float | None:
+    """Different bytes that a whole launch loads; ``None`` where addresses of more than a little are not known.
+
+    Args:
+        found: accesses of workgroups spread over the launch.
+        looked_at: how many those are.
+        total: workgroups of the launch.
+    """
+    different = unknown = loaded = 0.0
+    for access in found:
+        if access.operation.name in STORES:
+            continue
+        if access.corners is None:
+            unknown += access.tile_bytes * access.times
+            continue
+        if isinstance(access.corners, int):
+            count = 1.0
+        else:
+            count = float(len(set(access.corners)))
+            # Where nearly all that were looked at differ, the others will, too.
+            count *= total / looked_at if count > _MOSTLY * looked_at else 1.0
+        whole = count * access.tile_bytes * access.times
+        loaded += access.tile_bytes * access.times
+        # Workgroups that begin in different places may go through the same ones.
+        different += whole if access.span is None else min(whole, access.span)
+    return different if unknown <= _LITTLE * (loaded + unknown) else None
+
+
+def within_caches(
+    shared: Sharing, different: float | None, total: int, sizes: tuple[float, float], xcds: int
+) -> Sharing:
+    """Sharing of a launch whose data fits a cache: only the first use comes from beyond.
+
+    Args:
+        shared: as by what runs together.
+        different: bytes that differ.
+        total: workgroups of the launch.
+        sizes: bytes of an XCD's L2 and of the Infinity Cache (of L2 where there is none).
+        xcds: XCDs of the GPU.
+    """
+    everything = shared.loaded * total
+    if different is None or not everything:
+        return shared
+    near, far = shared.beyond_l2, shared.beyond_mall
+    if different <= sizes[0]:
+        near = min(near, different * xcds / everything)
+    if different <= sizes[1]:
+        far = min(far, different / everything)
+    return replace(shared, beyond_l2=near, beyond_mall=min(far, near), footprint=different)
+
+
+def kept(shared: Sharing, repeated: float, size: float) -> Sharing:
+    """Sharing of a launch whose data the launch before left in the Infinity Cache, as far as that is large enough.
+
+    L2 is not coherent between XCDs and is emptied between launches.
+
+    Args:
+        shared: as of a launch by itself.
+        repeated: bytes touched from one launch to the next with the same data.
+        size: bytes of the Infinity Cache.
+    """
+    return replace(shared, beyond_mall=0.0) if repeated <= size else shared
+
+
+def _effort(run: int | None) -> float:
+    """Work for a run of bytes against one that fills the channel that it falls into."""
+    return 1.0 if run is None else min(_MOST_EFFORT, 1 + _SHORT * max(0.0, _INTERLEAVE / run - 1))
+
+
+def _window(known: Sequence[Access], together: int, size: float) -> int:
+    """How many workgroups, one after the other, load no more different bytes than the Infinity Cache holds."""
+    most = max((len(a.corners) for a in known if isinstance(a.corners, list)), default=together)
+    window = min(together, most)
+    while window < most:
+        wider = min(2 * window, most)
+        if sum(a.tile_bytes * a.times * _different(a, range(wider)) for a in known) > size:
+            break
+        window = wider
+    return window
+
+
+def _different(access: Access, members: Sequence[int]) -> int:
+    """Different tiles of some workgroups."""
+    corners = access.corners
+    return 1 if not isinstance(corners, list) else len({corners[n] for n in members})
+
+
+def _unique(access: Access, xcds: int, together: int, window: int) -> tuple[float, float]:
+    """Share of different tiles on one XCD of what runs together, and on the GPU in the window.
+
+    A tile that is the same everywhere is loaded once.
+    """
+    if not isinstance(access.corners, list):
+        return min(1.0, xcds / together), 1 / window
+    live = access.live
+    at_work = [n for n in range(window) if live is None or live[n]] or list(range(window))
+    parts: dict[int, list[int]] = {}
+    for n in at_work:
+        if n < together:
+            parts.setdefault(n % xcds, []).append(n)
+    each = [_different(access, part) / len(part) for part in parts.values()] or [1.0]
+    return sum(each) / len(each), _different(access, at_work) / len(at_work)

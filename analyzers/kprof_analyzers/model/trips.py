@@ -1,0 +1,215 @@
+"""How often each loop of the assembly turns, from the loops of the TTGIR that it was made from."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kprof.analysis import KernelFacts
+from kprof.inputs.amdgcn import InstructionClass, Kernel
+from kprof.inputs.mlir import Module, Operation, Tensor
+from kprof_analyzers.memory.addressing import element_bytes, tile
+from kprof_analyzers.memory.dataflow import is_load
+from kprof_analyzers.model.entries import turn_by_turn
+from kprof_analyzers.model.outline import LoopNode, Node
+from kprof_analyzers.model.queues import is_queue
+from kprof_analyzers.model.scalars import Evaluator, Value
+
+# Turns of a loop of which nothing is known.
+ASSUMED = 16.0
+# Share of a loop's instructions from which on a loop in it is that loop once more.
+_NEARLY = 0.9
+
+
+@dataclass(frozen=True)
+class Trips:
+    """Turns of one loop.
+
+    Attributes:
+        mean: turns at each entry, averaged over the workgroups that were looked at.
+        each: the turns of each of them; empty when they agree or nothing is known.
+        known: whether it follows from the launch.
+        source: how it was found.
+        operation: the TTGIR loop; ``None`` when there is none.
+    """
+
+    mean: float
+    each: tuple[float, ...] = ()
+    known: bool = False
+    source: str = "assumed"
+    operation: Operation | None = None
+
+
+def loop_trips(facts: KernelFacts, nodes: Sequence[Node], evaluator: Evaluator | None) -> dict[int, Trips]:
+    """Turns of every loop of an outline, by the loop's number."""
+    found: dict[int, Trips] = {}
+    if facts.ttgir is None or evaluator is None:
+        _assume(nodes, "no TTGIR" if facts.ttgir is None else "the launch is not known", found)
+        return found
+    matches: dict[int, Operation | None] = {}
+    _match(facts.program, facts.ttgir, nodes, None, matches)
+    _count(facts, nodes, matches, evaluator, found)
+    return found
+
+
+def _assume(nodes: Sequence[Node], why: str, found: dict[int, Trips]) -> None:
+    for node in nodes:
+        if isinstance(node, LoopNode):
+            found[node.loop.index] = Trips(ASSUMED, source=f"assumed: {why}")
+            _assume(node.body, why, found)
+
+
+def _count(
+    facts: KernelFacts,
+    nodes: Sequence[Node],
+    matches: dict[int, Operation | None],
+    evaluator: Evaluator,
+    found: dict[int, Trips],
+) -> None:
+    used: dict[int, int] = {}
+    for node in nodes:
+        if not isinstance(node, LoopNode):
+            continue
+        loop = matches.get(node.loop.index)
+        if loop is None and node.loop.index in matches:
+            found[node.loop.index] = Trips(1.0, (), True, "the compiler made two loops of one")
+        elif loop is None:
+            swaps = any("cmpswap" in facts.program.instructions[i].opcode.name for i in node.loop.instructions)
+            found[node.loop.index] = (
+                Trips(1.0, source="assumed: a compare-and-swap succeeds at once")
+                if swaps and not any(isinstance(inner, LoopNode) for inner in node.body)
+                else Trips(ASSUMED, source="assumed: no loop of the TTGIR corresponds")
+            )
+        else:
+            turns = evaluator.trips(loop)
+            exact = turn_by_turn(evaluator, loop)
+            evaluator.enter(loop)
+            innermost = not any(isinstance(inner, LoopNode) for inner in node.body)
+            factor = _unrolled(facts, node, loop) if innermost else 1
+            found[node.loop.index] = (
+                _trips(turns, factor, loop, queue=is_queue(loop, evaluator))
+                if exact is None or turns is None
+                else _averaged(*exact, factor, loop)
+            )
+            used[loop.index] = node.loop.index
+        _count(facts, node.body, matches, evaluator, found)
+
+
+def _trips(turns: Value | None, factor: int, loop: Operation, *, queue: bool) -> Trips:
+    if turns is None and loop.name == "scf.while":
+        return Trips(1.0, source="assumed: it ends when data says so", operation=loop)
+    if turns is None:
+        return Trips(ASSUMED, source="assumed: the bounds depend on data or on unknown arguments", operation=loop)
+    each = [turns] if isinstance(turns, int) else turns
+    counts = tuple(t / factor for t in each) if each else (0.0,)
+    if queue:
+        mean = sum(counts) / len(counts)
+        uneven = counts if len(set(counts)) > 1 else ()
+        return Trips(mean, uneven, True, "the launch's arguments; tiles drawn from a counter, in turn", loop)
+    source = _source(factor)
+    return Trips(sum(counts) / len(counts), counts if len(set(counts)) > 1 else (), True, source, loop)
+
+
+def _source(factor: int) -> str:
+    unrolled = "" if factor == 1 else f", {factor} iterations unrolled into one"
+    return f"the launch's arguments{unrolled}"
+
+
+def _averaged(entries: Sequence[int], turns: Sequence[int], factor: int, loop: Operation) -> Trips:
+    """Turns of a loop that is entered several times: the mean over all entries, and over those of each workgroup."""
+    each = tuple(t / max(1, e) / factor for t, e in zip(turns, entries, strict=True))
+    mean = sum(turns) / max(1, sum(entries)) / factor
+    source = _source(factor)
+    return Trips(mean, each if len(set(each)) > 1 else (), True, source, loop)
+
+
+def _match(
+    program: Kernel, module: Module, nodes: Sequence[Node], around: int | None, matches: dict[int, Operation | None]
+) -> None:
+    """Pair loops of one level, in order."""
+    ours = [node for node in nodes if isinstance(node, LoopNode)]
+    theirs = [op for op in module.operations if op.is_loop and op.loop == around]
+    if not ours or not theirs:
+        return
+    for node, op in _aligned(program, module, ours, theirs):
+        inner = _same_again(node) if _levels(node) > _depth(module, op) else None
+        if inner is not None:
+            matches[inner.loop.index] = op
+        matches[node.loop.index] = op if inner is None else None
+        _match(program, module, node.body if inner is None else inner.body, op.index, matches)
+
+
+def _levels(node: LoopNode) -> int:
+    return 1 + max((_levels(inner) for inner in node.body if isinstance(inner, LoopNode)), default=0)
+
+
+def _depth(module: Module, loop: Operation) -> int:
+    return 1 + max((_depth(module, op) for op in module.operations if op.is_loop and op.loop == loop.index), default=0)
+
+
+def _same_again(node: LoopNode) -> LoopNode | None:
+    """The loop in which nearly all of a loop's instructions are: the compiler has made two of one."""
+    inner = [part for part in node.body if isinstance(part, LoopNode)]
+    if len(inner) != 1 or len(inner[0].loop.instructions) < _NEARLY * len(node.loop.instructions):
+        return None
+    return inner[0]
+
+
+def _aligned(
+    program: Kernel, module: Module, ours: Sequence[LoopNode], theirs: Sequence[Operation]
+) -> list[tuple[LoopNode, Operation]]:
+    if len(ours) == len(theirs):
+        return list(zip(ours, theirs, strict=True))
+    places = [_lines_of(module, op) for op in theirs]
+    pairs = []
+    for node in ours:
+        lines = {
+            (f.file.rpartition("/")[2], f.line)
+            for i in node.loop.instructions
+            if (f := program.instructions[i].user_frame) is not None
+        }
+        scores = [len(lines & place) / (len(lines | place) or 1) for place in places]
+        best = max(range(len(theirs)), key=scores.__getitem__)
+        if scores[best] > 0:
+            pairs.append((node, theirs[best]))
+    return pairs
+
+
+def _lines_of(module: Module, loop: Operation) -> set[tuple[str, int]]:
+    frames = (op.user_frame for op in module.inside(loop))
+    return {(f.file.rpartition("/")[2], f.line) for f in frames if f is not None}
+
+
+def _unrolled(facts: KernelFacts, node: LoopNode, loop: Operation) -> int:
+    """Turns of the TTGIR loop that one turn of the assembly's does: what it multiplies and loads against the TTGIR.
+
+    Layouts that repeat elements in several wavefronts raise one of the two, unrolling raises both.
+    """
+    assert facts.ttgir is not None
+    own = [op for op in facts.ttgir.inside(loop) if op.loop == loop.index]
+    flops = sum(_flops(op) for op in own if op.name == "tt.dot")
+    loaded = sum(_bytes(op) for op in own if is_load(op))
+    warps, lanes = facts.resources.num_warps, facts.resources.wavefront_size
+    known = facts.arch.matrix_instructions
+    if not isinstance(warps, int) or not isinstance(lanes, int):
+        return 1
+    done, moved = 0, 0
+    for i in (i for part in node.body if isinstance(part, range) for i in part):
+        opcode = facts.program.instructions[i].opcode
+        done += known[opcode.name].flops if opcode.name in known else 0
+        moved += (opcode.bytes_per_lane or 0) * lanes if opcode.cls is InstructionClass.VMEM and opcode.is_load else 0
+    ratios = [warps * is_ / should for is_, should in ((done, flops), (moved, loaded)) if is_ and should]
+    factor = round(min(ratios)) if ratios else 1
+    # A product of few rows that all wavefronts repeat has more operations still, by a power of two.
+    more = max(ratios) / factor if factor > 1 else 0.0
+    return factor if any(abs(more / repeat - 1) < 0.2 for repeat in (1, 2, 4, 8, 16)) else 1
+
+
+def _bytes(load: Operation) -> int:
+    shape, size = tile(load), element_bytes(load)
+    return shape.elements * size if shape is not None and size is not None else 0
+
+
+def _flops(dot: Operation) -> int:
+    tensors = [t for t in (*dot.operand_types, *dot.result_types) if isinstance(t, Tensor)]
+    if len(tensors) < 3:
+        return 0
+    return 2 * tensors[0].elements * tensors[-1].shape[-1]

@@ -1,0 +1,207 @@
+"""What the simulated wavefronts of one SIMD did, clock by clock, for Perfetto or chrome://tracing.
+
+Everything in it is modelled. One nanosecond on the screen is one clock of the CU.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from kprof.analysis import KernelFacts
+from kprof.inputs.amdgcn import Instruction
+from kprof_analyzers.model.kernel import Model, build, simulate
+from kprof_analyzers.model.program import BARRIER, LDS, MATRIX, VALU, VMEM, WAIT, Op
+from kprof_analyzers.model.simulate import BEGIN, CAUSE_COUNT, CAUSES, END, SPLIT, Simulator
+
+_PIPES = ("matrix", "vector", "LDS (of the CU)", "vector cache (of the CU)", "memory (the CU's share)")
+_PIPE_OF = {MATRIX: 0, VALU: 1, LDS: 2, VMEM: 3}
+_MEMORY_PIPE = 4
+_NEVER = float("inf")
+_CLOCK_US = 1e-3
+
+
+@dataclass(frozen=True)
+class Step:
+    """One operation of one wavefront.
+
+    Attributes:
+        wave: number of the wavefront on its SIMD.
+        kind: as in :mod:`kprof_analyzers.model.program`; ``None`` for time spent waiting at a barrier.
+        position: of the instruction in the program.
+        start, end: clocks.
+        cause: what most of the time went to.
+    """
+
+    wave: int
+    kind: int | None
+    position: int
+    start: float
+    end: float
+    cause: str
+
+
+@dataclass(frozen=True)
+class Busy:
+    """A stretch in which one operation keeps a pipe busy: the pipe's number, the instruction's position, clocks."""
+
+    pipe: int
+    position: int
+    start: float
+    end: float
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One turn of a wavefront through a loop: number of loop and turn, clocks."""
+
+    wave: int
+    loop: int
+    number: int
+    start: float
+    end: float
+
+
+class Recorder(Simulator):
+    """A simulator that notes down what it does."""
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        """Prepare as :class:`Simulator` does."""
+        super().__init__(*arguments, **named)
+        self.steps: list[Step] = []
+        self.busy: list[Busy] = []
+        self.passes: list[Turn] = []
+        self._last = list(self.now)
+        self._held = [0] * len(self.now)
+        self._begun: dict[tuple[int, int], tuple[float, int]] = {}
+
+    def steppers(self) -> list[Callable[[int, Op, float, int], float]]:
+        """As of :class:`Simulator`, noting down what they do."""
+        return [self._noting(kind, step) for kind, step in enumerate(super().steppers())]
+
+    def _noting(
+        self, kind: int, step: Callable[[int, Op, float, int], float]
+    ) -> Callable[[int, Op, float, int], float]:
+        def noted(wave: int, op: Op, now: float, where: int) -> float:
+            position = where // CAUSE_COUNT
+            if now > self._last[wave]:
+                held = self._held[wave]
+                self.steps.append(Step(wave, None, held, self._last[wave], now, "barrier"))
+            before = self.spent[where : where + CAUSE_COUNT]
+            end = step(wave, op, now, where)
+            self._held[wave] = position
+            if end == _NEVER:
+                self._last[wave] = now
+                return end
+            self._last[wave] = end
+            if kind in {BEGIN, END}:
+                self._turn(kind, wave, int(op[1]), now)
+            elif kind != SPLIT and end > now:
+                after = self.spent[where : where + CAUSE_COUNT]
+                grown = [b - a for a, b in zip(before, after, strict=True)]
+                self.steps.append(Step(wave, kind, position, now, end, CAUSES[grown.index(max(grown))]))
+                self._pipes(kind, op, position)
+            return end
+
+        return noted
+
+    def _turn(self, kind: int, wave: int, loop: int, now: float) -> None:
+        number = 0
+        if kind == END:
+            start, number = self._begun[wave, loop]
+            self.passes.append(Turn(wave, loop, number, start, now))
+            number += 1
+        self._begun[wave, loop] = now, number
+
+    def _pipes(self, kind: int, op: Op, position: int) -> None:
+        pipe = _PIPE_OF.get(kind)
+        if pipe is None:
+            return
+        end = (self.matrix_free, self.vector_free, self.lds_free, self.l1_free)[pipe]
+        if op[1]:
+            self.busy.append(Busy(pipe, position, end - op[1], end))
+        if kind == VMEM:
+            way = self.ways[op[4]]
+            served = self.memory_free[way.queue]
+            length = op[3] * way.clocks_per_byte
+            if length:
+                self.busy.append(Busy(_MEMORY_PIPE, position, served - length, served))
+
+
+def record(model: Model) -> Recorder:
+    """Simulate one round of workgroups and keep what happened."""
+    kept: list[Recorder] = []
+
+    def engine(*arguments: Any, **named: Any) -> Recorder:
+        kept.append(Recorder(*arguments, **named))
+        return kept[-1]
+
+    simulate(model, model.where.resident, engine)
+    return kept[0]
+
+
+def wave_timeline(kernels: Iterable[KernelFacts]) -> Iterator[str]:
+    """The JSON text of a trace in pieces: for each kernel the wavefronts of one SIMD and the pipes that they use."""
+    yield '{"displayTimeUnit": "ns", "traceEvents": [\n'
+    first = True
+    for number, facts in enumerate(kernels):
+        model = build(facts)
+        for event in _events(model, record(model), 2 * number + 1):
+            yield ("" if first else ",\n") + json.dumps(event)
+            first = False
+    yield '\n], "otherData": {"unit": "1 ns is 1 clock of the CU", "kind": "modelled, not measured"}}\n'
+
+
+def _events(model: Model, recorder: Recorder, process: int) -> Iterator[dict[str, Any]]:
+    facts = model.facts
+    title = f"{facts.name} {facts.arch.name}"
+    which = "all SIMDs" if model.apart else f"one SIMD, {model.simds} alike"
+    yield _named("process_name", process, 0, f"{title}: wavefronts of {which}")
+    yield _named("process_name", process + 1, 0, f"{title}: pipes")
+    for wave in range(len(recorder.at)):
+        group, member = divmod(wave, recorder.waves)
+        yield _named("thread_name", process, wave, f"workgroup {group} wavefront {member}")
+    for pipe, name in enumerate(_PIPES):
+        yield _named("thread_name", process + 1, pipe, name)
+    headers = {loop.index: loop.header for loop in facts.program.loops}
+    for turn in recorder.passes:
+        name = f"{headers.get(turn.loop, turn.loop)} turn {turn.number}"
+        yield _slice((process, turn.wave), name, "loop", (turn.start, turn.end), {})
+    instructions = facts.program.instructions
+    for step in recorder.steps:
+        instruction = instructions[step.position]
+        waiting = step.kind in {None, WAIT, BARRIER}
+        name = "barrier" if step.kind is None else instruction.opcode.name
+        arguments = {"instruction": instruction.text.strip(), "cause": step.cause, "line": _line(instruction)}
+        category = "wait" if waiting else "issue"
+        yield _slice((process, step.wave), name, category, (step.start, step.end), arguments)
+    for busy in recorder.busy:
+        instruction = instructions[busy.position]
+        arguments = {"line": _line(instruction)}
+        track = (process + 1, busy.pipe)
+        yield _slice(track, instruction.opcode.name, _PIPES[busy.pipe], (busy.start, busy.end), arguments)
+
+
+def _line(instruction: Instruction) -> str:
+    frame = instruction.user_frame
+    return "" if frame is None else f"{frame.file.rpartition('/')[2]}:{frame.line}"
+
+
+def _named(kind: str, process: int, thread: int, name: str) -> dict[str, Any]:
+    return {"ph": "M", "name": kind, "pid": process, "tid": thread, "args": {"name": name}}
+
+
+def _slice(
+    track: tuple[int, int], name: str, category: str, when: tuple[float, float], arguments: dict[str, str]
+) -> dict[str, Any]:
+    (process, thread), (start, end) = track, when
+    return {
+        "ph": "X",
+        "name": name,
+        "cat": category,
+        "pid": process,
+        "tid": thread,
+        "ts": round(start * _CLOCK_US, 4),
+        "dur": round((end - start) * _CLOCK_US, 4),
+        "args": arguments,
+    }

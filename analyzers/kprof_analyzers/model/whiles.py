@@ -1,0 +1,110 @@
+"""Goes through ``scf.while`` loops whose course follows from arguments and program numbers, turn by turn."""
+
+import operator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from kprof.inputs.mlir import Operation
+from kprof_analyzers.model.entries import taken
+
+if TYPE_CHECKING:
+    from kprof_analyzers.model.scalars import Evaluator, Value
+
+# Beyond so many turns in all a loop's course is given up.
+_MOST_TURNS = 96
+
+
+@dataclass
+class Counts:
+    """Entries and turns of loops, for each workgroup.
+
+    Attributes:
+        entries: loop to how often each workgroup enters it.
+        turns: loop to the turns in all; ``None`` where they depend on data.
+        first: loop to what it carries at its first turn.
+    """
+
+    entries: dict[int, list[int]] = field(default_factory=dict)
+    turns: dict[int, list[int] | None] = field(default_factory=dict)
+    first: dict[int, dict[str, "Value"]] = field(default_factory=dict)
+
+
+def walk(evaluator: "Evaluator", loop: Operation) -> Counts:
+    """Entries and turns of a ``scf.while`` and of the loops directly in it.
+
+    The names of what the loop carries are taken to be the same before its condition and in its body, as Triton's
+    printer has it.
+    """
+    walker = _Walker(evaluator)
+    walker.go(loop, [1] * len(evaluator.programs), evaluator.known())
+    return walker.counts
+
+
+class _Walker:
+    """Goes through one loop with all that it holds."""
+
+    def __init__(self, evaluator: "Evaluator") -> None:
+        self.evaluator, self.counts, self.left = evaluator, Counts(), _MOST_TURNS
+
+    def go(self, loop: Operation, live: list[int], around: dict[str, "Value | None"]) -> None:
+        """Turns of one entry of a loop by the workgroups that are ``live``."""
+        evaluator, counts, flow, size = self.evaluator, self.counts, self.evaluator.flow, len(live)
+        _add(counts.entries, loop.index, live)
+        names, starts = loop.operands[0::2], flow.inputs(loop)[1::2]
+        state = {name: evaluator.value(start) for name, start in zip(names, starts, strict=False)}
+        children = [op for op in loop.module.operations if op.parent == loop.index]
+        condition = next((op for op in children if op.name == "scf.condition"), None)
+        ending = next((op for op in reversed(children) if op.name == "scf.yield"), None)
+        if condition is None or ending is None or not condition.operands:
+            counts.turns[loop.index] = None
+            return
+        counts.turns.setdefault(loop.index, [0] * size)
+        counts.first.setdefault(loop.index, {name: value for name, value in state.items() if value is not None})
+        while any(live):
+            evaluator.restart({**around, **state})
+            going = evaluator.certain(flow.inputs(condition)[0])
+            self.left -= 1
+            if going is None or self.left < 0:
+                counts.turns[loop.index] = None
+                return
+            live = [int(bool(a) and bool(b)) for a, b in zip(live, _listed(going, size), strict=True)]
+            _add(counts.turns, loop.index, live)
+            if any(live):
+                self._inside(loop, live)
+                evaluator.restart({**around, **state})
+                following = {n: evaluator.value(v) for n, v in zip(names, flow.inputs(ending), strict=False)}
+                state = {name: _chosen(live, following.get(name), state[name], size) for name in state}
+
+    def _inside(self, loop: Operation, live: list[int]) -> None:
+        """Entries and turns of the loops in one turn of a loop."""
+        evaluator, counts = self.evaluator, self.counts
+        here = evaluator.snapshot()
+        for inner in [op for op in loop.module.operations if op.is_loop and op.loop == loop.index]:
+            evaluator.restart(here)
+            mine = [int(a and b) for a, b in zip(live, taken(evaluator, inner, loop.index), strict=True)]
+            if inner.name == "scf.while":
+                self.go(inner, mine, here)
+                continue
+            # The way through the program passes the loop at every turn, where the branch is not taken with no turns.
+            _add(counts.entries, inner.index, live)
+            times = evaluator.trips_here(inner)
+            if times is None:
+                counts.turns[inner.index] = None
+            else:
+                listed = _listed(times, len(live))
+                _add(counts.turns, inner.index, [t if on else 0 for t, on in zip(listed, mine, strict=True)])
+
+
+def _chosen(live: list[int], new: "Value | None", old: "Value | None", size: int) -> "Value | None":
+    if new is None or old is None:
+        return new if all(live) else None
+    return [a if c else b for c, a, b in zip(live, _listed(new, size), _listed(old, size), strict=True)]
+
+
+def _listed(value: "Value", size: int) -> list[int]:
+    return [value] * size if isinstance(value, int) else value
+
+
+def _add(table: "dict[int, list[int]] | dict[int, list[int] | None]", key: int, more: list[int]) -> None:
+    have = table.get(key, [0] * len(more))
+    table[key] = None if have is None else list(map(operator.add, have, more))  # type: ignore[assignment]

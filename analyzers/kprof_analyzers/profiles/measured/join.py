@@ -1,0 +1,214 @@
+"""Find the measured kernel that a compiled one is.
+
+Triton gives every specialisation of a kernel the same name, so a name is only the first key. The workgroup size tells
+``num_warps``; LDS and registers tell specialisations of the same ``num_warps`` apart.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from kprof.errors import KprofError, near
+from kprof_analyzers.profiles.measured.model import Confidence, Key, Match
+
+if TYPE_CHECKING:
+    from kprof.document import KernelReport
+    from kprof.hardware.machine import Architecture
+    from kprof.inputs.rocprof import Data
+    from kprof.inputs.torch_profiler import Trace
+    from kprof.targets.loaded import LoadedKernel
+
+# Old Triton versions hung the specialisation on the name: one number an argument, with d for divisible by 16,
+# c for a constant, e for divisible by 8.
+_SPECIALISED = re.compile(r"_(?:\d+[cde]*)+$")
+# rocprof tells LDS in blocks of 128 dwords, whatever the hardware's granule is.
+_LDS_BLOCK = 512
+_VGPR_BLOCK = 8
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What is known of the compiled kernel that a measurement may tell too.
+
+    Attributes:
+        name: of the symbol that is launched.
+        wavefront_size: lanes.
+        num_warps: wavefronts of a workgroup.
+        lds_bytes: of a workgroup, dynamic part included.
+        vgprs: vector registers allocated, AGPRs included.
+        granule: LDS granule in bytes.
+    """
+
+    name: str
+    wavefront_size: int
+    num_warps: int | None
+    lds_bytes: int | None
+    vgprs: int | None
+    granule: int = _LDS_BLOCK
+
+
+@dataclass(frozen=True)
+class Variant:
+    """Dispatches of one name that agree in what a launch tells.
+
+    Attributes:
+        rows: row numbers of the dispatches or activities.
+        workgroup_size: work-items.
+        vgprs: with AGPRs.
+    """
+
+    name: str
+    rows: tuple[int, ...]
+    workgroup_size: int | None
+    lds_bytes: int | None
+    vgprs: int | None = None
+
+
+def subject_of(kernel: "LoadedKernel", report: "KernelReport", arch: "Architecture") -> Subject:
+    """The compiled kernel's keys."""
+    from kprof.document import Resources
+
+    resources = report.resources if isinstance(report.resources, Resources) else Resources()
+
+    def known(value: Any) -> int | None:
+        return value if isinstance(value, int) else None
+
+    return Subject(
+        kernel.program.name,
+        known(resources.wavefront_size) or arch.wavefront_size,
+        known(resources.num_warps),
+        known(resources.lds_bytes),
+        known(resources.vgpr_allocated),
+        max(_LDS_BLOCK, arch.lds.granule),
+    )
+
+
+def in_counters(subject: Subject, data: "Data") -> tuple[Match, tuple[int, ...]]:
+    """The match among profiled dispatches, and the rows of ``data.dispatches`` that belong to it.
+
+    Raises:
+        KprofError: no kernel of this name, or only with other workgroup sizes.
+    """
+    dispatches = data.dispatches
+    names = dispatches["kernel_name"].astype(str) if len(dispatches) else dispatches["kernel_name"]
+    wanted = {name for name in names.unique() if is_called(str(name), subject.name)}
+    keys = ["workgroup_work_items", "lds_bytes", "vgprs", "agprs"]
+    groups: dict[tuple[str, int | None, int | None, int | None], list[int]] = {}
+    chosen = dispatches[names.isin(wanted)]
+    columns = [chosen[key].tolist() if key in chosen else [None] * len(chosen) for key in keys]
+    for row, name, size, lds, vgprs, agprs in zip(chosen.index, names[chosen.index], *columns, strict=True):
+        registers = _whole(vgprs)
+        total = None if registers is None else registers + (_whole(agprs) or 0)
+        groups.setdefault((str(name), _whole(size), _whole(lds), total), []).append(int(row))
+    variants = [Variant(key[0], tuple(rows), *key[1:]) for key, rows in groups.items()]
+    match, variant = _best(subject, variants, "counters", map(str, names.unique()))
+    return match, variant.rows
+
+
+def in_traces(subject: Subject, traces: "Iterable[Trace]") -> tuple[Match, dict[int, tuple[int, ...]]]:
+    """The match among traced kernels, and for each trace the indexes of the activities that belong to it.
+
+    Raises:
+        KprofError: as :func:`in_counters`.
+    """
+    groups: dict[tuple[str, int | None, int | None], list[tuple[int, int]]] = {}
+    names: dict[str, None] = {}
+    for number, trace in enumerate(traces):
+        for index, activity in enumerate(trace.activities):
+            if activity.kind != "kernel":
+                continue
+            names.setdefault(activity.name)
+            if is_called(activity.name, subject.name):
+                size = activity.workgroup_size
+                work_items = size[0] * size[1] * size[2] if size is not None else None
+                # Where a launch in a graph is not told, 0 is written; Triton's static part is 0 too.
+                lds = activity.lds_bytes if activity.lds_bytes or not subject.lds_bytes else None
+                groups.setdefault((activity.name, work_items, lds), []).append((number, index))
+    places = [place for found in groups.values() for place in found]
+    at = {place: row for row, place in enumerate(places)}
+    variants = [Variant(key[0], tuple(at[p] for p in found), *key[1:]) for key, found in groups.items()]
+    match, variant = _best(subject, variants, "trace", names)
+    rows: dict[int, list[int]] = {}
+    for row in variant.rows:
+        rows.setdefault(places[row][0], []).append(places[row][1])
+    return match, {number: tuple(indexes) for number, indexes in rows.items()}
+
+
+def is_called(measured: str, name: str) -> bool:
+    """Whether a profiler's name is that of a kernel, with or without what tools and old Triton versions hang on it.
+
+    >>> is_called("softmax_kernel.kd", "softmax_kernel"), is_called("softmax_kernel_0d1d2c", "softmax_kernel")
+    (True, True)
+    """
+    from kprof.inputs.rocprof import normalise
+
+    plain = normalise(measured)
+    return plain == name or (plain.startswith(name) and _SPECIALISED.fullmatch(plain[len(name) :]) is not None)
+
+
+def compare(subject: Subject, variant: Variant) -> list[Key]:
+    """What both sides tell, and whether it agrees."""
+    keys = [Key("name", subject.name, variant.name, agrees=True)]
+    size = variant.workgroup_size
+    if subject.num_warps is not None and size:
+        warps = -(-size // subject.wavefront_size)
+        keys.append(Key("num_warps", subject.num_warps, warps, warps == subject.num_warps))
+    if subject.lds_bytes is not None and variant.lds_bytes is not None:
+        rounded = -(-subject.lds_bytes // subject.granule) * subject.granule
+        agrees = subject.lds_bytes <= variant.lds_bytes <= rounded
+        keys.append(Key("lds_bytes", subject.lds_bytes, variant.lds_bytes, agrees))
+    if subject.vgprs is not None and variant.vgprs:
+        agrees = abs(variant.vgprs - subject.vgprs) < _VGPR_BLOCK
+        keys.append(Key("vgprs", subject.vgprs, variant.vgprs, agrees))
+    return keys
+
+
+def confidence(keys: list[Key]) -> Confidence:
+    """How sure a match is; see :class:`Match`."""
+    told = {key.name: key.agrees for key in keys}
+    if len(told) == 1 or told.get("lds_bytes") is False:
+        return "doubtful"
+    if told.get("num_warps") and told.get("lds_bytes") and told.get("vgprs", True):
+        return "sure"
+    return "likely"
+
+
+def _best(subject: Subject, variants: list[Variant], source: Any, known: Iterable[str]) -> tuple[Match, Variant]:
+    if not variants:
+        raise KprofError(
+            f"no kernel {subject.name} in the {source}{near(subject.name, known)}",
+            hint=f"kprof {'trace top' if source == 'trace' else 'ingest counters'} lists what was measured.",
+        )
+    compared = [(compare(subject, variant), variant) for variant in variants]
+    possible = [(keys, v) for keys, v in compared if all(k.agrees for k in keys if k.name == "num_warps")]
+    if not possible:
+        seen = sorted({str(k.measured) for keys, _ in compared for k in keys if k.name == "num_warps"})
+        raise KprofError(
+            f"{subject.name} was measured with num_warps={' and '.join(seen)}, "
+            f"but is compiled with num_warps={subject.num_warps}",
+            hint=f"Compile what was measured: --config num_warps={seen[0]}, and the tile sizes that go with it.",
+        )
+    keys, variant = max(possible, key=lambda pair: (sum(k.agrees for k in pair[0]), len(pair[1].rows)))
+    # The same launch in another file, which tells less of it, belongs to it.
+    rows = tuple(sorted(row for v in variants if _fits(v, variant) for row in v.rows))
+    others = sum(len(v.rows) for v in variants) - len(rows)
+    return Match(source, variant.name, keys, confidence(keys), len(rows), others), replace(variant, rows=rows)
+
+
+def _fits(one: Variant, other: Variant) -> bool:
+    def near_enough(mine: int | None, theirs: int | None, slack: int) -> bool:
+        return mine is None or theirs is None or abs(mine - theirs) < slack
+
+    return (
+        near_enough(one.workgroup_size, other.workgroup_size, 1)
+        and near_enough(one.lds_bytes, other.lds_bytes, _LDS_BLOCK)
+        and near_enough(one.vgprs or None, other.vgprs or None, 1)
+    )
+
+
+def _whole(value: Any) -> int | None:
+    """A number of a table, ``None`` for what it does not tell."""
+    import pandas as pd
+
+    return None if value is None or pd.isna(value) else int(value)

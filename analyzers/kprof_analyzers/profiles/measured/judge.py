@@ -1,0 +1,114 @@
+"""Confirm or refute the findings of a compiled kernel by what was measured."""
+
+from typing import TYPE_CHECKING
+
+from kprof.document import KernelReport
+from kprof.errors import KprofError
+from kprof.findings import Finding, Location
+from kprof_analyzers.profiles.measured import join
+from kprof_analyzers.profiles.measured.facts import facts_of
+from kprof_analyzers.profiles.measured.model import Judgement, Match, Measured, Standing
+from kprof_analyzers.profiles.measured.numbers import Numbers, add_counters, add_traces, computed
+from kprof_analyzers.profiles.measured.questions import QUESTIONS
+
+if TYPE_CHECKING:
+    from kprof_analyzers.profiles.measured.join import Subject
+    from kprof_analyzers.profiles.measured.reading import Measurement
+
+_ORDER: tuple[Standing, ...] = ("confirmed", "not measured", "refuted")
+_RANKS = ("error", "warning", "note")
+
+
+def judge(report: KernelReport, subject: "Subject", measurement: "Measurement") -> Measured:
+    """Join a kernel with its measurement, and hold its findings against the numbers.
+
+    Raises:
+        KprofError: a measurement has no such kernel.
+    """
+    numbers = computed(report, measurement.gpu)
+    matches: list[Match] = []
+    if measurement.data is not None:
+        match, dispatches = join.in_counters(subject, measurement.data)
+        matches.append(match)
+        assert measurement.gpu is not None
+        add_counters(numbers, measurement.data, dispatches, measurement.gpu)
+    if measurement.traces:
+        match, activities = join.in_traces(subject, measurement.traces)
+        matches.append(match)
+        add_traces(numbers, measurement.traces, activities)
+    if not matches:
+        raise KprofError("there is no measurement to judge by")
+    if any(match.confidence == "doubtful" for match in matches):
+        numbers.values.pop("dispatches", None)
+        numbers.doubts["dispatches"] = "it is not sure that what ran was this configuration"
+    judgements = [_judged(place, finding, numbers) for place, finding in enumerate(report.findings)]
+    judgements.sort(key=lambda one: (_ORDER.index(one.standing), _RANKS.index(one.severity), one.finding))
+    return Measured(
+        gpu=measurement.name or report.arch,
+        matches=matches,
+        judgements=judgements,
+        facts=facts_of(report, numbers),
+        collect=_collect(judgements),
+        notes=[*_doubts(matches), *measurement.notes, *numbers.notes],
+    )
+
+
+def _judged(place: int, finding: Finding, numbers: Numbers) -> Judgement:
+    def made(standing: Standing, words: str, used: dict[str, float], collect: list[str]) -> Judgement:
+        where = str(finding.location) if isinstance(finding.location, Location) else ""
+        return Judgement(
+            finding=place,
+            rule=finding.rule,
+            name=finding.name,
+            severity=finding.severity.value,
+            message=finding.message,
+            place=where,
+            standing=standing,
+            words=words,
+            numbers=used,
+            collect=collect,
+        )
+
+    question = QUESTIONS.get(finding.rule)
+    if question is None:
+        return made("not measured", "no number that profilers give decides it", {}, [])
+    absent = [name for name in question.needs if name not in numbers.values]
+    if absent:
+        counters = sorted({counter for name in absent for counter in numbers.missing.get(name, ())})
+        return made("not measured", _why(absent, counters, numbers), {}, counters)
+    used = {name: numbers.values[name] for name in (*question.needs, *question.may) if name in numbers.values}
+    confirmed, words = question.answer(used)
+    return made("confirmed" if confirmed else "refuted", words, used, [])
+
+
+def _why(absent: list[str], counters: list[str], numbers: Numbers) -> str:
+    doubts = list(dict.fromkeys(numbers.doubts[name] for name in absent if name in numbers.doubts))
+    if doubts:
+        return "; ".join(doubts)
+    if counters:
+        return f"not counted: {', '.join(counters)}"
+    return f"not in the measurement: {', '.join(name.replace('_', ' ') for name in absent)}"
+
+
+def _collect(judgements: list[Judgement]) -> list[str]:
+    from kprof_analyzers.profiles.counters.collecting import passes
+
+    return [one.option for one in passes(counter for judgement in judgements for counter in judgement.collect)]
+
+
+def _doubts(matches: list[Match]) -> list[str]:
+    """What the engineer has to know before believing the rest."""
+    found = []
+    for match in matches:
+        differing = [key for key in match.keys if not key.agrees]
+        words = [f"{key.name} {key.measured} measured, {key.computed} compiled" for key in differing]
+        if words:
+            found.append(f"the {match.source} may be of another configuration or Triton version: {', '.join(words)}")
+        elif match.confidence == "doubtful":
+            found.append(
+                f"the {match.source} tell no more than the kernel's name: any configuration of it may be meant"
+            )
+        if match.others:
+            runs = "1 run" if match.others == 1 else f"{match.others:,} runs"
+            found.append(f"left out: {runs} of {match.kernel} with another workgroup size, LDS or registers")
+    return found

@@ -1,0 +1,133 @@
+"""The measured numbers of one kernel, by name."""
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from math import prod
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
+
+from kprof.document import KernelReport, Occupancy
+from kprof.errors import KprofError
+from kprof_analyzers.profiles.counters.kernels import KernelCounters, kernels
+from kprof_analyzers.profiles.counters.machine import Gpu
+from kprof_analyzers.profiles.counters.metrics import Metric, metrics
+from kprof_analyzers.profiles.counters.roofline import Point, place, roofs
+from kprof_analyzers.profiles.measured.selection import Selection
+
+if TYPE_CHECKING:
+    from kprof.inputs.rocprof import Data
+    from kprof.inputs.torch_profiler import Trace
+
+
+@dataclass
+class Numbers:
+    """What is known, and why the rest is not.
+
+    Attributes:
+        values: metric or fact to value.
+        metrics: derived metrics, those that cannot be told included.
+        point: place under the roofline.
+        missing: number to the counters that would tell it.
+        doubts: number to why it must not be used.
+        notes: what could not be told at all.
+    """
+
+    values: dict[str, float] = field(default_factory=dict)
+    metrics: dict[str, Metric] = field(default_factory=dict)
+    point: Point | None = None
+    missing: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    doubts: dict[str, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+
+def computed(report: KernelReport, gpu: Gpu | None) -> Numbers:
+    """What the compiled kernel and the GPU give."""
+    numbers = Numbers()
+    if isinstance(report.occupancy, Occupancy):
+        numbers.values["computed_waves_per_simd"] = report.occupancy.waves_per_simd
+    if gpu is not None and gpu.cus:
+        numbers.values["cus"] = float(gpu.cus)
+    return numbers
+
+
+def add_counters(numbers: Numbers, data: "Data", rows: Collection[int], gpu: Gpu) -> None:
+    """Add what profiled dispatches tell."""
+    chosen = Selection(data, rows)
+    dispatches = chosen.dispatches
+    numbers.values["dispatches"] = float(len(dispatches))
+    for name in ("scratch_bytes", "workgroups"):
+        known = dispatches[name].dropna() if name in dispatches else ()
+        if len(known):
+            # Launches of one kernel may differ in their grid: the largest is what the GPU was filled with at best.
+            numbers.values[name] = float(max(known))
+    durations = dispatches["duration_ns"].dropna()
+    if len(durations):
+        numbers.values["mean_ns"] = float(durations.mean())
+    found = kernels(chosen)
+    if not found:
+        numbers.notes.append("the files of --counters have no counters of this kernel, only launches")
+    one = found[0] if found else KernelCounters("", len(dispatches), numbers.values.get("mean_ns"), ())
+    if one.nanoseconds is not None:
+        numbers.values["mean_ns"] = one.nanoseconds
+    try:
+        numbers.metrics = metrics(one, gpu)
+    except KprofError as error:
+        numbers.notes.append(error.message)
+        return
+    for name, metric in numbers.metrics.items():
+        _take(numbers, name, metric)
+    _occupancy(numbers, gpu)
+    if found:
+        numbers.point = place(one, gpu, roofs(gpu, data))
+
+
+def _take(numbers: Numbers, name: str, metric: Metric) -> None:
+    if metric.value is None:
+        numbers.missing[name] = metric.missing
+        if metric.unknown:
+            words = ", ".join("the kernel's time" if unknown == "ns" else unknown for unknown in metric.unknown)
+            numbers.doubts[name] = f"not known: {words}"
+        elif metric.flag:
+            numbers.doubts[name] = metric.flag
+    elif metric.flag:
+        numbers.doubts[name] = f"{metric.value:g} {metric.formula.unit} is {metric.flag}"
+    else:
+        numbers.values[name] = metric.value
+
+
+def _occupancy(numbers: Numbers, gpu: Gpu) -> None:
+    """Wavefronts in flight on the GPU, for each SIMD."""
+    in_flight = numbers.values.get("wavefronts_in_flight")
+    if in_flight is not None and gpu.cus:
+        numbers.values["waves_per_simd"] = in_flight / (gpu.cus * gpu.arch.occupancy.simds_per_cu)
+        return
+    for name in ("wavefronts_in_flight", "occupancy"):
+        if name in numbers.doubts:
+            numbers.doubts["waves_per_simd"] = numbers.doubts[name]
+    numbers.missing["waves_per_simd"] = numbers.missing.get("wavefronts_in_flight", ())
+
+
+def add_traces(numbers: Numbers, traces: "Collection[Trace]", rows: "dict[int, tuple[int, ...]]") -> None:
+    """Add what traces tell: runs, duration, grid and share of all kernels' time.
+
+    Where counters were read too, their grid and count stay; the trace's duration goes before theirs, because counting
+    slows a kernel down.
+    """
+    mine: list[Any] = []
+    whole = 0
+    totals: dict[str, int] = {}
+    for number, trace in enumerate(traces):
+        for activity in trace.activities:
+            if activity.kind == "kernel":
+                whole += activity.duration_ns
+                totals[activity.name] = totals.get(activity.name, 0) + activity.duration_ns
+        mine += [trace.activities[index] for index in rows.get(number, ())]
+    spent = sum(activity.duration_ns for activity in mine)
+    grids = [prod(activity.workgroups) for activity in mine if activity.workgroups is not None]
+    if grids:
+        numbers.values.setdefault("workgroups", float(max(grids)))
+    numbers.values.setdefault("dispatches", float(len(mine)))
+    numbers.values["trace_mean_ns"] = fmean(activity.duration_ns for activity in mine)
+    if whole:
+        numbers.values["time_share"] = 100 * spent / whole
+        numbers.values["rank_in_trace"] = 1.0 + sum(total > totals[mine[0].name] for total in totals.values())

@@ -1,0 +1,128 @@
+"""Read what was measured, and which GPU it was measured on."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kprof.errors import KprofError
+from kprof.hardware import machine
+from kprof_analyzers.profiles.counters.machine import Gpu, gpu_of, product_in
+
+if TYPE_CHECKING:
+    from kprof.inputs.rocprof import Data
+    from kprof.inputs.torch_profiler import Trace
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """Measurements of one GPU.
+
+    Attributes:
+        data: of ROCm's profilers, ``None`` when there are only traces.
+        traces: of PyTorch's profiler.
+        gpu: the GPU that was measured; ``None`` when only traces that do not tell it were read.
+        notes: what must not be trusted in the files.
+    """
+
+    data: "Data | None"
+    traces: "tuple[Trace, ...]"
+    gpu: Gpu | None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str | None:
+        """The product, else the architecture."""
+        if self.gpu is None:
+            return None
+        return self.gpu.product.name if self.gpu.product is not None else self.gpu.arch.name
+
+
+def read(counters: Sequence[str | Path], traces: Sequence[str | Path], asked: str | None = None) -> Measurement:
+    """Everything in the files.
+
+    Args:
+        counters: files and folders of any ROCm profiler.
+        traces: Kineto traces, folders of them, or tables that ``kprof ingest trace`` wrote.
+        asked: architecture or product that the kernel is to be compiled for; ``None`` takes the measured one.
+
+    Raises:
+        KprofError: a file cannot be read, nothing says which GPU counters are of, or the files are of another GPU than
+            asked for, or of two.
+    """
+    from kprof.inputs import rocprof
+    from kprof_analyzers.profiles.timeline.files import open_trace, trace_files
+
+    opened = tuple(open_trace(file) for file in trace_files([Path(path) for path in traces])) if traces else ()
+    gpu = _traced(opened)
+    data = rocprof.read([str(path) for path in counters]) if counters else None
+    notes = [_words(i.severity, i.message, i.path) for i in data.issues if i.severity != "note"] if data else []
+    notes += [_words("warning", issue.message, trace.info.path) for trace in opened for issue in trace.issues]
+    if data is not None:
+        gpu = _counted(data, gpu, asked)
+    if gpu is not None and asked is not None:
+        _check(gpu, asked)
+    return Measurement(data, opened, gpu, tuple(notes))
+
+
+def _words(severity: str, message: str, path: str) -> str:
+    return f"{severity}: {message} ({path.replace(chr(92), '/').rsplit('/', 1)[-1]})"
+
+
+def _traced(traces: "Sequence[Trace]") -> Gpu | None:
+    found: dict[str, str] = {}
+    for trace in traces:
+        if trace.info.vendor == "nvidia":
+            raise KprofError("this trace is of an NVIDIA GPU", path=trace.info.path)
+        for device in trace.info.devices:
+            product = product_in(device)
+            if product is not None:
+                found.setdefault(product, trace.info.path)
+    if len(found) > 1:
+        raise KprofError(f"the traces are of several GPUs: {', '.join(found)}", hint="Give those of one of them.")
+    return _named(next(iter(found))) if found else None
+
+
+def _named(product: str) -> Gpu:
+    found = machine.find_product(product)
+    assert found is not None
+    return Gpu(machine.load(found.arch), found, found.compute_units, found.xcds, {}, "from the trace")
+
+
+def _counted(data: "Data", traced: Gpu | None, asked: str | None) -> Gpu:
+    """The GPU of the counters. What the files say goes before what was asked for, so that the two can be compared."""
+    agents = data.agents
+    says = len(agents) and (agents["type"].astype(str) == "GPU").any()
+    if not says:
+        name = asked or (traced.product.name if traced is not None and traced.product is not None else None)
+        return gpu_of(data, name)
+    gpu = gpu_of(data)
+    if traced is not None and _differ(gpu, traced):
+        raise KprofError(f"the counters are of {_name(gpu)}, the trace of {_name(traced)}")
+    if gpu.product is None:
+        # The agent's architecture alone gives no peaks; a product of the same one that was named does.
+        for name in (asked, traced.product.name if traced is not None and traced.product is not None else None):
+            product = machine.find_product(name) if name else None
+            if product is not None and product.arch == gpu.arch.name:
+                return gpu_of(data, name)
+    return gpu
+
+
+def _differ(one: Gpu, other: Gpu) -> bool:
+    if one.arch.name != other.arch.name:
+        return True
+    return one.product is not None and other.product is not None and one.product.name != other.product.name
+
+
+def _check(gpu: Gpu, asked: str) -> None:
+    product = machine.find_product(asked)
+    arch = machine.load(product.arch if product is not None else asked)
+    if _differ(gpu, Gpu(arch, product, None, None, {}, "")):
+        raise KprofError(
+            f"this was measured on {_name(gpu)}, but --arch asks for {asked}",
+            hint="Leave --arch out to compile for the GPU that was measured.",
+        )
+
+
+def _name(gpu: Gpu) -> str:
+    return f"{gpu.product.name} ({gpu.arch.name})" if gpu.product is not None else gpu.arch.name

@@ -1,0 +1,211 @@
+"""When a GPU stood still, why, and what the CPU did meanwhile."""
+
+from array import array
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Iterable
+from heapq import heappush, heappushpop, merge
+from typing import Any, Literal, NamedTuple
+
+import msgspec
+
+from kprof.inputs.torch_profiler.link import Item, items
+from kprof.inputs.torch_profiler.model import Trace
+from kprof.inputs.torch_profiler.records import Records
+from kprof_analyzers.profiles.timeline.breakdown import occupations
+from kprof_analyzers.profiles.timeline.categories import Categories
+from kprof_analyzers.profiles.timeline.intervals import gaps as gaps_between
+from kprof_analyzers.profiles.timeline.intervals import merged
+
+Cause = Literal["launch-bound", "synchronisation", "queued", "unknown"]
+
+_SYNCHRONISING = ("Synchronize", "MemcpyWithStream", "StreamWaitValue", "hipMemcpy(", "cudaMemcpy(")
+_BLOCKING = frozenset({"hipMemcpy", "cudaMemcpy", "hipFree", "cudaFree", "hipMalloc", "cudaMalloc"})
+
+
+class Gap(msgspec.Struct, frozen=True):
+    """One stretch in which a device ran nothing, in ns.
+
+    Attributes:
+        cause: ``launch-bound``: the call that launched the next activity had not returned when the gap began;
+            ``synchronisation``: and before it the CPU waited for the GPU or for memory inside the gap;
+            ``queued``: it had been launched before the gap began, and the GPU waited for something else;
+            ``unknown``: the next activity has no launch in the trace.
+        before, after: names of the activities around it.
+        launch: the call that launched the next activity.
+        cpu: what the launching thread did, innermost operator or call, to ns inside the gap, largest first;
+            ``(no operator)`` is time in plain Python.
+        stack: operators around the next launch, outermost first.
+    """
+
+    rank: int
+    device: int | None
+    start_ns: int
+    duration_ns: int
+    cause: Cause
+    before: str
+    after: str
+    launch: str | None = None
+    cpu: dict[str, int] = {}
+    stack: list[str] = []
+
+
+class GapReport(msgspec.Struct, frozen=True):
+    """The largest gaps, and the sums over all of them: count and ns by cause."""
+
+    path: str
+    gaps: list[Gap]
+    total_ns: int
+    count: int
+    by_cause: dict[str, int]
+    cpu: dict[str, int]
+
+
+def find_gaps(trace: Trace, categories: Categories, *, at_least_ns: int = 0, limit: int = 20) -> GapReport:
+    """Every gap of every device, the ``limit`` largest in detail."""
+    threads = _Threads(trace)
+    ranks, devices = trace.activities.numbers("rank").data, trace.activities.numbers("device")
+    starts = trace.activities.numbers("start_ns").data
+    by_cause: Counter[str] = Counter()
+    cpu: Counter[str] = Counter()
+    largest: list[tuple[int, int, _Place]] = []
+    count = total = 0
+    for occupation in occupations(trace, categories):
+        busy = merged(*(occupation.lane(n) for n in ("compute", "communication", "memory")))
+        owner = (occupation.rank, occupation.device)
+        mine = [row for row, rank in enumerate(ranks) if (rank, devices[row]) == owner]
+        mine.sort(key=starts.__getitem__)
+        moments = array("q", map(starts.__getitem__, mine))
+        for begin, end in gaps_between(busy):
+            if end - begin < at_least_ns:
+                continue
+            index = bisect_left(moments, end)
+            place = _Place(mine[index - 1], mine[index], begin, end)
+            cause, doing = _cause(trace, threads, place)
+            count += 1
+            total += end - begin
+            by_cause[cause] += end - begin
+            cpu.update(doing)
+            # The later gap goes first out of the heap when two are equally long.
+            entry = (end - begin, -begin, place)
+            (heappush if len(largest) < limit else heappushpop)(largest, entry)
+    shown = [_gap(trace, threads, place) for _, _, place in sorted(largest, reverse=True)]
+    return GapReport(trace.info.path, shown, total, count, dict(by_cause.most_common()), dict(cpu.most_common(20)))
+
+
+class _Place(NamedTuple):
+    """Rows of the activities around a gap, and when it was, in ns."""
+
+    before: int
+    after: int
+    begin: int
+    end: int
+
+
+def _cause(trace: Trace, threads: "_Threads", place: _Place) -> tuple[Cause, dict[str, int]]:
+    row = trace.activities.numbers("launch").data[place.after]
+    if row < 0:
+        return "unknown", {}
+    rank, thread, start, duration = (trace.launches.numbers(n) for n in ("rank", "thread", "start_ns", "duration_ns"))
+    cpu = threads.inside(rank.data[row], thread[row], place.begin, place.end)
+    if start.data[row] + duration.data[row] <= place.begin:
+        return "queued", cpu
+    return ("synchronisation" if any(_waits(name) for name in cpu) else "launch-bound"), cpu
+
+
+def _gap(trace: Trace, threads: "_Threads", place: _Place) -> Gap:
+    cause, cpu = _cause(trace, threads, place)
+    after = trace.activities[place.after]
+    return Gap(
+        after.rank,
+        after.device,
+        place.begin,
+        place.end - place.begin,
+        cause,
+        trace.activities.words("name")[place.before],
+        after.name,
+        trace.launches.words("name")[after.launch] if after.launch >= 0 else None,
+        cpu,
+        trace.operator_names(after.operator)[::-1],
+    )
+
+
+def _waits(name: str) -> bool:
+    return name in _BLOCKING or any(part in name for part in _SYNCHRONISING)
+
+
+class _Threads:
+    """Each thread's operators and calls, flattened: at any moment the innermost one counts."""
+
+    def __init__(self, trace: Trace) -> None:
+        tables: tuple[Records[Any], ...] = (trace.operators, trace.launches)
+        kinds = trace.operators.words("kind")
+        self._names = tuple(table.words("name").words for table in tables)
+        rows: dict[tuple[int, int | None], tuple[array[int], array[int]]] = {}
+        for table, place in zip(tables, (0, 1), strict=True):
+            threads = table.numbers("thread")
+            for row, rank in enumerate(table.numbers("rank").data):
+                if place or kinds[row] == "operator":
+                    key = (rank, threads[row])
+                    if key not in rows:
+                        rows[key] = (array("q"), array("q"))
+                    rows[key][place].append(row)
+        self._flat = {
+            key: _flatten(tables, merge(*(items(table, found[i], i) for i, table in enumerate(tables))))
+            for key, found in rows.items()
+        }
+
+    def inside(self, rank: int, thread: int | None, begin: int, end: int) -> dict[str, int]:
+        """Name to ns between two moments, largest first."""
+        segments = self._flat.get((rank, thread), _Segments())
+        times: Counter[str] = Counter()
+        covered = 0
+        for index in range(max(0, bisect_right(segments.starts, begin) - 1), len(segments.starts)):
+            start, stop = segments.starts[index], segments.ends[index]
+            if start >= end:
+                break
+            inside = min(stop, end) - max(start, begin)
+            if inside > 0:
+                times[self._names[segments.tables[index]][segments.names[index]]] += inside
+                covered += inside
+        if end - begin > covered:
+            times["(no operator)"] += end - begin - covered
+        return dict(times.most_common())
+
+
+class _Segments:
+    """Disjoint stretches of time, in order, each with the innermost operator or call: its table and its name's code."""
+
+    def __init__(self) -> None:
+        self.starts, self.ends, self.names, self.tables = array("q"), array("q"), array("i"), array("b")
+
+    def add(self, start: int, end: int, name: tuple[int, int]) -> None:
+        """Add one."""
+        self.starts.append(start)
+        self.ends.append(end)
+        self.tables.append(name[0])
+        self.names.append(name[1])
+
+
+def _flatten(tables: "tuple[Records[Any], ...]", found: Iterable[Item]) -> _Segments:
+    codes = [table.words("name").data for table in tables]
+    segments = _Segments()
+    stack: list[tuple[int, tuple[int, int]]] = []
+    at = 0
+
+    def close(until: int | None) -> None:
+        nonlocal at
+        while stack and (until is None or stack[-1][0] <= until):
+            end, name = stack.pop()
+            if end > at:
+                segments.add(at, end, name)
+                at = end
+
+    for start, minus_duration, table, row in found:
+        close(start)
+        if stack and start > at:
+            segments.add(at, start, stack[-1][1])
+        at = max(at, start)
+        stack.append((start - minus_duration, (table, codes[table][row])))
+    close(None)
+    return segments

@@ -1,0 +1,78 @@
+"""How busy each device was over time, in equal bins."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from kprof_analyzers.profiles.timeline.intervals import Disjoint
+from kprof_analyzers.profiles.timeline.occupation import Lane, Occupation
+from kprof_analyzers.profiles.timeline.pictures.colours import colour, shortened, svg, text
+
+LANES: tuple[Lane, ...] = ("compute", "communication", "memory")
+_COLOURS = {"compute": colour("attention"), "communication": colour("communication"), "memory": colour("memory")}
+_LEFT, _WIDTH, _HEIGHT, _STEP = 120, 720, 40, 56
+
+
+class Utilisation(msgspec.Struct, frozen=True):
+    """One device's busy shares, 0 to 1: a list of bins for each kind of work. Kinds may overlap."""
+
+    rank: int
+    device: int | None
+    first_ns: int
+    last_ns: int
+    lanes: dict[str, list[float]]
+
+
+def utilisation(occupations: Sequence[Occupation], bins: int = 120) -> list[Utilisation]:
+    """Busy shares of every device over the common span of all of them."""
+    sets = [(o, {n: o.lane(n) for n in LANES}) for o in occupations]
+    starts = [s.starts[0] for _, lanes in sets for s in lanes.values() if len(s)]
+    if not starts:
+        return []
+    first = min(starts)
+    last = max(s.ends[-1] for _, lanes in sets for s in lanes.values() if len(s))
+    return [
+        Utilisation(o.rank, o.device, first, last, {n: _binned(s, first, last, bins) for n, s in lanes.items()})
+        for o, lanes in sets
+    ]
+
+
+def _binned(busy: Disjoint, first: int, last: int, bins: int) -> list[float]:
+    width = max(1, last - first) / bins
+    shares = [0.0] * bins
+    for start, end in busy:
+        low = min(bins - 1, int((start - first) / width))
+        high = min(bins - 1, int((end - first) / width))
+        for index in range(low, high + 1):
+            left, right = first + index * width, first + (index + 1) * width
+            shares[index] += max(0.0, min(end, right) - max(start, left)) / width
+    return [min(1.0, s) for s in shares]
+
+
+def utilisation_svg(rows: Sequence[Utilisation], title: str) -> str:
+    """SVG: a strip a device, the bins' busy share as height, one colour a kind of work."""
+    body = [f'<text x="20" y="24" font-size="15" font-weight="bold">{text(shortened(title, 90))}</text>']
+    for index, row in enumerate(rows):
+        base = 50 + index * _STEP + _HEIGHT
+        label = f"rank {row.rank} · GPU {row.device}"
+        body.append(f'<text x="{_LEFT - 8}" y="{base - 14}" text-anchor="end">{label}</text>')
+        body.append(f'<line x1="{_LEFT}" y1="{base}" x2="{_LEFT + _WIDTH}" y2="{base}" stroke="#999"/>')
+        for name in LANES:
+            shares = row.lanes[name]
+            step = _WIDTH / max(1, len(shares))
+            for bin_number, share in enumerate(shares):
+                if share > 0.001:
+                    body.append(
+                        f'<rect x="{_LEFT + bin_number * step:.2f}" y="{base - share * _HEIGHT:.2f}" '
+                        f'width="{step:.2f}" '
+                        f'height="{share * _HEIGHT:.2f}" fill="{_COLOURS[name]}" fill-opacity="0.75"/>'
+                    )
+    below = 50 + len(rows) * _STEP + 20
+    span = (rows[0].last_ns - rows[0].first_ns) / 1e6 if rows else 0.0
+    body.append(f'<text x="{_LEFT}" y="{below}">0 ms</text>')
+    body.append(f'<text x="{_LEFT + _WIDTH}" y="{below}" text-anchor="end">{span:,.2f} ms</text>')
+    for index, name in enumerate(LANES):
+        x = _LEFT + 150 + index * 140
+        body.append(f'<rect x="{x}" y="{below - 10}" width="12" height="12" fill="{_COLOURS[name]}"/>')
+        body.append(f'<text x="{x + 18}" y="{below}">{name}</text>')
+    return svg(870, below + 20, title, body)

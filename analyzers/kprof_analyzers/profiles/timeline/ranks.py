@@ -1,0 +1,136 @@
+"""Ranks of a distributed job side by side: who computes longer, who waits, and who is waited for."""
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from statistics import median
+
+import msgspec
+
+from kprof.inputs.torch_profiler.issues import Issue
+from kprof.inputs.torch_profiler.model import Activity, Trace
+from kprof_analyzers.profiles.timeline.breakdown import device_times
+from kprof_analyzers.profiles.timeline.categories import COMMUNICATION, Categories
+from kprof_analyzers.profiles.timeline.occupation import DeviceTime
+
+
+class Collective(msgspec.Struct, frozen=True):
+    """One communication that several ranks took part in: ranks to how long their kernel ran, in ns.
+
+    A collective ends at all ranks together, so the rank with the shortest kernel came last.
+    """
+
+    name: str
+    number: int
+    durations: dict[int, int]
+    last: int
+    waited_ns: int
+
+
+class RankReport(msgspec.Struct, frozen=True):
+    """Ranks compared.
+
+    Attributes:
+        devices: times by rank and device.
+        compute_skew: longest compute time over the median, less 1.
+        stragglers: ranks by how long the others waited for them in matched collectives, in ns, largest first.
+        collectives: the collectives with the longest waits.
+        matched: collectives that could be matched over all ranks.
+        unmatched: communication kernels that could not.
+        notes: what limits the comparison.
+    """
+
+    devices: list[DeviceTime]
+    compute_skew: float
+    stragglers: dict[int, int]
+    collectives: list[Collective]
+    matched: int
+    unmatched: int
+    notes: list[str]
+
+
+class RankPart(msgspec.Struct, frozen=True):
+    """What one file contributes: device times, and each rank's communication kernels in order (name, duration)."""
+
+    devices: list[DeviceTime]
+    communication: dict[int, list[tuple[str, int]]]
+    issues: tuple[Issue, ...] = ()
+
+
+def rank_part(trace: Trace, categories: Categories) -> RankPart:
+    """The part of :func:`compare_ranks` that needs the trace."""
+    by_rank: defaultdict[int, list[int]] = defaultdict(list)
+    names, kinds = trace.activities.words("name"), trace.activities.words("kind")
+    for row, rank in enumerate(trace.activities.numbers("rank").data):
+        if kinds[row] == "kernel" and categories.of_name(names[row]) == COMMUNICATION:
+            by_rank[rank].append(row)
+    durations, starts = (trace.activities.numbers(n).data for n in ("duration_ns", "start_ns"))
+    ordered = {
+        rank: [
+            (_collective_name(trace.activities[row]), durations[row]) for row in sorted(found, key=starts.__getitem__)
+        ]
+        for rank, found in by_rank.items()
+    }
+    return RankPart(device_times(trace, categories), ordered, trace.issues)
+
+
+def _collective_name(activity: Activity) -> str:
+    if activity.collective:
+        return f"{activity.collective} {activity.elements} {activity.element_type} group {activity.group}"
+    return activity.name
+
+
+def compare_ranks(parts: Sequence[RankPart], limit: int = 10) -> RankReport:
+    """Put the ranks of one or several files side by side. Clocks need not agree: only durations are compared."""
+    devices = sorted((d for p in parts for d in p.devices), key=lambda d: (d.rank, d.device or 0))
+    communication: dict[int, list[tuple[str, int]]] = {}
+    notes: list[str] = []
+    for part in parts:
+        for rank, found in part.communication.items():
+            if rank in communication:
+                notes.append(f"rank {rank} is in several files: their communication was put one after the other")
+            communication[rank] = communication.get(rank, []) + found
+    collectives, unmatched = _match(communication)
+    if unmatched:
+        notes.append(f"{unmatched} communication kernels have no counterpart on every rank")
+    ranks = len({d.rank for d in devices})
+    if ranks < 2:
+        notes.append("one rank only: nothing to compare")
+    stragglers: Counter[int] = Counter()
+    for collective in collectives:
+        stragglers[collective.last] += collective.waited_ns
+    computes = [d.compute_ns for d in devices]
+    middle = median(computes) if computes else 0
+    return RankReport(
+        devices,
+        max(computes) / middle - 1 if middle else 0.0,
+        dict(stragglers.most_common()),
+        sorted(collectives, key=lambda c: -c.waited_ns)[:limit],
+        len(collectives),
+        unmatched,
+        list(dict.fromkeys(notes)),
+    )
+
+
+def _match(communication: dict[int, list[tuple[str, int]]]) -> tuple[list[Collective], int]:
+    """The n-th communication of a name on one rank belongs to the n-th of that name on the others.
+
+    A name that does not occur equally often on every rank is not matched: shifted by one, every pair would be wrong.
+    """
+    if len(communication) < 2:
+        return [], 0
+    by_name: defaultdict[str, dict[int, list[int]]] = defaultdict(dict)
+    for rank, found in communication.items():
+        for name, duration in found:
+            by_name[name].setdefault(rank, []).append(duration)
+    collectives: list[Collective] = []
+    unmatched = 0
+    for name, durations in by_name.items():
+        if len(durations) < len(communication) or len({len(d) for d in durations.values()}) > 1:
+            unmatched += sum(len(d) for d in durations.values())
+            continue
+        for number in range(len(next(iter(durations.values())))):
+            row = {rank: durations[rank][number] for rank in sorted(durations)}
+            shortest = min(row.values())
+            last = min(row, key=lambda r: row[r])
+            collectives.append(Collective(name, number, row, last, sum(d - shortest for d in row.values())))
+    return collectives, unmatched

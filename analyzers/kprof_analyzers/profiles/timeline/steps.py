@@ -1,0 +1,149 @@
+"""What is done to one file, in whichever process: small results that travel back and are put together."""
+
+from collections import Counter
+from pathlib import Path
+
+import msgspec
+
+from kprof.errors import KprofError
+from kprof.inputs.torch_profiler.issues import Issue
+from kprof.inputs.torch_profiler.model import TraceInfo
+from kprof.inputs.torch_profiler.proton import ProtonProfile, load_proton
+from kprof.inputs.torch_profiler.tables import write_tables
+from kprof_analyzers.profiles.timeline.breakdown import Breakdown, breakdown, category_rows, occupations
+from kprof_analyzers.profiles.timeline.categories import Categories, load_categories
+from kprof_analyzers.profiles.timeline.files import TraceFile, open_trace
+from kprof_analyzers.profiles.timeline.gaps import GapReport, find_gaps
+from kprof_analyzers.profiles.timeline.launch_bound import Stretch, launch_bound_stretches
+from kprof_analyzers.profiles.timeline.pictures.utilisation import Utilisation, utilisation
+from kprof_analyzers.profiles.timeline.ranks import RankPart, rank_part
+from kprof_analyzers.profiles.timeline.streaming import TraceSummary, summarise
+from kprof_analyzers.profiles.timeline.top import KernelTime, OperatorTime, top_kernels, top_operators
+from kprof_analyzers.profiles.timeline.triton_kernels import TritonKernel, triton_kernels
+
+
+class Kernels(msgspec.Struct, frozen=True):
+    """What ``kprof trace top`` and ``diff`` need of one file."""
+
+    info: TraceInfo
+    kernels: list[KernelTime]
+    operators: list[OperatorTime]
+    triton: list[TritonKernel]
+    issues: tuple[Issue, ...]
+
+
+class Shares(msgspec.Struct, frozen=True):
+    """What ``kprof trace breakdown`` needs of one file."""
+
+    breakdown: Breakdown
+    utilisation: list[Utilisation]
+    issues: tuple[Issue, ...]
+    by_name_only: bool = False
+
+
+class Idle(msgspec.Struct, frozen=True):
+    """What ``kprof trace gaps`` needs of one file."""
+
+    report: GapReport
+    stretches: list[Stretch]
+    issues: tuple[Issue, ...]
+
+
+class Written(msgspec.Struct, frozen=True):
+    """Tables written for one file, with its rows by table."""
+
+    info: TraceInfo
+    directory: str
+    files: int
+    issues: tuple[Issue, ...]
+
+
+def summary_step(file: TraceFile, categories: str | None = None) -> TraceSummary:
+    """Sums in bounded memory. Proton profiles and directories of tables are summed from their rows."""
+    rules = load_categories(categories)
+    if file.kind == "kineto":
+        return summarise(file.path, rules)
+    found = kernels_step(file, categories)
+    from kprof_analyzers.profiles.timeline.streaming import NameTime
+
+    rows = [NameTime(k.name, k.category, k.count, k.total_ns, k.min_ns, k.max_ns) for k in found.kernels]
+    totals: Counter[str] = Counter()
+    for row in rows:
+        totals[row.category] += row.total_ns
+    devices = shares_step(file, categories).breakdown.devices if file.kind == "tables" else []
+    return TraceSummary(found.info, rows, [], [], [], devices, dict(totals.most_common()), found.issues)
+
+
+def kernels_step(file: TraceFile, categories: str | None = None) -> Kernels:
+    """Kernels and operators by time."""
+    rules = load_categories(categories)
+    if file.kind == "proton":
+        profile = load_proton(file.path)
+        return Kernels(
+            TraceInfo(file.path, events=len(profile.rows)), _proton_kernels(profile, rules), [], [], profile.issues
+        )
+    trace = open_trace(file)
+    wavefront = 64 if trace.info.vendor == "amd" else None
+    return Kernels(
+        trace.info, top_kernels(trace, rules), top_operators(trace), triton_kernels(trace, wavefront), trace.issues
+    )
+
+
+def shares_step(file: TraceFile, categories: str | None = None, *, by_name: bool = False, bins: int = 120) -> Shares:
+    """Categories and devices; ``by_name`` streams in bounded memory and does without ancestry and utilisation."""
+    rules = load_categories(categories)
+    if file.kind == "proton" or (by_name and file.kind == "kineto"):
+        return _shares_by_name(summary_step(file, categories))
+    trace = open_trace(file)
+    return Shares(breakdown(trace, rules), utilisation(occupations(trace, rules), bins), trace.issues)
+
+
+def _shares_by_name(summary: TraceSummary) -> Shares:
+    totals: Counter[str] = Counter(summary.categories)
+    counts: Counter[str] = Counter()
+    largest: dict[str, str] = {}
+    for row in (*summary.kernels, *summary.transfers):
+        counts[row.category] += row.count
+        largest.setdefault(row.category, row.name)
+    rows = category_rows(totals, counts, largest)
+    found = Breakdown(summary.info.path, rows, summary.devices, {}, sum(totals.values()))
+    return Shares(found, [], summary.issues, by_name_only=True)
+
+
+def gaps_step(file: TraceFile, categories: str | None = None, *, at_least_ns: int = 0, limit: int = 20) -> Idle:
+    """Gaps and launch-bound stretches."""
+    trace = open_trace(file)
+    rules = load_categories(categories)
+    report = find_gaps(trace, rules, at_least_ns=at_least_ns, limit=limit)
+    return Idle(report, launch_bound_stretches(trace)[:limit], trace.issues)
+
+
+def rank_step(file: TraceFile, categories: str | None = None) -> RankPart:
+    """Device times and communication of the file's ranks."""
+    return rank_part(open_trace(file), load_categories(categories))
+
+
+def tables_step(file: TraceFile, folders: dict[str, str], file_format: str, *, stacks: bool = False) -> Written:
+    """Write the linked tables of a trace into the folder that was chosen for its path."""
+    trace = open_trace(file, stacks=stacks)
+    directory = folders[file.path]
+    target = Path(directory)
+    if target.resolve() == Path(file.path).resolve():
+        raise KprofError("the output would overwrite the input", path=directory)
+    return Written(trace.info, str(target), len(write_tables(trace, target, file_format)), trace.issues)
+
+
+def _proton_kernels(profile: ProtonProfile, rules: Categories) -> list[KernelTime]:
+    sums: dict[str, list[int]] = {}
+    for row in profile.rows:
+        if row.time_ns:
+            entry = sums.setdefault(row.name, [0, 0])
+            entry[0] += row.count or 1
+            entry[1] += row.time_ns
+    whole = sum(total for _, total in sums.values())
+    rows = [
+        # A profile has sums only: the least and the largest of a kernel's runs are not known apart.
+        KernelTime(n, rules.of_name(n), c, t, t // c, t // c, t / whole if whole else 0.0, {}, None, None, None)
+        for n, (c, t) in sums.items()
+    ]
+    return sorted(rows, key=lambda r: (-r.total_ns, r.name))

@@ -1,0 +1,151 @@
+"""KP102 missing-buffer-loads."""
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+from kprof.analysis import KernelFacts
+from kprof.findings import Finding, Severity
+from kprof.inputs.mlir import Operation, Tensor
+from kprof_analyzers.compiler_passes import aside, did
+from kprof_analyzers.memory.dataflow import argument, arguments, flow_of
+from kprof_analyzers.rules.rule import NotCheckedError, Rule
+from kprof_analyzers.source_lines import location_of
+
+_SWITCH = "AMDGCN_USE_BUFFER_OPS"
+_PASS = ("tritonamdgpu-convert-buffer-ops",)
+_OFF = {"0", "false", "off", "no", "n", ""}
+# The first Triton that makes buffer operations without being asked.
+_BY_DEFAULT = (3, 6)
+
+
+class MissingBufferLoads(Rule):
+    """A loop loads through 64-bit pointers where buffer loads could do.
+
+    ## What it does
+    Looks for `tt.load` of a tensor inside a loop of the finished TTGIR, whose base pointer the launch declares to span
+    less than 2 GiB (`tt.pointer_range=32`). Such a load would have become a buffer load if the compiler could prove
+    that its 32-bit offset is not negative. Where the environment turns buffer operations off, Triton asks for no
+    ranges; that is reported once for the kernel.
+
+    ## Why it matters
+    A buffer load takes a 32-bit offset from a scalar descriptor: half of the address registers, no 64-bit additions,
+    and a mask that costs no branch, since lanes outside the buffer read zero.
+
+    ## Evidence
+    `pointer`: the argument. `offset_bits`: 64 where the offset itself is too wide. `switch`: the environment switch,
+    where it was turned off. `loop_depth`. `pass`: with `--passes`, what the pass that makes buffer operations did in
+    this kernel and on this line.
+
+    ## What to try
+    `tl.assume(stride > 0)` and `tl.assume(pid >= 0)` for what enters the offset; 32-bit index arithmetic; scalar base
+    plus offset instead of a pointer that is moved on in each iteration; `AMDGCN_USE_BUFFER_OPS=1`.
+    """
+
+    id: ClassVar[str] = "KP102"
+    name: ClassVar[str] = "missing-buffer-loads"
+    severity: ClassVar[Severity] = Severity.NOTE
+    families: ClassVar[tuple[str, ...]] = ("CDNA2", "CDNA3", "CDNA4")
+
+    def check(self, facts: KernelFacts) -> Iterable[Finding]:
+        """See :meth:`Rule.check`."""
+        if facts.ttgir is None:
+            raise NotCheckedError("there is no TTGIR")
+        loads = [op for op in facts.ttgir.named("tt.load") if op.loop is not None and _is_tile(op)]
+        ranges = any("pointer_range" in hints for hints in facts.specialization.attributes.values())
+        if loads and not ranges and _is_off(facts):
+            yield self._switched_off(facts, loads)
+            return
+        seen: set[str] = set()
+        unknown: set[str] = set()
+        for load in loads:
+            pointer = _base(load, facts)
+            place = str(location_of(load)[0])
+            if pointer is None or place in seen:
+                continue
+            seen.add(place)
+            hints = facts.specialization.attributes.get(pointer, {})
+            if hints.get("pointer_range") == 32:
+                yield self._report(facts, load, pointer)
+            elif not facts.grid:
+                unknown.add(pointer)
+        if unknown:
+            raise NotCheckedError(f"whether {', '.join(sorted(unknown))} spans less than 2 GiB is not known")
+
+    def _switched_off(self, facts: KernelFacts, loads: list[Operation]) -> Finding:
+        if _SWITCH not in facts.specialization.environment:
+            raise NotCheckedError(f"Triton {facts.triton} makes buffer operations only with {_SWITCH}=1")
+        said = did(facts, _PASS, ("amdg.buffer_load",))
+        return self.finding(
+            f"{_SWITCH} is off: {len(loads)} loads in loops keep 64-bit pointers, also of tensors below 2 GiB"
+            + aside(said),
+            at=loads[0],
+            evidence={
+                "pointer": _base(loads[0], facts),
+                "offset_bits": _offset_bits(loads[0]),
+                "switch": True,
+                "loop_depth": loads[0].loop_depth,
+                "pass": said,
+            },
+        )
+
+    def _report(self, facts: KernelFacts, load: Operation, pointer: str) -> Finding:
+        off = _is_off(facts)
+        bits = _offset_bits(load)
+        if off:
+            why = f"{_SWITCH} is off"
+        elif bits == 64:
+            why = "its offset is 64 bits wide"
+        else:
+            why = "nothing proves that its offset is not negative"
+        said = did(facts, _PASS, ("amdg.buffer_load",), load.user_frame.line if load.user_frame else None)
+        return self.finding(
+            f"a load through {pointer} keeps 64-bit pointers though the tensor is below 2 GiB: {why}{aside(said)}",
+            at=load,
+            evidence={
+                "pointer": pointer,
+                "offset_bits": bits,
+                "switch": off,
+                "loop_depth": load.loop_depth,
+                "pass": said,
+            },
+        )
+
+
+def _is_off(facts: KernelFacts) -> bool:
+    """Whether Triton makes no buffer operations: told so, or by its version's default."""
+    value = facts.specialization.environment.get(_SWITCH)
+    if value is not None:
+        return value.lower() in _OFF
+    numbers = [int(part) for part in (facts.triton or "").split(".")[:2] if part.isdecimal()]
+    return len(numbers) == 2 and tuple(numbers) < _BY_DEFAULT
+
+
+def _is_tile(load: Operation) -> bool:
+    return any(isinstance(kind, Tensor) for kind in load.result_types)
+
+
+def _base(load: Operation, facts: KernelFacts) -> str | None:
+    """The argument that a load's pointers begin at."""
+    assert facts.ttgir is not None
+    flow = flow_of(facts.ttgir)
+    value = flow.inputs(load)[0]
+    known = set(arguments(facts.ttgir))
+    for _ in range(100):
+        op = flow.producer(value)
+        if op is None and argument(value) in known:
+            return argument(value)
+        following = flow.initial(value) if op is None else next(iter(flow.inputs(op)), None)
+        if following is None:
+            return None
+        value = following
+    return None
+
+
+def _offset_bits(load: Operation) -> int | None:
+    flow = flow_of(load.module)
+    for op in flow.back(flow.inputs(load)[0], stop=lambda o: o.name == "tt.addptr"):
+        if op.name == "tt.addptr" and len(op.operand_types) > 1:
+            kind = op.operand_types[1]
+            element = kind.element if isinstance(kind, Tensor) else kind
+            return getattr(element, "bits", None)
+    return None

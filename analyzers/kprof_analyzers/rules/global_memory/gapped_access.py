@@ -1,0 +1,107 @@
+"""KP103 gapped-global-access."""
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+from kprof.analysis import KernelFacts
+from kprof.findings import Finding, Severity
+from kprof.inputs.mlir import Operation, Tensor
+from kprof_analyzers.memory.addressing import Steps, element_bytes, strides, tile
+from kprof_analyzers.memory.dataflow import global_loads
+from kprof_analyzers.memory.linear_layout import LANE, REGISTER, Basis, UnknownLayoutError, linear
+from kprof_analyzers.rules.rule import NotCheckedError, Rule
+from kprof_analyzers.source_lines import location_of
+
+# A cache line is 128 bytes and is fetched in halves: a run shorter than this wastes what is fetched.
+_RUN_BYTES = 64
+# A bias, a scale, a row of maxima: a few lines, which stay in the L1 however they are read.
+_SMALL_BYTES = 4096
+
+
+class GappedGlobalAccess(Rule):
+    """The lanes of a wavefront read short runs of memory with gaps between them.
+
+    ## What it does
+    Follows the address arithmetic of each load in a loop to the distance between neighbours along each axis of the
+    tile, and lays the register layout over it: how many bytes next to each other do the lanes of one wavefront read
+    with one instruction? Reports runs shorter than 64 bytes where the tile would allow longer ones, and tiles that have
+    no axis along which memory is contiguous. Tiles below 4 KiB (a bias, scales) are left alone.
+
+    ## Why it matters
+    Memory and L2 deliver whole lines. What the lanes leave out was fetched all the same, and each line keeps the
+    L1 busy once more.
+
+    ## Evidence
+    `run_bytes`: bytes next to each other. `steps`: axis to the distance between neighbours, in elements. `element`:
+    bytes. `shape` of the tile.
+
+    ## What to try
+    Let the last axis of the block be the one that is contiguous in memory; pass a stride of 1 as such (Triton makes it
+    a constant); a larger tile along the contiguous axis; transpose in LDS rather than in memory.
+    """
+
+    id: ClassVar[str] = "KP103"
+    name: ClassVar[str] = "gapped-global-access"
+    severity: ClassVar[Severity] = Severity.WARNING
+
+    def check(self, facts: KernelFacts) -> Iterable[Finding]:
+        """See :meth:`Rule.check`."""
+        if facts.ttgir is None:
+            raise NotCheckedError("there is no TTGIR")
+        seen: set[str] = set()
+        for load in global_loads(facts.ttgir):
+            place = str(location_of(load)[0])
+            if place not in seen:
+                for reported in self.judge(load):
+                    seen.add(place)
+                    yield reported
+
+    def judge(self, load: Operation) -> Iterable[Finding]:
+        """The finding for one load, if there is one."""
+        found, held, size = strides(load), tile(load), element_bytes(load)
+        if load.loop is None or not found or held is None or not size:
+            return
+        if held.elements * size < _SMALL_BYTES or None in found.values():
+            return
+        if any(extent > 1 and axis not in found for axis, extent in enumerate(held.shape)):
+            return
+        reported = self._judge(load, held, found, size)
+        if reported is not None:
+            yield reported
+
+    def _judge(self, load: Operation, held: Tensor, found: Steps, size: int) -> Finding | None:
+        axis = next((a for a, step in found.items() if step is not None and step.value({}) == 1), None)
+        steps = {str(a): str(step) for a, step in found.items()}
+        shape = "x".join(map(str, held.shape))
+        evidence = {"steps": steps, "element": size, "shape": list(held.shape)}
+        if axis is None:
+            listed = ", ".join(f"{step} along axis {a}" for a, step in steps.items())
+            return self.finding(
+                f"no axis of the {shape} tile is contiguous in memory: steps of {listed} elements of {size} B",
+                at=load,
+                evidence={**evidence, "run_bytes": size},
+            )
+        run = _run(held, axis)
+        if run is None or run * size >= min(_RUN_BYTES, held.shape[axis] * size):
+            return None
+        return self.finding(
+            f"a wavefront reads runs of {run * size} B of the {shape} tile, whose rows along axis {axis} have "
+            f"{held.shape[axis] * size} B",
+            at=load,
+            evidence={**evidence, "run_bytes": run * size},
+        )
+
+
+def _run(held: Tensor, axis: int) -> int | None:
+    """Elements next to each other along an axis that the lanes of a wavefront hold with a vector each."""
+    if held.layout is None:
+        return None
+    try:
+        layout = linear(held.layout, held.shape)
+    except UnknownLayoutError:
+        return None
+    left: list[Basis] = [*layout.bases[REGISTER], *layout.bases[LANE]]
+    run = 1
+    while any(basis[axis] == run and sum(basis) == run for basis in left):
+        run *= 2
+    return run

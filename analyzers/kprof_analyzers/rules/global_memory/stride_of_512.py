@@ -1,0 +1,83 @@
+"""KP104 stride-multiple-of-512-bytes."""
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+from kprof.analysis import KernelFacts
+from kprof.findings import Finding, Severity
+from kprof.inputs.mlir import Operation
+from kprof_analyzers.memory.addressing import element_bytes, strides, tile
+from kprof_analyzers.memory.dataflow import flow_of, global_loads, is_load
+from kprof_analyzers.rules.rule import NotCheckedError, Rule
+from kprof_analyzers.source_lines import location_of
+
+_PERIOD = 512
+
+
+class StrideMultipleOf512Bytes(Rule):
+    """The rows of a GEMM operand begin at multiples of 512 bytes.
+
+    ## What it does
+    Follows the addresses of the loads that feed a product in a loop to the distance between rows, takes the value
+    that the launch passes for it, and reports multiples of 512 bytes. A tile that covers its rows from end to end
+    reads everything in between and is left alone.
+
+    ## Why it matters
+    AMD's tuning guide for the MI300X names it: neighbouring rows then meet in the same channel of the cache's tag
+    RAM. It costs most where both operands are contiguous along K ("TN").
+
+    ## Evidence
+    `stride`: how the code calls it. `bytes`: its value. Without a launch the value is not known and the rule does
+    not check.
+
+    ## What to try
+    Allocate the matrix with padded rows: for fp16 the guide takes K + 128 where K is a multiple of 256. A weight is
+    padded once, when it is loaded.
+    """
+
+    id: ClassVar[str] = "KP104"
+    name: ClassVar[str] = "stride-multiple-of-512-bytes"
+    severity: ClassVar[Severity] = Severity.NOTE
+    families: ClassVar[tuple[str, ...]] = ("CDNA3", "CDNA4")
+
+    def check(self, facts: KernelFacts) -> Iterable[Finding]:
+        """See :meth:`Rule.check`."""
+        if facts.ttgir is None:
+            raise NotCheckedError("there is no TTGIR")
+        flow = flow_of(facts.ttgir)
+        feeding = {
+            op.index
+            for dot in facts.ttgir.named("tt.dot", "tt.dot_scaled")
+            if dot.loop is not None
+            for value in flow.inputs(dot)[:2]
+            for op in flow.back(value, stop=lambda o: o.name.startswith("tt.dot"), memory=True)
+            if is_load(op)
+        }
+        seen: set[str] = set()
+        unknown = False
+        for load in global_loads(facts.ttgir):
+            place = str(location_of(load)[0])
+            if load.loop is None or load.index not in feeding or place in seen:
+                continue
+            size = element_bytes(load)
+            for step in (strides(load) or {}).values():
+                if step is None or size is None or not step.symbols:
+                    continue
+                value = step.value(facts.arguments)
+                unknown |= value is None
+                if value and value * size % _PERIOD == 0 and value > _row(load):
+                    seen.add(place)
+                    yield self.finding(
+                        f"rows {step} apart: {value * size:,} B, a multiple of {_PERIOD}",
+                        at=load,
+                        evidence={"stride": str(step), "bytes": value * size},
+                    )
+        if unknown and not seen:
+            raise NotCheckedError("the launch's strides are not known")
+
+
+def _row(load: Operation) -> int:
+    """Elements that the tile reads next to each other: its extent along the contiguous axis."""
+    held = tile(load)
+    axis = next((a for a, s in (strides(load) or {}).items() if s is not None and s.value({}) == 1), None)
+    return held.shape[axis] if held is not None and axis is not None else 0

@@ -1,0 +1,137 @@
+"""KP406 grid-order-across-xcds."""
+
+from collections.abc import Iterable
+from math import prod
+from typing import ClassVar
+
+from kprof.analysis import KernelFacts
+from kprof.findings import Finding, Severity
+from kprof.inputs.mlir import Module, Operation
+from kprof_analyzers.memory.addressing import element_bytes, tile
+from kprof_analyzers.memory.dataflow import flow_of, global_loads
+from kprof_analyzers.rules.rule import NotCheckedError, Rule, named_product
+
+_SPLITTING = {"arith.remsi", "arith.remui", "arith.andi"}
+_REMAINDERS = {"arith.remsi", "arith.remui"}
+_QUOTIENTS = {"arith.divsi", "arith.divui"}
+_AXES = "xyz"
+# Of what an iteration loads: a few shared rows beside a stream of weights are not worth an order.
+_SHARE = 0.25
+
+
+class GridOrderAcrossXcds(Rule):
+    """Neighbouring workgroups of a product share tiles, but run on different dies.
+
+    ## What it does
+    For a GPU with several accelerator dies (XCDs), looks whether a kernel with a matrix product takes the number of
+    XCDs into account: a remainder of the identifier by it, or a multiple of it. Where it does not, looks which
+    axes of the grid the loads in the loop depend on. Workgroups that differ only along the other axes read the same
+    data; they are on one die only if each such axis advances the workgroup's number by a multiple of the XCDs. Reported
+    when such loads make up a quarter of the loop's and for none of them it is so, and when one axis numbers a grid of
+    tiles by quotient and remainder.
+
+    ## Why it matters
+    Workgroups go to the XCDs in turn, and each XCD has its own L2. Neighbours that read the same rows then fetch them
+    into eight caches instead of one.
+
+    ## Evidence
+    `xcds`, `grid`, `product`; `shared`: line of a load to the axes along which workgroups share its data. Hit rates are
+    not known without a run.
+
+    ## What to try
+    Renumber: workgroup `pid` becomes `pid % XCDS * (N // XCDS) + pid // XCDS`, so that each XCD gets a run of
+    neighbours, before any grouping of tiles. `gemm` of the bundled kernels does it. In attention let the heads be the
+    first axis of the grid: with a multiple of 8 heads all blocks of a head meet on one die.
+    """
+
+    id: ClassVar[str] = "KP406"
+    name: ClassVar[str] = "grid-order-across-xcds"
+    severity: ClassVar[Severity] = Severity.NOTE
+
+    def check(self, facts: KernelFacts) -> Iterable[Finding]:
+        """See :meth:`Rule.check`."""
+        if not any(product.xcds and product.xcds > 1 for product in facts.arch.products.values()):
+            return
+        if facts.ttgir is None:
+            raise NotCheckedError("there is no TTGIR")
+        dot = next((d for d in facts.ttgir.named("tt.dot", "tt.dot_scaled") if d.loop is not None), None)
+        program = next(iter(facts.ttgir.named("tt.get_program_id")), None)
+        if dot is None or program is None:
+            return
+        if facts.grid is None:
+            raise NotCheckedError("the launch's grid is not known")
+        product = named_product(facts)
+        xcds = product.xcds
+        if xcds is None or xcds < 2 or prod(facts.grid) <= xcds:
+            return
+        if any(_by_xcds(op, xcds) for op in facts.ttgir.operations if op.name in _SPLITTING):
+            return
+        shared = _spread(facts.ttgir, facts.grid, xcds)
+        if shared is None:
+            return
+        grid = "x".join(map(str, facts.grid))
+        yield self.finding(
+            f"the {grid} grid does not take the {xcds} XCDs of an {product.name} into account",
+            at=program,
+            evidence={"xcds": xcds, "grid": list(facts.grid), "product": product.name, "shared": shared},
+        )
+
+
+def _spread(module: Module, grid: tuple[int, ...], xcds: int) -> dict[str, str] | None:
+    """Loads of shared data to the axes along which it is shared, if all of it is spread over the dies.
+
+    ``None`` where some of it stays on a die, or where no order of workgroups would change anything.
+    """
+    flow = flow_of(module)
+    extents = dict(zip(_AXES, grid, strict=False))
+    used = {op.text.strip()[:1] for op in module.named("tt.get_program_id")}
+    steps, step = {}, 1
+    for axis, extent in extents.items():
+        steps[axis], step = step, step * extent
+    loads = [op for op in global_loads(module) if op.loop is not None and len(getattr(tile(op), "shape", ())) > 1]
+    if _numbers_tiles(module) or not loads:
+        return {} if _numbers_tiles(module) or len(used) == 1 else None
+    found: dict[str, str] = {}
+    spread = 0
+    for load in loads:
+        sources = (op for value in flow.inputs(load) for op in flow.back(value))
+        depends = {op.text.strip()[:1] for op in sources if op.name == "tt.get_program_id"}
+        free = [axis for axis, extent in extents.items() if extent > 1 and axis not in depends]
+        # With fewer groups than dies every die needs the data of all of them.
+        if not free or prod(extents[axis] for axis in extents if axis not in free) < xcds:
+            continue
+        if all(steps[axis] % xcds == 0 for axis in free):
+            return None
+        frame, spread = load.user_frame, spread + _bytes(load)
+        found[str(frame.line) if frame is not None else "?"] = ", ".join(free)
+    return found if found and spread >= _SHARE * sum(map(_bytes, loads)) else None
+
+
+def _bytes(load: Operation) -> int:
+    held = tile(load)
+    return held.elements * (element_bytes(load) or 1) if held is not None else 0
+
+
+def _numbers_tiles(module: Module) -> bool:
+    """Whether one axis numbers a grid of tiles: its identifier is divided, and the remainder is used too."""
+    flow = flow_of(module)
+    divided: dict[str, set[bool]] = {}
+    for op in module.operations:
+        if op.name in _REMAINDERS | _QUOTIENTS and op.loop is None:
+            for source in flow.back(flow.inputs(op)[0]):
+                if source.name == "tt.get_program_id":
+                    divided.setdefault(source.text.strip()[:1], set()).add(op.name in _REMAINDERS)
+    return any(len(kinds) == 2 for kinds in divided.values())
+
+
+def _by_xcds(op: Operation, xcds: int) -> bool:
+    """A remainder of the program's identifier by the XCDs or a multiple of them."""
+    flow = flow_of(op.module)
+    if not any(source.name == "tt.get_program_id" for source in flow.back(flow.inputs(op)[0])):
+        return False
+    divisor = flow.producer(flow.inputs(op)[1])
+    text = divisor.text.strip().split(" ")[0] if divisor is not None and divisor.name == "arith.constant" else ""
+    if not text.isdecimal():
+        return False
+    value = int(text) + (op.name == "arith.andi")
+    return value > 0 and value % xcds == 0

@@ -1,0 +1,75 @@
+"""KP405 tail-wave."""
+
+from collections.abc import Iterable
+from math import prod
+from typing import ClassVar
+
+from kprof.analysis import KernelFacts
+from kprof.findings import Finding, Severity
+from kprof_analyzers.rules.rule import NotCheckedError, Rule, named_product
+
+_ROUNDS = 4
+_IDLE = 0.25
+# AMD's tuning guide names this for the MI300X, which has 304 CUs: smaller GPUs are filled by fewer.
+_GUIDE = 1024
+_GUIDE_FAMILY, _GUIDE_UNITS = "CDNA3", 304
+
+
+class TailWave(Rule):
+    """The last round of workgroups leaves much of the GPU idle, or there are fewer workgroups than the guide asks for.
+
+    ## What it does
+    Divides the grid by the workgroups that the whole GPU holds at a time (CUs times resident workgroups). Reports it
+    when at least a quarter of all the places in all rounds stay empty in the last one. On an MI300X or MI325X it also
+    reports grids of fewer than 1,024 workgroups.
+
+    ## Why it matters
+    A GPU that holds 608 workgroups needs two rounds for 609. With many rounds the loss is small; with one to four it
+    is a visible part of the time. It rests on workgroups taking equally long: with causal masks they do not.
+
+    ## Evidence
+    `workgroups`, `places`: at a time. `rounds`. `idle`: share of places that stay empty. `product`.
+
+    ## What to try
+    A tile that makes the grid a little smaller than a multiple of `places`; a persistent kernel; stream-K or split-K
+    for the last round.
+    """
+
+    id: ClassVar[str] = "KP405"
+    name: ClassVar[str] = "tail-wave"
+    severity: ClassVar[Severity] = Severity.NOTE
+
+    def check(self, facts: KernelFacts) -> Iterable[Finding]:
+        """See :meth:`Rule.check`."""
+        if facts.grid is None:
+            raise NotCheckedError("the launch's grid is not known")
+        product = named_product(facts)
+        units, workgroups = product.compute_units, prod(facts.grid)
+        if units is None:
+            raise NotCheckedError(f"the CUs of an {product.name} are not known")
+        if facts.occupancy is None:
+            raise NotCheckedError("the occupancy is not known")
+        # In WGP mode two CUs share what `workgroups_per_cu` counts.
+        shared = 2 if facts.program.registers.wgp_mode else 1
+        places = units // shared * facts.occupancy.workgroups_per_cu
+        if workgroups < units or not places:
+            return
+        rounds = -(-workgroups // places)
+        idle = 1 - workgroups / (rounds * places)
+        evidence = {
+            "workgroups": workgroups,
+            "places": places,
+            "rounds": rounds,
+            "idle": round(idle, 3),
+            "product": product.name,
+        }
+        if 1 < rounds <= _ROUNDS and idle >= _IDLE:
+            yield self.finding(
+                f"{workgroups:,} workgroups take {rounds} rounds of {places:,}: {100 * idle:.0f} % of the places stay "
+                "empty in the last one",
+                evidence=evidence,
+            )
+        elif workgroups < _GUIDE and facts.arch.family == _GUIDE_FAMILY and units >= _GUIDE_UNITS:
+            yield self.finding(
+                f"{workgroups:,} workgroups; AMD's guide asks for at least {_GUIDE:,} on an MI300X", evidence=evidence
+            )

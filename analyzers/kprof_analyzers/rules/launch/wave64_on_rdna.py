@@ -1,0 +1,48 @@
+"""KP407 wave64-where-wave32."""
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+from kprof.analysis import KernelFacts
+from kprof.findings import Finding, Severity
+from kprof.inputs.amdgcn import InstructionClass
+from kprof_analyzers.rules.rule import NotCheckedError, Rule
+
+
+class Wave64WhereWave32(Rule):
+    """A kernel was compiled for wavefronts of 64 lanes on hardware whose vector unit has 32.
+
+    ## What it does
+    Reports wavefronts of 64 lanes on architectures that can run both sizes (RDNA). CDNA and gfx1250 have one size
+    only: there is nothing to choose. Triton takes 64 lanes on CDNA and 32 on RDNA by itself; HIP takes
+    `-mwavefrontsize64`.
+
+    ## Why it matters
+    A vector instruction of 64 lanes is issued twice, and a wavefront takes twice the registers: fewer of them fit on
+    a SIMD. Branches diverge over 64 lanes instead of 32.
+
+    ## Evidence
+    `wavefront_size`, `vector_instructions`.
+
+    ## What to try
+    Leave out `-mwavefrontsize64`. It pays only where lanes of one wavefront exchange data among 64, or where scalar
+    work, which is shared by twice as many lanes, weighs most.
+    """
+
+    id: ClassVar[str] = "KP407"
+    name: ClassVar[str] = "wave64-where-wave32"
+    severity: ClassVar[Severity] = Severity.NOTE
+
+    def check(self, facts: KernelFacts) -> Iterable[Finding]:
+        """See :meth:`Rule.check`."""
+        if set(facts.arch.wavefront_sizes) != {32, 64}:
+            return
+        size = facts.resources.wavefront_size
+        if not isinstance(size, int):
+            raise NotCheckedError("the wavefront size is not known")
+        if size == 64:
+            vector = sum(i.opcode.cls is InstructionClass.VALU for i in facts.program.instructions)
+            yield self.finding(
+                f"wavefronts of 64 lanes on {facts.arch.name}: {vector:,} vector instructions are issued twice",
+                evidence={"wavefront_size": size, "vector_instructions": vector},
+            )

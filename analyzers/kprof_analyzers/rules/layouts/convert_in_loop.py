@@ -1,0 +1,108 @@
+"""KP601 convert-layout-in-loop."""
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+from kprof.analysis import KernelFacts
+from kprof.findings import Finding, Severity
+from kprof.inputs.mlir import Operation, Tensor
+from kprof.inputs.mlir.layouts import Blocked
+from kprof_analyzers.compiler_passes import aside, maker
+from kprof_analyzers.memory.conversions import goes_through_lds
+from kprof_analyzers.memory.dataflow import flow_of, is_load
+from kprof_analyzers.rules.rule import NotCheckedError, Rule
+from kprof_analyzers.source_lines import location_of
+
+# A vector that is converted, such as a row of maxima, costs next to nothing beside a tile.
+_SMALL_BYTES = 4096
+
+
+class ConvertLayoutInLoop(Rule):
+    """A tile changes its register layout through LDS in every iteration.
+
+    ## What it does
+    Looks at `ttg.convert_layout` inside innermost loops. A conversion that only renames registers of a lane is free,
+    and one that moves data inside a wavefront can be done with lane permutations; the others go through LDS and are
+    reported.
+    A tile that was just loaded from memory is left alone: it has to be shared out among the wavefronts once, and this
+    is how. So is an outer loop: what a persistent kernel does there it does once for each tile of the result.
+
+    ## Why it matters
+    The tile is written to LDS, all wavefronts of the workgroup meet at a barrier, and it is read back, in each
+    iteration. It also takes LDS of its own, which can cost occupancy.
+
+    ## Evidence
+    `bytes`: the tile. `from`, `to`: the layouts. `loop_depth`. `pass`: with `--passes`, the compiler pass that brought
+    the conversion in, and those that could have removed it and left it.
+
+    ## What to try
+    For the second product of an attention kernel `matrix_instr_nonkdim` and `kpack` decide whether the first result is
+    already in the operand's layout. Two blocked layouts often come of a load and a store of different width: see that
+    the compiler knows both strides to be multiples of 16 (`tl.multiple_of`). Otherwise do the conversion's producer
+    and consumer in one layout: let the same operation load both, or move the conversion before the loop.
+    """
+
+    id: ClassVar[str] = "KP601"
+    name: ClassVar[str] = "convert-layout-in-loop"
+    severity: ClassVar[Severity] = Severity.WARNING
+
+    def check(self, facts: KernelFacts) -> Iterable[Finding]:
+        """See :meth:`Rule.check`."""
+        if facts.ttgir is None:
+            raise NotCheckedError("there is no TTGIR")
+        seen: set[tuple[object, str]] = set()
+        outer = {loop.loop for loop in facts.ttgir.named("scf.for", "scf.while")}
+        for operation in facts.ttgir.named("ttg.convert_layout"):
+            if operation.loop is None or operation.loop in outer or not goes_through_lds(operation):
+                continue
+            if _is_first_pass(operation):
+                continue
+            source, target = operation.operand_types[0], operation.result_types[0]
+            assert isinstance(source, Tensor)
+            assert isinstance(target, Tensor)
+            key = (location_of(operation)[0], operation.text.split(" loc(")[0])
+            if key in seen or (source.bytes or 0) < _SMALL_BYTES:
+                continue
+            seen.add(key)
+            shape, made = "x".join(map(str, source.shape)), maker(facts, operation)
+            yield self.finding(
+                f"a {shape} tile of {(source.bytes or 0) / 1024:g} KiB goes through LDS from "
+                f"{_names(source, target)} in each iteration{aside(made)}",
+                at=operation,
+                evidence={
+                    "bytes": source.bytes,
+                    "from": repr(source.layout),
+                    "to": repr(target.layout),
+                    "loop_depth": operation.loop_depth,
+                    "pass": made,
+                },
+            )
+
+
+def _is_first_pass(operation: Operation) -> bool:
+    """Whether the tile comes from memory with nothing but element-wise work in between: no product, no LDS."""
+    flow = flow_of(operation.module)
+    before = list(flow.back(flow.inputs(operation)[0], stop=_made_here))
+    ends = [op for op in before if _made_here(op)]
+    return any(is_load(op) for op in ends) and all(is_load(op) for op in ends)
+
+
+def _made_here(op: Operation) -> bool:
+    return is_load(op) or op.name in {"tt.dot", "tt.dot_scaled", "tt.reduce", "tt.scan", "ttg.local_load"}
+
+
+def _names(source: Tensor, target: Tensor) -> str:
+    """``mfma to dot operand``; of two blocked layouts, what differs: the axis, or a lane's elements in a row."""
+    before, after = source.layout, target.layout
+    if not (isinstance(before, Blocked) and isinstance(after, Blocked)):
+        return f"{_name(source)} to {_name(target)}"
+    if before.order[0] != after.order[0]:
+        return f"a blocked layout along axis {before.order[0]} to one along axis {after.order[0]}"
+    widths = [layout.size_per_thread[layout.order[0]] for layout in (before, after)]
+    if widths[0] == widths[1]:
+        return "one blocked layout to another"
+    return f"a blocked layout with {widths[0]} elements a lane in a row to one with {widths[1]}"
+
+
+def _name(tensor: Tensor) -> str:
+    return type(tensor.layout).__name__.lower().replace("dotoperand", "dot operand")

@@ -1,0 +1,70 @@
+"""KP605 copy-through-registers."""
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+from kprof.analysis import KernelFacts
+from kprof.findings import Finding, Severity
+from kprof.inputs.mlir import Operation
+from kprof_analyzers.compiler_passes import PIPELINER, aside, did
+from kprof_analyzers.memory.addressing import tile
+from kprof_analyzers.memory.dataflow import flow_of, is_load
+from kprof_analyzers.rules.rule import NotCheckedError, Rule
+
+_SWITCH = "TRITON_HIP_USE_ASYNC_COPY"
+_SMALL_BYTES = 4096
+
+
+class CopyThroughRegisters(Rule):
+    """Tiles go from memory to LDS through registers, where the hardware could copy them straight.
+
+    ## What it does
+    On CDNA 4, looks in pipelined loops for tiles that are loaded into registers and then only stored to LDS.
+
+    ## Why it matters
+    gfx950 moves 16 bytes a lane from memory into LDS (`buffer_load_dwordx4 ... lds`). Through registers the tile
+    takes registers from the load until the store, and LDS store instructions besides.
+
+    ## Evidence
+    `bytes`: of the tile. `switch`: value of the environment switch where one was set. `pass`: with `--passes`, what the
+    pipeliner, which makes asynchronous copies, did on this line.
+
+    ## What to try
+    `TRITON_HIP_USE_ASYNC_COPY=1` (the default of Triton 3.8 and later on gfx950). The compiler keeps to registers
+    where lanes do not read 16 contiguous bytes, or where the tile is changed between load and store.
+    """
+
+    id: ClassVar[str] = "KP605"
+    name: ClassVar[str] = "copy-through-registers"
+    severity: ClassVar[Severity] = Severity.NOTE
+    families: ClassVar[tuple[str, ...]] = ("CDNA4",)
+
+    def check(self, facts: KernelFacts) -> Iterable[Finding]:
+        """See :meth:`Rule.check`."""
+        if facts.ttgir is None:
+            raise NotCheckedError("there is no TTGIR")
+        flow = flow_of(facts.ttgir)
+        seen: set[int] = set()
+        for store in facts.ttgir.named("ttg.local_store"):
+            if store.loop is None:
+                continue
+            load = flow.producer(flow.inputs(store)[0])
+            if load is None or not is_load(load) or load.index in seen or not _is_large(load):
+                continue
+            seen.add(load.index)
+            line = load.user_frame.line if load.user_frame is not None else None
+            said = did(facts, PIPELINER, ("ttg.async_copy_*", "amdg.buffer_load_to_local"), line)
+            yield self.finding(
+                f"the tile goes through registers to LDS, where gfx950 can copy it straight{aside(said)}",
+                at=load,
+                evidence={
+                    "bytes": getattr(tile(load), "bytes", None),
+                    "switch": facts.specialization.environment.get(_SWITCH),
+                    "pass": said,
+                },
+            )
+
+
+def _is_large(load: Operation) -> bool:
+    held = tile(load)
+    return held is not None and (held.bytes or 0) >= _SMALL_BYTES

@@ -1,0 +1,90 @@
+"""KP602 double-lds-use."""
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+from kprof.analysis import KernelFacts
+from kprof.findings import Finding, Severity
+from kprof.inputs.mlir import MemDesc, Operation, Tensor
+from kprof_analyzers.memory.conversions import goes_through_lds
+from kprof_analyzers.memory.dataflow import flow_of
+from kprof_analyzers.rules.rule import NotCheckedError, Rule
+from kprof_analyzers.source_lines import location_of
+
+_SMALL_BYTES = 1024
+_READS = {"ttg.local_load"}
+_WRITES = ("ttg.local_alloc", "ttg.local_store", "ttg.convert_layout")
+_PRODUCTS = {"tt.dot", "tt.dot_scaled", "tt.reduce", "tt.scan"}
+
+
+class DoubleLdsUse(Rule):
+    """A tile is read from LDS, worked on a little, and written to LDS again.
+
+    ## What it does
+    Follows each tile that is written to LDS inside a loop (an operand, a conversion of layouts) back to where it comes
+    from. When it was read from LDS before, in the same iteration, with nothing but element-wise work in between, LDS
+    is used twice for the same data.
+
+    ## Why it matters
+    AMD's tuning guide shows it with int4 keys and values: the packed words go through LDS to be transposed, are
+    unpacked to fp16, and go through LDS again to reach the operand's layout. Each pass writes, meets at a barrier and
+    reads; the second one moves four times the bytes.
+
+    ## Evidence
+    `bytes`: of the second write. `first`: line of the first read. `operations`: element-wise operations in between.
+
+    ## What to try
+    Transpose once: load the packed tile in the order in which the product wants it (swap the roles of lanes along K
+    and N in the pointer arithmetic), unpack in registers and let the single pass through LDS do the rest.
+    """
+
+    id: ClassVar[str] = "KP602"
+    name: ClassVar[str] = "double-lds-use"
+    severity: ClassVar[Severity] = Severity.WARNING
+
+    def check(self, facts: KernelFacts) -> Iterable[Finding]:
+        """See :meth:`Rule.check`."""
+        if facts.ttgir is None:
+            raise NotCheckedError("there is no TTGIR")
+        flow = flow_of(facts.ttgir)
+        seen: set[str] = set()
+        for op in facts.ttgir.named(*_WRITES):
+            place = str(location_of(op)[0])
+            if op.loop is None or not op.operands or place in seen or not _writes_tile(op):
+                continue
+            between = list(flow.back(flow.inputs(op)[0], stop=_ends, carried=False))
+            first = next((o for o in between if _reads_lds(o) and o.loop == op.loop), None)
+            if first is None or any(o.name in _PRODUCTS for o in between):
+                continue
+            seen.add(place)
+            size = max((t.bytes or 0) for t in op.types if isinstance(t, Tensor | MemDesc))
+            line = location_of(first)[0]
+            yield self.finding(
+                f"{size / 1024:g} KiB go to LDS that came from LDS in the same iteration"
+                + (f", read at line {line.line}" if line is not None else ""),
+                at=op,
+                evidence={
+                    "bytes": size,
+                    "first": line.line if line is not None else None,
+                    "operations": sum(o.name.startswith(("arith.", "math.")) for o in between),
+                },
+            )
+
+
+def _writes_tile(op: Operation) -> bool:
+    """Whether an operation writes a tile of some size to LDS."""
+    held = next((t for t in op.operand_types if isinstance(t, Tensor)), None)
+    if held is None or (held.bytes or 0) < _SMALL_BYTES:
+        return False
+    return op.name != "ttg.convert_layout" or goes_through_lds(op)
+
+
+def _reads_lds(op: Operation) -> bool:
+    held = next((t for t in op.result_types if isinstance(t, Tensor)), None)
+    if held is None or (held.bytes or 0) < _SMALL_BYTES // 4:
+        return False
+    return op.name in _READS or (op.name == "ttg.convert_layout" and goes_through_lds(op))
+
+
+def _ends(op: Operation) -> bool:
+    return _reads_lds(op) or op.name in _PRODUCTS

@@ -1,0 +1,82 @@
+"""KP604 loop-not-pipelined."""
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+from kprof.analysis import KernelFacts
+from kprof.findings import Finding, Severity
+from kprof.inputs.mlir import Operation
+from kprof_analyzers.compiler_passes import PIPELINER, aside, did
+from kprof_analyzers.memory.addressing import tile
+from kprof_analyzers.memory.dataflow import flow_of, is_load
+from kprof_analyzers.rules.rule import NotCheckedError, Rule
+
+# What the pipeliner makes of a load that it moves to an earlier iteration.
+_STAGED = ("ttg.local_store", "ttg.async_copy_*", "amdg.buffer_load_to_local")
+_SMALL_BYTES = 1024
+
+
+class LoopNotPipelined(Rule):
+    """A loop was to be pipelined, and a product still waits for the tile that its own iteration loads.
+
+    ## What it does
+    For kernels compiled with `num_stages` of two or more, looks for products in a loop one of whose operands comes
+    from a load of the same iteration. A pipelined loop uses what an earlier iteration loaded.
+
+    ## Why it matters
+    The latency of memory is then part of every iteration, although registers and LDS for stages were asked for.
+
+    ## Evidence
+    `num_stages`, `operand`, `load`: line of the load. `pass`: with `--passes`, what the pipeliner did on this line: the
+    LDS stores and asynchronous copies that it made.
+
+    ## What to try
+    The pipeliner leaves loads alone that stand behind a branch, whose address depends on loaded data (page tables), or
+    that are narrower than 4 bytes a lane: hoist the branch, load the table one iteration ahead by hand, widen the load.
+    """
+
+    id: ClassVar[str] = "KP604"
+    name: ClassVar[str] = "loop-not-pipelined"
+    severity: ClassVar[Severity] = Severity.NOTE
+
+    def check(self, facts: KernelFacts) -> Iterable[Finding]:
+        """See :meth:`Rule.check`."""
+        if facts.ttgir is None:
+            raise NotCheckedError("there is no TTGIR")
+        stages = facts.metadata.get("num_stages")
+        if not isinstance(stages, int):
+            raise NotCheckedError("num_stages is not known")
+        if stages < 2:
+            return
+        seen: set[int] = set()
+        for dot in facts.ttgir.named("tt.dot", "tt.dot_scaled"):
+            if dot.loop is None or dot.loop in seen:
+                continue
+            for operand in (0, 1):
+                load = _own_load(dot, operand)
+                if load is None or dot.loop in seen:
+                    continue
+                seen.add(dot.loop)
+                frame = load.user_frame
+                said = did(facts, PIPELINER, _STAGED, frame.line if frame is not None else None)
+                yield self.finding(
+                    f"num_stages={stages}, but operand {operand} is loaded in the iteration that uses it{aside(said)}",
+                    at=load,
+                    evidence={
+                        "num_stages": stages,
+                        "operand": operand,
+                        "load": frame.line if frame is not None else None,
+                        "pass": said,
+                    },
+                )
+
+
+def _own_load(dot: Operation, operand: int) -> Operation | None:
+    """The tile's load in the same iteration, if there is one."""
+    flow = flow_of(dot.module)
+    path = flow.back(flow.inputs(dot)[operand], stop=lambda op: op.name.startswith("tt.dot"), carried=False)
+    for op in path:
+        held = tile(op) if is_load(op) else None
+        if held is not None and op.loop == dot.loop and len(held.shape) > 1 and held.elements >= _SMALL_BYTES:
+            return op
+    return None

@@ -1,0 +1,61 @@
+"""KP603 transposed-operand."""
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+from kprof.analysis import KernelFacts
+from kprof.findings import Finding, Severity
+from kprof_analyzers.memory.transposition import transposed_operands
+from kprof_analyzers.rules.rule import NotCheckedError, Rule
+from kprof_analyzers.source_lines import location_of
+
+
+class TransposedOperand(Rule):
+    """An operand of a product is turned round on its way through LDS, element by element.
+
+    ## What it does
+    Follows each operand of a product in a loop from global memory through LDS. Reports it when memory is contiguous
+    along M or N while the matrix instruction wants neighbours along K, and LDS is therefore read or written in
+    pieces of at most 4 bytes a lane.
+
+    ## Why it matters
+    A tile that keeps its order moves 16 bytes a lane with one LDS instruction. Turned round, fp16 takes eight times as
+    many reads or writes, and instructions that put the halves together. gfx950 reads 16-bit tiles transposed in
+    hardware (`ds_read_b64_tr_b16`), where this rule stays quiet.
+
+    ## Evidence
+    `operand`: 0 or 1. `width`: bytes a lane and LDS instruction. `write`: whether the narrow side is the write.
+    `instructions`: for a wavefront. `contiguous`: axis along which memory is contiguous.
+
+    ## What to try
+    Store the operand the other way round (K contiguous; for weights once, ahead of time), or load it transposed and
+    let `tl.trans` be free; where two operands disagree the one that is used more often should be the one that fits.
+    """
+
+    id: ClassVar[str] = "KP603"
+    name: ClassVar[str] = "transposed-operand"
+    severity: ClassVar[Severity] = Severity.WARNING
+
+    def check(self, facts: KernelFacts) -> Iterable[Finding]:
+        """See :meth:`Rule.check`."""
+        if facts.ttgir is None:
+            raise NotCheckedError("there is no TTGIR")
+        seen: set[str] = set()
+        for found in transposed_operands(facts):
+            place = str(location_of(found.load)[0])
+            if place in seen:
+                continue
+            seen.add(place)
+            verb = "written" if found.access.write else "read"
+            yield self.finding(
+                f"operand {found.operand} is contiguous along {'MN'[found.operand]}, not K: LDS is {verb} "
+                f"{found.access.width} B a lane at a time, {found.access.instructions} times",
+                at=found.load,
+                evidence={
+                    "operand": found.operand,
+                    "width": found.access.width,
+                    "write": found.access.write,
+                    "instructions": found.access.instructions,
+                    "contiguous": found.contiguous,
+                },
+            )

@@ -1,0 +1,87 @@
+"""KP112 lds-bank-conflicts."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import ClassVar
+
+from kprof.analysis import KernelFacts
+from kprof.findings import Finding, Severity
+from kprof_analyzers.memory.bank_conflicts import BankCost
+from kprof_analyzers.memory.lds_access import LdsAccess, lds_accesses, transposed_lines
+from kprof_analyzers.rules.rule import NotCheckedError, Rule
+from kprof_analyzers.source_lines import location_of
+
+# Conflicts worth a word: half as many clocks again.
+_SHARE = 0.5
+# A handful of clocks disappears behind anything.
+_LEAST = 16
+
+
+class LdsBankConflicts(Rule):
+    """LDS accesses in a loop meet in the same banks.
+
+    ## What it does
+    Computes from the register layout and the LDS layout in the TTGIR which address each lane accesses, and serves the
+    lanes as the hardware does: in groups, one dword a bank and clock. Reports a line of a loop when conflicts add
+    at least half of the clocks that its accesses need without any, and at least 16 in an iteration.
+
+    ## Why it matters
+    LDS is shared by all wavefronts of a CU. Clocks lost to conflicts are lost to all of them.
+
+    ## Evidence
+    `conflicts` and `cycles`: clocks of one wavefront and iteration, lost and needed. `width`: bytes a lane. The lane
+    groups are in the hardware files; accesses whose groups nobody has measured (most writes) are left out.
+
+    ## What to try
+    `kpack=2` or another `matrix_instr_nonkdim` changes the operand layout; the order of strides decides whether a tile
+    is transposed on its way; on gfx950 async copies use padding.
+    """
+
+    id: ClassVar[str] = "KP112"
+    name: ClassVar[str] = "lds-bank-conflicts"
+    severity: ClassVar[Severity] = Severity.WARNING
+
+    def check(self, facts: KernelFacts) -> Iterable[Finding]:
+        """See :meth:`Rule.check`."""
+        if facts.ttgir is None:
+            raise NotCheckedError("there is no TTGIR")
+        skipped = transposed_lines(facts.program)
+        by_line: dict[tuple[str, int], dict[int, list[LdsAccess]]] = defaultdict(lambda: defaultdict(list))
+        unknown: str | None = None
+        for access in lds_accesses(facts.ttgir, facts.arch):
+            place = location_of(access.operation)[0]
+            if access.operation.loop is None or place is None or (place.file, place.line) in skipped:
+                continue
+            if access.cost is None:
+                unknown = access.reason
+                continue
+            by_line[place.file, place.line][access.operation.loop].append(access)
+        if unknown and not by_line:
+            raise NotCheckedError(unknown)
+        for loops in by_line.values():
+            # Two loops may share a line, such as the one with masks and the one without: the worse one counts.
+            accesses = max(loops.values(), key=lambda found: _cost(found).conflicts)
+            cost = _cost(accesses)
+            if cost.conflicts >= max(_LEAST, _SHARE * cost.cycles):
+                yield self._report(accesses, cost)
+
+    def _report(self, accesses: list[LdsAccess], cost: BankCost) -> Finding:
+        worst = max(accesses, key=lambda a: a.cost.conflicts if a.cost is not None else 0)
+        verb = "writes" if worst.write else "reads"
+        return self.finding(
+            f"{cost.conflicts} clocks of bank conflicts on top of {cost.cycles} in an iteration "
+            f"({worst.instructions} {verb} of {worst.width} B a lane)",
+            at=worst.operation,
+            evidence={
+                "conflicts": cost.conflicts,
+                "cycles": cost.cycles,
+                "width": worst.width,
+                "accesses": len(accesses),
+                "write": worst.write,
+            },
+        )
+
+
+def _cost(accesses: list[LdsAccess]) -> BankCost:
+    """All accesses of one line and loop."""
+    return sum((a.cost for a in accesses if a.cost is not None), BankCost(0, 0))

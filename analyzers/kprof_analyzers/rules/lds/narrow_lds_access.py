@@ -1,0 +1,128 @@
+"""KP111 narrow-lds-access."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from typing import ClassVar
+
+from kprof.analysis import KernelFacts
+from kprof.findings import Finding, Severity
+from kprof.inputs.amdgcn import Instruction, InstructionClass, Loop
+from kprof.inputs.mlir import Scalar, Tensor
+from kprof.inputs.mlir.layouts import DotOperand
+from kprof_analyzers.memory.transposition import transposed_operands
+from kprof_analyzers.rules.rule import Rule
+from kprof_analyzers.scheduling.loops import own_instructions
+from kprof_analyzers.source_lines import Located, busiest, location_of
+
+Line = tuple[str, int]
+
+_NOWHERE: Line = ("", 0)
+_NARROW = 4
+# A reduction across wavefronts or a scale takes a few narrow accesses; a tile takes many.
+_ENOUGH = 8
+
+
+class NarrowLdsAccess(Rule):
+    """A loop moves a tile through LDS in pieces of 1, 2 or 4 bytes.
+
+    ## What it does
+    Looks at the LDS reads and writes of each innermost loop with matrix instructions. When one source line makes at
+    least eight accesses of less than 4 bytes an address, or sixteen of 4, it is reported with the widths found. Left
+    alone are transposed operands (KP603), tiles whose global loads are narrow already (KP101), and operands of which a
+    matrix instruction takes no more than 4 bytes a lane, as with fp32.
+
+    ## Why it matters
+    LDS serves 16 bytes a lane with one `ds_read_b128`. In pieces of 2 bytes the same data takes eight instructions,
+    with instructions besides that put the halves together.
+
+    ## Evidence
+    `widths`: bytes at an address to number of instructions. `loop`. Reads that the hardware transposes
+    (`ds_read_b64_tr_b16` on gfx950) are not narrow.
+
+    ## What to try
+    The operand is usually transposed on its way: give the tensor the other order of strides, or load it so that the
+    dimension that is contiguous in memory is the one along K.
+    """
+
+    id: ClassVar[str] = "KP111"
+    name: ClassVar[str] = "narrow-lds-access"
+    severity: ClassVar[Severity] = Severity.WARNING
+
+    def check(self, facts: KernelFacts) -> Iterable[Finding]:
+        """See :meth:`Rule.check`."""
+        # A transposed operand is reported with its cause by a rule of its own.
+        explained = {line for found in transposed_operands(facts) for line in found.lines}
+        natural = _lines_of_4_byte_operands(facts)
+        parents = {loop.parent for loop in facts.program.loops}
+        for loop in facts.program.loops:
+            if loop.index not in parents:
+                yield from self._check_loop(facts, loop, explained, natural)
+
+    def _check_loop(
+        self, facts: KernelFacts, loop: Loop, explained: set[Line], natural: set[Line]
+    ) -> Iterable[Finding]:
+        members = own_instructions(facts.program, loop)
+        if not any(i.opcode.cls is InstructionClass.MATRIX for i in members):
+            return
+        by_line: dict[Line, list[Instruction]] = defaultdict(list)
+        loaded_narrow = Counter(_line(i) for i in members if _is_narrow_load(i))
+        for instruction in members:
+            line = _line(instruction)
+            if not _moves_data(instruction) or line in explained:
+                continue
+            # What came in small pieces goes to LDS in small pieces.
+            if not (instruction.opcode.is_store and line != _NOWHERE and loaded_narrow[line] >= _NARROW):
+                by_line[line].append(instruction)
+        for line, accesses in by_line.items():
+            widths: dict[int, int] = defaultdict(int)
+            for access in accesses:
+                widths[_width(access)] += 1
+            # Sub-dword pieces weigh double: each also takes an instruction to be put in place.
+            weight = 2 * sum(n for width, n in widths.items() if width < _NARROW)
+            weight += 0 if line in natural else widths.get(_NARROW, 0)
+            if weight < 2 * _ENOUGH:
+                continue
+            listed = ", ".join(f"{n} of {width} B" for width, n in sorted(widths.items()))
+            yield self.finding(
+                f"{len(accesses)} LDS accesses in loop {loop.header}: {listed} a lane",
+                at=busiest(accesses)[0],
+                evidence={"loop": loop.header, "widths": dict(sorted(widths.items()))},
+            )
+
+
+def _lines_of_4_byte_operands(facts: KernelFacts) -> set[Line]:
+    """Lines of products' operands of which an instruction takes 4 bytes a lane, as with fp32."""
+    if facts.ttgir is None:
+        return set()
+    found = set()
+    for load in facts.ttgir.named("ttg.local_load"):
+        held = next((t for t in load.result_types if isinstance(t, Tensor)), None)
+        if held is None or not isinstance(held.layout, DotOperand) or not isinstance(held.element, Scalar):
+            continue
+        if held.layout.k_width * (held.element.bits or 0) == 8 * _NARROW:
+            found.add(_line(load))
+    return found
+
+
+def _line(located: Located) -> Line:
+    place = location_of(located)[0]
+    return (place.file, place.line) if place is not None else _NOWHERE
+
+
+def _is_narrow_load(instruction: Instruction) -> bool:
+    opcode = instruction.opcode
+    return opcode.cls is InstructionClass.VMEM and opcode.is_load and 0 < (opcode.bytes_per_lane or 0) <= _NARROW
+
+
+def _moves_data(instruction: Instruction) -> bool:
+    opcode = instruction.opcode
+    plain = (opcode.is_load or opcode.is_store) and not opcode.is_atomic
+    return (
+        opcode.cls is InstructionClass.LDS and plain and "permute" not in opcode.name and "swizzle" not in opcode.name
+    )
+
+
+def _width(instruction: Instruction) -> int:
+    """Bytes at one address: ``ds_read2_b64`` has two addresses of 8."""
+    opcode = instruction.opcode
+    return (opcode.bytes_per_lane or 0) // max(1, opcode.parts)

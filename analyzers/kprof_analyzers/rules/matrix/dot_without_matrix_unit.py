@@ -1,0 +1,66 @@
+"""KP501 dot-without-matrix-unit."""
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+from kprof.analysis import KernelFacts
+from kprof.findings import Finding, Severity
+from kprof.inputs.mlir import Tensor
+from kprof.inputs.mlir.layouts import Mfma, Wmma
+from kprof_analyzers.rules.rule import NotCheckedError, Rule
+from kprof_analyzers.source_lines import location_of
+
+# Types that are not taken for another one first, as fp8 is for fp16: the hardware file's name of each.
+_WIDE = {"f32": "fp32", "f64": "fp64"}
+
+
+class DotWithoutMatrixUnit(Rule):
+    """A dot is computed on the vector unit.
+
+    ## What it does
+    Looks at the result layout of each `tt.dot` in the TTGIR: anything but an MFMA or WMMA layout means multiply-adds
+    on the vector unit. Architectures without matrix instructions (gfx10) are left out; where the architecture has none
+    for the type, such as fp32 on RDNA, it is a note.
+
+    ## Why it matters
+    Matrix units of an MI300X do 8 times as many fp16 operations in a clock as its vector units.
+
+    ## Evidence
+    `shape`: M x N x K of the dot. `type`: operand type.
+
+    ## What to try
+    Tiles of at least 16 in M and N; operand types that the architecture multiplies (no fp64 and, on RDNA, no fp32);
+    `input_precision="tf32"` on gfx942 for fp32.
+    """
+
+    id: ClassVar[str] = "KP501"
+    name: ClassVar[str] = "dot-without-matrix-unit"
+    severity: ClassVar[Severity] = Severity.WARNING
+
+    def check(self, facts: KernelFacts) -> Iterable[Finding]:
+        """See :meth:`Rule.check`."""
+        if not facts.arch.matrix_instructions:
+            return
+        if facts.ttgir is None:
+            raise NotCheckedError("there is no TTGIR")
+        types = {instruction.type for instruction in facts.arch.matrix_instructions.values()}
+        seen: set[str] = set()
+        for dot in facts.ttgir.named("tt.dot", "tt.dot_scaled"):
+            result = next((t for t in dot.result_types if isinstance(t, Tensor)), None)
+            left = next((t for t in dot.operand_types if isinstance(t, Tensor)), None)
+            if result is None or left is None or isinstance(result.layout, Mfma | Wmma):
+                continue
+            place = str(location_of(dot)[0])
+            if place in seen:
+                continue
+            seen.add(place)
+            shape = (*result.shape[-2:], left.shape[-1])
+            kind = getattr(left.element, "name", "?")
+            possible = _WIDE.get(kind, kind) in types or kind not in _WIDE
+            yield self.finding(
+                f"the {'x'.join(map(str, shape))} dot of {kind} runs on the vector unit"
+                + ("" if possible else f": {facts.arch.name} has no matrix instruction for the type"),
+                at=dot,
+                severity=Severity.WARNING if possible else Severity.NOTE,
+                evidence={"shape": list(shape), "type": kind},
+            )

@@ -1,0 +1,62 @@
+"""KP504 half-rate-matrix-instruction."""
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import ClassVar
+
+from kprof.analysis import KernelFacts
+from kprof.findings import Finding, Severity
+from kprof.inputs.amdgcn import InstructionClass
+from kprof_analyzers.rules.rule import Rule
+from kprof_analyzers.source_lines import busiest
+
+
+class HalfRateMatrixInstruction(Rule):
+    """Matrix instructions of half the rate that the architecture has for the type.
+
+    ## What it does
+    Compares the rate of each matrix instruction with the best one of the same operand type and tile on the
+    architecture, and reports those of at most half of it.
+
+    ## Why it matters
+    On gfx950 the instructions that it shares with gfx942 (`v_mfma_f32_16x16x16_f16`) take as many passes as the ones
+    with twice the K (`v_mfma_f32_16x16x32_f16`): half of the peak. On gfx90a the same holds for bf16 without `_1k`.
+
+    ## Evidence
+    `instruction`, `better`, `count`, `rate`, `best_rate`: operations per clock and CU, from the hardware file.
+
+    ## What to try
+    A `BLOCK_K` that is a multiple of the wider instruction's K; the compiler's own choice (`matrix_instr_nonkdim=0`,
+    `kpack=1` on gfx950); a newer Triton.
+    """
+
+    id: ClassVar[str] = "KP504"
+    name: ClassVar[str] = "half-rate-matrix-instruction"
+    severity: ClassVar[Severity] = Severity.WARNING
+
+    def check(self, facts: KernelFacts) -> Iterable[Finding]:
+        """See :meth:`Rule.check`."""
+        used = [i for i in facts.program.instructions if i.opcode.cls is InstructionClass.MATRIX]
+        known = facts.arch.matrix_instructions
+        for name, count in Counter(i.opcode.name for i in used).items():
+            mine = known.get(name)
+            if mine is None or mine.sparse:
+                continue
+            alike = (
+                o for o in known.values() if o.type == mine.type and not o.sparse and (o.m, o.n) == (mine.m, mine.n)
+            )
+            best = max(alike, key=lambda other: other.flops_per_clock)
+            if mine.flops_per_clock * 2 > best.flops_per_clock:
+                continue
+            yield self.finding(
+                f"{count} {name} at {mine.flops_per_clock:,.0f} operations per clock and CU; "
+                f"{best.name} does {best.flops_per_clock:,.0f}",
+                at=busiest(i for i in used if i.opcode.name == name)[0],
+                evidence={
+                    "instruction": name,
+                    "better": best.name,
+                    "count": count,
+                    "rate": mine.flops_per_clock,
+                    "best_rate": best.flops_per_clock,
+                },
+            )

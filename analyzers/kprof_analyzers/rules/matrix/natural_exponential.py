@@ -1,0 +1,88 @@
+"""KP506 natural-exponential-in-loop."""
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import ClassVar
+
+from kprof.analysis import KernelFacts
+from kprof.findings import Finding, Severity
+from kprof.inputs.amdgcn import Instruction
+from kprof.inputs.mlir import Operation, Tensor
+from kprof_analyzers.rules.rule import Rule
+from kprof_analyzers.scheduling.loops import own_instructions
+from kprof_analyzers.source_lines import location_of
+
+_NATURAL = {"math.exp": "exp2", "math.log": "log2"}
+_INSTRUCTIONS = ("v_exp_f32", "v_log_f32")
+# log2(e) and ln(2) as the multiplications around v_exp_f32 and v_log_f32 spell them.
+_CONSTANTS = ("0x3fb8aa3b", "0x3f317218", "0x3f317217")
+_ENOUGH = 4
+
+
+class NaturalExponentialInLoop(Rule):
+    """A loop computes natural exponentials or logarithms of a tile.
+
+    ## What it does
+    Looks for `math.exp` and `math.log` of tensors inside loops of the TTGIR; without TTGIR, for `v_exp_f32` and
+    `v_log_f32` next to multiplications by log2(e) or ln(2) in an innermost loop.
+
+    ## Why it matters
+    The hardware has the powers of two: `v_exp_f32` computes 2**x. A natural exponential takes a multiplication more for
+    each element, and in full precision a correction for tiny results besides.
+
+    ## Evidence
+    `function`, `elements`: of the tile in one iteration, or `instructions` in the assembly.
+
+    ## What to try
+    `tl.exp2`, with log2(e) multiplied into a scale that is applied anyway. For attention the scale of the scores takes
+    it: one multiplication for the whole tile that was there before.
+    """
+
+    id: ClassVar[str] = "KP506"
+    name: ClassVar[str] = "natural-exponential-in-loop"
+    severity: ClassVar[Severity] = Severity.NOTE
+
+    def check(self, facts: KernelFacts) -> Iterable[Finding]:
+        """See :meth:`Rule.check`."""
+        if facts.ttgir is None:
+            yield from self._in_assembly(facts)
+            return
+        seen: set[str] = set()
+        for op in facts.ttgir.named(*_NATURAL):
+            tile = next((t for t in op.result_types if isinstance(t, Tensor)), None)
+            place = str(location_of(op)[0])
+            if op.loop is None or tile is None or len(tile.shape) < 2 or place in seen:
+                continue
+            seen.add(place)
+            yield self._report(op, tile)
+
+    def _report(self, op: Operation, tile: Tensor) -> Finding:
+        name = op.name.removeprefix("math.")
+        shape = "x".join(map(str, tile.shape))
+        return self.finding(
+            f"{name} of a {shape} tile in the loop: {_NATURAL[op.name]} saves a multiplication for each element",
+            at=op,
+            evidence={"function": name, "elements": tile.elements},
+        )
+
+    def _in_assembly(self, facts: KernelFacts) -> Iterable[Finding]:
+        parents = {loop.parent for loop in facts.program.loops}
+        for loop in facts.program.loops:
+            if loop.index in parents:
+                continue
+            members = own_instructions(facts.program, loop)
+            lines = Counter(str(location_of(i)[0]) for i in members if _is_scaling(i))
+            found = [i for i in members if i.opcode.name in _INSTRUCTIONS and lines[str(location_of(i)[0])]]
+            scalings = sum(lines.values())
+            if min(len(found), scalings) >= _ENOUGH:
+                yield self.finding(
+                    f"{len(found)} {found[0].opcode.name} with a multiplication each in loop {loop.header}",
+                    at=found[0],
+                    evidence={"loop": loop.header, "instructions": len(found), "multiplications": scalings},
+                )
+
+
+def _is_scaling(instruction: Instruction) -> bool:
+    return instruction.opcode.name.startswith(("v_mul_", "v_pk_mul_", "v_fma_")) and any(
+        constant in instruction.text for constant in _CONSTANTS
+    )

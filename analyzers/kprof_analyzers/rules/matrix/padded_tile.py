@@ -1,0 +1,86 @@
+"""KP505 padded-tile."""
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+from kprof.analysis import KernelFacts
+from kprof.findings import Finding, Severity
+from kprof.inputs.mlir import Operation, Tensor
+from kprof_analyzers.memory.dataflow import Dataflow, argument, arguments, flow_of
+from kprof_analyzers.rules.rule import NotCheckedError, Rule
+
+_WASTE = 0.5
+_PASS = {"tt.expand_dims", "tt.broadcast", "tt.splat", "arith.extsi", "arith.trunci", "ttg.convert_layout"}
+
+
+class PaddedTile(Rule):
+    """Most rows of a product's tile are masked away: the problem is smaller than the tile.
+
+    ## What it does
+    Finds the comparisons with a run-time size (`rows < M`) that mask loads or stores of a kernel with a matrix
+    product, takes the value from the launch, and reports when at least half of a tile's extent in M or N lies beyond
+    it.
+
+    ## Why it matters
+    Matrix instructions take whole tiles of at least 16 rows. Rows beyond the problem are computed and thrown away;
+    their accumulators take registers all the same.
+
+    ## Evidence
+    `argument`, `value`: the size. `tile`: extent of the tile. `wasted`: share.
+
+    ## What to try
+    `BLOCK_M=16` for up to 16 rows, the smallest that matrix instructions take; below 8 rows a kernel that multiplies
+    and adds on the vector unit can be faster (`gemm_multiply_reduce`). Split K to have enough workgroups.
+    """
+
+    id: ClassVar[str] = "KP505"
+    name: ClassVar[str] = "padded-tile"
+    severity: ClassVar[Severity] = Severity.NOTE
+
+    def check(self, facts: KernelFacts) -> Iterable[Finding]:
+        """See :meth:`Rule.check`."""
+        if facts.ttgir is None:
+            raise NotCheckedError("there is no TTGIR")
+        dots = list(facts.ttgir.named("tt.dot", "tt.dot_scaled"))
+        sizes = {n for d in dots for t in d.result_types[:1] if isinstance(t, Tensor) for n in t.shape[-2:]}
+        if not sizes:
+            return
+        if not facts.arguments:
+            raise NotCheckedError("the launch's sizes are not known")
+        flow, known = flow_of(facts.ttgir), set(arguments(facts.ttgir))
+        seen: set[tuple[str, int]] = set()
+        for op in facts.ttgir.named("arith.cmpi"):
+            if not op.text.lstrip().startswith(("slt", "ult")) or len(op.operands) < 2:
+                continue
+            name, tile = _argument(flow, flow.inputs(op)[1], known), _extent(flow, op)
+            value = facts.arguments.get(name) if name else None
+            if name is None or tile not in sizes or not isinstance(value, int) or (name, tile) in seen:
+                continue
+            wasted = 1 - value / tile
+            if value > 0 and wasted >= _WASTE:
+                seen.add((name, tile))
+                yield self.finding(
+                    f"{name}={value} fills {value} of {tile} rows of the tile: {100 * wasted:.0f} % of the product is "
+                    "padding",
+                    at=op,
+                    evidence={"argument": name, "value": value, "tile": tile, "wasted": round(wasted, 3)},
+                )
+
+
+def _argument(flow: Dataflow, value: str, known: set[str]) -> str | None:
+    """The kernel argument that is compared with, when nothing is added to it on its way."""
+    for _ in range(20):
+        op = flow.producer(value)
+        if op is None:
+            return argument(value) if argument(value) in known else None
+        if op.name not in _PASS:
+            return None
+        value = flow.inputs(op)[0]
+    return None
+
+
+def _extent(flow: Dataflow, comparison: Operation) -> int | None:
+    """Length of the range that is compared: what its only ``tt.make_range`` covers."""
+    ends = {op.attributes.get("end") for op in flow.back(flow.inputs(comparison)[0]) if op.name == "tt.make_range"}
+    end = next(iter(ends)) if len(ends) == 1 else None
+    return end if isinstance(end, int) else None

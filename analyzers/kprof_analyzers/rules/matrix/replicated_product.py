@@ -1,0 +1,56 @@
+"""KP508 replicated-product."""
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+from kprof.analysis import KernelFacts
+from kprof.findings import Finding, Severity
+from kprof_analyzers.memory.replication import products
+from kprof_analyzers.rules.rule import NotCheckedError, Rule
+from kprof_analyzers.source_lines import location_of
+
+
+class ReplicatedProduct(Rule):
+    """Several wavefronts of a workgroup compute the same product.
+
+    ## What it does
+    Looks at the result layout of each product in a loop: when the wavefronts together cover more rows or columns than
+    the tile has, some of them repeat what others do.
+
+    ## Why it matters
+    Repeated matrix work takes the matrix unit's time like any other. Two wavefronts a SIMD that do the same are no
+    better than one.
+
+    ## Evidence
+    `copies`: wavefronts that compute each element. `shape`: M x N x K. `num_warps`.
+
+    ## What to try
+    Fewer wavefronts (`num_warps`) or a larger tile. In attention the wavefronts share out the rows: a tile of 64 rows
+    keeps four of them busy with 16x16 instructions, not eight.
+    """
+
+    id: ClassVar[str] = "KP508"
+    name: ClassVar[str] = "replicated-product"
+    severity: ClassVar[Severity] = Severity.WARNING
+
+    def check(self, facts: KernelFacts) -> Iterable[Finding]:
+        """See :meth:`Rule.check`."""
+        if facts.ttgir is None:
+            raise NotCheckedError("there is no TTGIR")
+        seen: set[str] = set()
+        for product in products(facts.ttgir):
+            place = str(location_of(product.operation)[0])
+            if product.copies < 2 or place in seen:
+                continue
+            seen.add(place)
+            shape = "x".join(map(str, product.shape))
+            warps = facts.resources.num_warps
+            yield self.finding(
+                f"each element of the {shape} product is computed by {product.copies} wavefronts",
+                at=product.operation,
+                evidence={
+                    "copies": product.copies,
+                    "shape": list(product.shape),
+                    "num_warps": warps if isinstance(warps, int) else None,
+                },
+            )

@@ -1,0 +1,73 @@
+"""KP507 unpacked-conversion."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import ClassVar
+
+from kprof.analysis import KernelFacts
+from kprof.findings import Finding, Severity
+from kprof.inputs.amdgcn import Instruction
+from kprof_analyzers.rules.rule import Rule
+from kprof_analyzers.scheduling.loops import own_instructions
+from kprof_analyzers.source_lines import busiest
+
+_FP8 = {
+    "v_cvt_f32_fp8": "v_cvt_pk_f32_fp8",
+    "v_cvt_f32_bf8": "v_cvt_pk_f32_bf8",
+}
+# What converts one value, and what converts two at once with the same rounding.
+_PACKED = {
+    "CDNA3": _FP8,
+    "CDNA4": {**_FP8, "v_cvt_f16_f32": "v_cvt_pk_f16_f32"},
+    "RDNA4": _FP8,
+}
+_ENOUGH = 16
+
+
+class UnpackedConversion(Rule):
+    """A loop converts values one at a time where an instruction converts two.
+
+    ## What it does
+    Counts conversions in innermost loops that have a packed form with the same rounding on the architecture: from fp8
+    to fp32, and on CDNA 4 from fp32 to fp16. Reports a loop with at least 16. On CDNA 3 the only packed conversion to
+    fp16 rounds towards zero, and bf16 has none: nothing can be gained there.
+
+    ## Why it matters
+    The packed form halves the instructions, and spares those that put two halves into one register.
+
+    ## Evidence
+    `instruction`, `count`, `packed`: the instruction that does two. `loop`.
+
+    ## What to try
+    Keep neighbours next to each other: the compiler packs what lies in one register. An inline assembly block
+    (`tl.inline_asm_elementwise` with `pack=2`) where it does not. Best: do not convert inside the loop.
+    """
+
+    id: ClassVar[str] = "KP507"
+    name: ClassVar[str] = "unpacked-conversion"
+    severity: ClassVar[Severity] = Severity.NOTE
+    families: ClassVar[tuple[str, ...]] = tuple(_PACKED)
+
+    def check(self, facts: KernelFacts) -> Iterable[Finding]:
+        """See :meth:`Rule.check`."""
+        packed = _PACKED[facts.arch.family]
+        parents = {loop.parent for loop in facts.program.loops}
+        for loop in facts.program.loops:
+            if loop.index in parents:
+                continue
+            by_name: dict[str, list[Instruction]] = defaultdict(list)
+            for instruction in own_instructions(facts.program, loop):
+                if instruction.opcode.name in packed:
+                    by_name[instruction.opcode.name].append(instruction)
+            for name, found in by_name.items():
+                if len(found) >= _ENOUGH:
+                    yield self.finding(
+                        f"{len(found)} {name} in loop {loop.header}; {packed[name]} converts two at once",
+                        at=busiest(found)[0],
+                        evidence={
+                            "loop": loop.header,
+                            "instruction": name,
+                            "count": len(found),
+                            "packed": packed[name],
+                        },
+                    )

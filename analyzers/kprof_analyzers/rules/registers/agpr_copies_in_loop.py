@@ -1,0 +1,69 @@
+"""KP304 agpr-copies-in-loop."""
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+from kprof.analysis import KernelFacts
+from kprof.findings import Finding, Severity
+from kprof.inputs.amdgcn import InstructionClass, Kind
+from kprof_analyzers.rules.rule import Rule
+from kprof_analyzers.scheduling.loops import own_instructions
+from kprof_analyzers.source_lines import busiest
+
+# Issue clocks of a copy, as of any vector instruction of 64 lanes, against the clocks of the matrix work beside it.
+_COPY_CLOCKS = 4
+_SHARE = 0.1
+_ENOUGH = 8
+
+
+class AgprCopiesInLoop(Rule):
+    """A loop moves values between VGPRs and AGPRs.
+
+    ## What it does
+    Counts `v_accvgpr_read`, `v_accvgpr_write` and `v_accvgpr_mov` in each innermost loop with matrix instructions, and
+    reports a loop with at least eight, whose issue takes at least a tenth of the clocks of its matrix work.
+
+    ## Why it matters
+    AGPRs are meant for accumulators that stay there. When they serve as overflow for VGPRs, each use costs a copy on
+    the vector pipe: spilling that does not show up as a spill.
+
+    ## Evidence
+    `copies`, `matrix`: instructions in one iteration. `share`: clocks of the copies over those of the matrix work.
+    `lines`: copies for each source line.
+
+    ## What to try
+    What helps against spills: a smaller tile, more wavefronts for the same tile, a lower `waves_per_eu`.
+    """
+
+    id: ClassVar[str] = "KP304"
+    name: ClassVar[str] = "agpr-copies-in-loop"
+    severity: ClassVar[Severity] = Severity.WARNING
+    families: ClassVar[tuple[str, ...]] = ("CDNA1", "CDNA2", "CDNA3", "CDNA4")
+
+    def check(self, facts: KernelFacts) -> Iterable[Finding]:
+        """See :meth:`Rule.check`."""
+        known = facts.arch.matrix_instructions
+        parents = {loop.parent for loop in facts.program.loops}
+        for loop in facts.program.loops:
+            if loop.index in parents:
+                continue
+            members = own_instructions(facts.program, loop)
+            copies = [i for i in members if i.opcode.kind is Kind.ACC_COPY]
+            matrix = [i for i in members if i.opcode.cls is InstructionClass.MATRIX]
+            clocks = sum(known[i.opcode.name].cycles for i in matrix if i.opcode.name in known)
+            if not clocks or len(copies) < _ENOUGH or _COPY_CLOCKS * len(copies) < _SHARE * clocks:
+                continue
+            share = _COPY_CLOCKS * len(copies) / clocks
+            place, lines = busiest(copies)
+            yield self.finding(
+                f"{len(copies)} copies between VGPRs and AGPRs for {len(matrix)} matrix instructions in loop "
+                f"{loop.header}: {100 * share:.0f} % of their clocks",
+                at=place,
+                evidence={
+                    "loop": loop.header,
+                    "copies": len(copies),
+                    "matrix": len(matrix),
+                    "share": round(share, 3),
+                    "lines": lines,
+                },
+            )

@@ -1,0 +1,57 @@
+"""KP305 scratch-without-spills."""
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+from kprof.analysis import KernelFacts
+from kprof.findings import Finding, Severity
+from kprof_analyzers.registers.scratch import has_no_spills
+from kprof_analyzers.rules.rule import NotCheckedError, Rule
+from kprof_analyzers.scheduling.loops import is_scratch
+from kprof_analyzers.source_lines import busiest
+
+
+class ScratchWithoutSpills(Rule):
+    """A kernel uses scratch memory though no register was spilled.
+
+    ## What it does
+    Reports scratch accesses of kernels whose metadata says that neither VGPRs nor SGPRs were spilled.
+
+    ## Why it matters
+    What lies there is an array that could not be kept in registers, most often because its index is only known at run
+    time. Each access goes to memory; more registers do not help.
+
+    ## Evidence
+    `scratch_accesses`, `scratch_bytes`: per lane. `in_loops`: accesses inside loops. `lines`.
+
+    ## What to try
+    Unroll loops so that indexes become constants (`tl.static_range`, `#pragma unroll`); select instead of indexing;
+    move the array to LDS.
+    """
+
+    id: ClassVar[str] = "KP305"
+    name: ClassVar[str] = "scratch-without-spills"
+    severity: ClassVar[Severity] = Severity.WARNING
+
+    def check(self, facts: KernelFacts) -> Iterable[Finding]:
+        """See :meth:`Rule.check`."""
+        scratch = [i for i in facts.program.instructions if is_scratch(i)]
+        if not scratch:
+            return
+        if not has_no_spills(facts):
+            if facts.resources.vgpr_spills is None:
+                raise NotCheckedError("the number of spilled registers is not known")
+            return
+        place, lines = busiest(scratch)
+        inside = {i for loop in facts.program.loops for i in loop.instructions}
+        size = facts.resources.scratch_bytes
+        yield self.finding(
+            f"{len(scratch)} scratch accesses and no spilled register: an array that is not in registers",
+            at=place,
+            evidence={
+                "scratch_accesses": len(scratch),
+                "scratch_bytes": size if isinstance(size, int) else None,
+                "in_loops": sum(i.index in inside for i in scratch),
+                "lines": lines,
+            },
+        )

@@ -1,0 +1,90 @@
+"""KP301 spill-in-loop."""
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+from msgspec import UNSET
+
+from kprof.analysis import KernelFacts
+from kprof.findings import Finding, Location, Severity
+from kprof.inputs.amdgcn import Instruction, InstructionClass
+from kprof_analyzers.registers.scratch import has_no_spills
+from kprof_analyzers.rules.rule import Rule
+from kprof_analyzers.scheduling.loops import is_scratch, own_instructions
+from kprof_analyzers.source_lines import busiest, location_of
+
+# Above this share of the loop's other vector memory and LDS accesses, scratch traffic is no longer a side matter.
+_ERROR_SHARE = 0.25
+
+
+class SpillInLoop(Rule):
+    """Registers are spilled to scratch inside a loop.
+
+    ## What it does
+    Counts scratch loads and stores between a loop's header and its end, and names the source line that has
+    most of them.
+
+    ## Why it matters
+    A wavefront needs more VGPRs than it can get, so that values go to scratch memory and come back in every
+    iteration. Scratch goes through the vector memory path: its accesses share `vmcnt` with the prefetched
+    loads, which return in order, so that a reload waits for everything in front of it.
+
+    ## Evidence
+    `scratch_loads`, `scratch_stores`: accesses in one iteration. `vgpr_spills`: of the whole kernel.
+    `lines`: accesses for each source line. `share`: relative to the loop's other memory accesses; from 0.25 on the
+    finding is an error. A few spills at the edge of a loop can cost nothing: the fastest tile of a published
+    GEMM sweep on an MI300X has about 115.
+
+    ## What to try
+    A smaller tile (`BLOCK_M`, `BLOCK_N`), more wavefronts for the same tile (`num_warps`), a lower `waves_per_eu`
+    (0 or 1 lets the compiler use more registers), `num_stages=1`.
+    """
+
+    id: ClassVar[str] = "KP301"
+    name: ClassVar[str] = "spill-in-loop"
+    severity: ClassVar[Severity] = Severity.WARNING
+
+    def check(self, facts: KernelFacts) -> Iterable[Finding]:
+        """See :meth:`Rule.check`."""
+        if has_no_spills(facts):
+            return
+        for loop in facts.program.loops:
+            members = own_instructions(facts.program, loop)
+            scratch = [i for i in members if is_scratch(i)]
+            if scratch:
+                yield self._report(facts, loop.header, members, scratch)
+
+    def _report(
+        self, facts: KernelFacts, header: str, members: list[Instruction], scratch: list[Instruction]
+    ) -> Finding:
+        other = sum(i.opcode.cls in {InstructionClass.VMEM, InstructionClass.LDS} for i in members)
+        share = len(scratch) / max(other, 1)
+        spills = facts.resources.vgpr_spills
+        place, lines = busiest(scratch)
+        spilled = f"{spills} VGPRs spilled, " if spills not in {None, UNSET, 0} else ""
+        return self.finding(
+            f"{spilled}{len(scratch)} scratch accesses in each iteration of loop {header}",
+            at=place,
+            severity=Severity.ERROR if share >= _ERROR_SHARE else Severity.WARNING,
+            related=_others(scratch, place),
+            evidence={
+                "loop": header,
+                "scratch_loads": sum(i.opcode.is_load for i in scratch),
+                "scratch_stores": sum(i.opcode.is_store for i in scratch),
+                "vgpr_spills": None if spills is UNSET else spills,
+                "share": round(share, 3),
+                "lines": lines,
+            },
+        )
+
+
+def _others(scratch: list[Instruction], place: Instruction | None) -> list[Location]:
+    """The further lines with spill traffic, most of it first."""
+    first = location_of(place)[0] if place is not None else None
+    counts: dict[Location, int] = {}
+    for instruction in scratch:
+        location = location_of(instruction)[0]
+        if location is not None and (first is None or (location.file, location.line) != (first.file, first.line)):
+            key = Location(file=location.file, line=location.line)
+            counts[key] = counts.get(key, 0) + 1
+    return sorted(counts, key=lambda where: -counts[where])

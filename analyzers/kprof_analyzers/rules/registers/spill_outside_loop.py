@@ -1,0 +1,58 @@
+"""KP302 spill-outside-loop."""
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+from msgspec import UNSET
+
+from kprof.analysis import KernelFacts
+from kprof.findings import Finding, Severity
+from kprof_analyzers.registers.scratch import has_no_spills
+from kprof_analyzers.rules.rule import Rule
+from kprof_analyzers.scheduling.loops import is_scratch
+from kprof_analyzers.source_lines import busiest
+
+
+class SpillOutsideLoop(Rule):
+    """Registers are spilled, but never inside a loop.
+
+    ## What it does
+    Reports scratch traffic of kernels whose loops are free of it.
+
+    ## Why it matters
+    Spills before or after the loops run once for each wavefront. They seldom cost anything measurable in a kernel
+    with loops; in straight-line code they are part of the whole.
+
+    ## Evidence
+    `vgpr_spills`, `scratch_accesses`, and the accesses for each source line in `lines`.
+
+    ## What to try
+    Usually nothing. If the kernel is short, a smaller tile or a lower `waves_per_eu`.
+    """
+
+    id: ClassVar[str] = "KP302"
+    name: ClassVar[str] = "spill-outside-loop"
+    severity: ClassVar[Severity] = Severity.NOTE
+
+    def check(self, facts: KernelFacts) -> Iterable[Finding]:
+        """See :meth:`Rule.check`."""
+        if has_no_spills(facts):
+            return
+        scratch = [i for i in facts.program.instructions if is_scratch(i)]
+        inside = {i for loop in facts.program.loops for i in loop.instructions}
+        if not scratch or any(i.index in inside for i in scratch):
+            return
+        place, lines = busiest(scratch)
+        spills = facts.resources.vgpr_spills
+        where = "outside all loops" if facts.program.loops else "in straight-line code"
+        spilled = f"{spills} VGPRs spilled, " if spills not in {None, UNSET, 0} else ""
+        yield self.finding(
+            f"{spilled}{len(scratch)} scratch accesses {where}",
+            at=place,
+            severity=Severity.NOTE if facts.program.loops else Severity.WARNING,
+            evidence={
+                "vgpr_spills": None if spills is UNSET else spills,
+                "scratch_accesses": len(scratch),
+                "lines": lines,
+            },
+        )

@@ -1,0 +1,82 @@
+"""KP204 full-drain."""
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+from kprof.analysis import KernelFacts
+from kprof.findings import Finding, Severity
+from kprof.inputs.amdgcn import InstructionClass
+from kprof_analyzers.rules.rule import Rule
+from kprof_analyzers.scheduling.loops import spills_in
+from kprof_analyzers.scheduling.waits import Wait, waits_of
+
+# A wait this close behind the load has nothing to hide hundreds of cycles of memory latency behind.
+_CLOSE = 16
+# With so many wavefronts others fill the time.
+_MANY_WAVES = 4
+_LOAD_COUNTERS = ("vmcnt", "loadcnt")
+
+
+class FullDrain(Rule):
+    """A loop waits for all of its global loads right after issuing them.
+
+    ## What it does
+    Follows the wait counters through an innermost loop and finds each `s_waitcnt vmcnt(0)` (`s_wait_loadcnt 0x0` on
+    gfx12) that stands less than 16 instructions behind the load from global memory that it waits for. A load of the
+    iteration before, as in a pipelined loop, is far enough away. Loops that spill are left out: their reloads share
+    the counter, and KP301 reports them.
+
+    ## Why it matters
+    A load from HBM takes hundreds of cycles. With the wait right behind it the wavefront stands still for all of
+    them, in every iteration; only other wavefronts of the SIMD can fill the time.
+
+    ## Evidence
+    `distance`: instructions between the load and the wait. `cycles`: issue cycles between them. `load`, `wait`: as
+    written. `loop`. `waves_per_simd`: from four on the finding is a note, since others fill the time.
+
+    ## What to try
+    `num_stages=2` where the loop is not pipelined; a loop that Triton can pipeline (loads not behind a branch, no
+    pointer that depends on loaded data); more wavefronts on the SIMD.
+    """
+
+    id: ClassVar[str] = "KP204"
+    name: ClassVar[str] = "full-drain"
+    severity: ClassVar[Severity] = Severity.WARNING
+
+    def check(self, facts: KernelFacts) -> Iterable[Finding]:
+        """See :meth:`Rule.check`."""
+        parents = {loop.parent for loop in facts.program.loops}
+        for loop in facts.program.loops:
+            if loop.index in parents or spills_in(facts.program, loop):
+                continue
+            drains = [wait for wait in waits_of(facts.program, loop, facts.arch) if _is_close(wait)]
+            if not drains:
+                continue
+            worst = min(drains, key=lambda wait: wait.instructions)
+            load, distance = worst.waits_for, worst.instructions
+            assert load is not None
+            right = f"{distance} instruction{'' if distance == 1 else 's'} behind" if distance else "right behind"
+            waves = facts.occupancy.waves_per_simd if facts.occupancy is not None else None
+            more = f", and {len(drains) - 1} more" if len(drains) > 1 else ""
+            yield self.finding(
+                f"{worst.instruction.text} {right} {load.mnemonic} in loop {loop.header}{more}",
+                at=load,
+                severity=Severity.NOTE if waves is not None and waves >= _MANY_WAVES else Severity.WARNING,
+                evidence={
+                    "loop": loop.header,
+                    "distance": distance,
+                    "cycles": worst.cycles,
+                    "load": load.text,
+                    "wait": worst.instruction.text,
+                    "drains": len(drains),
+                    "waves_per_simd": waves,
+                },
+            )
+
+
+def _is_close(wait: Wait) -> bool:
+    """A full wait right behind the global load that it waits for."""
+    load = wait.waits_for
+    if load is None or wait.count != 0 or wait.counter not in _LOAD_COUNTERS or wait.instructions >= _CLOSE:
+        return False
+    return load.opcode.cls is InstructionClass.VMEM and load.opcode.is_load and not load.to_lds

@@ -1,0 +1,73 @@
+"""KP205 lds-wait-right-behind."""
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+from kprof.analysis import KernelFacts
+from kprof.findings import Finding, Severity
+from kprof.inputs.amdgcn import InstructionClass
+from kprof_analyzers.rules.rule import Rule
+from kprof_analyzers.scheduling.waits import Wait, waits_of
+
+# An LDS read takes some 100 clocks; an instruction takes 4 to be issued.
+_CLOSE = 4
+_ENOUGH = 4
+_COUNTERS = ("lgkmcnt", "dscnt")
+
+
+class LdsWaitRightBehind(Rule):
+    """A loop with matrix work waits for LDS right behind most of its LDS reads.
+
+    ## What it does
+    Follows the wait counters through an innermost loop with matrix instructions. Reports it when the loop drains
+    `lgkmcnt(0)` (`dscnt` on gfx12) less than four instructions behind the LDS read it waits for, at least four times
+    in an iteration, and most of its waits for LDS are such.
+
+    ## Why it matters
+    An LDS read takes about a hundred clocks. With the wait right behind it nothing of the same wavefront hides them.
+    With several wavefronts on the SIMD, others fill the time: then this costs little.
+
+    ## Evidence
+    `drains`: such waits in an iteration. `waits`: all waits for LDS reads. `distance`: smallest number of instructions
+    between read and wait. `waves_per_simd` where it is known.
+
+    ## What to try
+    A deeper tile along K, so that reads of the next slice can move up; `kpack=2` on gfx942; more wavefronts on the
+    SIMD; fewer registers, so that the scheduler may hold several slices at a time.
+    """
+
+    id: ClassVar[str] = "KP205"
+    name: ClassVar[str] = "lds-wait-right-behind"
+    severity: ClassVar[Severity] = Severity.NOTE
+
+    def check(self, facts: KernelFacts) -> Iterable[Finding]:
+        """See :meth:`Rule.check`."""
+        parents = {loop.parent for loop in facts.program.loops}
+        for loop in facts.program.loops:
+            members = (facts.program.instructions[i] for i in loop.instructions)
+            if loop.index in parents or not any(i.opcode.cls is InstructionClass.MATRIX for i in members):
+                continue
+            waits = [wait for wait in waits_of(facts.program, loop, facts.arch) if _for_lds(wait)]
+            drains = [w for w in waits if w.count == 0 and w.instructions < _CLOSE and not w.matrix]
+            if len(drains) < _ENOUGH or 2 * len(drains) <= len(waits):
+                continue
+            worst = min(drains, key=lambda wait: wait.instructions)
+            waves = facts.occupancy.waves_per_simd if facts.occupancy is not None else None
+            yield self.finding(
+                f"{len(drains)} of {len(waits)} waits for LDS in loop {loop.header} stand right behind the read",
+                at=worst.waits_for,
+                evidence={
+                    "loop": loop.header,
+                    "drains": len(drains),
+                    "waits": len(waits),
+                    "distance": worst.instructions,
+                    "waves_per_simd": waves,
+                },
+            )
+
+
+def _for_lds(wait: Wait) -> bool:
+    read = wait.waits_for
+    if read is None or wait.counter not in _COUNTERS:
+        return False
+    return read.opcode.cls is InstructionClass.LDS and read.opcode.is_load

@@ -1,0 +1,69 @@
+"""KP206 load-not-overlapped."""
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+from kprof.analysis import KernelFacts
+from kprof.findings import Finding, Severity
+from kprof.inputs.amdgcn import InstructionClass
+from kprof_analyzers.rules.rule import Rule
+from kprof_analyzers.scheduling.loops import spills_in
+from kprof_analyzers.scheduling.stages import has_unstaged_product
+from kprof_analyzers.scheduling.waits import Wait, waits_of
+
+_LOAD_COUNTERS = ("vmcnt", "loadcnt")
+
+
+class LoadNotOverlapped(Rule):
+    """A loop's global loads and its matrix work take turns.
+
+    ## What it does
+    Follows the wait counters through an innermost loop with matrix instructions. When between no global load and the
+    wait for it a matrix instruction is issued, the loads overlap with none of the matrix work of their wavefront.
+    Left out: loops that spill (KP301), and single products with `num_stages=1` (KP207), whose cause is known.
+
+    ## Why it matters
+    The time of an iteration is then the sum of memory latency and matrix work; only another wavefront on the SIMD can
+    fill the gap.
+
+    ## Evidence
+    `loads`: global loads that are waited for. `cycles`: most issue cycles between a load and its wait. `loop`.
+
+    ## What to try
+    `num_stages=2` prefetches the next iteration's tiles. In kernels that fuse two products (attention) it may cost
+    more registers and LDS than it gains: two wavefronts on the SIMD do the same.
+    """
+
+    id: ClassVar[str] = "KP206"
+    name: ClassVar[str] = "load-not-overlapped"
+    severity: ClassVar[Severity] = Severity.NOTE
+
+    def check(self, facts: KernelFacts) -> Iterable[Finding]:
+        """See :meth:`Rule.check`."""
+        if has_unstaged_product(facts):
+            return
+        parents = {loop.parent for loop in facts.program.loops}
+        for loop in facts.program.loops:
+            members = [facts.program.instructions[i] for i in loop.instructions]
+            if spills_in(facts.program, loop):
+                continue
+            if loop.index in parents or not any(i.opcode.cls is InstructionClass.MATRIX for i in members):
+                continue
+            waits = [wait for wait in waits_of(facts.program, loop, facts.arch) if _for_load(wait)]
+            if not waits or any(wait.matrix for wait in waits):
+                continue
+            first = waits[0]
+            cycles = max(wait.cycles for wait in waits)
+            yield self.finding(
+                f"no matrix instruction between the loads of loop {loop.header} and their waits; they are "
+                f"{cycles} clocks of issue apart at most",
+                at=first.waits_for,
+                evidence={"loop": loop.header, "loads": len(waits), "cycles": cycles},
+            )
+
+
+def _for_load(wait: Wait) -> bool:
+    load = wait.waits_for
+    if load is None or wait.counter not in _LOAD_COUNTERS:
+        return False
+    return load.opcode.cls is InstructionClass.VMEM and load.opcode.is_load

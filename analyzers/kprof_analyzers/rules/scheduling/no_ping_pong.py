@@ -1,0 +1,86 @@
+"""KP209 no-ping-pong."""
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+from kprof.analysis import KernelFacts
+from kprof.findings import Finding, Severity
+from kprof.inputs.amdgcn import Kind
+from kprof.inputs.mlir import Operation, Scalar, Tensor
+from kprof_analyzers.compiler_passes import aside, did
+from kprof_analyzers.rules.rule import NotCheckedError, Rule
+
+# Triton's BlockPingpong.cpp: M * N * K * bits of an element.
+_FOUR_WARPS = range(262_144, 16_777_217)
+_EIGHT_WARPS_SMALL = 33_554_432
+_EIGHT_WARPS_LARGE = 67_108_864
+# Where a side is shorter there are too few instructions to take turns with.
+_LEAST = 64
+
+
+class NoPingPong(Rule):
+    """A product's loop has the shape for block ping-pong, but its wavefronts are not told to take turns.
+
+    ## What it does
+    For a loop with a single product and `num_stages=2` on gfx942, computes the size of the tile as Triton does (M x N x
+    K x bits) and compares it with the sizes that ping-pong scheduling takes: 2^18 to 2^24 with four wavefronts; 2^25 or
+    at least 2^26 with eight; sides of at least 64. Reports the loop when it has no `s_setprio`.
+
+    ## Why it matters
+    With ping-pong one half of the wavefronts multiplies while the other half loads; without, both do the same thing at
+    the same time and get in each other's way.
+
+    ## Evidence
+    `tile_size`, `num_warps`, `shape`, `switch`: of the environment, where it was set. `pass`: with `--passes`, whether
+    the scheduling pass ran.
+
+    ## What to try
+    `TRITON_HIP_USE_BLOCK_PINGPONG=1` (the default on gfx942 since Triton 3.4); loads as plain tiles without a mask that
+    splits them; exactly two tiles loaded in the loop.
+    """
+
+    id: ClassVar[str] = "KP209"
+    name: ClassVar[str] = "no-ping-pong"
+    severity: ClassVar[Severity] = Severity.NOTE
+    families: ClassVar[tuple[str, ...]] = ("CDNA3",)
+
+    def check(self, facts: KernelFacts) -> Iterable[Finding]:
+        """See :meth:`Rule.check`."""
+        if facts.ttgir is None:
+            raise NotCheckedError("there is no TTGIR")
+        warps, stages = facts.resources.num_warps, facts.metadata.get("num_stages")
+        if not isinstance(stages, int):
+            raise NotCheckedError("num_stages is not known")
+        if stages != 2 or any(i.opcode.kind is Kind.PRIORITY for i in facts.program.instructions):
+            return
+        by_loop: dict[int, list[Operation]] = {}
+        for dot in facts.ttgir.named("tt.dot"):
+            if dot.loop is not None:
+                by_loop.setdefault(dot.loop, []).append(dot)
+        for dots in by_loop.values():
+            size, shape = _tile_size(dots[0])
+            fits = warps == 4 and size in _FOUR_WARPS
+            fits |= warps == 8 and (size == _EIGHT_WARPS_SMALL or size >= _EIGHT_WARPS_LARGE)
+            if len(dots) == 1 and fits and min(shape[:2]) >= _LEAST:
+                said = did(facts, ("tritonamdgpu-block-pingpong",), ("rocdl.s.setprio",))
+                yield self.finding(
+                    f"a {'x'.join(map(str, shape))} product with {warps} wavefronts has the size for ping-pong, but "
+                    f"the loop sets no priorities{aside(said)}",
+                    at=dots[0],
+                    evidence={
+                        "tile_size": size,
+                        "num_warps": warps if isinstance(warps, int) else None,
+                        "shape": list(shape),
+                        "switch": facts.specialization.environment.get("TRITON_HIP_USE_BLOCK_PINGPONG"),
+                        "pass": said,
+                    },
+                )
+
+
+def _tile_size(dot: Operation) -> tuple[int, tuple[int, ...]]:
+    result = next((t for t in dot.result_types if isinstance(t, Tensor)), None)
+    left = next((t for t in dot.operand_types if isinstance(t, Tensor)), None)
+    if result is None or left is None or not isinstance(left.element, Scalar):
+        return 0, ()
+    shape = (*result.shape[-2:], left.shape[-1])
+    return shape[0] * shape[1] * shape[2] * (left.element.bits or 0), shape

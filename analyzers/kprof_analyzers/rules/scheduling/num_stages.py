@@ -1,0 +1,65 @@
+"""KP207 num-stages-misfit."""
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+from kprof.analysis import KernelFacts
+from kprof.findings import Finding, Severity
+from kprof_analyzers.rules.rule import NotCheckedError, Rule
+from kprof_analyzers.scheduling.stages import is_chained, loads_in, products_of_loops
+
+
+class NumStagesMisfit(Rule):
+    """`num_stages` does not suit what the loop fuses.
+
+    ## What it does
+    Counts the matrix products of each loop in the TTGIR that depend on each other. A loop with one product whose
+    tiles are loaded in the same iteration, compiled with `num_stages=1`, could prefetch. A loop with two products in
+    a row, compiled with two stages or more, pays for the prefetch where LDS or registers already limit it to one
+    wavefront on a SIMD.
+
+    ## Why it matters
+    AMD's tuning guide takes 2 for a loop with a single product and 1 for kernels that fuse two (attention) and
+    kernels without one. On gfx950, whose loads can go straight to LDS, two stages pay in attention too.
+
+    ## Evidence
+    `num_stages`, `products`: in an iteration. `chained`: one product uses the result of another. `waves_per_simd`.
+
+    ## What to try
+    The other value: `kprof advise` compiles both and shows what each takes.
+    """
+
+    id: ClassVar[str] = "KP207"
+    name: ClassVar[str] = "num-stages-misfit"
+    severity: ClassVar[Severity] = Severity.NOTE
+    families: ClassVar[tuple[str, ...]] = ("CDNA2", "CDNA3", "CDNA4")
+
+    def check(self, facts: KernelFacts) -> Iterable[Finding]:
+        """See :meth:`Rule.check`."""
+        stages = facts.metadata.get("num_stages")
+        if facts.ttgir is None:
+            raise NotCheckedError("there is no TTGIR")
+        if not isinstance(stages, int):
+            raise NotCheckedError("num_stages is not known")
+        waves = facts.occupancy.waves_per_simd if facts.occupancy is not None else None
+        for loop, dots in products_of_loops(facts.ttgir).items():
+            chained = is_chained(dots)
+            evidence = {
+                "num_stages": stages,
+                "products": len(dots),
+                "chained": chained,
+                "waves_per_simd": waves,
+            }
+            if len(dots) == 1 and stages <= 1 and loads_in(loop, dots[0]):
+                yield self.finding(
+                    f"one product in the loop and num_stages={stages}: its tiles are not loaded ahead",
+                    at=dots[0],
+                    evidence=evidence,
+                )
+            elif chained and stages >= 2 and waves is not None and waves < 2 and facts.arch.family != "CDNA4":
+                yield self.finding(
+                    f"{len(dots)} products in a row with num_stages={stages} leave {waves:g} "
+                    f"wave{'' if waves == 1 else 's'} per SIMD",
+                    at=dots[0],
+                    evidence=evidence,
+                )

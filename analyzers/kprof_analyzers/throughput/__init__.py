@@ -1,7 +1,0 @@
-"""The performance model: from a compiled kernel and its launch to a time, with its bound and its uncertainty."""
-
-from kprof.report import LoopPrediction, Prediction
-from kprof_analyzers.throughput.effects import Effects
-from kprof_analyzers.throughput.kernel import predict
-
-__all__ = ["Effects", "LoopPrediction", "Prediction", "predict"]

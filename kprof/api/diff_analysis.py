@@ -1,0 +1,56 @@
+"""Analysing a target for a comparison. Kernels of directories that were analysed before come from kprof's cache."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kprof.errors import KprofError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kprof.document import KernelReport
+    from kprof.targets.resolver import Options
+    from kprof_analyzers.directories import Directory
+
+
+def analysed(target: str, options: "Options", tell: "Callable[[str], None]") -> "Directory":
+    """Every kernel of a target, and what of it could not be read.
+
+    Raises:
+        KprofError: nothing can be read.
+    """
+    from kprof.targets.resolver import load
+    from kprof_analyzers.directories import Directory
+    from kprof_analyzers.pipeline import analyze
+
+    if Path(target).is_dir():
+        return _directory(target, options, tell)
+    kernels: list[KernelReport] = []
+    # One by one: what was read before something cannot be counts.
+    try:
+        kernels.extend(map(analyze, load(target, options)))
+    except KprofError as error:
+        if not kernels:
+            raise
+        return Directory(kernels, [str(error)], {})
+    return Directory(kernels, [], {})
+
+
+def _directory(target: str, options: "Options", tell: "Callable[[str], None]") -> "Directory":
+    from kprof.targets.resolver import resolve
+    from kprof_analyzers.directories import analyse_directory
+
+    wanted = [resolve(name)[0].name for name in options.archs]
+    found = analyse_directory(
+        Path(target),
+        arch=wanted[0] if len(wanted) == 1 else None,
+        all_configs=options.all_configs,
+        jobs=options.jobs,
+        tell=lambda done, of: tell(f"{target}: {done} of {of} analysed"),
+    )
+    kept = [kernel for kernel in found.kernels if not wanted or kernel.arch in wanted]
+    if not kept:
+        has = ", ".join(sorted({kernel.arch for kernel in found.kernels}))
+        raise KprofError(f"this was compiled for {has}, not for {', '.join(wanted)}", path=target)
+    return replace(found, kernels=kept)

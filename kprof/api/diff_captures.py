@@ -1,0 +1,100 @@
+"""Why the kernels of one capture are worse than those of another: their program, or the Triton that compiled it.
+
+The newer capture's kernels are compiled again with both Tritons. What is worse there too is Triton's doing, and is
+explained as for any kernel; what is not, the program has brought itself.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from kprof.errors import KprofError
+
+if TYPE_CHECKING:
+    from kprof.diffing.build import Input
+    from kprof.diffing.document import Explanation
+    from kprof.diffing.limits import Limits
+    from kprof.targets.resolver import Options
+
+
+def explain_captures(
+    targets: Sequence[str],
+    sides: "Sequence[Input]",
+    options: "Options",
+    limits: "Limits",
+    budget: float,
+    tell: Callable[[str], None],
+) -> "tuple[dict[int, Explanation], list[str]]":
+    """Explanations by index into the chains of the sides, and notes.
+
+    Args:
+        targets: the two captures.
+        sides: what was read of them.
+        options: architectures, and whether all configurations count.
+        limits: what counts.
+        budget: seconds for the explanations.
+        tell: is told what takes long.
+
+    Raises:
+        KprofError: one of them was not made by one release of Triton, or that release cannot be had.
+    """
+    from kprof.api.diff_tritons import Tritons
+    from kprof.diffing.build import chains, kernel_diff
+
+    versions = [_version(target, side) for target, side in zip(targets, sides, strict=True)]
+    if versions[0] == versions[1]:
+        return {}, [f"Triton {versions[0]} made both sides: what changed is the program, or what it is compiled with"]
+    with Tritons(targets[1], options, [_asked(version) for version in versions], tell) as tritons:
+        again = tritons.sides()
+        reasons = tritons.explanations(again, limits, budget)
+    notes = [f"explained with {sides[1].label}, compiled again from its TTIR with Triton {' and '.join(versions)}"]
+    notes += [problem for side in again for problem in side.problems]
+    harmed = {
+        i: chain
+        for i, chain in enumerate(chains(sides))
+        if kernel_diff(chain, sides, limits).status in {"worse", "mixed"} and 1 in chain.entries
+    }
+    found: dict[int, Explanation] = {}
+    partner = _partners(sides[1], again)
+    for index, chain in harmed.items():
+        place = partner.get(id(chain.entries[1]))
+        if place is None:
+            continue
+        if place in reasons:
+            found[index] = reasons[place]
+        elif kernel_diff(chains(again)[place], again, limits).status not in {"worse", "mixed"}:
+            name = f"{chain.last.name} on {chain.last.arch}"
+            notes.append(
+                f"{name}: Triton {versions[0]} does no better with it, so the program changed, not the compiler"
+            )
+    return found, notes
+
+
+def _partners(side: "Input", again: "Sequence[Input]") -> dict[int, int]:
+    """Identity of a recorded entry to the index of its chain among those that were compiled again."""
+    from kprof.diffing.build import chains
+    from kprof.diffing.pairing import match
+
+    known = [(place, chain.entries[1]) for place, chain in enumerate(chains(again)) if 1 in chain.entries]
+    pairs = match(side.kernels, [entry for _, entry in known])
+    return {id(side.kernels[p.old]): known[p.new][0] for p in pairs if p.old is not None and p.new is not None}
+
+
+def _version(target: str, side: "Input") -> str:
+    """The release that made a capture."""
+    found = sorted({kernel.triton for kernel in side.kernels if isinstance(kernel.triton, str)})
+    if len(found) != 1:
+        made = ", ".join(found) or "none that is known"
+        raise KprofError(f"one Triton has to have made a capture that is to be explained, here: {made}", path=target)
+    return found[0]
+
+
+def _asked(version: str) -> str:
+    """How to ask for a release: the running one needs no folder of its own."""
+    from kprof.compiler.installations import CURRENT, normalise
+    from kprof.compiler.versions import installed
+
+    try:
+        running = installed().version
+    except KprofError:
+        running = ""
+    return CURRENT[0] if version == running else normalise(version)

@@ -1,0 +1,229 @@
+"""One target under several Tritons: a process for each, and the explanation of what got worse."""
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from msgspec import UNSET
+
+from kprof.document import KernelReport
+from kprof.errors import KprofError
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from kprof.compiler.child import Child
+    from kprof.diffing.build import Input
+    from kprof.diffing.document import Explanation
+    from kprof.diffing.limits import Limits
+    from kprof.targets.resolver import Options
+
+_MODULE = "kprof.tuning.trials.serve"
+_EXPLAINED = 4
+
+
+@dataclass
+class Tritons:
+    """A target under several Tritons.
+
+    Args:
+        target: what to compile.
+        options: how.
+        versions: releases in the order of the comparison, ``installed`` for the running one.
+        tell: is told what takes long.
+    """
+
+    target: str
+    options: "Options"
+    versions: Sequence[str]
+    tell: Callable[[str], None]
+
+    def __post_init__(self) -> None:
+        self._stack = ExitStack()
+        self._children: list[Child] = []
+        self._configs: dict[int, Mapping[str, Any]] = {}
+        self._targets: dict[int, str] = {}
+
+    def __enter__(self) -> "Self":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def sides(self) -> "list[Input]":
+        """Compile and judge under each version, at the same time.
+
+        Raises:
+            KprofError: an environment cannot be made, or the target cannot be compiled at all.
+        """
+        from kprof.compiler.child import Child
+        from kprof.compiler.defaults import default_jobs
+        from kprof.compiler.installations import CURRENT, provide
+        from kprof.compiler.versions import installed
+
+        if CURRENT[0] in self.versions:
+            # Told before others are got from the network.
+            installed()
+        with ThreadPoolExecutor(max_workers=len(self.versions)) as threads:
+            made = list(threads.map(lambda version: provide(version, tell=self.tell), self.versions))
+            self._children = [self._stack.enter_context(Child(each, _MODULE)) for each in made]
+            jobs = max(1, (self.options.jobs or default_jobs()) // len(made))
+            try:
+                found = list(threads.map(lambda child: self._side_or_error(child, jobs), self._children))
+            except BaseException:
+                # The other threads wait for their children: without this, Ctrl-C would wait for all of them.
+                for child in self._children:
+                    child.kill()
+                raise
+        return self._with_failed(found)
+
+    def _side_or_error(self, child: "Child", jobs: int) -> "Input | KprofError":
+        try:
+            return self._side(child, jobs)
+        except KprofError as error:
+            return error
+
+    def _with_failed(self, found: "Sequence[Input | KprofError]") -> "list[Input]":
+        """All sides. Where one release alone cannot do anything with the target, all its kernels are lost there.
+
+        Raises:
+            KprofError: none can.
+        """
+        from kprof.diffing.build import Input
+
+        errors = [side for side in found if isinstance(side, KprofError)]
+        if len(errors) == len(found):
+            raise errors[0]
+        known = {(k.name, k.arch) for side in found if isinstance(side, Input) for k in side.kernels}
+        sides = []
+        for version, side in zip(self.versions, found, strict=True):
+            if isinstance(side, KprofError):
+                side = Input(version, [], [str(side)], dict.fromkeys(known, side.message))  # noqa: PLW2901
+            sides.append(side)
+        return sides
+
+    def _side(self, child: "Child", jobs: int) -> "Input":
+        from kprof.diffing.build import Input
+
+        question = {"ask": "kernels", "target": self.target, "options": self._asked(jobs=jobs)}
+        kernels: dict[int, KernelReport] = {}
+        problems: list[str] = []
+        lost: dict[tuple[str, str], str] = {}
+        for answer in child.ask(question):
+            if answer["kind"] == "unread":
+                problems.append(f"{answer['name']} cannot be compiled again: {answer['error']}")
+                continue
+            if answer["kind"] == "lost":
+                problems.append(f"{answer['name']} on {answer['arch']} does not compile: {answer['error']}")
+                lost[answer["name"], answer["arch"]] = answer["error"]
+                continue
+            kernel = msgspec.convert(answer["report"], KernelReport)
+            kernels[answer["index"]] = kernel
+            self._configs[id(kernel)] = answer["config"]
+            self._targets[id(kernel)] = answer.get("target", self.target)
+        ordered = [kernels[index] for index in sorted(kernels)]
+        return Input(self._label(child, ordered), ordered, problems, lost)
+
+    def _label(self, child: "Child", kernels: Sequence[KernelReport]) -> str:
+        if child.environment.version != "installed":
+            return child.environment.version
+        known = [kernel.triton for kernel in kernels if isinstance(kernel.triton, str)]
+        return f"{known[0]} (installed)" if known else "installed"
+
+    def _asked(self, **changes: Any) -> dict[str, Any]:
+        """Options as the other process reads them."""
+        return asdict(replace(self.options, **changes))
+
+    def explanations(self, sides: "Sequence[Input]", limits: "Limits", seconds: float) -> "dict[int, Explanation]":
+        """Why kernels got worse, by index into the chains: for the worst of them, as far as the time allows."""
+        from kprof.diffing.build import chains, harm, kernel_diff, steepest_step
+
+        deadline = time.monotonic() + seconds
+        known = chains(sides)
+        judged = [(index, kernel_diff(chain, sides, limits)) for index, chain in enumerate(known)]
+        harmed = sorted((pair for pair in judged if steepest_step(pair[1]) is not None), key=lambda p: harm(p[1]))
+        chosen = [(i, kernel) for i, kernel in harmed if kernel.status in {"worse", "mixed"}][:_EXPLAINED]
+        found: dict[int, Explanation] = {}
+        for place, (index, kernel) in enumerate(chosen):
+            step = steepest_step(kernel)
+            # What one kernel does not need is left for the others.
+            left = (deadline - time.monotonic()) / (len(chosen) - place)
+            if step is None or left <= 0:
+                continue
+            entries = known[index].entries
+            pair = entries[step.old], entries[step.new]
+            found[index] = self._explain(pair, (step.old, step.new), sides, limits, left)
+        return found
+
+    def _explain(
+        self,
+        pair: tuple[KernelReport, KernelReport],
+        indices: tuple[int, int],
+        sides: "Sequence[Input]",
+        limits: "Limits",
+        seconds: float,
+    ) -> "Explanation":
+        from kprof.diffing.document import Explanation
+        from kprof.tuning.trials.explain import Case, explain
+
+        labels = (sides[indices[0]].label, sides[indices[1]].label)
+        compilers = [
+            _OneKernel(self._children[index], self, self._targets[id(kernel)], kernel.arch, self._config_of(kernel))
+            for index, kernel in zip(indices, pair, strict=True)
+        ]
+        case = Case(*pair, labels, indices, compilers[1].config, limits)
+        try:
+            return explain(case, compilers[0], compilers[1], seconds=seconds, tell=self.tell)
+        except KprofError as error:
+            return Explanation(old=indices[0], new=indices[1], summary=f"not found out: {error.message}")
+
+    def _config_of(self, kernel: KernelReport) -> dict[str, Any]:
+        spec = kernel.specialization
+        known = {} if spec is UNSET else dict(spec.environment)
+        return {**known, **self._configs[id(kernel)]}
+
+
+@dataclass(frozen=True)
+class _OneKernel:
+    """See :class:`kprof.tuning.trials.explain.Compiler`."""
+
+    child: "Child"
+    owner: Tritons
+    target: str
+    arch: str
+    config: Mapping[str, Any]
+
+    def _question(self, ask: str, **more: Any) -> dict[str, Any]:
+        options = self.owner._asked(archs=(), all_configs=False)  # noqa: SLF001  # of one piece with its owner
+        return {
+            "ask": ask,
+            "target": self.target,
+            "options": options,
+            "arch": self.arch,
+            "config": dict(self.config),
+            **more,
+        }
+
+    def switches(self) -> dict[str, bool | None]:
+        found: dict[str, bool | None] = {}
+        for answer in self.child.ask({"ask": "switches", "arch": self.arch}):
+            found = answer["switches"]
+        return found
+
+    def changes(self, rules: Iterable[str]) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = []
+        for answer in self.child.ask(self._question("changes", rules=sorted(rules))):
+            found = answer["changes"]
+        return found
+
+    def trials(
+        self, changes: Sequence[Mapping[str, Any]], seconds: float
+    ) -> Iterator[tuple[Mapping[str, Any], KernelReport | None, str | None]]:
+        listed = [dict(change) for change in changes]
+        for answer in self.child.ask(self._question("trials", changes=listed, seconds=seconds)):
+            entry = answer["report"]
+            yield answer["change"], None if entry is None else msgspec.convert(entry, KernelReport), answer["error"]

@@ -1,0 +1,182 @@
+"""From the gate's configuration to analysed kernels; what goes wrong with one of them ends none of the others."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec import UNSET
+
+from kprof.document import KernelReport
+from kprof.errors import KprofError
+from kprof.findings import Location
+from kprof.gate.config import Config, Entry
+from kprof.gate.subject import Subject
+from kprof.recording import is_capture
+from kprof.recording import read as read_capture
+from kprof.targets.jobs import Job, plan, specialization_of
+from kprof.targets.resolver import DEFAULT_ARCH, Options, load, resolve
+
+if TYPE_CHECKING:
+    from kprof.compiler.request import Outcome
+    from kprof.hardware.machine import Architecture
+
+_LINE = re.compile(r"line (\d+)")
+
+
+@dataclass(frozen=True)
+class _Planned:
+    """A compile of one configuration entry."""
+
+    entry: Entry
+    case: str | None
+    job: Job
+
+
+def gather(config: Config, folder: Path, jobs: int = 0, archs: Sequence[str] = ()) -> list[Subject]:
+    """Compile, read and analyse everything that a configuration names, in its order.
+
+    Args:
+        config: the configuration.
+        folder: where its relative paths start.
+        jobs: worker processes, 0 for one a core.
+        archs: only these architectures; all that the configuration names when empty.
+
+    Raises:
+        KprofError: an architecture is not known.
+    """
+    from kprof_analyzers.remembered import judged
+
+    wanted = [resolve(name)[0].name for name in archs]
+    chosen = [(entry, _machines(entry.arch or config.arch or [DEFAULT_ARCH], wanted)) for entry in config.kernel]
+    slots: list[Subject | None] = []
+    planned: list[tuple[int, _Planned]] = []
+
+    def compiles() -> Iterator[Job]:
+        """What is to be compiled, found out entry by entry while the workers are busy with what came before."""
+        for entry, machines in chosen:
+            for step in _steps(entry, machines, folder) if machines else ():
+                if isinstance(step, _Planned):
+                    planned.append((len(slots), step))
+                    slots.append(None)
+                    yield step.job
+                else:
+                    slots.append(step)
+
+    for index, result in judged(compiles(), jobs or None):
+        slot, step = planned[index]
+        slots[slot] = (
+            Subject(step.entry, result, step.case) if isinstance(result, KernelReport) else _lost(step, result)
+        )
+    return [subject for subject in slots if subject is not None]
+
+
+def _machines(names: Sequence[str], wanted: Sequence[str]) -> "list[Architecture]":
+    """Each architecture once, only those that are wanted; all when none is."""
+    found = {machine.name: machine for machine in (resolve(name)[0] for name in names)}
+    return [machine for name, machine in found.items() if not wanted or name in wanted]
+
+
+def _steps(entry: Entry, machines: "Sequence[Architecture]", folder: Path) -> Iterator[Subject | _Planned]:
+    target = located(entry.target, folder)
+    place = Path(target.partition("::")[0])
+    if place.suffix != ".py" and (place.exists() or place.suffix or "/" in target):
+        yield from _read(entry, target, machines)
+        return
+    cases: Sequence[str | None] = entry.cases or [None]
+    for machine in machines:
+        for case in cases:
+            options = Options(
+                config=entry.config,
+                shape=entry.shape,
+                case=case,
+                all_configs=entry.all_configs,
+                signature=entry.signature,
+                constexprs=entry.constexprs,
+                environment=entry.environment,
+            )
+            try:
+                found = plan(target, [machine], options)
+            except KprofError as error:
+                yield _failed(entry, machine.name, str(error), _source(target, error), case=case)
+                continue
+            yield from (_Planned(entry, case, job) for job in found)
+
+
+def located(target: str, folder: Path) -> str:
+    """A target with its file looked for from the configuration's folder."""
+    file, colons, function = target.partition("::")
+    path = folder / file
+    is_file = path.exists() or Path(file).suffix or "/" in file
+    return f"{path}{colons}{function}" if is_file else target
+
+
+def _read(entry: Entry, target: str, machines: "Sequence[Architecture]") -> Iterator[Subject]:
+    """Kernels that are compiled already."""
+    from kprof_analyzers.pipeline import analyze
+
+    archs = tuple(machine.name for machine in machines)
+    try:
+        if is_capture(Path(target)):
+            yield from _captured(entry, target, archs)
+            return
+        for kernel in load(target, Options(archs=archs)):
+            report = analyze(kernel)
+            if report.source is UNSET:
+                report = msgspec.structs.replace(report, source=Location(file=target, line=1))
+            yield Subject(entry, report)
+    except KprofError as error:
+        yield _failed(entry, archs[0], str(error), Location(file=target, line=1))
+
+
+def _captured(entry: Entry, target: str, archs: Sequence[str]) -> Iterator[Subject]:
+    """Every specialisation of a capture; one that did not compile there cannot be told here."""
+    from kprof.recording.loading import loaded
+    from kprof_analyzers.pipeline import analyze
+
+    capture = read_capture(target)
+    wanted = [kernel for kernel in capture.kernels if kernel.arch in archs]
+    if not wanted:
+        has = ", ".join(sorted({kernel.arch for kernel in capture.kernels})) or "no kernel"
+        hint = "; ".join(capture.notes) or None
+        raise KprofError(f"the capture holds {has}, not {', '.join(archs)}", path=target, hint=hint)
+    if not capture.complete:
+        # What was launched after the end of the recording is not known.
+        yield _failed(entry, wanted[0].arch, "; ".join(capture.notes), Location(file=target, line=1))
+    for kernel in wanted:
+        try:
+            yield Subject(entry, analyze(loaded(kernel)))
+        except KprofError as error:
+            subject = _failed(entry, kernel.arch, str(error), kernel.source)
+            report = msgspec.structs.replace(
+                subject.report, name=kernel.name, specialization=kernel.specialization, triton=kernel.triton
+            )
+            yield replace(subject, report=report)
+
+
+def _lost(step: _Planned, outcome: "Outcome") -> Subject:
+    """What did not compile, or could not be judged."""
+    job = step.job
+    error = KprofError(outcome.error or outcome.status, path=outcome.path, place=outcome.place, hint=outcome.hint)
+    subject = _failed(step.entry, job.machine.name, str(error), _source(job.request.path, error), case=step.case)
+    report = msgspec.structs.replace(subject.report, name=job.name, specialization=specialization_of(job.request))
+    return replace(subject, report=report)
+
+
+def _failed(entry: Entry, arch: str, why: str, source: Location | None, *, case: str | None = None) -> Subject:
+    name = entry.target if case is None else f"{entry.target} {case}"
+    reason = " ".join(why.split())
+    return Subject(entry, KernelReport(name=name, arch=arch, source=source or UNSET, notes=[reason]), case, reason)
+
+
+def _source(target: str, error: KprofError) -> Location | None:
+    """The line that an error names, else the first one of the target's file."""
+    file = target.partition("::")[0]
+    if error.path and Path(error.path).suffix == ".py":
+        file = error.path
+    elif Path(file).suffix != ".py":
+        return None
+    found = _LINE.search(error.place or "")
+    return Location(file=file, line=int(found[1]) if found else 1)

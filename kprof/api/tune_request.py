@@ -1,0 +1,244 @@
+"""From the options of ``kprof tune`` to what is searched, by whom, and what is written."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kprof.cli.common import assignments, write_output
+from kprof.errors import KprofError, near
+
+if TYPE_CHECKING:
+    from kprof.bench.document import Device
+    from kprof.kernel_spec import Kernel
+    from kprof.tuning.document import TuneReport
+    from kprof.tuning.executors.dask_cluster import DaskExecutor
+    from kprof.tuning.executors.local import LocalExecutor
+    from kprof.tuning.formats.interface import Writer
+    from kprof.tuning.search import Found
+    from kprof.tuning.space import Space
+    from kprof.tuning.subject import SignatureSubject, Subject
+    from kprof.tuning.work import Judge
+
+
+@dataclass(frozen=True)
+class Request:
+    """The options that say what is searched, as given on the command line."""
+
+    kernel: str
+    shape: Sequence[str] = ()
+    case: Sequence[str] = ()
+    shape_file: str | None = None
+    arch: str = ""
+    config: Sequence[str] = ()
+    space: str | None = None
+    signature: str | None = None
+    grid: str = ""
+    constexpr: Sequence[str] = ()
+    jobs: int = 0
+    scheduler: str | None = None
+
+
+@dataclass(frozen=True)
+class Manner:
+    """The options that say how it is searched and what becomes of the result, as given."""
+
+    budget: float
+    top: int
+    output: str | None
+    formats: str
+    verify: bool
+    resume: bool
+    key: Sequence[str]
+    device_name: str
+    json: str | None
+    quiet: bool
+    no_color: bool
+
+
+def prepare(wanted: Request) -> "tuple[Subject, Space]":
+    """Kernel, problems and space.
+
+    Raises:
+        KprofError: something in the options is wrong; see the functions that are called.
+    """
+    from kprof.compiler.versions import installed
+    from kprof.targets.resolver import DEFAULT_ARCH, resolve
+    from kprof.tuning import space, space_file
+    from kprof.tuning.problems import problems, read_shapes
+    from kprof.tuning.subject import KernelSubject, SignatureSubject
+
+    if "," in wanted.arch:
+        raise KprofError("kprof tune takes one architecture at a time")
+    machine, product = resolve(wanted.arch or DEFAULT_ARCH)
+    given = space_file.read(wanted.space) if wanted.space is not None else None
+    sizes: list[Mapping[str, Any]] = [assignments([item], "--shape") for item in wanted.shape]
+    if wanted.shape_file is not None:
+        sizes.extend(read_shapes(wanted.shape_file))
+    config, constexprs = assignments(wanted.config, "--config"), assignments(wanted.constexpr, "--constexpr")
+    installed()
+    kernel = _kernel(wanted)
+    found = tuple(problems(kernel, machine.name, sizes, wanted.case))
+    subject: Subject
+    if wanted.signature is not None:
+        grid = _grid(wanted.grid)
+        subject = SignatureSubject(kernel, machine, product, found, wanted.signature, grid, constexprs)
+        known = _arguments(kernel)
+    else:
+        if constexprs or wanted.grid:
+            raise KprofError(f"{'--grid' if wanted.grid else '--constexpr'} goes with --signature")
+        subject = KernelSubject(kernel, machine, product, found)
+        known = kernel.knobs()
+    chosen = given if given is not None else space.of_kernel(kernel)
+    if given is None and known:
+        # What an autotuner lists need not stand in the kernel's description too.
+        known |= set(chosen.names())
+    chosen = space.check(chosen.fixed(config), known, found[0].values)
+    space.check_kinds(chosen, kernel.config)
+    if isinstance(subject, SignatureSubject):
+        for problem in found:
+            _check_grid(subject, {*chosen.names(), *problem.values, *constexprs})
+    return subject, space.supported(chosen, config)
+
+
+def _kernel(wanted: Request) -> "Kernel":
+    from kprof.targets.library import load
+
+    kernel = load(wanted.kernel)
+    if kernel.shapes:
+        if wanted.signature is not None:
+            raise KprofError(f"{kernel.name} says itself how it is launched", hint="leave --signature out")
+        return kernel
+    if wanted.signature is None:
+        raise KprofError(
+            f"{kernel.name} does not say how it is launched",
+            hint="give --signature '*fp16,*fp16,*fp16' with sizes in --shape and workgroups in --grid, "
+            "or add KERNEL = Kernel(...) with shapes and a launch to its file",
+        )
+    return kernel
+
+
+def _arguments(kernel: "Kernel") -> set[str]:
+    from kprof.importing.functions import unwrap
+    from kprof.kernel_spec import BACKEND_OPTIONS
+
+    function = unwrap(kernel.entry)
+    return {*(function.arguments if function is not None else ()), *BACKEND_OPTIONS, "num_ctas", "maxnreg"}
+
+
+def _check_grid(subject: "SignatureSubject", known: set[str]) -> None:
+    """That a function's workgroups can be counted, asked before anything is compiled.
+
+    Raises:
+        KprofError: there is no grid, or it uses what is neither a knob nor a size.
+    """
+    if not subject.grid:
+        raise KprofError(
+            "how many workgroups there are is not known, and so there is no time to predict",
+            hint="--grid 'cdiv(M,BLOCK_M);cdiv(N,BLOCK_N)', axes with ; between them",
+        )
+    for part in subject.grid:
+        for name in sorted(part.names - known):
+            hint = near(name, known).removeprefix("; ") or f"give it: --shape {name}=..."
+            raise KprofError(f"--grid uses {name}, which is neither a knob nor a size that was given", hint=hint)
+
+
+def _grid(text: str) -> "tuple[Any, ...]":
+    from kprof.tuning.expressions import parse
+
+    return tuple(parse(part, "--grid") for part in text.split(";") if part.strip())
+
+
+def judge() -> "Judge":
+    """The performance model, as the search's judge."""
+    from kprof.tuning.trials import predicted
+    from kprof.tuning.work import Judge
+
+    return Judge(predicted.FUNCTION, predicted.version())
+
+
+def executor(wanted: Request, by: "Judge", subject: "Subject") -> "LocalExecutor | DaskExecutor":
+    """Processes of this machine, or the workers of a scheduler.
+
+    Raises:
+        KprofError: Dask is not installed, or the scheduler does not answer.
+    """
+    if wanted.scheduler is None:
+        from kprof.tuning.executors.local import LocalExecutor
+
+        return LocalExecutor(by, wanted.jobs or None)
+    from kprof.tuning.executors.dask_cluster import DaskExecutor
+
+    return DaskExecutor(by, wanted.scheduler, files=lambda: dict(subject.dependencies()))
+
+
+def device(*, verify: bool) -> "Device | None":
+    """The GPU to measure on, looked for before anything else is done; ``None`` when nothing is to be measured.
+
+    Raises:
+        KprofError: there is none.
+    """
+    if not verify:
+        return None
+    from kprof.tuning.verify import find_device
+
+    return find_device()
+
+
+def writers(names: Sequence[str], output: str | None) -> "list[Writer]":
+    """The writers asked for.
+
+    Raises:
+        KprofError: an unknown format, or no folder to write to.
+    """
+    from kprof.tuning.formats import writer
+
+    found = [writer(name) for name in names]
+    if found and output is None:
+        raise KprofError("--format needs a folder to write to", hint="-o DIR")
+    return found
+
+
+def write_formats(
+    formats: "Sequence[Writer]",
+    subject: "Subject",
+    found: "Found",
+    report: "TuneReport",
+    manner: Manner,
+    keys: Mapping[str, Any],
+) -> list[str]:
+    """Write the files of each format below the folder; what there is to say about them.
+
+    Raises:
+        KprofError: a format needs what the kernel does not have, or a file cannot be written.
+    """
+    from kprof.tuning.formats.interface import Results, Tuned
+    from kprof.tuning.short_list import short_list
+
+    pairs = zip(subject.problems, found.ranked, strict=True)
+    tuned = [
+        Tuned(problem.values, [ranked[place] for place in short_list(ranked, manner.top)])
+        for problem, ranked in pairs
+        if ranked
+    ]
+    if not formats or not tuned or manner.output is None:
+        return []
+    results = Results(
+        kernel=subject.kernel.name,
+        arch=subject.arch.name,
+        product=subject.product,
+        triton=report.triton or "",
+        tuned=tuned,
+        keys=keys,
+        device_name=manner.device_name,
+        device=report.measured_on or "",
+    )
+    notes = []
+    for form in formats:
+        for written in form.write(results):
+            place = Path(manner.output) / form.name / written.path
+            place.parent.mkdir(parents=True, exist_ok=True)
+            write_output(str(place), written.text)
+            notes.append(f"wrote {place}")
+            notes.extend(f"  {note}" for note in written.notes if f"  {note}" not in notes)
+    return notes

@@ -1,0 +1,77 @@
+"""Who computes a kernel's problem: Triton, torch, and the libraries that are installed.
+
+What torch and the libraries do for a bundled kernel is in ``kprof.bench.providers``, a file a family; a kernel of
+one's own names its competitors in ``Kernel.providers``.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+from kprof.errors import KprofError
+from kprof.kernel_spec import Config, Kernel, Shape
+
+Provider = Callable[[Mapping[str, Any], Shape], Mapping[str, Any]]
+"""``provider(inputs, shape) -> outputs`` by the names that the kernel's reference uses."""
+
+NAMES = ("triton", "tuned", "torch", "sdpa", "aiter", "ck")
+"""What ``--provider`` takes, besides the names of other kernels that solve the same problem."""
+
+_FAMILIES = ("rows", "attention", "gemm", "memory", "xlstm")
+
+
+def find(
+    kernel: Kernel, provider: str, shape: Shape, arch: str, overrides: Config
+) -> tuple[Callable[[Mapping[str, Any]], Mapping[str, Any]], dict[str, Any]]:
+    """A function from inputs to outputs, and the configuration that it runs with.
+
+    Args:
+        kernel: whose problem it is.
+        provider: see :data:`NAMES`.
+        shape: problem parameters.
+        arch: architecture that the configuration is for.
+        overrides: knobs on top of the defaults, for Triton.
+
+    Raises:
+        NotInstalled: a package is missing.
+        KprofError: the provider cannot do this, or there is no such provider.
+    """
+    if provider in kernel.alternatives:
+        from kprof.targets import library as kernel_library
+
+        other = kernel_library.load(provider)
+        return find(other, "triton", shape, arch, {})
+    if provider == "triton":
+        if kernel.run is None:
+            raise KprofError(f"{kernel.name} has no host wrapper to run it with")
+        if kernel.unsupported and (reason := kernel.unsupported(arch, shape)):
+            raise KprofError(reason)
+        config = kernel.configure(arch, overrides, shape)
+        return partial(_launched, kernel.run, shape, config), config
+    known = providers(kernel)
+    if provider not in known:
+        has = ", ".join(("triton", "tuned", *known, *kernel.alternatives))
+        raise KprofError(f"{provider} has nothing for {kernel.name}", hint=f"there are {has}")
+    return partial(_named, known[provider], shape), {}
+
+
+def providers(kernel: Kernel) -> dict[str, Provider]:
+    """Everything but Triton that can compute a kernel's problem."""
+    from importlib import import_module
+
+    found: dict[str, Provider] = {}
+    for family in _FAMILIES:
+        table = import_module(f"kprof.bench.providers.{family}").PROVIDERS
+        found |= table.get(kernel.name, {})
+    return {**found, **kernel.providers}
+
+
+def _launched(
+    run: Callable[[Mapping[str, Any], Shape, Config], Any], shape: Shape, config: Config, inputs: Mapping[str, Any]
+) -> Mapping[str, Any]:
+    outputs: Mapping[str, Any] = run(inputs, shape, config)
+    return outputs
+
+
+def _named(provider: Provider, shape: Shape, inputs: Mapping[str, Any]) -> Mapping[str, Any]:
+    return provider(inputs, shape)

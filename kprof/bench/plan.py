@@ -1,0 +1,191 @@
+"""Plan a benchmark, run it, and gather what came out."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from kprof import __version__
+from kprof.bench.document import BenchReport, Device, Measurement, Task
+from kprof.bench.implementations import NAMES
+from kprof.bench.implementations import providers as known_providers
+from kprof.bench.pool import Runner
+from kprof.errors import KprofError, near
+from kprof.kernel_spec import Config, Kernel, Shape
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to measure.
+
+    Attributes:
+        target: bundled kernel or file.
+        cases: names of cases or of groups of cases (``llama405b`` for all ``llama405b_...``); none: the default.
+        shape: parameters on top of each case.
+        providers: who computes it, in this order; none: Triton, and torch where it has something for the kernel.
+        config: knobs for Triton.
+        seed: of the inputs.
+        warmup_ms, rep_ms: time before and during each measurement.
+        use_graph: ``None``: for short kernels only.
+        check_only: compare, do not time.
+        profile: folder for PyTorch profiler traces.
+        tuned: ``tuned(shape, arch)``: configuration from a dispatch table, or ``None`` to search.
+        timeout: seconds for one measurement.
+        given_limits: limits that the user knows.
+        measure_limits: measure those that nobody knows.
+    """
+
+    target: str
+    cases: Sequence[str] = ()
+    shape: Shape = field(default_factory=dict)
+    providers: Sequence[str] = ()
+    config: Config = field(default_factory=dict)
+    seed: int = 0
+    warmup_ms: float = 25.0
+    rep_ms: float = 100.0
+    use_graph: bool | None = None
+    check_only: bool = False
+    profile: str | None = None
+    tuned: Callable[[Shape, str], Config | None] | None = None
+    timeout: float = 600.0
+    given_limits: Mapping[str, Any] = field(default_factory=dict)
+    measure_limits: bool = True
+
+
+def cases_of(kernel: Kernel, names: Iterable[str]) -> list[str]:
+    """Cases that the names stand for: itself, or every case that begins with ``name_``; ``all`` is all of them.
+
+    Raises:
+        KprofError: nothing is called so.
+    """
+    found: list[str] = []
+    for name in names:
+        group = [case for case in kernel.shapes if case.startswith(f"{name}_")]
+        if name == "all":
+            found.extend(kernel.shapes)
+        elif name in kernel.shapes:
+            found.append(name)
+        elif group:
+            found.extend(group)
+        else:
+            hint = f"its cases are {', '.join(kernel.shapes)}" if kernel.shapes else "it has no cases"
+            raise KprofError(f"{kernel.name} has no case {name!r}{near(name, kernel.shapes)}", hint=hint)
+    return list(dict.fromkeys(found))
+
+
+def problems(kernel: Kernel, plan: Plan, arch: str) -> list[tuple[str, dict[str, Any]]]:
+    """Case name and parameters of every problem of a plan; ``custom`` when parameters were changed.
+
+    Raises:
+        KprofError: an unknown case, parameter or dtype.
+    """
+    names: list[str | None] = [*cases_of(kernel, plan.cases)] or [next(iter(kernel.shapes), None)]
+    result = []
+    for name in names:
+        shape = kernel.problem(arch, name, plan.shape)
+        case = name or "custom"
+        if plan.shape and name is not None and shape != kernel.problem(arch, name):
+            case = "custom" if len(names) == 1 else f"{name}*"
+        result.append((case, shape))
+    return result
+
+
+def expand(kernel: Kernel, providers: Iterable[str]) -> list[str]:
+    """Providers by name, ``alternatives`` replaced by the kernels that solve the same problem.
+
+    Raises:
+        KprofError: there is no such provider.
+    """
+    found: list[str] = []
+    for name in providers:
+        if name == "alternatives":
+            found.extend(kernel.alternatives)
+        elif name in NAMES or name in kernel.providers or name in kernel.alternatives:
+            found.append(name)
+        else:
+            known = (*NAMES, *kernel.providers, *kernel.alternatives)
+            hint = f"there are {', '.join(known)}, and alternatives"
+            raise KprofError(f"no provider {name!r}{near(name, known)}", hint=hint)
+    return list(dict.fromkeys(found))
+
+
+def default_providers(kernel: Kernel) -> list[str]:
+    """Triton, and torch when it has something for the kernel."""
+    return ["triton", "torch"] if "torch" in known_providers(kernel) else ["triton"]
+
+
+def run(kernel: Kernel, plan: Plan, report: Callable[[Measurement], None] | None = None) -> BenchReport:
+    """Measure everything in a plan.
+
+    Args:
+        kernel: the kernel that ``plan.target`` names.
+        plan: what to measure.
+        report: called with each measurement as it is done.
+
+    Raises:
+        KprofError: there is no GPU, or the plan names something unknown.
+    """
+    providers = expand(kernel, plan.providers) or default_providers(kernel)
+    # What the user got wrong is found before a process is started that looks for a GPU.
+    for _, shape in problems(kernel, plan, "gfx942"):
+        kernel.configure("gfx942", plan.config, shape)
+    with Runner(plan.timeout) as runner:
+        device = runner.describe(dict(plan.given_limits), measure=plan.measure_limits and not plan.check_only)
+        measurements = []
+        for case, shape in problems(kernel, plan, device.arch):
+            for provider in providers:
+                found = runner.measure(_task(plan, device, case, shape, provider))
+                measurements.append(found)
+                if report is not None:
+                    report(found)
+    return BenchReport(__version__, device, measurements, published=published(kernel.name, measurements))
+
+
+def published(kernel: str, measurements: Iterable[Measurement]) -> list[dict[str, Any]]:
+    """What others published for the cases that were measured, on their own hardware."""
+    import json
+
+    path = Path(__file__).with_name("published.json")
+    cases = {m.case for m in measurements}
+    rows = json.loads(path.read_text(encoding="utf-8"))["results"]
+    return [row for row in rows if row["kernel"] == kernel and row["case"] in cases]
+
+
+def _task(plan: Plan, device: Device, case: str, shape: dict[str, Any], provider: str) -> Task:
+    config = dict(plan.config)
+    if provider == "tuned" and plan.tuned is not None and (known := plan.tuned(shape, device.arch)) is not None:
+        config = {**known, **config}
+    trace = None
+    if plan.profile is not None:
+        folder = Path(plan.profile)
+        folder.mkdir(parents=True, exist_ok=True)
+        name = Path(plan.target).stem.replace("::", "_")
+        trace = str((folder / f"{name}.{case.replace('*', '_custom')}.{provider}.json").absolute())
+    return Task(
+        target=plan.target,
+        case=case,
+        shape=shape,
+        provider=provider,
+        config=config,
+        seed=plan.seed,
+        warmup_ms=plan.warmup_ms,
+        rep_ms=plan.rep_ms,
+        use_graph=plan.use_graph,
+        check_only=plan.check_only,
+        profile=trace,
+        device=device,
+    )
+
+
+def verdict(report: BenchReport) -> tuple[int, str]:
+    """Exit code and its reason in one line: 1 for a wrong result, 2 when something could not be measured."""
+    wrong = [m for m in report.measurements if m.status == "wrong"]
+    failed = [m for m in report.measurements if m.status in {"out_of_memory", "crashed", "timeout", "error"}]
+    left_out = [m for m in report.measurements if m.status in {"unsupported", "not_installed"}]
+    done = len(report.measurements) - len(wrong) - len(failed) - len(left_out)
+    parts = [f"{done} measured"]
+    for what, group in (("wrong", wrong), ("failed", failed), ("not available", left_out)):
+        if group:
+            parts.append(f"{len(group)} {what} ({', '.join(dict.fromkeys(f'{m.case} {m.provider}' for m in group))})")
+    code = 1 if wrong else 2 if failed or not done else 0
+    return code, ", ".join(parts)

@@ -1,0 +1,150 @@
+"""Run tasks in a process of their own, and go on with another one when it dies."""
+
+import contextlib
+import json
+import os
+import queue
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from pathlib import Path
+from typing import IO, Any
+
+import msgspec
+
+from kprof.bench.document import Device, Measurement, Task
+from kprof.errors import KprofError
+
+_START = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from kprof.bench.worker import main; main()"
+
+STARTUP_SECONDS = 300.0
+"""Time for importing torch and finding the GPU."""
+
+
+class Runner:
+    """One process that measures; started when it is needed and again after it has died.
+
+    Args:
+        timeout: seconds that one task may take, compiling and checking included.
+    """
+
+    def __init__(self, timeout: float = 600.0) -> None:
+        self.timeout = timeout
+        self._process: subprocess.Popen[str] | None = None
+        self._lines: queue.Queue[str | None] = queue.Queue()
+        self._log: IO[bytes] | None = None
+
+    def __enter__(self) -> "Runner":  # noqa: PYI034 - Self needs Python 3.11
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the process."""
+        process, self._process = self._process, None
+        if process is not None:
+            with contextlib.suppress(OSError):
+                process.kill()
+            process.wait()
+            for stream in (process.stdin, process.stdout):
+                if stream is not None:
+                    with contextlib.suppress(OSError):
+                        stream.close()
+        if self._log is not None:
+            self._log.close()
+            self._log = None
+
+    def describe(self, given: dict[str, Any], *, measure: bool) -> Device:
+        """The GPU, with its limits.
+
+        Args:
+            given: limits that the user knows better.
+            measure: measure the limits that nobody knows.
+
+        Raises:
+            KprofError: there is no usable GPU, or looking for it ended the process.
+        """
+        reply = self._ask({"kind": "describe", "given": given, "measure": measure}, STARTUP_SECONDS)
+        if "device" in reply:
+            return msgspec.convert(reply["device"], Device)
+        if "failure" in reply:
+            raise KprofError(reply["failure"]["message"], hint=reply["failure"]["hint"])
+        raise KprofError(f"looking for a GPU failed: {reply.get('device_failure') or reply['died']}")
+
+    def measure(self, task: Task) -> Measurement:
+        """Run a task; the process's death is that task's result and nobody else's."""
+        reply = self._ask({"kind": "measure", "task": msgspec.to_builtins(task)}, self.timeout)
+        if "measurement" in reply:
+            return msgspec.convert(reply["measurement"], Measurement)
+        name = task.target.rpartition("/")[2].removesuffix(".py")
+        lost = Measurement(name, task.case, task.shape, task.provider, "crashed", config=task.config)
+        if "failure" in reply:
+            text = ": ".join(filter(None, (reply["failure"]["message"], reply["failure"]["hint"])))
+            return msgspec.structs.replace(lost, status="error", message=text)
+        if reply.get("late"):
+            return msgspec.structs.replace(lost, status="timeout", message=f"took longer than {self.timeout:g} s")
+        message = f"the GPU failed: {reply['device_failure']}" if "device_failure" in reply else reply["died"]
+        return msgspec.structs.replace(lost, message=message)
+
+    def _ask(self, request: dict[str, Any], timeout: float) -> dict[str, Any]:
+        process = self._process or self._start()
+        assert process.stdin is not None
+        try:
+            process.stdin.write(json.dumps(request) + "\n")
+            process.stdin.flush()
+            line = self._lines.get(timeout=timeout)
+        except queue.Empty:
+            self.close()
+            return {"late": True, "died": f"no answer within {timeout:g} s"}
+        except OSError:
+            line = None
+        if line is None:
+            return {"died": self._epitaph(process)}
+        reply: dict[str, Any] = json.loads(line)
+        if "device_failure" in reply:
+            self.close()
+        return reply
+
+    def _start(self) -> subprocess.Popen[str]:
+        self._log = tempfile.TemporaryFile(mode="a+b")  # noqa: SIM115 - closed with the process
+        environment = {k: v for k, v in os.environ.items() if k != "TRITON_INTERPRET"}
+        # AMD multiplies float32 as float32; elsewhere Triton would use TF32 unless it is told not to.
+        environment.setdefault("TRITON_F32_DEFAULT", "ieee")
+        process = subprocess.Popen(
+            [sys.executable, "-c", _START, json.dumps([str(Path(p or ".").absolute()) for p in sys.path])],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._log,
+            env=environment,
+            text=True,
+            # Ctrl-C in the terminal is for this process, which then ends the other one itself.
+            start_new_session=True,
+        )
+        lines: queue.Queue[str | None] = queue.Queue()
+        threading.Thread(target=_read, args=(process, lines), daemon=True).start()
+        self._process, self._lines = process, lines
+        return process
+
+    def _epitaph(self, process: subprocess.Popen[str]) -> str:
+        """Why the process is gone: its signal or exit status, and the last that it said."""
+        code = process.wait()
+        names = {s.value: s.name for s in signal.Signals}
+        reason = f"exit status {code}" if code >= 0 else f"signal {-code} ({names.get(-code, 'unknown')})"
+        last = ""
+        if self._log is not None:
+            size = os.fstat(self._log.fileno()).st_size
+            said = os.pread(self._log.fileno(), 1 << 14, max(0, size - (1 << 14))).decode(errors="replace")
+            last = next((line.strip() for line in reversed(said.splitlines()) if line.strip()), "")
+        self.close()
+        return f"the process crashed: {reason}" + (f"; it said last: {last[:300]}" if last else "")
+
+
+def _read(process: subprocess.Popen[str], lines: "queue.Queue[str | None]") -> None:
+    assert process.stdout is not None
+    with contextlib.suppress(OSError, ValueError):
+        for line in process.stdout:
+            lines.put(line)
+    lines.put(None)

@@ -1,0 +1,258 @@
+"""Measure on the GPU: reads a task a line, answers a line. A process of its own, since a kernel can take it down.
+
+After an error of the device the process ends: everything that it would measure later would fail with the same error.
+"""
+
+import json
+import os
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from kprof.bench import compare as bench_compare
+from kprof.bench import device
+from kprof.bench import timing as bench_timing
+from kprof.bench.document import Error, Measurement, Task, rates
+from kprof.bench.errors import NotInstalled
+from kprof.bench.implementations import find
+from kprof.compiler.parent import end_with_parent
+from kprof.errors import KprofError
+from kprof.kernel_spec import Kernel
+
+SAME_FUNCTION = 0.05
+"""Norm of the difference over the norm of the reference, below which a result is another rounding of the same."""
+
+
+class Bench:
+    """What is kept between the tasks of one kernel: inputs and reference of the current problem."""
+
+    def __init__(self) -> None:
+        self._key = ""
+        self._inputs: dict[str, Any] = {}
+        self._expected: Mapping[str, Any] | None = None
+
+    def measure(self, task: Task) -> Measurement:
+        """Run a task. What can go wrong with a kernel becomes the measurement's status."""
+        from kprof.targets import library as kernel_library
+
+        kernel = kernel_library.load(task.target)
+        start = Measurement(kernel.name, task.case, task.shape, task.provider, "error")
+        try:
+            return self._measure(kernel, task, start)
+        except NotInstalled as error:
+            return _failed(start, "not_installed", str(error))
+        except KprofError as error:
+            return _failed(start, "unsupported", str(error))
+        except Exception as error:
+            # A kernel may raise anything, and that is its result.
+            if _is_device_failure(error):
+                raise
+            self._forget()
+            return _failed(start, *_explain(error, task, start))
+
+    def _measure(self, kernel: Kernel, task: Task, start: Measurement) -> Measurement:
+        import torch
+
+        assert task.device is not None
+        if task.provider == "tuned":
+            return self._tuned(kernel, task, start)
+        call, config = find(kernel, task.provider, task.shape, task.device.arch, task.config)
+        start = msgspec.structs.replace(start, config=config)
+        inputs, expected = self._problem(kernel, task)
+        _poison(expected)
+        outputs = call(inputs)
+        torch.cuda.synchronize()
+        if expected is None:
+            result = msgspec.structs.replace(start, status="unchecked", message="the kernel has no reference")
+        else:
+            assert kernel.tolerance is not None
+            errors = bench_compare.compare_all(outputs, expected, kernel.tolerance(task.shape))
+            result = _judged(start, errors, own=task.provider in {"triton", *kernel.alternatives})
+        size = bench_timing.tensor_bytes(inputs) + bench_timing.tensor_bytes(outputs)
+        del outputs
+        if task.check_only or result.status == "wrong":
+            return result
+        cache = task.device.limits.cache_bytes or device.UNKNOWN_CACHE_BYTES
+        count = bench_timing.buffers_needed(size, cache, torch.cuda.mem_get_info()[0])
+        timed = _timed(kernel, task, result, call, bench_timing.copies(inputs, count))
+        if count * size < cache and timed.timing is not None:
+            note = "; ".join(filter(None, [timed.timing.note, "all buffers together fit the last-level cache"]))
+            timed = msgspec.structs.replace(timed, timing=msgspec.structs.replace(timed.timing, note=note))
+        return timed
+
+    def _tuned(self, kernel: Kernel, task: Task, start: Measurement) -> Measurement:
+        """The fastest right one of the default and the kernel's listed configurations."""
+        best: Measurement | None = None
+        tried: list[dict[str, Any]] = []
+        failures: list[str] = []
+        for listed in ({}, *kernel.configs):
+            config = {**listed, **task.config}
+            one = msgspec.structs.replace(task, provider="triton", config=config, rep_ms=task.rep_ms / 2, profile=None)
+            if config in tried or _pointless(kernel, one):
+                continue
+            tried.append(config)
+            found = self.measure(one)
+            if found.timing is None and not task.check_only:
+                failures.append(f"{config}: {found.status}")
+            elif best is None or (found.timing and best.timing and found.timing.median < best.timing.median):
+                best = found
+        if best is None:
+            return _failed(start, "error", "no listed configuration works: " + "; ".join(failures))
+        chosen = msgspec.structs.replace(task, provider="triton", config=best.config)
+        final = self.measure(chosen)
+        message = "; ".join(filter(None, [final.message, *failures]))
+        return msgspec.structs.replace(final, provider="tuned", message=message)
+
+    def _problem(self, kernel: Kernel, task: Task) -> tuple[dict[str, Any], Mapping[str, Any] | None]:
+        key = f"{task.target} {json.dumps(task.shape, sort_keys=True, default=str)} {task.seed}"
+        if key != self._key:
+            self._forget()
+            if kernel.inputs is None:
+                raise KprofError(f"{kernel.name} does not say how to make inputs")
+            self._inputs = kernel.inputs(task.shape, "cuda", task.seed)
+            if kernel.reference is not None:
+                # A kernel that writes in place must not change what the reference sees.
+                self._expected = dict(kernel.reference(bench_timing.copies(self._inputs, 2)[1], task.shape))
+            self._key = key
+        return self._inputs, self._expected
+
+    def _forget(self) -> None:
+        import torch
+
+        self._key, self._inputs, self._expected = "", {}, None
+        torch.cuda.empty_cache()
+
+
+def _timed(
+    kernel: Kernel,
+    task: Task,
+    result: Measurement,
+    call: Callable[[Mapping[str, Any]], Any],
+    sets: list[dict[str, Any]],
+) -> Measurement:
+    assert task.device is not None
+    timing = bench_timing.time_calls(call, sets, warmup_ms=task.warmup_ms, rep_ms=task.rep_ms, use_graph=task.use_graph)
+    flops = kernel.flops(task.shape) if kernel.flops else None
+    traffic = kernel.bytes(task.shape) if kernel.bytes else None
+    dtype = device.limit_type(str(task.shape.get("dtype", "")))
+    found = rates(timing, flops, traffic, task.device.limits, dtype)
+    trace = _profile(call, sets, task) if task.profile else None
+    return msgspec.structs.replace(result, timing=timing, trace=trace, **found)
+
+
+def _judged(start: Measurement, errors: list[Error], *, own: bool) -> Measurement:
+    """Wrong is wrong for Triton; another provider may round elsewhere, as long as it computes the same function."""
+    wrong = [bench_compare.describe(e) for e in errors if not bench_compare.is_right(e)]
+    same = all(e.relative is not None and e.relative < SAME_FUNCTION for e in errors)
+    status = "ok" if not wrong else "wrong" if own or not same else "inaccurate"
+    return msgspec.structs.replace(start, status=status, message="; ".join(wrong), errors=errors)
+
+
+def _poison(expected: Mapping[str, Any] | None) -> None:
+    """Leave NaN in the memory that the outputs will get: an element that is not written must not look right."""
+    import torch
+
+    torch.cuda.empty_cache()
+    size = 2 * bench_timing.tensor_bytes(expected or {}) + (64 << 20)
+    if size < torch.cuda.mem_get_info()[0] // 2:
+        torch.full((size,), 0xFF, dtype=torch.uint8, device="cuda")
+    torch.cuda.synchronize()
+
+
+def _pointless(kernel: Kernel, task: Task) -> bool:
+    assert task.device is not None
+    config = kernel.configure(task.device.arch, task.config, task.shape)
+    return kernel.legal is not None and kernel.legal(task.shape, config, task.device.arch) is not None
+
+
+def _failed(start: Measurement, status: Any, message: str) -> Measurement:
+    return msgspec.structs.replace(start, status=status, message=message)
+
+
+def _is_device_failure(error: Exception) -> bool:
+    """Errors after which the process's GPU context cannot be used any more."""
+    words = ("illegal memory access", "unspecified launch failure", "misaligned address", "hardware exception",
+             "memory access fault", "device-side assert", "illegal instruction", "invalid device function",
+             "invalid program counter", "uncorrectable")  # fmt: skip
+    return any(word in str(error).lower() for word in words)
+
+
+def _explain(error: Exception, task: Task, start: Measurement) -> tuple[str, str]:
+    """Status and message of a failure that leaves the process usable."""
+    import torch
+
+    text = " ".join(str(error).split())
+    kind = type(error).__name__
+    if isinstance(error, torch.cuda.OutOfMemoryError):
+        assert task.device is not None
+        free, total = torch.cuda.mem_get_info()
+        shape = ", ".join(f"{k}={v}" for k, v in task.shape.items())
+        have = f"{free / 2**30:.1f} GiB of {total / 2**30:.1f} GiB were free"
+        return "out_of_memory", f"out of device memory with {shape}: {have}; {text.partition('. ')[0]}"
+    if kind == "OutOfResources":
+        return "unsupported", f"the configuration does not fit the device: {text}"
+    if "not supported in this architecture" in text or "not implemented for" in text or "Unsupported dtype" in text:
+        where = task.device.arch if task.device else "this device"
+        return "unsupported", f"{start.provider} does not support this on {where}: {_end(text)}"
+    return "error", f"{kind}: {_end(text)}"
+
+
+def _first_line(error: Exception) -> str:
+    """What the driver says, without its advice."""
+    lines = str(error).strip().splitlines() or [""]
+    return f"{type(error).__name__}: {lines[0][:300]}"
+
+
+def _end(text: str, most: int = 400) -> str:
+    return text if len(text) <= most else f"... {text[-most:]}"
+
+
+def _profile(call: Callable[[Mapping[str, Any]], Any], sets: list[dict[str, Any]], task: Task) -> str:
+    """Ten calls under PyTorch's profiler."""
+    import torch
+    from torch.profiler import ProfilerActivity, profile, record_function
+
+    assert task.profile is not None
+    with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], record_shapes=True) as profiler:
+        for number in range(10):
+            with record_function(f"{task.provider}:{task.case}"):
+                call(sets[number % len(sets)])
+        torch.cuda.synchronize()
+    profiler.export_chrome_trace(task.profile)
+    return task.profile
+
+
+def _answer(line: str, bench: Bench) -> dict[str, Any]:
+    request = json.loads(line)
+    if request["kind"] == "describe":
+        found = device.describe()
+        found = msgspec.structs.replace(found, limits=device.with_given(found.limits, request["given"]))
+        if request["measure"]:
+            found = msgspec.structs.replace(found, limits=device.measured_limits(found))
+        return {"device": msgspec.to_builtins(found)}
+    task = msgspec.convert(request["task"], Task)
+    return {"measurement": msgspec.to_builtins(bench.measure(task))}
+
+
+def main() -> None:
+    """Answer requests until standard input ends."""
+    end_with_parent()
+    # Kernels may print: standard output is kept for the answers.
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    bench = Bench()
+    for line in sys.stdin:
+        last = False
+        try:
+            reply = _answer(line, bench)
+        except KprofError as error:
+            reply = {"failure": {"message": error.message, "hint": error.hint}}
+        except Exception as error:  # noqa: BLE001 - the device failed; the parent starts another process
+            reply, last = {"device_failure": _first_line(error)}, True
+        answers.write(json.dumps(reply) + "\n")
+        answers.flush()
+        if last:
+            # Without the interpreter's clean-up: freeing memory on a failed device can hang.
+            os._exit(70)

@@ -1,0 +1,78 @@
+"""One compile with the cache around it: what a worker does for a request."""
+
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from kprof.cache import compiled as shelf
+from kprof.compiler import environment as switches
+from kprof.compiler import versions
+from kprof.compiler.engine import Progress, compile_function, function_of, hash_of
+from kprof.compiler.request import Compiled, CompileRequest
+from kprof.importing.dependencies import Stamp, stamps
+from kprof.importing.functions import Function
+
+_LOG_LIMIT = 1 << 20
+_DUMP_LIMIT = 1 << 29
+
+
+def build(
+    request: CompileRequest,
+    cache: Path | None,
+    progress: Progress,
+    log: Callable[[int], str],
+    loaded: dict[str, Stamp],
+) -> Compiled:
+    """Compile, or take from the cache in the folder ``cache``.
+
+    Args:
+        request: what to compile.
+        cache: see :mod:`kprof.cache.compiled`; ``None`` to do without.
+        progress: is told each stage before it is made.
+        log: gives the end of what was printed so far, at most so many bytes of it.
+        loaded: files that this process has imported; those of the request are added.
+
+    Raises:
+        KprofError: as :func:`kprof.compiler.engine.compile_here`.
+    """
+    api = versions.api()
+    switches.check(request.environment)
+    with switches.applied(request.environment):
+        function = function_of(request)
+        loaded.update(stamps(function.dependencies.files))
+        if cache is not None:
+            found = shelf.fetch(request, hash_of(request, function), cache)
+            if found is not None:
+                shelf.note(found, function.dependencies, cache)
+                return found
+        if request.passes:
+            compiled = _with_passes(request, function, progress, log)
+        else:
+            compiled = compile_function(api, request, function, progress)
+            compiled = _with_diagnostics(compiled, log(_LOG_LIMIT))
+        if cache is not None:
+            shelf.keep(compiled, function.dependencies, cache)
+    return compiled
+
+
+def _with_passes(
+    request: CompileRequest, function: Function, progress: Progress, log: Callable[[int], str]
+) -> Compiled:
+    """Compile with MLIR printing the module before every pass, and keep what it prints."""
+    from kprof.compiler.passes import STAGE_MARK, PassHistory
+
+    def marked(stage: str) -> None:
+        os.write(2, f"{STAGE_MARK}{stage}\n".encode())
+        progress(stage)
+
+    with switches.applied({"MLIR_ENABLE_DUMP": "1"}):
+        compiled = compile_function(versions.api(), request, function, marked)
+    text = log(_DUMP_LIMIT)
+    start = text.find(STAGE_MARK)
+    compiled = _with_diagnostics(compiled, text[:start] if start > 0 else "")
+    return replace(compiled, passes=PassHistory(text[max(start, 0) :]))
+
+
+def _with_diagnostics(compiled: Compiled, printed: str) -> Compiled:
+    return replace(compiled, diagnostics="\n".join(filter(None, (compiled.diagnostics, printed.strip()))))

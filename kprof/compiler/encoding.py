@@ -1,0 +1,75 @@
+"""Compiled kernels and outcomes as a JSON head and raw blobs: for the pipe to workers and for the cache."""
+
+import zlib
+from collections.abc import Mapping
+from typing import Any
+
+from kprof.compiler.request import Compiled, CompileRequest, Outcome
+
+_PASSES = "passes"
+_DUMP_LIMIT = 1 << 29
+
+
+def dump_compiled(compiled: Compiled) -> tuple[dict[str, Any], dict[str, str | bytes]]:
+    """Head and blobs of a compiled kernel; the request is not among them."""
+    head = {
+        "metadata": dict(compiled.metadata),
+        "triton_version": compiled.triton_version,
+        "seconds": compiled.seconds,
+        "hash": compiled.hash,
+        "source_line": compiled.source_line,
+        "stage_seconds": dict(compiled.stage_seconds),
+        "diagnostics": compiled.diagnostics,
+        "missing": dict(compiled.missing),
+    }
+    blobs = dict(compiled.stages)
+    if compiled.passes is not None:
+        # Dozens of prints of nearly the same module: a hundredth of it is left.
+        blobs[_PASSES] = zlib.compress(compiled.passes.text.encode(), 1)
+    return head, blobs
+
+
+def load_compiled(
+    request: CompileRequest, head: Mapping[str, Any], blobs: Mapping[str, str | bytes], *, cached: bool
+) -> Compiled:
+    """The compiled kernel that :func:`dump_compiled` wrote.
+
+    Raises:
+        KeyError, TypeError: the head is not one of this version.
+    """
+    stages = dict(blobs)
+    dump = stages.pop(_PASSES, None)
+    passes = None
+    if isinstance(dump, bytes):
+        from kprof.compiler.passes import PassHistory
+
+        passes = PassHistory(zlib.decompressobj().decompress(dump, _DUMP_LIMIT).decode(errors="replace"))
+    return Compiled(
+        request=request,
+        stages=stages,
+        metadata=head["metadata"],
+        triton_version=head["triton_version"],
+        seconds=head["seconds"],
+        cached=cached,
+        hash=head["hash"],
+        source_line=head["source_line"],
+        stage_seconds=head["stage_seconds"],
+        diagnostics=head["diagnostics"],
+        missing=head["missing"],
+        passes=passes,
+    )
+
+
+def load_failure(request: CompileRequest, head: Mapping[str, Any], stages: Mapping[str, str | bytes]) -> Outcome:
+    """A failure that a worker reported."""
+    return Outcome(
+        request=request,
+        status="failed",
+        error=head["error"],
+        path=head["path"],
+        place=head["place"],
+        hint=head["hint"],
+        stage=head["stage"],
+        diagnostics=head["diagnostics"],
+        stages=stages,
+    )

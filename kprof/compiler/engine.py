@@ -1,0 +1,248 @@
+"""Compiling in this process, stage by stage. :mod:`kprof.compiler.compile` does the same in a worker, safely."""
+
+import json
+import re
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from kprof.compiler import environment as switches
+from kprof.compiler import versions
+from kprof.compiler.failures import explain
+from kprof.compiler.from_ttir import SUFFIX, RecordedFunction, load_recorded
+from kprof.compiler.request import STAGES, Compiled, CompileRequest, DtypeRef, FunctionRef
+from kprof.errors import KprofError
+from kprof.importing.functions import Function, load_function
+
+Progress = Callable[[str], None]
+
+_ARCH = re.compile(r"gfx\d{1,2}[0-9a-f]{2}(-strict)?")
+
+
+@dataclass
+class Build:
+    """A compile in progress: what it has made so far, kept when it fails."""
+
+    request: CompileRequest
+    function: Function
+    stages: dict[str, str | bytes] = field(default_factory=dict)
+    stage_seconds: dict[str, float] = field(default_factory=dict)
+    missing: dict[str, str] = field(default_factory=dict)
+    metadata: dict[str, Any] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
+    stage: str | None = None
+
+
+def compile_here(request: CompileRequest, progress: Progress | None = None) -> Compiled:
+    """Compile in this process, without cache. LLVM may end the process; see :mod:`kprof.compiler.compile`.
+
+    Raises:
+        KprofError: no usable Triton; the file or function is missing; an argument, option or variable is wrong.
+        CompileError: the compiler refused; it holds the stages made before.
+    """
+    api = versions.api()
+    switches.check(request.environment)
+    with switches.applied(request.environment):
+        function = function_of(request)
+        return compile_function(api, request, function, progress)
+
+
+def function_of(request: CompileRequest) -> Function:
+    """What a request compiles: a function of a Python file, or recorded TTIR.
+
+    Raises:
+        KprofError: there is no such file or function.
+    """
+    if request.path.endswith(SUFFIX):
+        return load_recorded(request.path, request.function)
+    return load_function(request.path, request.function)
+
+
+def compile_function(
+    api: versions.Api, request: CompileRequest, function: Function, progress: Progress | None = None
+) -> Compiled:
+    """Compile a function that is loaded already. The request's environment is the caller's affair.
+
+    Raises:
+        KprofError, CompileError: as :func:`compile_here`.
+    """
+    build = Build(request, function)
+    return finished(
+        api, build, lambda: _run(api, build, progress or (lambda _stage: None)), lambda: hash_of(request, function)
+    )
+
+
+def finished(api: versions.Api, build: Build, run: Callable[[], None], identity: Callable[[], str]) -> Compiled:
+    """What a compile gives once ``run`` has gone through its stages.
+
+    Raises:
+        KprofError, CompileError: as :func:`compile_here`.
+    """
+    started = time.perf_counter()
+    try:
+        run()
+    except KprofError:
+        raise
+    except Exception as error:
+        raise explain(error, build.stage, build.function, build.stages) from error
+    return Compiled(
+        request=build.request,
+        stages=build.stages,
+        metadata=build.metadata,
+        triton_version=api.version,
+        seconds=time.perf_counter() - started,
+        cached=False,
+        hash=identity(),
+        source_line=build.function.line,
+        stage_seconds=build.stage_seconds,
+        diagnostics="\n".join(build.warnings),
+        missing=build.missing,
+    )
+
+
+def hash_of(request: CompileRequest, function: Function) -> str:
+    """SHA-256 of what decides the result; see :func:`kprof.cache.compiled.content_hash`.
+
+    Raises:
+        CompileError: Triton cannot find what the function refers to.
+    """
+    from kprof.cache.compiled import content_hash
+
+    try:
+        return content_hash(request, function.jit, function.dependencies)
+    except (AttributeError, NameError, RuntimeError, TypeError, ValueError) as error:
+        raise explain(error, "source", function, {}) from error
+
+
+def _run(api: versions.Api, build: Build, progress: Progress) -> None:
+    request, function = build.request, build.function
+    if not _ARCH.fullmatch(request.arch):
+        raise KprofError(
+            f"{request.arch!r} is no AMD architecture that Triton compiles for",
+            hint="they are named gfx942, gfx1100, ...",
+        )
+    target = api.gpu_target("hip", request.arch, versions.warp_size(request.arch))
+    backend = api.make_backend(target)
+    options = parse_options(api, backend, request, build.warnings)
+    if isinstance(function, RecordedFunction):
+        source: Any = function.source(api.language.TRITON)
+        run_stages(api, build, Target(target, backend, options), source, progress)
+        return
+    gluon = function.jit.is_gluon()
+    if gluon and api.gluon_source is None:
+        raise KprofError(f"Triton {api.version} has no Gluon", path=request.path)
+    source = (api.gluon_source if gluon else api.ast_source)(
+        function.jit, dict(request.signature), *_values(api, request, function)
+    )
+    run_stages(api, build, Target(target, backend, options), source, progress)
+
+
+@dataclass(frozen=True)
+class Target:
+    """What a source is compiled for: Triton's own objects."""
+
+    target: Any
+    backend: Any
+    options: Any
+
+
+def run_stages(api: versions.Api, build: Build, target: Target, source: Any, progress: Progress) -> None:
+    """Compile a source of Triton's (``ASTSource``), stage by stage, into ``build``.
+
+    Raises:
+        Exception: whatever the compiler raises; :func:`kprof.compiler.failures.explain` puts it into words.
+    """
+    backend, options = target.backend, target.options
+    metadata: dict[str, Any] = {"target": target.target, **vars(options), **api.environment()}
+    metadata["triton_version"] = api.version
+    makers: dict[str, Any] = {}
+    backend.add_stages(makers, options, source.language)
+    context = api.ir.context()
+    api.ir.load_dialects(context)
+    backend.load_dialects(context)
+    build.stage = "source"
+    progress("source")
+    started = time.perf_counter()
+    with versions.quiet(build.warnings):
+        module = versions.make_ir(source, target.target, backend, options, context)
+        for stage in list(makers)[list(makers).index(source.ext) :]:
+            build.stage = stage
+            progress(stage)
+            module = _stage(api, build, makers[stage], module, metadata)
+            now = time.perf_counter()
+            build.stage_seconds[stage] = now - started
+            started = now
+            if module is None:
+                break
+    build.metadata = json.loads(json.dumps(metadata, default=_plain))
+
+
+def _stage(api: versions.Api, build: Build, make: Any, module: Any, metadata: dict[str, Any]) -> Any:
+    """One stage; the linked code object alone may be missing, for want of a linker."""
+    stage = str(build.stage)
+    if stage != "hsaco":
+        module = make(module, metadata)
+        if stage in STAGES:
+            build.stages[stage] = str(module)
+        return module
+    with versions.linker(api.numbers, build.request.environment):
+        try:
+            build.stages[stage] = make(module, metadata)
+        except Exception as error:
+            if "linker" not in str(error):
+                raise
+            build.missing[stage] = f"Triton {api.version} links with ld.lld, which was not found"
+            return None
+    return build.stages[stage]
+
+
+def parse_options(api: versions.Api, backend: Any, request: CompileRequest, warnings: list[str]) -> Any:
+    """Triton's own option object.
+
+    Raises:
+        KprofError: Triton refuses a value.
+    """
+    from kprof.compiler.options import check
+
+    options = check(request.options, versions.option_defaults(api.hip_options), api.numbers)
+    with versions.quiet(warnings):
+        try:
+            return backend.parse_options(options)
+        except (AssertionError, ValueError, TypeError) as error:
+            given = ", ".join(f"{name}={value}" for name, value in request.options.items())
+            raise KprofError(f"Triton refuses the options {given}: {error}") from error
+
+
+def _values(api: versions.Api, request: CompileRequest, function: Function) -> tuple[dict[Any, Any], dict[Any, Any]]:
+    """Compile-time values and attributes under the paths that Triton uses: ``(3,)``, or ``(3, 0)`` inside tuples."""
+    positions = {name: index for index, name in enumerate(function.arguments)}
+
+    def path(name: str) -> tuple[int, ...]:
+        argument, *inner = name.split(".")
+        return (positions[argument], *map(int, inner))
+
+    constexprs = {path(name): _value(api, value) for name, value in request.constexprs.items()}
+    attributes = {path(name): _attributes(hints) for name, hints in request.attributes.items()}
+    return constexprs, attributes
+
+
+def _attributes(hints: Mapping[str, int]) -> list[list[Any]]:
+    return [[f"tt.{name}", value] for name, value in hints.items()]
+
+
+def _value(api: versions.Api, value: Any) -> Any:
+    if isinstance(value, DtypeRef):
+        return api.dtype(value.name)
+    if isinstance(value, FunctionRef):
+        return load_function(value.path, value.name).jit
+    if isinstance(value, tuple):
+        return tuple(_value(api, item) for item in value)
+    return value
+
+
+def _plain(value: Any) -> Any:
+    """Metadata as JSON."""
+    if isinstance(value, set | frozenset | tuple):
+        return sorted(value) if isinstance(value, set | frozenset) else list(value)
+    return vars(value) if hasattr(value, "__dict__") else str(value)

@@ -1,0 +1,86 @@
+"""Environment variables that change what Triton generates: set for one compile, restored after it."""
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+from kprof.compiler.versions import installed
+from kprof.errors import KprofError, near_hint
+
+SWITCHES: Mapping[str, str] = {
+    "AMDGCN_USE_BUFFER_OPS": "buffer loads and stores where pointers have a 32-bit range",
+    "AMDGCN_USE_BUFFER_ATOMICS": "buffer atomics too (3.5 and later)",
+    "AMDGCN_ANALYZE_SMALL_TENSOR_RANGE": "prove 32-bit ranges by analysis (3.6 and later)",
+    "AMDGCN_SCALARIZE_PACKED_FOPS": "split packed float operations",
+    "TRITON_HIP_USE_BLOCK_PINGPONG": "alternate memory and matrix clusters between warps",
+    "TRITON_HIP_USE_IN_THREAD_TRANSPOSE": "transpose in registers before LDS stores",
+    "TRITON_HIP_USE_ASYNC_COPY": "copy from global memory straight into LDS",
+    "TRITON_HIP_USE_COEXEC_SCHEDULER": "co-execution scheduling (gfx1250, 3.8 and later)",
+    "TRITON_HIP_USE_EXPERT_SCHEDULING": "expert scheduling mode (gfx1250, 3.8 and later)",
+    "TRITON_HIP_GLOBAL_PREFETCH": "extra global prefetch stages (3.3 to 3.5)",
+    "TRITON_HIP_LOCAL_PREFETCH": "extra LDS prefetch stages (3.3 to 3.5)",
+    "TRITON_DEFAULT_FP_FUSION": "whether multiplies and adds are fused when the option is not given",
+    "TRITON_FORCE_DISABLE_FP_FUSION": "never fuse multiplies and adds (3.9 and later)",
+    "TRITON_F32_DEFAULT": "input precision of float32 dots",
+    "TRITON_DISABLE_LINE_INFO": "leave source lines out",
+    "TRITON_ENABLE_ASAN": "address sanitizer",
+    "TRITON_INSTRUMENTATION_MODE": "instrumentation",
+    "TRITON_ALLOW_NON_CONSTEXPR_GLOBALS": "kernels may read plain globals",
+    "TRITON_AMD_CODEGEN_PATH": "another code generator library (3.9 and later)",
+    "TRITON_HIP_LLD_PATH": "linker (3.4 and 3.5)",
+    "TRITON_OVERRIDE_ARCH": "compile for this architecture whatever was asked",
+    "TRITON_DEBUG": "device-side assertions and overflow checks",
+    "DISABLE_LLVM_OPT": "leave LLVM passes out",
+    "LLVM_PASS_PLUGIN_PATH": "LLVM plugin",
+    "TRITON_PREFER_TMEM_16x256_LAYOUT": "layout preference",
+}
+"""Variables that change the generated code, with what they do. Their values are part of every cache key."""
+
+
+def check(environment: Mapping[str, str | None]) -> None:
+    """See that the variables of a request mean something to Triton.
+
+    Raises:
+        KprofError: an unknown variable; near matches are named.
+    """
+    for name, value in environment.items():
+        if name not in SWITCHES and not name.startswith(("LLVM_", "MLIR_")) and not _in_knobs(name):
+            hint = near_hint(name, sorted(SWITCHES), "known are")
+            raise KprofError(f"{name} is no environment variable that changes how Triton compiles", hint=hint)
+        if value is not None and "\0" in value:
+            raise KprofError(f"the value of {name} has a zero byte")
+
+
+def _in_knobs(name: str) -> bool:
+    """Whether the installed Triton reads such a variable: newer ones are let through too."""
+    path = installed().root / "knobs.py"
+    return path.is_file() and f'"{name}"' in path.read_text(encoding="utf-8")
+
+
+def relevant(environment: Mapping[str, str | None]) -> dict[str, str]:
+    """What decides a compile: this process's variables that matter, with a request's own on top."""
+    merged = {**{name: os.environ.get(name) for name in SWITCHES}, **environment}
+    return {name: value for name, value in sorted(merged.items()) if value is not None}
+
+
+@contextmanager
+def applied(environment: Mapping[str, str | None]) -> Iterator[None]:
+    """Set (or, for ``None``, unset) variables, and put everything back afterwards.
+
+    Triton reads its variables when it uses them, from Python and from C++ alike, so this takes effect in a process
+    where Triton was imported long ago. A value set through ``triton.knobs`` would win over the variable.
+    """
+    before = {name: os.environ.get(name) for name in environment}
+    _set(environment)
+    try:
+        yield
+    finally:
+        _set(before)
+
+
+def _set(values: Mapping[str, str | None]) -> None:
+    for name, value in values.items():
+        if value is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = value

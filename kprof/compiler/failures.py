@@ -1,0 +1,116 @@
+"""What the compiler's exceptions mean to the user: a message, and a line in their own source."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from kprof.errors import KprofError
+from kprof.importing.functions import Function
+
+_DIAGNOSTIC = re.compile(r"^(?P<file>[^\n:]+\.py):(?P<line>\d+):(?P<column>\d+): error: (?P<text>.*)$", re.MULTILINE)
+
+
+@dataclass
+class CompileError(KprofError):
+    """The compiler refused the kernel.
+
+    Attributes:
+        stage: what it was making.
+        stages: what it had made before.
+        diagnostics: what it printed.
+    """
+
+    stage: str | None = None
+    stages: Mapping[str, str | bytes] = field(default_factory=dict)
+    diagnostics: str = ""
+
+    __str__ = KprofError.__str__
+
+
+def explain(
+    error: Exception, stage: str | None, function: Function | None, stages: Mapping[str, str | bytes]
+) -> CompileError:
+    """An exception of the compiler as one sentence, with the user's line where it is known."""
+    chain = _chain(error)
+    place = _line(chain, function)
+    message, hint = _message(chain[-1], stage)
+    return CompileError(
+        message=message,
+        path=str(function.path) if function else None,
+        place=f"line {place}" if place is not None else None,
+        hint=hint,
+        stage=stage,
+        stages=dict(stages),
+    )
+
+
+def from_diagnostics(failure: CompileError, printed: str) -> CompileError:
+    """The same with what was printed: MLIR names the line there and not in the exception."""
+    failure.diagnostics = "\n".join(filter(None, (failure.diagnostics, printed.strip())))
+    found = _DIAGNOSTIC.search(printed)
+    if found and "unsupported target" in found["text"]:
+        failure.message = f"this Triton does not compile for {found['text'].split()[-1].strip(chr(39))}"
+        failure.place = None
+    elif found and failure.stage != "source":
+        failure.message = f"{failure.message}: {found['text']}"
+        if found["file"] == failure.path:
+            failure.place = f"line {found['line']}"
+        elif failure.place is None:
+            failure.hint = failure.hint or f"reported at {found['file']}, line {found['line']}"
+    return failure
+
+
+def _chain(error: BaseException) -> list[BaseException]:
+    """The error and its causes, outermost first."""
+    chain = [error]
+    while chain[-1].__cause__ is not None and len(chain) < 32:
+        chain.append(chain[-1].__cause__)
+    return chain
+
+
+def _line(chain: list[BaseException], function: Function | None) -> int | None:
+    """The line in the user's kernel: that of the outermost error, which is where helpers were called from."""
+    start = function.line if function else None
+    for error in chain:
+        node = getattr(error, "node", None)
+        source = getattr(error, "src", None)
+        if start is None or node is None or not hasattr(node, "lineno"):
+            continue
+        return start + _offset(function, source) + int(node.lineno) - 1
+    return None
+
+
+def _offset(function: Function | None, source: Any) -> int:
+    """Decorator lines before ``def``: Triton counts the node's lines from the ``def``."""
+    raw = getattr(function.jit, "raw_src", None) if function else None
+    if raw is None and function is not None:
+        import inspect
+
+        raw = inspect.getsourcelines(function.jit.fn)[0]
+    if not isinstance(source, str) or not raw:
+        return 0
+    return next((index for index, line in enumerate(raw) if line.lstrip().startswith("def ")), 0)
+
+
+def _message(error: BaseException, stage: str | None) -> tuple[str, str | None]:
+    own = getattr(error, "error_message", None)
+    text = own if isinstance(own, str) and own.strip() else str(error)
+    lines = [line.strip() for line in text.strip().splitlines() if line.strip()]
+    if not lines:
+        return f"the compiler failed with {type(error).__name__} while making {stage}", None
+    if "unsupported target" in text:
+        return "this Triton does not compile for the architecture", None
+    if "PassManager::run failed" in text:
+        return f"the compiler failed while making {stage}", None
+    repr_of = re.fullmatch(r"\w+\((['\"])(.*)\1\)", lines[0]) if own else None
+    if repr_of:
+        # Triton puts some causes down as Python writes them: NameError('x is not defined').
+        lines[0] = repr_of[2]
+    kind = "" if own else f"{type(error).__name__}: "
+    # An excerpt of the source comes first in messages that have one; the reason is the last line.
+    reason = lines[0] if own else lines[-1]
+    return f"does not compile: {kind}{reason}", None
+
+
+__all__ = ["CompileError", "explain", "from_diagnostics"]

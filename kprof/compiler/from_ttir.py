@@ -1,0 +1,102 @@
+"""Compiling TTIR that was recorded, in place of a Python function. Nothing of the user's is imported.
+
+TTIR is what Triton's front end makes of the function: compile-time values and tile sizes are in it, the backend's
+options and environment switches are not, so these can be changed. It is read by the MLIR of whichever Triton compiles
+it; where that does not know an operation of the recording one, it says so.
+"""
+
+import hashlib
+import tempfile
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from kprof.errors import KprofError
+from kprof.importing.dependencies import Dependencies
+from kprof.importing.functions import Function
+from kprof.recording import files
+
+SUFFIX = ".ttir"
+
+
+@dataclass(frozen=True)
+class RecordedFunction(Function):
+    """A kernel of which only the TTIR is known; ``jit`` says no more than what it is told apart by."""
+
+    text: str = ""
+
+    @cached_property
+    def dependencies(self) -> Dependencies:
+        """The file."""
+        return Dependencies({str(self.path): hashlib.sha256(self.text.encode()).hexdigest()})
+
+    @property
+    def line(self) -> int | None:
+        """Not known here."""
+        return None
+
+    def source(self, language: Any) -> "RecordedSource":
+        """What stands in for Triton's ``ASTSource``."""
+        return RecordedSource(self.text, str(self.path), language)
+
+
+@dataclass(frozen=True)
+class _Identity:
+    """The one thing that is asked of a ``@triton.jit`` function that is never called."""
+
+    cache_key: str
+
+
+def load_recorded(path: str, name: str) -> RecordedFunction:
+    """A kernel's TTIR.
+
+    Raises:
+        KprofError: the file is missing, a link, no text, or too large.
+    """
+    try:
+        data = files.read_bytes(Path(path), files.STAGE_LIMIT)
+        text = data.decode()
+    except FileNotFoundError:
+        raise KprofError("no such file", path=path) from None
+    except UnicodeDecodeError:
+        raise KprofError("is not text", path=path) from None
+    return RecordedFunction(Path(path), name, _Identity(hashlib.sha256(data).hexdigest()), text=text)
+
+
+@dataclass(frozen=True)
+class RecordedSource:
+    """See :meth:`RecordedFunction.source`. Its stages begin with TTIR, whose passes run again."""
+
+    text: str
+    path: str
+    language: Any
+    ext: str = "ttir"
+
+    def make_ir(self, *arguments: Any) -> Any:
+        """The module; the last argument is MLIR's context.
+
+        Raises:
+            KprofError: this Triton does not understand the text, or it has no kernel.
+        """
+        from kprof.compiler import versions
+
+        api, context = versions.api(), arguments[-1]
+        if "tt.func" not in self.text:
+            # The compiler would crash.
+            raise KprofError("holds no kernel: this is no TTIR", path=self.path)
+        # MLIR reads files only. A copy of what was checked: the file itself may be another one by now.
+        with tempfile.NamedTemporaryFile("w", suffix=SUFFIX, encoding="utf-8") as copy:
+            copy.write(self.text)
+            copy.flush()
+            try:
+                module = api.ir.parse_mlir_module(copy.name, context)
+            except RuntimeError as error:
+                raise KprofError(
+                    f"Triton {api.version} cannot read this TTIR, which another Triton wrote",
+                    path=self.path,
+                    hint="Compile the kernel's own file with it: kprof diff FILE.py::FUNCTION --triton ...",
+                ) from error
+        # Triton looks after the context by the module.
+        module.context = context
+        return module

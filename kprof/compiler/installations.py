@@ -1,0 +1,185 @@
+"""Other Tritons beside the installed one: each in a folder of its own in the user's cache, made once.
+
+An environment is a folder with one release of Triton in it and nothing else. A child process puts it in front of
+this process's module path, so that kprof, what it needs, and what the user's kernel file imports come from where they
+always come from; only ``triton`` is another one. The user's own environment is never written to.
+"""
+
+import contextlib
+import fcntl
+import json
+import os
+import platform
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from kprof.cache import files as store
+from kprof.compiler.installers import Installer, find_installer
+from kprof.compiler.versions import MINIMUM
+from kprof.errors import KprofError
+
+CURRENT = ("installed", "current")
+"""Names for the Triton that this Python imports anyway."""
+
+_RELEASE = re.compile(r"(\d{1,3})\.(\d{1,3})(?:\.\d{1,4})?(?:(?:a|b|rc|\.post|\.dev)\d{1,8})?")
+_MARKER = "complete.json"
+_LAYOUT = 1
+
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Environment:
+    """Where a child process gets its Triton from.
+
+    Attributes:
+        version: ``3.6.0``, or ``installed``.
+        folder: the folder to put in front of the module path; ``None`` for the running one.
+    """
+
+    version: str
+    folder: Path | None = None
+
+    @property
+    def module_path(self) -> list[str]:
+        """``sys.path`` for the child."""
+        own = [str(Path(entry or ".").absolute()) for entry in sys.path]
+        return [str(self.folder), *own] if self.folder is not None else own
+
+
+def root() -> Path:
+    """Where the environments are kept."""
+    return store.root() / "triton-envs"
+
+
+def normalise(version: str) -> str:
+    """``3.6`` as ``3.6.0``; ``installed`` and ``current`` as ``installed``.
+
+    Raises:
+        KprofError: this is no version of Triton, or one that kprof cannot use.
+    """
+    text = version.strip().lower()
+    if text in CURRENT:
+        return CURRENT[0]
+    found = _RELEASE.fullmatch(text)
+    if found is None:
+        raise KprofError(f"--triton takes a release such as 3.6.0, or 'installed' for the running one, got {version!r}")
+    if (int(found[1]), int(found[2])) < MINIMUM:
+        raise KprofError(f"Triton {version} is too old, kprof needs 3.4 or newer")
+    return f"{text}.0" if re.fullmatch(r"\d+\.\d+", text) else text
+
+
+def provide(version: str, *, installer: Installer | None = None, tell: Tell | None = None) -> Environment:
+    """The environment of a version, made now when it is not there yet.
+
+    Nothing is asked of the network when it is there. Two processes do not make the same one at once: the second waits.
+    One that was not finished is never used.
+
+    Args:
+        version: as :func:`normalise` returns it.
+        installer: makes environments; uv when it is found, else pip.
+        tell: is told what takes long.
+
+    Raises:
+        KprofError: no wheel for this Python and machine, no network, disk full, no installer.
+    """
+    if version == CURRENT[0] or _is_running(version):
+        return Environment(version)
+    folder = root() / name_of(version)
+    ready = _usable(folder, version)
+    if ready is not None:
+        return ready
+    try:
+        root().mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise KprofError(
+            f"the folder for other Tritons cannot be made: {error.strerror}",
+            path=str(root()),
+            hint="Set KPROF_CACHE_DIR to a folder that can be written to.",
+        ) from error
+    with _locked(root() / f".{folder.name}.lock", version, tell):
+        # Another process may have made it while this one waited.
+        return _usable(folder, version) or _make(folder, version, installer or find_installer(), tell)
+
+
+def name_of(version: str) -> str:
+    """``3.6.0-py3.11``: extension modules belong to one version of Python."""
+    kind = "" if platform.python_implementation() == "CPython" else f"{platform.python_implementation().lower()}-"
+    return f"{version}-{kind}py{sys.version_info[0]}.{sys.version_info[1]}{getattr(sys, 'abiflags', '')}"
+
+
+def known() -> list[str]:
+    """Versions that are there for this Python, oldest first."""
+    versions = [path.name.partition("-")[0] for path in root().glob("*-*") if not path.name.startswith(".")]
+    ready = [v for v in versions if _RELEASE.fullmatch(v) and _usable(root() / name_of(v), v) is not None]
+    return sorted(set(ready), key=lambda v: [int(n) for n in re.findall(r"\d+", v)])
+
+
+def _is_running(version: str) -> bool:
+    """Whether the installed Triton is this very release. A build by AMD has a local version, such as 3.4.0+rocm7."""
+    from importlib.metadata import PackageNotFoundError, distribution
+
+    try:
+        found = distribution("triton")
+    except PackageNotFoundError:
+        return False
+    # A checkout or a wheel from elsewhere may call itself a release and be another program.
+    return found.version == version and found.read_text("direct_url.json") is None
+
+
+def _usable(folder: Path, version: str) -> Environment | None:
+    marker = store.read_json(folder / _MARKER)
+    whole = isinstance(marker, dict) and marker.get("layout") == _LAYOUT and marker.get("triton") == version
+    if not whole or not (folder / "site" / "triton" / "__init__.py").is_file():
+        return None
+    return Environment(version, folder / "site")
+
+
+@contextlib.contextmanager
+def _locked(path: Path, version: str, tell: Tell | None) -> Iterator[None]:
+    """Keep other processes out; the lock ends with the process that holds it, however that ends."""
+    try:
+        file = path.open("w")
+    except OSError as error:
+        raise KprofError(f"cannot be written: {error.strerror}", path=str(path.parent)) from error
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if tell is not None:
+                tell(f"waiting for another process that is getting Triton {version}")
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _make(folder: Path, version: str, installer: Installer, tell: Tell | None) -> Environment:
+    if tell is not None:
+        tell(f"getting Triton {version} with {installer.name}, once, into {folder}")
+    # What an interrupted run left behind belongs to nobody: the lock is ours.
+    for left in root().glob(f".{folder.name}.part*"):
+        shutil.rmtree(left, ignore_errors=True)
+    partial: Path | None = None
+    try:
+        partial = Path(tempfile.mkdtemp(prefix=f".{folder.name}.part", dir=root()))
+        installer.install(f"triton=={version}", partial / "site")
+        if not (partial / "site" / "triton" / "__init__.py").is_file():
+            raise KprofError(f"{installer.name} reports success, but there is no Triton {version}", path=str(partial))
+        made_by = {"layout": _LAYOUT, "triton": version, "installer": installer.name, "python": sys.version.split()[0]}
+        (partial / _MARKER).write_text(json.dumps(made_by))
+        shutil.rmtree(folder, ignore_errors=True)
+        os.replace(partial, folder)  # noqa: PTH105  # both are paths, and the intent is atomic
+    except OSError as error:
+        raise KprofError(
+            f"Triton {version} cannot be kept: {error.strerror or error}",
+            path=str(root()),
+            hint="It takes up to 1 GiB. Set KPROF_CACHE_DIR to a folder with room.",
+        ) from error
+    finally:
+        if partial is not None and partial.exists():
+            shutil.rmtree(partial, ignore_errors=True)
+    return Environment(version, folder / "site")

@@ -1,0 +1,35 @@
+"""Limits that Triton checks only when it launches: LDS and threads of a workgroup."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from kprof.compiler.request import LaunchProblem
+from kprof.errors import KprofError
+
+# What AMD's runtime accepts for every architecture here: amdgpu-flat-work-group-size ends at 1024 (LLVM AMDGPUUsage).
+THREADS_PER_WORKGROUP = 1024
+
+
+def launch_problems(arch: str, metadata: Mapping[str, Any]) -> tuple[LaunchProblem, ...]:
+    """Limits of an architecture that a compiled kernel breaks.
+
+    LDS is ``shared`` of the metadata against the architecture's LDS a workgroup (``lds.bytes_per_workgroup``).
+    """
+    problems = []
+    lds, limit = metadata.get("shared"), lds_limit(arch)
+    if isinstance(lds, int) and limit is not None and lds > limit:
+        problems.append(LaunchProblem("lds", lds, limit))
+    warps, lanes = metadata.get("num_warps"), metadata.get("warp_size")
+    if isinstance(warps, int) and isinstance(lanes, int) and warps * lanes > THREADS_PER_WORKGROUP:
+        problems.append(LaunchProblem("threads", warps * lanes, THREADS_PER_WORKGROUP))
+    return tuple(problems)
+
+
+def lds_limit(arch: str) -> int | None:
+    """Bytes of LDS that a workgroup can have; ``None`` for an architecture without a table."""
+    from kprof.hardware.machine import load
+
+    try:
+        return load(arch).lds.bytes_per_workgroup
+    except KprofError:
+        return None

@@ -1,0 +1,313 @@
+"""Worker processes that compile, one request each at a time, and may die without harm.
+
+A worker's death is the outcome of the request that it had; another worker takes its place and the rest goes on.
+"""
+
+import contextlib
+import fcntl
+import json
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator, Sized
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from kprof.cache.compiled import lookup
+from kprof.compiler.defaults import TIMEOUT, default_jobs
+from kprof.compiler.encoding import load_compiled, load_failure
+from kprof.compiler.request import CompileRequest, Outcome
+from kprof.compiler.wire import pack, unpack
+from kprof.output import progress as watching
+
+RECYCLE = 500
+"""Requests after which a worker is replaced, so that nothing that the compiler leaks adds up."""
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+_START = "import json, sys; sys.path[:] = json.loads(sys.argv.pop()); from kprof.compiler.worker import main; main()"
+
+
+@dataclass(frozen=True)
+class Finish:
+    """Work on a compiled kernel that its worker does, so that only an answer travels and no stages do.
+
+    Attributes:
+        function: ``module:function``, imported in the worker and called with the
+            :class:`~kprof.compiler.request.Compiled` and the argument. It returns values that JSON can hold.
+        argument: index of a request to the function's argument, which JSON can hold too.
+    """
+
+    function: str
+    argument: Callable[[int], Any]
+
+
+@dataclass(eq=False)
+class Worker:
+    """One process and the request that it has."""
+
+    process: subprocess.Popen[bytes]
+    log: IO[bytes]
+    buffer: bytearray = field(default_factory=bytearray)
+    request: CompileRequest | None = None
+    index: int = 0
+    started: float = 0.0
+    stage: str | None = None
+    cache: Path | None = None
+    finish: Finish | None = None
+    served: int = 0
+
+    def kill(self) -> None:
+        """End the process and wait for it."""
+        with contextlib.suppress(OSError):
+            self.process.kill()
+        self.process.wait()
+        for stream in (self.process.stdin, self.process.stdout, self.log):
+            if stream is not None:
+                with contextlib.suppress(OSError):
+                    stream.close()
+
+    def printed(self) -> str:
+        """The end of what it printed during the current request."""
+        size = os.fstat(self.log.fileno()).st_size
+        return os.pread(self.log.fileno(), 1 << 16, max(0, size - (1 << 16))).decode(errors="replace").strip()
+
+
+class Pool:
+    """Workers that live as long as the pool, so that Triton is imported once in each.
+
+    Args:
+        jobs: most workers at a time; the CPUs of this process by default.
+        timeout: seconds that one compile may take.
+    """
+
+    def __init__(self, jobs: int | None = None, timeout: float = TIMEOUT) -> None:
+        self.jobs = jobs or default_jobs()
+        self.timeout = timeout
+        self._workers: list[Worker] = []
+        self._selector = selectors.DefaultSelector()
+        self._progress: tuple[int, int | None] = 0, None
+
+    def __enter__(self) -> "Self":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End all workers, busy or not."""
+        for worker in self._workers:
+            self._drop(worker)
+        self._workers.clear()
+
+    def warm(self, count: int = 1) -> None:
+        """Start workers ahead of time, so that they import Triton while this process does something else."""
+        while len(self._workers) < min(count, self.jobs):
+            self._start()
+
+    def run(
+        self, requests: Iterable[CompileRequest], cache: Path | None = None, finish: Finish | None = None
+    ) -> Iterator[Outcome]:
+        """Compile requests, taken one by one as workers become free; outcomes come as they are finished.
+
+        With ``finish`` each outcome has an answer instead of a compiled kernel.
+
+        Closing the iterator, or an exception such as Ctrl-C, ends the workers that are busy.
+        """
+        total = len(requests) if isinstance(requests, Sized) else None
+        with contextlib.closing(self._run(requests, cache, finish)) as outcomes:
+            try:
+                self._progress = 0, total
+                for done, outcome in enumerate(outcomes, 1):
+                    watching.tell(None)
+                    yield outcome
+                    self._progress = done, total
+            finally:
+                watching.tell(None)
+
+    def _run(
+        self, requests: Iterable[CompileRequest], cache: Path | None, finish: Finish | None
+    ) -> Generator[Outcome, None, None]:
+        waiting = enumerate(requests)
+        more = True
+        try:
+            while True:
+                while more and len(self._busy()) < self.jobs:
+                    job = next(waiting, None)
+                    more = job is not None
+                    if job is not None:
+                        yield from self._give(*job, cache, finish)
+                if not self._busy() and not more:
+                    return
+                yield from self._collect()
+        finally:
+            for worker in self._busy():
+                self._discard(worker)
+
+    def _busy(self) -> list[Worker]:
+        return [worker for worker in self._workers if worker.request is not None]
+
+    def _start(self) -> Worker:
+        log = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115  # closed with the worker
+        # The worker empties it before each request; appending keeps later output from leaving a hole.
+        fcntl.fcntl(log, fcntl.F_SETFL, os.O_APPEND)
+        process = subprocess.Popen(
+            [sys.executable, "-c", _START, json.dumps([str(Path(p or ".").absolute()) for p in sys.path])],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            env=_environment(),
+            bufsize=0,
+            # Ctrl-C in the terminal is for this process, which then ends its workers itself.
+            start_new_session=True,
+        )
+        worker = Worker(process, log)
+        self._workers.append(worker)
+        self._selector.register(_stream(process.stdout), selectors.EVENT_READ, worker)
+        return worker
+
+    def _drop(self, worker: Worker) -> None:
+        with contextlib.suppress(KeyError, ValueError):
+            self._selector.unregister(_stream(worker.process.stdout))
+        worker.kill()
+
+    def _discard(self, worker: Worker) -> None:
+        self._drop(worker)
+        self._workers.remove(worker)
+
+    def _give(
+        self, index: int, request: CompileRequest, cache: Path | None, finish: Finish | None
+    ) -> Iterator[Outcome]:
+        found = lookup(request, cache) if cache and finish is None else None
+        if found is not None:
+            yield Outcome(request, index=index, compiled=found, diagnostics=found.diagnostics)
+            return
+        worker = next((w for w in self._workers if w.request is None), None) or self._start()
+        worker.request, worker.index, worker.cache, worker.finish = request, index, cache, finish
+        worker.stage, worker.started = None, time.monotonic()
+        # The environment may have changed since the worker was started.
+        message: dict[str, Any] = {"request": request.to_json(), "cache": str(cache) if cache else None}
+        message["environment"] = _environment()
+        if finish is not None:
+            message["finish"] = [finish.function, finish.argument(index)]
+        try:
+            for part in pack(message):
+                _stream(worker.process.stdin).write(part)
+        except OSError:
+            yield self._died(worker)
+
+    def _collect(self) -> Iterator[Outcome]:
+        """Wait for something to happen, and tell what came of it."""
+        now = time.monotonic()
+        deadline = min((w.started + self.timeout for w in self._busy()), default=now)
+        if watching.watched():
+            deadline = min(deadline, now + watching.EVERY)
+        for key, _ in self._selector.select(max(0.0, deadline - now)):
+            worker: Worker = key.data
+            data = os.read(key.fd, 1 << 20)
+            if not data:
+                if worker.request is None:
+                    self._discard(worker)
+                else:
+                    yield self._died(worker)
+                continue
+            worker.buffer += data
+            while (frame := unpack(worker.buffer)) is not None:
+                yield from self._frame(worker, *frame)
+        for worker in self._busy():
+            if time.monotonic() > worker.started + self.timeout:
+                yield self._late(worker)
+        self._tell()
+
+    def _tell(self) -> None:
+        """Say how far it is to whoever wants to know."""
+        if not watching.watched() or not (busy := self._busy()):
+            return
+        oldest = min(busy, key=lambda worker: worker.started)
+        name = oldest.request.label if oldest.request is not None else ""
+        seconds = time.monotonic() - oldest.started
+        watching.tell(watching.Underway(*self._progress, name, seconds, oldest.stage))
+
+    def _frame(self, worker: Worker, head: dict[str, Any], blobs: dict[str, str | bytes]) -> Iterator[Outcome]:
+        request = worker.request
+        if head["kind"] == "ready":
+            worker.started = time.monotonic()
+        elif head["kind"] == "stage":
+            worker.stage = head["stage"]
+        elif request is not None and head["kind"] == "stale":
+            self._discard(worker)
+            yield from self._give(worker.index, request, worker.cache, worker.finish)
+        elif request is not None:
+            yield self._answer(worker, request, head, blobs)
+
+    def _answer(
+        self, worker: Worker, request: CompileRequest, head: dict[str, Any], blobs: dict[str, str | bytes]
+    ) -> Outcome:
+        if head["kind"] == "compiled":
+            compiled = load_compiled(request, head["compiled"], blobs, cached=head["cached"])
+            outcome = Outcome(request, compiled=compiled, diagnostics=compiled.diagnostics)
+        elif head["kind"] == "finished":
+            outcome = Outcome(request, answer=head["answer"])
+        else:
+            outcome = load_failure(request, head, blobs)
+        worker.request = None
+        worker.served += 1
+        if worker.served >= RECYCLE or head.get("retire"):
+            self._discard(worker)
+        return replace(outcome, index=worker.index, seconds=time.monotonic() - worker.started)
+
+    def _late(self, worker: Worker) -> Outcome:
+        return self._lost(worker, "timeout", f"took longer than {self.timeout:g} s{_while(worker.stage)}")
+
+    def _died(self, worker: Worker) -> Outcome:
+        code = worker.process.wait()
+        if code >= 0:
+            reason = f"exit status {code}"
+        else:
+            known = {s.value: s.name for s in signal.Signals}
+            reason = f"signal {-code} ({known.get(-code, 'unknown')})"
+        hint = "the system may have run out of memory" if code == -signal.SIGKILL else None
+        return self._lost(worker, "crashed", f"crashed: {reason}{_while(worker.stage)}", hint)
+
+    def _lost(self, worker: Worker, status: str, error: str, hint: str | None = None) -> Outcome:
+        request, printed = worker.request, worker.printed()
+        assert request is not None
+        outcome = Outcome(
+            request,
+            index=worker.index,
+            status=status,
+            error=error,
+            path=request.path,
+            hint=hint or _last_line(printed),
+            stage=worker.stage,
+            diagnostics=printed,
+            seconds=time.monotonic() - worker.started,
+        )
+        self._discard(worker)
+        return outcome
+
+
+def _environment() -> dict[str, str]:
+    """This process's environment as a worker is to have it: Triton's interpreter is for running, not compiling."""
+    return {name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"}
+
+
+def _while(stage: str | None) -> str:
+    return f" while making {stage}" if stage else ""
+
+
+def _last_line(printed: str) -> str | None:
+    """LLVM says why it aborts before the stack dump."""
+    lines = [line for line in printed.splitlines() if line.startswith("LLVM ERROR") or "Assertion" in line]
+    return lines[-1] if lines else None
+
+
+def _stream(stream: IO[bytes] | None) -> IO[bytes]:
+    assert stream is not None
+    return stream

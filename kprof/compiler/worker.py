@@ -1,0 +1,134 @@
+"""The process in which kernels are compiled. Started by :mod:`kprof.compiler.pool`; may die at any time.
+
+It reads requests from standard input and answers on standard output. Both are taken away before any foreign code
+runs: what the compiler or the user's file prints goes to the log that is standard error, which the parent can still
+read when this process has died.
+"""
+
+import gc
+import os
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from kprof.compiler.encoding import dump_compiled
+from kprof.compiler.failures import CompileError, from_diagnostics
+from kprof.compiler.parent import end_with_parent
+from kprof.compiler.request import Compiled, from_json
+from kprof.compiler.wire import pack, unpack
+from kprof.errors import KprofError
+from kprof.importing.dependencies import Stamp, stale
+
+_LOADED: dict[str, Stamp] = {}
+_LOG = 2
+_LOG_LIMIT = 1 << 20
+
+
+def main() -> None:
+    """Serve requests until standard input ends."""
+    end_with_parent()
+    source = os.fdopen(os.dup(0), "rb", buffering=0)
+    answers = os.fdopen(os.dup(1), "wb", buffering=0)
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.dup2(_LOG, 1)
+    buffer = bytearray()
+    _warm()
+    # Triton's own objects are not looked through again at every collection: a twentieth of the time.
+    gc.collect()
+    gc.freeze()
+    _send(answers, {"kind": "ready"})
+    while True:
+        frame = unpack(buffer)
+        if frame is None:
+            data = source.read(1 << 16)
+            if not data:
+                return
+            buffer += data
+            continue
+        if stale(_LOADED):
+            # Python keeps imported modules; only a new process sees what the files say now.
+            _send(answers, {"kind": "stale"})
+            return
+        head, blobs = _serve(frame[0], answers)
+        _send(answers, head, blobs)
+
+
+def _warm() -> None:
+    """Import Triton ahead of the first request; what is wrong with it is told with the first answer."""
+    from kprof.compiler import versions as triton_versions
+
+    try:
+        triton_versions.api()
+    except KprofError:
+        return
+
+
+def _serve(message: dict[str, Any], answers: BinaryIO) -> tuple[dict[str, Any], dict[str, str | bytes]]:
+    from kprof.compiler.cached_compile import build
+
+    request = from_json(message["request"])
+    os.ftruncate(_LOG, 0)
+    if dict(os.environ) != message["environment"]:
+        os.environ.clear()
+        os.environ.update(message["environment"])
+
+    def progress(stage: str) -> None:
+        _send(answers, {"kind": "stage", "stage": stage})
+
+    try:
+        compiled = build(request, Path(message["cache"]) if message["cache"] else None, progress, log, _LOADED)
+    except CompileError as failure:
+        explained = from_diagnostics(failure, log())
+        head = _failure(explained) | {"stage": explained.stage, "diagnostics": explained.diagnostics}
+        return head, dict(explained.stages)
+    except KprofError as error:
+        # A file that could not be imported may have left half of its helpers behind.
+        return _failure(error) | {"stage": None, "diagnostics": log(), "retire": True}, {}
+    if "finish" in message:
+        progress("a judgement")
+        return _finish(compiled, *message["finish"]), {}
+    return _success(compiled)
+
+
+def _finish(compiled: Compiled, function: str, argument: Any) -> dict[str, Any]:
+    """Call a function, ``module:name``, with the compiled kernel; whatever it raises is this request's failure only."""
+    from importlib import import_module
+
+    module, _, name = function.partition(":")
+    try:
+        answer = getattr(import_module(module), name)(compiled, argument)
+    except KprofError as error:
+        return _failure(error) | {"stage": "a judgement", "diagnostics": log()}
+    except Exception as error:  # noqa: BLE001 - whatever the function is, the search goes on
+        text = f"could not be judged: {type(error).__name__}: {error}"
+        return _failure(KprofError(text)) | {"stage": "a judgement", "diagnostics": log()}
+    return {"kind": "finished", "answer": answer}
+
+
+def _success(compiled: Compiled) -> tuple[dict[str, Any], dict[str, str | bytes]]:
+    head, blobs = dump_compiled(compiled)
+    return {"kind": "compiled", "compiled": head, "cached": compiled.cached}, blobs
+
+
+def _failure(error: KprofError) -> dict[str, Any]:
+    return {
+        "kind": "failed",
+        "error": error.message,
+        "path": error.path,
+        "place": error.place,
+        "hint": error.hint,
+    }
+
+
+def log(limit: int = _LOG_LIMIT) -> str:
+    """What was printed since the current request was taken: its last ``limit`` bytes."""
+    size = os.fstat(_LOG).st_size
+    data = os.pread(_LOG, limit, max(0, size - limit))
+    return data.decode(errors="replace")
+
+
+def _send(answers: BinaryIO, head: dict[str, Any], blobs: dict[str, str | bytes] | None = None) -> None:
+    for part in pack(head, blobs):
+        view = memoryview(part)
+        while view:
+            view = view[answers.write(view) :]

@@ -1,0 +1,7 @@
+"""Is this machine set up to compile, run and time kernels? Everything is only looked at, nothing is changed or run."""
+
+from kprof.doctor.document import SCHEMA, Diagnosis, Outcome
+from kprof.doctor.examine import checks, examine
+from kprof.doctor.machine import Machine
+
+__all__ = ["SCHEMA", "Diagnosis", "Machine", "Outcome", "checks", "examine"]

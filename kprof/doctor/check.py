@@ -1,0 +1,52 @@
+"""What a check is. Each is a file of the folder ``checks``, and the folder is the list of them."""
+
+from typing import ClassVar
+
+from kprof.doctor.document import Outcome, Status
+from kprof.doctor.machine import Machine
+
+GUIDE = "AMD's system optimization guide for the MI300X"
+DRIVER = "the Linux kernel's documentation of amdgpu"
+
+
+class Check:
+    """One thing to look at.
+
+    Attributes:
+        name: as in the document, in kebab-case.
+        section: where it is shown.
+        why: why it matters, a sentence.
+        source: whose advice it is.
+        needs_gpu: it means nothing on a machine without an AMD GPU.
+        needs_cuda_gpu: it means nothing on a machine without an NVIDIA GPU, which is nothing to speak of.
+    """
+
+    name: ClassVar[str]
+    section: ClassVar[str]
+    why: ClassVar[str]
+    source: ClassVar[str] = ""
+    needs_gpu: ClassVar[bool] = False
+    needs_cuda_gpu: ClassVar[bool] = False
+
+    def look(self, machine: Machine) -> Outcome:
+        """Look at the machine. Must only read."""
+        raise NotImplementedError
+
+    def ok(self, found: str) -> Outcome:
+        """All is well."""
+        return Outcome(self.name, self.section, "ok", found)
+
+    def warn(self, found: str, *fix: str, why: str | None = None) -> Outcome:
+        """Something may make measurements worse, or leaves something out."""
+        return self._bad("warn", found, fix, why)
+
+    def fail(self, found: str, *fix: str, why: str | None = None) -> Outcome:
+        """Something makes measurements wrong or impossible."""
+        return self._bad("fail", found, fix, why)
+
+    def unknown(self, found: str, *fix: str) -> Outcome:
+        """It could not be told, which is neither good nor bad."""
+        return self._bad("unknown", found, fix, None)
+
+    def _bad(self, status: Status, found: str, fix: tuple[str, ...], why: str | None) -> Outcome:
+        return Outcome(self.name, self.section, status, found, why or self.why, list(fix), self.source)

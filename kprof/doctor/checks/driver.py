@@ -1,0 +1,23 @@
+"""Which kernel driver is loaded."""
+
+from kprof.doctor.check import Check
+from kprof.doctor.document import Outcome
+from kprof.doctor.machine import Machine
+
+
+class Driver(Check):
+    """The amdgpu module and the kernel that it runs in."""
+
+    name = "driver"
+    section = "gpu"
+    needs_gpu = True
+    why = "The driver schedules kernels and sets clocks; its version belongs to every measurement."
+
+    def look(self, machine: Machine) -> Outcome:
+        """See :meth:`Check.look`."""
+        kernel = (machine.text("/proc/sys/kernel/osrelease") or "unknown")[:60]
+        if not machine.at("/sys/module/amdgpu").is_dir():
+            return self.fail(f"amdgpu is not loaded (Linux {kernel})", "sudo modprobe amdgpu")
+        version = machine.text("/sys/module/amdgpu/version")
+        # Only the driver that ROCm ships has a version of its own.
+        return self.ok(f"amdgpu {version[:40]}, Linux {kernel}" if version else f"amdgpu of Linux {kernel}")

@@ -1,0 +1,45 @@
+"""Whether the GPU's accesses to host memory are translated."""
+
+from kprof.doctor.check import GUIDE, Check
+from kprof.doctor.document import Outcome
+from kprof.doctor.machine import Machine
+
+_GRUB = "add {} to GRUB_CMDLINE_LINUX in /etc/default/grub"
+
+
+class Iommu(Check):
+    """IOMMU pass-through, of the GPU itself where the kernel tells, else from the kernel's command line."""
+
+    name = "iommu"
+    section = "host"
+    needs_gpu = True
+    source = GUIDE
+    why = "Without pass-through each access of the GPU to host memory is translated, which slows copies down."
+
+    def look(self, machine: Machine) -> Outcome:
+        """See :meth:`Check.look`."""
+        kinds = {
+            kind[:24]
+            for _, device in machine.devices
+            if (kind := machine.text(device / "iommu_group" / "type")) is not None
+        }
+        if kinds == {"identity"}:
+            return self.ok("pass-through")
+        line = machine.text("/proc/cmdline")
+        if kinds:
+            return self._translated(f"the GPU's accesses are translated ({', '.join(sorted(kinds))})", machine)
+        if line is None:
+            return self.unknown("the kernel's command line cannot be read")
+        words = line.split()
+        if "iommu=pt" in words:
+            return self.ok("iommu=pt")
+        if {"iommu=off", "amd_iommu=off", "intel_iommu=off"} & set(words):
+            return self.ok("off")
+        if not machine.entries("/sys/kernel/iommu_groups"):
+            return self.ok("none in use")
+        return self._translated("iommu=pt is not on the kernel's command line", machine)
+
+    def _translated(self, found: str, machine: Machine) -> Outcome:
+        intel = "GenuineIntel" in (machine.text("/proc/cpuinfo") or "")
+        option = "intel_iommu=on iommu=pt" if intel else "iommu=pt"
+        return self.warn(found, _GRUB.format(option), "sudo update-grub && sudo reboot")

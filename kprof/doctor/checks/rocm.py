@@ -1,0 +1,24 @@
+"""Which ROCm is installed beside the wheels."""
+
+from kprof.doctor.check import Check
+from kprof.doctor.document import Outcome
+from kprof.doctor.machine import Machine
+
+
+class Rocm(Check):
+    """The version of ROCm's own installation."""
+
+    name = "rocm"
+    section = "software"
+    needs_gpu = True
+    why = "torch's wheels bring their own libraries; the profilers and management tools come with ROCm."
+
+    def look(self, machine: Machine) -> Outcome:
+        """See :meth:`Check.look`."""
+        home = machine.environment.get("ROCM_PATH", "/opt/rocm")
+        version = machine.text(f"{home}/.info/version")
+        if version:
+            return self.ok(f"{version.splitlines()[0][:40]} in {home}")
+        if not machine.at(home).is_dir():
+            return self.warn(f"not found in {home}", "https://rocm.docs.amd.com/projects/install-on-linux")
+        return self.unknown(f"{home} does not tell its version")

@@ -1,0 +1,57 @@
+"""Folders that must be writable and have room."""
+
+import os
+import shutil
+import time
+from pathlib import Path
+
+from kprof.doctor.check import Check
+from kprof.doctor.document import Outcome
+from kprof.doctor.machine import Machine
+
+_LITTLE = 1 << 30
+_SECONDS = 0.2
+
+
+def folder(machine: Machine, own: str | None, base: str, hidden: str, name: str) -> Path:
+    """A cache's folder: the one named for it, else below the folder that ``base`` names, else below the home."""
+    if own:
+        return Path(own)
+    other = machine.environment.get(base)
+    home = Path(machine.environment.get("HOME") or Path.home())
+    if other and base == "TRITON_HOME":
+        return Path(other) / hidden / name
+    return Path(other) / name if other else home / hidden / name
+
+
+def look_at(check: Check, machine: Machine, path: Path, variable: str) -> Outcome:
+    """Whether a folder, or the nearest one above that exists, can be written to, and how much room there is."""
+    there = next((place for place in (path, *path.parents) if place.is_dir()), None)
+    if there is None or not machine.usable(there):
+        return check.warn(f"{path} cannot be written to", f"export {variable}=/path/to/a/writable/folder")
+    free = shutil.disk_usage(there).free
+    words = f"{path}, {_size(path)} used, {_words(free)} free"
+    if free < _LITTLE:
+        return check.warn(words, f"df -h {there}", f"export {variable}=/path/to/a/larger/disk")
+    return check.ok(words)
+
+
+def _size(path: Path) -> str:
+    """What is below a folder; counting ends after a moment."""
+    total, end = 0, time.monotonic() + _SECONDS
+    for directory, _, names in os.walk(path):
+        for name in names:
+            try:
+                total += os.lstat(os.path.join(directory, name)).st_size  # noqa: PTH118 - thousands of them
+            except OSError:
+                continue
+        if time.monotonic() > end:
+            return f"more than {_words(total)}"
+    return _words(total)
+
+
+def _words(size: int) -> str:
+    for unit, one in (("TB", 10**12), ("GB", 10**9), ("MB", 10**6)):
+        if size >= one:
+            return f"{size / one:.1f} {unit}"
+    return f"{size / 1000:.0f} kB" if size else "nothing"

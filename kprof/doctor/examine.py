@@ -1,0 +1,111 @@
+"""Run every check of the folder on a machine."""
+
+from collections import Counter
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
+
+from msgspec.structs import replace
+
+from kprof import __version__
+from kprof.doctor.check import Check
+from kprof.doctor.document import Diagnosis, Outcome, Verdict
+from kprof.doctor.machine import Gpu, Machine
+
+_READ = "read assembly, code objects, caches, counters and traces"
+_COMPILE = "compile kernels and model their time"
+_RUN = "run kernels on the GPU"
+_CHECK = "check kernels on the CUDA GPU"
+_SECTIONS = ("software", "gpu", "host", "environment", "disk")
+
+
+@cache
+def checks() -> tuple[Check, ...]:
+    """One of each, by section and name."""
+    import kprof.doctor.checks as folder
+
+    found = []
+    for module in iter_modules(folder.__path__):
+        names = vars(import_module(f"{folder.__name__}.{module.name}")).values()
+        found += [kind() for kind in names if isinstance(kind, type) and issubclass(kind, Check) and kind is not Check]
+    return tuple(sorted(found, key=lambda check: (_SECTIONS.index(check.section), check.name)))
+
+
+def examine(machine: Machine) -> Diagnosis:
+    """Look at everything that means something on this machine.
+
+    Without a GPU nothing is measured, so that nothing makes measurements wrong: what would be a failure is a warning.
+    """
+    chosen = [check for check in checks() if _means_something(check, machine)]
+    outcomes = [_looked(check, machine) for check in chosen]
+    works = _works(machine, {outcome.check: outcome for outcome in outcomes})
+    if not machine.has_gpu:
+        outcomes = [replace(outcome, status="warn") if outcome.status == "fail" else outcome for outcome in outcomes]
+    return Diagnosis(
+        kprof=__version__,
+        gpus=[_named(gpu) for gpu in machine.gpus],
+        checks=outcomes,
+        left_out=[check.name for check in checks() if check.needs_gpu and check not in chosen],
+        works=works,
+        verdict=_verdict(machine, outcomes, works),
+    )
+
+
+def _means_something(check: Check, machine: Machine) -> bool:
+    return (machine.has_gpu or not check.needs_gpu) and (bool(machine.cuda_gpus) or not check.needs_cuda_gpu)
+
+
+def _looked(check: Check, machine: Machine) -> Outcome:
+    try:
+        return check.look(machine)
+    except Exception as error:  # noqa: BLE001 - what is odd on a machine must not hide the rest of it
+        return check.unknown(f"could not be told: {type(error).__name__}: {error}"[:200])
+
+
+def _named(gpu: Gpu) -> str:
+    arch = gpu.arch or "unknown architecture"
+    return f"{gpu.product} ({arch})" if gpu.product else arch
+
+
+def _works(machine: Machine, found: dict[str, Outcome]) -> dict[str, bool]:
+    """What can be done: compiling needs Triton, running a GPU that can be used and torch for it."""
+
+    def good(name: str) -> bool:
+        return name in found and found[name].status != "fail"
+
+    triton = good("triton") and found["triton"].status != "unknown" and "not installed" not in found["triton"].found
+    torch = "torch" in found and found["torch"].status == "ok"
+    works = {
+        _READ: True,
+        _COMPILE: triton,
+        _RUN: triton and torch and bool(machine.gpus) and good("device-access"),
+    }
+    if machine.cuda_gpus and not machine.has_gpu:
+        works[_CHECK] = triton and found["cuda-gpu"].status == "ok"
+    return works
+
+
+def _verdict(machine: Machine, outcomes: list[Outcome], works: dict[str, bool]) -> Verdict:
+    counts = Counter(outcome.status for outcome in outcomes)
+    words = [
+        _plural(counts["fail"], "failure"),
+        _plural(counts["warn"], "warning"),
+        _plural(counts["unknown"], "unknown", ""),
+    ]
+    found = ", ".join(filter(None, words)) or "all is well"
+    if counts["fail"]:
+        return Verdict("fail", f"measurements here would be wrong or fail: {found}")
+    if machine.has_gpu:
+        return Verdict("ok", f"{'ready to measure' if works[_RUN] else 'kernels cannot be run yet'}: {found}")
+    can = (
+        "compiling, analysing and modelling work"
+        if works[_COMPILE]
+        else "compiled kernels and measurements can be read"
+    )
+    checked = ", kernels can be checked on the CUDA GPU" if works.get(_CHECK) else ""
+    return Verdict("ok", f"no AMD GPU here, {can}{checked}: {found}")
+
+
+def _plural(count: int, noun: str, ending: str = "s") -> str:
+    """``2 warnings``; nothing for none."""
+    return f"{count} {noun}{'' if count == 1 else ending}" if count else ""

@@ -1,0 +1,52 @@
+"""Versions of packages, read from their files: importing torch takes seconds."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from kprof.doctor.machine import Machine
+
+_ASSIGNED = re.compile(r"^(__version__|hip|cuda)\s*(?::[^=\n]+)?=\s*(?:['\"]([^'\"\n]{0,80})['\"]|None)", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Copy:
+    """A copy of a package that Python can find.
+
+    Attributes:
+        folder: the package's.
+        values: ``__version__``, ``hip`` and ``cuda`` as far as the file sets them to text.
+        distributions: names of the distributions beside it that provide it.
+    """
+
+    folder: Path
+    values: dict[str, str]
+    distributions: tuple[str, ...]
+
+    @property
+    def version(self) -> str:
+        """``3.9.0``, or ``unknown``."""
+        return self.values.get("__version__", "unknown")
+
+
+def copies(machine: Machine, package: str, file: str, distributions: tuple[str, ...]) -> list[Copy]:
+    """Every copy on Python's path, the one that is imported first."""
+    found: dict[Path, Copy] = {}
+    for folder in machine.packages:
+        text = machine.text(folder / package / file)
+        if text is None:
+            continue
+        values = {match[1]: match[2] for match in _ASSIGNED.finditer(text) if match[2] is not None}
+        names = tuple(_distributions(machine, folder, distributions))
+        found.setdefault((folder / package).resolve(), Copy(folder / package, values, names))
+    return list(found.values())
+
+
+def _distributions(machine: Machine, folder: Path, names: tuple[str, ...]) -> Iterator[str]:
+    """Those of the names that are installed in a folder."""
+    for entry in machine.entries(folder):
+        if entry.name.endswith(".dist-info"):
+            name = entry.name.partition("-")[0].lower().replace("_", "-")
+            if name in names:
+                yield name

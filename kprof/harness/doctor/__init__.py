@@ -1,7 +1,0 @@
-"""Is this machine set up to compile, run and time kernels? Everything is only looked at, nothing is changed or run."""
-
-from kprof.harness.doctor.document import SCHEMA, Diagnosis, Outcome
-from kprof.harness.doctor.examine import checks, examine
-from kprof.harness.doctor.machine import Machine
-
-__all__ = ["SCHEMA", "Diagnosis", "Machine", "Outcome", "checks", "examine"]

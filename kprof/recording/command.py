@@ -1,0 +1,212 @@
+"""Running a program so that it records itself."""
+
+import contextlib
+import datetime as dt
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kprof import __version__
+from kprof.cache import files as store
+from kprof.compiler.defaults import TIMEOUT, default_jobs
+from kprof.errors import KprofError
+from kprof.hardware.machine import find_product, products
+from kprof.hardware.machine import load as load_architecture
+from kprof.recording import layout
+from kprof.recording.settings import VARIABLE, Device, Settings, environment
+
+MEMORY_BYTES = 64 << 30
+"""What a program is told of the GPU's memory: no table here holds capacities, and programs size batches by it."""
+
+_PATIENCE = 15.0
+_OURS = (layout.HEAD, layout.JOURNAL, layout.KERNELS, layout.WORK)
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to record.
+
+    Attributes:
+        arch: architecture or product.
+        output: the capture directory.
+        jobs: compiles at a time, 0 for one a core.
+        use_cache: serve repeated compiles from kprof's cache.
+        force: replace a capture that is there.
+        execute: where there is a ROCm device, let kernels run.
+        timeout: seconds that one compile may take.
+        arithmetic: whether torch's matrix products, convolutions and attention are computed; else they give zeros.
+    """
+
+    arch: str
+    output: Path
+    jobs: int = 0
+    use_cache: bool = True
+    force: bool = False
+    execute: bool = True
+    timeout: float = TIMEOUT
+    arithmetic: bool = True
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How the program ended.
+
+    Attributes:
+        status: its exit status; negative for a signal.
+        interrupted: by Ctrl-C.
+        seconds: wall time.
+    """
+
+    status: int
+    interrupted: bool
+    seconds: float
+
+
+def device_of(name: str) -> Device:
+    """The GPU that a program is told it has.
+
+    Args:
+        name: an architecture, for which its first product stands in, or a product.
+
+    Raises:
+        KprofError: neither is known.
+    """
+    machine = load_architecture(name)
+    product = find_product(name)
+    if product is None:
+        first = next((known for known, arch in products().items() if arch == machine.name), None)
+        product = find_product(first) if first is not None else None
+    rules = machine.occupancy
+    size = machine.wavefront_size
+    l2 = machine.memory.get("l2")
+    label = product.name if product is not None else machine.name
+    series = "AMD Instinct" if label.startswith("MI") else "AMD Radeon"
+    return Device(
+        arch=machine.name,
+        name=f"{series} {label}",
+        compute_units=(product.compute_units if product is not None else None) or 1,
+        wavefront_size=size,
+        lds_bytes=machine.lds.bytes_per_workgroup,
+        memory_bytes=MEMORY_BYTES,
+        clock_mhz=(product.clock_mhz if product is not None else None) or 0,
+        threads_per_cu=rules.max_waves_per_simd * rules.simds_per_cu * size,
+        registers_per_cu=rules.vgprs[size].total * size * rules.simds_per_cu,
+        l2_bytes=(l2.size_bytes if l2 is not None else None) or 0,
+    )
+
+
+def prepare(options: Options, command: Sequence[str] = ()) -> Settings:
+    """Make the capture directory, and the settings of the processes that write into it.
+
+    Raises:
+        KprofError: the architecture is not known; the directory cannot be written, or holds something already.
+    """
+    device = device_of(options.arch)
+    root = options.output.absolute()
+    _empty(root, options)
+    head = {
+        "schema": layout.SCHEMA,
+        "arch": device.arch,
+        "product": device.name,
+        "command": [str(part) for part in command],
+        "started": dt.datetime.now(dt.timezone.utc).isoformat(timespec="seconds"),
+        "kprof": __version__,
+    }
+    try:
+        (root / layout.JOURNAL).mkdir(parents=True)
+        (root / layout.KERNELS).mkdir()
+        (root / layout.HEAD).write_text(json.dumps(head) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise KprofError(f"cannot be written: {error.strerror}", path=str(options.output)) from None
+    return Settings(
+        folder=str(root),
+        device=device,
+        jobs=options.jobs or default_jobs(),
+        cache=str(store.root()) if options.use_cache else None,
+        timeout=options.timeout,
+        execute=options.execute,
+        version=__version__,
+        arithmetic=options.arithmetic,
+    )
+
+
+def _empty(root: Path, options: Options) -> None:
+    """See that there is nothing in the way."""
+    if root.is_dir() and any(root.iterdir()):
+        if not (root / layout.HEAD).is_file():
+            raise KprofError(
+                "is not empty and holds no capture", path=str(options.output), hint="Name a new directory with -o."
+            )
+        if not options.force:
+            raise KprofError(
+                "holds a capture already",
+                path=str(options.output),
+                hint="--force replaces it; -o names another.",
+            )
+        for name in _OURS:
+            path = root / name
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)
+            else:
+                path.unlink(missing_ok=True)
+    elif root.exists() and not root.is_dir():
+        raise KprofError("is a file, not a directory", path=str(options.output))
+
+
+def run(settings: Settings, command: Sequence[str]) -> Ended:
+    """Run a program with its recording on, and wait for it.
+
+    Raises:
+        KprofError: there is no such program.
+    """
+    if VARIABLE in os.environ:
+        raise KprofError("this process is being recorded itself", hint="One kprof capture at a time is enough.")
+    started = time.monotonic()
+    try:
+        process = subprocess.Popen(list(command), env=environment(settings, os.environ))
+    except OSError as error:
+        raise KprofError(
+            f"cannot be run: {error.strerror}", path=command[0], hint="After -- comes the program: -- python train.py"
+        ) from None
+    interrupted = False
+    with _passing_on(process):
+        while True:
+            try:
+                status = process.wait(_PATIENCE if interrupted else None)
+                break
+            except KeyboardInterrupt:
+                # The terminal has sent it to the program too, which now closes its journal.
+                interrupted = True
+            except subprocess.TimeoutExpired:
+                process.kill()
+    clean(Path(settings.folder))
+    return Ended(status, interrupted, time.monotonic() - started)
+
+
+def clean(root: Path) -> None:
+    """Remove what only matters while compiles run."""
+    shutil.rmtree(root / layout.WORK, ignore_errors=True)
+    for path in (root / layout.KERNELS).glob(".*.log"):
+        with contextlib.suppress(OSError):
+            path.unlink()
+
+
+@contextlib.contextmanager
+def _passing_on(process: "subprocess.Popen[bytes]") -> Iterator[None]:
+    """A request to end goes to the program."""
+
+    def pass_on(number: int, _frame: Any) -> None:
+        process.send_signal(number)
+
+    before = signal.signal(signal.SIGTERM, pass_on)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

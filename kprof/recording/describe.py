@@ -1,0 +1,148 @@
+"""A launch in words that a journal can hold. Standard library only, and Triton's objects by their shape."""
+
+import math
+import sys
+import sysconfig
+from pathlib import Path
+from types import CodeType, FrameType
+from typing import Any
+
+from kprof.compiler.request import encode
+from kprof.targets.specialize import constant
+
+FRAMES = 12
+"""Frames that are kept of a place in the program."""
+
+_TEXT = 200
+_STANDARD = tuple(str(Path(sysconfig.get_path(name)).resolve()) for name in ("stdlib", "platstdlib"))
+_SELF = str(Path(__file__).resolve().parent)
+
+
+def site(skip: int = 1) -> tuple[tuple[str, int, str], ...]:
+    """The frames from the launch outwards, without those of Triton, torch, Python's own library and this package."""
+    frame: FrameType | None = sys._getframe(skip)  # noqa: SLF001  # the stack is what is asked for
+    found: list[tuple[str, int, str]] = []
+    while frame is not None and len(found) < FRAMES:
+        code = frame.f_code
+        if not _is_machinery(code):
+            found.append((code.co_filename, frame.f_lineno, code.co_name))
+        frame = frame.f_back
+    return tuple(found)
+
+
+_MACHINERY: dict[str, bool] = {}
+
+
+def _is_machinery(code: CodeType) -> bool:
+    file = code.co_filename
+    known = _MACHINERY.get(file)
+    if known is None:
+        known = file.startswith("<") or _in_machinery(file)
+        _MACHINERY[file] = known
+    return known
+
+
+def _in_machinery(file: str) -> bool:
+    parts = Path(file).parts
+    for folder in ("site-packages", "dist-packages"):
+        if folder in parts:
+            return parts[parts.index(folder) + 1] in {"torch", "triton", "kprof", "_pytest", "pytest", "pluggy"}
+    return file.startswith((_SELF, *_STANDARD))
+
+
+def argument(value: Any) -> Any:
+    """An argument of a launch as JSON: an object for a tensor, a number, a text, ``None``."""
+    if value is None or isinstance(value, bool | int | float):
+        # JSON has neither infinities nor NaN.
+        return str(value) if isinstance(value, float) and not math.isfinite(value) else value
+    if hasattr(value, "data_ptr") and hasattr(value, "dtype"):
+        return _tensor(value)
+    if hasattr(value, "base") and hasattr(value, "block_shape"):
+        return {**_tensor(value.base), "block": [int(n) for n in value.block_shape]}
+    if isinstance(value, tuple | list):
+        return [argument(item) for item in value[:64]]
+    inner = getattr(value, "value", None)
+    if type(value).__name__ == "constexpr":
+        return argument(inner)
+    return str(getattr(value, "__name__", value))[:_TEXT]
+
+
+def _tensor(value: Any) -> dict[str, Any]:
+    base = getattr(value, "base", value) if type(value).__name__ == "TensorWrapper" else value
+    shape, stride = getattr(base, "shape", ()), getattr(base, "stride", None)
+    try:
+        return {
+            "dtype": str(value.dtype).removeprefix("torch."),
+            "shape": [int(n) for n in shape],
+            "strides": [int(n) for n in stride()] if callable(stride) else [],
+        }
+    except (TypeError, ValueError, RuntimeError):
+        return {"dtype": str(value.dtype), "shape": [], "strides": []}
+
+
+def key_of(described: Any) -> Any:
+    """A hashable form of what :func:`argument` gives."""
+    if isinstance(described, dict):
+        return tuple((name, key_of(value)) for name, value in described.items())
+    if isinstance(described, list):
+        return tuple(key_of(value) for value in described)
+    # 1, 1.0 and True are different arguments.
+    return (type(described).__name__, described)
+
+
+def request_of(source: Any, arch: str, options: dict[str, Any], environment: dict[str, str]) -> dict[str, Any]:
+    """What is asked of the compiler, as :meth:`kprof.compiler.request.CompileRequest.to_json` writes it.
+
+    Args:
+        source: Triton's ``ASTSource``.
+        arch: ``gfx942``.
+        options: those that differ from the backend's defaults.
+        environment: switches that are set.
+    """
+    function = source.fn
+    names = [parameter.name for parameter in function.params]
+    attributes: dict[str, dict[str, int]] = {}
+    for path, hints in (source.attrs or {}).items():
+        attributes[_name(names, path)] = {str(h[0]).removeprefix("tt."): int(h[1]) for h in hints or ()}
+    return {
+        "path": function.fn.__code__.co_filename,
+        "function": function.fn.__qualname__,
+        "arch": arch,
+        "signature": [[name, encode(_kind(kind))] for name, kind in source.signature.items()],
+        "constexprs": {_name(names, path): _constant(value) for path, value in (source.constants or {}).items()},
+        "attributes": attributes,
+        "options": {name: _constant(value) for name, value in options.items()},
+        "environment": environment,
+    }
+
+
+def _kind(kind: Any) -> Any:
+    return tuple(_kind(item) for item in kind) if isinstance(kind, tuple | list) else str(kind)
+
+
+def _name(names: list[str], path: Any) -> str:
+    """``argument`` or ``argument.0``, from a path as Triton has it."""
+    if isinstance(path, str):
+        return path
+    first, *inner = path if isinstance(path, tuple | list) else (path,)
+    return ".".join((names[first] if first < len(names) else str(first), *map(str, inner)))
+
+
+def _constant(value: Any) -> Any:
+    from kprof.errors import KprofError
+
+    try:
+        return encode(constant(value, ""))
+    except (KprofError, TypeError, RecursionError):
+        return str(getattr(value, "__qualname__", value))[:_TEXT]
+
+
+def given_options(options: Any, defaults: Any) -> dict[str, Any]:
+    """Options that differ from the backend's own defaults, and always the number of warps and stages."""
+    base = vars(defaults)
+    always = {"num_warps", "num_stages"}
+    return {
+        name: value
+        for name, value in vars(options).items()
+        if name in base and (name in always or base[name] != value) and isinstance(value, bool | int | float | str)
+    }

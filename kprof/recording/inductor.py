@@ -1,0 +1,99 @@
+"""Kernels that Inductor writes: compiled in this process, none of their configurations timed."""
+
+import logging
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kprof.recording.patches import Patches
+    from kprof.recording.recorder import Recorder
+
+MODULE = "torch._inductor.runtime.triton_heuristics"
+"""After its import :func:`install` is due."""
+
+DYNAMO = "torch._dynamo.convert_frame"
+"""After its import :func:`tolerate` is due."""
+
+_NOTE = 200
+
+
+def prepare(cache: str | None) -> Callable[[], None]:
+    """Set what Inductor reads when it is imported; gives the way back.
+
+    Its own compiling processes would compile past the recording. It is to do everything each time, so that a second
+    recording is like the first, and what it writes here must not be found by real runs: it gets a folder of its own.
+    """
+    wanted = {
+        "TORCHINDUCTOR_COMPILE_THREADS": "1",
+        "TORCHINDUCTOR_FX_GRAPH_CACHE": "0",
+        "TORCHINDUCTOR_AUTOGRAD_CACHE": "0",
+    }
+    if cache is not None and "TORCHINDUCTOR_CACHE_DIR" not in os.environ:
+        wanted["TORCHINDUCTOR_CACHE_DIR"] = str(Path(cache) / "inductor")
+    before = {name: os.environ.get(name) for name in wanted}
+    os.environ.update(wanted)
+
+    def restore() -> None:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+    return restore
+
+
+def tolerate(recorder: "Recorder", patches: "Patches") -> None:
+    """Let what Inductor cannot generate here run as plain torch, and note it.
+
+    Graphs with a backward pass are traced through torch's C++ engine, which knows no GPU in a build without one; see
+    :mod:`kprof.recording.inductor_backward` for those that can be helped.
+    """
+    from torch._dynamo import config, convert_frame
+
+    module: Any = convert_frame
+    original = module.exception_handler
+
+    def handler(error: BaseException, *args: Any, **kwargs: Any) -> Any:
+        reason = str(getattr(error, "inner_exception", None) or error).strip() or repr(error)
+        short = reason.splitlines()[0].partition(". ")[0][:_NOTE]
+        recorder.note(f"torch.compile: a graph runs as plain torch and is not recorded: {short}")
+        return original(error, *args, **kwargs)
+
+    patches.set_value(config, "suppress_errors", True)
+    # The note says it; torch's own warning is a hundred lines.
+    patches.set(logging.getLogger(DYNAMO), "disabled", True)
+    patches.set(module, "exception_handler", handler)
+
+
+def install(recorder: "Recorder", patches: "Patches") -> None:
+    """Make Inductor's autotuners go through the recorder."""
+    from torch._inductor import config
+    from torch._inductor.runtime import benchmarking
+    from torch._inductor.runtime.triton_heuristics import CachingAutotuner
+
+    tuner: Any = CachingAutotuner
+    original_bench, original_run = tuner.bench, tuner.run
+
+    def bench(self: Any, launcher: Any, *args: Any, **kwargs: Any) -> Any:
+        with recorder.candidate(getattr(launcher, "config", "")):
+            return original_bench(self, launcher, *args, **kwargs)
+
+    def run(self: Any, *args: Any, **kwargs: Any) -> Any:
+        with recorder.tuning(self):
+            return original_run(self, *args, **kwargs)
+
+    def benchmark(_self: Any, kernel_call: Callable[[], Any], *_args: Any, **_options: Any) -> float:
+        with recorder.trial():
+            kernel_call()
+        # All alike: the first configuration goes on.
+        return 1.0
+
+    patches.set_value(config, "autotune_local_cache", False)
+    patches.update(tuner, {"bench": bench, "run": run})
+    for name in ("TritonBenchmarker", "InductorBenchmarker", "TorchProfilerBenchmarker"):
+        found = getattr(benchmarking, name, None)
+        if found is not None:
+            patches.set(found, "benchmark_gpu", benchmark)

@@ -1,0 +1,133 @@
+"""Graphs with a backward pass: traced for the CPU, then generated for the GPU.
+
+A torch that was built without a GPU cannot trace a backward pass on one: its C++ engine asks for the device. The inputs
+of such a graph are taken to be on the CPU while AOTAutograd traces and splits it, and each half is moved to the GPU
+just before Inductor generates code for it.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kprof.recording.patches import Patches
+    from kprof.recording.recorder import Recorder
+
+MODULE = "torch._inductor.compile_fx"
+"""After its import :func:`install` is due."""
+
+_DEVICE = re.compile(r"(cuda|cpu)(:\d+)?")
+
+NOTE = (
+    "torch.compile: graphs with a backward pass were split as on the CPU: what Inductor rewrites only there may differ"
+)
+
+
+def install(recorder: "Recorder", patches: "Patches") -> None:
+    """Make Inductor's entry point take graphs with a backward pass."""
+    from torch._inductor import compile_fx as module
+
+    original = module.compile_fx
+    inside = False
+
+    def compile_fx(
+        model_: Any, example_inputs_: Sequence[Any], inner_compile: Any = module.compile_fx_inner, **rest: Any
+    ) -> Any:
+        nonlocal inside
+        inputs = None if inside else _known(model_, example_inputs_)
+        if inputs is None:
+            return original(model_, example_inputs_, inner_compile, **rest)
+        inside = True
+        try:
+            recorder.note(NOTE)
+            _move(model_.graph, "cpu")
+            moved = [_on(value, "cpu") for value in inputs]
+            return original(model_, moved, _for_gpu(inner_compile), **rest)
+        finally:
+            inside = False
+
+    patches.set(module, "compile_fx", compile_fx)
+
+
+def _for_gpu(inner: Callable[..., Any]) -> Callable[..., Any]:
+    """Inductor's code generation, for a graph that was traced on the CPU."""
+
+    def compile_half(graph: Any, inputs: Sequence[Any], *args: Any, **options: Any) -> Any:
+        _move(graph.graph, "cuda")
+        graph.recompile()
+        return inner(graph, [_on(value, "cuda") for value in inputs], *args, **options)
+
+    return compile_half
+
+
+def _known(model: Any, inputs: Sequence[Any]) -> list[Any] | None:
+    """The inputs of a graph as fake tensors; ``None`` when it has no backward pass, or is not on the GPU as a whole."""
+    import torch
+    from torch._guards import TracingContext
+    from torch._subclasses import FakeTensor
+
+    tensors = [value for value in inputs if isinstance(value, torch.Tensor)]
+    context = TracingContext.try_get()
+    mode = None if context is None else context.fake_mode
+    if mode is None or not torch.is_grad_enabled() or not any(value.requires_grad for value in tensors):
+        return None
+    found = [
+        mode.from_tensor(value) if isinstance(value, torch.Tensor) and not isinstance(value, FakeTensor) else value
+        for value in inputs
+    ]
+    devices = [value.device for value in found if isinstance(value, torch.Tensor)] + _devices(model.graph)
+    return found if all(device.type == "cuda" for device in devices) else None
+
+
+def _devices(graph: Any) -> list[Any]:
+    """Devices that operators of a graph name."""
+    from torch.utils import _pytree as pytree
+
+    leaves = [leaf for node in graph.nodes for leaf in pytree.tree_leaves((node.args, node.kwargs))]
+    leaves += [node.target for node in graph.nodes if node.op == "call_method"]
+    return [device for device in map(_named, leaves) if device is not None]
+
+
+def _named(leaf: Any) -> Any:
+    """The device that an argument of an operator is; ``None`` for any other argument."""
+    import torch
+
+    if isinstance(leaf, str) and _DEVICE.fullmatch(leaf):
+        return torch.device(leaf)
+    return leaf if isinstance(leaf, torch.device) else None
+
+
+def _move(graph: Any, kind: str) -> None:
+    """Let operators name the other device, and what is known of their results too."""
+    from torch.utils import _pytree as pytree
+
+    def device(leaf: Any) -> Any:
+        named = _named(leaf)
+        return leaf if named is None or named.type == kind else _device(kind)
+
+    for node in graph.nodes:
+        node.args = pytree.tree_map(device, node.args)
+        node.kwargs = pytree.tree_map(device, node.kwargs)
+        if node.op == "call_method" and node.target == "cuda":
+            node.target = kind
+        for key in ("val", "example_value"):
+            if key in node.meta:
+                node.meta[key] = pytree.tree_map(lambda leaf: _on(leaf, kind), node.meta[key])
+
+
+def _device(kind: str) -> Any:
+    import torch
+
+    return torch.device(kind, 0) if kind == "cuda" else torch.device(kind)
+
+
+def _on(value: Any, kind: str) -> Any:
+    """A fake tensor of the same kind on the other device; anything else as it is."""
+    import torch
+    from torch._subclasses import FakeTensor
+
+    if not isinstance(value, FakeTensor) or value.device.type == kind:
+        return value
+    with value.fake_mode, torch.no_grad():
+        moved = torch.empty_strided(value.size(), value.stride(), dtype=value.dtype, device=_device(kind))
+    return moved.requires_grad_(value.requires_grad) if value.requires_grad else moved

@@ -1,0 +1,62 @@
+"""One compile that a recorded program asks for: what identifies it, and how it is done."""
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kprof.compiler import versions
+from kprof.compiler.request import Compiled, from_json
+from kprof.recording import describe, layout
+
+
+@dataclass(frozen=True)
+class Job:
+    """A compile: Triton's own objects, and the identifier of what comes of them."""
+
+    id: str
+    source: Any
+    target: Any
+    options: Any
+    backend: Any
+
+
+def identifier(source: Any, target: Any, options: Any, switches: Mapping[str, str]) -> str:
+    """The identifier of a specialisation: Triton, source with its helpers and place, target, options, switches."""
+    parts = [
+        versions.identity(),
+        source.hash(),
+        source.fn.fn.__code__.co_filename,
+        source.fn.starting_line_number,
+        str(target),
+        options.hash(),
+        dict(switches),
+    ]
+    digest = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+    return digest[: layout.ID_LENGTH]
+
+
+def prepare() -> None:
+    """Import what every compile needs, once for all processes that are forked for one."""
+    from kprof.compiler import engine  # noqa: F401
+    from kprof.importing import functions as source  # noqa: F401
+
+
+def compile_source(job: Job, progress: Callable[[str], None]) -> Compiled:
+    """Compile in this process.
+
+    Raises:
+        KprofError: the compiler refused.
+    """
+    from kprof.compiler.engine import Build, Target, finished, run_stages
+    from kprof.importing.functions import Function
+
+    api = versions.api()
+    jit = job.source.fn
+    function = Function(Path(jit.fn.__code__.co_filename), jit.fn.__qualname__, jit)
+    request = from_json({**describe.request_of(job.source, job.target.arch, {}, {}), "passes": False})
+    build = Build(request, function)
+    target = Target(job.target, job.backend, job.options)
+    return finished(api, build, lambda: run_stages(api, build, target, job.source, progress), lambda: job.id)

@@ -1,0 +1,71 @@
+"""Writing a process's journal: one JSON object a line, each line with one write. Standard library only."""
+
+import json
+import os
+import sys
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from kprof.recording import layout
+
+
+class Journal:
+    """An append-only file of this process. Whatever happens to the process, the lines before are whole.
+
+    A disk that is full ends the recording, not the program: :attr:`broken` then says why.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        name = f"{os.getpid()}-{os.urandom(4).hex()}.jsonl"
+        self.path = folder / layout.JOURNAL / name
+        self.pid = os.getpid()
+        self.broken: str | None = None
+        self._lock = threading.Lock()
+        self._file = -1
+        self._numbers: dict[str, dict[Any, int]] = {}
+
+    def write(self, kind: str, fields: Mapping[str, Any]) -> None:
+        """Append a line."""
+        if self.broken is not None:
+            return
+        text = json.dumps({"t": kind, **fields}, separators=(",", ":"), default=str)
+        data = text.encode(errors="backslashreplace") + b"\n"
+        with self._lock:
+            try:
+                if self._file < 0:
+                    self.path.parent.mkdir(parents=True, exist_ok=True)
+                    self._file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_EXCL, 0o600)
+                view = memoryview(data)
+                while view:
+                    view = view[os.write(self._file, view) :]
+            except OSError as error:
+                self.fail(error)
+
+    def fail(self, error: OSError) -> None:
+        """Give up recording and say so, once."""
+        if self.broken is None:
+            self.broken = error.strerror or str(error)
+            print(
+                f"kprof capture: {self.path.parent.parent}: {self.broken}: what follows is not recorded",
+                file=sys.stderr,
+            )
+
+    def number(self, kind: str, key: Any, fields: Mapping[str, Any]) -> int:
+        """The number of something; the first time, a line about it is written."""
+        known = self._numbers.setdefault(kind, {})
+        found = known.get(key)
+        if found is None:
+            found = len(known)
+            known[key] = found
+            self.write(kind, {"n": found, **fields})
+        return found
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._lock:
+            if self._file >= 0:
+                os.close(self._file)
+                self._file = -1
+            self.broken = self.broken or "closed"

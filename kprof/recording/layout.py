@@ -1,0 +1,26 @@
+"""Names inside a capture directory. Standard library only.
+
+::
+
+    capture.json             what was asked: see :class:`kprof.recording.records.Head`
+    journal/<process>.jsonl  one a process, one JSON object a line, appended as things happen
+    kernels/<id>/            one a specialisation, made by its compile, complete when it appears:
+        result.json          see :class:`kprof.recording.records.Result`
+        kernel.json          Triton's metadata
+        kernel.ttir .ttgir .amdgcn
+"""
+
+SCHEMA = "kprof.capture/1"
+HEAD = "capture.json"
+JOURNAL = "journal"
+KERNELS = "kernels"
+RESULT = "result.json"
+METADATA = "kernel.json"
+WORK = ".work"
+"""Locks of the compiling processes; removed when the recording ends."""
+
+STAGES = ("ttir", "ttgir", "amdgcn")
+"""Products of the compiler that a capture keeps, as ``kernel.<stage>``."""
+
+ID_LENGTH = 32
+"""Hexadecimal digits of a specialisation's identifier: the start of the SHA-256 of everything that decides its code."""

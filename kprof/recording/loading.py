@@ -1,0 +1,74 @@
+"""Captured kernels, ready to be analysed: from the capture's own files, without Triton."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from kprof.errors import KprofError
+from kprof.hardware.machine import load as load_architecture
+from kprof.recording.model import CapturedKernel
+from kprof.recording.reader import read
+from kprof.targets.loaded import LoadedKernel
+
+
+def load_capture(path: Path, *, all_configs: bool = False) -> Iterator[LoadedKernel]:
+    """The compiled specialisations of a capture that were launched, in the order of their first appearance.
+
+    Args:
+        path: the capture directory.
+        all_configs: also those that were only compiled, as an autotuner's other configurations.
+
+    Raises:
+        KprofError: it cannot be read, or holds no kernel; or, after all others, that some were not compiled.
+    """
+    capture = read(path)
+    problems: list[str] = []
+    launched = [kernel for kernel in capture.kernels if kernel.launches]
+    kernels = capture.kernels if all_configs or not launched else launched
+    for kernel in kernels:
+        try:
+            yield loaded(kernel)
+        except KprofError as error:
+            problems.append(f"{kernel.name}: {error.message}")
+    if problems:
+        first = "; ".join(problems[:3]) + ("; ..." if len(problems) > 3 else "")
+        raise KprofError(f"{len(problems)} of {len(kernels)} kernels cannot be told: {first}", path=str(path))
+    if not kernels:
+        raise KprofError("this capture holds no kernel", path=str(path), hint="; ".join(capture.notes) or None)
+
+
+def loaded(kernel: CapturedKernel) -> LoadedKernel:
+    """A captured kernel, read.
+
+    Raises:
+        KprofError: it was not compiled, or its files are damaged.
+    """
+    from kprof.inputs import amdgcn, mlir
+
+    if not kernel.ok:
+        raise KprofError(kernel.error or "not compiled", hint=kernel.result.hint if kernel.result else None)
+    text = kernel.text("amdgcn")
+    assembly = amdgcn.parse(text, str(kernel.folder / "kernel.amdgcn"), arch=kernel.arch)
+    if not assembly.kernels:
+        raise KprofError("no kernel in its assembly", path=str(kernel.folder))
+    ttgir = kernel.text("ttgir")
+    result = kernel.result
+    assert result is not None
+    notes = [*assembly.notes, *(f"{stage} was not made: {why}" for stage, why in result.missing.items())]
+    if kernel.choice_unknown:
+        notes.append("its launches stand for an autotuner's choice, which only a device can make")
+    return LoadedKernel(
+        name=kernel.name,
+        arch=load_architecture(kernel.arch),
+        program=assembly.kernels[0],
+        ttgir=mlir.parse(ttgir, str(kernel.folder / "kernel.ttgir")),
+        metadata=kernel.metadata,
+        specialization=kernel.specialization,
+        grid=next(iter(kernel.grids), None),
+        arguments={name: value for name, value in kernel.arguments.items() if isinstance(value, int | float)},
+        triton=kernel.triton,
+        source=kernel.source,
+        compile_seconds=result.seconds,
+        cached=result.cached,
+        stages={"ttgir": ttgir, "amdgcn": text},
+        notes=notes,
+    )

@@ -1,0 +1,220 @@
+"""A capture as it is read back."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from kprof.compiler.request import CompileRequest, LaunchProblem
+from kprof.document import Specialization
+from kprof.errors import KprofError
+from kprof.findings import Location
+from kprof.recording import layout
+from kprof.recording.records import Head, Result
+
+Grid = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class TensorInfo:
+    """A tensor argument.
+
+    Attributes:
+        dtype: as torch writes it, without ``torch.``: ``bfloat16``.
+        shape: elements along each dimension.
+        strides: in elements.
+    """
+
+    dtype: str
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class CapturedLaunch:
+    """One launch.
+
+    Attributes:
+        kernel: identifier of the kernel.
+        process: index of the process in :attr:`Capture.processes`.
+        sequence: position among the launches of that process.
+        grid: workgroups in x, y, z.
+        stream: the stream, 0 for the default one.
+        site: the Python line that launched, and its callers outwards.
+        arguments: by name: :class:`TensorInfo`, a number, a text or ``None``.
+        choice_unknown: the configuration stands for an autotuner's choice that only a device can make.
+    """
+
+    kernel: str
+    process: int
+    sequence: int
+    grid: Grid
+    stream: int = 0
+    site: Sequence[Location] = ()
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    choice_unknown: bool = False
+
+    @property
+    def caller(self) -> Location | None:
+        """The innermost line that belongs to no installed package; else the line that launched."""
+        own = (place for place in self.site if not {"site-packages", "dist-packages"} & set(Path(place.file).parts))
+        return next(own, self.site[0] if self.site else None)
+
+
+@dataclass(frozen=True)
+class CapturedTuning:
+    """What an autotuner would have tried for one key.
+
+    Attributes:
+        name: the kernel's name.
+        candidates: configuration, as Triton writes it, to the kernel's identifier; ``None`` when its launch failed
+            before the compiler was asked.
+        errors: configuration to the reason, for those.
+    """
+
+    name: str
+    candidates: Mapping[str, str | None]
+    errors: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class CapturedKernel:
+    """One specialisation of a kernel.
+
+    Attributes:
+        id: its folder below ``kernels``; the same program with the same Triton gives the same one.
+        name: the Triton function's name.
+        arch: architecture that it was compiled for.
+        triton: version of the compiling Triton.
+        module: the Python module that defines it; empty when not known.
+        source: its file and line. Never opened or imported by kprof's reader.
+        request: everything that was asked of the compiler. ``path`` in it comes from the capture: do not import it.
+        result: how the compile went; ``None`` when the recording ended before it did.
+        folder: where its files are.
+        launches: how often it was launched.
+        grids: grid to the number of launches with it, most frequent first.
+        arguments: of its first launch, by name, as in :attr:`CapturedLaunch.arguments`; empty when never launched.
+        site: the Python line of its first launch, and its callers outwards.
+        configs: configurations of autotuners that it is, as Triton writes them.
+        choice_unknown: it was launched only for an autotuner whose choice is not known.
+    """
+
+    id: str
+    name: str
+    arch: str
+    triton: str
+    module: str
+    source: Location | None
+    request: CompileRequest
+    result: Result | None
+    folder: Path
+    launches: int = 0
+    grids: Mapping[Grid, int] = field(default_factory=dict)
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    site: Sequence[Location] = ()
+    configs: Sequence[str] = ()
+    choice_unknown: bool = False
+
+    @property
+    def ok(self) -> bool:
+        """Whether it was compiled."""
+        return self.result is not None and self.result.status == "ok"
+
+    @property
+    def error(self) -> str | None:
+        """Why it was not compiled, one sentence; ``None`` when it was."""
+        if self.result is None:
+            return "not compiled when the recording ended"
+        return None if self.ok else self.result.error or self.result.status
+
+    @property
+    def specialization(self) -> Specialization:
+        """What was compiled, as the report says it."""
+        from kprof.targets.jobs import specialization_of
+
+        return specialization_of(self.request)
+
+    @cached_property
+    def metadata(self) -> Mapping[str, Any]:
+        """Triton's metadata (``shared`` is the LDS in bytes); empty when there is none."""
+        from kprof.recording.reader import read_metadata
+
+        return read_metadata(self.folder)
+
+    @property
+    def launch_problems(self) -> Sequence[LaunchProblem]:
+        """Limits of the hardware that the compiled kernel breaks: it cannot be launched."""
+        from kprof.compiler.limits import launch_problems
+
+        return launch_problems(self.arch, self.metadata)
+
+    def text(self, stage: str) -> str:
+        """``ttir``, ``ttgir`` or ``amdgcn``.
+
+        Raises:
+            KprofError: it was not made, or cannot be read.
+        """
+        from kprof.recording.reader import read_stage
+
+        if stage not in layout.STAGES:
+            raise KprofError(f"a capture holds {', '.join(layout.STAGES)}, not {stage}", path=str(self.folder))
+        return read_stage(self.folder, stage)
+
+
+@dataclass(frozen=True)
+class Capture:
+    """A capture directory.
+
+    Attributes:
+        path: the directory.
+        head: what was asked.
+        kernels: unique specialisations in the order of their first appearance.
+        processes: command line of each recorded process that used Triton.
+        executed: whether kernels ran, on a real device, or were only recorded.
+        tunings: autotuned kernels.
+        reads: places where the program looked at values that were not computed: what, and where.
+        reads_count: how often it did.
+        notes: what is missing or doubtful, in words.
+        complete: whether every process closed its journal.
+    """
+
+    path: Path
+    head: Head
+    kernels: Sequence[CapturedKernel]
+    processes: Sequence[Sequence[str]] = ()
+    executed: bool = False
+    tunings: Sequence[CapturedTuning] = ()
+    reads: Sequence[tuple[str, Sequence[Location]]] = ()
+    reads_count: int = 0
+    notes: Sequence[str] = ()
+    complete: bool = True
+
+    @property
+    def arch(self) -> str:
+        """The architecture that was compiled for."""
+        return self.head.arch
+
+    @property
+    def launches(self) -> Iterator[CapturedLaunch]:
+        """Every launch, process by process, in its order; read from the disk each time."""
+        from kprof.recording.reader import launches
+
+        return launches(self.path)
+
+    @property
+    def launch_count(self) -> int:
+        """Launches of all kernels."""
+        return sum(kernel.launches for kernel in self.kernels)
+
+    def kernel(self, identifier: str) -> CapturedKernel:
+        """The kernel with this identifier.
+
+        Raises:
+            KeyError: there is none.
+        """
+        return self._by_id[identifier]
+
+    @cached_property
+    def _by_id(self) -> Mapping[str, CapturedKernel]:
+        return {kernel.id: kernel for kernel in self.kernels}

@@ -1,0 +1,354 @@
+"""Reading a capture directory. Nothing in it is executed or imported, and no link in it is followed."""
+
+import dataclasses
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from kprof.compiler.request import CompileRequest, from_json
+from kprof.errors import KprofError
+from kprof.findings import Location
+from kprof.recording import files, layout
+from kprof.recording import records as r
+from kprof.recording.model import Capture, CapturedKernel, CapturedLaunch, CapturedTuning, Grid, TensorInfo
+
+PROCESSES = 10_000
+"""Journals of one capture."""
+
+_HEAD = msgspec.json.Decoder(r.Head)
+_RESULT = msgspec.json.Decoder(r.Result)
+_RECORD: msgspec.json.Decoder[r.Record] = msgspec.json.Decoder(r.Record)
+_DEPTH = 32
+
+
+def is_capture(path: Path) -> bool:
+    """Whether a directory looks like a capture."""
+    return (path / layout.HEAD).is_file()
+
+
+def read(path: str | Path) -> Capture:
+    """Read a capture directory.
+
+    What is cut off or damaged in it is left out, with a note; the rest is returned.
+
+    Raises:
+        KprofError: it is no capture, of another version, or none of it can be read.
+    """
+    root = Path(path)
+    head = _head(root)
+    gathered = _Gathered()
+    journals = _journals(root)
+    for journal in journals:
+        _Journal(journal, gathered).all()
+    if not journals:
+        gathered.notes.append("nothing was recorded: no process of the program compiled a Triton kernel")
+    kernels = [_kernel(root, head, entry, gathered.notes) for entry in gathered.kernels.values()]
+    return Capture(
+        path=root,
+        head=head,
+        kernels=kernels,
+        processes=gathered.processes,
+        executed=gathered.executed,
+        tunings=[tuning for tuning in gathered.tunings if tuning.candidates],
+        reads=gathered.reads,
+        reads_count=gathered.reads_count,
+        notes=list(dict.fromkeys(gathered.notes)),
+        complete=gathered.complete,
+    )
+
+
+def launches(path: str | Path) -> Iterator[CapturedLaunch]:
+    """Every launch of a capture, process by process, in its order.
+
+    Raises:
+        KprofError: as :func:`read`.
+    """
+    for number, journal in enumerate(_journals(Path(path))):
+        state = _Journal(journal, _Gathered())
+        for record in state.records():
+            launch = state.launch(record, number) if isinstance(record, r.Launch) else None
+            if launch is not None:
+                yield launch
+
+
+def read_stage(folder: Path, stage: str) -> str:
+    """A product of the compiler, text.
+
+    Raises:
+        KprofError: it is missing or cannot be read.
+    """
+    path = folder / f"kernel.{stage}"
+    if not files.plain_folder(folder):
+        raise KprofError("this kernel was not compiled", path=str(folder))
+    try:
+        return files.read_bytes(path, files.STAGE_LIMIT).decode(errors="replace")
+    except FileNotFoundError:
+        raise KprofError(f"{stage} was not made", path=str(folder)) from None
+
+
+def read_metadata(folder: Path) -> Mapping[str, Any]:
+    """Triton's metadata of a kernel; empty when there is none or it is damaged."""
+    try:
+        data = msgspec.json.decode(files.read_bytes(folder / layout.METADATA, files.LINE_LIMIT))
+    except (OSError, KprofError, msgspec.DecodeError, RecursionError):
+        return {}
+    return data if isinstance(data, dict) else {}
+
+
+def _head(root: Path) -> r.Head:
+    path = root / layout.HEAD
+    if not root.is_dir():
+        raise KprofError("no such directory", path=str(root))
+    try:
+        data = files.read_bytes(path, files.HEAD_LIMIT)
+    except FileNotFoundError:
+        raise KprofError(
+            "this is no capture directory", path=str(root), hint=f"kprof capture writes {layout.HEAD} into one."
+        ) from None
+    try:
+        return _HEAD.decode(data)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise KprofError(f"is no head of a capture: {error}", path=str(path)) from None
+
+
+def _journals(root: Path) -> list[Path]:
+    folder = root / layout.JOURNAL
+    if not files.plain_folder(folder):
+        return []
+    found = sorted(p for p in folder.iterdir() if p.suffix == ".jsonl" and not p.name.startswith("."))
+    if len(found) > PROCESSES:
+        raise KprofError(f"{len(found):,} journals are more than a capture has", path=str(folder))
+    return found
+
+
+@dataclass
+class _Entry:
+    """A specialisation while journals are read."""
+
+    record: r.Kernel
+    launches: int = 0
+    chosen: int = 0
+    grids: Counter[Grid] = field(default_factory=Counter)
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    site: Sequence[Location] = ()
+    configs: dict[str, None] = field(default_factory=dict)
+
+
+@dataclass
+class _Gathered:
+    """What the journals say together."""
+
+    kernels: dict[str, _Entry] = field(default_factory=dict)
+    processes: list[Sequence[str]] = field(default_factory=list)
+    tunings: list[CapturedTuning] = field(default_factory=list)
+    reads: list[tuple[str, Sequence[Location]]] = field(default_factory=list)
+    reads_count: int = 0
+    notes: list[str] = field(default_factory=list)
+    complete: bool = True
+    executed: bool = False
+
+
+class _Journal:
+    """One journal while it is read. Numbers in it mean something in it alone."""
+
+    def __init__(self, path: Path, gathered: _Gathered) -> None:
+        self.path = path
+        self.gathered = gathered
+        self.kernels: dict[int, str] = {}
+        self.sites: dict[int, tuple[Location, ...]] = {}
+        self.arguments: dict[int, Mapping[str, Any]] = {}
+        self.tunings: dict[int, CapturedTuning] = {}
+
+    def records(self) -> Iterator[r.Record]:
+        """The records of the journal; those that later ones refer to are kept on the way."""
+        for number, line in files.lines(self.path):
+            try:
+                record = _RECORD.decode(line)
+            except (msgspec.DecodeError, RecursionError) as error:
+                if not line.endswith(b"\n"):
+                    self.gathered.notes.append(f"{self.path.name} ends in the middle of a line: the recording was cut")
+                    return
+                raise KprofError(
+                    f"is no line of a journal: {error}", path=str(self.path), place=f"line {number}"
+                ) from None
+            match record:
+                case r.Kernel():
+                    self.kernels[record.n] = record.id
+                case r.Site():
+                    self.sites[record.n] = tuple(Location(f, max(line, 1), function=n) for f, line, n in record.frames)
+                case r.Arguments():
+                    self.arguments[record.n] = {name: _argument(value) for name, value in record.args.items()}
+                case _:
+                    pass
+            yield record
+
+    def all(self) -> None:
+        """Read everything into what is gathered."""
+        ended = False
+        try:
+            for record in self.records():
+                ended = ended or isinstance(record, r.End)
+                self._take(record)
+        except KprofError as error:
+            self.gathered.notes.append(f"{error}; what follows is left out")
+        if not ended:
+            self.gathered.complete = False
+            self.gathered.notes.append(f"{self.path.name} was not closed: the process was killed or still runs")
+
+    def _take(self, record: r.Record) -> None:
+        everything = self.gathered
+        match record:
+            case r.Process():
+                everything.processes.append(record.argv)
+                everything.executed = everything.executed or record.executes
+            case r.Kernel():
+                everything.kernels.setdefault(record.id, _Entry(record))
+            case r.Launch():
+                self._count(record)
+            case r.Tuning():
+                self.tunings[record.n] = CapturedTuning(record.name, {}, {})
+                everything.tunings.append(self.tunings[record.n])
+            case r.Candidate():
+                self._candidate(record)
+            case r.Read():
+                everything.reads.append((record.what, self.sites.get(record.site or 0, ())))
+            case r.Note():
+                everything.notes.append(record.text)
+            case r.End():
+                everything.reads_count += record.reads
+            case _:
+                pass
+
+    def _count(self, record: r.Launch) -> None:
+        entry = self._entry(record.kernel)
+        if entry is not None:
+            if not entry.launches:
+                entry.arguments = self.arguments.get(-1 if record.args is None else record.args, {})
+                entry.site = self.sites.get(-1 if record.site is None else record.site, ())
+            entry.launches += 1
+            entry.chosen += record.tuning is not None
+            entry.grids[tuple(record.grid)] += 1
+
+    def _candidate(self, record: r.Candidate) -> None:
+        tuning = self.tunings.get(record.tuning)
+        entry = None if record.kernel is None else self._entry(record.kernel)
+        if entry is not None:
+            entry.configs[record.config] = None
+        if tuning is not None:
+            candidates, errors = tuning.candidates, tuning.errors
+            assert isinstance(candidates, dict)
+            assert isinstance(errors, dict)
+            candidates[record.config] = None if entry is None else entry.record.id
+            if record.error:
+                errors[record.config] = record.error
+
+    def _entry(self, number: int) -> _Entry | None:
+        identifier = self.kernels.get(number)
+        return None if identifier is None else self.gathered.kernels.get(identifier)
+
+    def launch(self, record: r.Launch, process: int) -> CapturedLaunch | None:
+        """A launch with what it refers to; ``None`` when its kernel was never named."""
+        kernel = self.kernels.get(record.kernel)
+        if kernel is None:
+            return None
+        return CapturedLaunch(
+            kernel=kernel,
+            process=process,
+            sequence=record.seq,
+            grid=tuple(record.grid),
+            stream=record.stream,
+            site=self.sites.get(-1 if record.site is None else record.site, ()),
+            arguments=self.arguments.get(-1 if record.args is None else record.args, {}),
+            choice_unknown=record.tuning is not None,
+        )
+
+
+def _argument(value: Any) -> Any:
+    match value:
+        case {"dtype": str() as dtype, "shape": list() as shape, "strides": list() as strides} if all(
+            isinstance(n, int) for n in (*shape, *strides)
+        ):
+            return TensorInfo(dtype, tuple(shape), tuple(strides))
+        case _:
+            return value
+
+
+def _kernel(root: Path, head: r.Head, entry: _Entry, notes: list[str]) -> CapturedKernel:
+    record = entry.record
+    request = _request(record, head, notes)
+    folder = root / layout.KERNELS / record.id
+    return CapturedKernel(
+        id=record.id,
+        name=record.name,
+        arch=request.arch,
+        triton=record.triton,
+        module=record.module,
+        source=Location(file=request.path, line=record.line) if record.line else None,
+        request=request,
+        result=_result(root, folder, notes),
+        folder=folder,
+        launches=entry.launches,
+        grids=dict(entry.grids.most_common()),
+        arguments=entry.arguments,
+        site=entry.site,
+        configs=tuple(entry.configs),
+        choice_unknown=bool(entry.chosen) and entry.chosen == entry.launches,
+    )
+
+
+def _request(record: r.Kernel, head: r.Head, notes: list[str]) -> CompileRequest:
+    empty = CompileRequest(path="", function=record.name, arch=head.arch, signature={})
+    damaged = f"{record.name}: what was asked of the compiler is damaged"
+    if _too_deep(record.request):
+        notes.append(damaged)
+        return empty
+    try:
+        request = from_json({**empty.to_json(), **record.request, "passes": False})
+        _Checked(**{item.name: getattr(request, item.name) for item in dataclasses.fields(_Checked)}).verify()
+    except (KeyError, TypeError, ValueError, AttributeError, StopIteration, OverflowError):
+        notes.append(damaged)
+        return empty
+    return request
+
+
+@dataclass
+class _Checked:
+    """The parts of a request whose types :func:`from_json` takes on trust."""
+
+    path: Any
+    function: Any
+    arch: Any
+    attributes: Any
+    environment: Any
+    options: Any
+
+    def verify(self) -> None:
+        """Raise :class:`TypeError` for what is no request."""
+        msgspec.convert([self.path, self.function, self.arch], list[r.Name])
+        msgspec.convert(self.attributes, dict[str, dict[str, int]])
+        msgspec.convert(self.environment, dict[str, str | None])
+        msgspec.convert(list(self.options), list[r.Name])
+
+
+def _too_deep(value: Any, depth: int = 0) -> bool:
+    if depth > _DEPTH:
+        return True
+    if isinstance(value, dict):
+        value = list(value.values())
+    return isinstance(value, list) and any(_too_deep(item, depth + 1) for item in value)
+
+
+def _result(root: Path, folder: Path, notes: list[str]) -> r.Result | None:
+    if not (files.plain_folder(root / layout.KERNELS) and files.plain_folder(folder)):
+        return None
+    try:
+        return _RESULT.decode(files.read_bytes(folder / layout.RESULT, files.LINE_LIMIT))
+    except FileNotFoundError:
+        return None
+    except (KprofError, msgspec.DecodeError, RecursionError) as error:
+        notes.append(f"{folder.name}/{layout.RESULT} is damaged: {error}")
+        return None

@@ -1,0 +1,131 @@
+"""Compiling captured kernels again, with another Triton or with other options, from the TTIR that the capture holds.
+
+A capture may come from a stranger. What is compiled is text that Triton's own MLIR reads in a worker process; no file
+that the capture names is opened or imported, and of its options and switches only plain values go to the compiler.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from kprof.compiler.environment import SWITCHES
+from kprof.compiler.request import CompileRequest
+from kprof.errors import KprofError, near_hint
+from kprof.hardware.machine import load as load_architecture
+from kprof.recording.model import CapturedKernel
+from kprof.recording.reader import is_capture, read
+from kprof.targets.jobs import Job
+
+# These name libraries and programs that the compiler would load and run.
+_PATHS = frozenset({"TRITON_AMD_CODEGEN_PATH", "TRITON_HIP_LLD_PATH", "LLVM_PASS_PLUGIN_PATH"})
+_PLAIN = re.compile(r"[\w.+-]{0,64}")
+SEPARATOR = "::"
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A kernel of a capture that can be compiled again.
+
+    Attributes:
+        target: what names it on a command line: ``DIR::ID``.
+        kernel: as it was captured.
+        job: its compile.
+        knobs: compile-time values, options and switches: what it was compiled with.
+    """
+
+    target: str
+    kernel: CapturedKernel
+    job: Job
+    knobs: Mapping[str, Any]
+
+
+def is_recorded(target: str) -> bool:
+    """Whether a target is a capture, or a kernel of one."""
+    return is_capture(Path(target.partition(SEPARATOR)[0]))
+
+
+def recorded(
+    target: str, archs: Sequence[str] = (), *, all_configs: bool = False
+) -> tuple[list[Recorded], dict[str, str]]:
+    """The kernels of a capture that can be compiled again, and why the others cannot, by name.
+
+    Args:
+        target: the capture's directory; with ``::ID`` one kernel of it.
+        archs: architectures to keep; all when empty.
+        all_configs: also those that were only compiled, as an autotuner's other configurations.
+
+    Raises:
+        KprofError: it is no capture, or holds no such kernel.
+    """
+    folder, _, identifier = target.partition(SEPARATOR)
+    capture = read(folder)
+    kernels = [k for k in capture.kernels if not archs or k.arch in archs]
+    if capture.kernels and not kernels:
+        has = ", ".join(sorted({k.arch for k in capture.kernels}))
+        raise KprofError(f"this was recorded for {has}, not for {', '.join(archs)}", path=folder)
+    if identifier:
+        kernels = [kernel for kernel in kernels if kernel.id == identifier]
+        if not kernels:
+            hint = near_hint(identifier, [k.id for k in capture.kernels], "it has")
+            raise KprofError(f"no kernel {identifier!r} in this capture", path=folder, hint=hint)
+    elif not all_configs:
+        kernels = [kernel for kernel in kernels if kernel.launches] or kernels
+    if not kernels:
+        raise KprofError("this capture holds no kernel", path=folder, hint="; ".join(capture.notes) or None)
+    found: list[Recorded] = []
+    lost: dict[str, str] = {}
+    for kernel in kernels:
+        try:
+            found.append(_recorded(folder, kernel))
+        except KprofError as error:
+            lost[kernel.name] = error.message
+    return found, lost
+
+
+def _recorded(folder: str, kernel: CapturedKernel) -> Recorded:
+    try:
+        kernel.text("ttir")
+    except KprofError as error:
+        reason = f"the capture does not hold its TTIR, and without that it cannot be compiled again ({error.message})"
+        raise KprofError(reason, path=str(kernel.folder)) from None
+    asked = kernel.request
+    request = CompileRequest(
+        path=str((kernel.folder / "kernel.ttir").absolute()),
+        function=kernel.name,
+        arch=kernel.arch,
+        signature=asked.signature,
+        constexprs=asked.constexprs,
+        attributes=asked.attributes,
+        options={name: value for name, value in asked.options.items() if _is_plain(value)},
+        environment={n: v for n, v in asked.environment.items() if n in SWITCHES and n not in _PATHS and _is_plain(v)},
+    )
+    job = Job(
+        request=request,
+        machine=load_architecture(kernel.arch),
+        name=kernel.name,
+        grid=next(iter(kernel.grids), None),
+        problem={},
+        arguments={name: value for name, value in kernel.arguments.items() if isinstance(value, int | float)},
+    )
+    knobs = {**request.constexprs, **request.options, **request.environment}
+    return Recorded(f"{folder}{SEPARATOR}{kernel.id}", kernel, job, knobs)
+
+
+def _is_plain(value: Any) -> bool:
+    """Numbers and short words: nothing that could be the path of a file."""
+    if isinstance(value, str):
+        return _PLAIN.fullmatch(value) is not None
+    if isinstance(value, tuple):
+        return all(map(_is_plain, value))
+    return value is None or isinstance(value, bool | int | float)
+
+
+def changed(recorded: Recorded, change: Mapping[str, Any]) -> Job:
+    """The compile with other options or switches; compile-time values are in the TTIR and stay as they are."""
+    request = recorded.job.request
+    switches = {name: str(value) for name, value in change.items() if name.isupper()}
+    options = {name: value for name, value in change.items() if not name.isupper()}
+    options, environment = {**request.options, **options}, {**request.environment, **switches}
+    return replace(recorded.job, request=replace(request, options=options, environment=environment))

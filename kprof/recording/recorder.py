@@ -1,0 +1,306 @@
+"""What is noted while a program runs: kernels, launches, configurations of autotuners, reads of unknown values."""
+
+import json
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kprof.cache import files as store
+from kprof.compiler import environment as switches
+from kprof.recording import describe, jobs, layout, shelf
+from kprof.recording.compiler import Compiler, Ticket
+from kprof.recording.journal import Journal
+from kprof.recording.settings import Settings
+from kprof.recording.stub import RecordedKernel
+
+
+@dataclass
+class Candidate:
+    """One configuration while an autotuner tries it."""
+
+    kernel: RecordedKernel | None = None
+    error: str | None = None
+
+
+@dataclass
+class _Context:
+    """What the current thread is doing."""
+
+    tuner: Any = None
+    tuning: tuple[object, dict[str, Any]] | None = None
+    candidate: Candidate | None = None
+
+
+class Recorder:
+    """The recording of one process.
+
+    Args:
+        settings: how to record.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.executes = False
+        self.after_launch: list[Callable[[Any, tuple[Any, ...]], None]] = []
+        self._local = threading.local()
+        self._functions: dict[int, Any] = {}
+        # Autotuner and kernel to the tuning that made it a candidate: its key and line. The autotuner is kept alive,
+        # for its id.
+        self._choices: dict[tuple[int, str], tuple[Any, object, dict[str, Any]]] = {}
+        self._begin()
+
+    def _begin(self) -> None:
+        self.journal = Journal(Path(self.settings.folder))
+        self.compiler = Compiler(self.settings)
+        self._started = False
+        self._sequence = 0
+        self._reads = 0
+        self._defaults: dict[str, Any] = {}
+        self._lock = threading.RLock()
+
+    def after_fork(self) -> None:
+        """This process is a copy: it has its own journal, and none of the compiles that run."""
+        self._begin()
+
+    def start(self) -> None:
+        """Write the first line, once there is something to tell."""
+        if self._started:
+            return
+        self._started = True
+        torch, triton = sys.modules.get("torch"), sys.modules.get("triton")
+        self.journal.write(
+            "process",
+            {
+                "pid": os.getpid(),
+                "argv": [str(part)[:1000] for part in sys.argv[:100]],
+                "python": ".".join(map(str, sys.version_info[:3])),
+                "torch": str(getattr(torch, "__version__", "")),
+                "triton": str(getattr(triton, "__version__", "")),
+                "executes": self.executes,
+            },
+        )
+
+    def compile(self, source: Any, target: Any, options: Any, backend: Any) -> RecordedKernel:
+        """Have a source of Triton's compiled; what comes back can be launched at once."""
+        self.start()
+        function = source.fn
+        set_switches = {name: value for name, value in switches.relevant({}).items() if name != "TRITON_DEBUG"}
+        identifier = jobs.identifier(source, target, options, set_switches)
+        job = jobs.Job(identifier, source, target, options, backend)
+        given = describe.given_options(options, self._backend_defaults(backend))
+        request = describe.request_of(source, target.arch, given, set_switches)
+        jobs.prepare()
+        with self._lock:
+            self._functions[id(function)] = function
+            self.number(identifier, source, request)
+            ticket = self.compiler.ask(
+                identifier, function.fn.__name__, lambda report: jobs.compile_source(job, report)
+            )
+            self._check_disk()
+        kernel = RecordedKernel(source, ticket, request, self.launch, self.load)
+        candidate = self._context.candidate
+        if candidate is not None:
+            candidate.kernel = kernel
+        return kernel
+
+    def number(self, identifier: str, source: Any, request: dict[str, Any]) -> int:
+        """The number of a kernel in the journal."""
+        from kprof.compiler import versions
+
+        function = source.fn
+        fields = {
+            "id": identifier,
+            "name": function.fn.__name__,
+            "triton": versions.installed().version,
+            "module": str(getattr(function.fn, "__module__", "")),
+            "line": function.starting_line_number,
+            "request": request,
+        }
+        return self.journal.number("kernel", identifier, fields)
+
+    def launch(self, kernel: RecordedKernel, grid: tuple[Any, ...], stream: Any, args: tuple[Any, ...]) -> None:
+        """Note a launch."""
+        context = self._context
+        if context.candidate is not None:
+            context.candidate.kernel = kernel
+            return
+        sizes = [int(n) for n in grid]
+        if 0 in sizes:
+            return
+        self.start()
+        number = self.number(kernel.hash, kernel.src, kernel.request)
+        choice = self._choices.get((id(context.tuner), kernel.hash))
+        tuning = None if choice is None else self.journal.number("tuning", choice[1], choice[2])
+        self.note_launch(number, kernel.src, sizes, stream, args, tuning=tuning)
+        for action in self.after_launch:
+            action(kernel.src.fn, args)
+
+    def note_launch(
+        self,
+        number: int,
+        source: Any,
+        grid: list[int],
+        stream: Any,
+        args: tuple[Any, ...],
+        *,
+        tuning: int | None = None,
+    ) -> None:
+        """Write the line of a launch."""
+        names = getattr(source.fn, "arg_names", None) or [p.name for p in source.fn.params]
+        described = {str(name): describe.argument(value) for name, value in zip(names, args, strict=False)}
+        fields: dict[str, Any] = {"kernel": number, "seq": self._sequence, "grid": grid}
+        with self._lock:
+            self._sequence += 1
+            fields["site"] = self.site()
+            fields["args"] = self.journal.number("args", describe.key_of(described), {"args": described})
+            if stream:
+                fields["stream"] = int(stream)
+            if tuning is not None:
+                fields["tuning"] = tuning
+            self.journal.write("launch", fields)
+
+    def site(self) -> int:
+        """The number of the place where the program is."""
+        frames = describe.site(2)
+        return self.journal.number("site", frames, {"frames": [list(frame) for frame in frames]})
+
+    def read(self, what: str) -> None:
+        """Note that the program looks at a value that no kernel has written."""
+        with self._lock:
+            self._reads += 1
+            site = self.site()
+            self.journal.number("read", (what, site), {"what": what, "site": site})
+
+    def load(self, ticket: Ticket) -> tuple[dict[str, Any], dict[str, str | bytes]]:
+        """Metadata and products of a kernel; waits for its compile.
+
+        Raises:
+            RuntimeError: it was not compiled.
+        """
+        self.compiler.wait(ticket)
+        cached = shelf.fetch(self.settings, ticket.id)
+        if cached is not None:
+            return cached[0]["metadata"], cached[1]
+        result = shelf.result(ticket.folder)
+        if result.get("status") != "ok":
+            raise RuntimeError(f"{ticket.name}: {result.get('error', 'was not compiled')}")
+        stages: dict[str, str | bytes] = {}
+        for stage in layout.STAGES:
+            path = ticket.folder / f"kernel.{stage}"
+            if path.is_file():
+                stages[stage] = path.read_text(encoding="utf-8")
+        return json.loads((ticket.folder / layout.METADATA).read_text(encoding="utf-8")), stages
+
+    def usable(self, kernel: RecordedKernel | None) -> bool:
+        """Whether a device could launch it: it compiles and its LDS is there. Waits for its compile."""
+        if kernel is None:
+            return False
+        self.compiler.wait(kernel.ticket)
+        if shelf.result(kernel.ticket.folder).get("status") != "ok":
+            return False
+        metadata = store.read_json(kernel.ticket.folder / layout.METADATA)
+        shared = metadata.get("shared") if isinstance(metadata, dict) else None
+        return not isinstance(shared, int) or shared <= self.settings.device.lds_bytes
+
+    @contextmanager
+    def tuning(self, tuner: Any) -> Iterator[None]:
+        """An autotuner runs: launches inside stand for a choice that is not known."""
+        context = self._context
+        outer = context.tuner, context.tuning
+        context.tuner, context.tuning = tuner, None
+        try:
+            yield
+        finally:
+            context.tuner, context.tuning = outer
+
+    @contextmanager
+    def candidate(self, config: Any) -> Iterator[Candidate]:
+        """An autotuner tries a configuration."""
+        context = self._context
+        tuner, outer = context.tuner, context.candidate
+        if context.tuning is None:
+            self.start()
+            function = getattr(tuner, "base_fn", None) or getattr(tuner, "fn", None)
+            name = str(getattr(function, "__name__", "kernel"))
+            fields: dict[str, Any] = {
+                "name": name,
+                "configs": len(getattr(tuner, "configs", None) or ()),
+                "site": self.site(),
+            }
+            context.tuning = object(), fields
+        key, about = context.tuning
+        number = self.journal.number("tuning", key, about)
+        candidate = context.candidate = Candidate()
+        try:
+            yield candidate
+        finally:
+            context.candidate = outer
+            fields = {"tuning": number, "config": str(config)[:1000]}
+            if candidate.kernel is not None:
+                made = candidate.kernel
+                fields["kernel"] = self.number(made.hash, made.src, made.request)
+                self._choices[id(tuner), made.hash] = tuner, key, about
+            if candidate.error is not None:
+                fields["error"] = candidate.error[:1000]
+            self.journal.write("candidate", fields)
+
+    @contextmanager
+    def trial(self) -> Iterator[None]:
+        """Something is being timed: what is launched meanwhile is compiled, and is no launch."""
+        context = self._context
+        outer = context.candidate
+        context.candidate = outer or Candidate()
+        try:
+            yield
+        finally:
+            context.candidate = outer
+
+    def note(self, text: str) -> None:
+        """Something that the reader of the capture should know."""
+        self.start()
+        self.journal.number("note", text, {"text": text[:2000]})
+
+    def forget(self) -> None:
+        """Take what was recorded out of Triton's own memory: after the recording it would be found there."""
+        for function in self._functions.values():
+            function.device_caches.clear()
+        for tuner, _, _ in self._choices.values():
+            if isinstance(getattr(tuner, "cache", None), dict):
+                tuner.cache.clear()
+
+    def finish(self, how: str = "exit") -> None:
+        """Wait for the compiles, or end them when interrupted, and close the journal."""
+        if self._started:
+            if how == "exit":
+                self.compiler.finish()
+            else:
+                self.compiler.abandon()
+            self._check_disk()
+            self.journal.write("end", {"how": how, "reads": self._reads})
+            self.journal.close()
+            self._started = False
+
+    @property
+    def _context(self) -> _Context:
+        context = getattr(self._local, "context", None)
+        if context is None:
+            context = self._local.context = _Context()
+        return context
+
+    def _backend_defaults(self, backend: Any) -> Any:
+        name = type(backend).__name__
+        if name not in self._defaults:
+            from kprof.compiler import versions
+
+            with versions.quiet([]):
+                self._defaults[name] = backend.parse_options({})
+        return self._defaults[name]
+
+    def _check_disk(self) -> None:
+        if self.compiler.disk_error is not None:
+            self.journal.fail(self.compiler.disk_error)

@@ -1,0 +1,201 @@
+"""What stands in a capture's files, as types that check what they decode: a capture may come from a stranger."""
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+
+Count = Annotated[int, Meta(ge=0, le=2**63 - 1)]
+"""A number of something, or an index."""
+
+Extent = Annotated[int, Meta(ge=0, le=2**32 - 1)]
+"""Workgroups along one axis of a grid."""
+
+Text = Annotated[str, Meta(max_length=1 << 16)]
+Name = Annotated[str, Meta(max_length=4096)]
+Identifier = Annotated[str, Meta(pattern=r"^[0-9a-f]{32}\Z")]
+
+
+class Head(msgspec.Struct, frozen=True, kw_only=True):
+    """``capture.json``.
+
+    Attributes:
+        schema: version of the format.
+        arch: architecture that was compiled for.
+        product: the product whose figures the program was told, when one was named.
+        command: the program and its arguments; empty for a recording inside a program.
+        started: UTC, ISO 8601.
+        kprof: version that recorded.
+    """
+
+    schema: Literal["kprof.capture/1"]
+    arch: Annotated[str, Meta(pattern=r"^gfx[0-9a-f]{3,5}\Z")]
+    product: Name | None = None
+    command: list[Text] = []
+    started: Name = ""
+    kprof: Name = ""
+
+
+class Process(msgspec.Struct, frozen=True, tag_field="t", tag="process"):
+    """The first line of a journal.
+
+    Attributes:
+        pid: of the recorded process.
+        argv: its arguments.
+        python, torch, triton: versions, empty when not imported by then.
+        executes: whether its kernels ran, on a real device, or were only recorded.
+    """
+
+    pid: Count
+    argv: list[Text] = []
+    python: Name = ""
+    torch: Name = ""
+    triton: Name = ""
+    executes: bool = False
+
+
+class Kernel(msgspec.Struct, frozen=True, tag_field="t", tag="kernel"):
+    """A specialisation, before the first line that refers to it by its number.
+
+    Attributes:
+        n: its number in this journal.
+        id: its folder below ``kernels``.
+        name: the Triton function's name.
+        triton: version of the compiling Triton.
+        module: the Python module that defines it.
+        line: line of the function.
+        request: as :meth:`kprof.compiler.request.CompileRequest.to_json`.
+    """
+
+    n: Count
+    id: Identifier
+    name: Name
+    triton: Name
+    request: dict[str, Any]
+    module: Name = ""
+    line: Count | None = None
+
+
+class Site(msgspec.Struct, frozen=True, tag_field="t", tag="site"):
+    """A place in the program: frames from the launch outwards, ``[file, line, function]``."""
+
+    n: Count
+    frames: Annotated[list[tuple[Name, Count, Name]], Meta(max_length=64)]
+
+
+class Arguments(msgspec.Struct, frozen=True, tag_field="t", tag="args"):
+    """Arguments of a launch by name: a number, a text, or an object ``{dtype, shape, strides}`` for a tensor."""
+
+    n: Count
+    args: dict[str, Any]
+
+
+class Tuning(msgspec.Struct, frozen=True, tag_field="t", tag="tuning"):
+    """An autotuner met a new key: its configurations follow as :class:`Candidate`."""
+
+    n: Count
+    name: Name
+    configs: Count
+    site: Count | None = None
+
+
+class Candidate(msgspec.Struct, frozen=True, tag_field="t", tag="candidate"):
+    """One configuration of an autotuner, compiled and not launched.
+
+    Attributes:
+        tuning: number of the :class:`Tuning`.
+        config: the configuration as Triton writes it.
+        kernel: number of the kernel, ``None`` when the launch failed before the compiler was asked.
+        error: why, then.
+    """
+
+    tuning: Count
+    config: Text
+    kernel: Count | None = None
+    error: Text | None = None
+
+
+class Launch(msgspec.Struct, frozen=True, tag_field="t", tag="launch"):
+    """One launch.
+
+    Attributes:
+        kernel: number of the kernel.
+        site: number of the place.
+        args: number of the arguments.
+        grid: workgroups in x, y, z.
+        seq: position among the launches of this process.
+        stream: the stream, 0 for the default one.
+        tuning: number of the :class:`Tuning` whose choice this stands for: which configuration would have been
+            launched is not known.
+    """
+
+    kernel: Count
+    seq: Count
+    grid: Annotated[list[Extent], Meta(min_length=1, max_length=3)]
+    site: Count | None = None
+    args: Count | None = None
+    stream: int = 0
+    tuning: Count | None = None
+
+
+class Read(msgspec.Struct, frozen=True, tag_field="t", tag="read"):
+    """The program looked at a value that a recorded kernel would have written; written once for each place.
+
+    Attributes:
+        what: ``item``, ``nonzero``, ``to cpu``, ...
+        site: where.
+    """
+
+    what: Name
+    site: Count | None = None
+
+
+class Note(msgspec.Struct, frozen=True, tag_field="t", tag="note"):
+    """Something that the reader of the capture should know."""
+
+    text: Text
+
+
+class End(msgspec.Struct, frozen=True, tag_field="t", tag="end"):
+    """The last line of a journal that was closed.
+
+    Attributes:
+        how: ``exit``, or ``interrupted``.
+        reads: how often the program looked at values that were not computed.
+    """
+
+    how: Name = "exit"
+    reads: Count = 0
+
+
+Record = Process | Kernel | Site | Arguments | Tuning | Candidate | Launch | Read | Note | End
+
+
+class Result(msgspec.Struct, frozen=True, kw_only=True):
+    """``result.json``: how the compile went.
+
+    Attributes:
+        status: ``ok``, ``failed``, ``crashed`` or ``timeout``.
+        error: why not, one sentence.
+        place: line in the kernel's file that the error is about.
+        hint: what to do about it.
+        stage: what was being made when it went wrong.
+        seconds: wall time of the compile.
+        cached: whether it came from kprof's cache.
+        triton: version of the compiling Triton.
+        diagnostics: what the compiler printed.
+        stage_seconds: stage to its share of ``seconds``.
+        missing: stage to the reason why it was not made.
+    """
+
+    status: Literal["ok", "failed", "crashed", "timeout"]
+    error: Text | None = None
+    place: Name | None = None
+    hint: Text | None = None
+    stage: Name | None = None
+    seconds: float | None = None
+    cached: bool = False
+    triton: Name = ""
+    diagnostics: Annotated[str, Meta(max_length=1 << 21)] = ""
+    stage_seconds: dict[str, float] = {}
+    missing: dict[str, Text] = {}

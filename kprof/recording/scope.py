@@ -1,0 +1,88 @@
+"""Recording a part of a program: ``with kprof.capture(arch="gfx942", output="DIR"):``."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kprof.errors import KprofError
+from kprof.recording.settings import VARIABLE, environment
+
+if TYPE_CHECKING:
+    from kprof.recording.model import Capture
+
+
+@dataclass(frozen=True)
+class Recording:
+    """A capture that is being written.
+
+    Attributes:
+        path: its directory.
+    """
+
+    path: Path
+
+    def read(self) -> "Capture":
+        """What was recorded, once the recording has ended.
+
+        Raises:
+            KprofError: as :func:`kprof.recording.read`.
+        """
+        from kprof.recording.reader import read
+
+        return read(self.path)
+
+
+@contextmanager
+def capture(
+    arch: str = "gfx942",
+    output: str | Path = "kprof-capture",
+    *,
+    jobs: int = 0,
+    cache: bool = True,
+    force: bool = False,
+    execute: bool = True,
+    arithmetic: bool = True,
+) -> Iterator[Recording]:
+    """Record the Triton kernels that the code inside launches, and Python programs that it starts. See docs/capture.md.
+
+    Args:
+        arch: architecture or product to compile for.
+        output: the capture directory; made when it is not there.
+        jobs: compiles at a time, 0 for one a core.
+        cache: whether to serve repeated compiles from kprof's cache.
+        force: replace a capture that is there.
+        execute: where there is a ROCm device, let kernels run; else they are only compiled.
+        arithmetic: whether torch's matrix products, convolutions and attention are computed; else they give zeros.
+
+    Raises:
+        KprofError: the architecture is not known, the directory is not usable, or something is being recorded already.
+    """
+    from kprof.recording import command
+    from kprof.recording.session import Session
+
+    if VARIABLE in os.environ:
+        raise KprofError("this process is being recorded already", hint="Leave out kprof.capture, or kprof capture.")
+    options = command.Options(
+        arch, Path(output), jobs=jobs, use_cache=cache, force=force, execute=execute, arithmetic=arithmetic
+    )
+    settings = command.prepare(options)
+    session = Session(settings)
+    before = {name: os.environ.get(name) for name in (VARIABLE, "PYTHONPATH")}
+    os.environ.update({name: environment(settings, os.environ)[name] for name in before})
+    session.start()
+    try:
+        yield Recording(Path(settings.folder))
+    except KeyboardInterrupt:
+        session.interrupted = True
+        raise
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+        session.finish()
+        command.clean(Path(settings.folder))

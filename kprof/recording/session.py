@@ -1,0 +1,174 @@
+"""The recording of a process, from its start to its end. Imports neither torch nor Triton by itself."""
+
+import atexit
+import contextlib
+import os
+import sys
+import types
+from collections.abc import Callable
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kprof.recording import inductor, inductor_backward
+from kprof.recording.imports import AfterImport
+from kprof.recording.patches import Patches
+from kprof.recording.settings import VARIABLE, Settings, from_json
+
+if TYPE_CHECKING:
+    from kprof.recording.recorder import Recorder
+
+_ACTIVE: list["Session"] = []
+
+
+def start_from_environment() -> None:
+    """Record this process to its end, when its environment says so."""
+    text = os.environ.get(VARIABLE)
+    if not text or _ACTIVE:
+        return
+    try:
+        settings = from_json(text)
+    except (ValueError, TypeError, KeyError):
+        print(f"kprof capture: {VARIABLE} is damaged: this process is not recorded", file=sys.stderr)
+        return
+    session = Session(settings)
+    session.start()
+    atexit.register(session.finish)
+    _watch_exceptions(session)
+
+
+class Session:
+    """Everything that is changed in a process while it is recorded.
+
+    Args:
+        settings: how to record.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.patches = Patches()
+        self.interrupted = False
+        self._closing: list[Callable[[], None]] = []
+        self._watcher = AfterImport(
+            {
+                "torch": self._torch,
+                "triton": self._triton,
+                inductor.MODULE: self._inductor,
+                inductor.DYNAMO: self._dynamo,
+                inductor_backward.MODULE: self._inductor_backward,
+            }
+        )
+        self._stream: Callable[[int], int] = lambda _device: 0
+        self._device: Callable[[], int] = lambda: 0
+
+    @cached_property
+    def recorder(self) -> "Recorder":
+        """The recording, begun when torch or Triton is imported: most Python processes import neither."""
+        from kprof.recording.recorder import Recorder
+
+        return Recorder(self.settings)
+
+    def start(self) -> None:
+        """Start recording; Triton and torch are changed when they are imported."""
+        _ACTIVE.append(self)
+        if not _HOOKED:
+            _HOOKED.append(True)
+            os.register_at_fork(after_in_child=_after_fork)
+        # Triton decides at import whether its library can be compiled.
+        os.environ.pop("TRITON_INTERPRET", None)
+        self._watcher.install()
+
+    def finish(self) -> None:
+        """Wait for the compiles and put everything back."""
+        if self not in _ACTIVE:
+            return
+        _ACTIVE.remove(self)
+        self._watcher.remove()
+        while self._closing:
+            self._closing.pop()()
+        self.patches.undo()
+        if "recorder" not in vars(self):
+            return
+        self.recorder.forget()
+        waiting = self.recorder.compiler.unfinished
+        if waiting > 2 * self.settings.jobs and not self.interrupted:
+            print(f"kprof capture: compiling {waiting} more kernels", file=sys.stderr)
+        try:
+            self.recorder.finish("interrupted" if self.interrupted else "exit")
+        except KeyboardInterrupt:
+            self.recorder.finish("interrupted")
+            raise
+
+    def _torch(self) -> None:
+        import torch
+
+        real = torch.version.hip is not None and torch.cuda.is_available()
+        self.recorder.executes = self.settings.execute and real
+        if self.recorder.executes:
+            return
+        from kprof.recording.torch_device import Device
+
+        self._closing.append(inductor.prepare(self.settings.cache))
+        device = Device(self.settings.device, self.recorder, self.patches)
+        device.install()
+        self._closing.append(device.remove)
+        self._stream, self._device = device.raw_stream, device.current_index
+
+    def _inductor(self) -> None:
+        if not self.recorder.executes:
+            inductor.install(self.recorder, self.patches)
+
+    def _inductor_backward(self) -> None:
+        if not self.recorder.executes:
+            inductor_backward.install(self.recorder, self.patches)
+
+    def _dynamo(self) -> None:
+        if not self.recorder.executes:
+            inductor.tolerate(self.recorder, self.patches)
+
+    def _triton(self) -> None:
+        from kprof.recording import triton_hooks
+
+        # Triton's driver asks torch for everything, so torch decides whether there is a device.
+        if self.settings.execute and "torch" not in sys.modules and Path("/dev/kfd").exists():
+            with contextlib.suppress(ImportError):
+                __import__("torch")
+        if self.recorder.executes:
+            triton_hooks.observe(self.recorder, self.patches)
+            return
+        triton_hooks.replace(self.recorder, self.patches, self._device, self._stream)
+
+
+_HOOKED: list[bool] = []
+
+
+def _after_fork() -> None:
+    """In a copy of a recorded process, unless it was made for a compile."""
+    compiler = sys.modules.get("kprof.recording.compiler")
+    if not _ACTIVE or (compiler is not None and compiler.Compiler.forking):
+        return
+    session = _ACTIVE[-1]
+    if "recorder" in vars(session):
+        session.recorder.after_fork()
+    # multiprocessing leaves without atexit, and calls what is registered with it instead.
+    util = sys.modules.get("multiprocessing.util")
+    if util is not None:
+        util.register_after_fork(session, _finish_with_multiprocessing)
+
+
+def _finish_with_multiprocessing(session: Session) -> None:
+    from multiprocessing.util import Finalize
+
+    Finalize(session, session.finish, exitpriority=-100)
+
+
+def _watch_exceptions(session: Session) -> None:
+    """Ctrl-C must not wait for compiles: note it when it ends the program."""
+    before = sys.excepthook
+
+    def hook(kind: type[BaseException], error: BaseException, trace: types.TracebackType | None) -> Any:
+        if issubclass(kind, KeyboardInterrupt):
+            session.interrupted = True
+        return before(kind, error, trace)
+
+    sys.excepthook = hook

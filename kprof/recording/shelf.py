@@ -1,0 +1,170 @@
+"""The results of compiles: into the capture, complete or not at all, and into kprof's cache. Standard library only."""
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kprof.cache import files as store
+from kprof.errors import KprofError
+from kprof.recording import layout
+from kprof.recording.settings import Settings
+
+if TYPE_CHECKING:
+    from kprof.compiler.request import Compiled
+    from kprof.recording.compiler import Ticket
+
+Blobs = Mapping[str, str | bytes]
+
+_VERSION = "1"
+_KEPT = (*layout.STAGES, "hsaco")
+_LOG_LIMIT = 1 << 16
+
+
+def cache_folder(cache: str) -> Path:
+    """Where this version of the cache of recorded kernels lives."""
+    return Path(cache) / f"captured-{_VERSION}"
+
+
+def fetch(settings: Settings, identifier: str) -> tuple[dict[str, Any], dict[str, str | bytes]] | None:
+    """Head and products of a kernel from kprof's cache; ``None`` when they are not there."""
+    if settings.cache is None:
+        return None
+    frame = store.read(cache_folder(settings.cache) / identifier[:2] / identifier)
+    return frame if frame is not None and isinstance(frame[0].get("metadata"), dict) else None
+
+
+def from_cache(settings: Settings, identifier: str, folder: Path) -> bool:
+    """Put a kernel into the capture from kprof's cache; false when it is not there."""
+    frame = fetch(settings, identifier)
+    if frame is None:
+        return False
+    head, blobs = frame
+    place(folder, {**head["result"], "cached": True}, head["metadata"], blobs)
+    return True
+
+
+def write(
+    settings: Settings,
+    ticket: "Ticket",
+    make: Callable[[Callable[[str], None]], "Compiled"],
+    progress: Callable[[str], None],
+    log: int,
+) -> None:
+    """Compile, and put what comes of it into the capture and the cache."""
+    from kprof.compiler.failures import CompileError, from_diagnostics
+
+    try:
+        compiled = make(progress)
+    except KprofError as error:
+        told = from_diagnostics(error, _printed(log)) if isinstance(error, CompileError) else error
+        stages = told.stages if isinstance(told, CompileError) else {}
+        place(ticket.folder, _failure(told), {}, stages)
+        return
+    result = {
+        "status": "ok",
+        "seconds": compiled.seconds,
+        "triton": compiled.triton_version,
+        "diagnostics": "\n".join(filter(None, (compiled.diagnostics, _printed(log).strip()))),
+        "stage_seconds": dict(compiled.stage_seconds),
+        "missing": dict(compiled.missing),
+    }
+    blobs = {stage: compiled.stages[stage] for stage in _KEPT if stage in compiled.stages}
+    if settings.cache is not None:
+        folder = cache_folder(settings.cache)
+        store.write(folder / ticket.id[:2] / ticket.id, {"result": result, "metadata": dict(compiled.metadata)}, blobs)
+        store.sweep_sometimes(folder)
+    place(ticket.folder, result, compiled.metadata, blobs)
+
+
+def write_accident(settings: Settings, ticket: "Ticket", error: BaseException) -> None:
+    """An exception that nobody expected, as this kernel's failure."""
+    del settings
+    text = f"{type(error).__name__}: {error}".splitlines()[0][:500]
+    place(ticket.folder, {"status": "failed", "error": f"does not compile: {text}"}, {}, {})
+
+
+def write_death(settings: Settings, ticket: "Ticket", status: int, stage: str | None) -> None:
+    """The end of a process that left no result, as this kernel's result."""
+    result: dict[str, Any] = {"status": "crashed", "stage": stage}
+    while_making = f" while making {stage}" if stage else ""
+    if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGALRM:
+        result |= {"status": "timeout", "error": f"took longer than {settings.timeout:g} s{while_making}"}
+    elif os.WIFSIGNALED(status):
+        number = os.WTERMSIG(status)
+        known = {s.value: s.name for s in signal.Signals}
+        result["error"] = f"crashed: signal {number} ({known.get(number, 'unknown')}){while_making}"
+    else:
+        result["error"] = f"crashed: exit status {os.WEXITSTATUS(status)}{while_making}"
+    log = log_path(ticket.folder, ticket.pid)
+    with contextlib.suppress(OSError):
+        printed = log.read_bytes()[-_LOG_LIMIT:].decode(errors="replace")
+        said = [x for x in printed.splitlines() if x.startswith("LLVM ERROR") or "Assertion" in x]
+        result |= {"diagnostics": printed, "hint": said[-1][:500] if said else None}
+    with contextlib.suppress(OSError):
+        place(ticket.folder, result, {}, {}, ticket.pid)
+
+
+def log_path(folder: Path, pid: int) -> Path:
+    """Where the process that compiles prints to."""
+    return folder.with_name(f".{folder.name}.{pid}.log")
+
+
+def discard(folder: Path, pid: int) -> None:
+    """Remove what an unfinished compile has left."""
+    with contextlib.suppress(OSError):
+        log_path(folder, pid).unlink()
+    shutil.rmtree(_partial(folder, pid), ignore_errors=True)
+
+
+def result(folder: Path) -> dict[str, Any]:
+    """How a compile of this capture went; empty when it has no result."""
+    found = store.read_json(folder / layout.RESULT)
+    return found if isinstance(found, dict) else {}
+
+
+def _failure(error: KprofError) -> dict[str, Any]:
+    return {
+        "status": "failed",
+        "error": error.message,
+        "place": error.place,
+        "hint": error.hint,
+        "stage": getattr(error, "stage", None),
+        "diagnostics": getattr(error, "diagnostics", ""),
+    }
+
+
+def _printed(log: int) -> str:
+    size = os.fstat(log).st_size
+    return os.pread(log, _LOG_LIMIT, max(0, size - _LOG_LIMIT)).decode(errors="replace")
+
+
+def _partial(folder: Path, pid: int) -> Path:
+    return folder.with_name(f".{folder.name}.{pid}")
+
+
+def place(
+    folder: Path, result: Mapping[str, Any], metadata: Mapping[str, Any], blobs: Blobs, pid: int | None = None
+) -> None:
+    """Make the kernel's folder: it appears when all of it is there."""
+    own = os.getpid() if pid is None else pid
+    partial = _partial(folder, own)
+    partial.mkdir(parents=True, exist_ok=True)
+    for stage, content in blobs.items():
+        if stage in layout.STAGES:
+            data = content.encode() if isinstance(content, str) else content
+            (partial / f"kernel.{stage}").write_bytes(data)
+    if metadata:
+        (partial / layout.METADATA).write_text(json.dumps(metadata), encoding="utf-8")
+    (partial / layout.RESULT).write_text(json.dumps(result), encoding="utf-8")
+    try:
+        partial.rename(folder)
+    except OSError:
+        # Another process was first, with the same result.
+        if not (folder / layout.RESULT).is_file():
+            raise
+    discard(folder, own)

@@ -1,0 +1,268 @@
+"""Answers of ``torch.cuda`` and its relatives without a GPU."""
+
+import os
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+from kprof.recording import torch_streams
+
+if TYPE_CHECKING:
+    from kprof.recording.settings import Device as Gpu
+    from kprof.recording.torch_device import Device
+
+HIP_VERSION = "7.0.51831"
+"""What ``torch.version.hip`` says: a release of ROCm that knows every architecture here."""
+
+_NOTHING = (
+    "init", "_lazy_init", "synchronize", "ipc_collect", "empty_cache", "reset_peak_memory_stats",
+    "reset_max_memory_allocated", "reset_max_memory_cached", "reset_accumulated_memory_stats",
+    "set_per_process_memory_fraction", "_sleep", "set_sync_debug_mode",
+)  # fmt: skip
+_ZERO = (
+    "memory_allocated", "max_memory_allocated", "memory_reserved", "max_memory_reserved", "memory_cached",
+    "max_memory_cached", "device_memory_used", "memory_usage", "utilization", "temperature", "power_draw",
+    "get_sync_debug_mode",
+)  # fmt: skip
+_TRUE = ("is_available", "is_initialized", "_is_compiled", "is_bf16_supported")
+
+
+def install(device: "Device") -> None:
+    """Change ``torch.cuda``, ``torch.version``, ``torch.accelerator``, ``torch.distributed``."""
+    import torch
+
+    patches = device.patches
+    _versions(device)
+    patches.update(torch.cuda, {name: _constant(None) for name in _NOTHING if hasattr(torch.cuda, name)})
+    patches.update(torch.cuda, {name: _constant(0) for name in _ZERO if hasattr(torch.cuda, name)})
+    patches.update(torch.cuda, {name: _constant(True) for name in _TRUE if hasattr(torch.cuda, name)})
+    patches.update(torch.cuda, _device(device))
+    patches.update(torch.cuda, _memory(device))
+    patches.update(torch.cuda, _random())
+    patches.update(torch.cuda, torch_streams.answers(device))
+    if getattr(torch.cuda, "_initialized", None) is False:
+        patches.set(torch.cuda, "_initialized", True)
+    if hasattr(torch.cuda, "nvtx"):
+        patches.update(
+            torch.cuda.nvtx, {"range_push": _constant(0), "range_pop": _constant(0), "mark": _constant(None)}
+        )
+    # Inductor and Triton ask the C++ side itself.
+    for name, answer in (
+        ("_cuda_getCurrentRawStream", device.raw_stream),
+        ("_cuda_getDeviceCount", _count),
+        ("_cuda_getDevice", device.current_index),
+        ("_cuda_setDevice", device.set_index),
+        ("_cuda_synchronize", _constant(None)),
+    ):
+        patches.set(torch._C, name, answer)  # noqa: SLF001
+    _allocation(device)
+    _accelerator(device)
+    _distributed(device)
+
+
+def _allocation(device: "Device") -> None:
+    """The code that Inductor writes allocates past every operator."""
+    import torch
+
+    guards = getattr(getattr(torch._C, "_dynamo", None), "guards", None)  # noqa: SLF001
+    if guards is None or not hasattr(guards, "_empty_strided_cuda"):
+        return
+
+    def empty_strided(size: Any, stride: Any, dtype: Any) -> Any:
+        return torch.empty_strided(size, stride, dtype=dtype, device="cuda")
+
+    device.patches.set(guards, "_empty_strided_cuda", empty_strided)
+
+
+def _constant(value: Any) -> Callable[..., Any]:
+    def answer(*_args: Any, **_kwargs: Any) -> Any:
+        return value
+
+    return answer
+
+
+def _own(function: Callable[..., Any]) -> Callable[..., Any]:
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return function(*args, **kwargs)
+
+    return call
+
+
+def _count() -> int:
+    """Devices of the machine: as many as processes that were started to share it."""
+    text = os.environ.get("LOCAL_WORLD_SIZE", "1")
+    return max(1, int(text)) if text.isdigit() else 1
+
+
+def _versions(device: "Device") -> None:
+    import torch
+
+    device.patches.set(torch.version, "hip", HIP_VERSION)
+    if hasattr(torch.version, "rocm"):
+        device.patches.set(torch.version, "rocm", HIP_VERSION)
+    device.patches.set(torch.version, "cuda", None)
+
+
+def _properties(gpu: "Gpu") -> SimpleNamespace:
+    """What ``torch.cuda.get_device_properties`` gives."""
+    return SimpleNamespace(
+        name=gpu.name,
+        major=gpu.capability[0],
+        minor=gpu.capability[1],
+        gcnArchName=gpu.full_arch,
+        multi_processor_count=gpu.compute_units,
+        total_memory=gpu.memory_bytes,
+        warp_size=gpu.wavefront_size,
+        max_threads_per_multi_processor=gpu.threads_per_cu,
+        max_threads_per_block=1024,
+        regs_per_multiprocessor=gpu.registers_per_cu,
+        shared_memory_per_block=gpu.lds_bytes,
+        shared_memory_per_block_optin=gpu.lds_bytes,
+        shared_memory_per_multiprocessor=gpu.lds_bytes,
+        L2_cache_size=gpu.l2_bytes,
+        clock_rate=gpu.clock_mhz * 1000,
+        is_integrated=0,
+        is_multi_gpu_board=0,
+        pci_bus_id=0,
+        pci_device_id=0,
+        pci_domain_id=0,
+        uuid="00000000-0000-0000-0000-000000000000",
+    )
+
+
+def _device(device: "Device") -> dict[str, Any]:
+    gpu = device.gpu
+
+    class Current:
+        """Stands for ``torch.cuda.device``: a device for a while."""
+
+        def __init__(self, target: Any) -> None:
+            self.idx = device.index_of(target)
+            self.prev_idx = -1
+
+        def __enter__(self) -> None:
+            self.prev_idx = device.set_index(-1 if self.idx is None else self.idx)
+
+        def __exit__(self, *_: object) -> None:
+            device.set_index(self.prev_idx)
+
+    class CurrentOf(Current):
+        """Stands for ``torch.cuda.device_of``."""
+
+        def __init__(self, tensor: Any) -> None:
+            super().__init__(tensor.device)
+
+    def set_device(target: Any) -> None:
+        index = device.index_of(target)
+        if index is not None:
+            device.set_index(index)
+
+    return {
+        "device": Current,
+        "_DeviceGuard": Current,
+        "device_of": CurrentOf,
+        "set_device": set_device,
+        "current_device": device.current_index,
+        "_exchange_device": _own(device.set_index),
+        "_maybe_exchange_device": _own(device.set_index),
+        "device_count": _count,
+        "get_device_name": _constant(gpu.name),
+        "get_device_capability": _constant(gpu.capability),
+        "get_device_properties": _constant(_properties(gpu)),
+        "get_arch_list": lambda: [gpu.arch],
+        "can_device_access_peer": _constant(True),
+        "is_tf32_supported": _constant(False),
+    }
+
+
+def _memory(device: "Device") -> dict[str, Any]:
+    from collections import defaultdict
+
+    total = device.gpu.memory_bytes
+    return {
+        "mem_get_info": _constant((total, total)),
+        "memory_stats": lambda *_args: defaultdict(int),
+        "memory_summary": _constant(""),
+        "memory_snapshot": lambda *_args: [],
+        "list_gpu_processes": _constant(""),
+    }
+
+
+def _random() -> dict[str, Any]:
+    """Random numbers of the GPU come from the CPU's generator."""
+    import torch
+
+    state, restore = torch.get_rng_state, torch.set_rng_state
+
+    def manual_seed(seed: int) -> None:
+        torch.default_generator.manual_seed(int(seed))
+
+    def set_state(new: Any, *_args: Any, **_kwargs: Any) -> None:
+        restore(new)
+
+    def set_all(states: Any) -> None:
+        for new in states:
+            restore(new)
+
+    return {
+        "manual_seed": manual_seed,
+        "manual_seed_all": manual_seed,
+        "seed": lambda: torch.default_generator.seed(),  # noqa: PLW0108  # looked up when it is called
+        "seed_all": lambda: torch.default_generator.seed(),  # noqa: PLW0108
+        "initial_seed": torch.initial_seed,
+        "get_rng_state": lambda *_args: state(),
+        "get_rng_state_all": lambda: [state()],
+        "set_rng_state": set_state,
+        "set_rng_state_all": set_all,
+        "default_generators": (torch.default_generator,),
+    }
+
+
+def _accelerator(device: "Device") -> None:
+    import torch
+
+    accelerator = getattr(torch, "accelerator", None)
+    if accelerator is None:
+        return
+    values = {
+        "is_available": _constant(True),
+        "device_count": _count,
+        "current_accelerator": lambda *_args, **_kwargs: torch.device("cuda"),
+        # Dynamo tells functions apart by identity: each name gets one of its own.
+        "current_device_index": _own(device.current_index),
+        "current_device_idx": _own(device.current_index),
+        "set_device_index": _own(torch.cuda.set_device),
+        "set_device_idx": _own(torch.cuda.set_device),
+        "current_stream": _own(torch.cuda.current_stream),
+        "set_stream": _own(torch.cuda.set_stream),
+        "synchronize": _constant(None),
+        "empty_cache": _constant(None),
+        "device_index": torch.cuda.device,
+    }
+    device.patches.update(accelerator, {name: value for name, value in values.items() if hasattr(accelerator, name)})
+
+
+def _distributed(device: "Device") -> None:
+    """Processes that would meet through RCCL meet through gloo: their tensors are in the CPU's memory."""
+    import torch
+
+    distributed = getattr(torch, "distributed", None)
+    if distributed is None or not distributed.is_available():
+        return
+    from torch.distributed import distributed_c10d
+
+    def over_gloo(plain: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            args = tuple("gloo" if isinstance(a, str) and "nccl" in a else a for a in args)
+            if "nccl" in str(kwargs.get("backend")):
+                kwargs["backend"] = "gloo"
+            kwargs.pop("device_id", None)
+            return plain(*args, **kwargs)
+
+        return call
+
+    for owner in (distributed, distributed_c10d):
+        for name in ("init_process_group", "new_group"):
+            if hasattr(owner, name):
+                device.patches.set(owner, name, over_gloo(getattr(owner, name)))
+        device.patches.set(owner, "is_nccl_available", _constant(True))

@@ -1,0 +1,177 @@
+"""Operators of torch while a program is recorded: those for the GPU run on the CPU and mark what they make."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from kprof.recording.marks import cuda_index, mark, mark_of, storage
+
+if TYPE_CHECKING:
+    from kprof.recording.recorder import Recorder
+
+_READS = {
+    "aten::_local_scalar_dense": "item",
+    "aten::nonzero": "nonzero",
+    "aten::masked_select": "masked_select",
+    "aten::_unique2": "unique",
+    "aten::equal": "equal",
+}
+
+_HEAVY = frozenset(
+    f"aten::{name}"
+    for name in (
+        "mm", "addmm", "bmm", "baddbmm", "_scaled_mm", "convolution", "convolution_backward",
+        "_scaled_dot_product_flash_attention_for_cpu", "_scaled_dot_product_flash_attention_for_cpu_backward",
+    )
+)  # fmt: skip
+"""Operators whose arithmetic grows faster than their memory."""
+
+
+def make_mode(recorder: "Recorder", current: Callable[[], int]) -> Any:
+    """A dispatch mode that redirects what is for the GPU.
+
+    Args:
+        recorder: is told when a value is looked at that was not computed.
+        current: gives the index of the current device.
+    """
+    import torch
+    from torch.utils import _python_dispatch
+
+    base: Any = _python_dispatch.TorchDispatchMode
+    tensor_type = torch.Tensor
+    cpu = torch.device("cpu")
+    skip = not recorder.settings.arithmetic
+    get_mode, fake = torch._C._get_dispatch_mode, torch._C._TorchDispatchModeKey.FAKE  # noqa: SLF001
+
+    class RedirectMode(base):  # type: ignore[misc]
+        """Sees every operator that reaches a backend."""
+
+        @classmethod
+        def is_infra_mode(cls) -> bool:
+            """Part of the machinery: torch.compile goes on with it."""
+            return True
+
+        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            del types
+            kwargs = kwargs or {}
+            if get_mode(fake) is not None:
+                # Fake tensors know the GPU themselves; torch asks this mode before theirs.
+                return func(*args, **kwargs)
+            marked, unknown = _inputs(args, kwargs, tensor_type)
+            index = marked
+            named = kwargs.get("device")
+            if named is not None:
+                # To torch's own code every tensor is on the CPU: a copy "to the CPU" that it asks for stays where it
+                # is. What the program moves to the CPU loses its mark afterwards.
+                index = cuda_index(named, current()) if named.type == "cuda" or marked is None else marked
+                if named.type == "cuda":
+                    kwargs = {**kwargs, "device": cpu}
+            schema = func._schema  # noqa: SLF001
+            name = schema.name
+            if unknown and name in _READS:
+                recorder.read(_READS[name])
+            skipped = skip and marked is not None and name in _HEAVY
+            unknown = unknown or skipped
+            out = _zeros(func, args, kwargs) if skipped else _run(func, args, kwargs)
+            if schema.is_mutable:
+                if unknown and name == "aten::copy_" and mark_of(args[0]) is None:
+                    recorder.read("to cpu")
+                _after_change(out, args, index, unknown=unknown, in_place=name.endswith("_") and "foreach" not in name)
+            elif index is not None:
+                if name.startswith(("aten::empty", "aten::new_empty")):
+                    # What a kernel would fill must at least be the same each time.
+                    out.zero_()
+                _mark_all(out, index, tensor_type, unknown=unknown)
+            return out
+
+    return RedirectMode()
+
+
+def install_fallback(current: Callable[[], int]) -> Any:
+    """Redirect what comes past every mode, as where torch has switched them off; gives torch's registration."""
+    import torch
+
+    cpu = torch.device("cpu")
+
+    def fallback(op: Any, *args: Any, **kwargs: Any) -> Any:
+        index = cuda_index(kwargs.get("device"), current())
+        if index is not None:
+            kwargs = {**kwargs, "device": cpu}
+        out = _run(op, args, kwargs)
+        if index is not None:
+            _mark_all(out, index, torch.Tensor, unknown=False)
+        return out
+
+    registry: Any = torch.library
+    library = registry.Library("_", "IMPL")
+    library.fallback(fallback, dispatch_key="CUDA")
+    return library
+
+
+def _after_change(out: Any, args: Any, index: int | None, *, unknown: bool, in_place: bool) -> None:
+    """Marks after an operator that changes its arguments: a CPU tensor stays one, whatever was copied into it."""
+    import torch
+
+    tensors = [item for value in args for item in (value if isinstance(value, list | tuple) else (value,))]
+    tensors = [item for item in tensors if isinstance(item, torch.Tensor)]
+    plain = {id(storage(item)) for item in tensors if mark_of(item) is None}
+    if unknown:
+        for item in tensors[:1] if in_place else tensors:
+            found = mark_of(item)
+            if found is not None:
+                found.unknown = True
+    made = out if isinstance(out, list | tuple) else (out,)
+    for item in made:
+        if index is not None and isinstance(item, torch.Tensor) and id(storage(item)) not in plain:
+            mark(item, index, unknown=unknown)
+
+
+def _inputs(args: Any, kwargs: Any, tensor_type: type) -> tuple[int | None, bool]:
+    """Index of the device that the arguments are on, and whether one of them holds what was not computed."""
+    index, unknown = None, False
+    for value in (*args, *kwargs.values()):
+        items = value if isinstance(value, list | tuple) else (value,)
+        for item in items:
+            if isinstance(item, tensor_type):
+                found = mark_of(item)
+                if found is not None:
+                    index = found.index
+                    unknown = unknown or found.unknown
+    return index, unknown
+
+
+def _mark_all(out: Any, index: int, tensor_type: type, *, unknown: bool) -> None:
+    if isinstance(out, tensor_type):
+        mark(out, index, unknown=unknown)
+    elif isinstance(out, list | tuple):
+        for item in out:
+            _mark_all(item, index, tensor_type, unknown=unknown)
+
+
+def _run(func: Any, args: Any, kwargs: Any) -> Any:
+    """The operator on the CPU; where the CPU has none for these types, its result's shape with zeros."""
+    try:
+        return func(*args, **kwargs)
+    except NotImplementedError:
+        return _zeros(func, args, kwargs)
+    except RuntimeError as error:
+        if "not implemented for" not in str(error):
+            raise
+        return _zeros(func, args, kwargs)
+
+
+def _zeros(func: Any, args: Any, kwargs: Any) -> Any:
+    if kwargs.get("out") is not None:
+        return kwargs["out"]
+    import torch
+    from torch.utils._pytree import tree_map_only
+
+    def to_meta(tensor: Any) -> Any:
+        return torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device="meta")
+
+    meta_args, meta_kwargs = tree_map_only(torch.Tensor, to_meta, (args, kwargs))
+    if "device" in meta_kwargs:
+        meta_kwargs = {**meta_kwargs, "device": torch.device("meta")}
+    out = func(*meta_args, **meta_kwargs)
+    return tree_map_only(
+        torch.Tensor, lambda t: torch.empty_strided(t.shape, t.stride(), dtype=t.dtype, device="cpu").zero_(), out
+    )

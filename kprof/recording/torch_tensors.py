@@ -1,0 +1,228 @@
+"""What Python code asks of tensors, and functions that make tensors without an operator to redirect."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from kprof.recording.marks import mark, mark_of, mark_storage, unmark
+
+if TYPE_CHECKING:
+    from kprof.recording.torch_device import Device
+
+
+_MAKERS = ("tensor", "as_tensor", "asarray", "sparse_coo_tensor")
+
+
+def install(device: "Device") -> None:
+    """Change ``torch.Tensor`` and the functions that make tensors from Python values."""
+    import torch
+
+    device.patches.update(torch.Tensor, {**_properties(), **_moves(device), **_reads(device)})
+    _makers(device)
+    _storages(device)
+    _default_device(device)
+    _generator(device)
+    _autocast(device)
+
+
+def _properties() -> dict[str, Any]:
+    import torch
+
+    base = torch._C.TensorBase  # noqa: SLF001
+    plain_device, plain_pointer = base.device.__get__, base.data_ptr
+
+    def device(tensor: Any) -> Any:
+        found = plain_device(tensor)
+        if found.type != "cpu":
+            return found
+        known = mark_of(tensor)
+        return found if known is None else torch.device("cuda", known.index)
+
+    def data_ptr(tensor: Any) -> int:
+        if hasattr(tensor, "fake_mode"):
+            # No memory; its place in its storage is what alignment follows from.
+            return int(tensor.storage_offset()) * int(tensor.element_size())
+        pointer: int = plain_pointer(tensor)
+        return pointer
+
+    return {
+        "device": property(device),
+        "is_cuda": property(lambda tensor: tensor.device.type == "cuda"),
+        "is_cpu": property(lambda tensor: tensor.device.type == "cpu"),
+        "get_device": lambda tensor: tensor.device.index if tensor.device.type == "cuda" else -1,
+        "data_ptr": data_ptr,
+        "record_stream": lambda _tensor, _stream: None,
+        "pin_memory": lambda tensor, *_args, **_kwargs: tensor,
+        "is_pinned": lambda _tensor, *_args, **_kwargs: False,
+    }
+
+
+def _moves(device: "Device") -> dict[str, Any]:
+    """``to``, ``cuda``, ``cpu``: torch would see no move between two CPU tensors."""
+    import torch
+
+    plain = torch._C.TensorBase.to  # noqa: SLF001
+
+    def split(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
+        """The device that a call of ``to`` names, and the call without it."""
+        if kwargs.get("device") is not None:
+            return kwargs["device"], args, {k: v for k, v in kwargs.items() if k != "device"}
+        other = kwargs.get("other", args[0] if args else None)
+        if isinstance(other, torch.Tensor):
+            rest = {k: v for k, v in kwargs.items() if k != "other"}
+            return other.device, (), {**rest, "dtype": other.dtype}
+        if args and isinstance(args[0], str | torch.device | int) and not isinstance(args[0], bool):
+            return args[0], args[1:], kwargs
+        return None, args, kwargs
+
+    def to(tensor: Any, *args: Any, **kwargs: Any) -> Any:
+        target, rest, named = split(args, kwargs)
+        if target is None or tensor.device.type not in {"cpu", "cuda"}:
+            return plain(tensor, *args, **kwargs)
+        index = device.index_of(target)
+        if index is None and torch.device(target).type != "cpu":
+            return plain(tensor, *args, **kwargs)
+        if (index is None) == (tensor.device.type == "cpu"):
+            return plain(tensor, *rest, **named) if rest or named else tensor
+        if index is None:
+            known = mark_of(tensor)
+            if known is not None and known.unknown:
+                device.recorder.read("to cpu")
+        copied = _copied(tensor, index, rest, named)
+        if index is None:
+            unmark(copied)
+        return copied
+
+    def cuda(tensor: Any, device: Any = None, non_blocking: bool = False, **_: Any) -> Any:
+        return to(tensor, "cuda" if device is None else device, non_blocking=non_blocking)
+
+    def cpu(tensor: Any, *_args: Any, **_kwargs: Any) -> Any:
+        return to(tensor, "cpu")
+
+    return {"to": to, "cuda": cuda, "cpu": cpu}
+
+
+def _copied(tensor: Any, index: int | None, rest: tuple[Any, ...], named: dict[str, Any]) -> Any:
+    import torch
+
+    dtype = named.get("dtype") or next((item for item in rest if isinstance(item, torch.dtype)), None)
+    options = {"memory_format": named["memory_format"]} if named.get("memory_format") is not None else {}
+    target = torch.device("cpu") if index is None else torch.device("cuda", index)
+    return torch.ops.aten._to_copy(tensor, dtype=dtype, device=target, **options)  # noqa: SLF001
+
+
+def _reads(device: "Device") -> dict[str, Any]:
+    """Ways to look at values that are no operators."""
+    import torch
+
+    base = torch._C.TensorBase  # noqa: SLF001
+
+    def watched(name: str, plain: Callable[..., Any]) -> Callable[..., Any]:
+        def method(tensor: Any, *args: Any, **kwargs: Any) -> Any:
+            known = mark_of(tensor)
+            if known is not None and known.unknown:
+                device.recorder.read(name)
+            return plain(tensor, *args, **kwargs)
+
+        return method
+
+    return {"tolist": watched("tolist", base.tolist), "numpy": watched("numpy", base.numpy)}
+
+
+def _makers(device: "Device") -> None:
+    """Functions that build a tensor in C++ before any operator is called."""
+    import torch
+
+    def redirected(plain: Callable[..., Any]) -> Callable[..., Any]:
+        def make(*args: Any, **kwargs: Any) -> Any:
+            index = device.index_of(kwargs.get("device"))
+            if index is None:
+                return plain(*args, **kwargs)
+            made = plain(*args, **{**kwargs, "device": "cpu"})
+            if mark_of(made) is None and any(made is value for value in args):
+                made = made.clone()
+            mark(made, index)
+            return made
+
+        return make
+
+    for owner, names in (
+        (torch, _MAKERS),
+        (torch.Tensor, ("new_tensor",)),
+    ):
+        for name in names:
+            device.patches.set(owner, name, redirected(getattr(owner, name)))
+
+
+def _storages(device: "Device") -> None:
+    import torch
+
+    def cuda(storage: Any, target: Any = None, *_args: Any, **_kwargs: Any) -> Any:
+        mark_storage(storage, device.index_of(target) or 0)
+        return storage
+
+    plain = torch.UntypedStorage.to
+
+    def to(storage: Any, *, device: Any, non_blocking: bool = False) -> Any:
+        return (
+            cuda(storage, device)
+            if torch.device(device).type == "cuda"
+            else plain(storage, device=device, non_blocking=non_blocking)
+        )
+
+    device.patches.update(torch.UntypedStorage, {"cuda": cuda, "to": to})
+
+
+def _default_device(device: "Device") -> None:
+    """``with torch.device("cuda")`` adds a device to calls below everything that was patched here."""
+    import torch
+    from torch.utils._device import DeviceContext
+
+    original: Any = DeviceContext.__torch_function__
+
+    def torch_function(context: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        name = getattr(func, "__name__", "")
+        if context.device.type == "cuda" and name in _MAKERS and not (kwargs or {}).get("device"):
+            return getattr(torch, name)(*args, **{**(kwargs or {}), "device": context.device})
+        return original(context, func, types, args, kwargs)
+
+    device.patches.set(DeviceContext, "__torch_function__", torch_function)
+
+
+def _generator(device: "Device") -> None:
+    import torch
+
+    plain: Any = torch.Generator
+
+    class Generator(plain):  # type: ignore[misc]
+        """A generator that says it is on the GPU, and draws on the CPU."""
+
+        def __new__(cls, device: Any = "cpu") -> Any:  # noqa: ARG004  # the signature is torch's
+            return super().__new__(cls, "cpu")
+
+        def __init__(self, device: Any = "cpu") -> None:
+            self._kprof_device = torch.device(device)
+
+        @property
+        def device(self) -> Any:
+            return self._kprof_device
+
+    device.patches.set(torch, "Generator", Generator)
+
+
+def _autocast(device: "Device") -> None:
+    """Autocast for the GPU takes effect on the CPU too, where the operators run."""
+    import torch
+
+    plain_enabled, plain_dtype = torch.set_autocast_enabled, torch.set_autocast_dtype
+
+    def set_enabled(*args: Any, **kwargs: Any) -> None:
+        plain_enabled(*args, **kwargs)
+        if args and args[0] == "cuda":
+            plain_enabled("cpu", *args[1:], **kwargs)
+
+    def set_dtype(*args: Any, **kwargs: Any) -> None:
+        plain_dtype(*args, **kwargs)
+        if args and args[0] == "cuda" and args[1] in {torch.float16, torch.bfloat16}:
+            plain_dtype("cpu", *args[1:], **kwargs)
+
+    device.patches.update(torch, {"set_autocast_enabled": set_enabled, "set_autocast_dtype": set_dtype})

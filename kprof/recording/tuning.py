@@ -1,0 +1,79 @@
+"""Autotuners: every configuration is compiled, none is timed, and the first that can be launched goes on."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kprof.recording.patches import Patches
+    from kprof.recording.recorder import Recorder
+
+_NAN = float("nan")
+
+
+class Timing(list[float]):
+    """Stands for the times of one configuration: not known.
+
+    Configurations are compared to find the fastest. The first one that can be launched is made to win, which is
+    found out when the comparison happens; meanwhile all of them are compiled.
+    """
+
+    def __init__(self, usable: Callable[[], bool]) -> None:
+        super().__init__([_NAN, _NAN, _NAN])
+        self._usable = usable
+
+    def __lt__(self, other: object) -> bool:
+        return isinstance(other, Timing) and not other._usable() and self._usable()
+
+    def __gt__(self, other: object) -> bool:
+        return isinstance(other, Timing) and other < self
+
+    __hash__ = None
+
+
+def install(recorder: "Recorder", patches: "Patches") -> None:
+    """Make autotuners and benchmarks go through the recorder."""
+    import triton.testing
+    from triton.runtime.autotuner import Autotuner
+
+    original_bench = Autotuner._bench  # noqa: SLF001
+    original_run = Autotuner.run
+
+    def bench(self: Any, *args: Any, config: Any, **meta: Any) -> Any:
+        with recorder.candidate(config) as candidate:
+            try:
+                original_bench(self, *args, config=config, **meta)
+            except Exception as error:  # noqa: BLE001
+                # The program's own mistake would end the program; one configuration's only ends that one.
+                candidate.error = f"{type(error).__name__}: {error}".splitlines()[0]
+        return Timing(lambda: recorder.usable(candidate.kernel))
+
+    def run(self: Any, *args: Any, **kwargs: Any) -> Any:
+        with recorder.tuning(self):
+            return original_run(self, *args, **kwargs)
+
+    def from_disk(self: Any, tuning_key: Any, configs: Any, bench_fn: Callable[[], Any]) -> bool:
+        # What was timed on some other device decides nothing here, and unknown times are not to be kept.
+        del self, tuning_key, configs
+        bench_fn()
+        return False
+
+    patches.set(Autotuner, "_bench", bench)
+    patches.set(Autotuner, "run", run)
+    patches.set(Autotuner, "do_bench", property(lambda _self: call_once, lambda _self, _value: None))
+    if hasattr(Autotuner, "check_disk_cache"):
+        patches.set(Autotuner, "check_disk_cache", from_disk)
+    patches.update(triton.testing, {"do_bench": do_bench, "do_bench_cudagraph": do_bench})
+
+
+def call_once(kernel_call: Callable[[], Any], *_args: Any, **_options: Any) -> list[float]:
+    """Stands for a benchmark of an autotuner."""
+    kernel_call()
+    return [_NAN, _NAN, _NAN]
+
+
+def do_bench(fn: Callable[[], Any], *_args: Any, quantiles: Any = None, return_mode: str = "mean", **_: Any) -> Any:
+    """Stands for ``triton.testing.do_bench``: calls once and knows no time."""
+    fn()
+    if quantiles is not None:
+        return [_NAN] * len(quantiles) if len(quantiles) > 1 else _NAN
+    return [_NAN] if return_mode == "all" else _NAN

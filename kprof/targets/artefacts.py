@@ -1,0 +1,326 @@
+"""Kernels that were compiled elsewhere: assembly, code objects, Triton's cache and dump directories.
+
+Everything here is only read. Nothing is executed, and no link is followed out of the directory that was named.
+"""
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from stat import S_ISREG
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from kprof.document import Specialization
+from kprof.errors import KprofError
+from kprof.hardware.machine import Architecture
+from kprof.hardware.machine import load as load_architecture
+from kprof.inputs import amdgcn
+from kprof.targets.loaded import LoadedKernel
+
+if TYPE_CHECKING:
+    from kprof.inputs.code_object import CodeObject
+    from kprof.inputs.code_object.packing import Packed
+
+ASSEMBLY_SUFFIXES = {".amdgcn", ".s", ".asm"}
+OBJECT_SUFFIXES = {".hsaco", ".co", ".o", ".so", ".hsaco.o", ".out"}
+_ELF = b"\x7fELF"
+_BUNDLE = (b"__CLANG_OFFLOAD_BUNDLE__", b"CCOB")
+_BETTER = {".o": (".out", ".hsaco", ".co"), ".so": (), ".out": (".hsaco",)}
+_PACKED = tuple(f"{plain}{packed}" for plain in (".hsaco", ".co") for packed in (".xz", ".zst", ".gz"))
+_EM_AMDGPU = (224).to_bytes(2, "little")
+_AMD_WORDS = (b"amdgcn", b"amdhsa", b"s_endpgm")
+_PEEK = 1 << 16
+_MAX_BYTES = 512 * 1024 * 1024
+_OPTIONS = ("num_warps", "num_stages", "num_ctas", "waves_per_eu", "matrix_instr_nonkdim", "kpack")
+
+
+def load_file(path: Path, arch: str | None = None) -> Iterator[LoadedKernel]:
+    """Every kernel of an assembly file or code object, told apart by content.
+
+    Args:
+        path: the file.
+        arch: architecture to assume where the file does not say.
+
+    Raises:
+        KprofError: the file is missing, empty, cut off, too large or of another kind.
+    """
+    from kprof.inputs.code_object.packing import is_packed, unpack
+
+    data = _read(path)
+    if is_packed(data):
+        yield from _from_archive(path, unpack(data, str(path)), arch)
+        return
+    if data.startswith(_ELF) or data.startswith(_BUNDLE):
+        yield from _from_object(path, data, arch)
+        return
+    # clang copies raw bytes of names into comments: what is no assembly is found by its content, not by its encoding.
+    yield from from_assembly(path, data.decode(errors="replace"), arch)
+
+
+def load_directory(path: Path, arch: str | None = None) -> Iterator[LoadedKernel]:
+    """Every kernel below a Triton cache or dump directory, in the order of their names.
+
+    A file that cannot be read ends the run only when nothing else could be.
+
+    Raises:
+        KprofError: the directory holds no compiled AMD kernel.
+    """
+    found = 0
+    problems: list[KprofError] = []
+    for file in compiled_files(path):
+        try:
+            for kernel in load_file(file, arch):
+                found += 1
+                yield kernel
+        except KprofError as error:
+            problems.append(error)
+    if problems:
+        raise problems[0]
+    if not found:
+        from kprof.targets.inductor_files import kernels_below
+
+        names = kernels_below(path)
+        if names:
+            raise KprofError(
+                f"holds the source of {len(names)} kernels of torch.compile ({_some(names)}), none of them compiled",
+                path=str(path),
+                hint="Give its cache: TORCHINDUCTOR_CACHE_DIR, else /tmp/torchinductor_<user>; or use kprof capture.",
+            )
+        raise KprofError(
+            "no compiled kernel in this directory",
+            path=str(path),
+            hint="A Triton cache directory holds *.amdgcn and *.json files; set TRITON_KERNEL_DUMP=1 to get a dump.",
+        )
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
+
+
+def compiled_files(root: Path) -> Iterator[Path]:
+    """Files below a directory that may hold kernels, by name, each kernel in the form that tells the most.
+
+    That is assembly before code objects, and code objects before bundles of them. What a compiler's ``-save-temps``
+    leaves for the host, and object files without GPU code, are passed over.
+    """
+    for folder, folders, files in os.walk(root, followlinks=False):
+        folders.sort()
+        names = set(files)
+        for name in sorted(files):
+            path = Path(folder, name)
+            if not path.is_symlink() and path.is_file() and _wanted(path, names):
+                yield path
+
+
+def _wanted(path: Path, names: set[str]) -> bool:
+    """Whether a file of a directory with these names is to be read."""
+    suffix = path.suffix
+    if suffix in ASSEMBLY_SUFFIXES:
+        return suffix == ".amdgcn" or (path.with_suffix(".amdgcn").name not in names and _is_for_amd(path))
+    if suffix in OBJECT_SUFFIXES:
+        better = {path.with_suffix(other).name for other in (*ASSEMBLY_SUFFIXES, *_BETTER.get(suffix, ()))}
+        return not better & names and (suffix in {".hsaco", ".co"} or _is_for_amd(path))
+    if suffix == ".hipfb":
+        # -save-temps has the parts of the bundle beside it, each under its own name.
+        stem = path.name.split(".")[0]
+        return not any(name.startswith(f"{stem}-hip-amdgcn") for name in names)
+    return suffix == ".aks2" or path.name.endswith(_PACKED)
+
+
+def _is_for_amd(path: Path) -> bool:
+    """Whether an object file or assembly is for AMD GPUs: compilers leave those for the host under the same suffix."""
+    try:
+        with path.open("rb") as file:
+            start = file.read(_PEEK)
+    except OSError:
+        return True
+    if start.startswith(_ELF):
+        return start[18:20] == _EM_AMDGPU
+    return any(word in start for word in _AMD_WORDS) or path.suffix not in {".s", ".asm"}
+
+
+def _read(path: Path) -> bytes:
+    try:
+        status = path.stat()
+        if not S_ISREG(status.st_mode):
+            # Opening a pipe would wait for somebody to write into it.
+            raise KprofError("is not a file", path=str(path))
+        if status.st_size > _MAX_BYTES:
+            raise KprofError(f"{status.st_size:,} bytes are too many for a kernel", path=str(path))
+        data = path.read_bytes()
+    except OSError as error:
+        raise KprofError(f"cannot be read: {error.strerror}", path=str(path)) from None
+    if not data:
+        raise KprofError("the file is empty", path=str(path))
+    return data
+
+
+def from_assembly(path: Path, text: str, arch: str | None) -> Iterator[LoadedKernel]:
+    """Every kernel of an assembly text.
+
+    Args:
+        path: where it came from; Triton's metadata and TTGIR are looked for beside it.
+        text: the assembly.
+        arch: architecture to assume where the text does not say.
+
+    Raises:
+        KprofError: no kernel in it, or no architecture.
+    """
+    assembly = amdgcn.parse(text, str(path), arch=arch)
+    if not assembly.kernels:
+        raise KprofError("no kernel in this file", path=str(path))
+    metadata = _sibling_metadata(path)
+    ttgir = _sibling_ttgir(path)
+    for program in assembly.kernels:
+        machine = _architecture(program.arch or assembly.arch or arch, path)
+        notes = list(assembly.notes)
+        if assembly.truncated or not program.complete:
+            notes.append("the file ends too early: what is reported covers the part that is there")
+        yield _loaded(program, machine, metadata, ttgir, notes, made_by=assembly.source)
+
+
+def _from_archive(path: Path, images: "Iterator[Packed]", arch: str | None) -> Iterator[LoadedKernel]:
+    """The kernels of an archive; an image without code stands for a configuration that did not compile."""
+    missing: list[str] = []
+    found = False
+    for image in images:
+        if not image.data:
+            missing.append(image.name)
+            continue
+        if not image.data.startswith((_ELF, *_BUNDLE)):
+            continue
+        for kernel in _from_object(path, image.data, arch, _launch_of(image)):
+            found = True
+            notes = [*kernel.notes, *([f"from the archive's {image.name}"] if image.name else [])]
+            yield replace(kernel, notes=notes)
+    if not found:
+        also = f"; {len(missing)} of its configurations did not compile" if missing else ""
+        raise KprofError(f"no code object in this compressed file{also}", path=str(path))
+
+
+def _launch_of(image: "Packed") -> tuple[int, int] | None:
+    """LDS and work-items of a workgroup, when an archive says them."""
+    return None if image.lds_bytes is None or not image.threads else (image.lds_bytes, image.threads)
+
+
+def _from_object(
+    path: Path, data: bytes, arch: str | None, launch: tuple[int, int] | None = None
+) -> Iterator[LoadedKernel]:
+    from kprof.inputs import code_object
+
+    metadata = _sibling_metadata(path)
+    file = code_object.read(data, str(path))
+    found = [(code, kernel) for code in file.objects for kernel in code.kernels]
+    if not found:
+        raise KprofError("no kernel in this code object", path=str(path))
+    for code in file.objects:
+        programs, notes = _disassembled(code, path)
+        for kernel in code.kernels:
+            program = programs.get(kernel.name)
+            registers = kernel.registers
+            program = (
+                amdgcn.Kernel(kernel.name, kernel.arch, (), {}, registers=registers, metadata=kernel.metadata)
+                if program is None
+                else replace(program, registers=registers, metadata=kernel.metadata)
+            )
+            machine = _architecture(kernel.arch or arch, path)
+            said = [*file.notes, *code.notes, *notes]
+            made_by = "code object" if file.container == "elf" else file.container
+            yield _loaded(program, machine, metadata, None, said, made_by=made_by, launch=launch)
+
+
+def _disassembled(code: "CodeObject", path: Path) -> tuple[dict[str, amdgcn.Kernel], list[str]]:
+    """The instructions of a code object by kernel, or a note why there are none."""
+    from kprof.inputs import code_object
+
+    try:
+        assembly = code_object.disassemble(code, path=str(path))
+    except KprofError as error:
+        return {}, [f"resources only, no instructions: {error.message}"]
+    return {kernel.name: kernel for kernel in (*assembly.kernels, *assembly.functions)}, list(assembly.notes)
+
+
+def _loaded(
+    program: amdgcn.Kernel,
+    machine: Architecture,
+    metadata: Mapping[str, Any],
+    ttgir: Any,
+    notes: list[str],
+    *,
+    made_by: str,
+    launch: tuple[int, int] | None = None,
+) -> LoadedKernel:
+    registers = program.registers
+    size = registers.wavefront_size or machine.wavefront_size
+    shared, warps = None, None
+    if launch is not None:
+        shared, warps = launch[0], max(1, launch[1] // size)
+    elif not metadata:
+        shared = _static_lds(program)
+        lanes = registers.max_workgroup_size
+        warps = max(1, lanes // size) if lanes else None
+        if ttgir is not None and shared is None:
+            notes.append("Triton's dump does not say the LDS; the .json files of its cache directory do")
+        if lanes and ttgir is None:
+            notes.append(f"the launch is not known: a workgroup is taken as the largest allowed, {lanes:,} work-items")
+    version = metadata.get("triton_version")
+    return LoadedKernel(
+        name=program.name,
+        arch=machine,
+        program=program,
+        ttgir=ttgir,
+        metadata=metadata,
+        specialization=Specialization(options={name: metadata[name] for name in _OPTIONS if name in metadata}),
+        triton=str(version) if version else None,
+        compiler=None if version else made_by,
+        shared_bytes=shared,
+        num_warps=warps,
+        notes=notes,
+    )
+
+
+def _static_lds(program: amdgcn.Kernel) -> int | None:
+    """LDS of a workgroup as far as the code object tells; ``None`` when it is allocated at the launch.
+
+    Triton's LDS, and HIP's dynamic shared memory, read 0 here. Code that accesses LDS without having any was therefore
+    built for a size that only the launch knows.
+    """
+    static = program.registers.lds_bytes_static
+    if static:
+        return static
+    if not program.instructions:
+        return None
+    for instruction in program.instructions:
+        opcode = instruction.opcode
+        touches = opcode.cls is amdgcn.InstructionClass.LDS and (opcode.is_load or opcode.is_store or opcode.is_atomic)
+        if touches or instruction.to_lds:
+            return None
+    return static
+
+
+def _architecture(name: str | None, path: Path) -> Architecture:
+    if not name:
+        raise KprofError("the file does not say for which GPU it is", path=str(path), hint="Give it with --arch.")
+    return load_architecture(name)
+
+
+def _sibling_metadata(path: Path) -> Mapping[str, Any]:
+    """Triton's metadata of the same kernel, when it lies beside the file and is whole."""
+    sibling = path.with_suffix(".json")
+    try:
+        data = msgspec.json.decode(sibling.read_bytes())
+    except (OSError, msgspec.DecodeError):
+        return {}
+    return data if isinstance(data, dict) and "num_warps" in data else {}
+
+
+def _sibling_ttgir(path: Path) -> Any:
+    from kprof.inputs import mlir
+
+    sibling = path.with_suffix(".ttgir")
+    try:
+        return mlir.parse(sibling.read_text(), str(sibling))
+    except (OSError, UnicodeDecodeError, KprofError):
+        return None

@@ -1,0 +1,286 @@
+"""Kernels that have to be compiled first: bundled ones and those in a user's file."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kprof.compiler.request import Compiled, CompileRequest, DtypeRef, FunctionRef, from_json
+from kprof.document import Specialization
+from kprof.errors import KprofError
+from kprof.findings import Location
+from kprof.hardware.machine import Architecture
+from kprof.inputs import amdgcn
+from kprof.targets.loaded import LoadedKernel
+
+if TYPE_CHECKING:
+    from kprof.importing.functions import Function
+    from kprof.kernel_spec import Config, Kernel, Launch
+    from kprof.targets.resolver import Options
+
+
+@dataclass(frozen=True)
+class Job:
+    """One compile to be done.
+
+    Attributes:
+        request: what the compiler is asked.
+        machine: hardware model of its architecture.
+        name: the kernel's name.
+        grid: workgroups of the launch, ``None`` when no launch is known.
+        problem: the launch's problem parameters.
+        arguments: numbers that the launch passes, by name.
+    """
+
+    request: CompileRequest
+    machine: Architecture
+    name: str
+    grid: tuple[int, ...] | None
+    problem: Mapping[str, Any]
+    arguments: Mapping[str, int | float] = field(default_factory=dict)
+
+
+def compile_target(target: str, machines: Sequence[Architecture], options: "Options") -> Iterator[LoadedKernel]:
+    """Compile a source target for each architecture, and for each of its configurations when asked.
+
+    Raises:
+        KprofError: no such kernel, case or knob; the architecture cannot do what the kernel needs; Triton is missing or
+            refuses.
+    """
+    jobs = plan(target, machines, options)
+    for job, compiled in zip(jobs, _compile(jobs, options), strict=True):
+        yield loaded(job, compiled)
+
+
+def plan(target: str, machines: Sequence[Architecture], options: "Options") -> list[Job]:
+    """The compiles that a source target stands for, none of them done yet.
+
+    Raises:
+        KprofError: no such kernel, case or knob; the architecture cannot do what the kernel needs; Triton is missing.
+    """
+    from kprof.compiler.versions import installed
+    from kprof.targets.library import bundled, load
+
+    place = target.partition("::")[0]
+    if not Path(place).suffix and "/" not in place and place not in bundled():
+        # A name that nobody knows is told before anything else: it needs no Triton.
+        load(target)
+    installed()
+    jobs = _asked_before(target, machines, options) if options.use_cache else None
+    return _ask(target, machines, options) if jobs is None else jobs
+
+
+def _question(target: str, machines: Sequence[Architecture], options: "Options") -> dict[str, Any]:
+    from kprof.targets.library import bundled
+
+    place, _, function = target.partition("::")
+    path = bundled().get(place) or Path(place)
+    chosen = {name: value for name, value in vars(options).items() if name not in {"archs", "jobs", "use_cache"}}
+    return {"file": str(path.absolute()), "function": function, "archs": [m.name for m in machines], **chosen}
+
+
+def _asked_before(target: str, machines: Sequence[Architecture], options: "Options") -> list[Job] | None:
+    """The compiles that this question meant the last time, if no file has changed: saves the import of Triton."""
+    from kprof.cache.answers import recall
+
+    answer = recall(_question(target, machines, options))
+    if not isinstance(answer, list):
+        return None
+    by_name = {machine.name: machine for machine in machines}
+    return [
+        Job(
+            request=from_json(entry["request"]),
+            machine=by_name[entry["arch"]],
+            name=entry["name"],
+            grid=None if entry["grid"] is None else tuple(entry["grid"]),
+            problem=entry["problem"],
+            arguments=entry["arguments"],
+        )
+        for entry in answer
+    ]
+
+
+def _ask(target: str, machines: Sequence[Architecture], options: "Options") -> list[Job]:
+    """Load the kernel's file and derive the compiles; remember them for the next time."""
+    import sys
+
+    from kprof.cache.answers import remember
+    from kprof.importing.functions import unwrap
+    from kprof.targets.library import load
+
+    kernel = load(target)
+    jobs = [job for machine in machines for job in jobs_of(kernel, machine, options)]
+    function = unwrap(kernel.entry)
+    module = sys.modules.get(function.jit.fn.__module__) if function is not None else None
+    if options.use_cache and module is not None:
+        answer = [
+            {
+                "request": job.request.to_json(),
+                "arch": job.machine.name,
+                "name": job.name,
+                "grid": job.grid,
+                "problem": dict(job.problem),
+                "arguments": dict(job.arguments),
+            }
+            for job in jobs
+        ]
+        remember(_question(target, machines, options), answer, module)
+    return jobs
+
+
+def jobs_of(kernel: "Kernel", machine: Architecture, options: "Options") -> "Iterator[Job]":
+    """The compiles that a kernel and the options ask for on one architecture.
+
+    Raises:
+        KprofError: no such case or knob, or the architecture cannot do what the kernel needs.
+    """
+    if not kernel.shapes or options.signature is not None:
+        yield from _from_signature(kernel, machine, options)
+        return
+    if options.constexprs or options.grid is not None:
+        raise KprofError(
+            f"--{'constexpr' if options.constexprs else 'grid'} goes with --signature",
+            hint="A kernel with cases has its launch: knobs are set with --config, sizes with --shape.",
+        )
+    problem = kernel.problem(machine.name, options.case, options.shape)
+    reason = kernel.unsupported(machine.name, problem) if kernel.unsupported is not None else None
+    if reason:
+        raise KprofError(f"{kernel.name} cannot run on {machine.name}: {reason}")
+    overrides: Sequence[Config] = [options.config]
+    if options.all_configs:
+        overrides = [{**config, **options.config} for config in kernel.configs] or overrides
+    for override in overrides:
+        config = kernel.configure(machine.name, override, problem)
+        yield _from_case(kernel, machine, problem, config, options)
+
+
+def _from_case(
+    kernel: "Kernel", machine: Architecture, problem: Mapping[str, Any], config: "Config", options: "Options"
+) -> Job:
+    from kprof.kernel_spec import split_config
+    from kprof.targets.specialize import from_launch
+
+    launch = _launch(kernel, problem, config)
+    if any(axis < 1 for axis in launch.grid):
+        grid = "x".join(map(str, launch.grid))
+        raise KprofError(f"the launch of {kernel.name} has no workgroups: its grid is {grid}", hint="See --shape.")
+    request = from_launch(
+        kernel.entry,
+        launch,
+        machine.name,
+        options=split_config(config)[1],
+        environment=options.environment,
+        passes=options.passes,
+    )
+    numbers = {name: value for name, value in launch.args.items() if isinstance(value, int | float)}
+    return Job(request, machine, kernel.name, tuple(launch.grid), problem, numbers)
+
+
+def _launch(kernel: "Kernel", problem: Mapping[str, Any], config: "Config") -> "Launch":
+    """The launch as the kernel's file describes it; its code is the user's and may fail in any way."""
+    try:
+        return kernel.launch(problem, config)
+    except KprofError:
+        raise
+    except Exception as error:
+        raise KprofError(f"the launch of {kernel.name} fails: {type(error).__name__}: {error}") from error
+
+
+def _from_signature(kernel: "Kernel", machine: Architecture, options: "Options") -> Iterator[Job]:
+    """One compile with the first of the autotuner's configurations, or one with each of them."""
+    from kprof.importing.functions import unwrap
+    from kprof.kernel_spec import split_config
+    from kprof.targets.signature import from_signature, numbers
+
+    function = unwrap(kernel.entry)
+    if function is None:
+        raise KprofError(f"{kernel.name} is not a Triton function")
+    if options.signature is None:
+        raise _no_launch(kernel, function)
+    constexprs, backend = split_config(options.config)
+    given = {**options.constexprs, **constexprs}
+    passed = numbers(function, options.signature, given)
+    every = [replace(function, configs=[config]) for config in function.configs] if options.all_configs else []
+    for chosen in every or [function]:
+        request = from_signature(
+            chosen,
+            options.signature,
+            machine.name,
+            constexprs=given,
+            options=backend,
+            environment=options.environment,
+            passes=options.passes,
+        )
+        yield Job(request, machine, kernel.name, options.grid, {}, passed)
+
+
+def _no_launch(kernel: "Kernel", function: "Function") -> KprofError:
+    tuned = function.configs[0] if function.configs else {}
+    needed = [p.name for p in function.jit.params if p.is_constexpr and not p.has_default and p.name not in tuned]
+    typed = ",".join(f"{name}=..." for name in function.arguments if name not in function.constexprs)
+    values = "".join(f" --constexpr {name}=..." for name in needed)
+    return KprofError(
+        f"{kernel.name} does not say how it is launched",
+        hint=f"--signature '{typed}'{values} with types such as *fp16, i32, i32:16, fp32; or add a KERNEL to the file",
+    )
+
+
+def _compile(jobs: Sequence[Job], options: "Options") -> Iterator[Compiled]:
+    from kprof.compiler.compile import compile_kernel, compile_many
+
+    if len(jobs) == 1:
+        yield compile_kernel(jobs[0].request, cache=options.use_cache)
+        return
+    waiting: dict[int, Compiled] = {}
+    following = 0
+    for outcome in compile_many([job.request for job in jobs], options.jobs or None, cache=options.use_cache):
+        waiting[outcome.index] = outcome.result()
+        while following in waiting:
+            yield waiting.pop(following)
+            following += 1
+
+
+def loaded(job: Job, compiled: Compiled) -> LoadedKernel:
+    """A finished compile, read."""
+    from kprof.compiler.versions import with_argument_names
+    from kprof.inputs import mlir
+
+    names = [name for name, kind in job.request.signature.items() if kind != "constexpr"]
+    assembly = amdgcn.parse(compiled.amdgcn)
+    notes = [*assembly.notes, *(f"{stage} was not made: {why}" for stage, why in compiled.missing.items())]
+    line = compiled.source_line
+    return LoadedKernel(
+        name=job.name,
+        arch=job.machine,
+        program=assembly.kernels[0],
+        ttgir=mlir.parse(with_argument_names(compiled.ttgir, names)),
+        metadata=compiled.metadata,
+        specialization=specialization_of(job.request),
+        grid=job.grid,
+        arguments=job.arguments,
+        triton=compiled.triton_version,
+        source=Location(file=job.request.path, line=line) if line else None,
+        compile_seconds=compiled.seconds,
+        cached=compiled.cached,
+        passes=compiled.passes,
+        stages=compiled.stages,
+        notes=notes,
+    )
+
+
+def specialization_of(request: CompileRequest) -> Specialization:
+    """What is compiled, as the document says it."""
+    return Specialization(
+        signature={name: str(kind) for name, kind in request.signature.items()},
+        constexprs={name: _plain(value) for name, value in request.constexprs.items()},
+        attributes={name: dict(hints) for name, hints in request.attributes.items() if hints},
+        options=dict(request.options),
+        environment={name: value or "" for name, value in request.environment.items()},
+    )
+
+
+def _plain(value: Any) -> Any:
+    """A compile-time value as JSON can hold it."""
+    if isinstance(value, DtypeRef | FunctionRef):
+        return value.name
+    return list(value) if isinstance(value, tuple) else value

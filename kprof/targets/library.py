@@ -1,0 +1,201 @@
+"""Find and load kernels: those that come with kprof, and a user's own file.
+
+A target is a bundled kernel's name (``gemm``), one of its further functions (``gemm_splitk::reduce``), or a Python
+file with a ``KERNEL`` or, as ``file.py::function``, any ``@triton.jit`` function.
+
+Loading a file runs it, as ``import`` does. Everything that :func:`catalogue` tells is read without running anything.
+"""
+
+import ast
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from kprof.errors import KprofError, near
+from kprof.importing.loading import load_module
+from kprof.kernel_spec import Config, Kernel, Launch, Shape
+
+_WRAPPERS = {"Autotuner", "Heuristics"}
+_FUNCTIONS = {"JITFunction", "GluonJITFunction", "InterpretedFunction"}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What the text of a kernel file says of its kernel: name, summary, names of cases, checks and parts."""
+
+    name: str
+    path: Path
+    summary: str
+    cases: tuple[str, ...]
+    checks: tuple[str, ...]
+    parts: tuple[str, ...]
+
+
+def folder() -> Path:
+    """Where the bundled kernels are: ``kernels/`` of a checkout, ``kprof/_kernels`` of an installed wheel.
+
+    Raises:
+        KprofError: the installation has neither.
+    """
+    package = Path(__file__).resolve().parent.parent
+    for place in (package / "_kernels", package.parent / "kernels"):
+        if (place / "softmax.py").is_file():
+            return place
+    raise KprofError("the bundled kernels are missing", path=str(package), hint="install kprof again")
+
+
+def bundled() -> dict[str, Path]:
+    """Bundled kernels: name to file, sorted by name. A file whose name begins with ``_`` is not a kernel."""
+    return {p.stem: p for p in sorted(folder().glob("*.py")) if not p.stem.startswith("_")}
+
+
+def load(target: str) -> Kernel:
+    """A kernel from its name or path.
+
+    Args:
+        target: ``softmax``, ``gemm_splitk::reduce``, ``my.py`` or ``my.py::function``.
+
+    Raises:
+        KprofError: there is no such kernel, file or function, or the file cannot be imported.
+    """
+    place, _, function = target.partition("::")
+    known = bundled()
+    if place in known:
+        kernel = load_file(known[place])
+        return kernel.part(function) if function and function != _name_of(kernel.entry) else kernel
+    if place.endswith(".py") or "/" in place or Path(place).exists():
+        return load_file(Path(place), function or None)
+    raise KprofError(
+        f"no kernel {place!r}{near(place, list(known))}",
+        hint="'kprof kernels list' shows the bundled ones; a file of your own is given as file.py::function",
+    )
+
+
+def load_file(path: Path | str, function: str | None = None) -> Kernel:
+    """The kernel that a file describes, or one of its functions.
+
+    Without a ``KERNEL`` in the file the result has no cases and its ``launch`` raises: the caller then says the
+    signature itself.
+
+    Args:
+        path: a Python file. It is run, with its folder on the import path.
+        function: a ``@triton.jit`` function or a part of ``KERNEL``; by default ``KERNEL`` itself, or the only one.
+
+    Raises:
+        KprofError: the file is missing, is not Python, fails while it runs, or has no such kernel.
+    """
+    path = Path(path)
+    # Kernels are also run from here, where Triton may interpret them.
+    module = load_module(path, interpret=True)
+    described = getattr(module, "KERNEL", None)
+    if described is not None and not isinstance(described, Kernel):
+        raise KprofError(f"KERNEL is a {type(described).__name__}, not a kprof.kernel_spec.Kernel", path=str(path))
+    if described is not None and function in {None, described.name, _name_of(described.entry)}:
+        return described
+    if described is not None and function is not None and function in described.parts:
+        return described.part(function)
+    return _bare(_find_function(module, path, function))
+
+
+def unwrap(entry: Any) -> Any:
+    """The ``JITFunction`` under any autotuners and heuristics."""
+    while type(entry).__name__ in _WRAPPERS:
+        entry = entry.fn
+    return entry
+
+
+def catalogue() -> Iterator[Entry]:
+    """What the bundled files say of themselves. Nothing is imported, so Triton need not be installed."""
+    for name, path in bundled().items():
+        yield read_entry(name, path)
+
+
+def read_entry(name: str, path: Path) -> Entry:
+    """Read a kernel file's ``KERNEL = Kernel(...)`` without running it.
+
+    Raises:
+        KprofError: the file cannot be read or is not Python.
+    """
+    try:
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise KprofError(f"cannot read the kernel file: {error}", path=str(path)) from error
+    values = {name: value for statement in tree.body for name, value in _assigned(statement)}
+    call = values.get("KERNEL")
+    fields = {k.arg: k.value for k in call.keywords if k.arg} if isinstance(call, ast.Call) else {}
+    summary = fields.get("summary")
+    return Entry(
+        name=name,
+        path=path,
+        summary=str(summary.value) if isinstance(summary, ast.Constant) else "",
+        cases=_keys(fields.get("shapes"), values),
+        checks=_keys(fields.get("checks"), values),
+        parts=_keys(fields.get("parts"), values),
+    )
+
+
+def _assigned(node: ast.stmt) -> list[tuple[str, ast.expr]]:
+    if isinstance(node, ast.Assign):
+        return [(t.id, node.value) for t in node.targets if isinstance(t, ast.Name)]
+    if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value is not None:
+        return [(node.target.id, node.value)]
+    return []
+
+
+def _keys(node: ast.expr | None, values: Mapping[str, ast.expr]) -> tuple[str, ...]:
+    """Keys of a dict display; names are followed to module-level dicts, ``**other`` and ``a | b`` too."""
+    if isinstance(node, ast.Name):
+        return _keys(values.get(node.id), {k: v for k, v in values.items() if k != node.id})
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
+        return (*_keys(node.left, values), *_keys(node.right, values))
+    if not isinstance(node, ast.Dict):
+        return ()
+    keys: list[str] = []
+    for key, value in zip(node.keys, node.values, strict=True):
+        if key is None:
+            keys.extend(_keys(value, values))
+        elif isinstance(key, ast.Constant):
+            keys.append(str(key.value))
+    return tuple(dict.fromkeys(keys))
+
+
+def _find_function(module: ModuleType, path: Path, function: str | None) -> Any:
+    found = {}
+    for name, value in vars(module).items():
+        inner = unwrap(value)
+        # Functions that the file only imports are helpers of others, unless they are asked for.
+        if type(inner).__name__ in _FUNCTIONS and (name == function or inner.fn.__module__ == module.__name__):
+            found[name] = value
+    if function is None:
+        if len(found) == 1:
+            return next(iter(found.values()))
+        if not found:
+            raise KprofError("the file has neither a KERNEL nor a @triton.jit function", path=str(path))
+        raise KprofError(f"the file has {len(found)} kernels; say which", path=str(path), hint=_choices(path, found))
+    if function in found:
+        return found[function]
+    if function in vars(module):
+        raise KprofError(f"{function!r} is not a @triton.jit function", path=str(path), hint=_choices(path, found))
+    raise KprofError(f"no function {function!r}{near(function, list(found))}", path=str(path))
+
+
+def _choices(path: Path, found: Mapping[str, Any]) -> str | None:
+    return "for example " + " or ".join(f"{path}::{name}" for name in list(found)[:3]) if found else None
+
+
+def _bare(entry: Any) -> Kernel:
+    def no_launch(_shape: Shape, _config: Config) -> Launch:
+        raise KprofError(
+            f"{_name_of(entry)} does not say how it is launched",
+            hint="give --signature and --constexpr, or add KERNEL = Kernel(...) to the file",
+        )
+
+    name = _name_of(entry)
+    return Kernel(name=name, entry=entry, summary="", launch=no_launch, shapes={}, config={})
+
+
+def _name_of(entry: Any) -> str:
+    inner = unwrap(entry)
+    return str(getattr(inner, "__name__", None) or inner.fn.__name__)

@@ -1,0 +1,61 @@
+"""A compiled kernel, wherever it came from, ready to be analysed."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from kprof.document import Specialization
+from kprof.findings import Location
+
+if TYPE_CHECKING:
+    from kprof.compiler.passes import PassHistory
+    from kprof.hardware.machine import Architecture, Product
+    from kprof.inputs.amdgcn import Kernel
+    from kprof.inputs.mlir import Module
+
+
+@dataclass(frozen=True)
+class LoadedKernel:
+    """What every kind of target is turned into.
+
+    Attributes:
+        name: the kernel's name.
+        arch: hardware model.
+        program: instructions, loops and registers.
+        product: the GPU, when one was named.
+        ttgir: the TTGIR module, ``None`` when the target has none.
+        metadata: Triton's metadata, empty when the kernel is not from Triton.
+        specialization: what was compiled.
+        grid: workgroups in x, y, z, when the launch is known.
+        arguments: numbers that the launch passes, by name; empty when no launch is known.
+        triton: version of the compiling Triton.
+        compiler: another compiler's identification.
+        source: where the kernel is defined.
+        compile_seconds: wall time of the compile, ``None`` when nothing was compiled.
+        cached: whether the compile was served from kprof's cache.
+        shared_bytes: LDS of a workgroup where there is no metadata, ``None`` when unknown.
+        num_warps: wavefronts of a workgroup where there is no metadata, ``None`` when unknown.
+        passes: MLIR after every pass, when asked for.
+        stages: what the compiler made, by stage; empty when nothing was compiled.
+        notes: what is missing in the target, in words.
+    """
+
+    name: str
+    arch: "Architecture"
+    program: "Kernel"
+    product: "Product | None" = None
+    ttgir: "Module | None" = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    specialization: Specialization = field(default_factory=Specialization)
+    grid: tuple[int, ...] | None = None
+    arguments: Mapping[str, int | float] = field(default_factory=dict)
+    triton: str | None = None
+    compiler: str | None = None
+    source: Location | None = None
+    compile_seconds: float | None = None
+    cached: bool | None = None
+    shared_bytes: int | None = None
+    num_warps: int | None = None
+    passes: "PassHistory | None" = None
+    stages: Mapping[str, str | bytes] = field(default_factory=dict)
+    notes: Sequence[str] = ()

@@ -1,0 +1,136 @@
+"""What ``TARGET`` on the command line may be, and how it becomes compiled kernels."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from kprof.errors import KprofError
+from kprof.hardware.machine import Architecture, Product, find_product
+from kprof.hardware.machine import load as load_architecture
+from kprof.targets.artefacts import from_assembly, load_directory, load_file
+from kprof.targets.hip_source import compile_hip, is_hip
+from kprof.targets.loaded import LoadedKernel
+
+DEFAULT_ARCH = "MI300X"
+
+
+@dataclass(frozen=True)
+class Options:
+    """How source targets are to be compiled. Targets that are compiled already only use ``archs``.
+
+    Attributes:
+        archs: architectures or products; :data:`DEFAULT_ARCH` when empty.
+        config: knobs on top of the kernel's own: constexprs and backend options.
+        shape: problem parameters on top of the chosen case's.
+        case: name of one of the kernel's shapes.
+        all_configs: compile each configuration that the kernel lists; of a capture, also take what was not launched.
+        signature: argument types of a kernel without a specification: ``*fp16:16,*fp16,i32``.
+        constexprs: its compile-time arguments.
+        grid: workgroups of its launch, in up to three axes.
+        environment: environment switches for the compile.
+        passes: keep the MLIR after every pass.
+        jobs: worker processes, 0 for one a core.
+        use_cache: serve repeated compiles from kprof's cache.
+    """
+
+    archs: Sequence[str] = ()
+    config: Mapping[str, Any] = field(default_factory=dict)
+    shape: Mapping[str, Any] = field(default_factory=dict)
+    case: str | None = None
+    all_configs: bool = False
+    signature: str | None = None
+    constexprs: Mapping[str, Any] = field(default_factory=dict)
+    grid: tuple[int, ...] | None = None
+    environment: Mapping[str, str] = field(default_factory=dict)
+    passes: bool = False
+    jobs: int = 0
+    use_cache: bool = True
+
+
+def load(target: str, options: Options) -> Iterator[LoadedKernel]:
+    """Every kernel that a target stands for, one for each architecture.
+
+    A target is a bundled kernel's name, ``file.py::function``, a ``.py`` file with a ``KERNEL``, an assembly file, a
+    code object, HIP source, or a directory that Triton, a compiler or ``kprof capture`` wrote. Only the ``.py`` forms
+    run code of the target; others are read, or compiled and not run.
+
+    Raises:
+        KprofError: the target does not exist, cannot be read, or does not compile.
+    """
+    machines = [resolve(name) for name in options.archs]
+    path = Path(target)
+    if "::" in target or path.suffix == ".py":
+        yield from _from_source(target, machines, options)
+    elif path.is_dir():
+        yield from _only(machines, _from_directory(path, _single(machines), options))
+    elif path.is_file() and is_hip(path):
+        yield from _from_hip(path, machines)
+    elif path.is_file():
+        yield from _only(machines, load_file(path, _single(machines)))
+    elif path.suffix or "/" in target:
+        raise KprofError("no such file or directory", path=target)
+    else:
+        yield from _from_source(target, machines, options)
+
+
+def _from_directory(path: Path, arch: str | None, options: Options) -> Iterator[LoadedKernel]:
+    from kprof.recording.reader import is_capture
+
+    if is_capture(path):
+        from kprof.recording.loading import load_capture
+
+        return load_capture(path, all_configs=options.all_configs)
+    return load_directory(path, arch)
+
+
+def _from_hip(path: Path, machines: Sequence[tuple[Architecture, Product | None]]) -> Iterator[LoadedKernel]:
+    wanted = machines or [resolve(DEFAULT_ARCH)]
+    texts = {machine.name: compile_hip(path, machine.name) for machine in {m.name: m for m, _ in wanted}.values()}
+    for machine, product in wanted:
+        for kernel in from_assembly(path, texts[machine.name], machine.name):
+            yield replace(kernel, product=product)
+
+
+def resolve(name: str) -> tuple[Architecture, Product | None]:
+    """An architecture by its own name or by a product's.
+
+    Raises:
+        KprofError: neither; the message has near matches.
+    """
+    return load_architecture(name), find_product(name)
+
+
+def _single(machines: Sequence[tuple[Architecture, Product | None]]) -> str | None:
+    return machines[0][0].name if len(machines) == 1 else None
+
+
+def _only(
+    machines: Sequence[tuple[Architecture, Product | None]], kernels: Iterator[LoadedKernel]
+) -> Iterator[LoadedKernel]:
+    """Kernels of the architectures asked for; all of them when none was named."""
+    wanted = {machine.name: product for machine, product in machines}
+    others: list[str] = []
+    found = False
+    for kernel in kernels:
+        if not wanted or kernel.arch.name in wanted:
+            found = True
+            yield replace(kernel, product=wanted.get(kernel.arch.name))
+        else:
+            others.append(kernel.arch.name)
+    if others and not found:
+        has, asked = ", ".join(sorted(set(others))), ", ".join(wanted)
+        raise KprofError(f"this was compiled for {has}, not for {asked}", hint="Leave --arch out to analyse it anyway.")
+
+
+def _from_source(
+    target: str, machines: Sequence[tuple[Architecture, Product | None]], options: Options
+) -> Iterator[LoadedKernel]:
+    from kprof.targets.jobs import compile_target
+
+    wanted = machines or [resolve(DEFAULT_ARCH)]
+    unique = {machine.name: machine for machine, _ in wanted}
+    for kernel in compile_target(target, list(unique.values()), options):
+        for machine, product in wanted:
+            if machine.name == kernel.arch.name:
+                yield replace(kernel, product=product)

@@ -1,0 +1,259 @@
+"""From a launch to what Triton would compile for it.
+
+This follows Triton's own launcher (``runtime/jit.py`` and, since 3.6, ``specialize.cc``), written for descriptors
+instead of tensors so that it needs neither torch nor a GPU. The tests compare it with the installed Triton's.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kprof.compiler.request import CompileRequest, DtypeRef, FunctionRef
+from kprof.errors import KprofError
+from kprof.importing.functions import Function, unwrap
+from kprof.kernel_spec import ELEMENT_TYPES, Launch, Tensor
+
+DIVISIBILITY = 16
+"""Triton specialises on addresses and integers that are multiples of this."""
+
+POINTER_RANGE_BYTES = 2**31 - 1
+"""Storage of at most this size has ``tt.pointer_range = 32`` (``HIPBackend.is_within_2gb``)."""
+
+_Specialized = tuple[Any, Any, Any]
+"""Type, hints (``None`` when Triton does not look) and compile-time value."""
+
+
+class _Absent:
+    """No compile-time value: ``None`` is one."""
+
+
+_ABSENT = _Absent()
+
+
+def from_launch(
+    entry: Any,
+    launch: Launch,
+    arch: str,
+    options: Mapping[str, Any] | None = None,
+    environment: Mapping[str, str | None] | None = None,
+    *,
+    passes: bool = False,
+) -> CompileRequest:
+    """The compile that Triton would do for a launch.
+
+    Args:
+        entry: the Triton function, autotuned or not.
+        launch: its arguments. Arguments that it lacks take the function's own defaults.
+        arch: ``gfx942`` and the like.
+        options: backend options, as given in a launch.
+        environment: variables for this compile.
+        passes: whether to keep the MLIR after every pass.
+
+    Raises:
+        KprofError: ``entry`` is no Triton function or cannot be found by its name again; an argument is missing,
+            unknown, or of a kind that no launch can take.
+    """
+    function = unwrap(entry)
+    if function is None:
+        raise KprofError(f"{getattr(entry, '__name__', entry)!r} is not a Triton function")
+    if "<locals>" in function.name:
+        raise KprofError(
+            f"{function.name} is defined inside another function, where no other process can find it",
+            path=str(function.path),
+            hint="move it to the top level of its file",
+        )
+    values = bind(function, launch.args)
+    buffer_ops = _buffer_ops(environment or {})
+    signature: dict[str, Any] = {}
+    constexprs: dict[str, Any] = {}
+    attributes: dict[str, Mapping[str, int]] = {}
+    for parameter in function.jit.params:
+        name = parameter.name
+        kind, hints, value = _parameter(parameter, values[name], buffer_ops, f"{function.name}: argument {name!r}")
+        signature[name] = kind
+        constexprs.update(_leaves(name, kind, value, _ABSENT))
+        attributes.update(_leaves(name, kind, hints, None))
+    # Launchers turn this variable into an option; it was read when Triton was imported.
+    wanted = getattr(function.jit, "debug", None) or _is_on("TRITON_DEBUG", environment or {}, default=False)
+    debug = {"debug": True} if wanted else {}
+    return CompileRequest(
+        path=str(function.path),
+        function=function.name,
+        arch=arch,
+        signature=signature,
+        constexprs=constexprs,
+        attributes=attributes,
+        options={**debug, **(options or {})},
+        environment=dict(environment or {}),
+        passes=passes,
+    )
+
+
+def bind(function: Function, args: Mapping[str, Any]) -> dict[str, Any]:
+    """Every argument of a function with its value, in order, defaults filled in.
+
+    Raises:
+        KprofError: an argument is unknown or missing.
+    """
+    from kprof.errors import near_hint
+
+    known = function.arguments
+    for name in args:
+        if name not in known:
+            raise KprofError(
+                f"{function.name} has no argument {name!r}",
+                path=str(function.path),
+                hint=near_hint(name, known, "its arguments are"),
+            )
+    defaults = {p.name: p.default for p in function.jit.params if p.has_default}
+    missing = [name for name in known if name not in args and name not in defaults]
+    if missing:
+        raise KprofError(
+            f"{function.name} is launched without {', '.join(missing)}",
+            path=str(function.path),
+            hint="every argument without a default needs a value",
+        )
+    return {name: args.get(name, defaults.get(name)) for name in known}
+
+
+def _buffer_ops(environment: Mapping[str, str | None]) -> bool:
+    """Whether launches look at the pointers' range: not with buffer operations off, which is 3.4's default."""
+    from kprof.compiler.versions import buffer_ops_default, installed
+
+    return _is_on("AMDGCN_USE_BUFFER_OPS", environment, default=buffer_ops_default(installed().numbers))
+
+
+def _is_on(name: str, environment: Mapping[str, str | None], *, default: bool) -> bool:
+    """A switch as Triton reads it: from the request, else from this process."""
+    value = {**os.environ, **environment}.get(name)
+    return default if value is None else value.lower() in {"1", "true", "on"}
+
+
+def _parameter(parameter: Any, value: Any, buffer_ops: bool, what: str) -> _Specialized:
+    """One argument, as ``create_function_from_signature`` specialises it."""
+    if parameter.is_constexpr:
+        return "constexpr", None, constant(value, what)
+    annotated = parameter.annotation_type
+    if annotated and (annotated == "u1" or annotated[:2] in {"fp", "bf"}):
+        return annotated, None, _ABSENT
+    how = _How(
+        what,
+        buffer_ops,
+        is_const=parameter.is_const,
+        specialize=not parameter.do_not_specialize,
+        align=not parameter.do_not_specialize_on_alignment,
+    )
+    kind, hints, constexpr = _specialize(value, how)
+    if annotated:
+        # The annotation decides the type, so a 1 stays a number and gets no hints.
+        return annotated, None if constexpr is not _ABSENT else hints, _ABSENT
+    return kind, hints, constexpr
+
+
+@dataclass(frozen=True)
+class _How:
+    """How an argument is to be looked at: what its declaration and the environment say."""
+
+    what: str
+    buffer_ops: bool
+    is_const: bool = False
+    specialize: bool = True
+    align: bool = True
+
+
+def _specialize(value: Any, how: _How) -> _Specialized:
+    if value is None:
+        return "constexpr", None, None
+    if isinstance(value, bool):
+        return "u1", None, _ABSENT
+    if isinstance(value, int):
+        return _integer(value, how)
+    if isinstance(value, float):
+        return "fp32", None, _ABSENT
+    if isinstance(value, Tensor):
+        hints = _pointer_hints(value, how) if how.specialize else None
+        # Launchers call the element of a bool tensor u1.
+        element = "u1" if value.dtype == "i1" else value.dtype
+        return ("*k" if how.is_const else "*") + element, hints, _ABSENT
+    if isinstance(value, tuple):
+        # Elements are specialised whatever the argument's own flags say.
+        parts = [_specialize(item, _How(how.what, how.buffer_ops)) for item in value]
+        return tuple(p[0] for p in parts), tuple(p[1] for p in parts), tuple(p[2] for p in parts)
+    return "constexpr", None, constant(value, how.what)
+
+
+def _integer(value: int, how: _How) -> _Specialized:
+    if value == 1 and how.specialize:
+        return "constexpr", None, 1
+    hints = None
+    if how.specialize:
+        hints = {"divisibility": DIVISIBILITY} if how.align and value % DIVISIBILITY == 0 else {}
+    if -(2**31) <= value < 2**31:
+        return "i32", hints, _ABSENT
+    if -(2**63) <= value < 2**63:
+        return "i64", hints, _ABSENT
+    if value < 2**64 and value > 0:
+        return "u64", hints, _ABSENT
+    raise KprofError(f"{how.what} is {value}, which no 64-bit integer holds")
+
+
+def _pointer_hints(tensor: Tensor, how: _How) -> dict[str, int]:
+    hints = {"divisibility": DIVISIBILITY} if how.align and tensor.aligned else {}
+    size = storage_bytes(tensor)
+    if how.buffer_ops and size <= POINTER_RANGE_BYTES:
+        hints["pointer_range"] = 32
+    return hints
+
+
+def storage_bytes(tensor: Tensor) -> int:
+    """Bytes that the tensor occupies.
+
+    Raises:
+        KprofError: its dtype is none of Triton's.
+    """
+    from kprof.errors import near_hint
+
+    if tensor.dtype not in ELEMENT_TYPES:
+        raise KprofError(
+            f"{tensor.dtype!r} is no element type", hint=near_hint(tensor.dtype, ELEMENT_TYPES, "there are")
+        )
+    total = ELEMENT_TYPES[tensor.dtype].size
+    for size in tensor.shape:
+        total *= size
+    return total
+
+
+def constant(value: Any, what: str) -> Any:
+    """A compile-time value in the form that a request carries.
+
+    Raises:
+        KprofError: a value that cannot be one, or cannot be carried to another process.
+    """
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, tuple | list):
+        return tuple(constant(item, what) for item in value)
+    inner = getattr(value, "value", None)
+    if type(value).__name__ == "constexpr":
+        return constant(inner, what)
+    if type(value).__name__ == "dtype" and hasattr(value, "primitive_bitwidth"):
+        return DtypeRef(value.name)
+    function = unwrap(value)
+    if function is not None and "<locals>" not in function.name:
+        return FunctionRef(str(Path(function.path).absolute()), function.name)
+    raise KprofError(f"{what} is a {type(value).__name__}, which kprof cannot pass to the compiler")
+
+
+def _leaves(name: str, kind: Any, value: Any, absent: Any) -> dict[str, Any]:
+    """``{"t.0": a, "t.1": b}`` for a tuple argument, ``{"x": a}`` for another, without what is absent."""
+    if isinstance(kind, tuple):
+        items = value if isinstance(value, tuple) else (absent,) * len(kind)
+        parts = zip(kind, items, strict=True)
+        return {
+            k: v
+            for i, (inner, item) in enumerate(parts)
+            for k, v in _leaves(f"{name}.{i}", inner, item, absent).items()
+        }
+    return {} if value is absent else {name: value}

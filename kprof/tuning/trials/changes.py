@@ -1,0 +1,165 @@
+"""Which changes of knobs are worth a compile, the most promising ones first."""
+
+import os
+from collections.abc import Collection, Iterator, Mapping
+from itertools import combinations, product
+from typing import TYPE_CHECKING, Any
+
+from kprof.compiler.versions import switch_defaults, waves_per_eu_default
+from kprof.hardware.machine import Architecture
+
+if TYPE_CHECKING:
+    from kprof.kernel_spec import Kernel, Shape
+
+Config = Mapping[str, Any]
+
+# Where a kernel lists no values of its own for one of the compiler's options.
+_OPTION_VALUES: Mapping[str, tuple[int, ...]] = {
+    "num_warps": (2, 4, 8),
+    "num_stages": (1, 2),
+    "waves_per_eu": (0, 1, 2, 3),
+}
+_CDNA_OPTION_VALUES: Mapping[str, tuple[int, ...]] = {"matrix_instr_nonkdim": (0, 16, 32)}
+# On gfx950 Triton takes kpack for 1 whatever it is.
+_FAMILY_OPTION_VALUES: Mapping[str, Mapping[str, tuple[int, ...]]] = {
+    "CDNA2": {"kpack": (1, 2)},
+    "CDNA3": {"kpack": (1, 2)},
+}
+
+# What Triton does when a kernel says nothing: a change to it changes nothing.
+_DEFAULTS: Mapping[str, int] = {"num_warps": 4, "num_stages": 2, "matrix_instr_nonkdim": 0, "kpack": 1}
+
+SWITCHES: tuple[str, ...] = tuple(switch_defaults((3, 9), "gfx942"))
+"""Environment switches that change the code."""
+
+_TRUE = {"1", "true", "on", "yes", "y"}
+
+# Knobs that change how, not how much, a wavefront holds: behind the others when registers or LDS do not suffice.
+_SHAPES = ("BLOCK", "TILE", "NUM_WARPS", "NUM_STAGES", "WAVES_PER_EU")
+
+
+def values(
+    kernel: "Kernel", config: Config, arch: Architecture, version: tuple[int, int]
+) -> dict[str, tuple[Any, ...]]:
+    """Every knob with the values to try, the present one included.
+
+    Args:
+        kernel: whose knobs.
+        config: knobs and switches now.
+        arch: architecture.
+        version: Triton's, for what is on by default.
+    """
+    known: dict[str, tuple[Any, ...]] = {name: tuple(found) for name, found in kernel.space.items()}
+    for name, found in _options_of(arch).items():
+        known.setdefault(name, found)
+    for name, value in config.items():
+        if name not in known and _is_tile(name, value):
+            known[name] = (value // 2, value, value * 2)
+    if arch.family in {"CDNA3", "CDNA4"}:
+        for name, default in switch_defaults(version, arch.name).items():
+            set_to = config.get(name, os.environ.get(name))
+            is_on = default if set_to is None else str(set_to).lower() in _TRUE
+            known[name] = ("0" if is_on else "1",)
+    now = _now(config, version)
+    return {name: found for name, found in known.items() if set(found) - {now.get(name)}}
+
+
+def _options_of(arch: Architecture) -> dict[str, tuple[int, ...]]:
+    """The compiler's options with the values worth trying."""
+    return {
+        **_OPTION_VALUES,
+        **(_CDNA_OPTION_VALUES if arch.family.startswith("CDNA") else {}),
+        **_FAMILY_OPTION_VALUES.get(arch.family, {}),
+    }
+
+
+def option_changes(
+    config: Config, arch: Architecture, rules: Collection[str], *, version: tuple[int, int]
+) -> list[dict[str, Any]]:
+    """Changes of one of the compiler's options, for a kernel whose own knobs cannot be changed.
+
+    Args:
+        config: knobs now.
+        arch: architecture.
+        rules: identifiers of the findings; they decide what comes first.
+        version: Triton's, for what is on by default.
+    """
+    now = _now(config, version)
+    single = [{name: value} for name, found in _options_of(arch).items() for value in found if value != now.get(name)]
+    return sorted(single, key=lambda change: _distance(change, config, rules))
+
+
+def _now(config: Config, version: tuple[int, int]) -> dict[str, Any]:
+    """Every knob's present value, also of those that the kernel leaves to Triton."""
+    return {**_DEFAULTS, "waves_per_eu": waves_per_eu_default(version), **config}
+
+
+def _is_tile(name: str, value: object) -> bool:
+    power = isinstance(value, int) and not isinstance(value, bool) and value >= 16 and value & (value - 1) == 0
+    return power and ("BLOCK" in name.upper() or "TILE" in name.upper())
+
+
+def neighbours(
+    kernel: "Kernel",
+    shape: "Shape",
+    config: Config,
+    arch: Architecture,
+    rules: Collection[str],
+    *,
+    version: tuple[int, int],
+) -> Iterator[dict[str, Any]]:
+    """Changes of one knob, of two tile sizes at once, and of a tile size with the number of wavefronts.
+
+    Args:
+        kernel: whose knobs.
+        shape: the problem, for what is legal.
+        config: knobs now.
+        arch: architecture.
+        rules: identifiers of the findings; they decide what comes first.
+        version: Triton's, for what is on by default.
+
+    Yields:
+        Only the knobs that change. Combinations that the kernel calls pointless are left out.
+    """
+    known, now = values(kernel, config, arch, version), _now(config, version)
+    single = [{name: value} for name, found in known.items() for value in found if value != now.get(name)]
+    tiles = [n for n in known if n not in SWITCHES and (_is_tile(n, config.get(n)) or "BLOCK" in n.upper())]
+    pairs = [
+        dict(zip(names, combination, strict=True))
+        for names in combinations(tiles[:3], 2)
+        for combination in product(*(known[name] for name in names))
+        if all(value != config.get(name) for name, value in zip(names, combination, strict=True))
+    ]
+    with_warps = [
+        {name: value, "num_warps": warps}
+        for name in tiles[:3]
+        for value in known[name]
+        for warps in known["num_warps"]
+        if value != config.get(name) and warps != config.get("num_warps")
+    ]
+    # Of two changes that go equally far the one with fewer knobs comes first.
+    ordered = sorted([*single, *pairs, *with_warps], key=lambda change: (_distance(change, config, rules), len(change)))
+    for change in ordered:
+        knobs = {name: value for name, value in {**config, **change}.items() if name not in SWITCHES}
+        if kernel.legal is None or kernel.legal(shape, knobs, arch.name) is None:
+            yield change
+
+
+def _distance(change: Config, config: Config, rules: Collection[str]) -> float:
+    """How far a change goes, in doublings; the direction that cures a finding counts half, twice that way still less.
+
+    Too many registers or too much LDS by far are rarely cured by one knob: two of them come right behind single ones.
+    """
+    pressed = bool({"KP301", "KP302", "KP401"} & set(rules))
+    aside = 0.25 if pressed else 0.0
+    total, cures = 0.0, 0
+    for name, value in change.items():
+        now = config.get(name)
+        if isinstance(value, bool) or not isinstance(value, int) or not isinstance(now, int):
+            total += 1 + aside * (not name.upper().startswith(_SHAPES))
+            continue
+        steps = abs(max(value, 1).bit_length() - max(now, 1).bit_length()) or 1
+        smaller = value < now if name != "num_warps" else value > now
+        cures += smaller
+        total += steps * (0.5 if smaller and pressed else 1) + aside * (not name.upper().startswith(_SHAPES))
+    return total * (0.75 if pressed and cures > 1 else 1)

@@ -1,0 +1,287 @@
+"""Why a kernel got worse with another Triton, and what cures it: found by compiling it again with one thing changed.
+
+First every environment switch is turned over, one at a time: one that brings the old figures back is the cause. Then
+knobs are changed, the compiler's options before the tile sizes: a change after which nothing is worse than before is a
+cure. Nothing here is a time.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from kprof.diffing import facts
+from kprof.diffing.document import Change, Explanation, Trial
+from kprof.diffing.kernels import compare
+from kprof.diffing.limits import Limits
+from kprof.document import KernelReport
+from kprof.findings import Severity
+from kprof.tuning.trials.words import knobs_text, price_of, summary_of
+
+Tried = tuple[Mapping[str, Any], KernelReport | None, str | None]
+"""A change, what kprof says of the kernel with it, and why there is nothing to say."""
+
+CURES_WANTED = 2
+"""Cures by single knobs after which no pairs of knobs are tried."""
+
+CURES_SHOWN = 4
+
+_ENOUGH = 0.5
+# Switches that only some architectures' code generation reads, and those that only some instructions need.
+_ONLY_ARCH = {"TRITON_HIP_USE_COEXEC_SCHEDULER": "gfx125", "TRITON_HIP_USE_EXPERT_SCHEDULING": "gfx125"}
+_ONLY_CODE = {"AMDGCN_USE_BUFFER_ATOMICS": "atomic"}
+_OPTIONS = ("num_stages", "num_warps", "waves_per_eu", "matrix_instr_nonkdim", "kpack")
+# No cure brings these instead.
+_WORSE_THAN_ANY = ("loop_spills", "lds_over_limit", "finding:KP401", "finding:KP402")
+# These deal out the work; what a wavefront holds hardly follows from them.
+_ASIDE = ("GROUP", "XCD", "SPLIT")
+
+
+class Compiler(Protocol):
+    """One kernel under one Triton."""
+
+    def switches(self) -> dict[str, bool | None]:
+        """Environment switches, and whether each is on."""
+
+    def changes(self, rules: Iterable[str]) -> list[dict[str, Any]]:
+        """Changes of knobs that are worth a compile; findings decide what comes first."""
+
+    def trials(self, changes: Sequence[Mapping[str, Any]], seconds: float) -> Iterator[Tried]:
+        """Compile the kernel with each change, as far as the time allows."""
+
+
+@dataclass
+class Case:
+    """A kernel that got worse.
+
+    Attributes:
+        old, new: its entries.
+        labels: what the sides are called.
+        sides: their indices.
+        config: knobs and switches as they are.
+        limits: what counts.
+    """
+
+    old: KernelReport
+    new: KernelReport
+    labels: tuple[str, str]
+    sides: tuple[int, int]
+    config: Mapping[str, Any]
+    limits: Limits
+    harm: list[Change] = field(init=False)
+    grave: set[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.harm = self.worse(self.new)
+        self.grave = _gravest(self.harm)
+
+    def worse(self, kernel: KernelReport) -> list[Change]:
+        """What counts and is worse than on the old side."""
+        least = self.limits.fail_on.rank
+        found = compare(self.old, kernel, self.limits)
+        return [change for change in found if change.effect == "worse" and change.severity.rank >= least]
+
+    def judge(self, change: Mapping[str, Any], kernel: KernelReport) -> Trial:
+        """What a change does."""
+        columns = [facts.figures(report) for report in (self.old, self.new, kernel)]
+        figures = {name: (columns[0][name], columns[1][name], columns[2][name]) for name in columns[0]}
+        left = self.worse(kernel)
+        price = [found for found in left if found.metric not in self.grave]
+        remains = any(found.metric in self.grave for found in left)
+        return Trial(
+            change=dict(change),
+            before={name: self.config.get(name) for name in change},
+            figures={name: values for name, values in figures.items() if len(set(values)) > 1},
+            restored=[name for name, values in figures.items() if _restored(*values)],
+            cured=not remains and not any(found.metric in _WORSE_THAN_ANY for found in price),
+            price=[price_of(found) for found in price],
+            price_severity=max((found.severity for found in price), key=lambda s: s.rank, default=Severity.NOTE),
+        )
+
+
+def _gravest(harm: Sequence[Change]) -> set[str]:
+    """What a cure has to undo: the errors, spills among them; else figures; else findings. The rest is its price."""
+    errors = {change.metric for change in harm if change.severity is Severity.ERROR}
+    if errors:
+        return errors | {change.metric for change in harm if change.metric == "vgpr_spills"}
+    figures = {change.metric for change in harm if not change.metric.startswith("finding:")}
+    return figures or {change.metric for change in harm}
+
+
+def _restored(old: facts.Number, new: facts.Number, tried: facts.Number) -> bool:
+    """Whether a figure is back where it was, or nearer to that than to what it became."""
+    if old is None or new is None or tried is None or old == new:
+        return False
+    return abs(tried - old) <= _ENOUGH * abs(new - old)
+
+
+def explain(
+    case: Case, before: Compiler, after: Compiler, *, seconds: float, tell: Callable[[str], None] | None = None
+) -> Explanation:
+    """Look for causes and cures.
+
+    Args:
+        case: the kernel.
+        before: compiles it as on the old side.
+        after: compiles it as on the new side.
+        seconds: after which no compile is begun.
+        tell: is told what is being tried.
+
+    Raises:
+        KprofError: a compiling process died.
+    """
+    began = time.monotonic()
+    search = _Search(case, after, began + seconds, tell or (lambda _text: None))
+    old, new = before.switches(), after.switches()
+    defaults = {n: (old.get(n), new.get(n)) for n in sorted({*old, *new}) if n in new and old.get(n) != new[n]}
+    flips = _flips(case, new, defaults)
+    switched = search.run(flips)
+    all_tried = not search.left
+    # What is off on both sides made nothing worse: turning it on may cure, but is no cause.
+    idle = [trial for trial in switched if all(v == "1" and name not in defaults for name, v in trial.change.items())]
+    telling = (trial for trial in switched if trial not in idle and _telling(case, trial))
+    causes = sorted(telling, key=lambda trial: _weight(case, trial))
+    together = {name: value for flip in flips if set(flip) & set(defaults) for name, value in flip.items()}
+    if len(together) > 1 and not any(trial.cured for trial in causes):
+        brought = set(causes[0].restored) if causes else set()
+        joint = (trial for trial in search.run([together]) if _telling(case, trial))
+        causes += [trial for trial in joint if trial.cured or set(trial.restored) > brought]
+    cures = _cures(case, search, [trial for trial in idle if trial.cured])
+    notes = list(_confirmed(case, before, causes, old))
+    return Explanation(
+        old=case.sides[0],
+        new=case.sides[1],
+        summary=summary_of(case.labels, causes, cures, defaults, case.harm, all_tried=all_tried),
+        causes=causes[:3],
+        cures=cures,
+        tried=search.tried,
+        left=search.left,
+        failed=search.failed,
+        defaults=defaults,
+        seconds=round(time.monotonic() - began, 1),
+        notes=notes,
+    )
+
+
+@dataclass
+class _Search:
+    """Changes tried with the new side's compiler, within the time."""
+
+    case: Case
+    compiler: Compiler
+    deadline: float
+    tell: Callable[[str], None]
+    tried: int = 0
+    left: int = 0
+    failed: int = 0
+
+    def run(self, changes: Sequence[Mapping[str, Any]]) -> list[Trial]:
+        """The trials that compiled."""
+        seconds = self.deadline - time.monotonic()
+        if seconds <= 0:
+            self.left += len(changes)
+            return []
+        found = []
+        count = 0
+        for change, kernel, _error in self.compiler.trials(changes, seconds):
+            count += 1
+            self.tell(knobs_text(change))
+            if kernel is None:
+                self.failed += 1
+            else:
+                found.append(self.case.judge(change, kernel))
+        self.tried += count
+        if time.monotonic() >= self.deadline:
+            self.left += len(changes) - count
+        return found
+
+
+def _flips(
+    case: Case, switches: Mapping[str, bool | None], defaults: Mapping[str, tuple[bool | None, bool | None]]
+) -> list[dict[str, str]]:
+    """Each switch turned over, those first whose default is another one now."""
+    found = []
+    for name, is_on in switches.items():
+        arch, code = _ONLY_ARCH.get(name), _ONLY_CODE.get(name)
+        pointless = (arch is not None and not case.new.arch.startswith(arch)) or (
+            code is not None and not any(code in instruction for instruction in case.new.instructions)
+        )
+        if not pointless:
+            found.append({name: "0" if is_on else "1"})
+    return sorted(found, key=lambda flip: not set(flip) & set(defaults))
+
+
+def _telling(case: Case, trial: Trial) -> bool:
+    """Whether a switch brings back something that got worse, and does not cost as much as it brings."""
+    brought = trial.cured or bool(set(trial.restored) & {harm.metric for harm in case.harm})
+    return brought and (len(trial.price) < len(case.harm) or not trial.price)
+
+
+def _weight(case: Case, trial: Trial) -> tuple[bool, int, int]:
+    """Sort key: switches that undo everything first, then those that undo most of what got worse."""
+    harmed = [harm.metric for harm in case.harm]
+    return (not trial.cured, -len(set(trial.restored) & set(harmed)), len(trial.price))
+
+
+def _cures(case: Case, search: _Search, switches: Sequence[Trial]) -> list[Trial]:
+    """Changes of knobs that cure it: without a price first, then the fewest and least telling knobs.
+
+    Pairs of knobs, and those that deal out the work, are only tried while single ones do not suffice.
+
+    Args:
+        case: the kernel.
+        search: compiles changes.
+        switches: switches that cure it when they are turned on.
+    """
+    rules = {finding.rule for finding in case.new.findings}
+    groups: dict[tuple[bool, bool], list[dict[str, Any]]] = {}
+    for change in sorted(search.compiler.changes(rules), key=_effort):
+        effort = _effort(change)
+        groups.setdefault((effort[0] > 1, effort[1] > 1), []).append(change)
+    unique: dict[tuple[str, ...], Trial] = {}
+    for _, changes in sorted(groups.items()):
+        cured = [trial for trial in search.run(changes) if trial.cured]
+        # One cure a set of knobs: the next value of the same knob is no other idea.
+        for trial in sorted(cured, key=_dearness):
+            unique.setdefault(tuple(sorted(trial.change)), trial)
+        if len(unique) >= CURES_WANTED:
+            break
+    return sorted([*unique.values(), *switches], key=_dearness)[:CURES_SHOWN]
+
+
+def _dearness(trial: Trial) -> tuple[int, int, tuple[int, int]]:
+    """Sort key: what a cure costs, then how much it changes."""
+    return (trial.price_severity.rank, len(trial.price), _effort(trial.change))
+
+
+def _effort(change: Mapping[str, Any]) -> tuple[int, int]:
+    """Sort key: fewer knobs; the compiler's options, tile sizes, how the work is dealt out, environment switches."""
+    if all(name in _OPTIONS for name in change):
+        return (len(change), 0)
+    if any(value in {"0", "1"} for value in change.values()):
+        return (len(change), 3)
+    return (len(change), 2 if any(name.upper().startswith(_ASIDE) for name in change) else 1)
+
+
+def _confirmed(
+    case: Case, before: Compiler, causes: Sequence[Trial], switches: Mapping[str, bool | None]
+) -> Iterator[str]:
+    """The old side with the first cause switched as on the new side: the proof from the other end."""
+    if not causes or len(causes[0].change) != 1:
+        return
+    ((name, value),) = causes[0].change.items()
+    if switches.get(name) is None:
+        return
+    turned = "1" if value == "0" else "0"
+    if switches[name] is (turned == "1"):
+        return
+    metrics = [metric for metric in causes[0].restored if metric in {"vgpr_spills", "lds_bytes", "waves_per_simd"}]
+    for _change, kernel, error in before.trials([{name: turned}], 120.0):
+        if kernel is None:
+            yield f"{case.labels[0]} does not compile it with {name}={turned}: {error}"
+            continue
+        figures = facts.figures(kernel)
+        words = {"vgpr_spills": "VGPRs spilled", "lds_bytes": "B of LDS", "waves_per_simd": "waves per SIMD"}
+        values = ", ".join(f"{figures[metric]:,g} {words[metric]}" for metric in metrics if figures[metric] is not None)
+        if values:
+            yield f"the other way round: {case.labels[0]} with {name}={turned} has {values}"

@@ -1,0 +1,185 @@
+"""What a compiled configuration is worth, from its resources and its hot loop. Nothing here is a time."""
+
+from dataclasses import dataclass
+from math import inf
+
+from kprof.document import KernelReport, LoopFacts, Occupancy
+from kprof.hardware.machine import Architecture
+
+# Clocks for which one instruction of a wavefront keeps its unit busy. A vector instruction of 64 lanes takes four
+# passes of a SIMD with 16 lanes on CDNA (rocprofiler-compute, pipeline descriptions); RDNA issues one a clock.
+_VALU_CYCLES = {"CDNA": 4, "RDNA": 1, "GFX1250": 1}
+_ISSUE_CYCLES = 4
+
+
+@dataclass(frozen=True)
+class Measure:
+    """The figures that trials are compared by.
+
+    Attributes:
+        launchable: neither LDS nor workgroup size is over the hardware's limit.
+        vgpr_spills: VGPRs spilled.
+        scratch: scratch accesses in one iteration of the hot loop, or in the whole kernel without loops.
+        vgprs: vector registers allocated.
+        lds_bytes: LDS of a workgroup.
+        waves: wavefronts per SIMD; 0 when it cannot be launched.
+        loads: width in bytes per lane to global loads in the hot loop, e.g. ``{16: 8}``.
+        drains: full waits in the hot loop.
+        instructions: instructions in the hot loop.
+        work: useful floating-point operations of one iteration and wavefront, or bytes loaded where there is no matrix
+            work; ``None`` without a loop. What several wavefronts compute alike counts once.
+        is_flops: what ``work`` counts.
+        issue: lower bound of the issue cycles of one iteration, ``None`` without a loop.
+        bytes: bytes that a wavefront loads from global memory in one iteration.
+        workgroups: resident on a CU; with one, a barrier stops all there is.
+    """
+
+    launchable: bool
+    vgpr_spills: int
+    scratch: int
+    vgprs: int
+    lds_bytes: int
+    waves: float
+    loads: dict[int, int]
+    drains: int
+    instructions: int
+    work: int | None
+    is_flops: bool
+    issue: float | None
+    bytes: int
+    workgroups: int = 0
+
+    @property
+    def issue_per_work(self) -> float:
+        """Issue cycles for 1,000 operations (or bytes): what the instruction stream costs at best."""
+        return 1000 * self.issue / self.work if self.issue is not None and self.work else inf
+
+    @property
+    def bytes_per_work(self) -> float:
+        """Bytes loaded for 1,000 operations: smaller tiles load the same data more often."""
+        return 1000 * self.bytes / self.work if self.work else inf
+
+    @property
+    def scratch_per_work(self) -> float:
+        """Scratch accesses for a million operations (or bytes)."""
+        if not self.scratch:
+            return 0.0
+        return 1e6 * self.scratch / self.work if self.work else float(self.scratch)
+
+    def dominates(self, other: "Measure") -> bool:
+        """At least as good in every respect, and better in one."""
+        mine, theirs = self.vector(), other.vector()
+        return mine != theirs and all(a <= b for a, b in zip(mine, theirs, strict=True))
+
+    def rank(self) -> tuple[bool, float, float, float]:
+        """Sort key, best first: can be launched, spill traffic, issue cycles, occupancy."""
+        # Below two wavefronts per SIMD nothing hides the latency of the only one.
+        lonely = self.waves < 2
+        return (
+            not self.launchable,
+            round(self.scratch_per_work, 1),
+            self.issue_per_work * (1.25 if lonely else 1),
+            -self.waves,
+        )
+
+    def vector(self) -> tuple[float, ...]:
+        """What is weighed against each other, each figure the smaller the better."""
+        return (
+            not self.launchable,
+            self.scratch_per_work,
+            self.issue_per_work,
+            self.bytes_per_work,
+            -self.waves,
+            -min(self.workgroups, 2),
+        )
+
+
+def measure(report: KernelReport, arch: Architecture, replication: float = 1.0) -> Measure:
+    """The figures of one analysed kernel.
+
+    Args:
+        report: the kernel.
+        arch: architecture.
+        replication: how many times its matrix work is done, see :mod:`kprof_analyzers.memory.replication`.
+    """
+    resources, occupancy = report.resources, report.occupancy
+    hot = next((loop for loop in report.loops if loop.hot), None)
+    over = {f.rule for f in report.findings} & {"KP401", "KP402"}
+    work, is_flops = _work(hot, replication)
+    return Measure(
+        launchable=not over,
+        vgpr_spills=_count(resources, "vgpr_spills"),
+        scratch=hot.spill_accesses if hot else sum(n for k, n in report.instructions.items() if "scratch" in k),
+        vgprs=_count(resources, "vgpr_allocated"),
+        lds_bytes=_count(resources, "lds_bytes"),
+        waves=occupancy.waves_per_simd if isinstance(occupancy, Occupancy) else 0.0,
+        loads=_loads(hot.instructions if hot else report.instructions),
+        drains=sum(n for wait, n in hot.waits.items() if wait.endswith("(0)")) if hot else 0,
+        instructions=sum(hot.instructions.values()) if hot else sum(report.instructions.values()),
+        work=work,
+        is_flops=is_flops,
+        issue=_issue(hot, arch) if hot else None,
+        bytes=_loaded(hot) if hot else 0,
+        workgroups=occupancy.workgroups_per_cu if isinstance(occupancy, Occupancy) else 0,
+    )
+
+
+def _count(resources: object, name: str) -> int:
+    value = getattr(resources, name, None)
+    return value if isinstance(value, int) else 0
+
+
+def _loaded(loop: LoopFacts) -> int:
+    return sum(n for path, n in loop.bytes_per_wave.items() if path in {"global_load", "flat_load", "global_to_lds"})
+
+
+def _work(loop: LoopFacts | None, replication: float) -> tuple[int | None, bool]:
+    if loop is None:
+        return None, False
+    return (round(loop.flops / replication), True) if loop.flops else (_loaded(loop) or None, False)
+
+
+def _issue(loop: LoopFacts, arch: Architecture) -> float:
+    """Cycles that the busiest of the pipes needs for one iteration of one wavefront."""
+    matrix = sum(
+        arch.matrix_instructions[name].cycles * count
+        for name, count in loop.instructions.items()
+        if name in arch.matrix_instructions
+    )
+    family = next((known for known in _VALU_CYCLES if arch.family.upper().startswith(known)), "CDNA")
+    vector = _VALU_CYCLES[family] * loop.classes.get("valu", 0)
+    others = sum(n for name, n in loop.classes.items() if name not in {"valu", "matrix"})
+    return max(matrix + vector, _ISSUE_CYCLES * others)
+
+
+def _loads(instructions: dict[str, int]) -> dict[int, int]:
+    """Global loads by bytes per lane, from their names."""
+    found: dict[int, int] = {}
+    for name, count in instructions.items():
+        if name.startswith(("global_load", "buffer_load")):
+            width = _WIDTHS.get(name.rsplit("_", 1)[-1])
+            if width:
+                found[width] = found.get(width, 0) + count
+    return dict(sorted(found.items(), reverse=True))
+
+
+_WIDTHS = {
+    "dwordx4": 16,
+    "b128": 16,
+    "dwordx3": 12,
+    "b96": 12,
+    "dwordx2": 8,
+    "b64": 8,
+    "dword": 4,
+    "b32": 4,
+    "ushort": 2,
+    "u16": 2,
+    "sshort": 2,
+    "i16": 2,
+    "b16": 2,
+    "hi": 2,
+    "ubyte": 1,
+    "sbyte": 1,
+    "u8": 1,
+    "i8": 1,
+}

@@ -1,0 +1,182 @@
+"""What a compiled configuration is predicted to take; called in the workers of a search.
+
+The same code with the same launch is judged once, whichever configurations lead to it: its judgement is kept under a
+hash of the code.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kprof.cache import files as store
+from kprof.compiler.request import Compiled
+from kprof.errors import KprofError
+from kprof_analyzers.collecting import paused
+
+if TYPE_CHECKING:
+    from kprof.analysis import KernelFacts
+    from kprof.document import Prediction
+
+FUNCTION = "kprof.tuning.trials.predicted:judge"
+
+_MEMO = "judged-1"
+_NOISE = re.compile(
+    rb"[ \t]*;[^\n]*"
+    rb"|^[ \t]*\.(?:loc|file|ident|cfi_[a-z_]+)\b[^\n]*$"
+    rb"|^\.?L(?:tmp|func_begin|func_end|debug_|info_)\w*:",
+    re.MULTILINE,
+)
+_LABEL = re.compile(r"\bloop \.?L\w+:")
+_DEBUG_SECTION = re.compile(rb"^[ \t]*\.section[ \t]+\.debug_[^\n]*$", re.MULTILINE)
+
+
+def judge(compiled: Compiled, argument: Mapping[str, Any]) -> dict[str, Any]:
+    """Predict the time of one launch of a compiled kernel.
+
+    Args:
+        compiled: the kernel.
+        argument: ``name``, ``arch`` (or a product), ``grid``, ``arguments``, ``problem``, ``version``,
+            and ``flops``, the operations of the whole problem where they are known.
+
+    Returns:
+        The fields of :class:`kprof.tuning.work.Answer`, apart from its key.
+
+    Raises:
+        KprofError: the model cannot say anything about this kernel.
+    """
+    code = code_hash(compiled.amdgcn)
+    done: dict[str, Any] = {"isa": code, "seconds": round(compiled.seconds, 3), "cached": compiled.cached}
+    if compiled.launch_problems:
+        problem = compiled.launch_problems[0]
+        known = {"lds_bytes": compiled.lds_bytes, "num_warps": compiled.metadata.get("num_warps")}
+        return {**done, "status": "unlaunchable", "reason": str(problem), "resources": known}
+    launch = [argument[name] for name in ("arch", "grid", "arguments", "version")]
+    place = _place(
+        [
+            code,
+            launch,
+            compiled.lds_bytes,
+            compiled.metadata.get("num_warps"),
+            argument["problem"],
+            argument.get("flops"),
+        ]
+    )
+    before = store.read_json(place)
+    if isinstance(before, dict):
+        return {**before, **done, "again": True}
+    with paused():
+        judged = _judge(compiled, argument)
+    store.write_json(place, judged)
+    return {**judged, **done}
+
+
+def code_hash(assembly: str) -> str:
+    """SHA-256 of the assembly without comments, debug information and the kernel's name."""
+    text = assembly.encode()
+    name = re.search(rb"^[ \t]*\.amdhsa_kernel[ \t]+(\S+)", text, re.MULTILINE)
+    debug = _DEBUG_SECTION.search(text)
+    metadata = text.find(b".amdgpu_metadata")
+    kept = text[: debug.start()] + (text[metadata:] if metadata > debug.start() else b"") if debug else text
+    if name is not None:
+        kept = kept.replace(name[1], b"kernel")
+    lines = (line.strip() for line in _NOISE.sub(b"", kept).splitlines())
+    return hashlib.sha256(b"\n".join(line for line in lines if line)).hexdigest()
+
+
+@cache
+def version() -> str:
+    """Changes when the model, what it reads, or the hardware's figures change."""
+    import kprof
+    import kprof_analyzers
+
+    digest = hashlib.sha256(kprof.__version__.encode())
+    own, package = Path(kprof_analyzers.__file__).parent, Path(kprof.__file__).parent
+    places = [*own.rglob("*.py"), *(package / "inputs").rglob("*.py"), *(package / "hardware").glob("*.*")]
+    for path in sorted(places):
+        if path.is_file():
+            digest.update(path.name.encode() + hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()[:16]
+
+
+def _place(parts: list[Any]) -> Path:
+    key = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+    return store.root() / _MEMO / key[:2] / f"{key}.json"
+
+
+def _judge(compiled: Compiled, argument: Mapping[str, Any]) -> dict[str, Any]:
+    from kprof_analyzers.model import predict
+
+    facts = facts_for(compiled, argument)
+    prediction = predict(facts)
+    if prediction.time_us is None:
+        raise KprofError("the model cannot say how long it takes")
+    assumptions = [_LABEL.sub("a loop:", said) for said in prediction.assumptions]
+    scale = work_scale(prediction, facts, argument.get("flops"))
+    if scale != 1.0:
+        assumptions.append("turns that are not known were scaled so that the kernel does the problem's operations")
+    return {
+        "resources": resources_of(facts),
+        "time_us": scale * prediction.time_us,
+        "low_us": None if prediction.low_us is None else scale * prediction.low_us,
+        "high_us": None if prediction.high_us is None else scale * prediction.high_us,
+        "bound": str(prediction.bound),
+        "assumptions": list(dict.fromkeys(assumptions)),
+    }
+
+
+def work_scale(prediction: "Prediction", facts: "KernelFacts", flops: int | None) -> float:
+    """The problem's operations over those that the model reckoned with, where it assumed how often loops turn.
+
+    Assumed turns are the same for every configuration, whatever its tile: without this the smallest tile would always
+    look fastest. 1 where all turns are known, or nothing is known of the problem's operations.
+    """
+    if not flops or prediction.workgroups is None or all(loop.trips_known for loop in prediction.loops):
+        return 1.0
+    inner = {loop.header: loop for loop in facts.loops if loop.flops}
+    deepest = max((loop.depth for loop in inner.values()), default=0)
+    waves = prediction.workgroups * (facts.resources.num_warps or 1)
+    done = sum(
+        inner[loop.header].flops * loop.trips * loop.entries * waves
+        for loop in prediction.loops
+        if loop.header in inner and inner[loop.header].depth == deepest
+    )
+    return min(64.0, max(1 / 64, flops / done)) if done else 1.0
+
+
+def facts_for(compiled: Compiled, argument: Mapping[str, Any]) -> "KernelFacts":
+    """The facts of a compiled kernel with a launch."""
+    from dataclasses import replace
+
+    from kprof.hardware.machine import find_product, load
+    from kprof.targets.jobs import Job, loaded
+    from kprof_analyzers.pipeline import facts_of
+
+    grid = argument["grid"]
+    job = Job(
+        compiled.request,
+        load(argument["arch"]),
+        argument["name"],
+        None if grid is None else tuple(grid),
+        argument["problem"],
+        argument["arguments"],
+    )
+    kernel = replace(loaded(job, compiled), product=find_product(argument["arch"]))
+    return facts_of(kernel)[0]
+
+
+def resources_of(facts: "KernelFacts") -> dict[str, Any]:
+    """The resources that a list of configurations shows."""
+    from kprof.document import Occupancy
+
+    names = ("vgpr_allocated", "agpr", "sgpr", "vgpr_spills", "scratch_bytes", "lds_bytes", "num_warps")
+    found: dict[str, Any] = {
+        name: value for name in names if isinstance(value := getattr(facts.resources, name, None), int)
+    }
+    if isinstance(facts.occupancy, Occupancy):
+        found["waves_per_simd"] = facts.occupancy.waves_per_simd
+        found["workgroups_per_cu"] = facts.occupancy.workgroups_per_cu
+    return found

@@ -1,0 +1,188 @@
+"""The process that compiles and judges under another Triton: answers the questions of :mod:`kprof.compiler.child`.
+
+========== ==============================================================================================
+question   answers
+========== ==============================================================================================
+kernels    ``kernel`` with its entry and its knobs, or ``lost`` with the reason, for each compile of a target; a
+           kernel of a capture has its own ``target``, or is ``unread`` with the reason
+switches   environment switches of this Triton, and whether each is on
+changes    changes of knobs that are worth a compile, the most promising ones first
+trials     ``trial`` for each change: its entry, or the reason why there is none
+========== ==============================================================================================
+"""
+
+import json
+import os
+import re
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from kprof.compiler.parent import end_with_parent
+from kprof.errors import KprofError
+
+if TYPE_CHECKING:
+    from kprof.document import KernelReport
+    from kprof.hardware.machine import Architecture, Product
+    from kprof.kernel_spec import Kernel
+    from kprof.targets.jobs import Job
+    from kprof.targets.resolver import Options
+
+Answer = dict[str, Any]
+
+# BM, BN, B_K: what :mod:`kprof.tuning.trials.changes` does not take for tiles.
+_SHORT_TILE = re.compile(r"B_?[MNKQ]")
+
+
+def main() -> None:
+    """Answer questions until standard input ends."""
+    end_with_parent()
+    # What the user's file and the compiler print must not get between the answers.
+    answers = os.fdopen(os.dup(1), "wb", buffering=0)
+    os.dup2(2, 1)
+
+    def send(answer: Answer) -> None:
+        answers.write(msgspec.json.encode(answer, enc_hook=str) + b"\n")
+
+    for line in sys.stdin.buffer:
+        question = json.loads(line)
+        try:
+            for answer in _answers(question):
+                send(answer)
+        except KprofError as error:
+            send(
+                {
+                    "kind": "failed",
+                    "error": error.message,
+                    "path": error.path,
+                    "place": error.place,
+                    "hint": error.hint,
+                }
+            )
+            continue
+        send({"kind": "done"})
+
+
+def _answers(question: Mapping[str, Any]) -> Iterator[Answer]:
+    from kprof.recording.recompile import is_recorded
+
+    if "target" in question and is_recorded(question["target"]):
+        from kprof.tuning.trials import captured
+
+        of_captures = {"kernels": captured.kernels, "changes": captured.changes, "trials": captured.trials}
+        return of_captures[question["ask"]](question)
+    return _QUESTIONS[question["ask"]](question)
+
+
+def _kernels(question: Mapping[str, Any]) -> Iterator[Answer]:
+    """Compile a target and tell of each kernel."""
+    from kprof.compiler.compile import compile_many
+    from kprof.targets.jobs import plan
+
+    options, machines = _options(question), _machines(question)
+    unique = {machine.name: machine for machine, _ in machines}
+    products = {machine.name: product for machine, product in machines}
+    jobs = plan(question["target"], list(unique.values()), options)
+    configs = _configs(question["target"], list(unique.values()), options)
+    requests = [job.request for job in jobs]
+    for outcome in compile_many(requests, options.jobs or None, cache=options.use_cache):
+        job = jobs[outcome.index]
+        place = {"index": outcome.index, "name": job.name, "arch": job.machine.name}
+        if outcome.compiled is None:
+            yield {"kind": "lost", **place, "error": outcome.error or outcome.status}
+            continue
+        entry = _entry(job, outcome.result(), products[job.machine.name])
+        yield {"kind": "kernel", **place, "report": entry, "config": configs[outcome.index]}
+
+
+def _entry(job: "Job", compiled: Any, product: "Product | None") -> "KernelReport":
+    from kprof.targets.jobs import loaded
+    from kprof_analyzers.pipeline import analyze
+
+    return analyze(replace(loaded(job, compiled), product=product))
+
+
+def _configs(target: str, machines: "list[Architecture]", options: "Options") -> list[dict[str, Any]]:
+    """The knobs of each compile, in the order of :func:`kprof.targets.jobs.plan`."""
+    from kprof.targets.library import load
+
+    kernel = load(target)
+    if not kernel.shapes or options.signature is not None:
+        return [{**options.constexprs, **options.config} for _ in machines]
+    found: list[dict[str, Any]] = []
+    for machine in machines:
+        problem = kernel.problem(machine.name, options.case, options.shape)
+        overrides: list[Mapping[str, Any]] = [options.config]
+        if options.all_configs:
+            overrides = [{**config, **options.config} for config in kernel.configs] or overrides
+        found += [dict(kernel.configure(machine.name, override, problem)) for override in overrides]
+    return found
+
+
+def _switches(question: Mapping[str, Any]) -> Iterator[Answer]:
+    from kprof.compiler.switches import switches
+
+    yield {"kind": "switches", "switches": switches(question["arch"])}
+
+
+def _changes(question: Mapping[str, Any]) -> Iterator[Answer]:
+    """Neighbours without switches: changes of one knob before those of two."""
+    from kprof.compiler.versions import installed
+    from kprof.tuning.trials.changes import SWITCHES, neighbours
+
+    kernel, machine, options = _subject(question)
+    problem: Mapping[str, Any] = {}
+    if kernel.shapes and options.signature is None:
+        problem = kernel.problem(machine.name, options.case, options.shape)
+    found = neighbours(kernel, problem, question["config"], machine, question["rules"], version=installed().numbers)
+    changes = [change for change in found if not set(change) & set(SWITCHES)]
+    if kernel.legal is None:
+        # Without a specification a kernel's tiles are known by their names alone.
+        tiles = {name: value for name, value in question["config"].items() if _SHORT_TILE.fullmatch(name)}
+        sized = ((n, v) for n, v in tiles.items() if isinstance(v, int) and v >= 32 and v & (v - 1) == 0)
+        changes += [{name: value // 2} for name, value in sized]
+    yield {"kind": "changes", "changes": sorted(changes, key=len)}
+
+
+def _trials(question: Mapping[str, Any]) -> Iterator[Answer]:
+    from kprof.compiler.environment import SWITCHES
+    from kprof.tuning.trials.search import compile_changes
+
+    kernel, machine, options = _subject(question)
+    deadline = time.monotonic() + question["seconds"]
+    known = {*SWITCHES, *question.get("switches", ())}
+    for trial in compile_changes(
+        kernel, machine, options, question["config"], question["changes"], deadline=deadline, switches=known
+    ):
+        yield {"kind": "trial", "change": dict(trial.change), "report": trial.report, "error": trial.error}
+
+
+def _subject(question: Mapping[str, Any]) -> "tuple[Kernel, Architecture, Options]":
+    from kprof.targets.library import load
+    from kprof.targets.resolver import resolve
+
+    return load(question["target"]), resolve(question["arch"])[0], _options(question)
+
+
+def _options(question: Mapping[str, Any]) -> "Options":
+    from kprof.targets.resolver import Options
+
+    return Options(**question["options"])
+
+
+def _machines(question: Mapping[str, Any]) -> "list[tuple[Architecture, Product | None]]":
+    from kprof.targets.resolver import DEFAULT_ARCH, resolve
+
+    return [resolve(name) for name in question["options"]["archs"] or [DEFAULT_ARCH]]
+
+
+_QUESTIONS: Mapping[str, Callable[[Mapping[str, Any]], Iterator[Answer]]] = {
+    "kernels": _kernels,
+    "switches": _switches,
+    "changes": _changes,
+    "trials": _trials,
+}

@@ -1,0 +1,149 @@
+"""Tiles drawn from counters in memory, and what the compiler makes of such loops."""
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kprof.inputs import amdgcn, mlir
+from kprof_analyzers.model import predict
+from kprof_analyzers.model.outline import outline
+from kprof_analyzers.model.scalars import Evaluator
+from kprof_analyzers.model.trips import loop_trips
+
+ROOT = Path(__file__).resolve().parents[3]
+QUEUE = """
+module attributes {"ttg.num-warps" = 4 : i32} {
+  tt.func public @k(%counters: !tt.ptr<i32>, %tiles: i32, %data: !tt.ptr<i32>) {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %c8 = arith.constant 8 : i32
+    %true = arith.constant true
+    %pid = tt.get_program_id x : i32
+    %xcd = arith.remsi %pid, %c8 : i32
+    %place = arith.muli %xcd, %c8 : i32
+    %counter = tt.addptr %counters, %place : !tt.ptr<i32>, i32
+    %first = tt.atomic_rmw add, acq_rel, gpu, %counter, %c1, %true : (!tt.ptr<i32>, i32, i1) -> i32
+    %last = scf.while (%drawn = %first) : (i32) -> i32 {
+      %more = arith.cmpi slt, %drawn, %tiles : i32
+      scf.condition(%more) %drawn : i32
+    } do {
+    ^bb0(%drawn: i32):
+      scf.for %k = %c0 to %tiles step %c1 : i32 {
+      }
+      %next = tt.atomic_rmw add, acq_rel, gpu, %counter, %c1, %true : (!tt.ptr<i32>, i32, i1) -> i32
+      scf.yield %next : i32
+    }
+    tt.return
+  }
+}
+"""
+
+
+def loops(text, workgroups, **arguments):
+    found = Evaluator(mlir.parse(text), arguments, [(p, 0, 0) for p in range(workgroups)], (workgroups, 1, 1))
+    return found, *(op for op in found.module.operations if op.is_loop)
+
+
+@given(st.integers(1, 80), st.sampled_from([8, 24, 304]))
+def test_a_queue_is_divided_among_those_who_draw_from_it(tiles, workgroups):
+    """Every XCD has a counter: its n-th workgroup draws n first, and goes on in steps of their number."""
+    found, outer, inner = loops(QUEUE, workgroups, tiles=tiles)
+    each = workgroups // 8
+
+    assert found.trips(outer) == [len(range(p // 8, tiles, each)) for p in range(workgroups)]
+    assert sum(found.trips(outer)) == 8 * tiles
+    turns = found.trips(inner)
+    assert all(t == tiles or not drawn for t, drawn in zip(turns, found.trips(outer), strict=True))
+
+
+def test_what_else_is_atomic_is_not_a_queue():
+    """A maximum, or a step that comes from memory, is not known; loops whose bounds do not change are."""
+    for text in (
+        QUEUE.replace("atomic_rmw add", "atomic_rmw max"),
+        QUEUE.replace("%xcd = arith.remsi %pid, %c8 : i32", "%xcd = tt.load %data : !tt.ptr<i32>").replace(
+            "%counter, %c1, %true", "%counter, %xcd, %true"
+        ),
+    ):
+        found, outer, inner = loops(text, 16, tiles=20)
+        assert found.trips(outer) is None
+        assert found.trips(inner) == 20
+
+
+def test_a_compare_and_swap_is_taken_to_succeed(kernel):
+    """The loop that the assembly has around one is no loop of the kernel's."""
+    body = [".LBB0_1:", "global_atomic_cmpswap v0, v1, v[2:3], s[0:1] sc0", "s_waitcnt vmcnt(0)"]
+    facts = kernel([*body, "s_cbranch_scc1 .LBB0_1"])
+    found = loop_trips(facts, outline(facts.program), None)
+    assert [t.mean for t in found.values()] == [16.0]  # nothing is known without a TTGIR
+
+    module = mlir.parse(QUEUE[: QUEUE.index("%last")] + "tt.return\n}\n}\n")
+    facts = replace(facts, ttgir=module)
+    evaluator = Evaluator(module, {}, [(0, 0, 0)], (1, 1, 1))
+    (trips,) = loop_trips(facts, outline(facts.program), evaluator).values()
+    assert (trips.mean, trips.known) == (1.0, False)
+    assert "compare-and-swap" in trips.source
+
+
+def spilled(places, loads):
+    """A loop of matrix instructions with so many reloads of spilled registers outside or in it."""
+    reloads = [f"scratch_load_dword v{n % 8}, off, off offset:{4 * n}" for n in range(loads)] + ["s_waitcnt vmcnt(0)"]
+    sums = [f"v[{16 + 4 * n}:{19 + 4 * n}]" for n in range(16)]
+    body = [f"v_mfma_f32_16x16x16_f16 {one}, v[100:101], v[102:103], {one}" for one in sums] * 12
+    around, inside = (reloads, []) if places == "outside" else ([], reloads)
+    start, back = ["s_mov_b32 s0, 0", ".LBB0_1:"], ["s_cmp_lt_i32 s0, 64", "s_cbranch_scc1 .LBB0_1"]
+    return [*start, *inside, *body, *back, *around]
+
+
+def test_115_spills_at_the_edge_cost_nothing_and_in_the_loop_a_lot(kernel):
+    """The fastest published tile spills 115 registers, none of them in its loop: it must not be ruled out."""
+    plain, edge, inside = (
+        predict(kernel(spilled(places, count), warps=8)).time_us
+        for places, count in (("outside", 0), ("outside", 115), ("inside", 115))
+    )
+    assert plain <= edge < 1.15 * plain
+    assert inside > 1.5 * plain
+
+
+@pytest.mark.triton
+def test_the_published_form_is_predicted_like_the_counted_one():
+    """The tile of tritonBLAS 256 x 256 x 64, 8 wavefronts, drawn from counters and dealt out; the drawn one spills."""
+    sys.path.insert(0, str(ROOT))
+    try:
+        from benchmarks.model.compiling import Facts, Point
+        from benchmarks.model.kernels.tritonblas import KERNEL
+    finally:
+        sys.path.remove(str(ROOT))
+    size = {"M": 8192, "N": 8192, "K": 8192}
+    points = [Point("tritonblas", size, {**KERNEL.config, "STEAL": steal}, "MI300X") for steal in (False, True)]
+    dealt, drawn = Facts().prepare(points)
+    assert dealt is not None
+    assert drawn is not None
+    times = [predict(one) for one in (dealt, drawn)]
+
+    assert all(loop.trips_known for one in times for loop in one.loops)
+    assert times[1].time_us == pytest.approx(times[0].time_us, rel=0.05)
+    assert times[1].bound == "matrix"
+
+
+def test_loops_that_the_compiler_doubled_turn_once(kernel):
+    """LLVM puts the drawing around the work on a tile: two loops for one of the kernel's."""
+    work = [
+        "s_nop 0",
+        ".LBB0_2:",
+        *["v_add_u32 v1, v2, v3"] * 60,
+        ".LBB0_3:",
+        "v_add_u32 v1, v2, v3",
+        "s_cbranch_scc1 .LBB0_3",
+    ]
+    text = [".LBB0_1:", *work, "s_cbranch_scc0 .LBB0_2", "s_nop 0", "s_cbranch_vccnz .LBB0_1"]
+    facts = kernel(text)
+    module = mlir.parse(QUEUE)
+    facts = replace(facts, ttgir=module)
+    evaluator = Evaluator(module, {"tiles": 24}, [(p, 0, 0) for p in range(16)], (16, 1, 1))
+    found = loop_trips(facts, outline(facts.program), evaluator)
+    assert isinstance(facts.program, amdgcn.Kernel)
+    assert [round(t.mean) for t in found.values()] == [1, 12, 24]

@@ -1,0 +1,225 @@
+"""Who shares what: SIMDs among small workgroups, bandwidth among CUs, the Infinity Cache between workgroups."""
+
+from dataclasses import replace
+
+import pytest
+
+from kprof.hardware.machine import find_product
+from kprof.inputs import mlir
+from kprof_analyzers.model import Effects, fetched, predict
+from kprof_analyzers.model.kernel import build, simulate
+from kprof_analyzers.model.launch import Spread, together
+from kprof_analyzers.model.memory import ways_of
+from kprof_analyzers.model.scalars import Evaluator
+from kprof_analyzers.model.traffic import Access, Sharing, footprint, kept, sharing
+
+STREAM = [
+    "s_mov_b32 s0, 0",
+    ".LBB0_1:",
+    *[f"global_load_dwordx4 v[{4 * n}:{4 * n + 3}], v[80:81], off" for n in range(16)],
+    "s_waitcnt vmcnt(0)",
+    "s_add_i32 s0, s0, 1",
+    "s_cmp_lt_i32 s0, 16",
+    "s_cbranch_scc1 .LBB0_1",
+]
+
+
+class Load:
+    """As much of an operation as the traffic looks at."""
+
+    name = "tt.load"
+
+
+def access(corners, tile_bytes=1024, times=1.0, run=None):
+    return Access(Load(), tile_bytes, corners, times, run=run)
+
+
+def one_after_the_other(loads, products):
+    """A loop of loads, a wait for all of them, then matrix products."""
+    return [
+        "s_mov_b32 s0, 0",
+        ".LBB0_1:",
+        *[f"global_load_dwordx4 v[{4 * n}:{4 * n + 3}], v[80:81], off" for n in range(loads)],
+        "s_waitcnt vmcnt(0)",
+        *["v_mfma_f32_32x32x8_f16 a[0:15], v[0:1], v[2:3], a[0:15]"] * products,
+        "s_add_i32 s0, s0, 1",
+        "s_cmp_lt_i32 s0, 64",
+        "s_cbranch_scc1 .LBB0_1",
+    ]
+
+
+@pytest.mark.parametrize(("warps", "lds"), [(1, 8192), (2, 20480), (2, 8192), (4, 8192)])
+def test_a_stream_takes_its_bytes_at_the_memory_s_bandwidth_however_small_its_workgroups(kernel, warps, lds):
+    """Independent workgroups fall out of step, so that their waits are filled with others' loads."""
+    facts = kernel(STREAM, warps=warps, lds=lds, grid=(304 * 48 // warps,))
+    found = predict(facts, effects=Effects(launch_overhead=False))
+    hbm = find_product("MI300X").memory["hbm"].sustained_gbs
+    moved = 304 * 48 * 64 * 16 * 16 * found.loops[0].trips
+    assert found.time_us == pytest.approx(moved / (hbm * 1e3), rel=0.25)
+
+
+def test_wavefronts_of_small_workgroups_are_counted_over_all_simds(kernel):
+    found = predict(kernel(STREAM, warps=2, lds=20480, grid=(304 * 3,)))
+    # Three workgroups of two are six wavefronts: two of the four SIMDs have two.
+    assert (found.workgroups_per_cu, found.waves_per_simd) == (3, 2)
+
+
+def test_bandwidth_goes_to_the_cus_that_have_more_workgroups(kernel):
+    """300 and 308 workgroups take about as long: the few CUs with two get what the others leave."""
+    model = build(kernel(STREAM, grid=(308,)))
+    load = model.ways[0]
+    full = build(kernel(STREAM, grid=(608,))).ways[0]
+    assert model.where.resident == 2
+    assert full.clocks_per_byte / load.clocks_per_byte == pytest.approx(608 / 308)
+
+
+@pytest.mark.parametrize(("total", "rounds", "last"), [(304 * 2, 1.0, 0), (304 * 5 + 10, 2.0, 1)])
+def test_workgroups_at_the_same_time(total, rounds, last):
+    where = Spread(total, (total, 1, 1), 2, rounds, last, 304, known=True)
+    assert where.running(304) <= 608
+    if last:
+        assert where.running(304, last=True) == total - rounds * 608
+
+
+def test_the_last_round_has_its_own_share(kernel):
+    model = build(kernel(STREAM, lds=20480, grid=(304 * 3 + 1,)))
+    assert model.where.last == 1
+    last = ways_of(model.facts, model.machine, model.effects, model.where, model.sharing, last=True)
+    assert last[0].clocks_per_byte < model.ways[0].clocks_per_byte
+
+
+def test_the_infinity_cache_keeps_what_earlier_workgroups_loaded():
+    # Four workgroups run together; each tile is loaded again eight workgroups later.
+    corners = [n % 8 for n in range(64)]
+    kept_all = sharing([access(corners)], 1, 4, size=8 * 1024)
+    too_small = sharing([access(corners)], 1, 4, size=7 * 1024)
+    assert kept_all.beyond_mall == pytest.approx(8 / 64)
+    assert too_small.beyond_mall == 1
+    assert kept_all.beyond_l2 == too_small.beyond_l2 == 1
+
+
+def test_a_launch_after_its_like_finds_its_data_in_the_infinity_cache():
+    cold = Sharing(0.5, 0.25, 100.0, 0.0, None, known=True)
+    assert kept(cold, repeated=10.0, size=10.0).beyond_mall == 0
+    assert kept(cold, repeated=11.0, size=10.0) == cold
+    assert kept(cold, repeated=10.0, size=10.0).beyond_l2 == cold.beyond_l2
+
+
+@pytest.mark.parametrize(("loads", "products"), [(4, 24), (8, 24), (16, 24), (16, 60)])
+def test_cus_out_of_step_share_the_memory(kernel, loads, products):
+    """A turn takes no less than its bytes at the CU's share of the bandwidth, nor than with the memory idle."""
+    model = build(kernel(one_after_the_other(loads, products), lds=65536, grid=(304,)))
+    run, private = (simulate(m, 1) for m in (model, replace(model, links=None)))
+    (loop,) = run.length
+    idle = simulate(replace(model, ways=model.links, links=None), 1).length[loop]
+    share = 4 * 64 * 16 * loads * model.ways[0].clocks_per_byte
+    assert model.links[0].clocks_per_byte < model.ways[0].clocks_per_byte
+    assert run.length == private.length
+    assert max(idle, share) <= run.powered[loop] <= private.powered[loop]
+    if max(idle, share) < 0.9 * private.length[loop]:
+        assert run.powered[loop] < 0.95 * private.powered[loop]
+
+
+def test_a_loop_of_loads_alone_gains_nothing_from_others_out_of_step(kernel):
+    model = build(kernel(STREAM, grid=(304 * 2,)))
+    assert simulate(model, 2).powered == pytest.approx(simulate(replace(model, links=None), 2).powered, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("run", "near", "far"), [(None, 1, 1), (256, 1, 1), (1024, 1, 1), (128, 1.5, 1.5), (32, 2, 1.5)]
+)
+def test_short_runs_cost_more_and_whole_lines_beyond_l2(run, near, far):
+    found = sharing([access(list(range(64)), run=run)], 8, 64)
+    assert (found.effort, found.effort_beyond) == (near, far)
+
+
+def test_short_runs_of_what_l2_holds_cost_nothing_beyond_it():
+    held, missed = access(0, run=128), access(list(range(64)), run=256)
+    found = sharing([held, missed], 1, 64)
+    assert found.effort == pytest.approx(1.25)
+    assert found.effort_beyond == pytest.approx(1, abs=0.01)
+
+
+def test_short_runs_of_what_comes_from_memory_take_longer(kernel):
+    model = build(kernel(STREAM, grid=(608,)))
+    short = replace(model.sharing, effort_beyond=1.5)
+    long, slow = (
+        ways_of(model.facts, model.machine, Effects(), model.where, shared)[0] for shared in (model.sharing, short)
+    )
+    assert slow.clocks_per_byte == pytest.approx(1.5 * long.clocks_per_byte)
+    assert slow.latency == long.latency
+
+
+@pytest.mark.parametrize(("unknown", "found"), [(1, 64 * 20 * 1024), (10, None)])
+def test_a_little_of_unknown_address_leaves_the_footprint_known(unknown, found):
+    loads = [access(list(range(64)), times=20), access(None, times=unknown)]
+    assert footprint(loads, 64, 64) == found
+
+
+def test_workgroups_looked_at_follow_each_other():
+    where = Spread(4000, (4000, 1, 1), 1, 14.0, 0, 304, known=True)
+    programs, running = together(where, 8)
+    numbers = [x for x, _, _ in programs]
+    assert running == 304
+    assert numbers == list(range(numbers[0], numbers[0] + len(numbers)))
+    assert numbers[0] % 8 == 0
+
+
+MODULE = """
+#blocked = #ttg.blocked<{{sizePerThread = [{vector}], threadsPerWarp = [64], warpsPerCTA = [{warps}], order = [0]}}>
+module attributes {{"ttg.num-warps" = {warps} : i32, "ttg.threads-per-warp" = 64 : i32}} {{
+  tt.func public @k(%p: !tt.ptr<f32>, %row: i32) {{
+    %r = tt.make_range {{end = 64 : i32, start = 0 : i32}} : tensor<64xi32, #blocked>
+    %s = tt.splat %row : i32 -> tensor<64xi32, #blocked>
+    %o = arith.muli %r, %s : tensor<64xi32, #blocked>
+    %b = tt.splat %p : !tt.ptr<f32> -> tensor<64x!tt.ptr<f32>, #blocked>
+    %a = tt.addptr %b, %o : tensor<64x!tt.ptr<f32>, #blocked>, tensor<64xi32, #blocked>
+    %v = tt.load %a : tensor<64x!tt.ptr<f32>, #blocked> loc(#here)
+    tt.return
+  }}
+}}
+#here = loc("k.py":7:0)
+"""
+
+
+@pytest.mark.parametrize(
+    ("warps", "row", "bytes_a_lane"),
+    [
+        (1, 1, 4.0),  # side by side: what is asked for
+        (4, 1, 1.0),  # four wavefronts ask for the same
+        (1, 56, 64.0),  # each row lies in a line of its own: half a line each
+        (4, 56, 16.0),
+    ],
+)
+def test_lanes_that_repeat_each_other_fetch_once(warps, row, bytes_a_lane):
+    module = mlir.parse(MODULE.format(vector=1, warps=warps))
+    (load,) = [op for op in module.operations if op.name == "tt.load"]
+    needed, asked = fetched._bytes(load, {"row": row})
+    assert asked == 64 * warps * 4
+    assert needed / (64 * warps) == bytes_a_lane
+
+
+def test_known_indices_tell_which_memory_is_the_same():
+    text = """
+module {
+  tt.func public @k(%owners: !tt.ptr<i32>, %w: !tt.ptr<f32>) {
+    %pid = tt.get_program_id x : i32
+    %at = tt.addptr %owners, %pid : !tt.ptr<i32>, i32
+    %owner = tt.load %at : !tt.ptr<i32>
+    %where = tt.addptr %w, %owner : !tt.ptr<f32>, i32
+    %v = tt.load %where : !tt.ptr<f32>
+    tt.return
+  }
+}
+"""
+    module = mlir.parse(text)
+    last = [op for op in module.operations if op.name == "tt.load"][-1]
+    programs = [(n, 0, 0) for n in range(4)]
+    unknown = Evaluator(module, {}, programs, (4, 1, 1)).corner(last)
+    known = Evaluator(module, {}, programs, (4, 1, 1), {"owners": [5, 5, 6, 6]}).corner(last)
+    assert len(set(unknown)) == 4
+    assert len(set(known)) == 2
+    assert known[0] == known[1]
+    # Beyond what is known each address has a number of its own again.
+    short = Evaluator(module, {}, programs, (4, 1, 1), {"owners": [5, 5]}).corner(last)
+    assert len(set(short)) == 3

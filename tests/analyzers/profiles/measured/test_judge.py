@@ -1,0 +1,155 @@
+"""What measurements say of findings."""
+
+import pytest
+
+pytest.importorskip("pandas")
+pytest.importorskip("pyarrow")
+
+from kprof.document import KernelReport, Occupancy, Resources
+from kprof.errors import KprofError
+from kprof.findings import Finding, Location, Severity
+from kprof_analyzers.profiles.measured import reading
+from kprof_analyzers.profiles.measured.join import Subject
+from kprof_analyzers.profiles.measured.judge import judge
+
+SUBJECT = Subject("flash_attention_kernel", 64, 4, 32768, 256)
+
+
+def _finding(rule: str, severity: Severity = Severity.WARNING) -> Finding:
+    return Finding(rule, "some-name", severity, f"about {rule}", Location("flash_attention.py", 56))
+
+
+def _report(*rules: str, waves: float = 2.0) -> KernelReport:
+    return KernelReport(
+        "flash_attention",
+        "gfx942",
+        resources=Resources(num_warps=4, lds_bytes=32768, vgpr_allocated=256, scratch_bytes=12, wavefront_size=64),
+        occupancy=Occupancy(waves, 8, 2, "vgpr", {"vgpr": waves}),
+        findings=[_finding(rule) for rule in rules],
+    )
+
+
+@pytest.fixture
+def measured(tmp_path, making):
+    """``measured(report, waves_per_simd=1.9, ..., lds=32768)``: judged by one launch with such counters."""
+
+    def make(report, *, drop=(), lds=32768, scratch=0, **metrics):
+        making.agents(tmp_path)
+        counters = {name: value for name, value in making.counted(**metrics).items() if name not in drop}
+        making.collection(tmp_path, counters, lds=lds, scratch=scratch)
+        return judge(report, SUBJECT, reading.read([tmp_path], []))
+
+    return make
+
+
+def _standings(result) -> dict[str, str]:
+    return {one.rule: one.standing for one in result.judgements}
+
+
+def test_confirmed_refuted_and_not_measured_in_this_order(measured):
+    """Bank conflicts counted, no scratch given, HBM not counted; the ranking follows, not the static one."""
+    result = measured(_report("KP302", "KP101", "KP112"), conflicts=0.5)
+    assert [(j.rule, j.standing, j.finding) for j in result.judgements] == [
+        ("KP112", "confirmed", 2),
+        ("KP101", "not measured", 1),
+        ("KP302", "refuted", 0),
+    ]
+    confirmed, absent, refuted = result.judgements
+    assert confirmed.numbers == {"lds_conflicts_per_access": pytest.approx(0.5)}
+    assert "0.50 conflict clocks" in confirmed.words
+    assert confirmed.place == "flash_attention.py:56"
+    assert absent.numbers == {}
+    assert any(counter.startswith(("TCC_", "FETCH", "Fetch")) for counter in absent.collect)
+    assert result.collect
+    assert all(option.startswith("--pmc ") for option in result.collect)
+    assert refuted.numbers == {"scratch_bytes": 0.0}
+    assert result.gpu == "MI300X"
+
+
+@pytest.mark.parametrize(
+    ("rule", "metrics", "standing"),
+    [
+        ("KP112", {"conflicts": 0.02}, "refuted"),
+        ("KP303", {"waves_per_simd": 1.9}, "confirmed"),
+        ("KP303", {"waves_per_simd": 0.7}, "refuted"),
+        ("KP403", {"waves_per_simd": 2.4}, "refuted"),
+        ("KP405", {"waves_per_simd": 1.2}, "confirmed"),
+        ("KP204", {"wait": 0.4}, "confirmed"),
+        ("KP204", {"wait": 0.1}, "refuted"),
+        ("KP204", {"wait": 0.4, "mfma": 0.9}, "refuted"),
+        ("KP302", {"scratch": 16}, "confirmed"),
+        ("KP504", {"mfma": 0.7}, "confirmed"),
+        ("KP506", {"valu": 0.1}, "refuted"),
+        ("KP404", {}, "refuted"),
+        ("KP401", {}, "refuted"),
+        ("KP502", {}, "not measured"),
+    ],
+)
+def test_each_question(measured, rule, metrics, standing):
+    """Rules are decided by the number that their page speaks of."""
+    assert _standings(measured(_report(rule), **metrics)) == {rule: standing}
+
+
+def test_a_missing_counter_is_not_zero(measured):
+    """Without the conflict counter there is no verdict, but the counter's name."""
+    (one,) = measured(_report("KP112"), drop=("SQ_LDS_BANK_CONFLICT",)).judgements
+    assert one.standing == "not measured"
+    assert one.collect == ["SQ_LDS_BANK_CONFLICT"]
+
+
+def test_an_impossible_metric_decides_nothing(measured):
+    """A matrix unit busy 170 % of the time: said so, and not used."""
+    (one,) = measured(_report("KP504"), mfma=1.7).judgements
+    assert one.standing == "not measured"
+    assert "impossible" in one.words
+
+
+def test_doubtful_match_is_said_and_refutes_no_launch(measured):
+    """Other LDS than compiled: doubtful, noted, and a launch over the limit may still be one."""
+    result = measured(_report("KP401"), lds=16384)
+    assert result.matches[0].confidence == "doubtful"
+    assert _standings(result) == {"KP401": "not measured"}
+    assert any("lds_bytes 16384 measured, 32768 compiled" in note for note in result.notes)
+
+
+def test_facts_beyond_findings(measured):
+    """Achieved against computed occupancy, and conflicts that no finding foretells."""
+    facts = {fact.id: fact for fact in measured(_report(), waves_per_simd=0.7, conflicts=0.5).facts}
+    assert facts["waves_per_simd"].value == pytest.approx(0.7)
+    assert facts["waves_per_simd"].computed == 2.0
+    assert "not the resources" in facts["waves_per_simd"].remark
+    assert "no finding foretells" in facts["lds_conflicts_per_access"].remark
+    assert facts["mean_ns"].value == 2000.0
+
+
+def test_trace_gives_time_share_and_launch(tmp_path, builder):
+    """A kernel of 30 us beside one of 70: its share, its rank, Amdahl's bound, and no counters."""
+    trace = builder.Builder()
+    same = {"grid": [4096, 1, 1], "block": [256, 1, 1], "shared memory": 32768}
+    trace.run("flash_attention_kernel", 1000, 30, api="hipModuleLaunchKernel", **same)
+    trace.run("Cijk_gemm", 1100, 70, api="hipExtModuleLaunchKernel", grid=[64, 1, 1], block=[256, 1, 1])
+    path = trace.write(tmp_path / "t.json")
+    result = judge(_report("KP112", "KP401"), SUBJECT, reading.read([], [path]))
+    (match,) = result.matches
+    assert (match.source, match.dispatches, match.confidence) == ("trace", 1, "sure")
+    assert _standings(result) == {"KP112": "not measured", "KP401": "refuted"}
+    facts = {fact.id: fact for fact in result.facts}
+    assert facts["time_share"].value == pytest.approx(30)
+    assert facts["time_share"].remark.startswith("number 2 of")
+    assert "1.18 times" in facts["time_share"].remark
+    assert facts["trace_mean_ns"].value == pytest.approx(30)
+
+
+def test_published_trace(shared):
+    """A published trace of Inductor's kernels: joined by name, wavefronts and LDS; 8,192 B and 8 wavefronts."""
+    path = shared / "samples" / "kineto" / "torch_compile_triton" / "trace.json.gz"
+    if not path.exists():
+        pytest.skip("the sample is not there")
+    subject = Subject("triton_red_fused_add_mean_mul_pow_rsqrt_0", 64, 8, 8192, None)
+    result = judge(_report("KP401"), subject, reading.read([], [path]))
+    assert result.gpu == "MI300X"
+    assert result.matches[0].confidence == "sure"
+    assert {fact.id: fact.value for fact in result.facts}["trace_mean_ns"] == pytest.approx(77.074)
+    other = Subject("triton_red_fused_add_mean_mul_pow_rsqrt_1", 64, 8, 8192, None)
+    with pytest.raises(KprofError, match="did you mean 'triton_red_fused_add_mean_mul_pow_rsqrt_0'"):
+        judge(_report(), other, reading.read([], [path]))

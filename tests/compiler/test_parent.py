@@ -1,0 +1,85 @@
+"""Processes that end with the one that started them, however that ends."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "analyzers")])}
+CHILD = "import time; from kprof.compiler.parent import end_with_parent; end_with_parent(0.05); time.sleep(60)"
+PARENT = f"""
+import signal, subprocess, sys
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup ignores it
+child = subprocess.Popen([sys.executable, "-c", {CHILD!r}], start_new_session=True)
+print(child.pid, flush=True)
+child.wait()
+"""
+ENDLESS = """
+import triton
+import triton.language as tl
+
+@triton.jit
+def endless(out):
+    total = 0
+    for _ in tl.static_range(1 << 40):
+        total += 1
+    tl.store(out, total)
+"""
+
+
+def gone(pid: int) -> bool:
+    """Whether a process has ended; it may not have been waited for."""
+    try:
+        os.kill(pid, 0)
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except (ProcessLookupError, FileNotFoundError):
+        return True
+
+
+def ends(pid: int, seconds: float) -> bool:
+    """Whether a process ends within some seconds; it is killed otherwise."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if gone(pid):
+            return True
+        time.sleep(0.05)
+    os.kill(pid, signal.SIGKILL)
+    return False
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP])
+def test_a_child_ends_with_its_parent(how: signal.Signals) -> None:
+    with subprocess.Popen([sys.executable, "-c", PARENT], stdout=subprocess.PIPE, text=True, env=ENVIRONMENT) as parent:
+        assert parent.stdout is not None
+        child = int(parent.stdout.readline())
+        time.sleep(0.5)
+        assert not gone(child), "it stays while its parent does"
+        parent.send_signal(how)
+        assert ends(child, 30)
+
+
+@pytest.mark.triton
+def test_a_worker_ends_in_the_middle_of_a_compile(tmp_path: Path) -> None:
+    """What is killed, or loses its terminal, leaves no compile behind that goes on by itself."""
+    (tmp_path / "endless.py").write_text(ENDLESS)
+    signature = ["--signature", "*i32", "--arch", "gfx942"]
+    command = [sys.executable, "-m", "kprof", "analyze", "kernel", f"{tmp_path}/endless.py::endless", *signature]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT) as parent:
+        children = Path(f"/proc/{parent.pid}/task/{parent.pid}/children")
+        if not children.parent.is_dir():
+            parent.kill()
+            pytest.skip("this system does not list a process's children")
+        deadline = time.monotonic() + 60
+        while not (found := children.read_text().split()) and time.monotonic() < deadline:
+            time.sleep(0.1)
+        (worker,) = map(int, found)
+        # Long enough to be compiling.
+        time.sleep(4)
+        assert not gone(worker)
+        parent.kill()
+        assert ends(worker, 30)

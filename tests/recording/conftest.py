@@ -1,0 +1,80 @@
+"""Captures for the tests: one recorded from a real program, and ones made up line by line."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+PROGRAMS = Path(__file__).with_name("programs")
+ROOT = Path(__file__).resolve().parents[2]
+ID = "0123456789abcdef" * 2
+HEAD = {"schema": "kprof.capture/1", "arch": "gfx942"}
+REQUEST = {
+    "path": "/nowhere/kernel.py",
+    "function": "f",
+    "arch": "gfx942",
+    "signature": [["x", "*fp32"], ["n", "i32"], ["BLOCK", "constexpr"]],
+    "constexprs": {"BLOCK": 64},
+    "attributes": {"x": {"divisibility": 16}, "n": {}},
+    "options": {"num_warps": 4, "num_stages": 2},
+    "environment": {},
+}
+KERNEL = {"t": "kernel", "n": 0, "id": ID, "name": "f", "triton": "3.9.0", "line": 3, "request": REQUEST}
+LAUNCH = {"t": "launch", "kernel": 0, "seq": 0, "grid": [4, 1, 1]}
+END = {"t": "end"}
+
+
+def kprof_environment() -> dict[str, str]:
+    """An environment in which subprocesses find this kprof."""
+    path = [str(ROOT), str(ROOT / "analyzers"), os.environ.get("PYTHONPATH", "")]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, path))}
+
+
+def capture_command(output: Path, *arguments: str) -> list[str]:
+    """``kprof capture`` of one of the programs."""
+    own = [a for a in arguments if a.startswith("-")]
+    program = [a for a in arguments if not a.startswith("-")]
+    start = [sys.executable, "-m", "kprof", "capture", "-o", str(output), *own, "--"]
+    return [*start, sys.executable, str(PROGRAMS / program[0]), *program[1:]]
+
+
+@pytest.fixture(scope="session")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, "subprocess.CompletedProcess[str]"]:
+    """The capture of ``many.py`` with its children, and what the command printed."""
+    output = tmp_path_factory.mktemp("recorded") / "capture"
+    ran = subprocess.run(
+        capture_command(output, "-j2", "many.py", "again"),
+        capture_output=True,
+        text=True,
+        env=kprof_environment(),
+        check=False,
+    )
+    if "No module named 'torch'" in ran.stderr:
+        pytest.skip("this Triton looks at arguments through torch, which is not installed")
+    return output, ran
+
+
+@pytest.fixture
+def make(tmp_path: Path) -> Callable[..., Path]:
+    """Make a capture directory from lines: ``make([KERNEL, LAUNCH, END])``."""
+
+    def build(lines: Any, head: Any = HEAD, result: Any = None, **stages: str) -> Path:
+        root = tmp_path / "capture"
+        (root / "journal").mkdir(parents=True)
+        (root / "capture.json").write_text(head if isinstance(head, str) else json.dumps(head))
+        text = lines if isinstance(lines, str) else "".join(json.dumps(line) + "\n" for line in lines)
+        (root / "journal" / "1-a.jsonl").write_text(text)
+        if result is not None:
+            folder = root / "kernels" / ID
+            folder.mkdir(parents=True)
+            (folder / "result.json").write_text(result if isinstance(result, str) else json.dumps(result))
+            for stage, content in stages.items():
+                (folder / f"kernel.{stage}").write_text(content)
+        return root
+
+    return build

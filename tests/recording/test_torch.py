@@ -1,0 +1,93 @@
+"""PyTorch without a GPU, answering as if it had one."""
+
+import subprocess
+from importlib.util import find_spec
+
+import pytest
+
+from kprof.recording import read
+from tests.recording.conftest import capture_command, kprof_environment
+
+pytestmark = [pytest.mark.triton, pytest.mark.skipif(find_spec("torch") is None, reason="torch is not installed")]
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory):
+    """The program, recorded."""
+    output = tmp_path_factory.mktemp("torch") / "capture"
+    result = subprocess.run(
+        capture_command(output, "on_torch.py"),
+        capture_output=True,
+        text=True,
+        env=kprof_environment(),
+        check=False,
+    )
+    return output, result
+
+
+def test_a_program_that_insists_on_a_gpu_runs(ran):
+    """Its own assertions hold."""
+    _, result = ran
+    assert "all fine" in result.stdout, result.stderr
+    assert result.returncode == 0
+
+
+def test_backward_kernels_and_streams_are_recorded(ran):
+    """Forward, backward, and a launch on a stream of its own."""
+    capture = read(ran[0])
+    launches = list(capture.launches)
+    assert [launch.stream for launch in launches].count(0) == 2
+    assert len(launches) == 3
+    functions = [[place.function for place in launch.site] for launch in launches]
+    assert functions[1][:2] == ["run", "forward"]
+    assert functions[2][:2] == ["run", "backward"]
+    assert functions[2][-1] == "<module>"
+    assert launches[1].arguments["x"].dtype == "float32"
+    assert launches[1].arguments["x"].shape == (8, 64)
+
+
+def test_looking_at_a_value_that_was_not_computed_is_told(ran):
+    """``loss.item()`` follows a kernel that did not run; what was computed on the way is not told."""
+    capture = read(ran[0])
+    assert capture.reads_count == 1
+    ((what, site),) = capture.reads
+    assert (what, site[0].function) == ("item", "training")
+    assert "looked at 1 value" in " ".join(ran[1].stdout.split())
+
+
+@pytest.mark.slow
+def test_matrix_products_can_be_left_out(tmp_path):
+    """Zeros of the right type and shape, on the GPU as before; what depends on them is not known."""
+    ran = subprocess.run(
+        capture_command(tmp_path / "capture", "--no-arithmetic", "on_torch.py"),
+        capture_output=True,
+        text=True,
+        env=kprof_environment(),
+        check=False,
+    )
+    assert "all fine" in ran.stdout, ran.stderr
+    assert read(tmp_path / "capture").launch_count == 3
+
+
+@pytest.mark.slow
+def test_inductors_kernels_are_recorded(tmp_path):
+    """Forward and backward graphs are; one that cannot be runs as plain torch, and a note says so."""
+    ran = subprocess.run(
+        capture_command(tmp_path / "capture", "compiled.py"),
+        capture_output=True,
+        text=True,
+        env=kprof_environment(),
+        check=False,
+    )
+    assert "all fine" in ran.stdout, ran.stderr
+    capture = read(tmp_path / "capture")
+    launched = {kernel.name: kernel for kernel in capture.kernels if kernel.launches}
+    assert all(name.startswith("triton_") and kernel.ok for name, kernel in launched.items())
+    (forward,) = (kernel for name, kernel in launched.items() if "gelu" in name)
+    assert forward.launches == 2
+    # The sum over the rows is the bias' gradient; the derivative of softmax is its own operator.
+    assert any("_softmax_backward_data" in name for name in launched)
+    assert any(name.startswith(("triton_per_fused_sum", "triton_poi_fused_sum")) for name in launched), sorted(launched)
+    assert not any("sin" in name for name in launched)
+    assert any("split as on the CPU" in note for note in capture.notes)
+    assert any("a graph runs as plain torch" in note for note in capture.notes)

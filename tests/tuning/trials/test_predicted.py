@@ -1,0 +1,121 @@
+"""What workers of a search answer: the same code once, whichever configuration leads to it."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kprof.document import LoopPrediction
+
+ASSEMBLY = """
+	.file	"a.py"
+	.globl	fn
+fn:                                     ; @fn
+.Lfunc_begin0:
+	.loc	1 5 0
+	s_load_dwordx2 s[0:1], s[2:3], 0x0      ; comment
+.Ltmp0:
+	s_endpgm
+	.amdhsa_kernel fn
+		.amdhsa_next_free_vgpr 16
+	.end_amdhsa_kernel
+	.section	.debug_abbrev,"",@progbits
+	.byte	1
+	.amdgpu_metadata
+	.name: fn
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "same"),
+    [
+        ("; comment", "; another", True),
+        (".loc	1 5 0", ".loc	1 9 0", True),
+        (".byte	1", ".byte	2", True),
+        (".Ltmp0", ".Ltmp7", True),
+        ("fn", "other_name", True),
+        ("s_endpgm", "s_nop 0\n	s_endpgm", False),
+        ("next_free_vgpr 16", "next_free_vgpr 24", False),
+        ("0x0 ", "0x8 ", False),
+        (".name: fn", ".name: fn\n	.max_flat_workgroup_size: 64", False),
+    ],
+)
+def test_what_makes_code_the_same(old: str, new: str, same: bool) -> None:
+    """Names, comments and debug information do not count; instructions and what the launch is told do."""
+    from kprof.tuning.trials.predicted import code_hash
+
+    assert old in ASSEMBLY
+    assert (code_hash(ASSEMBLY) == code_hash(ASSEMBLY.replace(old, new))) is same
+
+
+def compiled_copy(**config: Any) -> tuple[Any, dict[str, Any]]:
+    """A copy kernel and a launch of it."""
+    from kprof.compiler.compile import compile_kernel
+    from kprof.hardware.machine import load
+    from kprof.targets.jobs import jobs_of
+    from kprof.targets.library import load as load_kernel
+    from kprof.targets.resolver import Options
+
+    (job,) = jobs_of(load_kernel("memory_copy"), load("gfx942"), Options(config=config))
+    launch = {"name": job.name, "arch": "MI300X", "grid": list(job.grid or ()), "arguments": dict(job.arguments),
+              "problem": dict(job.problem), "version": "1", "flops": None}  # fmt: skip
+    return compile_kernel(job.request), launch
+
+
+@pytest.mark.triton
+def test_the_same_launch_is_judged_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A second time, and for another configuration with the same code, the judgement is taken from before."""
+    from kprof.tuning.trials import predicted
+
+    monkeypatch.setenv("KPROF_CACHE_DIR", str(tmp_path))
+    compiled, launch = compiled_copy(num_warps=4)
+    first = predicted.judge(compiled, launch)
+    judged = predicted._judge
+    monkeypatch.setattr(predicted, "_judge", lambda *_: pytest.fail("judged twice"))
+
+    again = predicted.judge(compiled, launch)
+
+    assert first.get("again") is None
+    assert again == {**first, "again": True}
+    assert 0 < first["low_us"] <= first["time_us"] <= first["high_us"]
+    assert first["resources"]["num_warps"] == 4
+    monkeypatch.setattr(predicted, "_judge", judged)
+    other = predicted.judge(compiled, {**launch, "grid": [10]})
+    assert other.get("again") is None
+    assert other["time_us"] < first["time_us"], "a hundredth of the workgroups"
+
+
+@pytest.mark.triton
+def test_over_the_limit_is_told_and_not_predicted() -> None:
+    """LDS that the hardware does not have."""
+    from kprof.tuning.trials.predicted import judge
+
+    compiled, launch = compiled_copy(num_warps=4)
+    answer = judge(replace(compiled, metadata={**compiled.metadata, "shared": 70_000}), launch)
+
+    assert answer["status"] == "unlaunchable"
+    assert answer["reason"] == "needs 70,000 bytes of LDS, a workgroup can have 65,536"
+    assert "time_us" not in answer
+
+
+def test_assumed_turns_are_scaled_to_the_problem() -> None:
+    """Half the operations a turn: twice the turns. Known turns are left as they are."""
+    from types import SimpleNamespace
+
+    from kprof.tuning.trials.predicted import work_scale
+
+    def prediction(*, known: bool) -> Any:
+        loop = LoopPrediction("a", 16.0, known, "assumed", 100.0)
+        return SimpleNamespace(loops=[loop], workgroups=10)
+
+    def facts(flops: int) -> Any:
+        loop = SimpleNamespace(header="a", flops=flops, depth=1)
+        return SimpleNamespace(loops=[loop], resources=SimpleNamespace(num_warps=4))
+
+    whole = 16 * 10 * 4 * 1000
+    assert work_scale(prediction(known=False), facts(1000), whole) == 1.0
+    assert work_scale(prediction(known=False), facts(500), whole) == 2.0
+    assert work_scale(prediction(known=True), facts(500), whole) == 1.0
+    assert work_scale(prediction(known=False), facts(500), None) == 1.0
+    assert work_scale(prediction(known=False), facts(0), whole) == 1.0
