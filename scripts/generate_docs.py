@@ -13,8 +13,8 @@ sys.path[:0] = [str(ROOT), str(ROOT / "analyzers")]
 
 def generated() -> dict[Path, str]:
     """Path to content of every generated file."""
-    from kprof.cli._rules import all_rules
     from kprof.cli.schema import schema_of
+    from kprof.reporters.rule_list import all_rules
 
     schemas = {f"{name}-1": schema_of(name) for name in ("report", "diff", "tune", "doctor")}
     files = {ROOT / f"docs/schema/{name}.json": json.dumps(each, indent=2) + "\n" for name, each in schemas.items()}

@@ -90,7 +90,7 @@ def table(fired: dict[str, dict[str, set[str]]], kernels: dict[str, set[str]]) -
 
 def main() -> int:
     """Print the survey."""
-    from kprof.cli.common import assignments
+    from kprof.inputs.assignments import assignments
     from kprof.targets.resolver import Options
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)

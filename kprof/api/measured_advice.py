@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kprof.cli.common import log
 from kprof.errors import KprofError
+from kprof.output.writing import log
 
 if TYPE_CHECKING:
     from rich.console import Console

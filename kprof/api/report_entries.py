@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kprof.cli.common import log
 from kprof.details import Details
 from kprof.document import KernelReport
 from kprof.errors import KprofError, near_hint
+from kprof.output.writing import log
 
 if TYPE_CHECKING:
     from kprof.targets.resolver import Options

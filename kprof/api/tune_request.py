@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kprof.cli.common import assignments, write_output
 from kprof.errors import KprofError, near
+from kprof.inputs.assignments import assignments
+from kprof.output.writing import write_output
 
 if TYPE_CHECKING:
     from kprof.bench.document import Device

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kprof.cli.common import assignments, listed
 from kprof.errors import KprofError
+from kprof.inputs.assignments import assignments, listed
 
 if TYPE_CHECKING:
     from kprof.targets.resolver import Options

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from kprof.cli.common import terminal
+from kprof.output.terminal import terminal
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -6,21 +6,12 @@ import typer
 
 from kprof.api import measured_advice as _advise_measured
 from kprof.api.measured_advice import CountersOption, NoSearchOption, TraceOption
-from kprof.cli.common import (
-    ArchOption,
-    ConfigOption,
-    JobsOption,
-    JsonOption,
-    NoColorOption,
-    ShapeOption,
-    assignments,
-    listed,
-    log,
-    terminal,
-    write_output,
-)
+from kprof.cli.common import ArchOption, ConfigOption, JobsOption, JsonOption, NoColorOption, ShapeOption
 from kprof.errors import KprofError
+from kprof.inputs.assignments import assignments, listed
 from kprof.output.status_line import StatusLine
+from kprof.output.terminal import terminal
+from kprof.output.writing import log, write_output
 
 if TYPE_CHECKING:
     from rich.table import Table

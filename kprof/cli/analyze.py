@@ -27,11 +27,10 @@ from kprof.cli.common import (
     QuietOption,
     ShapeOption,
     VerboseOption,
-    log,
-    terminal,
-    write_output,
 )
 from kprof.errors import KprofError
+from kprof.output.terminal import terminal
+from kprof.output.writing import log, write_output
 
 if TYPE_CHECKING:
     from kprof.document import KernelReport, Report

@@ -6,7 +6,8 @@ from typing import Annotated
 import typer
 
 from kprof.cli._groups import group
-from kprof.cli.common import JsonOption, VerboseOption, write_document
+from kprof.cli.common import JsonOption, VerboseOption
+from kprof.output.writing import write_document
 
 HELP = "The GPU architectures: list them, or show one with its sources."
 

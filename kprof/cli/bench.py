@@ -5,19 +5,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kprof.cli.common import (
-    ConfigOption,
-    JsonOption,
-    NoColorOption,
-    QuietOption,
-    ShapeOption,
-    assignments,
-    listed,
-    log,
-    terminal,
-    write_output,
-)
+from kprof.cli.common import ConfigOption, JsonOption, NoColorOption, QuietOption, ShapeOption
 from kprof.errors import KprofError
+from kprof.inputs.assignments import assignments, listed
+from kprof.output.terminal import terminal
+from kprof.output.writing import log, write_output
 
 if TYPE_CHECKING:
     from kprof.bench.document import BenchReport, Measurement

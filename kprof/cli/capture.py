@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kprof.cli.common import JobsOption, JsonOption, NoColorOption, QuietOption, VerboseOption, write_output
+from kprof.cli.common import JobsOption, JsonOption, NoColorOption, QuietOption, VerboseOption
 from kprof.errors import KprofError
+from kprof.output.writing import write_output
 
 if TYPE_CHECKING:
     from kprof.recording.command import Ended

@@ -5,8 +5,9 @@ from typing import Annotated, Any
 import typer
 
 from kprof.cli._compile_options import CaseOption, ConstexprOption, SignatureOption, compile_options
-from kprof.cli.common import ArchOption, ConfigOption, ShapeOption, write_output
+from kprof.cli.common import ArchOption, ConfigOption, ShapeOption
 from kprof.errors import KprofError
+from kprof.output.writing import write_output
 
 HELP = "Draw the control flow of a kernel: blocks, loops, hot spots."
 

@@ -5,19 +5,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kprof.cli.common import (
-    ArchOption,
-    HtmlOption,
-    JobsOption,
-    JsonOption,
-    NoColorOption,
-    QuietOption,
-    VerboseOption,
-    listed,
-    log,
-    write_output,
-)
+from kprof.cli.common import ArchOption, HtmlOption, JobsOption, JsonOption, NoColorOption, QuietOption, VerboseOption
 from kprof.errors import KprofError
+from kprof.inputs.assignments import listed
+from kprof.output.writing import log, write_output
 
 if TYPE_CHECKING:
     from kprof.document import Report

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kprof.cli._groups import group
-from kprof.cli.common import JsonOption, QuietOption, log, write_output
+from kprof.cli.common import JsonOption, QuietOption
 from kprof.errors import KprofError
+from kprof.output.writing import log, write_output
 from kprof.reporters._console_text import plural
 
 if TYPE_CHECKING:

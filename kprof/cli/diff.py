@@ -14,14 +14,12 @@ from kprof.cli.common import (
     QuietOption,
     ShapeOption,
     VerboseOption,
-    assignments,
-    listed,
-    log,
-    terminal,
-    write_output,
 )
 from kprof.errors import KprofError
+from kprof.inputs.assignments import assignments, listed
 from kprof.output.status_line import StatusLine
+from kprof.output.terminal import terminal
+from kprof.output.writing import log, write_output
 
 if TYPE_CHECKING:
     from kprof.diffing.build import Input

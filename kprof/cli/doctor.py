@@ -8,8 +8,9 @@ from typing import Annotated
 
 import typer
 
-from kprof.cli.common import JsonOption, NoColorOption, QuietOption, VerboseOption, write_output
+from kprof.cli.common import JsonOption, NoColorOption, QuietOption, VerboseOption
 from kprof.errors import KprofError
+from kprof.output.writing import write_output
 
 HELP = "Look whether this machine is set up for kernel work."
 

@@ -5,7 +5,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kprof.cli._groups import group
-from kprof.cli.common import JsonOption, NoColorOption, QuietOption, listed, terminal, write_document
+from kprof.cli.common import JsonOption, NoColorOption, QuietOption
+from kprof.inputs.assignments import listed
+from kprof.output.terminal import terminal
+from kprof.output.writing import write_document
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

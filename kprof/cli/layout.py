@@ -5,8 +5,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kprof.cli.common import ArchOption, listed, write_output
+from kprof.cli.common import ArchOption
 from kprof.errors import KprofError, near
+from kprof.inputs.assignments import listed
+from kprof.output.writing import write_output
 
 if TYPE_CHECKING:
     from kprof.inputs.mlir.layouts import Layout

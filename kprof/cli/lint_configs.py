@@ -5,18 +5,10 @@ from typing import Annotated
 
 import typer
 
-from kprof.cli.common import (
-    JobsOption,
-    JsonOption,
-    NoColorOption,
-    QuietOption,
-    ShapeOption,
-    VerboseOption,
-    assignments,
-    listed,
-    log,
-)
+from kprof.cli.common import JobsOption, JsonOption, NoColorOption, QuietOption, ShapeOption, VerboseOption
 from kprof.errors import KprofError, near
+from kprof.inputs.assignments import assignments, listed
+from kprof.output.writing import log
 
 HELP = "Check tuned-configuration files (AITER, vLLM, SGLang, triton.Config)."
 

@@ -5,17 +5,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kprof.cli._compile_options import CaseOption, ConstexprOption, SignatureOption, compile_options
-from kprof.cli.common import (
-    ArchOption,
-    ConfigOption,
-    JsonOption,
-    NoColorOption,
-    QuietOption,
-    ShapeOption,
-    listed,
-    write_output,
-)
+from kprof.cli.common import ArchOption, ConfigOption, JsonOption, NoColorOption, QuietOption, ShapeOption
 from kprof.errors import KprofError
+from kprof.inputs.assignments import listed
+from kprof.output.writing import write_output
 
 if TYPE_CHECKING:
     from kprof.reporters.occupancy import Entry

@@ -15,8 +15,9 @@ from kprof.cli._compile_options import (
     SignatureOption,
     compile_options,
 )
-from kprof.cli.common import ArchOption, ConfigOption, JobsOption, QuietOption, ShapeOption, write_output
+from kprof.cli.common import ArchOption, ConfigOption, JobsOption, QuietOption, ShapeOption
 from kprof.errors import KprofError
+from kprof.output.writing import write_output
 
 HELP = "Write one HTML page of everything that is known of a kernel."
 
@@ -58,8 +59,8 @@ def command(
     kprof report ~/.triton/cache --source ~/project -o page.html
     """
     from kprof.api.report_entries import Request, entries
-    from kprof.cli._rules import all_rules
     from kprof.reporters.html import HtmlReporter
+    from kprof.reporters.rule_list import all_rules
     from kprof_analyzers.pipeline import report
 
     options = compile_options(

@@ -5,8 +5,10 @@ from typing import Annotated
 import typer
 
 from kprof.cli._groups import group
-from kprof.cli.common import JsonOption, NoColorOption, terminal, write_document
+from kprof.cli.common import JsonOption, NoColorOption
 from kprof.errors import KprofError, near
+from kprof.output.terminal import terminal
+from kprof.output.writing import write_document
 
 HELP = "The rules: list them, or explain one."
 
@@ -16,7 +18,7 @@ app = group()
 @app.command("list")
 def list_rules(json: JsonOption = None, no_color: NoColorOption = False) -> None:
     """Every rule with its severity and what it looks for."""
-    from kprof.cli._rules import all_rules
+    from kprof.reporters.rule_list import all_rules
 
     found = all_rules()
     if json:
@@ -39,7 +41,7 @@ def list_rules(json: JsonOption = None, no_color: NoColorOption = False) -> None
 @app.command()
 def explain(rule: Annotated[str, typer.Argument(help="Identifier or name: KP101 or narrow-global-load.")]) -> None:
     """What a rule looks for, why it matters, and what to try."""
-    from kprof.cli._rules import all_rules
+    from kprof.reporters.rule_list import all_rules
 
     found = {r.id: r for r in all_rules()}
     by_name = {r.name: r for r in found.values()}

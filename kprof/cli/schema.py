@@ -4,8 +4,8 @@ from typing import Annotated, Any
 
 import typer
 
-from kprof.cli.common import write_output
 from kprof.errors import KprofError, near_hint
+from kprof.output.writing import write_output
 
 HELP = "Print the JSON Schema of the --json document."
 

@@ -4,7 +4,9 @@ from typing import Annotated
 
 import typer
 
-from kprof.cli.common import JsonOption, QuietOption, ShapeOption, assignments, write_document
+from kprof.cli.common import JsonOption, QuietOption, ShapeOption
+from kprof.inputs.assignments import assignments
+from kprof.output.writing import write_document
 
 HELP = "Say which implementation and configuration to use for a shape."
 

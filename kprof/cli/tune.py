@@ -5,16 +5,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kprof.api import tune_request as _tune_request
-from kprof.cli.common import (
-    ConfigOption,
-    JsonOption,
-    NoColorOption,
-    QuietOption,
-    assignments,
-    listed,
-    log,
-    write_output,
-)
+from kprof.cli.common import ConfigOption, JsonOption, NoColorOption, QuietOption
+from kprof.inputs.assignments import assignments, listed
+from kprof.output.writing import log, write_output
 
 if TYPE_CHECKING:
     from kprof.api.tune_request import Manner, Request

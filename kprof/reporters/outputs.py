@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TextIO
 
-from kprof.cli.common import log, write_output
 from kprof.document import Report
 from kprof.errors import KprofError
+from kprof.output.writing import log, write_output
 from kprof.reporters.interface import Reporter
 
 _SUMMARY_CHARACTERS = 250_000
@@ -57,7 +57,7 @@ class Outputs:
 
     def _reporter(self, name: str) -> Reporter:
         if name == "sarif":
-            from kprof.cli._rules import all_rules
+            from kprof.reporters.rule_list import all_rules
             from kprof.reporters.sarif import SarifReporter
 
             return SarifReporter(all_rules(), suppressed=self.sarif_suppressed)

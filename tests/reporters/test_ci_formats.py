@@ -204,7 +204,7 @@ def test_no_text_breaks_a_format(message, name):
 
 def test_every_rule_has_help():
     """The analyzers' docstrings and the gate's own texts reach SARIF."""
-    from kprof.cli._rules import all_rules
+    from kprof.reporters.rule_list import all_rules
 
     found = {rule.id: rule for rule in all_rules()}
     assert {"KP101", "KP301", "KP011", "KP012", "KP013"} <= set(found)

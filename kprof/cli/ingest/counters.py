@@ -4,7 +4,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kprof.cli.common import JsonOption, NoColorOption, QuietOption, log, terminal, write_output
+from kprof.cli.common import JsonOption, NoColorOption, QuietOption
+from kprof.output.terminal import terminal
+from kprof.output.writing import log, write_output
 
 if TYPE_CHECKING:
     import pandas as pd

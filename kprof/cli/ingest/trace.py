@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kprof.cli.common import JobsOption, JsonOption, QuietOption, log
+from kprof.cli.common import JobsOption, JsonOption, QuietOption
 from kprof.cli.trace._shared import (
     CategoriesOption,
     PathsArgument,
@@ -21,6 +21,7 @@ from kprof.cli.trace._shared import (
     tell_issues,
 )
 from kprof.errors import KprofError
+from kprof.output.writing import log
 
 if TYPE_CHECKING:
     from kprof_analyzers.profiles.timeline.files import LeftOut

@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kprof.cli.common import JsonOption, write_output
+from kprof.cli.common import JsonOption
+from kprof.output.writing import write_output
 
 if TYPE_CHECKING:
     from kprof.inputs.tunableop import Gain, Results

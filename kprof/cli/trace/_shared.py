@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from kprof.cli.common import log, write_output
 from kprof.errors import KprofError
+from kprof.output.writing import log, write_output
 
 if TYPE_CHECKING:
     from kprof_analyzers.profiles.timeline.files import LeftOut

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from kprof.cli.common import JobsOption, JsonOption, QuietOption, log
+from kprof.cli.common import JobsOption, JsonOption, QuietOption
 from kprof.cli.trace._shared import (
     CategoriesOption,
     LimitOption,
@@ -16,6 +16,7 @@ from kprof.cli.trace._shared import (
     tell_issues,
 )
 from kprof.cli.trace.breakdown import device_document, device_lines
+from kprof.output.writing import log
 
 if TYPE_CHECKING:
     from kprof_analyzers.profiles.timeline.ranks import RankReport

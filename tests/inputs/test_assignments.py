@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kprof.cli.common import assignments, value_of
 from kprof.errors import KprofError
+from kprof.inputs.assignments import assignments, value_of
 
 
 @pytest.mark.parametrize(

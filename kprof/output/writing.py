@@ -1,0 +1,51 @@
+"""Where results go: a file, standard output, and messages on standard error."""
+
+import contextlib
+import sys
+from pathlib import Path
+from typing import Any
+
+from kprof.errors import KprofError
+
+
+def write_output(path: str, content: str | bytes) -> None:
+    """Write a result to a file, or to standard output for ``-``.
+
+    The file appears whole or not at all.
+
+    Raises:
+        KprofError: the path is a directory or cannot be written.
+    """
+    if path == "-":
+        text = content if isinstance(content, str) else content.decode()
+        sys.stdout.write(text if text.endswith("\n") else text + "\n")
+        return
+    target = Path(path)
+    partial = target.with_name(f".{target.name}.partial")
+    try:
+        partial.write_bytes(content.encode() if isinstance(content, str) else content)
+        partial.replace(target)
+    except OSError as error:
+        # On a read-only file system even a file that is not there cannot be removed.
+        with contextlib.suppress(OSError):
+            partial.unlink(missing_ok=True)
+        raise KprofError(f"cannot write the output: {error.strerror}", path=path) from error
+
+
+def write_document(path: str, schema: str, content: dict[str, Any]) -> None:
+    """Write a JSON document that says first what it is: ``{"schema": "kprof.rules/1", ...}``.
+
+    Args:
+        path: see :func:`write_output`.
+        schema: name and version; the version rises when a key goes or changes its meaning.
+        content: the other keys; what JSON cannot hold is written as its text.
+    """
+    import msgspec
+
+    encoded = msgspec.json.encode({"schema": schema, **content}, enc_hook=str)
+    write_output(path, msgspec.json.format(encoded, indent=2) + b"\n")
+
+
+def log(message: str) -> None:
+    """A line for a person on standard error."""
+    print(message, file=sys.stderr)
