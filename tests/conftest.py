@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -12,6 +11,8 @@ from typing import Any
 
 import pytest
 from hypothesis import settings
+
+from tests.oracles import llvm_tool, why_none
 
 # A shared machine stalls now and then: a slow example is no failure. In CI the same examples run every time.
 settings.register_profile("kprof", deadline=None, derandomize="CI" in os.environ)
@@ -33,14 +34,13 @@ class Ran:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Skip, with the reason, what this machine cannot run."""
     no_triton = pytest.mark.skip(reason="Triton is not installed")
-    no_llvm = pytest.mark.skip(reason="llvm-mc and llvm-objdump are not installed")
+    missing = next((name for name in ("llvm-mc", "llvm-objdump") if llvm_tool(name) is None), None)
     has_triton = find_spec("triton") is not None
-    has_llvm = any(shutil.which(name) for name in ("llvm-mc-19", "llvm-mc"))
     for item in items:
         if not has_triton and item.get_closest_marker("triton"):
             item.add_marker(no_triton)
-        if not has_llvm and item.get_closest_marker("llvm"):
-            item.add_marker(no_llvm)
+        if missing is not None and item.get_closest_marker("llvm"):
+            item.add_marker(pytest.mark.skip(reason=why_none(missing)))
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -71,6 +71,22 @@ def kprof(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -
         )
 
     return run
+
+
+@pytest.fixture(scope="session")
+def llvm_mc() -> str:
+    """The newest llvm-mc. Only for tests marked ``llvm``."""
+    tool = llvm_tool("llvm-mc")
+    assert tool is not None
+    return tool
+
+
+@pytest.fixture(scope="session")
+def llvm_objdump() -> str:
+    """The newest llvm-objdump. Only for tests marked ``llvm``."""
+    tool = llvm_tool("llvm-objdump")
+    assert tool is not None
+    return tool
 
 
 @pytest.fixture(scope="session")

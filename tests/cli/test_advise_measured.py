@@ -21,7 +21,7 @@ def _load(path: Path):
     return module
 
 
-making = _load(TESTS / "analyzers" / "measured" / "making.py")
+making = _load(TESTS / "analyzers" / "profiles" / "measured" / "making.py")
 kineto = _load(TESTS / "artifacts" / "kineto" / "builder.py")
 
 

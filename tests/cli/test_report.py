@@ -112,7 +112,7 @@ def test_what_cannot_be_read_ends_in_one_message(kprof, tmp_path):
 def test_a_grid_gives_an_own_kernel_a_time(kprof, tmp_path):
     """As for kprof analyze kernel: with sizes in the signature and the number of workgroups."""
     pytest.importorskip("triton")
-    target = f"{ROOT / 'tests' / 'advice' / 'ab_kernels' / 'product.py'}::row_sums"
+    target = f"{ROOT / 'tests' / 'rules' / 'ab_kernels' / 'product.py'}::row_sums"
     own = ("--signature", "*fp16:16,*fp32:16,4096,4096", "--constexpr", "BLOCK=2048,RAGGED=False", "--arch", "MI300X")
     pages = [kprof("report", target, *own, *grid, "-o", "-").out for grid in ((), ("--grid", "4096"))]
     assert [bool(re.search(r"[\d.]+ µs to [\d.]+ µs", page)) for page in pages] == [False, True]

@@ -1,4 +1,4 @@
-"""Fixtures of the harness tests."""
+"""Fixtures of tests that compile: one pool, and requests for the sample kernels."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -325,14 +325,13 @@ amdhsa.kernels:
 
 
 @pytest.mark.llvm
-def test_hand_written_code_objects_keep_their_labels(tmp_path):
+def test_hand_written_code_objects_keep_their_labels(llvm_mc, tmp_path):
     """Labels that stayed symbols split no kernel and lose no loop; 112 SGPRs are what the granule makes of 108."""
     from kprof_analyzers.pipeline import analyze
 
-    mc = shutil.which("llvm-mc-19") or shutil.which("llvm-mc")
     path = tmp_path / "mine.co"
     subprocess.run(
-        [mc, "-triple=amdgcn-amd-amdhsa", "-mcpu=gfx942", "-filetype=obj", "-o", str(path)],
+        [llvm_mc, "-triple=amdgcn-amd-amdhsa", "-mcpu=gfx942", "-filetype=obj", "-o", str(path)],
         input=HAND_WRITTEN,
         text=True,
         check=True,

@@ -1,14 +1,14 @@
 """What LLVM's assembler says about the tables."""
 
-import shutil
 import subprocess
 
 import pytest
 
 from kprof.hardware.machine import architectures, load
+from tests.oracles import llvm_tool
 
 pytestmark = pytest.mark.llvm
-LLVM_MC = next((tool for tool in ("llvm-mc-22", "llvm-mc-19", "llvm-mc") if shutil.which(tool)), "llvm-mc")
+LLVM_MC = llvm_tool("llvm-mc") or "llvm-mc"
 FORMATS = {"fp8": 0, "fp6": 2, "fp4": 4}
 
 
