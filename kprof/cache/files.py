@@ -22,12 +22,23 @@ _KEEP = 0.8
 
 
 def root() -> Path:
-    """``$KPROF_CACHE_DIR``, or ``kprof`` below the user's cache directory."""
+    """``$KPROF_CACHE_DIR``, or ``kprof`` below the user's cache directory.
+
+    A user without a home gets a folder that cannot be written: nothing is kept then.
+    """
     own = os.environ.get("KPROF_CACHE_DIR")
     if own:
         return Path(own)
     base = os.environ.get("XDG_CACHE_HOME")
-    return Path(base) / "kprof" if base else Path.home() / ".cache" / "kprof"
+    return Path(base) / "kprof" if base else home() / ".cache" / "kprof"
+
+
+def home() -> Path:
+    """The user's home directory, ``/nonexistent`` where there is none, as in containers with a bare user number."""
+    try:
+        return Path.home()
+    except RuntimeError:
+        return Path("/nonexistent")
 
 
 def write(path: Path, head: Mapping[str, Any], blobs: Mapping[str, str | bytes] | None = None) -> bool:

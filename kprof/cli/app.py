@@ -15,6 +15,16 @@ from typer.main import get_command as to_click
 
 from kprof import __version__
 from kprof.cli._groups import Folder
+from kprof.cli._last_resort import (
+    EXIT_BROKEN_PIPE,
+    EXIT_OWN_ERROR,
+    Reader,
+    drop_output,
+    flush,
+    open_streams,
+    report,
+    told_apart,
+)
 from kprof.errors import KprofError
 
 EXIT_CANNOT_TELL = 2
@@ -38,9 +48,10 @@ class CommandFolder(Folder):
             formatter.write_dl(rows)
 
     def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]
-        """As usual, with Ctrl-C told by :func:`main`."""
+        """As usual, with Ctrl-C and a reader that left told by :func:`main`."""
         try:
-            return super().invoke(ctx)
+            with told_apart():
+                return super().invoke(ctx)
         except KeyboardInterrupt:
             raise _Interrupted from None
 
@@ -80,7 +91,7 @@ def _root(
 
     Start with:  kprof analyze kernel flash_attention --arch gfx942
 
-    Exit codes: 0 fine, 1 a regression or a finding at or above --fail-on, 2 cannot tell.
+    Exit codes: 0 fine, 1 a regression or a finding at or above --fail-on, 2 cannot tell, 70 an error of kprof itself.
     """
 
 
@@ -99,24 +110,52 @@ def _shown() -> Iterator[None]:
 
 def main() -> None:
     """Entry point of the ``kprof`` program."""
+    open_streams()
     try:
-        with _shown():
-            to_click(app)(prog_name="kprof")
-    except KprofError as error:
-        print(f"kprof: {error}", file=sys.stderr)
-        sys.exit(EXIT_CANNOT_TELL)
-    except (KeyboardInterrupt, _Interrupted):
-        print("kprof: interrupted", file=sys.stderr)
-        sys.exit(EXIT_INTERRUPTED)
-    except BrokenPipeError:
-        # The reader went away (``| head``): not an error. Keep the interpreter from complaining at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
+        sys.exit(_ran())
     except OSError as error:
-        if error.filename is None and error.errno is None:
-            raise
-        print(f"kprof: {error.filename or 'output'}: {error.strerror or error}", file=sys.stderr)
-        sys.exit(EXIT_CANNOT_TELL)
+        # What the message itself could not be written to.
+        drop_output()
+        sys.exit(EXIT_BROKEN_PIPE if isinstance(error, BrokenPipeError) else EXIT_CANNOT_TELL)
+
+
+def _ran() -> int | str | None:
+    """Run the command and say what went wrong; the exit code."""
+    try:
+        with told_apart():
+            try:
+                with _shown():
+                    to_click(app)(prog_name="kprof")
+            finally:
+                flush()
+    except SystemExit as stop:
+        return stop.code
+    except (Reader, KprofError, KeyboardInterrupt, _Interrupted, Exception) as error:  # noqa: BLE001 - the last resort
+        return _told(error)
+    return 0
+
+
+def _told(error: BaseException) -> int:
+    """The exit code for what ended a command, with a message where one is due."""
+    if isinstance(error, Reader):
+        drop_output()
+        return EXIT_BROKEN_PIPE
+    if isinstance(error, (KeyboardInterrupt, _Interrupted)):
+        message, code = "interrupted", EXIT_INTERRUPTED
+    elif isinstance(error, KprofError):
+        message, code = str(error), EXIT_CANNOT_TELL
+    elif isinstance(error, OSError) and (error.filename is not None or error.errno is not None):
+        # A disk that is full: what could not be written cannot be written at the end either.
+        if error.filename is None:
+            drop_output()
+        message, code = f"{error.filename or 'output'}: {error.strerror or error}", EXIT_CANNOT_TELL
+    elif isinstance(error, UnicodeEncodeError) and error.reason == "surrogates not allowed":
+        name = ascii(error.object[error.start - 40 if error.start > 40 else 0 : error.end + 40])
+        message, code = f"a file name is not UTF-8 and cannot be written into the result: {name}", EXIT_CANNOT_TELL
+    else:
+        message, code = report(error), EXIT_OWN_ERROR
+    print(f"kprof: {message}", file=sys.stderr)
+    return code
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ import shutil
 import time
 from pathlib import Path
 
+from kprof.cache import files
 from kprof.doctor.check import Check
 from kprof.doctor.document import Outcome
 from kprof.doctor.machine import Machine
@@ -18,7 +19,7 @@ def folder(machine: Machine, own: str | None, base: str, hidden: str, name: str)
     if own:
         return Path(own)
     other = machine.environment.get(base)
-    home = Path(machine.environment.get("HOME") or Path.home())
+    home = Path(machine.environment.get("HOME") or files.home())
     if other and base == "TRITON_HOME":
         return Path(other) / hidden / name
     return Path(other) / name if other else home / hidden / name

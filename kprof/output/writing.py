@@ -16,14 +16,18 @@ def write_output(path: str, content: str | bytes) -> None:
     Raises:
         KprofError: the path is a directory or cannot be written.
     """
+    # A file name that is not UTF-8 becomes an escape, which JSON has too.
+    data = content if isinstance(content, bytes) else content.encode(errors="backslashreplace")
     if path == "-":
-        text = content if isinstance(content, str) else content.decode()
-        sys.stdout.write(text if text.endswith("\n") else text + "\n")
+        sys.stdout.flush()
+        # Documents are UTF-8, whatever the terminal is.
+        sys.stdout.buffer.write(data if data.endswith(b"\n") else data + b"\n")
+        sys.stdout.buffer.flush()
         return
     target = Path(path)
     partial = target.with_name(f".{target.name}.partial")
     try:
-        partial.write_bytes(content.encode() if isinstance(content, str) else content)
+        partial.write_bytes(data)
         partial.replace(target)
     except OSError as error:
         # On a read-only file system even a file that is not there cannot be removed.

@@ -1,0 +1,68 @@
+"""Secrets in command lines: what is kept or reported of one has a mark where they stood."""
+
+import re
+from collections.abc import Sequence
+
+MARK = "<redacted>"
+
+_WORDS = r"(?:token|passw(?:or)?d|passphrase|secret|(?:api|access|private)[-_]?key|credentials?|auth)"
+# The name of an option or a variable that holds a secret: --hf-token, --api_key, WANDB_API_KEY, AWS_SECRET_ACCESS_KEY.
+_OPTION = re.compile(rf"-{{1,2}}(?:[\w.]+[-_.])*{_WORDS}(?:[-_.]\w+)*", re.IGNORECASE)
+_VARIABLE = re.compile(rf"(?:\w+_)?(?:{_WORDS}|key|pat)", re.IGNORECASE)
+_ASSIGNMENT = re.compile(r"([-+]{0,2}[\w.-]+)=(.+)", re.DOTALL)
+# The part between the scheme and the host: user:password@ or token@.
+_URL = re.compile(r"(\b[a-z][a-z0-9+.-]*://)[^/\s@]+@", re.IGNORECASE)
+_PARAMETER = re.compile(rf"([?&][\w.-]*{_WORDS}[\w.-]*=)[^&\s]+", re.IGNORECASE)
+_HEADER = re.compile(r"(\b(?:authorization|bearer|x-api-key)\b\s*:?\s*(?:bearer\s+|basic\s+)?)\S+", re.IGNORECASE)
+# How the tokens of services that programs are given begin; they need no name to be known.
+_KNOWN = re.compile(
+    r"\b(?:hf_|ghp_|gho_|ghs_|ghu_|github_pat_|glpat-|sk-|xox[abpr]-|AKIA)[A-Za-z0-9_-]{8,}",
+)
+# Options that end like one that holds a secret, and hold a number or a path.
+_HARMLESS = re.compile(
+    r"(?:.*[-_])?(?:max|min|num|n|pad|eos|bos|unk|sep|mask|new|stop|special|image|prompt|batch)[-_](?:\w+[-_])*tokens?"
+    r"(?:[-_]\w+)*",
+    re.IGNORECASE,
+)
+
+
+def redacted(command: Sequence[str]) -> list[str]:
+    """A command line without its secrets.
+
+    ``--token=x``, ``--password x``, ``WANDB_API_KEY=x``, ``https://user:x@host`` and the tokens of well-known services
+    lose their value; how many arguments there are stays. What looks like none of these is kept.
+
+    >>> redacted(["train.py", "--hf-token", "abc", "--max-tokens", "64", "https://me:pw@host/x"])
+    ['train.py', '--hf-token', '<redacted>', '--max-tokens', '64', 'https://<redacted>@host/x']
+    """
+    result: list[str] = []
+    follows = False
+    for part in command:
+        if follows and not part.startswith("-"):
+            result.append(MARK)
+            follows = False
+            continue
+        follows = bool(_OPTION.fullmatch(part)) and not _HARMLESS.fullmatch(part.lstrip("-"))
+        result.append(_one(part))
+    return result
+
+
+def redacted_text(text: str) -> str:
+    """A text, such as an error's, in which a command line may stand; blanks stay as they are."""
+    parts = re.split(r"(\s+)", text)
+    parts[::2] = redacted(parts[::2])
+    return _HEADER.sub(rf"\1{MARK}", "".join(parts))
+
+
+def _one(part: str) -> str:
+    assignment = _ASSIGNMENT.fullmatch(part)
+    if assignment is not None:
+        name = assignment[1]
+        bare = name.lstrip("-+")
+        named = _OPTION.fullmatch(f"--{bare}") or _VARIABLE.fullmatch(bare)
+        if named and not _HARMLESS.fullmatch(bare):
+            return f"{name}={MARK}"
+    part = _URL.sub(rf"\1{MARK}@", part)
+    part = _PARAMETER.sub(rf"\1{MARK}", part)
+    part = _HEADER.sub(rf"\1{MARK}", part)
+    return _KNOWN.sub(MARK, part)

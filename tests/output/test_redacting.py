@@ -1,0 +1,63 @@
+"""Secrets in command lines."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kprof.output.redacting import MARK, redacted, redacted_text
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["--token=S3CRET"],
+        ["--hf-token", "S3CRET"],
+        ["--hf_token=S3CRET"],
+        ["-password", "S3CRET"],
+        ["--password", "S3CRET"],
+        ["--wandb.api_key", "S3CRET"],
+        ["env", "WANDB_API_KEY=S3CRET", "python"],
+        ["AWS_SECRET_ACCESS_KEY=S3CRET"],
+        ["OPENAI_KEY=S3CRET"],
+        ["logging.wandb_token=S3CRET"],
+        ["https://me:S3CRET@host/path"],
+        ["--url=https://S3CRET@host/path?x=1"],
+        ["https://host/path?api_key=S3CRET&x=1"],
+        ["-H", "Authorization: Bearer S3CRET"],
+        ["hf_S3CRETS3CRET"],
+        ["--data=ghp_S3CRETS3CRET0000"],
+    ],
+    ids=" ".join,
+)
+def test_a_secret_is_not_kept(command):
+    """Options, variables, URLs, headers, the tokens of services."""
+    found = redacted(command)
+    assert "S3CRET" not in " ".join(found)
+    assert MARK in " ".join(found)
+    assert len(found) == len(command)
+    assert "S3CRET" not in redacted_text(" ".join(command))
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["python", "train.py", "--max-tokens", "4096"],
+        ["--max_new_tokens=128", "--tokenizer", "gpt2", "--num-tokens=8", "--tokens-per-step", "4"],
+        ["--pad-token-id=0", "--author", "me", "--key-dim=64"],
+        ["https://host/path?x=1", "a@b.c", "M=4096", "--arch=gfx942", "-k", "v"],
+    ],
+    ids=" ".join,
+)
+def test_what_is_no_secret_is_kept(command):
+    """Language models have tokens and attention has keys."""
+    assert redacted(command) == command
+
+
+@given(st.lists(st.text(max_size=30), max_size=6))
+def test_any_command_line(command):
+    """As many arguments as before, and twice is once."""
+    once = redacted(command)
+    assert len(once) == len(command)
+    assert len(redacted(once)) == len(once)
+    for part in once:
+        assert len(part) <= 200
