@@ -1,4 +1,4 @@
-"""The one exception that the command line turns into a message and exit code 2, and words for mistyped names."""
+"""What kprof raises: the command line turns it into a message and exit code 2. And words for mistyped names."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -28,6 +28,22 @@ class KprofError(Exception):
         where = ", ".join(part for part in (self.path, self.place) if part)
         text = f"{where}: {self.message}" if where else self.message
         return f"{text}\n  {self.hint}" if self.hint else text
+
+
+class TargetError(KprofError):
+    """What is to be analysed is not there, is not of a known kind, or lacks something: its launch, a case, a knob."""
+
+
+class CompileError(KprofError):
+    """The kernel does not compile, or the compiler that it takes is missing."""
+
+
+class InputError(KprofError):
+    """A file that is read cannot be: it is missing, cut off, damaged, or something else than it should be."""
+
+
+class HardwareError(KprofError):
+    """An architecture or a product that is not known, or a GPU that is not there."""
 
 
 def near(word: str, known: Iterable[str]) -> str:

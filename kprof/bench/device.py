@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kprof.bench.document import Device, Limits
-from kprof.errors import KprofError
+from kprof.errors import HardwareError, KprofError
 from kprof.hardware.machine import find_product
 
 UNKNOWN_CACHE_BYTES = 256 << 20
@@ -29,7 +29,7 @@ def describe() -> Device:
     """
     torch = _torch()
     if not torch.cuda.is_available():
-        raise KprofError(f"no GPU that torch {torch.__version__} can use here{_why(torch)}")
+        raise HardwareError(f"no GPU that torch {torch.__version__} can use here{_why(torch)}")
     properties = torch.cuda.get_device_properties(0)
     versions = {"torch": str(torch.__version__), "triton": _triton_version()}
     backend = "rocm" if torch.version.hip else "cuda"
@@ -128,7 +128,7 @@ def _torch() -> Any:
         import torch
     except ImportError as error:
         hint = "install torch for ROCm (or CUDA): https://pytorch.org/get-started/locally"
-        raise KprofError(f"torch is needed to run kernels on a GPU: {error}", hint=hint) from error
+        raise HardwareError(f"torch is needed to run kernels on a GPU: {error}", hint=hint) from error
     return torch
 
 
@@ -136,7 +136,7 @@ def _triton_version() -> str:
     try:
         import triton
     except ImportError as error:
-        raise KprofError(f"Triton is needed to run kernels: {error}", hint="pip install triton") from error
+        raise HardwareError(f"Triton is needed to run kernels: {error}", hint="pip install triton") from error
     return str(triton.__version__)
 
 

@@ -15,7 +15,7 @@ from typing import IO, Any
 import msgspec
 
 from kprof.bench.document import Device, Measurement, Task
-from kprof.errors import KprofError
+from kprof.errors import HardwareError, KprofError
 
 _START = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from kprof.bench.worker import main; main()"
 
@@ -65,14 +65,16 @@ class Runner:
             measure: measure the limits that nobody knows.
 
         Raises:
-            KprofError: there is no usable GPU, or looking for it ended the process.
+            HardwareError: there is no usable GPU, or looking for it ended the process.
+            KprofError: a limit that is given is none.
         """
         reply = self._ask({"kind": "describe", "given": given, "measure": measure}, STARTUP_SECONDS)
         if "device" in reply:
             return msgspec.convert(reply["device"], Device)
         if "failure" in reply:
-            raise KprofError(reply["failure"]["message"], hint=reply["failure"]["hint"])
-        raise KprofError(f"looking for a GPU failed: {reply.get('device_failure') or reply['died']}")
+            failure = reply["failure"]
+            raise (HardwareError if failure["hardware"] else KprofError)(failure["message"], hint=failure["hint"])
+        raise HardwareError(f"looking for a GPU failed: {reply.get('device_failure') or reply['died']}")
 
     def measure(self, task: Task) -> Measurement:
         """Run a task; the process's death is that task's result and nobody else's."""

@@ -18,7 +18,7 @@ from kprof.bench.document import Error, Measurement, Task, rates
 from kprof.bench.errors import NotInstalled
 from kprof.bench.implementations import find
 from kprof.compiler.parent import end_with_parent
-from kprof.errors import KprofError
+from kprof.errors import HardwareError, KprofError
 from kprof.kernel_spec import Kernel
 
 SAME_FUNCTION = 0.05
@@ -248,7 +248,8 @@ def main() -> None:
         try:
             reply = _answer(line, bench)
         except KprofError as error:
-            reply = {"failure": {"message": error.message, "hint": error.hint}}
+            failure = {"message": error.message, "hint": error.hint, "hardware": isinstance(error, HardwareError)}
+            reply = {"failure": failure}
         except Exception as error:  # noqa: BLE001 - the device failed; the parent starts another process
             reply, last = {"device_failure": _first_line(error)}, True
         answers.write(json.dumps(reply) + "\n")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kprof.cli.common import ConfigOption, JsonOption, NoColorOption, QuietOption, ShapeOption
-from kprof.errors import KprofError
+from kprof.errors import HardwareError
 from kprof.inputs.assignments import assignments, listed
 from kprof.output.terminal import terminal
 from kprof.output.writing import log, write_output
@@ -143,11 +143,9 @@ def _run(kernel: "Kernel", plan: "Plan", *, quiet: bool) -> "BenchReport":
 
     try:
         return bench.run(kernel, plan, progress)
-    except KprofError as error:
-        if "GPU" not in error.message and "torch" not in error.message:
-            raise
+    except HardwareError as error:
         hint = f"without a GPU: kprof analyze kernel {kernel.name} --arch gfx942"
-        raise KprofError(error.message, hint="\n  ".join(filter(None, (error.hint, hint)))) from error
+        raise HardwareError(error.message, hint="\n  ".join(filter(None, (error.hint, hint)))) from error
 
 
 def _tuned(kernel: "Kernel", table: str | None) -> Any:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import IO, TYPE_CHECKING, Any
 
 from kprof.compiler.installations import Environment
-from kprof.errors import KprofError
+from kprof.errors import CompileError, KprofError
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -95,7 +95,7 @@ class Child:
             if answer["kind"] == "done":
                 return
             if answer["kind"] == "failed":
-                raise KprofError(
+                raise CompileError(
                     answer["error"], path=answer.get("path"), place=answer.get("place"), hint=answer.get("hint")
                 )
             yield answer
@@ -107,7 +107,7 @@ class Child:
         self._log.seek(0)
         lines = self._log.read()[-20_000:].decode(errors="replace").strip().splitlines()
         version = self.environment.version
-        return KprofError(
+        return CompileError(
             f"the process with Triton {version} ended (exit status {self._process.returncode})",
             hint=lines[-1] if lines else None,
         )

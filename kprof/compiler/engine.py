@@ -12,7 +12,7 @@ from kprof.compiler import versions
 from kprof.compiler.failures import explain
 from kprof.compiler.from_ttir import SUFFIX, RecordedFunction, load_recorded
 from kprof.compiler.request import STAGES, Compiled, CompileRequest, DtypeRef, FunctionRef
-from kprof.errors import KprofError
+from kprof.errors import CompileError, KprofError
 from kprof.importing.functions import Function, load_function
 
 Progress = Callable[[str], None]
@@ -39,7 +39,7 @@ def compile_here(request: CompileRequest, progress: Progress | None = None) -> C
 
     Raises:
         KprofError: no usable Triton; the file or function is missing; an argument, option or variable is wrong.
-        CompileError: the compiler refused; it holds the stages made before.
+        RefusedError: the compiler refused; it holds the stages made before.
     """
     api = versions.api()
     switches.check(request.environment)
@@ -65,7 +65,7 @@ def compile_function(
     """Compile a function that is loaded already. The request's environment is the caller's affair.
 
     Raises:
-        KprofError, CompileError: as :func:`compile_here`.
+        CompileError: as :func:`compile_here`.
     """
     build = Build(request, function)
     return finished(
@@ -77,7 +77,7 @@ def finished(api: versions.Api, build: Build, run: Callable[[], None], identity:
     """What a compile gives once ``run`` has gone through its stages.
 
     Raises:
-        KprofError, CompileError: as :func:`compile_here`.
+        CompileError: as :func:`compile_here`.
     """
     started = time.perf_counter()
     try:
@@ -105,7 +105,7 @@ def hash_of(request: CompileRequest, function: Function) -> str:
     """SHA-256 of what decides the result; see :func:`kprof.cache.compiled.content_hash`.
 
     Raises:
-        CompileError: Triton cannot find what the function refers to.
+        RefusedError: Triton cannot find what the function refers to.
     """
     from kprof.cache.compiled import content_hash
 
@@ -118,7 +118,7 @@ def hash_of(request: CompileRequest, function: Function) -> str:
 def _run(api: versions.Api, build: Build, progress: Progress) -> None:
     request, function = build.request, build.function
     if not _ARCH.fullmatch(request.arch):
-        raise KprofError(
+        raise CompileError(
             f"{request.arch!r} is no AMD architecture that Triton compiles for",
             hint="they are named gfx942, gfx1100, ...",
         )
@@ -131,7 +131,7 @@ def _run(api: versions.Api, build: Build, progress: Progress) -> None:
         return
     gluon = function.jit.is_gluon()
     if gluon and api.gluon_source is None:
-        raise KprofError(f"Triton {api.version} has no Gluon", path=request.path)
+        raise CompileError(f"Triton {api.version} has no Gluon", path=request.path)
     source = (api.gluon_source if gluon else api.ast_source)(
         function.jit, dict(request.signature), *_values(api, request, function)
     )
@@ -211,7 +211,7 @@ def parse_options(api: versions.Api, backend: Any, request: CompileRequest, warn
             return backend.parse_options(options)
         except (AssertionError, ValueError, TypeError) as error:
             given = ", ".join(f"{name}={value}" for name, value in request.options.items())
-            raise KprofError(f"Triton refuses the options {given}: {error}") from error
+            raise CompileError(f"Triton refuses the options {given}: {error}") from error
 
 
 def _values(api: versions.Api, request: CompileRequest, function: Function) -> tuple[dict[Any, Any], dict[Any, Any]]:

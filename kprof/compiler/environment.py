@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from kprof.compiler.versions import installed
-from kprof.errors import KprofError, near_hint
+from kprof.errors import CompileError, near_hint
 
 SWITCHES: Mapping[str, str] = {
     "AMDGCN_USE_BUFFER_OPS": "buffer loads and stores where pointers have a 32-bit range",
@@ -46,9 +46,9 @@ def check(environment: Mapping[str, str | None]) -> None:
     for name, value in environment.items():
         if name not in SWITCHES and not name.startswith(("LLVM_", "MLIR_")) and not _in_knobs(name):
             hint = near_hint(name, sorted(SWITCHES), "known are")
-            raise KprofError(f"{name} is no environment variable that changes how Triton compiles", hint=hint)
+            raise CompileError(f"{name} is no environment variable that changes how Triton compiles", hint=hint)
         if value is not None and "\0" in value:
-            raise KprofError(f"the value of {name} has a zero byte")
+            raise CompileError(f"the value of {name} has a zero byte")
 
 
 def _in_knobs(name: str) -> bool:

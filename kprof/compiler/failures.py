@@ -5,15 +5,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from kprof.errors import KprofError
+from kprof.errors import CompileError, KprofError
 from kprof.importing.functions import Function
 
 _DIAGNOSTIC = re.compile(r"^(?P<file>[^\n:]+\.py):(?P<line>\d+):(?P<column>\d+): error: (?P<text>.*)$", re.MULTILINE)
 
 
 @dataclass
-class CompileError(KprofError):
-    """The compiler refused the kernel.
+class RefusedError(CompileError):
+    """The compiler was asked and refused the kernel.
 
     Attributes:
         stage: what it was making.
@@ -30,12 +30,12 @@ class CompileError(KprofError):
 
 def explain(
     error: Exception, stage: str | None, function: Function | None, stages: Mapping[str, str | bytes]
-) -> CompileError:
+) -> RefusedError:
     """An exception of the compiler as one sentence, with the user's line where it is known."""
     chain = _chain(error)
     place = _line(chain, function)
     message, hint = _message(chain[-1], stage)
-    return CompileError(
+    return RefusedError(
         message=message,
         path=str(function.path) if function else None,
         place=f"line {place}" if place is not None else None,
@@ -45,7 +45,7 @@ def explain(
     )
 
 
-def from_diagnostics(failure: CompileError, printed: str) -> CompileError:
+def from_diagnostics(failure: RefusedError, printed: str) -> RefusedError:
     """The same with what was printed: MLIR names the line there and not in the exception."""
     failure.diagnostics = "\n".join(filter(None, (failure.diagnostics, printed.strip())))
     found = _DIAGNOSTIC.search(printed)
@@ -113,4 +113,4 @@ def _message(error: BaseException, stage: str | None) -> tuple[str, str | None]:
     return f"does not compile: {kind}{reason}", None
 
 
-__all__ = ["CompileError", "explain", "from_diagnostics"]
+__all__ = ["RefusedError", "explain", "from_diagnostics"]

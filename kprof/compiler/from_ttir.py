@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from kprof.errors import KprofError
+from kprof.errors import CompileError
 from kprof.importing.dependencies import Dependencies
 from kprof.importing.functions import Function
 from kprof.recording import files
@@ -58,9 +58,9 @@ def load_recorded(path: str, name: str) -> RecordedFunction:
         data = files.read_bytes(Path(path), files.STAGE_LIMIT)
         text = data.decode()
     except FileNotFoundError:
-        raise KprofError("no such file", path=path) from None
+        raise CompileError("no such file", path=path) from None
     except UnicodeDecodeError:
-        raise KprofError("is not text", path=path) from None
+        raise CompileError("is not text", path=path) from None
     return RecordedFunction(Path(path), name, _Identity(hashlib.sha256(data).hexdigest()), text=text)
 
 
@@ -84,7 +84,7 @@ class RecordedSource:
         api, context = versions.api(), arguments[-1]
         if "tt.func" not in self.text:
             # The compiler would crash.
-            raise KprofError("holds no kernel: this is no TTIR", path=self.path)
+            raise CompileError("holds no kernel: this is no TTIR", path=self.path)
         # MLIR reads files only. A copy of what was checked: the file itself may be another one by now.
         with tempfile.NamedTemporaryFile("w", suffix=SUFFIX, encoding="utf-8") as copy:
             copy.write(self.text)
@@ -92,7 +92,7 @@ class RecordedSource:
             try:
                 module = api.ir.parse_mlir_module(copy.name, context)
             except RuntimeError as error:
-                raise KprofError(
+                raise CompileError(
                     f"Triton {api.version} cannot read this TTIR, which another Triton wrote",
                     path=self.path,
                     hint="Compile the kernel's own file with it: kprof diff FILE.py::FUNCTION --triton ...",

@@ -21,7 +21,7 @@ from pathlib import Path
 from kprof.cache import files as store
 from kprof.compiler.installers import Installer, find_installer
 from kprof.compiler.versions import MINIMUM
-from kprof.errors import KprofError
+from kprof.errors import CompileError
 
 CURRENT = ("installed", "current")
 """Names for the Triton that this Python imports anyway."""
@@ -68,9 +68,11 @@ def normalise(version: str) -> str:
         return CURRENT[0]
     found = _RELEASE.fullmatch(text)
     if found is None:
-        raise KprofError(f"--triton takes a release such as 3.6.0, or 'installed' for the running one, got {version!r}")
+        raise CompileError(
+            f"--triton takes a release such as 3.6.0, or 'installed' for the running one, got {version!r}"
+        )
     if (int(found[1]), int(found[2])) < MINIMUM:
-        raise KprofError(f"Triton {version} is too old, kprof needs 3.4 or newer")
+        raise CompileError(f"Triton {version} is too old, kprof needs 3.4 or newer")
     return f"{text}.0" if re.fullmatch(r"\d+\.\d+", text) else text
 
 
@@ -97,7 +99,7 @@ def provide(version: str, *, installer: Installer | None = None, tell: Tell | No
     try:
         root().mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        raise KprofError(
+        raise CompileError(
             f"the folder for other Tritons cannot be made: {error.strerror}",
             path=str(root()),
             hint="Set KPROF_CACHE_DIR to a folder that can be written to.",
@@ -146,7 +148,7 @@ def _locked(path: Path, version: str, tell: Tell | None) -> Iterator[None]:
     try:
         file = path.open("w")
     except OSError as error:
-        raise KprofError(f"cannot be written: {error.strerror}", path=str(path.parent)) from error
+        raise CompileError(f"cannot be written: {error.strerror}", path=str(path.parent)) from error
     with file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -168,13 +170,13 @@ def _make(folder: Path, version: str, installer: Installer, tell: Tell | None) -
         partial = Path(tempfile.mkdtemp(prefix=f".{folder.name}.part", dir=root()))
         installer.install(f"triton=={version}", partial / "site")
         if not (partial / "site" / "triton" / "__init__.py").is_file():
-            raise KprofError(f"{installer.name} reports success, but there is no Triton {version}", path=str(partial))
+            raise CompileError(f"{installer.name} reports success, but there is no Triton {version}", path=str(partial))
         made_by = {"layout": _LAYOUT, "triton": version, "installer": installer.name, "python": sys.version.split()[0]}
         (partial / _MARKER).write_text(json.dumps(made_by))
         shutil.rmtree(folder, ignore_errors=True)
         os.replace(partial, folder)  # noqa: PTH105  # both are paths, and the intent is atomic
     except OSError as error:
-        raise KprofError(
+        raise CompileError(
             f"Triton {version} cannot be kept: {error.strerror or error}",
             path=str(root()),
             hint="It takes up to 1 GiB. Set KPROF_CACHE_DIR to a folder with room.",

@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Protocol
 
-from kprof.errors import KprofError
+from kprof.errors import CompileError, KprofError
 
 _NETWORK = re.compile(
     r"name resolution|name or service not known|newconnectionerror|connection (?:refused|reset|timed out)|"
@@ -70,7 +70,7 @@ class CommandInstaller:
                 env=_environment(),
             )
         except OSError as error:
-            raise KprofError(f"{self.name} cannot be started: {error.strerror}", path=self.command[0]) from error
+            raise CompileError(f"{self.name} cannot be started: {error.strerror}", path=self.command[0]) from error
         if done.returncode != 0:
             raise failure(requirement, self.name, done.stderr + "\n" + done.stdout)
 
@@ -88,7 +88,7 @@ def find_installer() -> Installer:
     if find_spec("pip") is not None:
         quiet = ("--quiet", "--no-input", "--disable-pip-version-check", "--no-warn-conflicts")
         return CommandInstaller("pip", (sys.executable, "-m", "pip", "install", *quiet, "--only-binary", ":all:"))
-    raise KprofError(
+    raise CompileError(
         "neither uv nor pip is there to get another Triton with",
         hint="Install uv (https://docs.astral.sh/uv/) or run: python -m ensurepip",
     )
@@ -122,12 +122,12 @@ def failure(requirement: str, name: str, printed: str) -> KprofError:
     last = next(telling, lines[-1] if lines else "")
     said = f"{name} said: {last[:300]}" if last else None
     if _FULL.search(printed):
-        return KprofError(f"the disk is too full for {what}", hint="It takes up to 1 GiB; KPROF_CACHE_DIR moves it.")
+        return CompileError(f"the disk is too full for {what}", hint="It takes up to 1 GiB; KPROF_CACHE_DIR moves it.")
     listed = _VERSIONS.search(printed)
     versions = [v.strip() for v in listed[1].split(",")] if listed else []
     has_versions = any(v and v != "none" for v in versions)
     if _NETWORK.search(printed) and not has_versions:
-        return KprofError(
+        return CompileError(
             f"{what} is not in the cache, and the package index cannot be reached",
             hint=said or "Run it once where there is a network; after that none is needed.",
         )
@@ -135,7 +135,7 @@ def failure(requirement: str, name: str, printed: str) -> KprofError:
         python = f"Python {sys.version_info[0]}.{sys.version_info[1]} on {platform.system()} {platform.machine()}"
         others = [v for v in versions if re.match(r"3\.([4-9]|\d\d)|[4-9]\.", v)]
         hint = f"For this Python there are {', '.join(others)}." if others else said
-        return KprofError(f"there is no wheel of {what} for {python}", hint=hint)
+        return CompileError(f"there is no wheel of {what} for {python}", hint=hint)
     if _DENIED.search(printed):
-        return KprofError(f"{what} cannot be written to the cache", hint="KPROF_CACHE_DIR moves it.")
-    return KprofError(f"{name} could not get {what}", hint=said)
+        return CompileError(f"{what} cannot be written to the cache", hint="KPROF_CACHE_DIR moves it.")
+    return CompileError(f"{name} could not get {what}", hint=said)

@@ -13,7 +13,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
-from kprof.errors import KprofError
+from kprof.errors import CompileError, KprofError
 from kprof.inputs.mlir import MemDesc, Module, Operation, Tensor, parse
 from kprof.inputs.mlir.measures import lds_bytes, vector_bytes
 
@@ -246,7 +246,7 @@ def _metric(name: str) -> Metric:
     from kprof.errors import near_hint
 
     if name not in METRICS:
-        raise KprofError(f"there is no metric {name!r} of a pass", hint=near_hint(name, METRICS, "there are"))
+        raise CompileError(f"there is no metric {name!r} of a pass", hint=near_hint(name, METRICS, "there are"))
     return METRICS[name]
 
 

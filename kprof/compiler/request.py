@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kprof.errors import KprofError
+from kprof.errors import CompileError
 
 if TYPE_CHECKING:
     from kprof.compiler.passes import PassHistory
@@ -279,5 +279,5 @@ class Outcome:
             KprofError: there is none, and why.
         """
         if self.compiled is None:
-            raise KprofError(self.error or self.status, path=self.path, place=self.place, hint=self.hint)
+            raise CompileError(self.error or self.status, path=self.path, place=self.place, hint=self.hint)
         return self.compiled

@@ -26,7 +26,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
-from kprof.errors import KprofError
+from kprof.errors import CompileError
 
 MINIMUM = (3, 4)
 _INSTALL = 'pip install "triton>=3.4" gets one; kprof never installs or replaces it by itself'
@@ -65,14 +65,14 @@ def installed() -> Installed:
     """
     spec = importlib.util.find_spec("triton")
     if spec is None or spec.origin is None:
-        raise KprofError("Triton is not installed, and only its compiler can compile this kernel", hint=_INSTALL)
+        raise CompileError("Triton is not installed, and only its compiler can compile this kernel", hint=_INSTALL)
     root = Path(spec.origin).parent
     found = _VERSION.search(Path(spec.origin).read_text(encoding="utf-8", errors="replace"))
     triton = Installed(found[1] if found else "unknown", root)
     if triton.numbers < MINIMUM:
-        raise KprofError(f"Triton {triton.version} is too old, kprof needs 3.4 or newer", hint=_INSTALL)
+        raise CompileError(f"Triton {triton.version} is too old, kprof needs 3.4 or newer", hint=_INSTALL)
     if not (root / "backends" / "amd" / "compiler.py").is_file():
-        raise KprofError(
+        raise CompileError(
             f"this Triton {triton.version} was built without the AMD backend",
             path=str(root),
             hint='the wheels on PyPI have it: pip install "triton>=3.4"',
@@ -143,7 +143,7 @@ def api() -> Api:
     try:
         return _import(triton.version)
     except (ImportError, AttributeError, OSError) as error:
-        raise KprofError(
+        raise CompileError(
             f"Triton {triton.version} cannot be imported: {error}", path=str(triton.root), hint=_INSTALL
         ) from error
     finally:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from kprof.compiler.encoding import dump_compiled
-from kprof.compiler.failures import CompileError, from_diagnostics
+from kprof.compiler.failures import RefusedError, from_diagnostics
 from kprof.compiler.parent import end_with_parent
 from kprof.compiler.request import Compiled, from_json
 from kprof.compiler.wire import pack, unpack
@@ -77,7 +77,7 @@ def _serve(message: dict[str, Any], answers: BinaryIO) -> tuple[dict[str, Any], 
 
     try:
         compiled = build(request, Path(message["cache"]) if message["cache"] else None, progress, log, _LOADED)
-    except CompileError as failure:
+    except RefusedError as failure:
         explained = from_diagnostics(failure, log())
         head = _failure(explained) | {"stage": explained.stage, "diagnostics": explained.diagnostics}
         return head, dict(explained.stages)

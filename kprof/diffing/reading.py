@@ -5,7 +5,7 @@ from pathlib import Path
 import msgspec
 
 from kprof.document import SCHEMA, Report
-from kprof.errors import KprofError
+from kprof.errors import InputError
 
 _MAX_BYTES = 1 << 30
 _BLANK = b" \t\r\n\xef\xbb\xbf"
@@ -27,7 +27,7 @@ def looks_like_json(path: Path) -> bool:
         with path.open("rb") as file:
             return file.read(256).lstrip(_BLANK)[:1] in {b"{", b"["}
     except OSError as error:
-        raise KprofError(f"cannot be read: {error.strerror}", path=str(path)) from None
+        raise InputError(f"cannot be read: {error.strerror}", path=str(path)) from None
 
 
 def read_report(path: Path) -> Report:
@@ -38,24 +38,24 @@ def read_report(path: Path) -> Report:
     """
     try:
         if path.stat().st_size > _MAX_BYTES:
-            raise KprofError("too large for a report", path=str(path))
+            raise InputError("too large for a report", path=str(path))
         data = path.read_bytes().lstrip(_BLANK)
     except OSError as error:
-        raise KprofError(f"cannot be read: {error.strerror}", path=str(path)) from None
+        raise InputError(f"cannot be read: {error.strerror}", path=str(path)) from None
     try:
         head = msgspec.json.decode(data, type=_Head)
     except msgspec.ValidationError:
-        raise KprofError(f"this JSON is no {SCHEMA} document", path=str(path), hint=_HINT) from None
+        raise InputError(f"this JSON is no {SCHEMA} document", path=str(path), hint=_HINT) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise KprofError(f"this is no whole JSON document: {error}", path=str(path)) from None
+        raise InputError(f"this is no whole JSON document: {error}", path=str(path)) from None
     if head.schema is None:
-        raise KprofError(f"this JSON is no {SCHEMA} document: it names no schema", path=str(path), hint=_HINT)
+        raise InputError(f"this JSON is no {SCHEMA} document: it names no schema", path=str(path), hint=_HINT)
     if head.schema != SCHEMA:
-        raise KprofError(f"the document is {head.schema[:60]!r}, and {SCHEMA} is what can be compared", path=str(path))
+        raise InputError(f"the document is {head.schema[:60]!r}, and {SCHEMA} is what can be compared", path=str(path))
     try:
         return msgspec.json.decode(data, type=Report)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise KprofError(f"the document does not keep to {SCHEMA}: {error}", path=str(path)) from None
+        raise InputError(f"the document does not keep to {SCHEMA}: {error}", path=str(path)) from None
 
 
 _HINT = "kprof analyze kernel TARGET --json FILE writes one; a Triton cache is given as its directory."

@@ -9,7 +9,7 @@
 from functools import cache
 from pathlib import Path
 
-from kprof.errors import KprofError
+from kprof.errors import HardwareError
 from kprof.hardware.model import (
     Architecture,
     LdsRules,
@@ -80,7 +80,7 @@ def load(name: str) -> Architecture:
     product = _product_name(name)
     if product is not None:
         return _load(products()[product])
-    raise KprofError(f"no architecture or product {name!r}{_near(name)}", hint="kprof arch list shows all of them")
+    raise HardwareError(f"no architecture or product {name!r}{_near(name)}", hint="kprof arch list shows all of them")
 
 
 def find_product(name: str) -> Product | None:

@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from kprof.errors import KprofError
+from kprof.errors import HardwareError
 from kprof.hardware.model import (
     Architecture,
     Lanes,
@@ -39,7 +39,7 @@ def read(path: Path, sources: Path) -> Architecture:
     try:
         return _architecture(data, _sources(sources))
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise KprofError(f"not a valid description of an architecture: {error!r}", path=str(path)) from error
+        raise HardwareError(f"not a valid description of an architecture: {error!r}", path=str(path)) from error
 
 
 def _architecture(data: Table, sources: Mapping[str, Source]) -> Architecture:
@@ -134,6 +134,6 @@ def _toml(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
-        raise KprofError(f"cannot read the file: {error}", path=str(path)) from error
+        raise HardwareError(f"cannot read the file: {error}", path=str(path)) from error
     except tomllib.TOMLDecodeError as error:
-        raise KprofError(f"not TOML: {error}", path=str(path)) from error
+        raise HardwareError(f"not TOML: {error}", path=str(path)) from error

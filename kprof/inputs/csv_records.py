@@ -3,7 +3,7 @@
 import csv
 from collections.abc import Iterable, Iterator
 
-from kprof.errors import KprofError
+from kprof.errors import InputError
 
 
 def records(lines: Iterable[str], path: str, *, first: int = 1, skip_spaces: bool = False) -> Iterator[list[str]]:
@@ -29,5 +29,5 @@ def records(lines: Iterable[str], path: str, *, first: int = 1, skip_spaces: boo
             return
         except csv.Error as error:
             place = f"line {first - 1 + reader.line_num}"
-            raise KprofError(f"cannot be read as CSV: {error}", path=path, place=place) from None
+            raise InputError(f"cannot be read as CSV: {error}", path=path, place=place) from None
         yield record

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from kprof.errors import KprofError
+from kprof.errors import InputError
 from kprof.inputs.csv_records import records as csv_records
 
 _PROBLEM = re.compile(r"^([nt]{2})_(\d+)_(\d+)_(\d+)(?:_B_(\d+))?(?:_ld_(\d+)_(\d+)_(\d+))?$")
@@ -194,7 +194,7 @@ def _only_one(folder: Path) -> Path:
     found = [path for path in sorted(folder.iterdir()) if path.is_file() and is_results(path)]
     if len(found) != 1:
         names = ", ".join(path.name for path in found[:4])
-        raise KprofError(
+        raise InputError(
             f"{len(found)} TunableOp result files in this folder" if found else "no TunableOp results in this folder",
             path=str(folder),
             hint=f"name one of them: {names}" if found else "they begin with lines such as Validator,PT_VERSION,...",
@@ -213,10 +213,10 @@ def read(path: str | Path) -> Results:
         if place.is_dir():
             place = _only_one(place)
         if place.stat().st_size > _LARGEST:
-            raise KprofError("larger than any TunableOp result file", path=str(path))
+            raise InputError("larger than any TunableOp result file", path=str(path))
         text = place.read_bytes().decode("utf-8-sig", "replace")
     except OSError as error:
-        raise KprofError(f"cannot be read: {error.strerror or error}", path=str(path)) from error
+        raise InputError(f"cannot be read: {error.strerror or error}", path=str(path)) from error
     validators: dict[str, str] = {}
     solutions: list[Solution] = []
     issues: list[str] = []
@@ -230,7 +230,7 @@ def read(path: str | Path) -> Results:
     if text and not text.endswith("\n"):
         issues.append("the last line has no line end: if the file was cut there, its last value may be too short")
     if not validators and not solutions:
-        raise KprofError(
+        raise InputError(
             "no TunableOp results", path=str(path), hint="they begin with lines such as Validator,PT_VERSION,..."
         )
     return Results(str(path), validators, tuple(solutions), tuple(issues))

@@ -5,7 +5,7 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-from kprof.errors import KprofError
+from kprof.errors import InputError
 
 STAGE_LIMIT = 1 << 28
 """Bytes of one product of the compiler; a kernel of a hundred thousand instructions has a hundredth."""
@@ -28,7 +28,7 @@ def read_bytes(path: Path, limit: int) -> bytes:
     with os.fdopen(_open(path, limit), "rb") as file:
         data = file.read(limit + 1)
     if len(data) > limit:
-        raise KprofError(f"{len(data):,} bytes are more than such a file has", path=str(path))
+        raise InputError(f"{len(data):,} bytes are more than such a file has", path=str(path))
     return data
 
 
@@ -44,7 +44,7 @@ def lines(path: Path) -> Iterator[tuple[int, bytes]]:
         while line := file.readline(LINE_LIMIT + 1):
             number += 1
             if len(line) > LINE_LIMIT:
-                raise KprofError("the line is longer than any that is written", path=str(path), place=f"line {number}")
+                raise InputError("the line is longer than any that is written", path=str(path), place=f"line {number}")
             yield number, line
 
 
@@ -63,12 +63,12 @@ def _open(path: Path, limit: int) -> int:
         raise
     except OSError as error:
         if path.is_symlink():
-            raise KprofError("is a link, and links are not followed", path=str(path)) from None
-        raise KprofError(f"cannot be read: {error.strerror}", path=str(path)) from None
+            raise InputError("is a link, and links are not followed", path=str(path)) from None
+        raise InputError(f"cannot be read: {error.strerror}", path=str(path)) from None
     found = os.fstat(number)
     if stat.S_ISREG(found.st_mode) and found.st_size <= limit:
         return number
     os.close(number)
     if stat.S_ISREG(found.st_mode):
-        raise KprofError(f"{found.st_size:,} bytes are more than such a file has", path=str(path))
-    raise KprofError("is no plain file", path=str(path))
+        raise InputError(f"{found.st_size:,} bytes are more than such a file has", path=str(path))
+    raise InputError("is no plain file", path=str(path))

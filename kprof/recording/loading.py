@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from kprof.errors import KprofError
+from kprof.errors import InputError, KprofError
 from kprof.hardware.machine import load as load_architecture
 from kprof.recording.model import CapturedKernel
 from kprof.recording.reader import read
@@ -31,9 +31,9 @@ def load_capture(path: Path, *, all_configs: bool = False) -> Iterator[LoadedKer
             problems.append(f"{kernel.name}: {error.message}")
     if problems:
         first = "; ".join(problems[:3]) + ("; ..." if len(problems) > 3 else "")
-        raise KprofError(f"{len(problems)} of {len(kernels)} kernels cannot be told: {first}", path=str(path))
+        raise InputError(f"{len(problems)} of {len(kernels)} kernels cannot be told: {first}", path=str(path))
     if not kernels:
-        raise KprofError("this capture holds no kernel", path=str(path), hint="; ".join(capture.notes) or None)
+        raise InputError("this capture holds no kernel", path=str(path), hint="; ".join(capture.notes) or None)
 
 
 def loaded(kernel: CapturedKernel) -> LoadedKernel:
@@ -45,11 +45,11 @@ def loaded(kernel: CapturedKernel) -> LoadedKernel:
     from kprof.inputs import amdgcn, mlir
 
     if not kernel.ok:
-        raise KprofError(kernel.error or "not compiled", hint=kernel.result.hint if kernel.result else None)
+        raise InputError(kernel.error or "not compiled", hint=kernel.result.hint if kernel.result else None)
     text = kernel.text("amdgcn")
     assembly = amdgcn.parse(text, str(kernel.folder / "kernel.amdgcn"), arch=kernel.arch)
     if not assembly.kernels:
-        raise KprofError("no kernel in its assembly", path=str(kernel.folder))
+        raise InputError("no kernel in its assembly", path=str(kernel.folder))
     ttgir = kernel.text("ttgir")
     result = kernel.result
     assert result is not None

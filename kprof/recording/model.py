@@ -8,7 +8,7 @@ from typing import Any
 
 from kprof.compiler.request import CompileRequest, LaunchProblem
 from kprof.document import Specialization
-from kprof.errors import KprofError
+from kprof.errors import InputError
 from kprof.findings import Location
 from kprof.recording import layout
 from kprof.recording.records import Head, Result
@@ -158,7 +158,7 @@ class CapturedKernel:
         from kprof.recording.reader import read_stage
 
         if stage not in layout.STAGES:
-            raise KprofError(f"a capture holds {', '.join(layout.STAGES)}, not {stage}", path=str(self.folder))
+            raise InputError(f"a capture holds {', '.join(layout.STAGES)}, not {stage}", path=str(self.folder))
         return read_stage(self.folder, stage)
 
 

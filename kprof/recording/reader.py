@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from kprof.compiler.request import CompileRequest, from_json
-from kprof.errors import KprofError
+from kprof.errors import InputError, KprofError
 from kprof.findings import Location
 from kprof.recording import files, layout
 from kprof.recording import records as r
@@ -83,11 +83,11 @@ def read_stage(folder: Path, stage: str) -> str:
     """
     path = folder / f"kernel.{stage}"
     if not files.plain_folder(folder):
-        raise KprofError("this kernel was not compiled", path=str(folder))
+        raise InputError("this kernel was not compiled", path=str(folder))
     try:
         return files.read_bytes(path, files.STAGE_LIMIT).decode(errors="replace")
     except FileNotFoundError:
-        raise KprofError(f"{stage} was not made", path=str(folder)) from None
+        raise InputError(f"{stage} was not made", path=str(folder)) from None
 
 
 def read_metadata(folder: Path) -> Mapping[str, Any]:
@@ -102,17 +102,17 @@ def read_metadata(folder: Path) -> Mapping[str, Any]:
 def _head(root: Path) -> r.Head:
     path = root / layout.HEAD
     if not root.is_dir():
-        raise KprofError("no such directory", path=str(root))
+        raise InputError("no such directory", path=str(root))
     try:
         data = files.read_bytes(path, files.HEAD_LIMIT)
     except FileNotFoundError:
-        raise KprofError(
+        raise InputError(
             "this is no capture directory", path=str(root), hint=f"kprof capture writes {layout.HEAD} into one."
         ) from None
     try:
         return _HEAD.decode(data)
     except (msgspec.DecodeError, RecursionError) as error:
-        raise KprofError(f"is no head of a capture: {error}", path=str(path)) from None
+        raise InputError(f"is no head of a capture: {error}", path=str(path)) from None
 
 
 def _journals(root: Path) -> list[Path]:
@@ -121,7 +121,7 @@ def _journals(root: Path) -> list[Path]:
         return []
     found = sorted(p for p in folder.iterdir() if p.suffix == ".jsonl" and not p.name.startswith("."))
     if len(found) > PROCESSES:
-        raise KprofError(f"{len(found):,} journals are more than a capture has", path=str(folder))
+        raise InputError(f"{len(found):,} journals are more than a capture has", path=str(folder))
     return found
 
 
@@ -172,7 +172,7 @@ class _Journal:
                 if not line.endswith(b"\n"):
                     self.gathered.notes.append(f"{self.path.name} ends in the middle of a line: the recording was cut")
                     return
-                raise KprofError(
+                raise InputError(
                     f"is no line of a journal: {error}", path=str(self.path), place=f"line {number}"
                 ) from None
             match record:

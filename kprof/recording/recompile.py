@@ -12,7 +12,7 @@ from typing import Any
 
 from kprof.compiler.environment import SWITCHES
 from kprof.compiler.request import CompileRequest
-from kprof.errors import KprofError, near_hint
+from kprof.errors import InputError, KprofError, near_hint
 from kprof.hardware.machine import load as load_architecture
 from kprof.recording.model import CapturedKernel
 from kprof.recording.reader import is_capture, read
@@ -64,16 +64,16 @@ def recorded(
     kernels = [k for k in capture.kernels if not archs or k.arch in archs]
     if capture.kernels and not kernels:
         has = ", ".join(sorted({k.arch for k in capture.kernels}))
-        raise KprofError(f"this was recorded for {has}, not for {', '.join(archs)}", path=folder)
+        raise InputError(f"this was recorded for {has}, not for {', '.join(archs)}", path=folder)
     if identifier:
         kernels = [kernel for kernel in kernels if kernel.id == identifier]
         if not kernels:
             hint = near_hint(identifier, [k.id for k in capture.kernels], "it has")
-            raise KprofError(f"no kernel {identifier!r} in this capture", path=folder, hint=hint)
+            raise InputError(f"no kernel {identifier!r} in this capture", path=folder, hint=hint)
     elif not all_configs:
         kernels = [kernel for kernel in kernels if kernel.launches] or kernels
     if not kernels:
-        raise KprofError("this capture holds no kernel", path=folder, hint="; ".join(capture.notes) or None)
+        raise InputError("this capture holds no kernel", path=folder, hint="; ".join(capture.notes) or None)
     found: list[Recorded] = []
     lost: dict[str, str] = {}
     for kernel in kernels:
@@ -89,7 +89,7 @@ def _recorded(folder: str, kernel: CapturedKernel) -> Recorded:
         kernel.text("ttir")
     except KprofError as error:
         reason = f"the capture does not hold its TTIR, and without that it cannot be compiled again ({error.message})"
-        raise KprofError(reason, path=str(kernel.folder)) from None
+        raise InputError(reason, path=str(kernel.folder)) from None
     asked = kernel.request
     request = CompileRequest(
         path=str((kernel.folder / "kernel.ttir").absolute()),

@@ -56,13 +56,13 @@ def write(
     log: int,
 ) -> None:
     """Compile, and put what comes of it into the capture and the cache."""
-    from kprof.compiler.failures import CompileError, from_diagnostics
+    from kprof.compiler.failures import RefusedError, from_diagnostics
 
     try:
         compiled = make(progress)
     except KprofError as error:
-        told = from_diagnostics(error, _printed(log)) if isinstance(error, CompileError) else error
-        stages = told.stages if isinstance(told, CompileError) else {}
+        told = from_diagnostics(error, _printed(log)) if isinstance(error, RefusedError) else error
+        stages = told.stages if isinstance(told, RefusedError) else {}
         place(ticket.folder, _failure(told), {}, stages)
         return
     result = {

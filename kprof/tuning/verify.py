@@ -9,7 +9,7 @@ import msgspec
 
 from kprof.bench.document import Device, Task
 from kprof.bench.pool import Runner
-from kprof.errors import KprofError
+from kprof.errors import HardwareError, KprofError
 from kprof.tuning.candidates import Scored
 from kprof.tuning.short_list import short_list
 
@@ -25,14 +25,16 @@ def find_device() -> Device:
     """The GPU of this machine.
 
     Raises:
-        KprofError: there is none that torch can use.
+        HardwareError: there is none that torch can use.
     """
     with Runner() as runner:
         try:
             return runner.describe({}, measure=False)
-        except KprofError as error:
+        except HardwareError as error:
             hint = "without --verify the ranking is predicted, and needs no GPU"
-            raise KprofError(f"--verify: {error.message}", hint="\n  ".join(filter(None, (error.hint, hint)))) from None
+            raise HardwareError(
+                f"--verify: {error.message}", hint="\n  ".join(filter(None, (error.hint, hint)))
+            ) from None
 
 
 def measure(

@@ -2,7 +2,7 @@
 
 import re
 
-from kprof.errors import KprofError
+from kprof.errors import InputError
 
 _HEAD = 65536
 _SIGNS: tuple[tuple[re.Pattern[str], str, str], ...] = (
@@ -51,18 +51,18 @@ def refuse_foreign(text: str, path: str | None) -> None:
         KprofError: it is empty, binary, PTX, SASS, LLVM IR, MLIR or JSON; the message says which.
     """
     if not text.strip():
-        raise KprofError("the file is empty", path=path)
+        raise InputError("the file is empty", path=path)
     if text.startswith(("\x7fELF", "__CLANG_OFFLOAD_BUNDLE__", "CCOB")):
-        raise KprofError("this is a code object, not assembly text", path=path, hint="Read it as a .hsaco.")
+        raise InputError("this is a code object, not assembly text", path=path, hint="Read it as a .hsaco.")
     head = text[:_HEAD]
     # Clang may write a zero byte into a comment, so that one alone proves nothing.
     if _MNEMONIC.search(head):
         return
     zero = head.find("\0")
     if zero >= 0:
-        raise KprofError("this is binary data, not assembly text", path=path, place=f"byte {zero}")
+        raise InputError("this is binary data, not assembly text", path=path, place=f"byte {zero}")
     for pattern, message, hint in _SIGNS:
         match = pattern.search(head)
         if match is not None:
             line = head.count("\n", 0, match.end()) + 1
-            raise KprofError(message, path=path, place=f"line {line}", hint=hint)
+            raise InputError(message, path=path, place=f"line {line}", hint=hint)

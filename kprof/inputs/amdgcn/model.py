@@ -231,16 +231,16 @@ class Assembly:
         """
         from difflib import get_close_matches
 
-        from kprof.errors import KprofError
+        from kprof.errors import InputError
 
         names = [k.name for k in self.kernels]
         if name is None:
             if len(names) == 1:
                 return self.kernels[0]
             what = f"holds {len(names)} kernels: {', '.join(names[:8])}" if names else "holds no kernel"
-            raise KprofError(what, path=self.path, hint="Name the kernel that is meant." if names else None)
+            raise InputError(what, path=self.path, hint="Name the kernel that is meant." if names else None)
         for kernel in self.kernels:
             if kernel.name == name:
                 return kernel
         near = get_close_matches(name, names, 3) or names[:5]
-        raise KprofError(f"no kernel {name!r}; there are {', '.join(near) or 'none'}", path=self.path)
+        raise InputError(f"no kernel {name!r}; there are {', '.join(near) or 'none'}", path=self.path)

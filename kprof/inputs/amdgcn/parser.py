@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from kprof.errors import KprofError
+from kprof.errors import InputError
 from kprof.inputs.amdgcn import expressions, metadata, objdump, resources
 from kprof.inputs.amdgcn.foreign import refuse_foreign
 from kprof.inputs.amdgcn.isa import generation_of
@@ -128,8 +128,8 @@ def _check(scanner: Scanner, path: str | None, *, last_line: int) -> None:
     if known:
         return
     if scanner.written_by_llvm or scanner.descriptors or scanner.metadata:
-        raise KprofError("the file is cut off: it holds no instruction", path=path, place=f"line {last_line}")
-    raise KprofError(
+        raise InputError("the file is cut off: it holds no instruction", path=path, place=f"line {last_line}")
+    raise InputError(
         "this is not AMDGCN assembly: no line is an instruction of an AMD GPU",
         path=path,
         place="line 1",
@@ -185,7 +185,7 @@ def parse(text: str, path: str | None = None, *, arch: str | None = None, strict
     unknown = Counter(i.opcode.mnemonic for body in scanner.bodies for i in body.instructions if not i.opcode.known)
     notes = _notes(scanner, found_arch, unknown, broken=broken, truncated=truncated)
     if strict and truncated:
-        raise KprofError(f"the file is cut off: {notes[0]}", path=path, place=f"line {len(lines)}")
+        raise InputError(f"the file is cut off: {notes[0]}", path=path, place=f"line {len(lines)}")
     return Assembly(
         target=target or str(document.get("amdhsa.target", "")),
         arch=found_arch,
@@ -210,12 +210,12 @@ def read_file(path: str | Path, *, arch: str | None = None, strict: bool = False
     try:
         size = Path(path).stat().st_size
         if size > _MAX_BYTES:
-            raise KprofError(f"the file is too large: {size:,} bytes", path=name, hint="1 GiB is read at most.")
+            raise InputError(f"the file is too large: {size:,} bytes", path=name, hint="1 GiB is read at most.")
         data = Path(path).read_bytes()
     except FileNotFoundError as error:
-        raise KprofError("there is no such file", path=name) from error
+        raise InputError("there is no such file", path=name) from error
     except IsADirectoryError as error:
-        raise KprofError("this is a directory", path=name) from error
+        raise InputError("this is a directory", path=name) from error
     except OSError as error:
-        raise KprofError(f"the file cannot be read: {error.strerror}", path=name) from error
+        raise InputError(f"the file cannot be read: {error.strerror}", path=name) from error
     return parse(data.decode("utf-8", "replace"), name, arch=arch, strict=strict)

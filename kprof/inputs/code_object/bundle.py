@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kprof.errors import KprofError
+from kprof.errors import InputError
 
 MAGIC = b"__CLANG_OFFLOAD_BUNDLE__"
 COMPRESSED_MAGIC = b"CCOB"
@@ -35,22 +35,22 @@ def entries(data: bytes, path: str | None = None) -> Iterator[Entry]:
     """
     at = len(MAGIC)
     if len(data) < at + 8:
-        raise KprofError("the offload bundle is cut off in its header", path=path, place=f"byte {len(data)}")
+        raise InputError("the offload bundle is cut off in its header", path=path, place=f"byte {len(data)}")
     (count,) = struct.unpack_from("<Q", data, at)
     if count > _MAX_ENTRIES:
-        raise KprofError(f"the offload bundle claims {count} entries", path=path, place=f"byte {at}")
+        raise InputError(f"the offload bundle claims {count} entries", path=path, place=f"byte {at}")
     at += 8
     for _ in range(count):
         if at + 24 > len(data):
-            raise KprofError("the offload bundle is cut off in its table", path=path, place=f"byte {len(data)}")
+            raise InputError("the offload bundle is cut off in its table", path=path, place=f"byte {len(data)}")
         offset, size, name_size = struct.unpack_from("<QQQ", data, at)
         at += 24
         if name_size > _MAX_NAME or at + name_size > len(data):
-            raise KprofError("an entry of the offload bundle has an impossible name", path=path, place=f"byte {at}")
+            raise InputError("an entry of the offload bundle has an impossible name", path=path, place=f"byte {at}")
         name = data[at : at + name_size].decode("utf-8", "replace")
         at += name_size
         if offset + size > len(data):
-            raise KprofError(
+            raise InputError(
                 f"the offload bundle is cut off inside {name}: it should reach byte {offset + size}",
                 path=path,
                 place=f"byte {len(data)}",
@@ -78,9 +78,9 @@ def _inflate(data: bytes, limit: int, path: str | None) -> bytes:
     try:
         out = engine.decompress(data, limit + 1)
     except zlib.error as error:
-        raise KprofError(f"the compressed bundle is damaged: {error}", path=path) from error
+        raise InputError(f"the compressed bundle is damaged: {error}", path=path) from error
     if len(out) > limit or engine.unconsumed_tail:
-        raise KprofError(f"the compressed bundle expands to more than its {limit:,} bytes", path=path)
+        raise InputError(f"the compressed bundle expands to more than its {limit:,} bytes", path=path)
     return out
 
 
@@ -100,21 +100,21 @@ def unzstd(data: bytes, limit: int, path: str | None) -> bytes:
         try:
             out = bytes(engine.decompress(data, limit + 1))
         except standard.ZstdError as error:
-            raise KprofError(f"the compressed bundle is damaged: {error}", path=path) from error
+            raise InputError(f"the compressed bundle is damaged: {error}", path=path) from error
     else:
         try:
             import zstandard  # type: ignore[import-not-found, unused-ignore]
         except ImportError:
-            raise KprofError(
+            raise InputError(
                 "the bundle is compressed with zstd, which cannot be read here", path=path, hint=hint
             ) from None
         try:
             with zstandard.ZstdDecompressor(max_window_size=1 << 27).stream_reader(data) as reader:
                 out = reader.read(limit + 1)
         except zstandard.ZstdError as error:
-            raise KprofError(f"the compressed bundle is damaged: {error}", path=path) from error
+            raise InputError(f"the compressed bundle is damaged: {error}", path=path) from error
     if len(out) > limit:
-        raise KprofError(f"the compressed bundle expands to more than its {limit:,} bytes", path=path)
+        raise InputError(f"the compressed bundle expands to more than its {limit:,} bytes", path=path)
     return out
 
 
@@ -125,21 +125,21 @@ def expand(data: bytes, path: str | None = None) -> bytes:
         KprofError: cut off, damaged, larger than it claims or than 1 GiB, or in a form that cannot be read.
     """
     if len(data) < 8:
-        raise KprofError("the compressed bundle is cut off in its header", path=path, place=f"byte {len(data)}")
+        raise InputError("the compressed bundle is cut off in its header", path=path, place=f"byte {len(data)}")
     version, method = struct.unpack_from("<HH", data, 4)
     layouts = {1: ("<IQ", 0), 2: ("<IIQ", 1), 3: ("<QQQ", 1)}
     if version not in layouts:
-        raise KprofError(f"compressed bundle version {version} is not known", path=path, place="byte 4")
+        raise InputError(f"compressed bundle version {version} is not known", path=path, place="byte 4")
     layout, position = layouts[version]
     start = 8 + struct.calcsize(layout)
     if len(data) < start:
-        raise KprofError("the compressed bundle is cut off in its header", path=path, place=f"byte {len(data)}")
+        raise InputError("the compressed bundle is cut off in its header", path=path, place=f"byte {len(data)}")
     size = struct.unpack_from(layout, data, 8)[position]
     if size > MAX_EXPANDED:
-        raise KprofError(f"the compressed bundle claims {size:,} bytes", path=path, hint="1 GiB is read at most.")
+        raise InputError(f"the compressed bundle claims {size:,} bytes", path=path, hint="1 GiB is read at most.")
     if method not in {0, 1}:
-        raise KprofError(f"compression method {method} is not known", path=path, place="byte 6")
+        raise InputError(f"compression method {method} is not known", path=path, place="byte 6")
     out = (_inflate if method == 0 else unzstd)(data[start:], size, path)
     if len(out) < size:
-        raise KprofError(f"the compressed bundle is cut off: {len(out):,} of {size:,} bytes", path=path)
+        raise InputError(f"the compressed bundle is cut off: {len(out):,} of {size:,} bytes", path=path)
     return out

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from kprof.errors import KprofError
+from kprof.errors import InputError, KprofError
 from kprof.inputs import amdgcn
 from kprof.inputs.code_object.elf import Elf
 from kprof.inputs.code_object.model import CodeObject
@@ -38,14 +38,14 @@ def _run(tool: str, arch: str, file: Path, path: str | None) -> str:
     try:
         result = subprocess.run(command, capture_output=True, timeout=_TIMEOUT_SECONDS, check=False)
     except subprocess.TimeoutExpired as error:
-        raise KprofError(f"{tool} took over {_TIMEOUT_SECONDS} s", path=path) from error
+        raise InputError(f"{tool} took over {_TIMEOUT_SECONDS} s", path=path) from error
     except OSError as error:
-        raise KprofError(f"{tool} cannot be run: {error.strerror}", path=path) from error
+        raise InputError(f"{tool} cannot be run: {error.strerror}", path=path) from error
     errors = result.stderr.decode("utf-8", "replace").strip()
     if result.returncode != 0 or "is not a recognized processor" in errors:
         reason = errors.splitlines()[0][:200] if errors else f"exit status {result.returncode}"
         hint = f"{tool} may be too old for {arch}."
-        raise KprofError(f"{tool} cannot disassemble the code object: {reason}", path=path, hint=hint)
+        raise InputError(f"{tool} cannot disassemble the code object: {reason}", path=path, hint=hint)
     return result.stdout.decode("utf-8", "replace")
 
 
@@ -63,7 +63,7 @@ def disassemble_text(code: CodeObject, *, tool: str | None = None, path: str | N
     tools = (tool,) if tool is not None else _objdumps()
     if not tools:
         hint = "Install LLVM or ROCm's llvm-objdump, or give the .amdgcn file instead."
-        raise KprofError(
+        raise InputError(
             "llvm-objdump is not installed, so this code object cannot be disassembled", path=path, hint=hint
         )
     failure: KprofError | None = None

@@ -7,7 +7,7 @@ import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kprof.errors import KprofError
+from kprof.errors import InputError
 
 EM_AMDGPU = 224
 _HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
@@ -64,11 +64,11 @@ class Elf:
         self.data = data
         self.path = path
         if data[:4] != b"\x7fELF":
-            raise KprofError("this is not an ELF file", path=path, place="byte 0")
+            raise InputError("this is not an ELF file", path=path, place="byte 0")
         if len(data) < _HEADER.size:
-            raise KprofError(f"the file is cut off inside the ELF header ({len(data)} bytes)", path=path)
+            raise InputError(f"the file is cut off inside the ELF header ({len(data)} bytes)", path=path)
         if data[4:6] != b"\x02\x01":
-            raise KprofError("this is not a 64-bit little-endian ELF file", path=path, place="byte 4")
+            raise InputError("this is not a 64-bit little-endian ELF file", path=path, place="byte 4")
         header = _HEADER.unpack_from(data)
         self.os_abi, self.abi_version = data[7], data[8]
         self.machine, self.flags = header[2], header[7]
@@ -79,7 +79,7 @@ class Elf:
         if not at or not count:
             return ()
         if at + count * _SECTION.size > len(self.data):
-            raise KprofError(
+            raise InputError(
                 f"the file is cut off: its section table should end at byte {at + count * _SECTION.size}",
                 path=self.path,
                 place=f"byte {len(self.data)}",

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from kprof.errors import KprofError
+from kprof.errors import InputError
 from kprof.inputs.amdgcn import Registers
 
 
@@ -128,4 +128,4 @@ class CodeObjectFile:
             if item.arch == arch:
                 return item
         there = ", ".join(item.arch for item in self.objects) or "none"
-        raise KprofError(f"no code for {arch}; there is code for: {there}", path=self.path)
+        raise InputError(f"no code for {arch}; there is code for: {there}", path=self.path)

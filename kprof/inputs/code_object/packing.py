@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kprof.errors import KprofError
+from kprof.errors import InputError
 from kprof.inputs.code_object.bundle import MAX_EXPANDED, unzstd
 
 AKS2_MAGIC = b"AKS2"
@@ -55,7 +55,7 @@ def unpack(data: bytes, path: str | None = None, *, depth: int = 0) -> Iterator[
         KprofError: damaged, cut off, larger than 1 GiB when unpacked, too deep, or zstd without a reader for it.
     """
     if depth > 3:
-        raise KprofError("archives inside archives inside archives are not read", path=path)
+        raise InputError("archives inside archives inside archives are not read", path=path)
     if data.startswith(AKS2_MAGIC):
         yield from _aks2(data, path)
     elif data.startswith(_ZIP):
@@ -77,10 +77,10 @@ def _decompressed(data: bytes, path: str | None) -> bytes:
         engine = zlib.decompressobj(wbits=31)
         out = engine.decompress(data, MAX_EXPANDED)
     except (zlib.error, lzma.LZMAError) as error:
-        raise KprofError(f"the compressed file is damaged: {error}", path=path) from None
+        raise InputError(f"the compressed file is damaged: {error}", path=path) from None
     if not engine.eof:
         reason = "expands to more than 1 GiB" if engine.unconsumed_tail else "is cut off"
-        raise KprofError(f"the compressed file {reason}", path=path)
+        raise InputError(f"the compressed file {reason}", path=path)
     return out
 
 
@@ -88,9 +88,9 @@ def _xz(data: bytes, limit: int, path: str | None) -> bytes:
     engine = lzma.LZMADecompressor(format=lzma.FORMAT_XZ, memlimit=MAX_EXPANDED)
     out = engine.decompress(data, limit + 1)
     if len(out) > limit:
-        raise KprofError(f"the compressed file expands to more than its {limit:,} bytes", path=path)
+        raise InputError(f"the compressed file expands to more than its {limit:,} bytes", path=path)
     if not engine.eof:
-        raise KprofError("the compressed file is cut off", path=path)
+        raise InputError("the compressed file is cut off", path=path)
     return out
 
 
@@ -103,38 +103,38 @@ def _zip(data: bytes, path: str | None) -> Iterator[tuple[str, bytes]]:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             members = [member for member in archive.infolist() if not member.is_dir()]
             if len(members) > _MAX_ENTRIES:
-                raise KprofError(f"{len(members):,} files are too many for an archive of kernels", path=path)
+                raise InputError(f"{len(members):,} files are too many for an archive of kernels", path=path)
             for member in members:
                 with archive.open(member) as file:
                     inner = file.read(left + 1)
                 left -= len(inner)
                 if left < 0:
-                    raise KprofError("the archive expands to more than 1 GiB", path=path)
+                    raise InputError("the archive expands to more than 1 GiB", path=path)
                 yield member.filename, inner
     except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError, RuntimeError) as error:
-        raise KprofError(f"the archive is damaged or in a form that cannot be read: {error}", path=path) from None
+        raise InputError(f"the archive is damaged or in a form that cannot be read: {error}", path=path) from None
 
 
 def _aks2(data: bytes, path: str | None) -> Iterator[Packed]:
     if len(data) < 16:
-        raise KprofError("the AKS2 archive is cut off in its header", path=path, place=f"byte {len(data)}")
+        raise InputError("the AKS2 archive is cut off in its header", path=path, place=f"byte {len(data)}")
     total, count, directory = struct.unpack_from("<III", data, 4)
     if total > MAX_EXPANDED or count > _MAX_ENTRIES or directory > total:
-        raise KprofError(f"the AKS2 archive claims {count:,} kernels in {total:,} bytes", path=path, place="byte 4")
+        raise InputError(f"the AKS2 archive claims {count:,} kernels in {total:,} bytes", path=path, place="byte 4")
     try:
         content = _xz(data[16:], total, path) if total else b""
     except lzma.LZMAError as error:
-        raise KprofError(f"the AKS2 archive is damaged: {error}", path=path) from None
+        raise InputError(f"the AKS2 archive is damaged: {error}", path=path) from None
     if len(content) < total:
-        raise KprofError(f"the AKS2 archive is cut off: {len(content):,} of {total:,} bytes", path=path)
+        raise InputError(f"the AKS2 archive is cut off: {len(content):,} of {total:,} bytes", path=path)
     at = 0
     for _ in range(count):
         if at + 20 > directory:
-            raise KprofError("the AKS2 archive's directory ends too early", path=path)
+            raise InputError("the AKS2 archive's directory ends too early", path=path)
         lds, threads, offset, size, length = struct.unpack_from("<IIIII", content, at)
         name = content[at + 20 : at + 20 + min(length, _MAX_NAME)].rstrip(b"\0").decode("utf-8", "replace")
         at += 20 + length
         start = directory + offset
         if at > directory or start + size > total:
-            raise KprofError(f"the AKS2 archive's entry {name[:80]!r} reaches beyond its end", path=path)
+            raise InputError(f"the AKS2 archive's entry {name[:80]!r} reaches beyond its end", path=path)
         yield Packed(name, content[start : start + size], lds, threads)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from kprof.errors import KprofError
+from kprof.errors import InputError, KprofError
 from kprof.inputs.amdgcn import metadata as yaml_metadata
 from kprof.inputs.amdgcn import split_target
 from kprof.inputs.amdgcn.resources import registers
@@ -100,7 +100,7 @@ def _kernel(elf: Elf, arch: str, entry: Mapping[str, Any], symbols: Mapping[str,
 def _object(data: bytes, path: str | None, bundle_id: str | None) -> CodeObject:
     elf = Elf(data, path)
     if elf.machine != EM_AMDGPU:
-        raise KprofError(f"this ELF file is for machine {elf.machine}, not for AMD GPUs", path=path, place="byte 18")
+        raise InputError(f"this ELF file is for machine {elf.machine}, not for AMD GPUs", path=path, place="byte 18")
     document, notes = _metadata(elf)
     target = str(document.get("amdhsa.target") or "")
     arch = machines.architecture(elf.flags) or split_target(target)[0] or split_target(bundle_id or "")[0]
@@ -148,7 +148,7 @@ def _unpack(data: bytes, path: str | None) -> tuple[str, list[CodeObject], list[
     section = elf.section(_FAT_BINARY_SECTION)
     if section is None:
         message = "this is a program for the host without GPU code"
-        raise KprofError(message, path=path, hint=f"It has no {_FAT_BINARY_SECTION} section.")
+        raise InputError(message, path=path, hint=f"It has no {_FAT_BINARY_SECTION} section.")
     return "fat binary", *_fat_binary(elf.content(section), path)
 
 
@@ -187,14 +187,14 @@ def read(data: bytes, path: str | None = None) -> CodeObjectFile:
         KprofError: empty, cut off, damaged, or something else altogether; the message says what.
     """
     if not data:
-        raise KprofError("the file is empty", path=path)
+        raise InputError("the file is empty", path=path)
     if len(data) < 4 or not data.startswith((b"\x7fELF", bundle.MAGIC, bundle.COMPRESSED_MAGIC)):
         if len(data) <= 4096 and _PATH_LIKE.match(data) and (b"/" in data or data.strip().endswith(b".hsaco")):
             inner = data.decode("utf-8", "replace").strip()
-            raise KprofError(
+            raise InputError(
                 "this file holds a path, not a code object", path=path, hint=f"Give the file it names: {inner}"
             )
-        raise KprofError("this is neither an ELF file nor an offload bundle", path=path, place="byte 0")
+        raise InputError("this is neither an ELF file nor an offload bundle", path=path, place="byte 0")
     container, objects, notes = _unpack(data, path)
     if not objects:
         notes.append("there is no code for an AMD GPU in it")
@@ -211,12 +211,12 @@ def read_file(path: str | Path) -> CodeObjectFile:
     try:
         size = Path(path).stat().st_size
         if size > _MAX_BYTES:
-            raise KprofError(f"the file is too large: {size:,} bytes", path=name, hint="1 GiB is read at most.")
+            raise InputError(f"the file is too large: {size:,} bytes", path=name, hint="1 GiB is read at most.")
         data = Path(path).read_bytes()
     except FileNotFoundError as error:
-        raise KprofError("there is no such file", path=name) from error
+        raise InputError("there is no such file", path=name) from error
     except IsADirectoryError as error:
-        raise KprofError("this is a directory", path=name) from error
+        raise InputError("this is a directory", path=name) from error
     except OSError as error:
-        raise KprofError(f"the file cannot be read: {error.strerror}", path=name) from error
+        raise InputError(f"the file cannot be read: {error.strerror}", path=name) from error
     return read(data, name)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from kprof.errors import KprofError
+from kprof.errors import InputError
 from kprof.inputs.mlir.model import LOOPS, Module, Operation
 from kprof.inputs.mlir.text import closing, fields
 
@@ -38,14 +38,14 @@ def parse(text: str, path: str | None = None) -> Module:
         KprofError: the text is not MLIR.
     """
     if "\0" in text[:4096]:
-        raise KprofError("is a binary file, not MLIR text", path=path)
+        raise InputError("is a binary file, not MLIR text", path=path)
     scan = _Scan()
     for number, line in _logical_lines(text):
         scan.line(number, line)
     if not scan.dialects:
         place = f"line {scan.strange[0]}" if scan.strange else None
         what = "is empty" if not text.strip() else "is not MLIR: no operation of Triton or of MLIR's dialects in it"
-        raise KprofError(what, path=path, place=place)
+        raise InputError(what, path=path, place=place)
     return scan.module(path)
 
 

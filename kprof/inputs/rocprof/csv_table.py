@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from kprof.errors import KprofError
+from kprof.errors import InputError
 from kprof.inputs.rocprof.columns import Kind
 from kprof.inputs.rocprof.model import Part
 from kprof.inputs.rocprof.opening import Opened
@@ -83,7 +83,7 @@ def read_table(opened: Opened, kinds: Mapping[int, Kind], part: Part) -> RawTabl
     try:
         table, bad = reader.read(types)
     except pa.ArrowException as error:
-        raise KprofError(f"cannot be read as CSV: {_first_sentence(error)}", path=str(opened.path)) from error
+        raise InputError(f"cannot be read as CSV: {_first_sentence(error)}", path=str(opened.path)) from error
     result = RawTable({}, table.num_rows, bad_records=_complain_about(bad, width, part))
     for name, kind in wanted.items():
         column = table.column(name)

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
-from kprof.errors import KprofError
+from kprof.errors import InputError, KprofError
 
 MAX_SECONDS = 900.0
 """A query that takes longer is stopped."""
@@ -88,7 +88,7 @@ def _connect(path: Path) -> sqlite3.Connection:
         with path.open("rb") as file:
             head = file.read(100)
     except OSError as error:
-        raise KprofError(f"cannot be read: {error.strerror or error}", path=str(path)) from error
+        raise InputError(f"cannot be read: {error.strerror or error}", path=str(path)) from error
     # A database in WAL mode wants to make files beside itself, which reading must not: it is read as it lies.
     flags = "mode=ro&immutable=1" if head[18:19] == bytes([_WAL]) else "mode=ro"
     try:
@@ -130,4 +130,4 @@ def _in_words(error: sqlite3.Error, path: Path) -> KprofError:
         text = f"the database is damaged or cut off: {text}"
     else:
         text = f"the database cannot be read: {text}"
-    return KprofError(text, path=str(path), hint=hint)
+    return InputError(text, path=str(path), hint=hint)

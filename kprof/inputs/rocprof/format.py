@@ -10,7 +10,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import Protocol
 
-from kprof.errors import KprofError
+from kprof.errors import InputError
 from kprof.inputs.rocprof.columns import Column, Kind, is_repeated, key
 from kprof.inputs.rocprof.csv_table import RawTable, heading, read_table
 from kprof.inputs.rocprof.frames import arrays_of
@@ -107,7 +107,7 @@ class CsvFormat:
         names = heading(opened)
         missing = self.required - {key(name) for name in names}
         if missing:
-            raise KprofError(
+            raise InputError(
                 f"a {self.name} of {self.tool} without the column {', '.join(sorted(missing))}",
                 path=str(opened.path),
                 place="line 1",
@@ -140,7 +140,7 @@ class CsvFormat:
             part.complain("unknown-columns", "note", f"columns without a known meaning are not used: "
                           f"{', '.join(odd[:8])}", count=len(odd))  # fmt: skip
         if len(set(counters.values())) < len(counters):
-            raise KprofError("two columns have the same counter name", path=str(opened.path), place="line 1")
+            raise InputError("two columns have the same counter name", path=str(opened.path), place="line 1")
         table = read_table(opened, kinds, part)
         read = table.columns
         as_arrays = {p: read[p] for p in target if p in read and (not self.long or target[p] in _BY_ROW)}

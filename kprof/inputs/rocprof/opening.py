@@ -7,13 +7,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from kprof.errors import KprofError
+from kprof.errors import InputError
 
 MAX_UNPACKED = 4 << 30
 """Bytes that one ``.gz`` may unpack to. A bomb of a few kilobytes must not fill the memory."""
 
 _BOM = b"\xef\xbb\xbf"
 _CHUNK = 1 << 20
+
+
+class EmptyFileError(InputError):
+    """There is nothing in a file, or in a ``.gz``: what a profiler leaves behind for a process without kernels."""
 
 
 @dataclass
@@ -54,7 +58,7 @@ def files_of(path: Path) -> list[Path]:
     if path.is_dir():
         return sorted(p for p in path.rglob("*") if p.is_file() and not p.is_symlink())
     if not path.exists():
-        raise KprofError("no such file or folder", path=str(path))
+        raise InputError("no such file or folder", path=str(path))
     return [path]
 
 
@@ -66,21 +70,21 @@ def open_file(path: Path, *, limit: int = MAX_UNPACKED) -> Opened:
     """
     try:
         if not path.is_file():
-            raise KprofError("not a regular file", path=str(path))
+            raise InputError("not a regular file", path=str(path))
         if path.stat().st_size == 0:
-            raise KprofError("the file is empty", path=str(path))
+            raise EmptyFileError("the file is empty", path=str(path))
         with path.open("rb") as file:
             magic = file.read(2)
             body = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
     except OSError as error:
-        raise KprofError(f"cannot be read: {error.strerror or error}", path=str(path)) from error
+        raise InputError(f"cannot be read: {error.strerror or error}", path=str(path)) from error
     damage = None
     packed = magic == b"\x1f\x8b"
     if packed:
         data, damage = _unpack(body, path, limit)
         body = memoryview(data)
     elif path.suffix == ".gz":
-        raise KprofError("named .gz but not gzip data", path=str(path))
+        raise InputError("named .gz but not gzip data", path=str(path))
     if bytes(body[:3]) == _BOM:
         body = body[3:]
     return Opened(path, path.parent, body, damage, is_plain=not packed)
@@ -93,7 +97,7 @@ def _unpack(body: memoryview, path: Path, limit: int) -> tuple[bytes, str | None
         for piece in _pieces(body):
             size += len(piece)
             if size > limit:
-                raise KprofError(
+                raise InputError(
                     f"unpacks to more than {limit >> 20} MiB",
                     path=str(path),
                     hint="unpack it yourself and read the plain file if it is meant to be that large",
@@ -101,11 +105,11 @@ def _unpack(body: memoryview, path: Path, limit: int) -> tuple[bytes, str | None
             pieces.append(piece)
     except (zlib.error, EOFError) as error:
         if not size:
-            raise KprofError("damaged gzip data, nothing could be unpacked", path=str(path)) from error
+            raise InputError("damaged gzip data, nothing could be unpacked", path=str(path)) from error
         what = "is cut off" if isinstance(error, EOFError) else "is damaged"
         return b"".join(pieces), f"the gzip data {what} after {size:,} unpacked bytes; what comes later is missing"
     if not size:
-        raise KprofError("the file is empty", path=str(path))
+        raise EmptyFileError("the file is empty", path=str(path))
     return b"".join(pieces), None
 
 

@@ -4,13 +4,14 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from kprof.errors import KprofError
+from kprof.errors import InputError, KprofError
 from kprof.inputs.rocprof.database import is_database
 from kprof.inputs.rocprof.format import recognise
 from kprof.inputs.rocprof.model import Data, Issue, Part, Source
-from kprof.inputs.rocprof.opening import MAX_UNPACKED, Opened, files_of, open_file
+from kprof.inputs.rocprof.opening import MAX_UNPACKED, EmptyFileError, Opened, files_of, open_file
 
 _MOST_FILES = 20_000
+_OTHER = "not-a-measurement"
 
 
 def read(paths: str | Path | Iterable[str | Path], *, max_unpacked: int = MAX_UNPACKED) -> Data:
@@ -29,7 +30,7 @@ def read(paths: str | Path | Iterable[str | Path], *, max_unpacked: int = MAX_UN
     """
     given = [Path(paths)] if isinstance(paths, str | Path) else [Path(path) for path in paths]
     if not given:
-        raise KprofError("no file to read")
+        raise InputError("no file to read")
     parts: list[Part] = []
     issues: list[Issue] = []
     failed: list[KprofError] = []
@@ -70,7 +71,7 @@ def _load(part: Part) -> None:
 def _files(path: Path) -> list[Path]:
     found = files_of(path)
     if len(found) > _MOST_FILES:
-        raise KprofError(f"{len(found):,} files in this folder", path=str(path), hint="name the run's own folder")
+        raise InputError(f"{len(found):,} files in this folder", path=str(path), hint="name the run's own folder")
     return found
 
 
@@ -101,7 +102,7 @@ def read_file(path: Path, *, max_unpacked: int = MAX_UNPACKED) -> Part | None:
 
 
 def _left_out(error: KprofError, file: Path) -> Issue:
-    if error.message == "the file is empty":
+    if isinstance(error, EmptyFileError):
         return Issue("empty-file", "note", "left out: the file is empty", str(file))
     place = f"{error.place}: " if error.place else ""
     return Issue("unreadable", "error", f"left out: {place}{error.message}", str(file))
@@ -130,25 +131,30 @@ _WHAT = {
 
 def _not_a_measurement(file: Path) -> Issue:
     command = _other_command(open_file(file))
-    words = f"{_WHAT[command]}: kprof ingest {command} reads it" if command else "no known measurement format"
-    return Issue("not-a-measurement", "note", f"left out: {words}", str(file))
+    words = _described(command) if command else "no known measurement format"
+    return Issue(_OTHER, "note", f"left out: {words}", str(file))
+
+
+def _described(command: str) -> str:
+    return f"{_WHAT[command]}: kprof ingest {command} reads it"
 
 
 def _nothing(folder: Path, issues: list[Issue]) -> KprofError:
     """A folder without a measurement: which command reads what is in it."""
-    found = [issue.message for issue in issues if "kprof ingest" in issue.message]
-    hint = f"{len(found)} of {len(issues)} files are {found[0].removeprefix('left out: ')}" if found else None
-    return KprofError("no measurement of a known format", path=str(folder), hint=hint)
+    others = [Path(issue.path) for issue in issues if issue.kind == _OTHER]
+    found = [_described(command) for command in map(_other_command, map(open_file, others)) if command]
+    hint = f"{len(found)} of {len(issues)} files are {found[0]}" if found else None
+    return InputError("no measurement of a known format", path=str(folder), hint=hint)
 
 
 def _unknown(file: Path) -> KprofError:
     opened = open_file(file)
     command = _other_command(opened)
     if command:
-        return KprofError(f"this is {_WHAT[command]}", path=str(file), hint=f"kprof ingest {command} {file}")
+        return InputError(f"this is {_WHAT[command]}", path=str(file), hint=f"kprof ingest {command} {file}")
     first = opened.first_line[:60]
     begins = f"it begins with {first!r}; " if first else ""
-    return KprofError(
+    return InputError(
         "no known measurement format",
         path=str(file),
         hint=f"{begins}rocprof v1 to v3, rocpd and rocprof-compute output is understood",

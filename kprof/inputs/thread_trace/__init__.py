@@ -8,7 +8,7 @@
 from pathlib import Path
 from typing import Any
 
-from kprof.errors import KprofError
+from kprof.errors import InputError
 from kprof.inputs.thread_trace.content import content
 from kprof.inputs.thread_trace.model import Instruction, LineCost, ThreadTrace
 from kprof.inputs.thread_trace.timeline import Timeline
@@ -48,7 +48,7 @@ def read(path: str | Path) -> ThreadTrace:
     if place.is_dir():
         traces = find(place)
         if not traces:
-            raise KprofError("no decoded thread trace in this folder", path=str(path))
+            raise InputError("no decoded thread trace in this folder", path=str(path))
         place = min(traces, key=lambda one: (one.suffix != ".json", len(str(one))))
     data = content(place, _LARGEST)
     if data.lstrip()[:1] == b"{":

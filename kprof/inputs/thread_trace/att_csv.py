@@ -7,7 +7,7 @@ with ``Stall`` and ``Idle``, and rocprofv2's ``Addr``, ``Hitcount``, ``Cycles``,
 import csv
 import re
 
-from kprof.errors import KprofError
+from kprof.errors import InputError
 from kprof.inputs.csv_records import records as csv_records
 from kprof.inputs.thread_trace.model import Instruction, ThreadTrace
 
@@ -61,7 +61,7 @@ def read(text: str, path: str) -> ThreadTrace:
     lines = text.lstrip("\ufeff").splitlines()
     places = columns_of(lines[0]) if lines else None
     if places is None:
-        raise KprofError("no thread trace table", path=path, place="line 1")
+        raise InputError("no thread trace table", path=path, place="line 1")
     width = len(next(csv_records(lines[:1], path)))
     issues: list[str] = []
     kernel: str | None = None
@@ -84,7 +84,7 @@ def read(text: str, path: str) -> ThreadTrace:
     if not text.endswith("\n"):
         issues.append("the last line has no line end: if the file was cut there, its last value may be too short")
     if not instructions:
-        raise KprofError("a thread trace without instructions", path=path)
+        raise InputError("a thread trace without instructions", path=path)
     layout = "ATT CSV with stalls" if "stall" in places else "ATT CSV"
     if "code_object" not in places:
         layout = "rocprofv2 ATT CSV"

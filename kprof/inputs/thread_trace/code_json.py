@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from kprof.errors import KprofError
+from kprof.errors import InputError
 from kprof.inputs.thread_trace.model import Instruction, ThreadTrace
 
 _SHORTEST = 8
@@ -27,7 +27,7 @@ def read(data: bytes, path: str) -> ThreadTrace:
     try:
         document = msgspec.json.decode(data, type=_Code)
     except (msgspec.DecodeError, msgspec.ValidationError, UnicodeDecodeError) as error:
-        raise KprofError(f"not readable as code.json: {error}", path=path) from error
+        raise InputError(f"not readable as code.json: {error}", path=path) from error
     kernel: str | None = None
     instructions: list[Instruction] = []
     bad = 0
@@ -41,7 +41,7 @@ def read(data: bytes, path: str) -> ThreadTrace:
         else:
             instructions.append(one)
     if not instructions:
-        raise KprofError("a thread trace without instructions", path=path)
+        raise InputError("a thread trace without instructions", path=path)
     issues = (f"{bad} records have a wrong shape and are not used",) if bad else ()
     return ThreadTrace(path, "code.json", kernel, tuple(instructions), document.version, issues)
 

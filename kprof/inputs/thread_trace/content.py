@@ -5,7 +5,7 @@ from typing import Annotated, TypeVar
 
 import msgspec
 
-from kprof.errors import KprofError
+from kprof.errors import InputError
 
 T = TypeVar("T")
 
@@ -26,15 +26,15 @@ def content(place: Path, largest: int, shown: str = "") -> bytes:
     name = shown or str(place)
     try:
         if not place.is_file():
-            raise KprofError("cannot be read: no plain file of this name", path=name)
+            raise InputError("cannot be read: no plain file of this name", path=name)
         if place.stat().st_size > largest:
-            raise KprofError(f"larger than any of its kind: more than {largest >> 20} MiB", path=name)
+            raise InputError(f"larger than any of its kind: more than {largest >> 20} MiB", path=name)
         with place.open("rb") as file:
             data = file.read(largest + 1)
     except OSError as error:
-        raise KprofError(f"cannot be read: {error.strerror or error}", path=name) from error
+        raise InputError(f"cannot be read: {error.strerror or error}", path=name) from error
     if len(data) > largest:
-        raise KprofError(f"larger than any of its kind: more than {largest >> 20} MiB", path=name)
+        raise InputError(f"larger than any of its kind: more than {largest >> 20} MiB", path=name)
     return data
 
 
@@ -48,4 +48,4 @@ def decode(place: Path, kind: type[T], largest: int) -> T:
     try:
         return msgspec.json.decode(data, type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, OverflowError) as error:
-        raise KprofError(f"not readable as a part of a thread trace: {error}", path=str(place)) from error
+        raise InputError(f"not readable as a part of a thread trace: {error}", path=str(place)) from error

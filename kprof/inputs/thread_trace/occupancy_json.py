@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-from kprof.errors import KprofError
+from kprof.errors import InputError
 from kprof.inputs.thread_trace.content import LONGEST, content
 from kprof.inputs.thread_trace.timeline import Occupancy
 
@@ -33,10 +33,10 @@ def read(place: Path) -> tuple[tuple[Occupancy, ...], tuple[str, ...]]:
     try:
         document = msgspec.json.decode(content(place, LARGEST), type=dict[str, Any])
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, OverflowError) as error:
-        raise KprofError(f"not readable as {NAME}: {error}", path=str(place)) from error
+        raise InputError(f"not readable as {NAME}: {error}", path=str(place)) from error
     engines = sorted((int(name), name) for name in document if name.isascii() and name.isdecimal() and len(name) < 5)
     if not engines and "dispatches" not in document:
-        raise KprofError("no shader engine and no dispatch", path=str(place))
+        raise InputError("no shader engine and no dispatch", path=str(place))
     found: list[Occupancy] = []
     issues: list[str] = []
     for engine, name in engines:

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import msgspec
 
-from kprof.errors import KprofError
+from kprof.errors import InputError
 from kprof.inputs.thread_trace.content import LONGEST, Clock, Count, decode
 from kprof.inputs.thread_trace.timeline import Issues, Wavefront
 
@@ -51,7 +51,7 @@ def read(place: Path) -> tuple[Wavefront, tuple[str, ...]]:
     wave = document.wave
     records = wave.instructions or []
     if not 0 <= wave.end - wave.begin <= LONGEST:
-        raise KprofError(f"a wavefront from clock {wave.begin} to {wave.end}", path=str(place))
+        raise InputError(f"a wavefront from clock {wave.begin} to {wave.end}", path=str(place))
     costs = _costs(records, wave.begin, place)
     issues = []
     if document.num_insts is not None and document.num_insts != len(records):
@@ -96,7 +96,7 @@ def _costs(records: list[list[int]], begin: int, place: Path) -> tuple[Issues, .
     done = begin
     for number, (clock, _, stall, duration, line, *_) in enumerate(records):
         if not 0 <= stall < 1 << 31 or not 0 <= duration < 1 << 31 or line < 0 or abs(clock - begin) > LONGEST:
-            raise KprofError("an instruction with impossible clocks or line", path=str(place), place=f"record {number}")
+            raise InputError("an instruction with impossible clocks or line", path=str(place), place=f"record {number}")
         entry = sums.setdefault(line, [0, 0, 0, 0])
         for position, value in enumerate((1, duration, stall, max(clock - done, 0))):
             entry[position] += value

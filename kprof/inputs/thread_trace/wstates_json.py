@@ -8,7 +8,7 @@ from typing import Annotated
 
 import msgspec
 
-from kprof.errors import KprofError
+from kprof.errors import InputError
 from kprof.inputs.thread_trace.content import LONGEST, Clock, decode
 from kprof.inputs.thread_trace.timeline import State
 from kprof.inputs.thread_trace.wave_json import state_name
@@ -32,13 +32,13 @@ def read(place: Path) -> tuple[State, tuple[str, ...]]:
     """
     number = re.fullmatch(r"wstates(\d{1,3})\.json", place.name)
     if number is None:
-        raise KprofError("no state's number in the file's name", path=str(place), hint="it is wstates<number>.json")
+        raise InputError("no state's number in the file's name", path=str(place), hint="it is wstates<number>.json")
     document = decode(place, _File, LARGEST)
     times, counts = document.time, document.state
     if len(times) != len(counts):
-        raise KprofError(f"{len(times):,} times and {len(counts):,} numbers of wavefronts", path=str(place))
+        raise InputError(f"{len(times):,} times and {len(counts):,} numbers of wavefronts", path=str(place))
     if any(after < before for before, after in pairwise(times)) or (times and times[-1] - times[0] > LONGEST):
-        raise KprofError("times that do not go up, or longer than a trace", path=str(place))
+        raise InputError("times that do not go up, or longer than a trace", path=str(place))
     clocks = sum(count * (after - before) for count, (before, after) in zip(counts, pairwise(times), strict=False))
     odd = (f"{place.name} ends with {counts[-1]} wavefronts in the state",) if counts and counts[-1] else ()
     return State(state_name(int(number[1])), clocks, max(counts, default=0)), odd

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from kprof.errors import KprofError
+from kprof.errors import InputError
 from kprof.inputs.torch_profiler.events import FullArgs, FullEvent
 from kprof.inputs.torch_profiler.grids import settle_grids
 from kprof.inputs.torch_profiler.issues import IssueLog
@@ -161,7 +161,7 @@ class _Loading:
 
     def _check_is_a_trace(self) -> None:
         if self.reader.events_read and not self._profiled:
-            raise KprofError("the list holds no profiler events", path=str(self.reader.path))
+            raise InputError("the list holds no profiler events", path=str(self.reader.path))
 
 
 def checked_times(event: FullEvent, log: IssueLog) -> tuple[int, int] | None:

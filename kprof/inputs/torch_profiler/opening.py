@@ -7,7 +7,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import BinaryIO
 
-from kprof.errors import KprofError
+from kprof.errors import InputError
 from kprof.inputs.torch_profiler.ahead import ahead
 from kprof.inputs.torch_profiler.issues import IssueLog
 
@@ -48,7 +48,7 @@ def blocks(path: Path, issues: IssueLog, size: int = BLOCK) -> Iterator[bytes]:
                 if start.startswith(magic):
                     database = magic.startswith(b"SQLite")
                     hint = f"kprof ingest counters {path}" if database else "unpack it; .json and .json.gz are read"
-                    raise KprofError(f"this is {what}, not a trace", path=str(path), hint=hint)
+                    raise InputError(f"this is {what}, not a trace", path=str(path), hint=hint)
             if not start.startswith(GZIP_MAGIC):
                 yield from _plain(file, size)
             elif os.fstat(file.fileno()).st_size < _WORTH_A_THREAD:
@@ -56,7 +56,7 @@ def blocks(path: Path, issues: IssueLog, size: int = BLOCK) -> Iterator[bytes]:
             else:
                 yield from _unpacked_beside(file, path, issues, size)
     except OSError as error:
-        raise KprofError(f"cannot read: {error.strerror or error}", path=str(path)) from error
+        raise InputError(f"cannot read: {error.strerror or error}", path=str(path)) from error
 
 
 def _plain(file: BinaryIO, size: int) -> Iterator[bytes]:
@@ -99,7 +99,7 @@ def _unpacked(file: BinaryIO, path: Path, issues: IssueLog, size: int) -> Iterat
         except zlib.error as error:
             out = _up_to_the_damage(before, data)
             if total == 0 and not out:
-                raise KprofError(f"not readable as gzip: {error}", path=str(path), place=f"byte {packed}") from error
+                raise InputError(f"not readable as gzip: {error}", path=str(path), place=f"byte {packed}") from error
             issues.add("cut-off", f"the gzip stream is damaged: {error}", place=f"compressed byte {packed}")
             if out:
                 yield out

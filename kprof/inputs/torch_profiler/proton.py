@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from kprof.errors import KprofError
+from kprof.errors import InputError
 from kprof.inputs.torch_profiler.issues import Issue, IssueLog
 
 MAX_BYTES = 1 << 30
@@ -66,18 +66,18 @@ def load_proton(path: Path | str) -> ProtonProfile:
     try:
         size = path.stat().st_size
         if size > MAX_BYTES:
-            raise KprofError(f"the profile is larger than 1 GiB ({size:,} bytes)", path=str(path))
+            raise InputError(f"the profile is larger than 1 GiB ({size:,} bytes)", path=str(path))
         data = path.read_bytes()
     except OSError as error:
-        raise KprofError(f"cannot read: {error.strerror or error}", path=str(path)) from error
+        raise InputError(f"cannot read: {error.strerror or error}", path=str(path)) from error
     try:
         tree = json.loads(data.decode(errors="replace"), strict=False)
     except json.JSONDecodeError as error:
-        raise KprofError(f"not sound JSON: {error.msg}", path=str(path), place=f"line {error.lineno}") from error
+        raise InputError(f"not sound JSON: {error.msg}", path=str(path), place=f"line {error.lineno}") from error
     except (ValueError, RecursionError) as error:
-        raise KprofError("not sound JSON: nested too deep or a number too long", path=str(path)) from error
+        raise InputError("not sound JSON: nested too deep or a number too long", path=str(path)) from error
     if not isinstance(tree, list) or not any(isinstance(node, dict) and "frame" in node for node in tree):
-        raise KprofError("not a Proton profile: no tree of frames", path=str(path))
+        raise InputError("not a Proton profile: no tree of frames", path=str(path))
     log = IssueLog(str(path))
     rows: list[ProtonRow] = []
     devices: dict[str, dict[str, dict[str, Any]]] = {}

@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar, cast
 
 import msgspec
 
-from kprof.errors import KprofError
+from kprof.errors import InputError
 from kprof.inputs.torch_profiler.events import FullEvent, SlimEvent
 from kprof.inputs.torch_profiler.issues import Issue, IssueLog
 from kprof.inputs.torch_profiler.opening import BLOCK, blocks
@@ -108,7 +108,7 @@ class TraceReader(Generic[E]):
     def refuse_other_lists(self) -> None:
         """For a file that gave no event: raise when its list held other things, as it then is no trace."""
         if any(i.kind == "malformed" for i in self.issues):
-            raise KprofError("the list holds no profiler events", path=str(self.path))
+            raise InputError("the list holds no profiler events", path=str(self.path))
 
     def _counted(self, source: Iterator[bytes]) -> Iterator[bytes]:
         for block in source:
@@ -126,7 +126,7 @@ class TraceReader(Generic[E]):
                 self._is_list = True
                 return text[1:]
             if text and not text.startswith(b"{"):
-                raise KprofError(
+                raise InputError(
                     "not JSON: a trace starts with { or [",
                     path=str(self.path),
                     place="byte 0",
@@ -139,8 +139,8 @@ class TraceReader(Generic[E]):
             if searched > MAX_HEADER:
                 break
         if not data.strip():
-            raise KprofError("the file is empty", path=str(self.path))
-        raise KprofError(
+            raise InputError("the file is empty", path=str(self.path))
+        raise InputError(
             "not a PyTorch profiler trace: it has no list of traceEvents",
             path=str(self.path),
             hint="kprof ingest counters reads rocprof's and rocpd's files",
@@ -150,7 +150,7 @@ class TraceReader(Generic[E]):
         """Rocprof v1 writes its trace in the same outer form."""
         head = events[: 1 << 16]
         if b'"KernelName"' in head and b'"gpu-id"' in head and b'"cat"' not in head:
-            raise KprofError(
+            raise InputError(
                 "this is a trace of rocprof, not of PyTorch's profiler",
                 path=str(self.path),
                 hint=f"kprof ingest counters {self.path}",

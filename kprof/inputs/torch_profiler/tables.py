@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from kprof.errors import KprofError
+from kprof.errors import InputError
 from kprof.inputs.torch_profiler.issues import Issue
 from kprof.inputs.torch_profiler.model import Trace, TraceInfo
 from kprof.inputs.torch_profiler.records import Records
@@ -94,7 +94,7 @@ def frames(trace: Trace) -> "dict[str, pd.DataFrame]":
     try:
         import pandas as pd
     except ImportError as error:
-        raise KprofError("pandas is not installed", hint="pip install 'kprof[tables]'") from error
+        raise InputError("pandas is not installed", hint="pip install 'kprof[tables]'") from error
     return {
         name: pd.DataFrame({c: _series(pd, values) for c, values in table.items()})
         for name, table in columns(trace).items()
@@ -121,7 +121,7 @@ def write_tables(trace: Trace, directory: Path, file_format: str) -> list[Path]:
         KprofError: an unknown format, Parquet without pyarrow, or a directory that cannot be written.
     """
     if file_format not in FORMATS:
-        raise KprofError(f"no format {file_format!r}", hint=f"formats are {', '.join(FORMATS)}")
+        raise InputError(f"no format {file_format!r}", hint=f"formats are {', '.join(FORMATS)}")
     written: list[Path] = []
     try:
         directory.mkdir(parents=True, exist_ok=True)
@@ -137,7 +137,7 @@ def write_tables(trace: Trace, directory: Path, file_format: str) -> list[Path]:
         path.write_bytes(msgspec.json.format(msgspec.json.encode(about), indent=2))
         written.append(path)
     except OSError as error:
-        raise KprofError(f"cannot write: {error.strerror or error}", path=str(directory)) from error
+        raise InputError(f"cannot write: {error.strerror or error}", path=str(directory)) from error
     return written
 
 
@@ -163,7 +163,7 @@ def _write_parquet(path: Path, records: Records[Any], rows: Sequence[int] | None
         import pyarrow as pa
         import pyarrow.parquet as pq
     except ImportError as error:
-        raise KprofError("Parquet needs pyarrow", hint="pip install 'kprof[tables]', or --format csv") from error
+        raise InputError("Parquet needs pyarrow", hint="pip install 'kprof[tables]', or --format csv") from error
     chosen = range(len(records)) if rows is None else rows
     types = {str: pa.string(), bool: pa.bool_()}
     kinds = {name: types.get(kind, pa.int64()) for name, kind in _types(records).items()}
@@ -207,11 +207,11 @@ def read_tables(directory: Path) -> Trace:
         import pyarrow as pa
         import pyarrow.parquet as pq
     except ImportError as error:
-        raise KprofError("Parquet needs pyarrow", hint="pip install 'kprof[tables]'") from error
+        raise InputError("Parquet needs pyarrow", hint="pip install 'kprof[tables]'") from error
     try:
         about = msgspec.json.decode((directory / "trace.json").read_bytes())
         if not isinstance(about, dict) or about.get("schema") != SCHEMA:
-            raise KprofError(f"not written as {SCHEMA}", path=str(directory), hint="run kprof ingest trace again")
+            raise InputError(f"not written as {SCHEMA}", path=str(directory), hint="run kprof ingest trace again")
         info = msgspec.convert(about["info"], TraceInfo)
         issues = msgspec.convert(about["issues"], tuple[Issue, ...])
         names = ("kernels", "transfers", "launches", "operators", "frames", "memory")
@@ -229,9 +229,9 @@ def read_tables(directory: Path) -> Trace:
                 for record in _records(target.kind, batch.to_pydict()):
                     target.append(record)
     except OSError as error:
-        raise KprofError(f"cannot read: {error.strerror or error}", path=str(directory)) from error
+        raise InputError(f"cannot read: {error.strerror or error}", path=str(directory)) from error
     except (msgspec.MsgspecError, KeyError, TypeError, ValueError, pa.ArrowException) as error:
-        raise KprofError(
+        raise InputError(
             f"damaged tables: {error}", path=str(directory), hint="run kprof ingest trace again"
         ) from error
     _check_indexes(trace, directory)
@@ -263,7 +263,7 @@ def _check_indexes(trace: Trace, directory: Path) -> None:
         and _inside(trace.frames, "parent", python)
     )
     if not sound or _has_cycle(trace.operators) or _has_cycle(trace.frames):
-        raise KprofError("damaged tables: rows point to rows that are not there", path=str(directory))
+        raise InputError("damaged tables: rows point to rows that are not there", path=str(directory))
 
 
 def _inside(table: Records[Any], field: str, rows: int) -> bool:

@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from kprof.errors import KprofError
+from kprof.errors import InputError
 from kprof_analyzers.profiles.counters import expression
 
 if sys.version_info >= (3, 11):
@@ -58,7 +58,7 @@ def formulas_of(arch: str) -> dict[str, Formula]:
         if arch in content.get("archs", []):
             return _complete(content, str(content.get("ea", "")))
     known = ", ".join(sorted(architectures()))
-    raise KprofError(f"no counter formulas for {arch}", hint=f"there are some for {known}")
+    raise InputError(f"no counter formulas for {arch}", hint=f"there are some for {known}")
 
 
 def architectures() -> set[str]:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from kprof.errors import KprofError
+from kprof.errors import InputError, KprofError
 
 _TOKEN = re.compile(r"\s*(?:(\d+(?:\.\d*)?(?:[eE][+-]?\d+)?)|([A-Za-z_]\w*(?:\[\d+\])?)|([-+*/(),]))")
 _DEEPEST = 60
@@ -90,7 +90,7 @@ class _Parser:
         self._next()
 
     def error(self, what: str) -> KprofError:
-        return KprofError(f"formula {self._text!r}: {what}", place=f"character {self._at + 1}")
+        return InputError(f"formula {self._text!r}: {what}", place=f"character {self._at + 1}")
 
     def _next(self) -> None:
         rest = self._text[self._at :]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from kprof.errors import KprofError
+from kprof.errors import InputError
 from kprof.hardware import machine
 from kprof.hardware.machine import Architecture, Product
 
@@ -54,7 +54,7 @@ def gpu_of(data: "Data", name: str | None = None) -> Gpu:
         said = product_in(str(row.get("product", ""))) or str(row["name"])
         origin = "from the measurement"
     if said is None:
-        raise KprofError(
+        raise InputError(
             "the files do not say which GPU was measured",
             hint="name it: --arch MI300X (a product gives peaks too) or --arch gfx942",
         )

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from kprof.errors import KprofError, near
+from kprof.errors import InputError, near
 from kprof_analyzers.profiles.measured.model import Confidence, Key, Match
 
 if TYPE_CHECKING:
@@ -176,7 +176,7 @@ def confidence(keys: list[Key]) -> Confidence:
 
 def _best(subject: Subject, variants: list[Variant], source: Any, known: Iterable[str]) -> tuple[Match, Variant]:
     if not variants:
-        raise KprofError(
+        raise InputError(
             f"no kernel {subject.name} in the {source}{near(subject.name, known)}",
             hint=f"kprof {'trace top' if source == 'trace' else 'ingest counters'} lists what was measured.",
         )
@@ -184,7 +184,7 @@ def _best(subject: Subject, variants: list[Variant], source: Any, known: Iterabl
     possible = [(keys, v) for keys, v in compared if all(k.agrees for k in keys if k.name == "num_warps")]
     if not possible:
         seen = sorted({str(k.measured) for keys, _ in compared for k in keys if k.name == "num_warps"})
-        raise KprofError(
+        raise InputError(
             f"{subject.name} was measured with num_warps={' and '.join(seen)}, "
             f"but is compiled with num_warps={subject.num_warps}",
             hint=f"Compile what was measured: --config num_warps={seen[0]}, and the tile sizes that go with it.",

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from kprof.document import KernelReport
-from kprof.errors import KprofError
+from kprof.errors import InputError
 from kprof.findings import Finding, Location
 from kprof_analyzers.profiles.measured import join
 from kprof_analyzers.profiles.measured.facts import facts_of
@@ -37,7 +37,7 @@ def judge(report: KernelReport, subject: "Subject", measurement: "Measurement") 
         matches.append(match)
         add_traces(numbers, measurement.traces, activities)
     if not matches:
-        raise KprofError("there is no measurement to judge by")
+        raise InputError("there is no measurement to judge by")
     if any(match.confidence == "doubtful" for match in matches):
         numbers.values.pop("dispatches", None)
         numbers.doubts["dispatches"] = "it is not sure that what ran was this configuration"

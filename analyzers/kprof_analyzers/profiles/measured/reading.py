@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kprof.errors import KprofError
+from kprof.errors import InputError
 from kprof.hardware import machine
 from kprof_analyzers.profiles.counters.machine import Gpu, gpu_of, product_in
 
@@ -73,13 +73,13 @@ def _traced(traces: "Sequence[Trace]") -> Gpu | None:
     found: dict[str, str] = {}
     for trace in traces:
         if trace.info.vendor == "nvidia":
-            raise KprofError("this trace is of an NVIDIA GPU", path=trace.info.path)
+            raise InputError("this trace is of an NVIDIA GPU", path=trace.info.path)
         for device in trace.info.devices:
             product = product_in(device)
             if product is not None:
                 found.setdefault(product, trace.info.path)
     if len(found) > 1:
-        raise KprofError(f"the traces are of several GPUs: {', '.join(found)}", hint="Give those of one of them.")
+        raise InputError(f"the traces are of several GPUs: {', '.join(found)}", hint="Give those of one of them.")
     return _named(next(iter(found))) if found else None
 
 
@@ -98,7 +98,7 @@ def _counted(data: "Data", traced: Gpu | None, asked: str | None) -> Gpu:
         return gpu_of(data, name)
     gpu = gpu_of(data)
     if traced is not None and _differ(gpu, traced):
-        raise KprofError(f"the counters are of {_name(gpu)}, the trace of {_name(traced)}")
+        raise InputError(f"the counters are of {_name(gpu)}, the trace of {_name(traced)}")
     if gpu.product is None:
         # The agent's architecture alone gives no peaks; a product of the same one that was named does.
         for name in (asked, traced.product.name if traced is not None and traced.product is not None else None):
@@ -118,7 +118,7 @@ def _check(gpu: Gpu, asked: str) -> None:
     product = machine.find_product(asked)
     arch = machine.load(product.arch if product is not None else asked)
     if _differ(gpu, Gpu(arch, product, None, None, {}, "")):
-        raise KprofError(
+        raise InputError(
             f"this was measured on {_name(gpu)}, but --arch asks for {asked}",
             hint="Leave --arch out to compile for the GPU that was measured.",
         )

@@ -8,7 +8,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from kprof.errors import KprofError
+from kprof.errors import InputError
 from kprof.inputs.torch_profiler.model import Activity, Trace
 
 if sys.version_info >= (3, 11):
@@ -107,9 +107,9 @@ def load_categories(path: Path | str | None = None) -> Categories:
     try:
         own = tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
-        raise KprofError(f"cannot read the categories: {error.strerror}", path=str(path)) from error
+        raise InputError(f"cannot read the categories: {error.strerror}", path=str(path)) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise KprofError(f"the categories are not TOML: {error}", path=str(path)) from error
+        raise InputError(f"the categories are not TOML: {error}", path=str(path)) from error
     patterns = shipped.get("patterns", {}) | _table(own.get("patterns", {}), str(path))
     return Categories((*_rules(own, patterns, str(path)), *_rules(shipped, patterns, "categories.toml")))
 
@@ -121,24 +121,24 @@ def _shipped() -> dict[str, Any]:
 
 def _table(value: Any, path: str) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise KprofError("[patterns] has to be a table of lists", path=path)
+        raise InputError("[patterns] has to be a table of lists", path=path)
     return value
 
 
 def _rules(data: dict[str, Any], patterns: dict[str, Any], path: str) -> list[Rule]:
     found = data.get("category", [])
     if not isinstance(found, list):
-        raise KprofError("rules are written as [[category]]", path=path)
+        raise InputError("rules are written as [[category]]", path=path)
     return [_rule(entry, number, patterns, path) for number, entry in enumerate(found, 1)]
 
 
 def _rule(entry: Any, number: int, patterns: dict[str, Any], path: str) -> Rule:
     place = f"category {number}"
     if not isinstance(entry, dict) or not isinstance(entry.get("name"), str) or not entry["name"]:
-        raise KprofError("a category needs a name", path=path, place=place)
+        raise InputError("a category needs a name", path=path, place=place)
     unknown = ", ".join(sorted(set(entry) - {"name", *_KEYS}))
     if unknown or not set(entry) & set(_KEYS):
-        raise KprofError(
+        raise InputError(
             f"category {entry['name']!r} {'has unknown keys: ' + unknown if unknown else 'is empty'}",
             path=path,
             place=place,
@@ -152,14 +152,14 @@ def _pattern(value: Any, patterns: dict[str, Any], path: str, place: str) -> re.
     parts: list[str] = []
     for item in value if isinstance(value, list) else [value]:
         if not isinstance(item, str):
-            raise KprofError("patterns are texts", path=path, place=place)
+            raise InputError("patterns are texts", path=path, place=place)
         if item.startswith("@"):
             if item[1:] not in patterns:
-                raise KprofError(f"no pattern {item[1:]!r} under [patterns]", path=path, place=place)
+                raise InputError(f"no pattern {item[1:]!r} under [patterns]", path=path, place=place)
             parts.extend(patterns[item[1:]])
         else:
             parts.append(item)
     try:
         return re.compile("|".join(f"(?:{part})" for part in parts), re.IGNORECASE | re.MULTILINE)
     except re.error as error:
-        raise KprofError(f"not a regular expression: {error}", path=path, place=place) from error
+        raise InputError(f"not a regular expression: {error}", path=path, place=place) from error

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeVar
 
 import msgspec
 
-from kprof.errors import KprofError
+from kprof.errors import InputError, KprofError
 from kprof.inputs.torch_profiler.load import load
 from kprof.inputs.torch_profiler.model import Trace
 from kprof.inputs.torch_profiler.proton import is_proton
@@ -52,11 +52,11 @@ def trace_files(paths: Sequence[Path]) -> list[TraceFile]:
     result: dict[str, TraceFile] = {}
     for path in paths:
         if not path.exists():
-            raise KprofError("no such file or directory", path=str(path))
+            raise InputError("no such file or directory", path=str(path))
         if path.is_dir():
             inside = list(_inside(path))
             if not inside:
-                raise KprofError(
+                raise InputError(
                     "no traces in this directory",
                     path=str(path),
                     hint=f"read are {', '.join(_ENDINGS)} and the Parquet that kprof ingest trace wrote; "
@@ -105,7 +105,7 @@ def open_trace(file: TraceFile, *, stacks: bool = False, rank: int | None = None
         KprofError: unreadable, or a Proton profile, which has no timeline.
     """
     if file.kind == "proton":
-        raise KprofError("a Proton profile has sums, no timeline", path=file.path, hint="kprof trace top reads it")
+        raise InputError("a Proton profile has sums, no timeline", path=file.path, hint="kprof trace top reads it")
     if file.kind == "tables":
         return read_tables(Path(file.path))
     return load(file.path, stacks=stacks, rank=rank)
@@ -158,19 +158,19 @@ def each_file(
         try:
             yield from pool.map(step, files)
         except BrokenProcessPool as error:
-            raise KprofError("a worker process died", hint="try -j 1: the file in work may need more memory") from error
+            raise InputError("a worker process died", hint="try -j 1: the file in work may need more memory") from error
 
 
 def _on_dask(step: Step, files: Iterable[TraceFile], scheduler: str) -> Iterator[Any]:
     try:
         from distributed import Client
     except ImportError as error:
-        raise KprofError("--scheduler needs Dask", hint="pip install distributed") from error
+        raise InputError("--scheduler needs Dask", hint="pip install distributed") from error
     make: Any = Client
     try:
         client = make(scheduler, timeout=10)
     except (OSError, ValueError) as error:
-        raise KprofError(f"cannot reach the Dask scheduler {scheduler}: {error}") from error
+        raise InputError(f"cannot reach the Dask scheduler {scheduler}: {error}") from error
     try:
         futures = [client.submit(step, file, pure=False) for file in files]
         for future in futures:

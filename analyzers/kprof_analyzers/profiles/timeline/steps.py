@@ -5,7 +5,7 @@ from pathlib import Path
 
 import msgspec
 
-from kprof.errors import KprofError
+from kprof.errors import InputError
 from kprof.inputs.torch_profiler.issues import Issue
 from kprof.inputs.torch_profiler.model import TraceInfo
 from kprof.inputs.torch_profiler.proton import ProtonProfile, load_proton
@@ -129,7 +129,7 @@ def tables_step(file: TraceFile, folders: dict[str, str], file_format: str, *, s
     directory = folders[file.path]
     target = Path(directory)
     if target.resolve() == Path(file.path).resolve():
-        raise KprofError("the output would overwrite the input", path=directory)
+        raise InputError("the output would overwrite the input", path=directory)
     return Written(trace.info, str(target), len(write_tables(trace, target, file_format)), trace.issues)
 
 

@@ -7,7 +7,7 @@ from typing import cast
 
 import msgspec
 
-from kprof.errors import KprofError
+from kprof.errors import InputError
 from kprof.inputs.torch_profiler.events import Loose, SlimEvent
 from kprof.inputs.torch_profiler.issues import Issue
 from kprof.inputs.torch_profiler.model import TraceInfo, info_from
@@ -334,7 +334,7 @@ class _Summing:
             self.reader.refuse_other_lists()
             self._log.add("no-events", "the trace holds no events")
         elif not self._profiled and not any(self._counts):
-            raise KprofError("the list holds no profiler events", path=str(self.reader.path))
+            raise InputError("the list holds no profiler events", path=str(self.reader.path))
         elif not any(self._devices):
             self._log.add("no-gpu", "the trace holds no GPU activity")
         if self._zero:

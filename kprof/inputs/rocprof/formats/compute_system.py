@@ -1,6 +1,6 @@
 """``sysinfo.csv`` of an Omniperf or rocprof-compute workload: one record about the machine."""
 
-from kprof.errors import KprofError
+from kprof.errors import InputError
 from kprof.inputs.csv_records import records as csv_records
 from kprof.inputs.rocprof.columns import key
 from kprof.inputs.rocprof.csv_table import heading
@@ -26,7 +26,7 @@ def _read(opened: Opened, part: Part) -> None:
     records = list(csv_records(lines[1:2], str(opened.path), first=2))
     names = heading(opened)
     if not records:
-        raise KprofError("the heading is there but not the record", path=str(opened.path), place="line 2")
+        raise InputError("the heading is there but not the record", path=str(opened.path), place="line 2")
     record = records[0]
     if len(record) != len(names):
         part.complain("cut-record", "error", f"{len(record)} fields where the heading has {len(names)}", record=1)

@@ -2,7 +2,7 @@
 
 import re
 
-from kprof.errors import KprofError
+from kprof.errors import InputError
 from kprof.inputs.rocprof.format import OtherFormat
 from kprof.inputs.rocprof.frames import factorised
 from kprof.inputs.rocprof.model import Part
@@ -28,7 +28,7 @@ def _read(opened: Opened, part: Part) -> None:
     text = _ESCAPES.sub("", bytes(opened.body).decode("utf-8", "replace"))
     agents = [_fields(block) for block in re.split(r"^Agent \d+ *$", text, flags=re.MULTILINE)[1:]]
     if not agents:
-        raise KprofError("no agent in this rocminfo output", path=str(opened.path))
+        raise InputError("no agent in this rocminfo output", path=str(opened.path))
     part.describe(rows=len(agents))
     node = pd.array([_number(agent.get("Node")) for agent in agents], dtype="Int64")
     part.tables["agents"] = {

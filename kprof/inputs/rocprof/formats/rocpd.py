@@ -11,7 +11,7 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
-from kprof.errors import KprofError
+from kprof.errors import InputError
 from kprof.inputs.rocprof import database
 from kprof.inputs.rocprof.format import OtherFormat
 from kprof.inputs.rocprof.formats import _rocpd_tables as reader
@@ -80,14 +80,14 @@ def runs_in(connection: sqlite3.Connection, path: Path) -> list[dict[str, str]]:
     runs = [run for run in found.values() if "rocpd_kernel_dispatch" in run]
     if not runs:
         known = ", ".join(sorted(tables)[:6]) or "none"
-        raise KprofError(
+        raise InputError(
             "an SQLite file, but not a rocpd or rocprof database", path=str(path), hint=f"its tables: {known}"
         )
     for run in runs:
         for table, columns in _NEEDED.items():
             missing = columns - set(tables.get(run.get(table, ""), []))
             if missing:
-                raise KprofError(
+                raise InputError(
                     f"a rocpd database of an unknown schema: {table} has no {', '.join(sorted(missing))}",
                     path=str(path),
                 )

@@ -7,7 +7,7 @@ import re
 
 import msgspec
 
-from kprof.errors import KprofError
+from kprof.errors import InputError
 from kprof.inputs.rocprof.columns import DISPATCH, key
 from kprof.inputs.rocprof.dispatching import complain_about_repeats, dispatches
 from kprof.inputs.rocprof.format import OtherFormat
@@ -109,7 +109,7 @@ def _salvaged(text: bytes, opened: Opened, part: Part, reason: str) -> list[_Eve
         except (msgspec.DecodeError, msgspec.ValidationError, UnicodeDecodeError):
             bad += 1
     if not any(e.ph == "X" for e in events):
-        raise KprofError(f"not readable as JSON: {reason}", path=str(opened.path))
+        raise InputError(f"not readable as JSON: {reason}", path=str(opened.path))
     if bad:
         part.complain("damaged-json", "error", f"the JSON is cut off or damaged ({reason}); {len(events):,} "
                       f"events were read, {bad:,} were not", count=bad)  # fmt: skip

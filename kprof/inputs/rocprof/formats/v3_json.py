@@ -4,7 +4,7 @@ import re
 
 import msgspec
 
-from kprof.errors import KprofError
+from kprof.errors import InputError
 from kprof.inputs.rocprof.dispatching import complain_about_repeats, dispatches, trusted_durations
 from kprof.inputs.rocprof.format import OtherFormat
 from kprof.inputs.rocprof.formats._v3_json_samples import samples
@@ -24,7 +24,7 @@ def _recognise(opened: Opened) -> float:
 def _read(opened: Opened, part: Part) -> None:
     document = _document(bytes(opened.body), opened, part)
     if not document.processes:
-        raise KprofError("no process in the file", path=str(opened.path))
+        raise InputError("no process in the file", path=str(opened.path))
     gathered: dict[str, list[Columns]] = {}
     for process in document.processes:
         for name, columns in _tables(process, part).items():
@@ -47,7 +47,7 @@ def _document(data: bytes, opened: Opened, part: Part) -> Document:
     try:
         document = msgspec.json.decode(shorter, type=Document)
     except (msgspec.DecodeError, msgspec.ValidationError, UnicodeDecodeError):
-        raise KprofError(f"not readable as rocprofv3 JSON: {reason}", path=str(opened.path)) from None
+        raise InputError(f"not readable as rocprofv3 JSON: {reason}", path=str(opened.path)) from None
     share = len(shorter) / len(data)
     part.complain("damaged-json", "error", f"the JSON is cut off or damaged ({reason}); the records in its first "
                   f"{share:.0%} were read")  # fmt: skip

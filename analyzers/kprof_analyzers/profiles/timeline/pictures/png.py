@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import Any
 
-from kprof.errors import KprofError
+from kprof.errors import InputError
 
 
 def png(svg: str) -> bytes:
@@ -15,7 +15,7 @@ def png(svg: str) -> bytes:
     try:
         cairosvg: Any = import_module("cairosvg")
     except (ImportError, OSError) as error:  # OSError: the Python part is there, the C library is not
-        raise KprofError(
+        raise InputError(
             "PNG needs CairoSVG, which is not installed", hint="pip install cairosvg, or name the picture .svg"
         ) from error
     data = cairosvg.svg2png(bytestring=svg.encode(), unsafe=False)
