@@ -334,7 +334,8 @@ class KernelReport(msgspec.Struct, frozen=True):
         cached: the compile was served from kprof's cache.
         passes: with ``--passes``, what each compiler pass changed: its order, name, stage, and metric to
             ``[before, after]``.
-        coverage: share of instructions that the reader knows, 0 to 1.
+        coverage: share of instructions that the reader knows, 0 to 1; ``None`` when none of them were seen.
+        unseen: what of the code could not be looked at and why, one sentence; absent when all of it was.
     """
 
     name: str
@@ -357,7 +358,8 @@ class KernelReport(msgspec.Struct, frozen=True):
     compile_seconds: float | UnsetType = UNSET
     cached: bool | UnsetType = UNSET
     passes: list[PassChange] | UnsetType = UNSET
-    coverage: float | UnsetType = UNSET
+    coverage: float | None | UnsetType = UNSET
+    unseen: str | UnsetType = UNSET
 
 
 class Verdict(msgspec.Struct, frozen=True):

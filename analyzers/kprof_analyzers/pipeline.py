@@ -50,6 +50,8 @@ def _modelled(document: KernelReport, facts: KernelFacts) -> KernelReport:
 
     if facts.occupancy is not None and not facts.occupancy.waves_per_simd:
         return replace(document, notes=[*document.notes, "the time is not modelled: no workgroup fits on a CU"])
+    if not facts.program.instructions:
+        return replace(document, notes=[*document.notes, "the time is not modelled: no instructions were seen"])
     try:
         prediction = explained(facts)
         if not _knows_size(facts):
@@ -113,8 +115,9 @@ def report(kernels: Iterable[KernelReport], failed: Sequence[str] = (), fail_on:
 
     Args:
         kernels: entries in the order they are to be shown.
-        failed: what could not be analysed and why; one entry makes the verdict ``cannot_tell``.
-        fail_on: a finding of this severity or worse makes the verdict ``regression``.
+        failed: what could not be analysed and why; one entry makes the verdict ``cannot_tell``, and so does a kernel
+            whose instructions were not all seen.
+        fail_on: a finding of this severity or worse makes the verdict ``regression``, whatever cannot be told.
     """
     entries = list(kernels)
     counts = Counter(f.severity for k in entries for f in k.findings)
@@ -125,19 +128,26 @@ def report(kernels: Iterable[KernelReport], failed: Sequence[str] = (), fail_on:
         if counts[s]
     ]
     found = ", ".join(words) or "no findings"
+    unseen = [f"{k.name}: {k.unseen}" for k in entries if isinstance(k.unseen, str)]
     kind = "kernel" if len(entries) == 1 else "kernels"
     done = f"{len(entries)} {kind} analysed: {found}"
-    if not entries:
+    reasons = [f"{len(failed)} of the targets could not be analysed"] if failed else []
+    reasons += _some(unseen)
+    if failing and fail_on is not None:
+        also = "".join(f"; cannot be told: {reason}" for reason in reasons)
+        verdict = Verdict(status="regression", summary=f"failed (--fail-on {fail_on.value}): {done}{also}")
+    elif not entries:
         verdict = Verdict(status="cannot_tell", summary="cannot tell: nothing could be analysed")
-    elif failed:
-        verdict = Verdict(
-            status="cannot_tell", summary=f"cannot tell: {len(failed)} of the targets could not be analysed; {done}"
-        )
-    elif failing and fail_on is not None:
-        verdict = Verdict(status="regression", summary=f"failed (--fail-on {fail_on.value}): {done}")
+    elif reasons:
+        verdict = Verdict(status="cannot_tell", summary=f"cannot tell: {'; '.join(reasons)}; {done}")
     else:
         verdict = Verdict(status="ok", summary=done)
     return Report(kprof=__version__, kernels=entries, verdict=verdict, notes=list(failed))
+
+
+def _some(reasons: Sequence[str]) -> list[str]:
+    """The first reason of several, and how many there are."""
+    return [reasons[0] + (f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else "")] if reasons else []
 
 
 def _resources(loaded: LoadedKernel, registers: Registers, size: int) -> Resources:
@@ -193,8 +203,20 @@ def _kernel_report(
         compile_seconds=UNSET if loaded.compile_seconds is None else loaded.compile_seconds,
         cached=UNSET if loaded.cached is None else loaded.cached,
         passes=UNSET if facts.passes is None else list(facts.passes),
-        coverage=round(loaded.program.coverage, 6),
+        coverage=round(loaded.program.coverage, 6) if instructions else None,
+        unseen=_unseen(loaded) or UNSET,
     )
+
+
+def _unseen(loaded: LoadedKernel) -> str | None:
+    """What of a kernel's code nobody has looked at, and why; ``None`` when all of it was."""
+    instructions = loaded.program.instructions
+    if not instructions:
+        return f"its instructions were not seen: {loaded.unseen or 'the listing has none'}"
+    unknown = sum(not instruction.opcode.known for instruction in instructions)
+    if unknown:
+        return f"{unknown:,} of its {len(instructions):,} instructions could not be decoded"
+    return None if loaded.unseen is None else f"only a part of its instructions was seen: {loaded.unseen}"
 
 
 def _passes(history: "PassHistory") -> list[PassChange]:

@@ -204,19 +204,22 @@ def verdict(kernels: Sequence[KernelDiff], sides: Sequence[Input]) -> Verdict:
     bad = [kernel for kernel in kernels if kernel.status in {"worse", "mixed"}]
     unsure = [kernel for kernel in kernels if kernel.status == "unknown"]
     problems = sum(len(side.problems) for side in sides)
+    unseen = [f"{k.name} of {side.label}: {k.unseen}" for side in sides for k in side.kernels if k.unseen is not UNSET]
     total = f"{len(kernels)} {'kernel' if len(kernels) == 1 else 'kernels'}"
     way = f"{sides[0].label} to {sides[-1].label}"
     paired = any(kernel.steps for kernel in kernels)
     if bad:
         worse = f"worse with {sides[-1].label}" if len(sides) > 2 else f"worse from {way}"
         text = f"regression: {len(bad)} of {total} {worse}"
-        return Verdict(status="regression", summary=f"{text}; {_example(bad[0], sides)}")
+        also = f"; cannot be told: {unseen[0]}" if unseen else ""
+        return Verdict(status="regression", summary=f"{text}; {_example(bad[0], sides)}{also}")
     if not paired:
         reason = "no kernel is on both sides" if kernels else "there is nothing to compare"
         return Verdict(status="cannot_tell", summary=f"cannot tell: {reason}")
-    if unsure or problems:
+    if unsure or problems or unseen:
         reasons = [f"{len(unsure)} of {total} lack figures on one side"] if unsure else []
         reasons += [f"{problems} could not be compiled or read"] if problems else []
+        reasons += [unseen[0] + (f" (and {len(unseen) - 1} more)" if len(unseen) > 1 else "")] if unseen else []
         return Verdict(status="cannot_tell", summary=f"cannot tell: {', '.join(reasons)}")
     counts = Counter(kernel.status for kernel in kernels)
     words = [f"{counts[status]} {status}" for status in ("better", "changed", "same", "new", "gone") if counts[status]]

@@ -24,7 +24,10 @@ _PLAIN = (
 
 def compare(old: KernelReport, new: KernelReport, limits: Limits) -> list[Change]:
     """What changed from one entry to the other, the most harmful first. Nothing for two equal entries."""
-    found = [*_resources(old, new, limits), *_findings(old, new, limits), *_model(old, new, limits)]
+    found = [*_resources(old, new, limits), *_model(old, new, limits)]
+    # A rule that had no instructions to look at found nothing, which is no improvement.
+    if facts.has_code(old) == facts.has_code(new):
+        found += _findings(old, new, limits)
     if facts.has_code(old) and facts.has_code(new):
         found += compare_loops(old, new, limits)
         found += compare_widths(old, new, limits)
@@ -85,7 +88,7 @@ def step(
     notes = list(step_notes)
     one_sided = [side for side, kernel in (("old", old), ("new", new)) if not facts.has_code(kernel)]
     if len(one_sided) == 1:
-        notes.append(f"loops and widths were not compared: the {one_sided[0]} side has no instructions")
+        notes.append(f"loops, widths and findings were not compared: the {one_sided[0]} side has no instructions")
     return Step(
         old=indices[0],
         new=indices[1],

@@ -20,6 +20,9 @@ from kprof.gate.rules import ALLOWED, FAILS, KNOWN, MARK, UNKNOWN
 from kprof.gate.source_text import relocated
 from kprof.gate.subject import Subject
 
+_REASON = 200
+"""Characters of a reason in the verdict, which is one line."""
+
 
 @dataclass(frozen=True)
 class Gate:
@@ -58,6 +61,8 @@ class Gate:
         else:
             state = None if self.baseline is None else self.baseline.find(subject)
             findings = self._metrics(subject, state)
+            if report.unseen is not UNSET:
+                findings.append(cannot_tell(subject, report.unseen))
             for finding in self._findings(subject, state):
                 if finding.evidence.get(MARK) == KNOWN:
                     silenced.append(Suppressed(finding=finding, reason="the baseline has it"))
@@ -172,6 +177,17 @@ def _verdict(kernels: Sequence[KernelReport], baseline: Baseline | None) -> Verd
         also = f", {unknown} cannot be told" if unknown else ""
         return Verdict(status="regression", summary=f"regression: {failing} of {total} fail{also}")
     if unknown or not kernels:
-        return Verdict(status="cannot_tell", summary=f"cannot tell: {unknown} of {total} could not be judged")
+        why = _why(kernels)
+        return Verdict(status="cannot_tell", summary=f"cannot tell: {unknown} of {total} could not be judged{why}")
     than = "within budget" if baseline is None else "nothing is worse than the baseline"
     return Verdict(status="ok", summary=f"ok: {total}, {than}")
+
+
+def _why(kernels: Sequence[KernelReport]) -> str:
+    """The first reason why something cannot be told, and for which kernel."""
+    for kernel in kernels:
+        for finding in kernel.findings:
+            if finding.evidence.get(MARK) == UNKNOWN:
+                reason = finding.message if len(finding.message) <= _REASON else f"{finding.message[:_REASON]}..."
+                return f": {kernel.name} on {kernel.arch}: {reason}"
+    return ""

@@ -162,7 +162,10 @@ class ConsoleReporter:
             if loop.hot:
                 table.add_row("  Hot loop", Text(loop_summary(loop)))
         if not kernel.loops:
-            table.add_row("  Loops", Text("none: straight-line code"))
+            seen = kernel.unseen is UNSET
+            table.add_row("  Loops", Text("none: straight-line code") if seen else Text("not known", style="yellow"))
+        if kernel.unseen is not UNSET:
+            table.add_row("  Not seen", Text(kernel.unseen, style="yellow"))
         if kernel.model is not UNSET:
             for label, text in model_rows(kernel.model):
                 table.add_row(label, text)

@@ -176,9 +176,11 @@ def from_assembly(path: Path, text: str, arch: str | None) -> Iterator[LoadedKer
     for program in assembly.kernels:
         machine = _architecture(program.arch or assembly.arch or arch, path)
         notes = list(assembly.notes)
+        unseen = None
         if assembly.truncated or not program.complete:
             notes.append("the file ends too early: what is reported covers the part that is there")
-        yield _loaded(program, machine, metadata, ttgir, notes, made_by=assembly.source)
+            unseen = "the file ends too early"
+        yield _loaded(program, machine, metadata, ttgir, notes, made_by=assembly.source, unseen=unseen)
 
 
 def _from_archive(path: Path, images: "Iterator[Packed]", arch: str | None) -> Iterator[LoadedKernel]:
@@ -216,7 +218,7 @@ def _from_object(
     if not found:
         raise KprofError("no kernel in this code object", path=str(path))
     for code in file.objects:
-        programs, notes = _disassembled(code, path)
+        programs, notes, missing = _disassembled(code, path)
         for kernel in code.kernels:
             program = programs.get(kernel.name)
             registers = kernel.registers
@@ -228,18 +230,18 @@ def _from_object(
             machine = _architecture(kernel.arch or arch, path)
             said = [*file.notes, *code.notes, *notes]
             made_by = "code object" if file.container == "elf" else file.container
-            yield _loaded(program, machine, metadata, None, said, made_by=made_by, launch=launch)
+            yield _loaded(program, machine, metadata, None, said, made_by=made_by, launch=launch, unseen=missing)
 
 
-def _disassembled(code: "CodeObject", path: Path) -> tuple[dict[str, amdgcn.Kernel], list[str]]:
-    """The instructions of a code object by kernel, or a note why there are none."""
+def _disassembled(code: "CodeObject", path: Path) -> tuple[dict[str, amdgcn.Kernel], list[str], str | None]:
+    """The instructions of a code object by kernel, notes on them, and the reason why there are none."""
     from kprof.inputs import code_object
 
     try:
         assembly = code_object.disassemble(code, path=str(path))
     except KprofError as error:
-        return {}, [f"resources only, no instructions: {error.message}"]
-    return {kernel.name: kernel for kernel in (*assembly.kernels, *assembly.functions)}, list(assembly.notes)
+        return {}, [f"resources only, no instructions: {error.message}"], error.message
+    return {kernel.name: kernel for kernel in (*assembly.kernels, *assembly.functions)}, list(assembly.notes), None
 
 
 def _loaded(
@@ -251,6 +253,7 @@ def _loaded(
     *,
     made_by: str,
     launch: tuple[int, int] | None = None,
+    unseen: str | None = None,
 ) -> LoadedKernel:
     registers = program.registers
     size = registers.wavefront_size or machine.wavefront_size
@@ -277,6 +280,7 @@ def _loaded(
         compiler=None if version else made_by,
         shared_bytes=shared,
         num_warps=warps,
+        unseen=unseen,
         notes=notes,
     )
 

@@ -37,6 +37,7 @@ class LoadedKernel:
         num_warps: wavefronts of a workgroup where there is no metadata, ``None`` when unknown.
         passes: MLIR after every pass, when asked for.
         stages: what the compiler made, by stage; empty when nothing was compiled.
+        unseen: why its instructions, or a part of them, are not there; ``None`` when they are.
         notes: what is missing in the target, in words.
     """
 
@@ -58,4 +59,5 @@ class LoadedKernel:
     num_warps: int | None = None
     passes: "PassHistory | None" = None
     stages: Mapping[str, str | bytes] = field(default_factory=dict)
+    unseen: str | None = None
     notes: Sequence[str] = ()

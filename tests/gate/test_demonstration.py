@@ -236,7 +236,7 @@ def test_one_broken_kernel_is_its_own_cannot_tell(guarded, kprof):
     ran = kprof("check")
     assert ran.code == 2
     assert "kernels/broken.py:" in ran.out
-    assert ran.out.splitlines()[-1] == "cannot tell: 2 of 4 checks could not be judged"
+    assert ran.out.splitlines()[-1].startswith("cannot tell: 2 of 4 checks could not be judged:")
     narrow(guarded)
     assert kprof("check").code == 1
 
@@ -254,4 +254,4 @@ def test_compiler_abort_is_one_kernels_cannot_tell(guarded, kprof):
     ran = kprof("check")
     assert ran.code == 2
     assert "signal 6" in ran.out
-    assert ran.out.splitlines()[-1] == "cannot tell: 2 of 4 checks could not be judged"
+    assert ran.out.splitlines()[-1].startswith("cannot tell: 2 of 4 checks could not be judged:")

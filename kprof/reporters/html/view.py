@@ -243,7 +243,10 @@ def _provenance(kernel: KernelReport) -> list[tuple[str, str]]:
         rows += [(f"option {name}", _value(value)) for name, value in spec.options.items()]
         rows += [(f"environment {name}", value) for name, value in spec.environment.items()]
     if kernel.coverage is not UNSET:
-        rows.append(("instructions known to the reader", f"{100 * kernel.coverage:.2f} %"))
+        known = "none were seen" if kernel.coverage is None else f"{100 * kernel.coverage:.2f} %"
+        rows.append(("instructions known to the reader", known))
+    if kernel.unseen is not UNSET:
+        rows.append(("not looked at", kernel.unseen))
     return rows
 
 
