@@ -27,7 +27,7 @@ def main() -> None:
     from kprof.reporters.json_document import JsonReporter
     from kprof.targets.jobs import jobs_of, loaded
     from kprof.targets.library import load
-    from kprof.targets.resolver import Options
+    from kprof.targets.options import Options
     from kprof_analyzers.pipeline import analyze, report
 
     parser = argparse.ArgumentParser(description=__doc__)

@@ -51,7 +51,7 @@ def bare(chosen: list[tuple[str, Config]], jobs: int) -> float:
     from kprof.hardware.machine import load as load_architecture
     from kprof.targets.jobs import jobs_of
     from kprof.targets.library import load
-    from kprof.targets.resolver import Options
+    from kprof.targets.options import Options
 
     requests = [
         job.request

@@ -38,7 +38,7 @@ def kernel(arch: str) -> Any:
     from kprof.inputs import amdgcn
     from kprof.targets.jobs import jobs_of, loaded
     from kprof.targets.library import load
-    from kprof.targets.resolver import Options
+    from kprof.targets.options import Options
 
     (job,) = jobs_of(load("gemm"), load_architecture(arch), Options())
     compiled = compile_kernel(job.request)

@@ -20,7 +20,7 @@ from kprof.errors import KprofError  # noqa: E402
 from kprof.hardware import machine  # noqa: E402
 from kprof.targets import library as kernel_library  # noqa: E402
 from kprof.targets.jobs import jobs_of  # noqa: E402
-from kprof.targets.resolver import Options  # noqa: E402
+from kprof.targets.options import Options  # noqa: E402
 
 
 def jobs(architectures: list[str], *, all_configs: bool) -> Iterator[tuple[str, CompileRequest]]:

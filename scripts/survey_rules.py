@@ -91,7 +91,7 @@ def table(fired: dict[str, dict[str, set[str]]], kernels: dict[str, set[str]]) -
 def main() -> int:
     """Print the survey."""
     from kprof.inputs.assignments import assignments
-    from kprof.targets.resolver import Options
+    from kprof.targets.options import Options
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--arch", default=",".join(PRODUCTS))

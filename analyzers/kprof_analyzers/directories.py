@@ -22,7 +22,7 @@ from kprof.document import KernelReport
 from kprof.errors import KprofError
 
 if TYPE_CHECKING:
-    from kprof.recording.model import Capture
+    from kprof.captures.model import Capture
     from kprof.targets.loaded import LoadedKernel
 
 _MEMO = "reports-1"
@@ -92,7 +92,7 @@ def analyse_directory(
     Raises:
         KprofError: the directory holds no kernel.
     """
-    from kprof.recording.reader import is_capture
+    from kprof.captures.reader import is_capture
     from kprof.targets.artefacts import load_directory
 
     items = _captured(path, all_configs=all_configs) if is_capture(path) else _files(path, arch)
@@ -125,7 +125,7 @@ def _subject(item: Item) -> tuple[str, str, bool]:
 
 
 def _captured(path: Path, *, all_configs: bool) -> list[Item]:
-    """What was launched, as :func:`kprof.recording.loading.load_capture` takes it."""
+    """What was launched, as :func:`kprof.targets.captured.load_capture` takes it."""
     kernels = _capture(str(path)).kernels
     launched = [kernel for kernel in kernels if kernel.launches]
     chosen = kernels if all_configs or not launched else launched
@@ -140,7 +140,7 @@ def _files(path: Path, arch: str | None) -> list[Item]:
 
 @lru_cache(maxsize=2)
 def _capture(path: str) -> "Capture":
-    from kprof.recording.reader import read
+    from kprof.captures.reader import read
 
     return read(path)
 
@@ -213,7 +213,7 @@ def _load(item: Item) -> "Iterable[LoadedKernel]":
 
         yield from load_file(Path(item.root), item.arch)
         return
-    from kprof.recording.loading import loaded
+    from kprof.targets.captured import loaded
 
     yield loaded(next(kernel for kernel in _capture(item.root).kernels if kernel.id == item.name))
 

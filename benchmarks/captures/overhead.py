@@ -26,9 +26,10 @@ from pathlib import Path
 def inside(mode: str, program: list[str], folder: str) -> None:
     """Run the program here, as ``plain`` or ``bare``."""
     from kprof.recording.command import Options, prepare
-    from kprof.recording.compiler import Compiler, Ticket
+    from kprof.recording.compiler import Compiler
     from kprof.recording.recorder import Recorder
     from kprof.recording.session import Session
+    from kprof.recording.ticket import Ticket
 
     os.environ["TRITON_CACHE_DIR"] = f"{folder}/triton-{mode}"
     import triton.compiler

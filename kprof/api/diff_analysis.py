@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from kprof.document import KernelReport
-    from kprof.targets.resolver import Options
+    from kprof.targets.options import Options
     from kprof_analyzers.directories import Directory
 
 

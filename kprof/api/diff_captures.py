@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from kprof.diffing.build import Input
     from kprof.diffing.document import Explanation
     from kprof.diffing.limits import Limits
-    from kprof.targets.resolver import Options
+    from kprof.targets.options import Options
 
 
 def explain_captures(

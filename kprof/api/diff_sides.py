@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from kprof.diffing.build import Input
     from kprof.document import KernelReport, Report
-    from kprof.targets.resolver import Options
+    from kprof.targets.options import Options
 
 
 @dataclass(frozen=True)

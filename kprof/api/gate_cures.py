@@ -33,7 +33,8 @@ def with_cures(report: Report, subjects: Sequence[Subject], folder: Path, second
 
 def _advised(kernel: KernelReport, subject: Subject, folder: Path, deadline: float, jobs: int) -> KernelReport:
     from kprof.targets.library import load
-    from kprof.targets.resolver import Options, resolve
+    from kprof.targets.options import Options
+    from kprof.targets.resolver import resolve
     from kprof.tuning.trials import advise
 
     entry = subject.entry

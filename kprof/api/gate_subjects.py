@@ -9,15 +9,17 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import UNSET
 
+from kprof.captures.reader import is_capture
+from kprof.captures.reader import read as read_capture
+from kprof.compiler.specialization import specialization_of
 from kprof.document import KernelReport
 from kprof.errors import KprofError
 from kprof.findings import Location
 from kprof.gate.config import Config, Entry
 from kprof.gate.subject import Subject
-from kprof.recording import is_capture
-from kprof.recording import read as read_capture
-from kprof.targets.jobs import Job, plan, specialization_of
-from kprof.targets.resolver import DEFAULT_ARCH, Options, load, resolve
+from kprof.targets.jobs import Job, plan
+from kprof.targets.options import DEFAULT_ARCH, Options
+from kprof.targets.resolver import load, resolve
 
 if TYPE_CHECKING:
     from kprof.compiler.request import Outcome
@@ -133,7 +135,7 @@ def _read(entry: Entry, target: str, machines: "Sequence[Architecture]") -> Iter
 
 def _captured(entry: Entry, target: str, archs: Sequence[str]) -> Iterator[Subject]:
     """Every specialisation of a capture; one that did not compile there cannot be told here."""
-    from kprof.recording.loading import loaded
+    from kprof.targets.captured import loaded
     from kprof_analyzers.pipeline import analyze
 
     capture = read_capture(target)

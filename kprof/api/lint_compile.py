@@ -117,7 +117,7 @@ def _not(file: "ConfigFile", stand: Stand | None, machine: "Architecture | None"
 def _job(file: "ConfigFile", bucket: "Bucket", stand: Stand, choice: Choice, machine: "Architecture") -> "Job":
     from kprof.targets.jobs import plan
     from kprof.targets.library import load
-    from kprof.targets.resolver import Options
+    from kprof.targets.options import Options
 
     knobs = stand.knobs(bucket)
     if knobs is None:

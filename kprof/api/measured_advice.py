@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from kprof.document import KernelReport
-    from kprof.targets.resolver import Options
+    from kprof.targets.options import Options
     from kprof_analyzers.profiles.measured.model import Fact, Judgement, Match, Measured
     from kprof_analyzers.profiles.measured.reading import Measurement
 

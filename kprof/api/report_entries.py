@@ -11,7 +11,7 @@ from kprof.errors import KprofError, near_hint
 from kprof.output.writing import log
 
 if TYPE_CHECKING:
-    from kprof.targets.resolver import Options
+    from kprof.targets.options import Options
     from kprof_analyzers.details import SourceText
 
 

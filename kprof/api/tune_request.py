@@ -64,7 +64,8 @@ def prepare(wanted: Request) -> "tuple[Subject, Space]":
         KprofError: something in the options is wrong; see the functions that are called.
     """
     from kprof.compiler.versions import installed
-    from kprof.targets.resolver import DEFAULT_ARCH, resolve
+    from kprof.targets.options import DEFAULT_ARCH
+    from kprof.targets.resolver import resolve
     from kprof.tuning import space, space_file
     from kprof.tuning.problems import problems, read_shapes
     from kprof.tuning.subject import KernelSubject, SignatureSubject

@@ -8,7 +8,7 @@ from kprof.errors import KprofError
 from kprof.inputs.assignments import assignments, listed
 
 if TYPE_CHECKING:
-    from kprof.targets.resolver import Options
+    from kprof.targets.options import Options
 
 TargetsArgument = Annotated[
     list[str],
@@ -55,7 +55,7 @@ def compile_options(
     Raises:
         KprofError: an option is not of the form that it takes.
     """
-    from kprof.targets.resolver import Options
+    from kprof.targets.options import Options
 
     return Options(
         archs=tuple(listed(arch)),

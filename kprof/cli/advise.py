@@ -58,7 +58,8 @@ def command(
     """
     from kprof.output.progress import watching
     from kprof.targets.library import load
-    from kprof.targets.resolver import DEFAULT_ARCH, Options, resolve
+    from kprof.targets.options import DEFAULT_ARCH, Options
+    from kprof.targets.resolver import resolve
     from kprof.tuning.trials import advise, timed
 
     names = listed(arch)

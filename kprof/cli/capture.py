@@ -10,8 +10,8 @@ from kprof.errors import KprofError
 from kprof.output.writing import write_output
 
 if TYPE_CHECKING:
+    from kprof.captures.model import Capture
     from kprof.recording.command import Ended
-    from kprof.recording.model import Capture
 
 # What follows the program's name is the program's, with "--" or without.
 CONTEXT_SETTINGS = {"allow_interspersed_args": False}
@@ -68,7 +68,7 @@ def command(
     )
     settings = prepare(options, program)
     ended = run(settings, program)
-    from kprof.recording.reader import read
+    from kprof.captures.reader import read
 
     capture = read(output)
     _show(capture, ended, json=json, verbose=verbose, quiet=quiet)

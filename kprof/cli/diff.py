@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from kprof.diffing.build import Input
     from kprof.diffing.document import Diff
     from kprof.diffing.limits import Limits
-    from kprof.targets.resolver import Options
+    from kprof.targets.options import Options
 
 HELP = "Compare two compiles, or one kernel under several Tritons, and explain what got worse."
 
@@ -100,7 +100,7 @@ def command(
 
     Exit codes: 0 nothing is worse, 1 something is, 2 cannot tell.
     """
-    from kprof.targets.resolver import Options
+    from kprof.targets.options import Options
 
     if json == "-" and markdown == "-":
         raise KprofError("only one of --json and --markdown can go to standard output")
@@ -157,7 +157,7 @@ def _tritons(targets: list[str], versions: list[str], options: "Options", limits
 
     from kprof.api.diff_tritons import Tritons
     from kprof.diffing.build import diff
-    from kprof.recording.recompile import is_recorded
+    from kprof.targets.recompile import is_recorded
 
     if len(targets) != 1:
         raise KprofError("with --triton one kernel is compared with itself: name one target")
@@ -197,7 +197,7 @@ def _refuse_knobs(target: str, options: "Options") -> None:
 def _two(targets: list[str], options: "Options", limits: "Limits", budget: float) -> "Diff":
     from kprof.api.diff_sides import labels, side
     from kprof.diffing.build import diff
-    from kprof.recording.recompile import is_recorded
+    from kprof.targets.recompile import is_recorded
 
     if len(targets) != 2:
         raise KprofError(

@@ -12,7 +12,7 @@ from kprof.output.writing import write_output
 
 if TYPE_CHECKING:
     from kprof.reporters.occupancy import Entry
-    from kprof.targets.resolver import Options
+    from kprof.targets.options import Options
     from kprof_analyzers.occupancy import OccupancyInput
 
 HELP = "Wavefronts per SIMD, what limits them, and what to give up for more."

@@ -15,7 +15,7 @@ from typing import Any
 from kprof.errors import CompileError
 from kprof.importing.dependencies import Dependencies
 from kprof.importing.functions import Function
-from kprof.recording import files
+from kprof.inputs import plain_files
 
 SUFFIX = ".ttir"
 
@@ -55,7 +55,7 @@ def load_recorded(path: str, name: str) -> RecordedFunction:
         KprofError: the file is missing, a link, no text, or too large.
     """
     try:
-        data = files.read_bytes(Path(path), files.STAGE_LIMIT)
+        data = plain_files.read_bytes(Path(path), plain_files.STAGE_LIMIT)
         text = data.decode()
     except FileNotFoundError:
         raise CompileError("no such file", path=path) from None

@@ -1,13 +1,33 @@
 """Limits that Triton checks only when it launches: LDS and threads of a workgroup."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from kprof.compiler.request import LaunchProblem
 from kprof.errors import KprofError
 
 # What AMD's runtime accepts for every architecture here: amdgpu-flat-work-group-size ends at 1024 (LLVM AMDGPUUsage).
 THREADS_PER_WORKGROUP = 1024
+
+
+@dataclass(frozen=True)
+class LaunchProblem:
+    """A limit of the hardware that the compiled kernel breaks, which Triton itself finds only at a launch.
+
+    Attributes:
+        resource: ``lds`` or ``threads``.
+        needed: bytes of LDS, or threads of a workgroup.
+        limit: what the architecture has.
+    """
+
+    resource: str
+    needed: int
+    limit: int
+
+    def __str__(self) -> str:
+        if self.resource == "lds":
+            return f"needs {self.needed:,} bytes of LDS, a workgroup can have {self.limit:,}"
+        return f"needs {self.needed:,} threads in a workgroup, the hardware allows {self.limit:,}"
 
 
 def launch_problems(arch: str, metadata: Mapping[str, Any]) -> tuple[LaunchProblem, ...]:

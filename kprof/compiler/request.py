@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kprof.compiler.limits import LaunchProblem, launch_problems
 from kprof.errors import CompileError
 
 if TYPE_CHECKING:
@@ -140,26 +141,6 @@ def decode(data: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class LaunchProblem:
-    """A limit of the hardware that the compiled kernel breaks, which Triton itself finds only at a launch.
-
-    Attributes:
-        resource: ``lds`` or ``threads``.
-        needed: bytes of LDS, or threads of a workgroup.
-        limit: what the architecture has.
-    """
-
-    resource: str
-    needed: int
-    limit: int
-
-    def __str__(self) -> str:
-        if self.resource == "lds":
-            return f"needs {self.needed:,} bytes of LDS, a workgroup can have {self.limit:,}"
-        return f"needs {self.needed:,} threads in a workgroup, the hardware allows {self.limit:,}"
-
-
-@dataclass(frozen=True)
 class Compiled:
     """A compiled kernel with all its stages.
 
@@ -221,8 +202,6 @@ class Compiled:
     @cached_property
     def launch_problems(self) -> Sequence[LaunchProblem]:
         """Limits of the hardware that the kernel breaks: it compiles but cannot be launched."""
-        from kprof.compiler.limits import launch_problems
-
         return launch_problems(self.request.arch, self.metadata)
 
     @property

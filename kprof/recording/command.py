@@ -15,11 +15,11 @@ from typing import Any
 
 from kprof import __version__
 from kprof.cache import files as store
+from kprof.captures import layout
 from kprof.compiler.defaults import TIMEOUT, default_jobs
 from kprof.errors import KprofError
 from kprof.hardware.machine import find_product, products
 from kprof.hardware.machine import load as load_architecture
-from kprof.recording import layout
 from kprof.recording.settings import VARIABLE, Device, Settings, environment
 
 MEMORY_BYTES = 64 << 30

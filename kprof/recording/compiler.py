@@ -12,36 +12,18 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from kprof.recording import layout, shelf
+from kprof.captures import layout
+from kprof.recording import shelf
 from kprof.recording.settings import Settings
+from kprof.recording.ticket import Ticket
 
 _STAGE_BYTES = 64
 _WAITING_PER_JOB = 2
 _DISK = 100
 """Exit status of a compile whose result could not be written: this plus the error's number."""
-
-
-@dataclass(eq=False)
-class Ticket:
-    """A compile that was asked for.
-
-    Attributes:
-        id: of the specialisation.
-        name: of the kernel.
-        folder: where its result is, or will be.
-        stage: memory that the compiling process shares: what it is making.
-        pid: of the process that compiles; 0 when the result is there.
-    """
-
-    id: str
-    name: str
-    folder: Path
-    pid: int = 0
-    stage: Any = field(default=None, repr=False)
 
 
 class Compiler:

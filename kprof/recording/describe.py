@@ -7,8 +7,8 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
+from kprof.compiler.constants import constant
 from kprof.compiler.request import encode
-from kprof.targets.specialize import constant
 
 FRAMES = 12
 """Frames that are kept of a place in the program."""

@@ -4,8 +4,9 @@ import hashlib
 from pathlib import Path
 from typing import Any
 
+from kprof.captures import layout
 from kprof.compiler import environment as switches
-from kprof.recording import describe, layout, shelf
+from kprof.recording import describe, shelf
 from kprof.recording.recorder import Recorder
 
 

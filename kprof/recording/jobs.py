@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from kprof.captures import layout
 from kprof.compiler import versions
 from kprof.compiler.request import Compiled, from_json
-from kprof.recording import describe, layout
+from kprof.recording import describe
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from kprof.recording import layout
+from kprof.captures import layout
 
 
 class Journal:

@@ -11,12 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from kprof.cache import files as store
+from kprof.captures import layout
 from kprof.compiler import environment as switches
-from kprof.recording import describe, jobs, layout, shelf
-from kprof.recording.compiler import Compiler, Ticket
+from kprof.recording import describe, jobs, shelf
+from kprof.recording.compiler import Compiler
 from kprof.recording.journal import Journal
 from kprof.recording.settings import Settings
 from kprof.recording.stub import RecordedKernel
+from kprof.recording.ticket import Ticket
 
 
 @dataclass

@@ -11,7 +11,7 @@ from kprof.errors import KprofError
 from kprof.recording.settings import VARIABLE, environment
 
 if TYPE_CHECKING:
-    from kprof.recording.model import Capture
+    from kprof.captures.model import Capture
 
 
 @dataclass(frozen=True)
@@ -28,9 +28,9 @@ class Recording:
         """What was recorded, once the recording has ended.
 
         Raises:
-            KprofError: as :func:`kprof.recording.read`.
+            KprofError: as :func:`kprof.captures.reader.read`.
         """
-        from kprof.recording.reader import read
+        from kprof.captures.reader import read
 
         return read(self.path)
 

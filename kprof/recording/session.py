@@ -107,11 +107,13 @@ class Session:
         if self.recorder.executes:
             return
         from kprof.recording.torch_device import Device
+        from kprof.recording.torch_install import Installation
 
         self._closing.append(inductor.prepare(self.settings.cache))
         device = Device(self.settings.device, self.recorder, self.patches)
-        device.install()
-        self._closing.append(device.remove)
+        installation = Installation(device)
+        installation.install()
+        self._closing.append(installation.remove)
         self._stream, self._device = device.raw_stream, device.current_index
 
     def _inductor(self) -> None:

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kprof.cache import files as store
+from kprof.captures import layout
 from kprof.errors import KprofError
-from kprof.recording import layout
 from kprof.recording.settings import Settings
+from kprof.recording.ticket import Ticket
 
 if TYPE_CHECKING:
     from kprof.compiler.request import Compiled
-    from kprof.recording.compiler import Ticket
 
 Blobs = Mapping[str, str | bytes]
 
@@ -50,7 +50,7 @@ def from_cache(settings: Settings, identifier: str, folder: Path) -> bool:
 
 def write(
     settings: Settings,
-    ticket: "Ticket",
+    ticket: Ticket,
     make: Callable[[Callable[[str], None]], "Compiled"],
     progress: Callable[[str], None],
     log: int,
@@ -81,14 +81,14 @@ def write(
     place(ticket.folder, result, compiled.metadata, blobs)
 
 
-def write_accident(settings: Settings, ticket: "Ticket", error: BaseException) -> None:
+def write_accident(settings: Settings, ticket: Ticket, error: BaseException) -> None:
     """An exception that nobody expected, as this kernel's failure."""
     del settings
     text = f"{type(error).__name__}: {error}".splitlines()[0][:500]
     place(ticket.folder, {"status": "failed", "error": f"does not compile: {text}"}, {}, {})
 
 
-def write_death(settings: Settings, ticket: "Ticket", status: int, stage: str | None) -> None:
+def write_death(settings: Settings, ticket: Ticket, status: int, stage: str | None) -> None:
     """The end of a process that left no result, as this kernel's result."""
     result: dict[str, Any] = {"status": "crashed", "stage": stage}
     while_making = f" while making {stage}" if stage else ""

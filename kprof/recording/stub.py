@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from kprof.recording.compiler import Ticket
+    from kprof.recording.ticket import Ticket
 
 _WAITS = frozenset({"metadata", "asm", "kernel", "n_regs", "n_spills", "n_max_threads", "metadata_group"})
 _COUNT = re.compile(r"^\s*\.(vgpr_count|vgpr_spill_count):\s*(\d+)", re.MULTILINE)

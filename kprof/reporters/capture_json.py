@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from kprof.recording.model import Capture, CapturedKernel
+from kprof.captures.model import Capture, CapturedKernel
 
 SCHEMA = "kprof.capture.summary/1"
 

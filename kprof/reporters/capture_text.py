@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from kprof.captures.model import Capture, CapturedKernel
 from kprof.findings import Location
-from kprof.recording.model import Capture, CapturedKernel
 
 _ROWS = 30
 _FAILURES = 10

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kprof.compiler.request import Compiled, CompileRequest, DtypeRef, FunctionRef, from_json
-from kprof.document import Specialization
+from kprof.compiler.request import Compiled, CompileRequest, from_json
+from kprof.compiler.specialization import specialization_of
 from kprof.errors import KprofError
 from kprof.findings import Location
 from kprof.hardware.machine import Architecture
@@ -16,7 +16,7 @@ from kprof.targets.loaded import LoadedKernel
 if TYPE_CHECKING:
     from kprof.importing.functions import Function
     from kprof.kernel_spec import Config, Kernel, Launch
-    from kprof.targets.resolver import Options
+    from kprof.targets.options import Options
 
 
 @dataclass(frozen=True)
@@ -266,21 +266,3 @@ def loaded(job: Job, compiled: Compiled) -> LoadedKernel:
         stages=compiled.stages,
         notes=notes,
     )
-
-
-def specialization_of(request: CompileRequest) -> Specialization:
-    """What is compiled, as the document says it."""
-    return Specialization(
-        signature={name: str(kind) for name, kind in request.signature.items()},
-        constexprs={name: _plain(value) for name, value in request.constexprs.items()},
-        attributes={name: dict(hints) for name, hints in request.attributes.items() if hints},
-        options=dict(request.options),
-        environment={name: value or "" for name, value in request.environment.items()},
-    )
-
-
-def _plain(value: Any) -> Any:
-    """A compile-time value as JSON can hold it."""
-    if isinstance(value, DtypeRef | FunctionRef):
-        return value.name
-    return list(value) if isinstance(value, tuple) else value

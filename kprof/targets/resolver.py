@@ -1,9 +1,8 @@
 """What ``TARGET`` on the command line may be, and how it becomes compiled kernels."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from kprof.errors import KprofError
 from kprof.hardware.machine import Architecture, Product, find_product
@@ -11,41 +10,7 @@ from kprof.hardware.machine import load as load_architecture
 from kprof.targets.artefacts import from_assembly, load_directory, load_file
 from kprof.targets.hip_source import compile_hip, is_hip
 from kprof.targets.loaded import LoadedKernel
-
-DEFAULT_ARCH = "MI300X"
-
-
-@dataclass(frozen=True)
-class Options:
-    """How source targets are to be compiled. Targets that are compiled already only use ``archs``.
-
-    Attributes:
-        archs: architectures or products; :data:`DEFAULT_ARCH` when empty.
-        config: knobs on top of the kernel's own: constexprs and backend options.
-        shape: problem parameters on top of the chosen case's.
-        case: name of one of the kernel's shapes.
-        all_configs: compile each configuration that the kernel lists; of a capture, also take what was not launched.
-        signature: argument types of a kernel without a specification: ``*fp16:16,*fp16,i32``.
-        constexprs: its compile-time arguments.
-        grid: workgroups of its launch, in up to three axes.
-        environment: environment switches for the compile.
-        passes: keep the MLIR after every pass.
-        jobs: worker processes, 0 for one a core.
-        use_cache: serve repeated compiles from kprof's cache.
-    """
-
-    archs: Sequence[str] = ()
-    config: Mapping[str, Any] = field(default_factory=dict)
-    shape: Mapping[str, Any] = field(default_factory=dict)
-    case: str | None = None
-    all_configs: bool = False
-    signature: str | None = None
-    constexprs: Mapping[str, Any] = field(default_factory=dict)
-    grid: tuple[int, ...] | None = None
-    environment: Mapping[str, str] = field(default_factory=dict)
-    passes: bool = False
-    jobs: int = 0
-    use_cache: bool = True
+from kprof.targets.options import DEFAULT_ARCH, Options
 
 
 def load(target: str, options: Options) -> Iterator[LoadedKernel]:
@@ -75,10 +40,10 @@ def load(target: str, options: Options) -> Iterator[LoadedKernel]:
 
 
 def _from_directory(path: Path, arch: str | None, options: Options) -> Iterator[LoadedKernel]:
-    from kprof.recording.reader import is_capture
+    from kprof.captures.reader import is_capture
 
     if is_capture(path):
-        from kprof.recording.loading import load_capture
+        from kprof.targets.captured import load_capture
 
         return load_capture(path, all_configs=options.all_configs)
     return load_directory(path, arch)

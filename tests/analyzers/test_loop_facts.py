@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from kprof.targets.resolver import Options, load
+from kprof.targets.options import Options
+from kprof.targets.resolver import load
 from kprof_analyzers.pipeline import facts_of
 
 

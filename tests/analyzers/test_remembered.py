@@ -10,7 +10,7 @@ from kprof.compiler.compile import compile_kernel
 from kprof.document import KernelReport
 from kprof.hardware.machine import load
 from kprof.targets.jobs import loaded, plan
-from kprof.targets.resolver import Options
+from kprof.targets.options import Options
 from kprof_analyzers import remembered
 from kprof_analyzers.pipeline import analyze
 

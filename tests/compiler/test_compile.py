@@ -11,7 +11,8 @@ import pytest
 from kprof.compiler import versions as triton_versions
 from kprof.compiler.compile import compile_kernel, compile_many
 from kprof.compiler.engine import compile_here
-from kprof.compiler.request import STAGES, LaunchProblem
+from kprof.compiler.limits import LaunchProblem
+from kprof.compiler.request import STAGES
 from kprof.errors import KprofError
 from kprof.targets.signature import load_signature
 from tests.compiler.conftest import SAMPLES

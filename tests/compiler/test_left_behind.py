@@ -16,7 +16,8 @@ import pytest
 
 from kprof.errors import KprofError
 from kprof.inputs.code_object.packing import unpack
-from kprof.targets.resolver import Options, load
+from kprof.targets.options import Options
+from kprof.targets.resolver import load
 
 ROOT = Path(__file__).resolve().parents[2]
 TRITON = """

@@ -5,11 +5,11 @@ import shutil
 
 import pytest
 
+from kprof.captures.reader import read
 from kprof.compiler.compile import compile_many
 from kprof.hardware.machine import load
-from kprof.recording import read
 from kprof.targets.jobs import plan
-from kprof.targets.resolver import Options
+from kprof.targets.options import Options
 
 SIGNATURE = "*fp32:16,*fp32:16,i32:16,i32:16"
 CONFIG = """[tool.kprof]

@@ -15,7 +15,8 @@ import pytest
 from kprof.document import KernelReport
 from kprof.kernel_spec import Config, Kernel
 from kprof.targets import library as kernel_library
-from kprof.targets.resolver import Options, load
+from kprof.targets.options import Options
+from kprof.targets.resolver import load
 from kprof_analyzers.pipeline import analyze
 
 ROOT = Path(__file__).parents[2]

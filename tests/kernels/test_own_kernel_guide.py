@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from kprof.targets import library as kernel_library
-from kprof.targets.resolver import Options, load
+from kprof.targets.options import Options
+from kprof.targets.resolver import load
 
 GUIDE = Path(__file__).parents[2] / "docs" / "kernels" / "your_own_kernel.md"
 

@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from kprof.recording import layout, read
+from kprof.captures import layout
+from kprof.captures.reader import read
 from kprof.recording.command import device_of
 from kprof.recording.settings import Settings
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from kprof.captures.reader import launches, read
 from kprof.compiler.versions import buffer_ops_default, installed
-from kprof.recording import read
 from tests.recording.conftest import capture_command, kprof_environment
 
 pytestmark = pytest.mark.triton
@@ -31,8 +31,8 @@ def test_the_program_and_its_children_are_recorded(capture, recorded):
     assert ran.stdout.splitlines()[:PROCESSES] == ["hip gfx942 64"] * PROCESSES
     assert len(capture.processes) == PROCESSES
     assert capture.complete
-    launches = Counter(launch.process for launch in capture.launches)
-    assert set(launches.values()) == {8}
+    counted = Counter(launch.process for launch in launches(capture.path))
+    assert set(counted.values()) == {8}
 
 
 def test_specialisations_are_told_apart_and_counted(capture):
@@ -53,7 +53,7 @@ def test_specialisations_are_told_apart_and_counted(capture):
 
 def test_call_sites_lead_to_the_program(capture):
     """The line in ``main`` and its caller."""
-    (first, *_) = (launch for launch in capture.launches if launch.process == 0)
+    (first, *_) = (launch for launch in launches(capture.path) if launch.process == 0)
     assert [place.function for place in first.site[:2]] == ["main", "<module>"]
     assert first.site[0].file.endswith("many.py")
     assert first.arguments["n"] == 4096

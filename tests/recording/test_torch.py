@@ -5,7 +5,7 @@ from importlib.util import find_spec
 
 import pytest
 
-from kprof.recording import read
+from kprof.captures.reader import launches, read
 from tests.recording.conftest import capture_command, kprof_environment
 
 pytestmark = [pytest.mark.triton, pytest.mark.skipif(find_spec("torch") is None, reason="torch is not installed")]
@@ -35,15 +35,15 @@ def test_a_program_that_insists_on_a_gpu_runs(ran):
 def test_backward_kernels_and_streams_are_recorded(ran):
     """Forward, backward, and a launch on a stream of its own."""
     capture = read(ran[0])
-    launches = list(capture.launches)
-    assert [launch.stream for launch in launches].count(0) == 2
-    assert len(launches) == 3
-    functions = [[place.function for place in launch.site] for launch in launches]
+    found = list(launches(capture.path))
+    assert [launch.stream for launch in found].count(0) == 2
+    assert len(found) == 3
+    functions = [[place.function for place in launch.site] for launch in found]
     assert functions[1][:2] == ["run", "forward"]
     assert functions[2][:2] == ["run", "backward"]
     assert functions[2][-1] == "<module>"
-    assert launches[1].arguments["x"].dtype == "float32"
-    assert launches[1].arguments["x"].shape == (8, 64)
+    assert found[1].arguments["x"].dtype == "float32"
+    assert found[1].arguments["x"].shape == (8, 64)
 
 
 def test_looking_at_a_value_that_was_not_computed_is_told(ran):

@@ -8,7 +8,8 @@ import pytest
 
 from kprof.compiler.versions import installed
 from kprof.findings import Location
-from kprof.targets.resolver import Options, load
+from kprof.targets.options import Options
+from kprof.targets.resolver import load
 from kprof_analyzers.pipeline import analyze
 
 pytestmark = pytest.mark.triton

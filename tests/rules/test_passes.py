@@ -7,7 +7,8 @@ from functools import cache
 import pytest
 
 from kprof.compiler.versions import installed
-from kprof.targets.resolver import Options, load
+from kprof.targets.options import Options
+from kprof.targets.resolver import load
 from kprof_analyzers.compiler_passes import NOT_RECORDED
 from kprof_analyzers.pipeline import facts_of
 from kprof_analyzers.rules import rules

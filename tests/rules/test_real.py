@@ -11,7 +11,8 @@ import pytest
 from kprof.analysis import KernelFacts
 from kprof.findings import Location
 from kprof.hardware.machine import find_product
-from kprof.targets.resolver import Options, load
+from kprof.targets.options import Options
+from kprof.targets.resolver import load
 from kprof_analyzers.pipeline import facts_of
 from kprof_analyzers.rules import rules
 

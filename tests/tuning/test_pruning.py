@@ -91,7 +91,7 @@ def test_nothing_that_fits_is_ruled_out(arch: str, kernel: str) -> None:
     from kprof.compiler.compile import compile_many
     from kprof.targets.jobs import jobs_of
     from kprof.targets.library import load as load_kernel
-    from kprof.targets.resolver import Options
+    from kprof.targets.options import Options
 
     machine, described = load(arch), load_kernel(kernel)
     shape = {"M": 512, "N": 512, "K": 512}

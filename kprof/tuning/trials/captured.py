@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from kprof.document import KernelReport
-    from kprof.recording.recompile import Recorded
     from kprof.targets.jobs import Job
+    from kprof.targets.recompile import Recorded
 
 Answer = dict[str, Any]
 
@@ -16,7 +16,7 @@ Answer = dict[str, Any]
 def kernels(question: Mapping[str, Any]) -> Iterator[Answer]:
     """Compile a capture's kernels and tell of each."""
     from kprof.compiler.compile import compile_many
-    from kprof.recording.recompile import recorded
+    from kprof.targets.recompile import recorded
     from kprof.targets.resolver import resolve
 
     options = question["options"]
@@ -51,7 +51,7 @@ def changes(question: Mapping[str, Any]) -> Iterator[Answer]:
 def trials(question: Mapping[str, Any]) -> Iterator[Answer]:
     """Compile a kernel with each change, as far as the time allows."""
     from kprof.compiler.compile import compile_many
-    from kprof.recording.recompile import changed, recorded
+    from kprof.targets.recompile import changed, recorded
 
     ((each,), _lost) = recorded(question["target"])
     deadline = time.monotonic() + question["seconds"]

@@ -21,7 +21,7 @@ from kprof_analyzers.pipeline import analyze
 
 if TYPE_CHECKING:
     from kprof.kernel_spec import Kernel
-    from kprof.targets.resolver import Options
+    from kprof.targets.options import Options
 
 Progress = Callable[[int, str], None]
 

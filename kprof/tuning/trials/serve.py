@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from kprof.hardware.machine import Architecture, Product
     from kprof.kernel_spec import Kernel
     from kprof.targets.jobs import Job
-    from kprof.targets.resolver import Options
+    from kprof.targets.options import Options
 
 Answer = dict[str, Any]
 
@@ -68,7 +68,7 @@ def main() -> None:
 
 
 def _answers(question: Mapping[str, Any]) -> Iterator[Answer]:
-    from kprof.recording.recompile import is_recorded
+    from kprof.targets.recompile import is_recorded
 
     if "target" in question and is_recorded(question["target"]):
         from kprof.tuning.trials import captured
@@ -169,13 +169,14 @@ def _subject(question: Mapping[str, Any]) -> "tuple[Kernel, Architecture, Option
 
 
 def _options(question: Mapping[str, Any]) -> "Options":
-    from kprof.targets.resolver import Options
+    from kprof.targets.options import Options
 
     return Options(**question["options"])
 
 
 def _machines(question: Mapping[str, Any]) -> "list[tuple[Architecture, Product | None]]":
-    from kprof.targets.resolver import DEFAULT_ARCH, resolve
+    from kprof.targets.options import DEFAULT_ARCH
+    from kprof.targets.resolver import resolve
 
     return [resolve(name) for name in question["options"]["archs"] or [DEFAULT_ARCH]]
 

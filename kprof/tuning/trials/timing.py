@@ -11,7 +11,7 @@ from kprof.tuning.trials.search import Trial, Trials
 
 if TYPE_CHECKING:
     from kprof.kernel_spec import Kernel
-    from kprof.targets.resolver import Options
+    from kprof.targets.options import Options
 
 # Predictions that are this near are not told apart (docs/model.md).
 TIE = 1.03

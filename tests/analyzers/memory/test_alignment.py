@@ -6,7 +6,8 @@ import pytest
 
 from kprof.inputs import mlir
 from kprof.inputs.amdgcn import InstructionClass
-from kprof.targets.resolver import Options, load
+from kprof.targets.options import Options
+from kprof.targets.resolver import load
 from kprof_analyzers.memory.alignment import known_alignment, mask_is_constant
 from kprof_analyzers.memory.dataflow import global_loads
 from kprof_analyzers.memory.narrowness import mask_of

@@ -5,7 +5,8 @@ from collections import Counter
 import pytest
 
 from kprof.inputs.amdgcn import InstructionClass
-from kprof.targets.resolver import Options, load
+from kprof.targets.options import Options
+from kprof.targets.resolver import load
 from kprof_analyzers.memory.lds_access import lds_accesses
 
 pytestmark = pytest.mark.triton

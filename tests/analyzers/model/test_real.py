@@ -4,7 +4,8 @@ from math import ceil
 
 import pytest
 
-from kprof.targets.resolver import Options, load
+from kprof.targets.options import Options
+from kprof.targets.resolver import load
 from kprof_analyzers.model import predict
 from kprof_analyzers.pipeline import facts_of
 

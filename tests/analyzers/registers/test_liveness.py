@@ -74,7 +74,7 @@ def test_peak_is_what_the_compiler_allocated(arch):
     from kprof.hardware.machine import load as load_architecture
     from kprof.targets.jobs import jobs_of
     from kprof.targets.library import load
-    from kprof.targets.resolver import Options
+    from kprof.targets.options import Options
 
     machine = load_architecture(arch)
     jobs = [job for name in ("softmax", "gemm", "rmsnorm") for job in jobs_of(load(name), machine, Options())]

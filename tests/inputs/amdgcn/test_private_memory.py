@@ -6,7 +6,8 @@ import pytest
 
 from kprof.inputs import amdgcn
 from kprof.inputs.amdgcn import InstructionClass
-from kprof.targets.resolver import Options, load
+from kprof.targets.options import Options
+from kprof.targets.resolver import load
 
 CODE = """\t.amdgcn_target "amdgcn-amd-amdhsa--gfx90a"
 \t.text

@@ -11,7 +11,7 @@ from kprof.findings import Finding, Severity
 from kprof.hardware.machine import load
 from kprof.kernel_spec import Kernel
 from kprof.targets.library import load as load_kernel
-from kprof.targets.resolver import Options
+from kprof.targets.options import Options
 from kprof.tuning.trials import Trial, Trials, advise, advised, measure, timed
 from kprof.tuning.trials.changes import SWITCHES, neighbours
 from kprof.tuning.trials.measure import Measure

@@ -9,12 +9,13 @@ from typing import Any
 
 import msgspec
 
+from kprof.captures import layout
+from kprof.captures import records as r
+from kprof.captures.model import Capture, CapturedKernel, CapturedLaunch, CapturedTuning, Grid, TensorInfo
 from kprof.compiler.request import CompileRequest, from_json
 from kprof.errors import InputError, KprofError
 from kprof.findings import Location
-from kprof.recording import files, layout
-from kprof.recording import records as r
-from kprof.recording.model import Capture, CapturedKernel, CapturedLaunch, CapturedTuning, Grid, TensorInfo
+from kprof.inputs import plain_files
 
 PROCESSES = 10_000
 """Journals of one capture."""
@@ -75,36 +76,12 @@ def launches(path: str | Path) -> Iterator[CapturedLaunch]:
                 yield launch
 
 
-def read_stage(folder: Path, stage: str) -> str:
-    """A product of the compiler, text.
-
-    Raises:
-        KprofError: it is missing or cannot be read.
-    """
-    path = folder / f"kernel.{stage}"
-    if not files.plain_folder(folder):
-        raise InputError("this kernel was not compiled", path=str(folder))
-    try:
-        return files.read_bytes(path, files.STAGE_LIMIT).decode(errors="replace")
-    except FileNotFoundError:
-        raise InputError(f"{stage} was not made", path=str(folder)) from None
-
-
-def read_metadata(folder: Path) -> Mapping[str, Any]:
-    """Triton's metadata of a kernel; empty when there is none or it is damaged."""
-    try:
-        data = msgspec.json.decode(files.read_bytes(folder / layout.METADATA, files.LINE_LIMIT))
-    except (OSError, KprofError, msgspec.DecodeError, RecursionError):
-        return {}
-    return data if isinstance(data, dict) else {}
-
-
 def _head(root: Path) -> r.Head:
     path = root / layout.HEAD
     if not root.is_dir():
         raise InputError("no such directory", path=str(root))
     try:
-        data = files.read_bytes(path, files.HEAD_LIMIT)
+        data = plain_files.read_bytes(path, plain_files.HEAD_LIMIT)
     except FileNotFoundError:
         raise InputError(
             "this is no capture directory", path=str(root), hint=f"kprof capture writes {layout.HEAD} into one."
@@ -117,7 +94,7 @@ def _head(root: Path) -> r.Head:
 
 def _journals(root: Path) -> list[Path]:
     folder = root / layout.JOURNAL
-    if not files.plain_folder(folder):
+    if not plain_files.plain_folder(folder):
         return []
     found = sorted(p for p in folder.iterdir() if p.suffix == ".jsonl" and not p.name.startswith("."))
     if len(found) > PROCESSES:
@@ -165,7 +142,7 @@ class _Journal:
 
     def records(self) -> Iterator[r.Record]:
         """The records of the journal; those that later ones refer to are kept on the way."""
-        for number, line in files.lines(self.path):
+        for number, line in plain_files.lines(self.path):
             try:
                 record = _RECORD.decode(line)
             except (msgspec.DecodeError, RecursionError) as error:
@@ -343,10 +320,10 @@ def _too_deep(value: Any, depth: int = 0) -> bool:
 
 
 def _result(root: Path, folder: Path, notes: list[str]) -> r.Result | None:
-    if not (files.plain_folder(root / layout.KERNELS) and files.plain_folder(folder)):
+    if not (plain_files.plain_folder(root / layout.KERNELS) and plain_files.plain_folder(folder)):
         return None
     try:
-        return _RESULT.decode(files.read_bytes(folder / layout.RESULT, files.LINE_LIMIT))
+        return _RESULT.decode(plain_files.read_bytes(folder / layout.RESULT, plain_files.LINE_LIMIT))
     except FileNotFoundError:
         return None
     except (KprofError, msgspec.DecodeError, RecursionError) as error:

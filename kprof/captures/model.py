@@ -1,17 +1,20 @@
 """A capture as it is read back."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from kprof.compiler.request import CompileRequest, LaunchProblem
+from kprof.captures import layout
+from kprof.captures.records import Head, Result
+from kprof.captures.stages import read_metadata, read_stage
+from kprof.compiler.limits import LaunchProblem, launch_problems
+from kprof.compiler.request import CompileRequest
+from kprof.compiler.specialization import specialization_of
 from kprof.document import Specialization
 from kprof.errors import InputError
 from kprof.findings import Location
-from kprof.recording import layout
-from kprof.recording.records import Head, Result
 
 Grid = tuple[int, ...]
 
@@ -131,22 +134,16 @@ class CapturedKernel:
     @property
     def specialization(self) -> Specialization:
         """What was compiled, as the report says it."""
-        from kprof.targets.jobs import specialization_of
-
         return specialization_of(self.request)
 
     @cached_property
     def metadata(self) -> Mapping[str, Any]:
         """Triton's metadata (``shared`` is the LDS in bytes); empty when there is none."""
-        from kprof.recording.reader import read_metadata
-
         return read_metadata(self.folder)
 
     @property
     def launch_problems(self) -> Sequence[LaunchProblem]:
         """Limits of the hardware that the compiled kernel breaks: it cannot be launched."""
-        from kprof.compiler.limits import launch_problems
-
         return launch_problems(self.arch, self.metadata)
 
     def text(self, stage: str) -> str:
@@ -155,8 +152,6 @@ class CapturedKernel:
         Raises:
             KprofError: it was not made, or cannot be read.
         """
-        from kprof.recording.reader import read_stage
-
         if stage not in layout.STAGES:
             raise InputError(f"a capture holds {', '.join(layout.STAGES)}, not {stage}", path=str(self.folder))
         return read_stage(self.folder, stage)
@@ -194,13 +189,6 @@ class Capture:
     def arch(self) -> str:
         """The architecture that was compiled for."""
         return self.head.arch
-
-    @property
-    def launches(self) -> Iterator[CapturedLaunch]:
-        """Every launch, process by process, in its order; read from the disk each time."""
-        from kprof.recording.reader import launches
-
-        return launches(self.path)
 
     @property
     def launch_count(self) -> int:

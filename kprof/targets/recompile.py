@@ -10,12 +10,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from kprof.captures.model import CapturedKernel
+from kprof.captures.reader import is_capture, read
 from kprof.compiler.environment import SWITCHES
 from kprof.compiler.request import CompileRequest
 from kprof.errors import InputError, KprofError, near_hint
 from kprof.hardware.machine import load as load_architecture
-from kprof.recording.model import CapturedKernel
-from kprof.recording.reader import is_capture, read
 from kprof.targets.jobs import Job
 
 # These name libraries and programs that the compiler would load and run.

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+from kprof.captures.model import CapturedKernel
+from kprof.captures.reader import read
 from kprof.errors import InputError, KprofError
 from kprof.hardware.machine import load as load_architecture
-from kprof.recording.model import CapturedKernel
-from kprof.recording.reader import read
 from kprof.targets.loaded import LoadedKernel
 
 

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kprof.captures.model import TensorInfo
+from kprof.captures.reader import is_capture, launches, read
 from kprof.errors import KprofError
-from kprof.recording import is_capture, read
-from kprof.recording.loading import load_capture
-from kprof.recording.model import TensorInfo
-from tests.recording.conftest import END, HEAD, ID, KERNEL, LAUNCH, REQUEST
+from kprof.targets.captured import load_capture
+from tests.captures.conftest import END, HEAD, ID, KERNEL, LAUNCH, REQUEST
 
 ANYTHING = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
@@ -33,7 +33,7 @@ def test_a_kernel_has_its_launches_grids_and_arguments(make):
     assert kernel.request.constexprs == {"BLOCK": 64}
     assert kernel.arguments == {"x": TensorInfo("float32", (4, 8), (8, 1)), "n": 32}
     assert capture.complete
-    first = next(capture.launches)
+    first = next(launches(capture.path))
     assert first.caller is not None
     assert (first.caller.file, first.site[0].line) == ("/home/me/train.py", 5)
 

@@ -3,9 +3,10 @@
 import pytest
 
 from kprof.errors import KprofError
-from kprof.recording.recompile import changed, is_recorded, recorded
-from tests.recording.conftest import END, ID, KERNEL, LAUNCH, REQUEST
+from kprof.targets.recompile import changed, is_recorded, recorded
+from tests.captures.conftest import END, ID, KERNEL, LAUNCH, REQUEST, make
 
+__all__ = ["make"]  # a fixture
 OK = {"status": "ok", "triton": "3.9.0"}
 
 

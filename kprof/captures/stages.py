@@ -1,0 +1,35 @@
+"""Products of the compiler in a capture, each read when it is asked for."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from kprof.captures import layout
+from kprof.errors import InputError, KprofError
+from kprof.inputs import plain_files
+
+
+def read_stage(folder: Path, stage: str) -> str:
+    """A product of the compiler, text.
+
+    Raises:
+        KprofError: it is missing or cannot be read.
+    """
+    path = folder / f"kernel.{stage}"
+    if not plain_files.plain_folder(folder):
+        raise InputError("this kernel was not compiled", path=str(folder))
+    try:
+        return plain_files.read_bytes(path, plain_files.STAGE_LIMIT).decode(errors="replace")
+    except FileNotFoundError:
+        raise InputError(f"{stage} was not made", path=str(folder)) from None
+
+
+def read_metadata(folder: Path) -> Mapping[str, Any]:
+    """Triton's metadata of a kernel; empty when there is none or it is damaged."""
+    try:
+        data = msgspec.json.decode(plain_files.read_bytes(folder / layout.METADATA, plain_files.LINE_LIMIT))
+    except (OSError, KprofError, msgspec.DecodeError, RecursionError):
+        return {}
+    return data if isinstance(data, dict) else {}

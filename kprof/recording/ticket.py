@@ -1,0 +1,24 @@
+"""A compile that the recorded program waits for, or will ask for. Standard library only."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(eq=False)
+class Ticket:
+    """A compile that was asked for.
+
+    Attributes:
+        id: of the specialisation.
+        name: of the kernel.
+        folder: where its result is, or will be.
+        stage: memory that the compiling process shares: what it is making.
+        pid: of the process that compiles; 0 when the result is there.
+    """
+
+    id: str
+    name: str
+    folder: Path
+    pid: int = 0
+    stage: Any = field(default=None, repr=False)

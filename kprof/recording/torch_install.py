@@ -1,0 +1,74 @@
+"""torch without a GPU, answering as if it had one: tensors, devices, streams, memory, random numbers."""
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from kprof.recording.marks import mark, mark_of
+from kprof.recording.torch_cuda import install as install_cuda
+from kprof.recording.torch_device import Device
+from kprof.recording.torch_guard import install as install_guard
+from kprof.recording.torch_mode import install_fallback, make_mode
+from kprof.recording.torch_tensors import install as install_tensors
+from kprof.recording.written import written_arguments
+
+
+class Installation:
+    """torch changed to ask a stand-in, and the way back.
+
+    Args:
+        device: what torch is to ask.
+    """
+
+    def __init__(self, device: Device) -> None:
+        self.device = device
+        self._modes: list[Any] = []
+        self._remove_guard: Callable[[], None] = lambda: None
+        self._library: Any = None
+
+    def install(self) -> None:
+        """Change torch."""
+        self._remove_guard = install_guard()
+        self._library = install_fallback(self.device.current_index)
+        install_tensors(self.device)
+        install_cuda(self.device)
+        self._threads()
+        self.device.recorder.after_launch.append(self._launched)
+        self._enter()
+
+    def remove(self) -> None:
+        """Leave the operators alone again; the attributes go back with the patches."""
+        self.device.recorder.after_launch.clear()
+        for mode in self._modes:
+            mode.__exit__(None, None, None)
+        self._modes.clear()
+        self._remove_guard()
+        if self._library is not None:
+            self._library._destroy()  # noqa: SLF001
+
+    def _enter(self) -> None:
+        mode = make_mode(self.device.recorder, self.device.current_index)
+        mode.__enter__()
+        self._modes.append(mode)
+
+    def _threads(self) -> None:
+        """Dispatch modes belong to a thread: each new one gets its own."""
+        original: Callable[[Any], Any] = threading.Thread.run
+        recorder, current = self.device.recorder, self.device.current_index
+
+        def run(thread: Any) -> Any:
+            with make_mode(recorder, current):
+                return original(thread)
+
+        self.device.patches.set(threading.Thread, "run", run)
+
+    def _launched(self, function: Any, args: tuple[Any, ...]) -> None:
+        """What a kernel would have written is not known from here on."""
+        names = written_arguments(function)
+        for name, value in zip(function.arg_names, args, strict=False):
+            if (names is None or name in names) and hasattr(value, "untyped_storage"):
+                found = mark_of(value)
+                if found is None:
+                    mark(value, self.device.current_index(), unknown=True)
+                else:
+                    found.unknown = True
