@@ -119,10 +119,9 @@ def _facts(kernel: "Kernel", archs: list[str]) -> dict[str, Any]:
     from math import prod
 
     from kprof.importing.functions import unwrap
-    from kprof.targets.library import unwrap as innermost
+    from kprof.importing.wrappers import kernel_function
 
-    function = innermost(kernel.entry)
-    code = getattr(function, "fn", function).__code__
+    code = kernel_function(kernel.entry).fn.__code__
     found = None if kernel.shapes else unwrap(kernel.entry)
     configs = kernel.configs if found is None else found.configs
     return {

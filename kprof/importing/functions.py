@@ -1,7 +1,7 @@
 """Finding a Triton function in a user's file. This imports, and so runs, that file."""
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -10,7 +10,8 @@ from typing import Any
 
 from kprof.errors import KprofError, near_hint
 from kprof.importing.dependencies import Dependencies
-from kprof.importing.loading import dependencies_of, load_module
+from kprof.importing.loading import dependencies_of, load_module, loaded_modules
+from kprof.importing.wrappers import configs_of, heuristics_of, jit_function, kernel_function
 
 
 @dataclass(frozen=True)
@@ -18,8 +19,8 @@ class Function:
     """A Triton function with what its decorators say.
 
     Attributes:
-        path: its file.
-        name: its name there.
+        path: the file from which another process can load it.
+        name: its name there, see :func:`load_function`.
         jit: the ``@triton.jit`` function, decorators unwrapped.
         configs: configurations of ``@triton.autotune``: knob to value, options such as ``num_warps`` included.
         heuristics: names of the arguments that ``@triton.heuristics`` fills in.
@@ -41,9 +42,11 @@ class Function:
 
     @property
     def line(self) -> int | None:
-        """Line of the function in its file, decorators included."""
+        """Line of the function in its file, decorators included; ``None`` where it was made by another file."""
         line = getattr(self.jit, "starting_line_number", None)
-        return line if isinstance(line, int) else None
+        code = getattr(getattr(self.jit, "fn", None), "__code__", None)
+        elsewhere = code is not None and not _same_file(code.co_filename, self.path)
+        return line if isinstance(line, int) and not elsewhere else None
 
     @property
     def arguments(self) -> tuple[str, ...]:
@@ -59,87 +62,130 @@ class Function:
 def load_function(path: str | Path, name: str) -> Function:
     """Import a file and find a Triton function in it.
 
+    Args:
+        path: a Python file.
+        name: a name in the file, dotted for one inside a class, or the function's own where the file holds it under
+            another: after ``fast = triton.jit(slow)`` both ``fast`` and ``slow`` are found.
+
     Raises:
         KprofError: as :func:`~kprof.importing.loading.load_module`; or there is no such name; or it is no Triton
             function.
     """
     module = load_module(path)
-    value: Any = module
-    for attribute in name.split("."):
-        value = getattr(value, attribute, None)
-    known = triton_functions(module)
-    if value is None:
-        value = _by_qualified_name(module, name)
-    if value is None:
-        hint = near_hint(name, known, "its Triton functions are") if known else "it has no Triton functions"
-        raise KprofError(f"has no function {name!r}", path=str(path), hint=hint)
-    function = unwrap(value, path=Path(path).absolute(), name=name, module=module)
+    entry = find_entry(module, path, name)
+    function = unwrap(entry, path=Path(path).absolute(), name=name, module=module)
     if function is None:
-        kind = "a Python function without @triton.jit" if callable(value) else f"a {type(value).__name__}"
-        has = f"its Triton functions are {', '.join(known)}" if known else "it has no Triton functions"
-        raise KprofError(f"{name!r} is {kind}, not a Triton function", path=str(path), hint=has)
+        raise KprofError(f"{name!r} is run by Triton's interpreter and cannot be compiled", path=str(path))
     return function
 
 
-def _by_qualified_name(module: ModuleType, name: str) -> Any:
-    """A function that the module holds under another name than its own: ``fast = triton.jit(slow)``."""
-    for value in vars(module).values():
-        jit = _innermost(value)
-        if jit is not None and name in {jit.fn.__qualname__, jit.fn.__name__}:
-            return jit
-    return None
+def find_entry(module: ModuleType, path: str | Path, name: str) -> Any:
+    """What a module holds under a name, with everything that is wrapped around the Triton function.
+
+    Raises:
+        KprofError: there is no such name, or it is no Triton function; the hint names those that there are.
+    """
+    value = _value_of(module, name)
+    if kernel_function(value) is not None:
+        return value
+    other = _by_own_name(module, name)
+    if other is not None:
+        return other
+    known = triton_functions(module)
+    has = f"its Triton functions are {', '.join(known)}" if known else "it has no Triton functions"
+    if value is None:
+        hint = near_hint(name, known, "its Triton functions are") if known else has
+        raise KprofError(f"has no function {name!r}", path=str(path), hint=hint)
+    kind = "a Python function without @triton.jit" if callable(value) else f"a {type(value).__name__}"
+    raise KprofError(f"{name!r} is {kind}, not a Triton function", path=str(path), hint=has)
 
 
 def triton_functions(module: ModuleType) -> tuple[str, ...]:
-    """Names of the Triton functions that a module defines itself, in the order of its lines."""
+    """Names of the Triton functions that a module defines itself, in the order of its lines.
+
+    Each of them can be given to :func:`load_function`. What the module only imports is not among them.
+    """
     found = {}
     for name, value in vars(module).items():
-        jit = _innermost(value)
-        if jit is not None and getattr(jit.fn, "__module__", None) == module.__name__:
-            found[name] = getattr(jit, "starting_line_number", 0)
+        function = kernel_function(value)
+        if function is not None and getattr(function.fn, "__module__", None) == module.__name__:
+            found[name] = function.fn.__code__.co_firstlineno
     return tuple(sorted(found, key=lambda name: (found[name], name)))
 
 
 def unwrap(entry: Any, *, path: Path | None = None, name: str | None = None, module: Any = None) -> Function | None:
-    """Look through autotuners and heuristics; ``None`` when there is no Triton function inside."""
-    jit = _innermost(entry)
+    """Look through autotuners, heuristics and other wrappers; ``None`` when there is no Triton function inside.
+
+    Args:
+        entry: any object.
+        path: the file that it was loaded from, by default the one where it can be found again.
+        name: its name there.
+        module: the imported file.
+    """
+    jit = jit_function(entry)
     if jit is None:
         return None
-    configs: list[dict[str, Any]] = []
-    heuristics: list[str] = []
-    value = entry
-    while value is not jit:
-        configs.extend(_config(config) for config in getattr(value, "configs", ()))
-        heuristics.extend(getattr(value, "values", {}))
-        value = value.fn
-    file = path or Path(jit.fn.__code__.co_filename)
-    return Function(file, name or jit.fn.__qualname__, jit, configs, tuple(heuristics), module)
+    if path is None or name is None:
+        path, name = place_of(jit)
+    return Function(path, name, jit, configs_of(entry), tuple(name for name, _ in heuristics_of(entry)), module)
 
 
-def _innermost(value: Any) -> Any:
-    """The JIT function inside; told by its shape, so that nothing of Triton need be imported."""
-    for _ in range(8):
-        # Not cache_key: that is computed, and may raise.
-        if hasattr(value, "params") and hasattr(value, "starting_line_number"):
+_PLACES: dict[int, tuple[Any, Path, str]] = {}
+
+
+def set_place(jit: Any, path: Path, name: str) -> None:
+    """Say where other processes find a function that they could not import from where it was defined."""
+    # Triton's hash of a function is that of its source: its identity is what is meant here.
+    _PLACES[id(jit)] = jit, path, name
+
+
+def place_of(jit: Any) -> tuple[Path, str]:
+    """The file and the name by which :func:`load_function` finds a function again.
+
+    The name may still have ``<locals>`` in it: then there is none, and only this process has the function.
+    """
+    known = _PLACES.get(id(jit))
+    if known is not None:
+        return known[1:]
+    file, name = Path(jit.fn.__code__.co_filename), jit.fn.__qualname__
+    own = sys.modules.get(getattr(jit.fn, "__module__", None) or "")
+    modules = [module for module in (own, *loaded_modules()) if module is not None]
+    for module in modules:
+        held = _same_file(getattr(module, "__file__", None), file) and _name_in(module, jit)
+        if held:
+            return Path(str(module.__file__)), held
+    if "<locals>" not in name:
+        return file, name
+    for module in modules:
+        held = _name_in(module, jit)
+        if held and getattr(module, "__file__", None) and module.__name__ != "__main__":
+            return Path(str(module.__file__)), held
+    return file, name
+
+
+def _name_in(module: ModuleType, jit: Any) -> str | None:
+    """A name by which a module's file gives this function: its own where that leads to it, else any."""
+    own = jit.fn.__qualname__
+    if jit_function(_value_of(module, own)) is jit:
+        return str(own)
+    return next((name for name, value in list(vars(module).items()) if jit_function(value) is jit), None)
+
+
+def _value_of(module: ModuleType, name: str) -> Any:
+    value: Any = module
+    for attribute in name.split("."):
+        value = getattr(value, attribute, None)
+    return value
+
+
+def _by_own_name(module: ModuleType, name: str) -> Any:
+    """A function that the module holds under another name than its own: ``fast = triton.jit(slow)``."""
+    for value in vars(module).values():
+        function = kernel_function(value)
+        if function is not None and name in {function.fn.__qualname__, function.fn.__name__}:
             return value
-        if type(value).__name__ == "InterpretedFunction" or not hasattr(value, "fn"):
-            return None
-        value = value.fn
     return None
 
 
-def heuristics_of(entry: Any) -> Iterator[tuple[str, Any]]:
-    """Arguments that ``@triton.heuristics`` fills in, each with its function of all other arguments."""
-    for _ in range(8):
-        yield from getattr(entry, "values", {}).items()
-        entry = getattr(entry, "fn", None)
-
-
-def _config(config: Any) -> dict[str, Any]:
-    """A ``triton.Config`` as knobs."""
-    knobs = dict(config.kwargs)
-    for option in ("num_warps", "num_stages", "num_ctas", "maxnreg"):
-        value = getattr(config, option, None)
-        if value is not None:
-            knobs[option] = value
-    return knobs
+def _same_file(one: str | Path | None, other: str | Path) -> bool:
+    return one is not None and (str(one) == str(other) or Path(one).absolute() == Path(other).absolute())

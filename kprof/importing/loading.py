@@ -96,6 +96,11 @@ def load_module(path: str | Path, *, interpret: bool = False) -> ModuleType:
     return module
 
 
+def loaded_modules() -> list[ModuleType]:
+    """The modules that :func:`load_module` gave so far."""
+    return [known.module for known in _LOADED.values()]
+
+
 def dependencies_of(module: ModuleType) -> Dependencies:
     """Files that decide what a module defines, as they were when it was imported."""
     for known in _LOADED.values():

@@ -1,4 +1,4 @@
-"""Find and load kernels: those that come with kprof, and a user's own file.
+"""Kernels by name: those that come with kprof, and those in a user's own file.
 
 A target is a bundled kernel's name (``gemm``), one of its further functions (``gemm_splitk::reduce``), or a Python
 file with a ``KERNEL`` or, as ``file.py::function``, any ``@triton.jit`` function.
@@ -14,11 +14,10 @@ from types import ModuleType
 from typing import Any
 
 from kprof.errors import KprofError, near
+from kprof.importing.functions import find_entry, triton_functions
 from kprof.importing.loading import load_module
+from kprof.importing.wrappers import kernel_function
 from kprof.kernel_spec import Config, Kernel, Launch, Shape
-
-_WRAPPERS = {"Autotuner", "Heuristics"}
-_FUNCTIONS = {"JITFunction", "GluonJITFunction", "InterpretedFunction"}
 
 
 @dataclass(frozen=True)
@@ -92,18 +91,15 @@ def load_file(path: Path | str, function: str | None = None) -> Kernel:
     described = getattr(module, "KERNEL", None)
     if described is not None and not isinstance(described, Kernel):
         raise KprofError(f"KERNEL is a {type(described).__name__}, not a kprof.kernel_spec.Kernel", path=str(path))
+    if described is not None and kernel_function(described.entry) is None:
+        raise KprofError(
+            f"the entry of KERNEL is a {type(described.entry).__name__}, not a Triton function", path=str(path)
+        )
     if described is not None and function in {None, described.name, _name_of(described.entry)}:
         return described
     if described is not None and function is not None and function in described.parts:
         return described.part(function)
-    return _bare(_find_function(module, path, function))
-
-
-def unwrap(entry: Any) -> Any:
-    """The ``JITFunction`` under any autotuners and heuristics."""
-    while type(entry).__name__ in _WRAPPERS:
-        entry = entry.fn
-    return entry
+    return bare(_only_function(module, path) if function is None else find_entry(module, path, function))
 
 
 def catalogue() -> Iterator[Entry]:
@@ -161,31 +157,20 @@ def _keys(node: ast.expr | None, values: Mapping[str, ast.expr]) -> tuple[str, .
     return tuple(dict.fromkeys(keys))
 
 
-def _find_function(module: ModuleType, path: Path, function: str | None) -> Any:
-    found = {}
-    for name, value in vars(module).items():
-        inner = unwrap(value)
-        # Functions that the file only imports are helpers of others, unless they are asked for.
-        if type(inner).__name__ in _FUNCTIONS and (name == function or inner.fn.__module__ == module.__name__):
-            found[name] = value
-    if function is None:
-        if len(found) == 1:
-            return next(iter(found.values()))
-        if not found:
-            raise KprofError("the file has neither a KERNEL nor a @triton.jit function", path=str(path))
-        raise KprofError(f"the file has {len(found)} kernels; say which", path=str(path), hint=_choices(path, found))
-    if function in found:
-        return found[function]
-    if function in vars(module):
-        raise KprofError(f"{function!r} is not a @triton.jit function", path=str(path), hint=_choices(path, found))
-    raise KprofError(f"no function {function!r}{near(function, list(found))}", path=str(path))
+def _only_function(module: ModuleType, path: Path) -> Any:
+    """The one Triton function of a file."""
+    names = triton_functions(module)
+    if not names:
+        raise KprofError("the file has neither a KERNEL nor a @triton.jit function", path=str(path))
+    if len(names) > 1:
+        choices = "for example " + " or ".join(f"{path}::{name}" for name in names[:3])
+        raise KprofError(f"the file has {len(names)} kernels; say which", path=str(path), hint=choices)
+    return find_entry(module, path, names[0])
 
 
-def _choices(path: Path, found: Mapping[str, Any]) -> str | None:
-    return "for example " + " or ".join(f"{path}::{name}" for name in list(found)[:3]) if found else None
+def bare(entry: Any) -> Kernel:
+    """A Triton function of which nothing says how it is launched, as a kernel without cases."""
 
-
-def _bare(entry: Any) -> Kernel:
     def no_launch(_shape: Shape, _config: Config) -> Launch:
         raise KprofError(
             f"{_name_of(entry)} does not say how it is launched",
@@ -197,5 +182,4 @@ def _bare(entry: Any) -> Kernel:
 
 
 def _name_of(entry: Any) -> str:
-    inner = unwrap(entry)
-    return str(getattr(inner, "__name__", None) or inner.fn.__name__)
+    return str(kernel_function(entry).fn.__name__)

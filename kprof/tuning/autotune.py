@@ -267,7 +267,7 @@ def _own_arch() -> str:
 
 def _job(tuner: Any, function: "Function", machine: Any, config: Any, args: Mapping[str, Any]) -> Any:
     """The compile and launch that the autotuner would do with a configuration."""
-    from kprof.importing.functions import heuristics_of
+    from kprof.importing.wrappers import heuristics_of
     from kprof.targets.jobs import Job
     from kprof.targets.specialize import from_launch
 

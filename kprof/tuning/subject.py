@@ -227,7 +227,7 @@ def _by_heuristics(entry: Any, values: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         KprofError: a heuristic fails, as one does that looks at a tensor.
     """
-    from kprof.importing.functions import heuristics_of
+    from kprof.importing.wrappers import heuristics_of
 
     found: dict[str, Any] = {}
     for name, heuristic in heuristics_of(entry):

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from kprof.errors import KprofError
+from kprof.importing.wrappers import jit_function
 from kprof.kernel_spec import Kernel
 from kprof.targets import library as kernel_library
 
@@ -128,7 +129,7 @@ def test_user_function_keeps_its_autotuner(user_file: Path) -> None:
     kernel = kernel_library.load(f"{user_file}::add_one")
 
     assert [config.kwargs for config in kernel.entry.configs] == [{"BLOCK": 64}]
-    assert kernel_library.unwrap(kernel.entry).fn.__code__.co_filename == str(user_file)
+    assert jit_function(kernel.entry).fn.__code__.co_filename == str(user_file)
     assert (kernel.name, dict(kernel.shapes), kernel.configure("gfx942", {"X": 1})) == ("add_one", {}, {"X": 1})
     with pytest.raises(KprofError, match="does not say how it is launched"):
         kernel.launch({}, {})
@@ -150,7 +151,7 @@ def test_gluon_function(tmp_path: Path) -> None:
     [
         ("", "2 kernels; say which"),
         ("::add_on", "did you mean 'add_one'"),
-        ("::NOT_A_KERNEL", "is not a @triton.jit function"),
+        ("::NOT_A_KERNEL", "'NOT_A_KERNEL' is a int, not a Triton function"),
     ],
 )
 def test_user_function_not_found(target: str, message: str, user_file: Path) -> None:
