@@ -63,8 +63,8 @@ def command(
 
     Example:  kprof check --update-baseline, once; then kprof check in every pull request
     """
-    from kprof.api.gate_subjects import gather
     from kprof.gate.config import find, load
+    from kprof.gate.subjects import gather
     from kprof.reporters.outputs import Outputs
 
     chosen = (config or find(Path.cwd())).absolute()
@@ -78,7 +78,7 @@ def command(
         raise typer.Exit(_update(named, subjects))
     document = _judged(settings, subjects, named, folder)
     if advise:
-        from kprof.api.gate_cures import with_cures
+        from kprof.gate.cures import with_cures
 
         document = with_cures(document, subjects, folder, advise, jobs)
     outputs = Outputs(

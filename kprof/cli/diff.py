@@ -155,9 +155,9 @@ def _versions(triton: list[str]) -> list[str]:
 def _tritons(targets: list[str], versions: list[str], options: "Options", limits: "Limits", budget: float) -> "Diff":
     from pathlib import Path
 
-    from kprof.api.diff_tritons import Tritons
     from kprof.diffing.build import diff
     from kprof.targets.recompile import is_recorded
+    from kprof.tuning.trials.tritons import Tritons
 
     if len(targets) != 1:
         raise KprofError("with --triton one kernel is compared with itself: name one target")
@@ -195,8 +195,8 @@ def _refuse_knobs(target: str, options: "Options") -> None:
 
 
 def _two(targets: list[str], options: "Options", limits: "Limits", budget: float) -> "Diff":
-    from kprof.api.diff_sides import labels, side
     from kprof.diffing.build import diff
+    from kprof.diffing.sides import labels, side
     from kprof.targets.recompile import is_recorded
 
     if len(targets) != 2:
@@ -215,9 +215,9 @@ def _two(targets: list[str], options: "Options", limits: "Limits", budget: float
             return found
         if not budget:
             return diff(sides, limits, notes=_upgrade(sides, targets if captures else ()))
-        from kprof.api.diff_captures import explain_captures
+        from kprof.tuning.trials.captures import explain_captures
 
-        explained, notes = explain_captures(targets, sides, options, limits, budget, tell)
+        explained, notes = explain_captures(targets, sides, options, limits, budget=budget, tell=tell)
     return diff(sides, limits, explained, notes)
 
 

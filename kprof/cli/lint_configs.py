@@ -75,9 +75,9 @@ def command(
 
     Example:  kprof lint-configs aiter/ops/triton/configs --compile
     """
-    from kprof.api.lint_compile import Choice, compiled
-    from kprof.api.lint_report import document
+    from kprof.gate.config_files import document
     from kprof.reporters.outputs import Outputs
+    from kprof.tuning.configs.compiling import Choice, compiled
     from kprof.tuning.configs.devices import architecture
     from kprof.tuning.configs.lint import lint
     from kprof.tuning.configs.reading import gather

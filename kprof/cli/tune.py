@@ -4,14 +4,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kprof.api import tune_request as _tune_request
 from kprof.cli.common import ConfigOption, JsonOption, NoColorOption, QuietOption
 from kprof.inputs.assignments import assignments, listed
 from kprof.output.writing import log, write_output
+from kprof.tuning import request as _tune_request
 
 if TYPE_CHECKING:
-    from kprof.api.tune_request import Manner, Request
     from kprof.tuning.document import TuneReport
+    from kprof.tuning.request import Manner, Request
     from kprof.tuning.search import Found
     from kprof.tuning.space import Space
     from kprof.tuning.subject import Subject
@@ -140,7 +140,7 @@ def _run(wanted: "Request", manner: "Manner") -> int:
     if manner.json != "-" and not manner.quiet:
         show(report, no_color=manner.no_color)
     _write_json(report, manner)
-    for note in _tune_request.write_formats(formats, subject, found, report, manner, keys):
+    for note in _tune_request.write_formats(formats, subject, found, report, manner, keys=keys):
         log(note)
     if manner.json != "-":
         print(verdict(report))

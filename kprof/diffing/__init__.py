@@ -1,4 +1,5 @@
 """Comparing documents: which kernels belong together, what changed, and whether that is for the worse.
 
-Works on :class:`kprof.document.Report` alone: nothing is compiled and nothing is analysed again.
+``sides`` and ``analysis`` get the documents of what is named; everything else works on :class:`kprof.document.Report`
+alone.
 """

@@ -42,7 +42,7 @@ def own(tmp_path: Path) -> Path:
 @pytest.fixture
 def counted(monkeypatch: pytest.MonkeyPatch) -> Any:
     """The length of the code stands for a predicted time; see ``tests/tuning/kprof_stub_judge.py``."""
-    from kprof.api import tune_request as _tune_request
+    from kprof.tuning import request as _tune_request
     from kprof.tuning.work import Judge
 
     monkeypatch.syspath_prepend(str(Path(__file__).parent.parent / "tuning"))

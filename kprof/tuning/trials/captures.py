@@ -21,6 +21,7 @@ def explain_captures(
     sides: "Sequence[Input]",
     options: "Options",
     limits: "Limits",
+    *,
     budget: float,
     tell: Callable[[str], None],
 ) -> "tuple[dict[int, Explanation], list[str]]":
@@ -37,8 +38,8 @@ def explain_captures(
     Raises:
         KprofError: one of them was not made by one release of Triton, or that release cannot be had.
     """
-    from kprof.api.diff_tritons import Tritons
     from kprof.diffing.build import chains, kernel_diff
+    from kprof.tuning.trials.tritons import Tritons
 
     versions = [_version(target, side) for target, side in zip(targets, sides, strict=True)]
     if versions[0] == versions[1]:

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import msgspec
 
-from kprof.api.gate_subjects import located
 from kprof.document import KernelReport, Report
 from kprof.errors import KprofError
 from kprof.gate.cure import cured, cures, failing, incurable
 from kprof.gate.subject import Subject
+from kprof.gate.subjects import located
 
 
 def with_cures(report: Report, subjects: Sequence[Subject], folder: Path, seconds: float, jobs: int = 0) -> Report:

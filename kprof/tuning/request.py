@@ -207,6 +207,7 @@ def write_formats(
     found: "Found",
     report: "TuneReport",
     manner: Manner,
+    *,
     keys: Mapping[str, Any],
 ) -> list[str]:
     """Write the files of each format below the folder; what there is to say about them.

@@ -43,7 +43,7 @@ def side(named: Named, options: "Options", tell: "Callable[[str], None]") -> "In
     if path.is_file() and (path.suffix == ".json" or looks_like_json(path)):
         document = read_report(path)
         return Input(named.label, _chosen(document, options, named.target), _problems(document))
-    from kprof.api.diff_analysis import analysed
+    from kprof.diffing.analysis import analysed
 
     found = analysed(named.target, options, tell)
     return Input(named.label, found.kernels, found.problems, found.lost)

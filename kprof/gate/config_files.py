@@ -13,8 +13,8 @@ from kprof.gate.rules import CANNOT_TELL, FAILS, MARK, UNKNOWN
 from kprof.gate.source_text import relocated
 
 if TYPE_CHECKING:
-    from kprof.api.lint_compile import Compiled
     from kprof.errors import KprofError
+    from kprof.tuning.configs.compiling import Compiled
     from kprof.tuning.configs.reading import Found
 
 
