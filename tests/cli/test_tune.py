@@ -225,10 +225,10 @@ def test_wrong_questions(
 def test_verify_needs_a_gpu(kprof: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
     """Asked for explicitly and not to be had: one message and exit code 2, before any compile."""
     from kprof.bench.pool import Runner
-    from kprof.errors import KprofError
+    from kprof.errors import HardwareError
 
     def describe(self: Any, given: Any, *, measure: bool) -> Any:
-        raise KprofError("no GPU that torch 2.13 can use here")
+        raise HardwareError("no GPU that torch 2.13 can use here")
 
     monkeypatch.setattr(Runner, "describe", describe)
 
