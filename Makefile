@@ -10,7 +10,7 @@ TRITON ?= triton==3.9.0
 TORCH  ?= torch==2.13.0
 ARGS   ?= flash_attention --arch gfx942
 
-.PHONY: demo test test-quick lint format docs clean
+.PHONY: demo test test-quick lint format docs site clean
 
 demo: $(VENV)/.demo
 	@$(BIN)/kprof analyze kernel $(ARGS)
@@ -34,6 +34,10 @@ format: $(VENV)/.lint
 docs: $(VENV)/.test
 	$(BIN)/python scripts/generate_docs.py
 
+# The documentation as a site in build/site. KPROF_REPOSITORY=address makes links into the repository work there.
+site: $(VENV)/.docs
+	$(BIN)/mkdocs build --quiet
+
 clean:
 	rm -rf $(VENV) build dist
 
@@ -47,7 +51,11 @@ $(VENV)/.demo: pyproject.toml | $(BIN)/python
 # torch only serves the numerical tests. Any build will do: TORCH=/path/to/torch.whl make test
 $(VENV)/.test: $(VENV)/.demo
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check "$(TORCH)"
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[tables,test,dask]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[test,dask]"
+	@touch $@
+
+$(VENV)/.docs: $(VENV)/.demo
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[docs]"
 	@touch $@
 
 $(VENV)/.lint: $(VENV)/.demo

@@ -39,10 +39,6 @@ def read(counters: "list[str]", traces: "list[str]", asked: str | None, *, searc
         if not search:
             raise KprofError("--no-search leaves nothing to do", hint="Give measurements: --counters, --trace or both.")
         return None
-    if counters:
-        from kprof.output.tables import need_tables
-
-        need_tables()
     from kprof_analyzers.profiles.measured import reading
 
     measurement = reading.read(counters, traces, asked)

@@ -129,9 +129,7 @@ def roofline(
 
 
 def _load(paths: list[str], arch: str | None, kernel: str) -> "tuple[Data, Gpu, list[KernelCounters]]":
-    from kprof.output.tables import need_tables
 
-    need_tables()
     from kprof.inputs import rocprof
     from kprof_analyzers.profiles.counters.kernels import kernels
     from kprof_analyzers.profiles.counters.machine import gpu_of

@@ -175,7 +175,7 @@ def _import_failure(path: str | Path, file: Path, error: BaseException) -> Kprof
     if isinstance(error, SystemExit):
         return KprofError(f"calls sys.exit({error.code!r}) when it is imported", path=str(path))
     if isinstance(error, ModuleNotFoundError) and error.name == "triton":
-        how = "pip install 'kprof[triton]', or your ROCm build of Triton"
+        how = "pip install triton, or your ROCm build of it"
         return KprofError("Triton is not installed", path=str(path), hint=how)
     if isinstance(error, SyntaxError) and error.filename:
         where = f"line {error.lineno}" if error.filename == str(file) else f"{error.filename}:{error.lineno}"

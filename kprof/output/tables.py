@@ -16,19 +16,6 @@ FORMATS = ("parquet", "csv", "json")
 _ROOM = 20
 
 
-def need_tables() -> None:
-    """Say what to install when pandas or pyarrow is missing.
-
-    Raises:
-        KprofError: one of them cannot be imported.
-    """
-    from importlib.util import find_spec
-
-    missing = [name for name in ("pandas", "pyarrow") if find_spec(name) is None]
-    if missing:
-        raise KprofError(f"reading tables needs {' and '.join(missing)}", hint="pip install 'kprof[tables]'")
-
-
 def write_tables(tables: "Mapping[str, pd.DataFrame]", folder: str, form: str, inputs: Iterable[str]) -> list[Path]:
     """One file a table.
 

@@ -6,9 +6,6 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("pandas")
-pytest.importorskip("pyarrow")
-
 pytestmark = pytest.mark.triton
 TESTS = Path(__file__).parents[1]
 KNOBS = ("--config", "num_warps=4,waves_per_eu=2")

@@ -9,9 +9,6 @@ import pytest
 
 from kprof.cli.counters import _metric_table
 
-pytest.importorskip("pandas")
-pytest.importorskip("pyarrow")
-
 FILES = Path(__file__).parents[1] / "artifacts" / "rocprof"
 
 

@@ -13,9 +13,6 @@ from kprof.inputs import rocprof
 from kprof_analyzers.profiles.timeline.files import trace_files
 from kprof_analyzers.profiles.timeline.streaming import summarise
 
-pytest.importorskip("pandas")
-pytest.importorskip("pyarrow")
-
 FILES = Path(__file__).parents[1] / "artifacts/rocprof"
 KERNEL = {"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 1, "dur": 5, "args": {"device": 0}}
 OTHERS = {

@@ -48,7 +48,6 @@ def kprof(*arguments: object, code: int = 0) -> subprocess.CompletedProcess[str]
 
 def test_ingest_summarises_and_writes_tables_that_answer_later(trace, tmp_path):
     """The tables' breakdown is the trace's."""
-    pytest.importorskip("pyarrow")
     done = kprof("ingest", "trace", trace, "-o", tmp_path / "out")
     assert done.stdout.splitlines()[-1] == "1 trace, 10 kernels, 0.144 ms kernel time"
 

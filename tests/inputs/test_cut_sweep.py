@@ -7,9 +7,6 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("pandas")
-pytest.importorskip("pyarrow")
-
 ROOT = Path(__file__).resolve().parents[2]
 FIXTURES = sorted(p for p in (ROOT / "tests/artifacts/rocprof").rglob("*") if p.suffix in {".csv", ".json", ".db"})
 

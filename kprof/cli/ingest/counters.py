@@ -40,10 +40,8 @@ def command(
 
     Example:  kprof ingest counters results/ -o tables/
     """
-    from kprof.output.tables import need_tables, write_tables
-
-    need_tables()
     from kprof.inputs import rocprof
+    from kprof.output.tables import write_tables
 
     data = rocprof.read(paths)
     if output:

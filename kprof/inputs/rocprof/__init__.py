@@ -3,8 +3,6 @@
 >>> from kprof.inputs import rocprof
 >>> data = rocprof.read("results/")            # doctest: +SKIP
 >>> data.kernels, data.counters, data.issues   # doctest: +SKIP
-
-Reading tables needs pandas and pyarrow (``pip install 'kprof[tables]'``).
 """
 
 from kprof.inputs.rocprof.model import COLUMNS, Data, Issue, Source

@@ -86,15 +86,9 @@ def _cells(name: str, values: list[Any]) -> Columns:
 
 
 def frames(trace: Trace) -> "dict[str, pd.DataFrame]":
-    """Every table as a pandas DataFrame; integer columns with gaps are ``Int64``.
+    """Every table as a pandas DataFrame; integer columns with gaps are ``Int64``."""
+    import pandas as pd
 
-    Raises:
-        KprofError: pandas is not installed.
-    """
-    try:
-        import pandas as pd
-    except ImportError as error:
-        raise InputError("pandas is not installed", hint="pip install 'kprof[tables]'") from error
     return {
         name: pd.DataFrame({c: _series(pd, values) for c, values in table.items()})
         for name, table in columns(trace).items()
@@ -118,7 +112,7 @@ def write_tables(trace: Trace, directory: Path, file_format: str) -> list[Path]:
     """Write every table into a directory, ``trace.json`` (provenance, issues) last; returns the files.
 
     Raises:
-        KprofError: an unknown format, Parquet without pyarrow, or a directory that cannot be written.
+        KprofError: an unknown format, or a directory that cannot be written.
     """
     if file_format not in FORMATS:
         raise InputError(f"no format {file_format!r}", hint=f"formats are {', '.join(FORMATS)}")
@@ -159,11 +153,9 @@ def _write_json(path: Path, table: Columns) -> None:
 
 
 def _write_parquet(path: Path, records: Records[Any], rows: Sequence[int] | None) -> None:
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ImportError as error:
-        raise InputError("Parquet needs pyarrow", hint="pip install 'kprof[tables]', or --format csv") from error
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     chosen = range(len(records)) if rows is None else rows
     types = {str: pa.string(), bool: pa.bool_()}
     kinds = {name: types.get(kind, pa.int64()) for name, kind in _types(records).items()}
@@ -201,13 +193,11 @@ def read_tables(directory: Path) -> Trace:
     """The trace that was written to a directory as Parquet.
 
     Raises:
-        KprofError: not such a directory, another schema, damaged files, or pyarrow is missing.
+        KprofError: not such a directory, another schema, or damaged files.
     """
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ImportError as error:
-        raise InputError("Parquet needs pyarrow", hint="pip install 'kprof[tables]'") from error
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     try:
         about = msgspec.json.decode((directory / "trace.json").read_bytes())
         if not isinstance(about, dict) or about.get("schema") != SCHEMA:

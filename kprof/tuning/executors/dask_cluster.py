@@ -53,7 +53,7 @@ class DaskExecutor:
         if not address.startswith(("tcp://", "tls://", "ucx://", "inproc://")):
             raise KprofError(f"--scheduler takes an address such as tcp://host:8786, got {address!r}")
         if find_spec("distributed") is None:
-            raise KprofError("--scheduler needs Dask", hint="pip install 'kprof[dask]'")
+            raise KprofError("--scheduler needs Dask", hint="pip install distributed")
         self.judge = judge
         self._address, self._timeout, self._files, self._patience = address, timeout, files, patience
         self._threads = 0

@@ -4,9 +4,6 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("pandas")
-pytest.importorskip("pyarrow")
-
 
 @pytest.fixture(scope="session")
 def files() -> Path:

@@ -3,7 +3,6 @@
 import itertools
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -43,7 +42,8 @@ def test_rows_equal_the_present_cells(matrix):
 
 def test_repeating_a_column_with_gaps():
     """A missing agent stays missing in each of its rows."""
-    pd = pytest.importorskip("pandas")
+    import pandas as pd
+
     agent = pd.array([4, None], dtype="Int64")
     table = from_wide({"A": np.array([1.0, 2.0]), "B": np.array([3.0, 4.0])}, {"agent": agent, "dispatch_id": agent})
     assert table["agent"].isna().tolist() == [False, False, True, True]
@@ -59,7 +59,7 @@ _ROW = st.tuples(
 @given(rows=st.lists(_ROW, min_size=1, max_size=25), in_order=st.booleans(), block=st.integers(1, 9))
 def test_long_rows_belong_to_the_dispatch_of_a_plain_grouping(rows, in_order, block):
     """Any order of rows, in Arrow columns cut anywhere; dispatches are those of a dictionary, passes count starts."""
-    pa = pytest.importorskip("pyarrow")
+    pa = __import__("pyarrow")
     if in_order:
         rows = sorted(rows)
     process, agent, dispatch, kernel, counter, start = zip(*rows, strict=True)
@@ -97,7 +97,7 @@ def test_long_rows_belong_to_the_dispatch_of_a_plain_grouping(rows, in_order, bl
 )
 def test_a_matrix_of_arrow_columns_is_that_of_arrays(matrix, cuts):
     """Chunks that differ from column to column, and missing values."""
-    pa = pytest.importorskip("pyarrow")
+    pa = __import__("pyarrow")
     columns = []
     for place in range(matrix.shape[1]):
         values = [None if value == 0 else value for value in matrix[:, place]]

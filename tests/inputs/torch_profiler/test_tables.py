@@ -23,7 +23,6 @@ def trace(tmp_path, kineto):
 
 def test_parquet_gives_the_trace_back(tmp_path, trace):
     """Every record, link and issue survives."""
-    pytest.importorskip("pyarrow")
     write_tables(trace, tmp_path / "out", "parquet")
     again = read_tables(tmp_path / "out")
 
@@ -52,7 +51,6 @@ def test_csv_and_json_hold_the_same_rows(tmp_path, trace):
 
 def test_pandas_frames(trace):
     """Whole numbers stay whole where some are unknown; communications are their own table."""
-    pytest.importorskip("pandas")
     tables = frames(trace)
 
     assert str(tables["kernels"]["workgroups_x"].dtype) == "Int64"
@@ -69,7 +67,6 @@ def test_columns_are_equally_long(trace):
 
 def test_damaged_tables_are_refused(tmp_path, trace):
     """A wrong schema, a missing or cut file, and rows that point nowhere."""
-    pytest.importorskip("pyarrow")
     trace.activities.update(0, launch=10_000)
     write_tables(trace, tmp_path / "points", "parquet")
     with pytest.raises(KprofError, match="rows that are not there"):
@@ -101,8 +98,6 @@ def test_an_unknown_format_is_refused(tmp_path, trace):
 
 def test_numbers_beyond_64_bits_are_told_and_missing(tmp_path):
     """In pandas and Parquet, which have no such numbers; the records and the texts keep them."""
-    pytest.importorskip("pyarrow")
-    pytest.importorskip("pandas")
     events = [
         {"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 10 * n, "dur": 5,
          "args": {"device": 0, "correlation": number}}

@@ -11,7 +11,6 @@ from kprof_analyzers.profiles.counters.kernels import kernels
 from kprof_analyzers.profiles.counters.machine import gpu_of
 from kprof_analyzers.profiles.counters.metrics import metrics
 
-pytest.importorskip("pandas")
 sys.path.insert(0, str(Path(__file__).parents[4] / "scripts"))
 from counter_agreement import EXPLAINED, PAIRS
 

@@ -2,9 +2,6 @@
 
 import pytest
 
-pytest.importorskip("pandas")
-pytest.importorskip("pyarrow")
-
 from kprof.errors import KprofError
 from kprof.inputs import rocprof
 from kprof_analyzers.profiles.measured.join import Subject, Variant, compare, confidence, in_counters, is_called

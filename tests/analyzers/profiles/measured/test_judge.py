@@ -2,9 +2,6 @@
 
 import pytest
 
-pytest.importorskip("pandas")
-pytest.importorskip("pyarrow")
-
 from kprof.document import KernelReport, Occupancy, Resources
 from kprof.errors import KprofError
 from kprof.findings import Finding, Location, Severity

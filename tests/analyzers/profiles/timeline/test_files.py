@@ -43,7 +43,6 @@ def test_a_folder_is_searched(folder):
 
 def test_a_directory_of_tables_stands_for_its_trace(folder, tmp_path):
     """Its answers are those of the trace, with no JSON read."""
-    pytest.importorskip("pyarrow")
     trace = load(folder / "rank_0.json")
     write_tables(trace, folder / "tables", "parquet")
     (file,) = trace_files([folder / "tables"])

@@ -1,0 +1,112 @@
+"""Run every command of the README's table, placeholders filled in, with what ``make demo`` installed.
+
+None may ask for another package (torch for ``capture`` and ``bench`` apart), end in a traceback, or with a code that
+its page does not promise. Needs Triton, no GPU and no network beyond what ``kprof diff --triton`` fetches.
+
+    .venv/bin/python scripts/try_readme.py
+"""
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+ARTIFACTS = ROOT / "tests" / "artifacts"
+ASKS = re.compile(r"pip install|is not installed|No module named")
+NEED_TORCH = ("kprof capture", "kprof bench")
+NEED_OTHER_TRITONS = ("--triton",)
+BLOCKED = "#ttg.blocked<{sizePerThread=[1,8], threadsPerWarp=[8,8], warpsPerCTA=[4,1], order=[1,0]}>"
+KERNEL = """\
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def fn(x, y, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(y + offsets, tl.load(x + offsets, mask=offsets < n) * 2, mask=offsets < n)
+"""
+TRACE = [
+    {"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 10.0, "dur": 5.0, "args": {"device": 0}},
+    {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 1.0, "dur": 4.0, "args": {}},
+]
+
+
+def commands() -> Iterator[str]:
+    """The commands of the table, as written."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    start = text.index("| you want to know | command |")
+    for line in text[start : text.index("\n\n", start)].splitlines()[2:]:
+        yield from re.findall(r"`(kprof [^`]*)`", line)
+
+
+def filled(command: str, folder: Path) -> list[str]:
+    """The command with its placeholders filled in."""
+    places = {
+        "my.py::fn": str(folder / "my.py::fn"),
+        "#ttg.blocked<...>": BLOCKED,
+        "OLD": str(ARTIFACTS / "gfx942/matmul.triton-3.4.0.amdgcn"),
+        "NEW": str(ARTIFACTS / "gfx942/matmul.triton-3.9.0.amdgcn"),
+        "TARGET": "softmax",
+    }
+    kinds = {"counters": ARTIFACTS / "rocprof/v3", "trace": folder / "trace.json", "lint-configs": folder / "configs"}
+    words = shlex.split(command)
+    for number, word in enumerate(words):
+        if word == "PATH...":
+            words[number] = str(next(path for kind, path in kinds.items() if kind in words))
+        elif word == "...":
+            words[number : number + 1] = ["--arch", "gfx942", "--vgpr", "168", "--num-warps", "4"]
+        else:
+            words[number] = places.get(word, word)
+    return words
+
+
+def main() -> int:
+    """Run them; 1 when one does not hold."""
+    failed = 0
+    with tempfile.TemporaryDirectory(prefix="kprof-readme-") as name:
+        folder = Path(name)
+        (folder / "my.py").write_text(KERNEL)
+        (folder / "trace.json").write_text(json.dumps({"schemaVersion": 1, "traceEvents": TRACE}))
+        configs = folder / "configs"
+        configs.mkdir()
+        (configs / "E=8,N=14336,device_name=AMD_Instinct_MI300X.json").write_text(
+            json.dumps(
+                {
+                    "1": {
+                        "BLOCK_SIZE_M": 16,
+                        "BLOCK_SIZE_N": 64,
+                        "BLOCK_SIZE_K": 128,
+                        "GROUP_SIZE_M": 1,
+                        "num_warps": 4,
+                        "num_stages": 2,
+                        "waves_per_eu": 0,
+                    }
+                }
+            )
+        )
+        (folder / "kprof.toml").write_text('[[kernel]]\ntarget = "softmax"\narch = ["gfx942"]\n')
+        environment = {**os.environ, "KPROF_CACHE_DIR": str(folder / "cache"), "NO_COLOR": "1"}
+        for command in commands():
+            if command.startswith(NEED_TORCH) or any(word in command for word in NEED_OTHER_TRITONS):
+                print(f"left out      {command}")
+                continue
+            words = [sys.executable, "-m", "kprof", *filled(command, folder)[1:]]
+            ran = subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+            output = ran.stdout + ran.stderr
+            good = ran.returncode in {0, 1} and "Traceback" not in output and not ASKS.search(output)
+            failed += not good
+            print(f"{'ok' if good else 'FAILED'} ({ran.returncode})".ljust(14) + command)
+            if not good:
+                print(output)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
