@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
 
-from kprof.inputs.mlir import Module, Operation, Scalar, Tensor
-from kprof.inputs.mlir.model import Pointer
+from kprof.inputs.mlir import Module, Operation, Pointer, Scalar, Tensor
 from kprof_analyzers.memory.dataflow import Dataflow, argument, flow_of
 
 _DEPTH = 200

@@ -3,10 +3,10 @@
 import re
 from collections.abc import Mapping, Sequence
 
+from kprof.inputs.amdgcn.blocks import Block, Flow
 from kprof.inputs.amdgcn.instruction import Instruction
 from kprof.inputs.amdgcn.isa import InstructionClass, Kind
 from kprof.inputs.amdgcn.loops import dominators, natural_loops
-from kprof.inputs.amdgcn.model import Block, Flow
 
 _STOPS = {Kind.JUMP, Kind.INDIRECT, Kind.END}
 _LOCAL_LABEL = re.compile(r"\.L[\w$.]+")

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from kprof.inputs.amdgcn.model import Block, Loop
+from kprof.inputs.amdgcn.blocks import Block, Loop
 
 
 def _depth_first(blocks: Sequence[Block]) -> tuple[list[int], list[tuple[int, int]]]:

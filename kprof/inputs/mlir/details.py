@@ -1,14 +1,15 @@
 """The parts of an operation that are read on demand: operands, attributes, types, position."""
 
 import re
+from collections.abc import Mapping
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 from kprof.inputs.mlir.layout_text import Scope
-from kprof.inputs.mlir.locations import Locations
-from kprof.inputs.mlir.model import Frame, Module, Operation, Pointer, Scalar, Tensor, Type
+from kprof.inputs.mlir.locations import Frame, Locations
 from kprof.inputs.mlir.text import closing, fields, top_level
 from kprof.inputs.mlir.type_text import TypeReader, types_in
+from kprof.inputs.mlir.types import Pointer, Scalar, Tensor, Type
 
 _OPERAND = re.compile(r"%[\w$.-]+(?:#\d+)?")
 _MODIFIER = re.compile(r"(?<![\w.%#])([A-Za-z_]\w*)\s*=\s*([\w.#+-]+|%[\w$.#-]+)")
@@ -18,12 +19,21 @@ _STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 
 
 class Readers:
-    """What one module's operations share."""
+    """What one module's operations share: its aliases of attributes and types, and of positions."""
 
-    def __init__(self, module: Module) -> None:
-        attributes = {name: text for name, text in module.aliases.items() if name.startswith("#")}
-        self.types = TypeReader(Scope(attributes), {n: t for n, t in module.aliases.items() if n.startswith("!")})
-        self.locations = Locations(module.locations)
+    def __init__(self, aliases: Mapping[str, str], locations: Mapping[str, str]) -> None:
+        attributes = {name: text for name, text in aliases.items() if name.startswith("#")}
+        self.types = TypeReader(Scope(attributes), {n: t for n, t in aliases.items() if n.startswith("!")})
+        self.locations = Locations(locations)
+
+
+class Written(Protocol):
+    """An operation as far as its details follow from it."""
+
+    name: str
+    results: tuple[str, ...]
+    text: str
+    tail: str
 
 
 class Details:
@@ -32,9 +42,9 @@ class Details:
     Nothing in the operation's text makes this fail; what is not understood is left out.
     """
 
-    def __init__(self, op: Operation) -> None:
+    def __init__(self, op: Written, readers: Readers) -> None:
         """Find where the position and the types begin."""
-        self._op = op
+        self._op, self._readers = op, readers
         text, place = _split_location(op.text)
         self._tail = ""
         region = text.endswith("{")
@@ -68,12 +78,12 @@ class Details:
     @cached_property
     def types(self) -> tuple[tuple[Type, ...], tuple[Type, ...]]:
         """Types of operands, and of results."""
-        return _types(self._op, self._plain, self._signature, self._op.module.readers.types)
+        return _types(self._op, self._plain, self._signature, self._readers.types)
 
     @cached_property
     def location(self) -> tuple[Frame, ...]:
         """Frames, innermost first."""
-        return self._op.module.readers.locations.frames(self._place)
+        return self._readers.locations.frames(self._place)
 
 
 def _split_location(text: str) -> tuple[str, str]:
@@ -133,7 +143,7 @@ def _without_braces(text: str) -> str:
     return "".join(parts)
 
 
-def _operands(op: Operation, body: str) -> tuple[str, ...]:
+def _operands(op: Written, body: str) -> tuple[str, ...]:
     if op.name in {"tt.func", "builtin.module"}:
         return ()
     found = _OPERAND.findall(body)
@@ -144,7 +154,7 @@ def _operands(op: Operation, body: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _types(op: Operation, body: str, signature: str, reader: TypeReader) -> tuple[tuple[Type, ...], tuple[Type, ...]]:
+def _types(op: Written, body: str, signature: str, reader: TypeReader) -> tuple[tuple[Type, ...], tuple[Type, ...]]:
     if op.name in {"tt.func", "builtin.module"}:
         return (), ()
     inner = _arrow(body)
@@ -165,7 +175,7 @@ def _types(op: Operation, body: str, signature: str, reader: TypeReader) -> tupl
     return _single(op, signature, found)
 
 
-def _single(op: Operation, signature: str, found: tuple[Type, ...]) -> tuple[tuple[Type, ...], tuple[Type, ...]]:
+def _single(op: Written, signature: str, found: tuple[Type, ...]) -> tuple[tuple[Type, ...], tuple[Type, ...]]:
     """Types of an operation with results whose text has no arrow."""
     if " to " in signature and len(found) == 2:
         return found[:1], found[1:]
@@ -183,14 +193,12 @@ def _single(op: Operation, signature: str, found: tuple[Type, ...]) -> tuple[tup
     return (found if "%" in op.text else ()), found[-1:] * len(op.results)
 
 
-def _stores(op: Operation) -> bool:
+def _stores(op: Written) -> bool:
     """Operations whose arrow points from what is copied to where it goes; a result is at most a token."""
     return not op.results or "_to_local" in op.name or "_copy_" in op.name or op.name == "ttg.local_store"
 
 
-def _copies(
-    op: Operation, left: tuple[Type, ...], right: tuple[Type, ...]
-) -> tuple[tuple[Type, ...], tuple[Type, ...]]:
+def _copies(op: Written, left: tuple[Type, ...], right: tuple[Type, ...]) -> tuple[tuple[Type, ...], tuple[Type, ...]]:
     token: tuple[Type, ...] = (Scalar("!ttg.async.token", None),) * len(op.results)
     return left + right, token
 

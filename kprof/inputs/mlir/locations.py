@@ -2,10 +2,9 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from kprof.inputs.mlir.model import Frame
 from kprof.inputs.mlir.text import closing, split, unescape
 
 _FILE = re.compile(r'"((?:[^"\\]|\\.)*)":(\d+):(\d+)(?:\s+to\s+(?:\d+)?:\d+)?')
@@ -14,6 +13,26 @@ _LIBRARY = re.compile(
     r"/(?:site-packages|dist-packages)/triton/|(?:^|/)triton/(?:language|experimental|tools|runtime|compiler|backends)/"
 )
 _DEPTH = 128
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One position in source code; line and column are 1-based as Triton writes them, 0 when unknown.
+
+    Attributes:
+        file: path as written.
+        line: line.
+        column: column.
+        name: variable or function that the compiler names there.
+        in_library: whether the file is part of Triton itself and not the user's.
+    """
+
+    file: str
+    line: int
+    column: int = 0
+    name: str | None = None
+    in_library: bool = False
+
 
 Frames = tuple[Frame, ...]
 

@@ -13,7 +13,7 @@ from kprof.inputs.mlir.layouts import (
     Slice,
     Wmma,
 )
-from kprof.inputs.mlir.model import MemDesc, Pointer, Tensor
+from kprof.inputs.mlir.types import MemDesc, Pointer, Tensor
 
 Shape = tuple[int, ...]
 

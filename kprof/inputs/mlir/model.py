@@ -7,113 +7,13 @@ out when first asked for.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any
 
+from kprof.inputs.mlir.details import Details, Readers
+from kprof.inputs.mlir.layout_text import read_layouts
 from kprof.inputs.mlir.layouts import Layout
-
-if TYPE_CHECKING:
-    from kprof.inputs.mlir.details import Details, Readers
-
-
-@dataclass(frozen=True)
-class Scalar:
-    """``i32``, ``f16``, ``index``, ...
-
-    Attributes:
-        name: as written.
-        bits: width; ``None`` when it has none (``index``, ``none``, a token).
-    """
-
-    name: str
-    bits: int | None
-
-
-@dataclass(frozen=True)
-class Pointer:
-    """``!tt.ptr<f16>``; ``bits`` is 64."""
-
-    pointee: "Type"
-    address_space: int = 1
-    bits: int = 64
-
-
-@dataclass(frozen=True)
-class Tensor:
-    """``tensor<128x64xf16, #blocked>``; ``layout`` is ``None`` in TTIR."""
-
-    shape: tuple[int, ...]
-    element: "Type"
-    layout: Layout | None = None
-
-    @property
-    def elements(self) -> int:
-        """Number of elements."""
-        return _product(self.shape)
-
-    @property
-    def bytes(self) -> int | None:
-        """Size of the whole tensor over all threads, in bytes; ``None`` when the element has no width."""
-        return _bytes(self.elements, self.element)
-
-
-@dataclass(frozen=True)
-class MemDesc:
-    """``!ttg.memdesc<2x128x64xf16, #shared, #smem, mutable>``: a buffer, in general in LDS.
-
-    Attributes:
-        shape: elements per dimension.
-        element: element type.
-        layout: placement in LDS.
-        memory_space: ``shared_memory`` for LDS.
-        mutable: whether it is written after it was made.
-        alloc_shape: shape of the allocation that this is a view of; ``shape`` when it is the whole.
-    """
-
-    shape: tuple[int, ...]
-    element: "Type"
-    layout: Layout | None = None
-    memory_space: str = "shared_memory"
-    mutable: bool = False
-    alloc_shape: tuple[int, ...] = ()
-
-    @property
-    def elements(self) -> int:
-        """Number of elements."""
-        return _product(self.shape)
-
-    @property
-    def bytes(self) -> int | None:
-        """Bytes of the elements, padding not counted; see :func:`kprof.inputs.mlir.measures.lds_bytes`."""
-        return _bytes(self.elements, self.element)
-
-
-@dataclass(frozen=True)
-class RawType:
-    """A type that kprof does not know in detail, as written."""
-
-    text: str
-
-
-Type: TypeAlias = Scalar | Pointer | Tensor | MemDesc | RawType
-
-
-@dataclass(frozen=True)
-class Frame:
-    """One position in source code; line and column are 1-based as Triton writes them, 0 when unknown.
-
-    Attributes:
-        file: path as written.
-        line: line.
-        column: column.
-        name: variable or function that the compiler names there.
-        in_library: whether the file is part of Triton itself and not the user's.
-    """
-
-    file: str
-    line: int
-    column: int = 0
-    name: str | None = None
-    in_library: bool = False
+from kprof.inputs.mlir.locations import Frame
+from kprof.inputs.mlir.types import Type
 
 
 @dataclass(eq=False)
@@ -152,10 +52,8 @@ class Operation:
     region: int = 0
 
     @cached_property
-    def _details(self) -> "Details":
-        from kprof.inputs.mlir.details import Details
-
-        return Details(self)
+    def _details(self) -> Details:
+        return Details(self, self.module.readers)
 
     @property
     def operands(self) -> tuple[str, ...]:
@@ -260,17 +158,13 @@ class Module:
         return arch if backend == "hip" and arch else None
 
     @cached_property
-    def readers(self) -> "Readers":
+    def readers(self) -> Readers:
         """What reads types and positions of this module's operations."""
-        from kprof.inputs.mlir.details import Readers
-
-        return Readers(self)
+        return Readers(self.aliases, self.locations)
 
     @cached_property
     def layouts(self) -> Mapping[str, Layout]:
         """Layout aliases (``#blocked1``) to layouts."""
-        from kprof.inputs.mlir.layout_text import read_layouts
-
         return read_layouts(self.aliases)
 
     @cached_property
@@ -310,15 +204,3 @@ LOOPS = frozenset({"scf.for", "scf.while"})
 
 def _integer(value: Any) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
-
-
-def _product(shape: tuple[int, ...]) -> int:
-    total = 1
-    for size in shape:
-        total *= size
-    return total
-
-
-def _bytes(elements: int, element: Type) -> int | None:
-    bits = getattr(element, "bits", None)
-    return None if bits is None else (elements * bits + 7) // 8

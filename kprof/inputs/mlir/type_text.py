@@ -1,11 +1,11 @@
-"""Types: text to the classes of :mod:`kprof.inputs.mlir.model`."""
+"""Types: text to the classes of :mod:`kprof.inputs.mlir.types`."""
 
 import re
 from collections.abc import Iterator, Mapping
 
 from kprof.inputs.mlir.layout_text import Scope
-from kprof.inputs.mlir.model import MemDesc, Pointer, RawType, Scalar, Tensor, Type
 from kprof.inputs.mlir.text import closing, split
+from kprof.inputs.mlir.types import MemDesc, Pointer, RawType, Scalar, Tensor, Type
 
 _SCALAR = re.compile(r"(?:[su]?i|f|bf|tf)(\d+)(?:E\d+M\d+\w*)?|index|none")
 _DIMENSIONS = re.compile(r"(?:(?:\d+|\?)x)*")
@@ -29,7 +29,7 @@ class TypeReader:
         self.lists: dict[str, tuple[Type, ...]] = {}
 
     def read(self, text: str, nesting: int = 0) -> Type:
-        """A type; what is not known in detail becomes a :class:`~kprof.inputs.mlir.model.RawType`."""
+        """A type; what is not known in detail becomes a :class:`~kprof.inputs.mlir.types.RawType`."""
         text = text.strip()
         known = self._known.get(text)
         if known is None:

@@ -5,7 +5,8 @@
 >>> data.kernels, data.counters, data.issues   # doctest: +SKIP
 """
 
-from kprof.inputs.rocprof.model import COLUMNS, Data, Issue, Source
+from kprof.inputs.rocprof.data import Data
+from kprof.inputs.rocprof.model import COLUMNS, Issue, Source
 from kprof.inputs.rocprof.names import normalise, short
 from kprof.inputs.rocprof.opening import MAX_UNPACKED
 from kprof.inputs.rocprof.reading import read

@@ -4,7 +4,7 @@ from collections import defaultdict
 from typing import Any
 
 from kprof.inputs.rocprof import trust
-from kprof.inputs.rocprof.frames import length
+from kprof.inputs.rocprof.frames import kernels_frame, length
 from kprof.inputs.rocprof.model import Columns, Issue, Part
 
 
@@ -171,8 +171,6 @@ def _offset(parts: list[Part]) -> None:
 def _compare_stats(parts: list[Part]) -> None:
     """A stats file beside its trace must be the trace's aggregate."""
     import pandas as pd
-
-    from kprof.inputs.rocprof.frames import kernels_frame
 
     for part in parts:
         stats = part.tables.get("stats")

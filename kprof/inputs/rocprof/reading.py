@@ -5,9 +5,10 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from kprof.errors import InputError, KprofError
+from kprof.inputs.rocprof.data import Data
 from kprof.inputs.rocprof.database import is_database
 from kprof.inputs.rocprof.format import recognise
-from kprof.inputs.rocprof.model import Data, Issue, Part, Source
+from kprof.inputs.rocprof.model import Issue, Part, Source
 from kprof.inputs.rocprof.opening import MAX_UNPACKED, EmptyFileError, Opened, files_of, open_file
 
 _MOST_FILES = 20_000
