@@ -17,7 +17,7 @@ from kprof.inputs.amdgcn import Registers
 from kprof.targets.loaded import LoadedKernel
 from kprof_analyzers.occupancy import from_kernel
 from kprof_analyzers.registers.pressure import peaks
-from kprof_analyzers.scheduling.loops import loop_facts
+from kprof_analyzers.scheduling.facts import loop_facts
 from kprof_analyzers.suppressions import apply
 
 if TYPE_CHECKING:

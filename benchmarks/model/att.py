@@ -20,8 +20,9 @@ from kprof.hardware.machine import find_product, load
 from kprof.inputs import amdgcn
 from kprof.inputs.thread_trace import Instruction, read
 from kprof_analyzers.model import Effects
-from kprof_analyzers.model.kernel import Model, build, simulate
+from kprof_analyzers.model.kernel import build, simulate
 from kprof_analyzers.model.outline import loops_of
+from kprof_analyzers.model.runs import Model
 from kprof_analyzers.model.simulate import CAUSE_COUNT
 from kprof_analyzers.model.wave_timeline import record
 

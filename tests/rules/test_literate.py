@@ -12,7 +12,7 @@ from kprof.hardware.machine import find_product, load
 from kprof.inputs import amdgcn, mlir
 from kprof_analyzers.occupancy import OccupancyInput, occupancy
 from kprof_analyzers.rules import rules
-from kprof_analyzers.scheduling.loops import loop_facts
+from kprof_analyzers.scheduling.facts import loop_facts
 
 HERE = Path(__file__).parent
 _BLOCK = re.compile(r"^```(asm|ttgir) (\S+)(.*?)\n(.*?)^```", re.MULTILINE | re.DOTALL)

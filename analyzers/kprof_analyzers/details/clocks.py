@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from kprof.analysis import KernelFacts
-from kprof_analyzers.model.kernel import Model, Run, build, simulate
+from kprof_analyzers.model.kernel import build, simulate
 from kprof_analyzers.model.outline import LoopNode, Node
+from kprof_analyzers.model.runs import Model, Run
 from kprof_analyzers.model.simulate import CAUSE_COUNT, CAUSES
 
 

@@ -3,13 +3,13 @@
 import operator
 
 from kprof.inputs.mlir import Operation
-from kprof_analyzers.model.scalars import Evaluator, each_of, induction_variable
+from kprof_analyzers.model.values import Evaluation, each_of, induction_variable
 
 # Beyond so many turns of the loop around it, a loop is looked at in the middle one only.
 _MOST_ENTRIES = 64
 
 
-def turn_by_turn(evaluator: Evaluator, loop: Operation) -> tuple[list[int], list[int]] | None:
+def turn_by_turn(evaluator: Evaluation, loop: Operation) -> tuple[list[int], list[int]] | None:
     """Entries and turns of a loop in a ``scf.for``, for each workgroup, added up over the turns of that.
 
     Entries from branches that are not taken count with no turns. ``None`` where the loop is in no such loop, or
@@ -50,7 +50,7 @@ def turn_by_turn(evaluator: Evaluator, loop: Operation) -> tuple[list[int], list
     return each, total
 
 
-def reach(evaluator: Evaluator, load: Operation) -> tuple[int, int] | None:
+def reach(evaluator: Evaluation, load: Operation) -> tuple[int, int] | None:
     """Lowest and highest address, in elements, at which a tile begins in one entry of the loop around it.
 
     ``None`` where it is in no ``scf.for``, or where addresses or turns are not known.
@@ -76,7 +76,7 @@ def reach(evaluator: Evaluator, load: Operation) -> tuple[int, int] | None:
     return min(ends), max(ends)
 
 
-def taken(evaluator: Evaluator, loop: Operation, around: int) -> list[bool]:
+def taken(evaluator: Evaluation, loop: Operation, around: int) -> list[bool]:
     """Which workgroups take the branches that lead to a loop; those of unknown conditions are taken."""
     found = [True] * len(evaluator.programs)
     inner = loop

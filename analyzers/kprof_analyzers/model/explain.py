@@ -4,22 +4,17 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from math import ceil
 from operator import sub
-from typing import TYPE_CHECKING
 
 from kprof.document import Bound, LoopPrediction, Prediction
 from kprof_analyzers.model.outline import LoopNode, Node
 from kprof_analyzers.model.program import LDS, SCRATCH, VMEM
 from kprof_analyzers.model.ranges import RANGES, bounds, sort_of
+from kprof_analyzers.model.runs import Model, Run, matrix_clocks
 from kprof_analyzers.model.simulate import CAUSE_COUNT, CAUSES
 
-if TYPE_CHECKING:
-    from kprof_analyzers.model.kernel import Model, Run
 
-
-def explain(model: "Model", run: "Run", clocks: float, loops: list[LoopPrediction]) -> Prediction:
+def explain(model: Model, run: Run, clocks: float, loops: list[LoopPrediction]) -> Prediction:
     """The prediction of a launch that takes ``clocks``."""
-    from kprof_analyzers.model.kernel import matrix_clocks
-
     machine, where = model.machine, model.where
     rounds = where.rounds + (where.last / where.resident if where.last else 0.0)
     spent = _causes(model, run)
@@ -66,10 +61,8 @@ def explain(model: "Model", run: "Run", clocks: float, loops: list[LoopPredictio
     )
 
 
-def _speed_of_light(model: "Model") -> float:
+def _speed_of_light(model: Model) -> float:
     """Microseconds for the same work with every matrix unit at its peak, or every byte once at memory's peak."""
-    from kprof_analyzers.model.kernel import matrix_clocks
-
     machine, where = model.machine, model.where
     units = machine.units or 1
     warps = model.facts.resources.num_warps
@@ -102,7 +95,7 @@ def _grown(shares: dict[str, float], cause: str, before: float, after: float) ->
     return scaled
 
 
-def _memory_clocks(model: "Model") -> float:
+def _memory_clocks(model: Model) -> float:
     """Clocks that the launch's bytes take from memory at the sustained bandwidth."""
     rate = model.machine.level_bytes.get("hbm")
     if rate is None or not model.effects.vector_memory or model.machine.units is None:
@@ -110,7 +103,7 @@ def _memory_clocks(model: "Model") -> float:
     return _bytes(model)["hbm"] / (rate * model.machine.units)
 
 
-def _bytes(model: "Model") -> dict[str, float]:
+def _bytes(model: Model) -> dict[str, float]:
     shared, total = model.sharing, model.where.total
     near = shared.beyond_l2 if model.effects.l2_traffic else 1.0
     far = shared.beyond_mall if model.effects.l2_traffic else 1.0
@@ -124,7 +117,7 @@ def _bytes(model: "Model") -> dict[str, float]:
     return found
 
 
-def _spilled(model: "Model", nodes: Sequence[Node], times: float) -> float:
+def _spilled(model: Model, nodes: Sequence[Node], times: float) -> float:
     """Bytes of scratch that a workgroup moves."""
     moved = 0.0
     warps = model.facts.resources.num_warps
@@ -138,7 +131,7 @@ def _spilled(model: "Model", nodes: Sequence[Node], times: float) -> float:
     return moved
 
 
-def _times(model: "Model", run: "Run", nodes: Sequence[Node], factor: float) -> Iterator[tuple[range, float]]:
+def _times(model: Model, run: Run, nodes: Sequence[Node], factor: float) -> Iterator[tuple[range, float]]:
     """Stretches with the factor from what was simulated to what happens."""
     for node in nodes:
         if isinstance(node, LoopNode):
@@ -149,7 +142,7 @@ def _times(model: "Model", run: "Run", nodes: Sequence[Node], factor: float) -> 
             yield node, factor
 
 
-def _causes(model: "Model", run: "Run") -> dict[str, float]:
+def _causes(model: Model, run: Run) -> dict[str, float]:
     totals = [0.0] * CAUSE_COUNT
     spent = run.result.spent
     for part, factor in _times(model, run, model.nodes, 1.0):
@@ -166,7 +159,7 @@ def _causes(model: "Model", run: "Run") -> dict[str, float]:
     return dict(zip(CAUSES, totals, strict=True))
 
 
-def _loops_of(model: "Model", nodes: Sequence[Node], entries: float) -> Iterator[tuple[LoopNode, float]]:
+def _loops_of(model: Model, nodes: Sequence[Node], entries: float) -> Iterator[tuple[LoopNode, float]]:
     """Every loop with the turns of a wavefront in all."""
     for node in nodes:
         if isinstance(node, LoopNode):
@@ -175,14 +168,14 @@ def _loops_of(model: "Model", nodes: Sequence[Node], entries: float) -> Iterator
             yield from _loops_of(model, node.body, turns)
 
 
-def loop_predictions(model: "Model", run: "Run") -> list[LoopPrediction]:
+def loop_predictions(model: Model, run: Run) -> list[LoopPrediction]:
     """Every loop of the outline, outer before inner."""
     found: list[LoopPrediction] = []
     _loops(model, run, model.nodes, 1.0, found)
     return found
 
 
-def _loops(model: "Model", run: "Run", nodes: Sequence[Node], entries: float, found: list[LoopPrediction]) -> None:
+def _loops(model: Model, run: Run, nodes: Sequence[Node], entries: float, found: list[LoopPrediction]) -> None:
     for node in nodes:
         if not isinstance(node, LoopNode):
             continue
@@ -196,7 +189,7 @@ def _moved(more: float) -> str:
     return "matrix" if more > 0 else "memory bandwidth"
 
 
-def _loop(model: "Model", run: "Run", node: LoopNode, entries: float) -> LoopPrediction:
+def _loop(model: Model, run: Run, node: LoopNode, entries: float) -> LoopPrediction:
     number = node.loop.index
     trips = model.trips[number]
     facts = next((f for f in model.facts.loops if f.header == node.loop.header), None)
@@ -241,7 +234,7 @@ def _loop(model: "Model", run: "Run", node: LoopNode, entries: float) -> LoopPre
     )
 
 
-def _by_line(model: "Model", part: range, clocks: Sequence[float]) -> dict[str, float]:
+def _by_line(model: Model, part: range, clocks: Sequence[float]) -> dict[str, float]:
     """Clocks of a stretch of instructions by ``file:line``."""
     instructions = model.facts.program.instructions
     # Instructions of one directive are resolved together.
@@ -259,7 +252,7 @@ def _by_line(model: "Model", part: range, clocks: Sequence[float]) -> dict[str, 
     return found
 
 
-def _notes(model: "Model", run: "Run") -> list[str]:
+def _notes(model: Model, run: Run) -> list[str]:
     limited = [n for n in run.powered if run.powered[n] > 1.05 * run.length.get(n, 0.0) > 0]
     if not limited:
         return []
@@ -267,7 +260,7 @@ def _notes(model: "Model", run: "Run") -> list[str]:
     return [f"power limit: the matrix units are taken to sustain {share} of their peak when all of them are busy"]
 
 
-def _assumptions(model: "Model", loops: Sequence[LoopPrediction]) -> list[str]:
+def _assumptions(model: Model, loops: Sequence[LoopPrediction]) -> list[str]:
     found = [*model.machine.assumptions, *model.where.assumptions]
     unknown = (loop for loop in loops if not loop.trips_known)
     found += [f"loop {loop.header}: {loop.trips:g} iterations {loop.trips_from}" for loop in unknown]

@@ -1,7 +1,7 @@
 """From a kernel's facts to its predicted time."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from kprof.analysis import KernelFacts
 from kprof.document import Prediction
@@ -14,7 +14,8 @@ from kprof_analyzers.model.lds import conflict_shares
 from kprof_analyzers.model.machine import Machine, machine_of
 from kprof_analyzers.model.memory import ways_of
 from kprof_analyzers.model.outline import LoopNode, Node, loops_of, outline
-from kprof_analyzers.model.program import LOAD, MATRIX, VMEM, Code, Translator
+from kprof_analyzers.model.program import LOAD, VMEM, Translator
+from kprof_analyzers.model.runs import Model, Run, matrix_clocks_of
 from kprof_analyzers.model.scalars import Evaluator
 from kprof_analyzers.model.simulate import Result, Setting, Simulator, Way
 from kprof_analyzers.model.steps import lay_out, split_barriers
@@ -27,65 +28,6 @@ _MOST_TURNS = 8
 _FEWEST_TURNS = 4
 _SHARPNESS = 8.0
 _SATURATED = 1.03
-
-
-@dataclass(frozen=True)
-class Model:
-    """Everything about a kernel that its simulations share.
-
-    Attributes:
-        facts, machine, effects: as given.
-        where: the launch's workgroups on the GPU.
-        nodes, trips: the way through the program, and turns of its loops.
-        sharing, accesses: what is loaded from where.
-        code, ways: the program and its memory accesses as the simulator takes them.
-        links: the same without a CU's share of what lies beyond L2; ``None`` where that limits nothing.
-        simds: SIMDs that do the same as the simulated one.
-        waves: wavefronts of a workgroup that are simulated.
-        apart: workgroups have too few wavefronts for all SIMDs; all of these are simulated, not one for all.
-    """
-
-    facts: KernelFacts
-    machine: Machine
-    effects: Effects
-    where: Spread
-    nodes: Sequence[Node]
-    trips: Mapping[int, Trips]
-    sharing: Sharing
-    accesses: Sequence[Access]
-    code: Code
-    ways: Sequence[Way]
-    simds: int
-    waves: int
-    apart: bool
-    links: Sequence[Way] | None = None
-
-
-@dataclass(frozen=True)
-class Run:
-    """One simulation and what it means for the whole loops.
-
-    Attributes:
-        result: of the simulation.
-        clocks: of one round of workgroups, all turns of all loops counted; the mean where workgroups differ.
-        longest: the same for the workgroup with most turns.
-        turns: simulated turns of each loop.
-        length: loop to the clocks of one turn in the steady state, as simulated.
-        powered: the same with memory that is shared by CUs out of step, at the clock that matrix units' power allows.
-        waves: wavefronts on a SIMD, the mean of all of them.
-        simulated: wavefronts that were simulated.
-        steady: loops whose turns had become equally long.
-    """
-
-    result: Result
-    clocks: float
-    longest: float
-    turns: Mapping[int, int]
-    length: Mapping[int, float]
-    powered: Mapping[int, float]
-    waves: float
-    simulated: int
-    steady: frozenset[int]
 
 
 def predict(facts: KernelFacts, *, effects: Effects = _ALL, repeated: float | None = None) -> Prediction:
@@ -242,7 +184,7 @@ def simulate(model: Model, groups: int, engine: Callable[..., Simulator] = Simul
     if model.effects.matrix_power:
         for node in loops_of(model.nodes):
             number = node.loop.index
-            limit = on_simd * _matrix(model, [p for p in node.body if isinstance(p, range)], 1.0)[1]
+            limit = on_simd * matrix_clocks_of(model, [p for p in node.body if isinstance(p, range)], 1.0)[1]
             if length.get(number) and limit:
                 powered[number] = soft_max(powered[number], limit)
     lengths = {loop: (turns[loop], length.get(loop, 0.0), powered.get(loop, 0.0)) for loop in turns}
@@ -357,26 +299,3 @@ def _whole(
             wanted = mine.mean if number < 0 or not mine.each else mine.each[number]
             total += wanted * (powered + _whole(node.body, trips, lengths, number)) - done * length
     return total
-
-
-def matrix_clocks(model: Model) -> tuple[float, float]:
-    """Clocks that one wavefront keeps the matrix unit in the whole kernel: at its peak, and at what power allows."""
-    return _matrix(model, model.nodes, 1.0)
-
-
-def _matrix(model: Model, nodes: Sequence[Node], times: float) -> tuple[float, float]:
-    peak = sustained = 0.0
-    known, machine = model.facts.arch.matrix_instructions, model.machine
-    for node in nodes:
-        if isinstance(node, LoopNode):
-            inner = _matrix(model, node.body, times * model.trips[node.loop.index].mean)
-            peak, sustained = peak + inner[0], sustained + inner[1]
-            continue
-        ops = model.code.ops
-        for i in [i for i in node if ops[i][0] == MATRIX]:
-            clocks = times * ops[i][1]
-            shape = known.get(model.facts.program.instructions[i].opcode.name)
-            large = machine.matrix_large if shape is not None and shape.m >= 32 else 1.0
-            peak += clocks
-            sustained += clocks / (machine.matrix_sustained * large)
-    return peak, sustained

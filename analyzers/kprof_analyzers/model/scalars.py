@@ -9,48 +9,29 @@ marked so that nothing is counted with it.
 import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
-from itertools import repeat
-from typing import TypeAlias
 
 from kprof.inputs.mlir import Module, Operation
 from kprof_analyzers.memory.addressing import address
 from kprof_analyzers.memory.dataflow import flow_of, is_load
 from kprof_analyzers.model.queues import drawn
-
-Value: TypeAlias = int | list[int]
+from kprof_analyzers.model.values import Value, each_of, induction_variable, quotient, remainder
+from kprof_analyzers.model.whiles import walk
 
 _DEPTH = 180
 _POINTER = re.compile(r"%([\w$.-]+): !tt\.ptr")
-_INDUCTION = re.compile(r"^\s*(?:unsigned\s+)?(%[\w$.-]+)\s*=")
 _LOWER_HALF = 1 << 44
 # Keeps loaded values so far apart that what is added to them does not make two of them equal.
 _APART = 1_000_003
 
 
-def _quotient(a: int, b: int) -> int:
-    """Rounded towards zero, as MLIR's ``divsi``; by zero, where the program would not go, zero."""
-    if not b:
-        return 0
-    return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
-
-
-def _remainder(a: int, b: int) -> int:
-    return a - b * _quotient(a, b)
-
-
-# What the same comes to where nothing is negative: these need no Python code for each workgroup.
-_PLAIN: Mapping[Callable[[int, int], int], Callable[[int, int], int]] = {
-    _quotient: operator.floordiv,
-    _remainder: operator.mod,
-}
 _BINARY: Mapping[str, Callable[[int, int], int]] = {
     "arith.addi": operator.add,
     "arith.subi": operator.sub,
     "arith.muli": operator.mul,
-    "arith.divsi": _quotient,
-    "arith.divui": _quotient,
-    "arith.remsi": _remainder,
-    "arith.remui": _remainder,
+    "arith.divsi": quotient,
+    "arith.divui": quotient,
+    "arith.remsi": remainder,
+    "arith.remui": remainder,
     "arith.floordivsi": lambda a, b: a // b if b else 0,
     "arith.ceildivsi": lambda a, b: -(-a // b) if b else 0,
     "arith.ceildivui": lambda a, b: -(-a // b) if b else 0,
@@ -83,12 +64,6 @@ _SAME = {
     *("ttg.convert_layout", "arith.extsi", "arith.extui", "arith.trunci", "arith.index_cast", "amdg.masked_load"),
 }
 _AXES = {"x": 0, "y": 1, "z": 2}
-
-
-def induction_variable(loop: Operation) -> str | None:
-    """Name of the variable that a ``scf.for`` counts with."""
-    match = _INDUCTION.match(loop.text) if loop.name == "scf.for" else None
-    return match[1] if match else None
 
 
 class Evaluator:
@@ -184,8 +159,6 @@ class Evaluator:
         return each_of(lambda s, by: max(0, -(-s // by)) if by else 0, span, step)
 
     def _walk(self, loop: Operation) -> None:
-        from kprof_analyzers.model.whiles import walk
-
         self.inside(loop.loop)
         counts = walk(self, loop)
         for index, turns in counts.turns.items():
@@ -316,21 +289,6 @@ class Evaluator:
 
 def _opaque(where: Value) -> Value:
     return each_of(operator.mul, where, _APART)
-
-
-def each_of(function: Callable[[int, int], int], left: Value, right: Value) -> Value:
-    """A function of two numbers, for all workgroups."""
-    if isinstance(left, int) and isinstance(right, int):
-        return function(left, right)
-    if function in _PLAIN and _least(left) >= 0 and _least(right) > 0:
-        function = _PLAIN[function]
-    one = repeat(left) if isinstance(left, int) else left
-    other = repeat(right) if isinstance(right, int) else right
-    return list(map(function, one, other))
-
-
-def _least(value: Value) -> int:
-    return value if isinstance(value, int) else min(value, default=0)
 
 
 def _constant(op: Operation) -> int | None:

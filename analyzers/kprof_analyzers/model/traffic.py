@@ -12,7 +12,8 @@ from kprof.inputs.mlir import Operation, Tensor
 from kprof_analyzers.memory.addressing import element_bytes, strides, tile
 from kprof_analyzers.memory.dataflow import is_load
 from kprof_analyzers.model.entries import reach
-from kprof_analyzers.model.scalars import Evaluator, Value
+from kprof_analyzers.model.scalars import Evaluator
+from kprof_analyzers.model.values import Value
 
 # Bytes after which L2 goes on to its next channel.
 _INTERLEAVE = 256

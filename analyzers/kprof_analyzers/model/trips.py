@@ -11,7 +11,8 @@ from kprof_analyzers.memory.dataflow import is_load
 from kprof_analyzers.model.entries import turn_by_turn
 from kprof_analyzers.model.outline import LoopNode, Node
 from kprof_analyzers.model.queues import is_queue
-from kprof_analyzers.model.scalars import Evaluator, Value
+from kprof_analyzers.model.scalars import Evaluator
+from kprof_analyzers.model.values import Value
 
 # Turns of a loop of which nothing is known.
 ASSUMED = 16.0

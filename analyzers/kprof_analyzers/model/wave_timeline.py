@@ -10,8 +10,9 @@ from typing import Any
 
 from kprof.analysis import KernelFacts
 from kprof.inputs.amdgcn import Instruction
-from kprof_analyzers.model.kernel import Model, build, simulate
+from kprof_analyzers.model.kernel import build, simulate
 from kprof_analyzers.model.program import BARRIER, LDS, MATRIX, VALU, VMEM, WAIT, Op
+from kprof_analyzers.model.runs import Model
 from kprof_analyzers.model.simulate import BEGIN, CAUSE_COUNT, CAUSES, END, SPLIT, Simulator
 
 _PIPES = ("matrix", "vector", "LDS (of the CU)", "vector cache (of the CU)", "memory (the CU's share)")

@@ -2,13 +2,10 @@
 
 import operator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from kprof.inputs.mlir import Operation
 from kprof_analyzers.model.entries import taken
-
-if TYPE_CHECKING:
-    from kprof_analyzers.model.scalars import Evaluator, Value
+from kprof_analyzers.model.values import Evaluation, Value
 
 # Beyond so many turns in all a loop's course is given up.
 _MOST_TURNS = 96
@@ -26,10 +23,10 @@ class Counts:
 
     entries: dict[int, list[int]] = field(default_factory=dict)
     turns: dict[int, list[int] | None] = field(default_factory=dict)
-    first: dict[int, dict[str, "Value"]] = field(default_factory=dict)
+    first: dict[int, dict[str, Value]] = field(default_factory=dict)
 
 
-def walk(evaluator: "Evaluator", loop: Operation) -> Counts:
+def walk(evaluator: Evaluation, loop: Operation) -> Counts:
     """Entries and turns of a ``scf.while`` and of the loops directly in it.
 
     The names of what the loop carries are taken to be the same before its condition and in its body, as Triton's
@@ -43,10 +40,10 @@ def walk(evaluator: "Evaluator", loop: Operation) -> Counts:
 class _Walker:
     """Goes through one loop with all that it holds."""
 
-    def __init__(self, evaluator: "Evaluator") -> None:
+    def __init__(self, evaluator: Evaluation) -> None:
         self.evaluator, self.counts, self.left = evaluator, Counts(), _MOST_TURNS
 
-    def go(self, loop: Operation, live: list[int], around: dict[str, "Value | None"]) -> None:
+    def go(self, loop: Operation, live: list[int], around: dict[str, Value | None]) -> None:
         """Turns of one entry of a loop by the workgroups that are ``live``."""
         evaluator, counts, flow, size = self.evaluator, self.counts, self.evaluator.flow, len(live)
         _add(counts.entries, loop.index, live)
@@ -95,13 +92,13 @@ class _Walker:
                 _add(counts.turns, inner.index, [t if on else 0 for t, on in zip(listed, mine, strict=True)])
 
 
-def _chosen(live: list[int], new: "Value | None", old: "Value | None", size: int) -> "Value | None":
+def _chosen(live: list[int], new: Value | None, old: Value | None, size: int) -> Value | None:
     if new is None or old is None:
         return new if all(live) else None
     return [a if c else b for c, a, b in zip(live, _listed(new, size), _listed(old, size), strict=True)]
 
 
-def _listed(value: "Value", size: int) -> list[int]:
+def _listed(value: Value, size: int) -> list[int]:
     return [value] * size if isinstance(value, int) else value
 
 

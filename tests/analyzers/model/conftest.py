@@ -9,7 +9,7 @@ from kprof.document import Resources
 from kprof.hardware.machine import find_product, load
 from kprof.inputs import amdgcn
 from kprof_analyzers.occupancy import OccupancyInput, occupancy
-from kprof_analyzers.scheduling.loops import loop_facts
+from kprof_analyzers.scheduling.facts import loop_facts
 
 _TEXT = """\t.amdgcn_target "amdgcn-amd-amdhsa--{arch}"
 \t.text

@@ -13,7 +13,7 @@ from kprof.inputs import amdgcn
 from kprof_analyzers.model.kernel import build, simulate
 from kprof_analyzers.model.wave_timeline import record, wave_timeline
 from kprof_analyzers.occupancy import OccupancyInput, occupancy
-from kprof_analyzers.scheduling.loops import loop_facts
+from kprof_analyzers.scheduling.facts import loop_facts
 
 LOOP = """\t.amdgcn_target "amdgcn-amd-amdhsa--gfx942"
 \t.text

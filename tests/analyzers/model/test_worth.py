@@ -11,7 +11,7 @@ from kprof.hardware.machine import find_product, load
 from kprof.inputs import amdgcn
 from kprof_analyzers.model.worth import explained
 from kprof_analyzers.occupancy import OccupancyInput, occupancy
-from kprof_analyzers.scheduling.loops import loop_facts
+from kprof_analyzers.scheduling.facts import loop_facts
 
 KERNEL = """\t.amdgcn_target "amdgcn-amd-amdhsa--gfx942"
 \t.text

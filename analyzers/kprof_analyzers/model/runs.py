@@ -1,0 +1,97 @@
+"""A kernel made ready for simulations, and what one of them gave."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from kprof.analysis import KernelFacts
+from kprof_analyzers.model.effects import Effects
+from kprof_analyzers.model.launch import Spread
+from kprof_analyzers.model.machine import Machine
+from kprof_analyzers.model.outline import LoopNode, Node
+from kprof_analyzers.model.program import MATRIX, Code
+from kprof_analyzers.model.simulate import Result, Way
+from kprof_analyzers.model.traffic import Access, Sharing
+from kprof_analyzers.model.trips import Trips
+
+
+@dataclass(frozen=True)
+class Model:
+    """Everything about a kernel that its simulations share.
+
+    Attributes:
+        facts, machine, effects: as given.
+        where: the launch's workgroups on the GPU.
+        nodes, trips: the way through the program, and turns of its loops.
+        sharing, accesses: what is loaded from where.
+        code, ways: the program and its memory accesses as the simulator takes them.
+        links: the same without a CU's share of what lies beyond L2; ``None`` where that limits nothing.
+        simds: SIMDs that do the same as the simulated one.
+        waves: wavefronts of a workgroup that are simulated.
+        apart: workgroups have too few wavefronts for all SIMDs; all of these are simulated, not one for all.
+    """
+
+    facts: KernelFacts
+    machine: Machine
+    effects: Effects
+    where: Spread
+    nodes: Sequence[Node]
+    trips: Mapping[int, Trips]
+    sharing: Sharing
+    accesses: Sequence[Access]
+    code: Code
+    ways: Sequence[Way]
+    simds: int
+    waves: int
+    apart: bool
+    links: Sequence[Way] | None = None
+
+
+@dataclass(frozen=True)
+class Run:
+    """One simulation and what it means for the whole loops.
+
+    Attributes:
+        result: of the simulation.
+        clocks: of one round of workgroups, all turns of all loops counted; the mean where workgroups differ.
+        longest: the same for the workgroup with most turns.
+        turns: simulated turns of each loop.
+        length: loop to the clocks of one turn in the steady state, as simulated.
+        powered: the same with memory that is shared by CUs out of step, at the clock that matrix units' power allows.
+        waves: wavefronts on a SIMD, the mean of all of them.
+        simulated: wavefronts that were simulated.
+        steady: loops whose turns had become equally long.
+    """
+
+    result: Result
+    clocks: float
+    longest: float
+    turns: Mapping[int, int]
+    length: Mapping[int, float]
+    powered: Mapping[int, float]
+    waves: float
+    simulated: int
+    steady: frozenset[int]
+
+
+def matrix_clocks(model: Model) -> tuple[float, float]:
+    """Clocks that one wavefront keeps the matrix unit in the whole kernel: at its peak, and at what power allows."""
+    return matrix_clocks_of(model, model.nodes, 1.0)
+
+
+def matrix_clocks_of(model: Model, nodes: Sequence[Node], times: float) -> tuple[float, float]:
+    """The same for a part of the program that is gone through ``times`` times."""
+    peak = sustained = 0.0
+    known, machine = model.facts.arch.matrix_instructions, model.machine
+    for node in nodes:
+        if isinstance(node, LoopNode):
+            inner = matrix_clocks_of(model, node.body, times * model.trips[node.loop.index].mean)
+            peak, sustained = peak + inner[0], sustained + inner[1]
+            continue
+        ops = model.code.ops
+        for i in [i for i in node if ops[i][0] == MATRIX]:
+            clocks = times * ops[i][1]
+            shape = known.get(model.facts.program.instructions[i].opcode.name)
+            large = machine.matrix_large if shape is not None and shape.m >= 32 else 1.0
+            peak += clocks
+            sustained += clocks / (machine.matrix_sustained * large)
+    return peak, sustained

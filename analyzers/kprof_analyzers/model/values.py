@@ -1,0 +1,97 @@
+"""Integers for many workgroups at a time, and what evaluates them as loops and queues see it."""
+
+import operator
+import re
+from collections.abc import Callable, Mapping, Sequence
+from itertools import repeat
+from typing import Protocol, TypeAlias
+
+from kprof.inputs.mlir import Module, Operation
+from kprof_analyzers.memory.dataflow import Dataflow
+
+Value: TypeAlias = int | list[int]
+"""One number where all workgroups agree, else one for each."""
+
+_INDUCTION = re.compile(r"^\s*(?:unsigned\s+)?(%[\w$.-]+)\s*=")
+
+
+def quotient(a: int, b: int) -> int:
+    """Rounded towards zero, as MLIR's ``divsi``; by zero, where the program would not go, zero."""
+    if not b:
+        return 0
+    return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+
+
+def remainder(a: int, b: int) -> int:
+    """What :func:`quotient` leaves over."""
+    return a - b * quotient(a, b)
+
+
+# What the same comes to where nothing is negative: these need no Python code for each workgroup.
+_PLAIN: Mapping[Callable[[int, int], int], Callable[[int, int], int]] = {
+    quotient: operator.floordiv,
+    remainder: operator.mod,
+}
+
+
+def induction_variable(loop: Operation) -> str | None:
+    """Name of the variable that a ``scf.for`` counts with."""
+    match = _INDUCTION.match(loop.text) if loop.name == "scf.for" else None
+    return match[1] if match else None
+
+
+def each_of(function: Callable[[int, int], int], left: Value, right: Value) -> Value:
+    """A function of two numbers, for all workgroups."""
+    if isinstance(left, int) and isinstance(right, int):
+        return function(left, right)
+    if function in _PLAIN and _least(left) >= 0 and _least(right) > 0:
+        function = _PLAIN[function]
+    one = repeat(left) if isinstance(left, int) else left
+    other = repeat(right) if isinstance(right, int) else right
+    return list(map(function, one, other))
+
+
+def _least(value: Value) -> int:
+    return value if isinstance(value, int) else min(value, default=0)
+
+
+class Evaluation(Protocol):
+    """What loops and queues ask of :class:`~kprof_analyzers.model.scalars.Evaluator`, which asks them in turn."""
+
+    module: Module
+    flow: Dataflow
+    programs: Sequence[tuple[int, int, int]]
+    grid: tuple[int, int, int]
+
+    def value(self, name: str, depth: int = 0) -> Value | None:
+        """Value of a name."""
+
+    def certain(self, name: str) -> Value | None:
+        """The same, or ``None`` where it depends on what was loaded from memory."""
+
+    def corner(self, load: Operation, depth: int = 0) -> Value | None:
+        """Address of the first element of a load or store, in elements."""
+
+    def trips(self, loop: Operation) -> Value | None:
+        """Iterations of a loop each time that it is entered."""
+
+    def trips_here(self, loop: Operation) -> Value | None:
+        """Iterations of a ``scf.for`` with what is known at this point."""
+
+    def bounds(self, loop: Operation) -> tuple[Value, Value, Value] | None:
+        """First value, end and step of a ``scf.for``."""
+
+    def known(self) -> dict[str, Value | None]:
+        """Names that loops around set, with arguments."""
+
+    def snapshot(self) -> dict[str, Value | None]:
+        """All that is known at this point."""
+
+    def restart(self, known: dict[str, Value | None]) -> None:
+        """Forget everything but these names."""
+
+    def inside(self, loop: int | None) -> None:
+        """Go on in the body of a loop."""
+
+    def outside(self, loop: int | None) -> dict[str, Value | None]:
+        """What is known before anything in a loop is worked out."""
