@@ -113,7 +113,8 @@ class WaitDistance(msgspec.Struct, frozen=True, omit_defaults=True):
         wait: as written, for example ``vmcnt(0)``.
         waits_for: mnemonic of the youngest memory instruction that must have finished; absent when none was in flight.
         instructions: instructions issued between the two.
-        cycles: issue cycles between the two: what the latency can hide behind.
+        cycles: issue cycles between the two: what the latency can hide behind; ``None`` where it is not known how the
+            architecture issues.
         matrix: matrix instructions between the two.
         line: source line of the memory instruction.
     """
@@ -121,7 +122,7 @@ class WaitDistance(msgspec.Struct, frozen=True, omit_defaults=True):
     wait: str
     waits_for: str | None = None
     instructions: int = 0
-    cycles: int = 0
+    cycles: int | None = 0
     matrix: int = 0
     line: int | None = None
 

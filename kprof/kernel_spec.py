@@ -286,10 +286,10 @@ class Kernel:
 def resolve_fp8(shape: Shape, arch: str) -> dict[str, Any]:
     """A shape with the generic ``fp8_e4m3`` and ``fp8_e5m2`` replaced by the architecture's format.
 
-    gfx940 to gfx942 have the FNUZ formats, gfx950 and gfx12 the OCP ones (LLVM's feature ``fp8-conversion-insts``).
-    Architectures without either get OCP, which the kernel then declares as unsupported.
+    The architecture's file says which it has. Architectures without either get OCP, which the kernel then declares as
+    unsupported.
     """
-    fnuz = arch.startswith("gfx94")
+    fnuz = "fnuz" in _fp8_formats(arch)
 
     def resolved(value: Any) -> Any:
         forms = _GENERIC_FP8.get(value) if isinstance(value, str) else None
@@ -299,8 +299,18 @@ def resolve_fp8(shape: Shape, arch: str) -> dict[str, Any]:
 
 
 def has_fp8(arch: str) -> bool:
-    """Whether the architecture converts and multiplies 8-bit floats in hardware (gfx94x, gfx950, gfx12)."""
-    return arch.startswith(("gfx94", "gfx95", "gfx12"))
+    """Whether the architecture converts and multiplies 8-bit floats in hardware; not where that is not known."""
+    return bool(_fp8_formats(arch))
+
+
+def _fp8_formats(arch: str) -> set[str]:
+    """``fnuz`` or ``ocp``; nothing for architectures that kprof has no file of."""
+    from kprof.hardware.machine import architectures, load
+
+    name = arch.partition(":")[0]
+    if name not in architectures():
+        return set()
+    return {form for form in ("fnuz", "ocp") if load(name).types.get(f"fp8_{form}")}
 
 
 def no_fp8(arch: str, dtype: str) -> str | None:
@@ -313,7 +323,7 @@ def no_fp8(arch: str, dtype: str) -> str | None:
     if not has_fp8(arch):
         return f"{arch} has no 8-bit float instructions"
     fnuz = dtype in {"fp8e4b8", "fp8e5b16"}
-    if fnuz != arch.startswith("gfx94"):
+    if ("fnuz" if fnuz else "ocp") not in _fp8_formats(arch):
         return f"{arch} has the {'OCP' if fnuz else 'FNUZ'} 8-bit formats, not {dtype}"
     return None
 

@@ -187,21 +187,27 @@ def buffer_ops_default(version: tuple[int, int]) -> bool:
     return version >= (3, 6)
 
 
-def switch_defaults(version: tuple[int, int], arch: str) -> dict[str, bool]:
-    """Environment switches that change the code of a CDNA kernel, and whether each is on when it is not set.
+CODE_SWITCHES = ("AMDGCN_USE_BUFFER_OPS", "TRITON_HIP_USE_ASYNC_COPY", "TRITON_HIP_USE_BLOCK_PINGPONG")
+"""Environment switches that change the code of a kernel."""
 
-    From ``knobs.py`` and the ``is_..._enabled`` functions of ``backends/amd/compiler.py`` in Triton 3.4 to 3.9.
+
+def switch_defaults(version: tuple[int, int], arch: str) -> dict[str, bool]:
+    """Each of :data:`CODE_SWITCHES`, and whether it is on when it is not set.
+
+    The architecture's file says so, from ``knobs.py`` and the ``is_..._enabled`` functions of
+    ``backends/amd/compiler.py`` in Triton 3.4 to 3.9.
 
     Args:
         version: Triton's.
         arch: ``gfx942``.
+
+    Raises:
+        KprofError: the architecture is not known.
     """
-    copies = version >= (3, 8) and arch in {"gfx950", "gfx1250"}
-    return {
-        "AMDGCN_USE_BUFFER_OPS": buffer_ops_default(version),
-        "TRITON_HIP_USE_ASYNC_COPY": copies,
-        "TRITON_HIP_USE_BLOCK_PINGPONG": arch == "gfx942" or (arch == "gfx950" and copies),
-    }
+    from kprof.hardware.machine import load
+
+    known = load(arch).triton
+    return {name: bool(known.is_on(name, version)) for name in CODE_SWITCHES}
 
 
 def waves_per_eu_default(version: tuple[int, int]) -> int:

@@ -12,6 +12,7 @@ from pathlib import Path
 from kprof.errors import HardwareError
 from kprof.hardware.model import (
     Architecture,
+    IssueRules,
     LdsRules,
     LlvmFacts,
     MatrixInstruction,
@@ -19,11 +20,13 @@ from kprof.hardware.model import (
     OccupancyRules,
     Product,
     Source,
+    TritonFacts,
     VgprFile,
 )
 
 __all__ = [
     "Architecture",
+    "IssueRules",
     "LdsRules",
     "LlvmFacts",
     "MatrixInstruction",
@@ -31,6 +34,7 @@ __all__ = [
     "OccupancyRules",
     "Product",
     "Source",
+    "TritonFacts",
     "VgprFile",
     "architectures",
     "find_product",

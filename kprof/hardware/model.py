@@ -131,6 +131,8 @@ class LdsRules:
         phases: access (``read_b32``, ``read_b64``, ``read_b128``, ``write_b128``) to the groups of lanes served
             together. Lanes conflict only inside their group. Absent accesses are not known.
         read64_cycles: access width in bits to the cycles in which one wavefront does 64 reads without conflict.
+        direct_load_bytes: widest load of a lane that goes to LDS without registers; 0: there is none. ``None``: not
+            known.
     """
 
     bytes_per_cu: int
@@ -142,6 +144,7 @@ class LdsRules:
     bank_bytes: int
     phases: Mapping[str, tuple[Lanes, ...]]
     read64_cycles: Mapping[int, float]
+    direct_load_bytes: int | None = None
 
     def bytes_available(self, mode: str) -> int:
         """Bytes that the workgroups of a CU, or of a WGP in WGP mode, share."""
@@ -211,6 +214,7 @@ class MemoryLevel:
         channel_bytes_per_clock: bytes that a channel reads in a clock.
         bytes_per_clock: bytes per clock and compute unit.
         interleave_bytes: bytes after which the next channel is used.
+        tag_period_bytes: rows that many bytes apart meet in one channel of the tag RAM.
         bandwidth_gbs: peak of the device in 1e9 bytes per second.
         sustained_gbs: reached by a benchmark, in 1e9 bytes per second.
         latency_cycles: of a dependent load that hits here, at ``latency_clock_mhz``.
@@ -226,6 +230,7 @@ class MemoryLevel:
     channel_bytes_per_clock: int | None = None
     bytes_per_clock: int | None = None
     interleave_bytes: int | None = None
+    tag_period_bytes: int | None = None
     bandwidth_gbs: float | None = None
     sustained_gbs: float | None = None
     latency_cycles: float | None = None
@@ -246,6 +251,7 @@ class Product:
         peaks: type (``matrix_fp16``, ``valu_fp32``) to the published peak in 1e12 operations per second, dense.
         memory: the architecture's levels with this product's figures.
         launch_overhead_ns: time of an empty kernel in a stream, in nanoseconds.
+        least_workgroups: workgroups of a launch that AMD's guide asks for.
         note: what else there is to say.
     """
 
@@ -257,6 +263,7 @@ class Product:
     peaks: Mapping[str, float]
     memory: Mapping[str, MemoryLevel]
     launch_overhead_ns: float | None = None
+    least_workgroups: int | None = None
     note: str = ""
 
     @property
@@ -275,10 +282,57 @@ class LlvmFacts:
         elf_machine: ``EF_AMDGPU_MACH`` value in the low byte of ``e_flags``.
         sgpr_extra: scalar registers that ``.sgpr_count`` counts beyond ``.amdhsa_next_free_sgpr`` in a kernel that uses
             neither VCC nor scratch: flat scratch or the XNACK mask.
+        sramecc, xnack: whether the name that the driver gives says so: ``gfx942:sramecc+:xnack-``; ``None``: not known.
     """
 
     elf_machine: int
     sgpr_extra: int
+    sramecc: bool | None = None
+    xnack: bool | None = None
+
+
+@dataclass(frozen=True)
+class IssueRules:
+    """How a SIMD issues instructions.
+
+    Attributes:
+        cycles: clocks between two instructions of one wavefront.
+        valu_lanes: lanes of an ordinary vector instruction that a SIMD does in a clock.
+        matrix_unit: matrix instructions have a unit of their own beside the vector unit.
+    """
+
+    cycles: int
+    valu_lanes: int
+    matrix_unit: bool
+
+    def valu_cycles(self, lanes: int) -> int:
+        """Clocks for which a vector instruction of so many lanes keeps its SIMD."""
+        return max(1, lanes // self.valu_lanes)
+
+
+@dataclass(frozen=True)
+class TritonFacts:
+    """What Triton's options and switches do on the architecture. ``None``: not known.
+
+    Attributes:
+        kpack: values that Triton takes as they are; empty where the option changes no instruction.
+        matrix_instr_nonkdim: values that make a difference; empty where the option changes no instruction.
+        max_num_ctas: workgroups of the largest cluster; 1 where there are no clusters.
+        switches: environment switch that changes code here to the release since which it is on by default, empty where
+            it never is.
+    """
+
+    kpack: tuple[int, ...] | None = None
+    matrix_instr_nonkdim: tuple[int, ...] | None = None
+    max_num_ctas: int | None = None
+    switches: Mapping[str, tuple[int, ...]] | None = None
+
+    def is_on(self, switch: str, version: tuple[int, int]) -> bool | None:
+        """Whether a switch is on when it is not set; ``None`` where that is not known."""
+        if self.switches is None:
+            return None
+        since = self.switches.get(switch)
+        return bool(since) and version >= since if since is not None else False
 
 
 @dataclass(frozen=True, eq=False)
@@ -305,6 +359,10 @@ class Architecture:
             that, ``matrix_large`` for 32 x 32; ``vector_memory_share`` of L2's sustained bandwidth and, of that,
             ``streaming``. ``loaded_latency``: latency under load against an idle memory's. ``dispatch_ns``: start and
             end of a launch. Absent: not known.
+        issue: how instructions are issued, ``None``: not known.
+        packed_conversions: conversion of one value to the one of two with the same rounding; ``None``: not known.
+        types: whether the hardware has a type (``fp8_fnuz``, ``fp8_ocp``); absent: not known.
+        triton: what Triton's options and switches do.
         products: name to product.
         llvm: the compiler's view.
         sources: all citations by id.
@@ -325,6 +383,10 @@ class Architecture:
     latencies: Mapping[str, tuple[float, float]]
     hazards: Mapping[str, int]
     model: Mapping[str, float]
+    issue: IssueRules | None
+    packed_conversions: Mapping[str, str] | None
+    types: Mapping[str, bool]
+    triton: TritonFacts
     products: Mapping[str, Product]
     llvm: LlvmFacts
     sources: Mapping[str, Source]

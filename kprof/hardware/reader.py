@@ -9,6 +9,7 @@ from typing import Any
 from kprof.errors import HardwareError
 from kprof.hardware.model import (
     Architecture,
+    IssueRules,
     Lanes,
     LdsRules,
     LlvmFacts,
@@ -17,6 +18,7 @@ from kprof.hardware.model import (
     OccupancyRules,
     Product,
     Source,
+    TritonFacts,
     VgprFile,
 )
 
@@ -60,6 +62,10 @@ def _architecture(data: Table, sources: Mapping[str, Source]) -> Architecture:
         latencies={k: (v[0], v[1]) for k, v in _figures(data.get("latencies", {})).items()},
         hazards=_figures(data.get("hazards", {})),
         model=_figures(data.get("model", {})),
+        issue=IssueRules(**_figures(data["issue"])) if "issue" in data else None,
+        packed_conversions=_figures(data["packed_conversions"]) if "packed_conversions" in data else None,
+        types=_figures(data.get("types", {})),
+        triton=_triton(_figures(data.get("triton", {}))),
         products={n: _product(n, data["name"], t, memory) for n, t in data.get("products", {}).items()},
         llvm=LlvmFacts(**_figures(data["llvm"])),
         sources=sources,
@@ -88,6 +94,13 @@ def _lanes(text: str) -> Lanes:
         first, _, last = part.partition("-")
         lanes.extend(range(int(first), int(last or first) + 1))
     return tuple(lanes)
+
+
+def _triton(figures: dict[str, Any]) -> TritonFacts:
+    switches = figures.pop("switches", None)
+    known = None if switches is None else {name: tuple(since) for name, since in _figures(switches).items()}
+    lists: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in figures.items()}
+    return TritonFacts(switches=known, **lists)
 
 
 def _matrix(table: Table, simds_per_cu: int) -> dict[str, MatrixInstruction]:

@@ -50,7 +50,10 @@ class Device:
     @property
     def full_arch(self) -> str:
         """The architecture with its features, as ``gcnArchName`` has it."""
-        return f"{self.arch}:sramecc+:xnack-" if self.arch in {"gfx908", "gfx90a", "gfx942", "gfx950"} else self.arch
+        from kprof.hardware.machine import load
+
+        known = load(self.arch).llvm
+        return f"{self.arch}{':sramecc+' if known.sramecc else ''}{':xnack-' if known.xnack else ''}"
 
 
 @dataclass(frozen=True)

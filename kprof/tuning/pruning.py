@@ -18,8 +18,6 @@ from kprof.tuning.expressions import Expression
 from kprof.tuning.recording import Question
 from kprof.tuning.roles import number, role_names
 
-_MFMA_SIZES = {0, 4, 16, 32}
-
 
 @dataclass
 class Pruned:
@@ -77,17 +75,23 @@ def _value_problem(name: str, value: Any, values: Iterable[Any], arch: Architect
             return "num_warps is not a power of two"
         if value * arch.wavefront_size > arch.occupancy.max_workgroup_size:
             return f"the workgroup is over {arch.occupancy.max_workgroup_size:,} threads"
-    elif name in {"matrix_instr_nonkdim", "kpack"} and not arch.family.startswith("CDNA"):
-        return f"{name} changes nothing on {arch.name}" if value != next(iter(values)) else None
-    elif name == "matrix_instr_nonkdim":
-        if value not in _MFMA_SIZES:
-            return f"there is no matrix instruction of {value} x {value}"
-    elif name == "kpack" and arch.family == "CDNA4" and value != 1:
-        # Triton 3.4 refuses it, newer ones take it for 1.
-        return f"kpack is 1 on {arch.name}"
+    elif name in {"matrix_instr_nonkdim", "kpack"}:
+        return _matrix_problem(name, value, next(iter(values)), arch)
     elif name == "num_stages" and value < 0:
         return "num_stages is negative"
     return None
+
+
+def _matrix_problem(name: str, value: int, first: int, arch: Architecture) -> str | None:
+    known = arch.triton.kpack if name == "kpack" else arch.triton.matrix_instr_nonkdim
+    if known is None or value in known:
+        return None
+    if not known:
+        return f"{name} changes nothing on {arch.name}" if value != first else None
+    if name == "matrix_instr_nonkdim":
+        return f"there is no matrix instruction of {value} x {value}"
+    # Triton 3.4 refuses it where only 1 is left, newer ones take it for 1.
+    return f"kpack is 1 on {arch.name}" if known == (1,) else None
 
 
 def _sizes(knobs: Iterable[str], shape: Shape) -> dict[str, int]:

@@ -168,7 +168,7 @@ def simulate(model: Model, groups: int, engine: Callable[..., Simulator] = Simul
         results=model.code.results,
         positions=len(model.facts.program.instructions),
         stagger=len(steps) * machine.issue / (8 * groups),
-        blocking_matrix=not machine.cdna,
+        blocking_matrix=not machine.matrix_unit,
         skew=(model.simds - 1) / (2 * model.simds),
         simds=machine.simds if model.apart else 1,
     )

@@ -3,13 +3,15 @@
 from dataclasses import dataclass
 
 from kprof.hardware.machine import Architecture, Product
-from kprof.hardware.model import MemoryLevel
+from kprof.hardware.model import IssueRules, MemoryLevel
 
 # What is taken where neither the architecture nor the product says more; each use becomes an assumption.
 _CLOCK_MHZ = 2000
 _NAMES = {"l1": "the vector cache", "l2": "L2", "mall": "the Infinity Cache", "hbm": "memory"}
 _LATENCY = {"l1": 120, "l2": 240, "mall": 500, "hbm": 750}
 _LDS_LATENCY = 64
+_BRANCH = 16
+_ISSUE = IssueRules(cycles=1, valu_lanes=32, matrix_unit=False)
 _HBM_SUSTAINED = 0.75
 _L2_BYTES = 27.0
 
@@ -40,6 +42,8 @@ class Machine:
         branch: clocks of a taken branch.
         matrix_sustained: share of the matrix units' peak that they sustain when all are busy.
         matrix_large: share of that for instructions of 32 x 32, which draw more power.
+        matrix_unit: matrix instructions have a unit of their own beside the vector unit; pairs of SIMDs then share a
+            port to LDS.
         streaming: share of ``vector_bytes`` that loads with a streaming hint reach.
         assumptions: what was not known, one sentence each.
     """
@@ -65,13 +69,9 @@ class Machine:
     branch: int
     matrix_sustained: float
     matrix_large: float
+    matrix_unit: bool
     streaming: float
     assumptions: tuple[str, ...]
-
-    @property
-    def cdna(self) -> bool:
-        """A CDNA GPU: wavefronts of 64 on SIMDs of 16 lanes, matrix units beside the vector units."""
-        return self.arch.family.upper().startswith("CDNA")
 
 
 def machine_of(arch: Architecture, product: Product | None, lanes: int, *, wgp: bool | None = None) -> Machine:
@@ -95,7 +95,10 @@ def machine_of(arch: Architecture, product: Product | None, lanes: int, *, wgp: 
         assumptions.append(f"the clock is not known: {_CLOCK_MHZ} MHz is assumed")
         clock = _CLOCK_MHZ
     units = product.compute_units // pair if product is not None and product.compute_units is not None else None
-    cdna = arch.family.upper().startswith("CDNA")
+    issue = arch.issue
+    if issue is None:
+        assumptions.append("how instructions are issued is not known: one a clock is assumed")
+        issue = _ISSUE
     figures = arch.model
     levels = product.memory if product is not None else arch.memory
     shares = _shares(levels, units, clock, assumptions)
@@ -108,8 +111,8 @@ def machine_of(arch: Architecture, product: Product | None, lanes: int, *, wgp: 
         xcds=(product.xcds if product is not None else None) or 1,
         simds=arch.occupancy.simds(mode),
         lanes=lanes,
-        issue=4 if cdna else 1,
-        valu=4 if cdna else max(1, lanes // 32),
+        issue=issue.cycles,
+        valu=issue.valu_cycles(lanes),
         lds_bytes=arch.rates.get("lds_read_bytes", 128) * pair,
         lds_access=figures.get("lds_access", 1.0),
         lds_latency=figures.get("lds_latency", _LDS_LATENCY),
@@ -119,9 +122,10 @@ def machine_of(arch: Architecture, product: Product | None, lanes: int, *, wgp: 
         latency={name: _latency(name, levels, clock, assumptions) for name in _LATENCY if name in levels},
         loaded=figures.get("loaded_latency", 1.0),
         dispatch_us=_dispatch(arch, product),
-        branch=int(figures.get("branch", 16 if cdna else 8)),
+        branch=int(figures.get("branch", _BRANCH)),
         matrix_sustained=figures.get("matrix_sustained", 1.0),
         matrix_large=figures.get("matrix_large", 1.0),
+        matrix_unit=issue.matrix_unit,
         streaming=figures.get("streaming", 1.0),
         assumptions=tuple(assumptions),
     )

@@ -192,9 +192,9 @@ class Translator:
         if opcode.is_store:
             port = port / _WRITE_SHARE if size >= 8 else port / 0.5
         pairs = -(-self.simds // 2)
-        busy = max(self.simds * max(clocks, machine.lds_access), pairs * port if machine.cdna else 0.0)
+        busy = max(self.simds * max(clocks, machine.lds_access), pairs * port if machine.matrix_unit else 0.0)
         single = machine.arch.lds.read64_cycles.get(8 * size)
-        own = port if machine.cdna else clocks
+        own = port if machine.matrix_unit else clocks
         if single is not None and not opcode.is_store:
             own = max(own, single / 64)
         if self.simds > 1:

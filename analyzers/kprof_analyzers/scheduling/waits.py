@@ -15,9 +15,6 @@ from kprof.hardware.machine import Architecture
 from kprof.inputs.amdgcn import Instruction, InstructionClass, Kernel, Loop
 from kprof_analyzers.scheduling.loops import own_instructions
 
-# Clocks until a SIMD can issue the next instruction of the same wavefront. CDNA: an instruction of 64 lanes takes four
-# passes through 16 lanes (rocprofiler-compute, pipeline descriptions). RDNA: one a clock.
-_ISSUE = {"CDNA": 4, "RDNA": 1, "GFX12": 1}
 _WAIT, _MATRIX = InstructionClass.WAIT, InstructionClass.MATRIX
 
 
@@ -31,7 +28,8 @@ class Wait:
         count: instructions that may remain outstanding.
         waits_for: the youngest memory instruction that must have finished; ``None`` when nothing was outstanding.
         instructions: instructions issued between the two, loop turns included.
-        cycles: issue cycles between the two: what is there to hide the latency behind.
+        cycles: issue cycles between the two: what is there to hide the latency behind; ``None`` where it is not known
+            how the architecture issues.
         matrix: matrix instructions between the two.
     """
 
@@ -40,17 +38,17 @@ class Wait:
     count: int
     waits_for: Instruction | None
     instructions: int
-    cycles: int
+    cycles: int | None
     matrix: int
 
 
-def issue_cycles(instruction: Instruction, arch: Architecture) -> int:
-    """Clocks until the same wavefront can issue its next instruction, at best."""
+def issue_cycles(instruction: Instruction, arch: Architecture) -> int | None:
+    """Clocks until the same wavefront can issue its next instruction, at best; ``None`` where that is not known."""
     if instruction.opcode.cls is _MATRIX:
         known = arch.matrix_instructions.get(instruction.opcode.name)
         if known is not None:
             return known.cycles
-    return next((value for name, value in _ISSUE.items() if arch.family.upper().startswith(name)), 4)
+    return arch.issue.cycles if arch.issue is not None else None
 
 
 _KNOWN: "WeakKeyDictionary[Kernel, dict[int, tuple[Architecture, Sequence[Wait]]]]" = WeakKeyDictionary()
@@ -68,9 +66,10 @@ def waits_of(program: Kernel, loop: Loop, arch: Architecture) -> Sequence[Wait]:
 def follow(body: Sequence[Instruction], arch: Architecture) -> list[Wait]:
     """The waits of a body that is repeated, in the steady state."""
     queues: dict[str, deque[_Issued]] = {}
-    instructions = cycles = matrix = 0
+    cycles: int | None = 0
+    instructions = matrix = 0
     found: list[Wait] = []
-    costs: dict[str, int] = {}
+    costs: dict[str, int | None] = {}
     for turn in (0, 1):
         for instruction in body:
             opcode = instruction.opcode
@@ -86,7 +85,8 @@ def follow(body: Sequence[Instruction], arch: Architecture) -> list[Wait]:
             if opcode.name not in costs:
                 costs[opcode.name] = issue_cycles(instruction, arch)
             instructions += 1
-            cycles += costs[opcode.name]
+            cost = costs[opcode.name]
+            cycles = None if cycles is None or cost is None else cycles + cost
             matrix += opcode.cls is _MATRIX
             counters = instruction.counters
             if counters:
@@ -101,7 +101,7 @@ class _Issued(NamedTuple):
 
     instruction: Instruction | None
     instructions: int
-    cycles: int
+    cycles: int | None
     matrix: int
 
 
@@ -114,6 +114,6 @@ def _wait(instruction: Instruction, counter: str, count: int, last: _Issued | No
         count,
         last.instruction,
         now.instructions - last.instructions,
-        now.cycles - last.cycles,
+        None if now.cycles is None or last.cycles is None else now.cycles - last.cycles,
         now.matrix - last.matrix,
     )

@@ -4,12 +4,9 @@ from kprof.doctor.check import DRIVER, Check
 from kprof.doctor.document import Outcome
 from kprof.doctor.machine import Machine
 
-# CDNA3 and later.
-_DIVISIBLE = ("gfx94", "gfx95")
-
 
 class Partition(Check):
-    """Compute and memory partition modes of CDNA3 and later."""
+    """Compute and memory partition modes of GPUs with several dies."""
 
     name = "partition"
     section = "gpu"
@@ -35,10 +32,19 @@ class Partition(Check):
             if memory not in {None, "NPS1"}:
                 fixes.append(f"echo NPS1 | sudo tee /sys/class/drm/{name}/device/current_memory_partition")
         if not modes:
-            if any(gpu.arch.startswith(_DIVISIBLE) or not gpu.arch for gpu in machine.gpus):
+            if any(_divisible(gpu.arch) for gpu in machine.gpus):
                 return self.unknown("the driver tells no mode")
             return self.ok("GPUs of this architecture cannot be divided")
         words = ", ".join(sorted(set(modes.values())))
         if fixes:
             return self.warn(words, *fixes[:8])
         return self.unknown(words) if "unknown" in words else self.ok(words)
+
+
+def _divisible(arch: str) -> bool:
+    """Whether GPUs of an architecture can be divided: those of several dies, and those that are not known."""
+    from kprof.hardware.machine import architectures, load
+
+    if arch not in architectures():
+        return True
+    return any((product.xcds or 1) > 1 for product in load(arch).products.values())

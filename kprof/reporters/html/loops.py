@@ -67,5 +67,5 @@ def hot_waits(kernel: KernelReport) -> list[dict[str, Any]]:
             "matrix": wait.matrix,
             "line": wait.line,
         }
-        for wait in sorted(waits, key=lambda wait: wait.cycles)[:_MOST_WAITS]
+        for wait in sorted(waits, key=lambda wait: (wait.cycles is None, wait.cycles or 0))[:_MOST_WAITS]
     ]

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Mapping
 from itertools import combinations, product
 from typing import TYPE_CHECKING, Any
 
-from kprof.compiler.versions import switch_defaults, waves_per_eu_default
+from kprof.compiler.versions import CODE_SWITCHES, waves_per_eu_default
 from kprof.hardware.machine import Architecture
 
 if TYPE_CHECKING:
@@ -19,17 +19,13 @@ _OPTION_VALUES: Mapping[str, tuple[int, ...]] = {
     "num_stages": (1, 2),
     "waves_per_eu": (0, 1, 2, 3),
 }
-_CDNA_OPTION_VALUES: Mapping[str, tuple[int, ...]] = {"matrix_instr_nonkdim": (0, 16, 32)}
-# On gfx950 Triton takes kpack for 1 whatever it is.
-_FAMILY_OPTION_VALUES: Mapping[str, Mapping[str, tuple[int, ...]]] = {
-    "CDNA2": {"kpack": (1, 2)},
-    "CDNA3": {"kpack": (1, 2)},
-}
+# Instructions of 4 rows are for products that are hardly any larger.
+_SMALLEST_MATRIX = 16
 
 # What Triton does when a kernel says nothing: a change to it changes nothing.
 _DEFAULTS: Mapping[str, int] = {"num_warps": 4, "num_stages": 2, "matrix_instr_nonkdim": 0, "kpack": 1}
 
-SWITCHES: tuple[str, ...] = tuple(switch_defaults((3, 9), "gfx942"))
+SWITCHES: tuple[str, ...] = CODE_SWITCHES
 """Environment switches that change the code."""
 
 _TRUE = {"1", "true", "on", "yes", "y"}
@@ -55,10 +51,10 @@ def values(
     for name, value in config.items():
         if name not in known and _is_tile(name, value):
             known[name] = (value // 2, value, value * 2)
-    if arch.family in {"CDNA3", "CDNA4"}:
-        for name, default in switch_defaults(version, arch.name).items():
+    for name in CODE_SWITCHES:
+        if name in (arch.triton.switches or {}):
             set_to = config.get(name, os.environ.get(name))
-            is_on = default if set_to is None else str(set_to).lower() in _TRUE
+            is_on = arch.triton.is_on(name, version) if set_to is None else str(set_to).lower() in _TRUE
             known[name] = ("0" if is_on else "1",)
     now = _now(config, version)
     return {name: found for name, found in known.items() if set(found) - {now.get(name)}}
@@ -66,11 +62,9 @@ def values(
 
 def _options_of(arch: Architecture) -> dict[str, tuple[int, ...]]:
     """The compiler's options with the values worth trying."""
-    return {
-        **_OPTION_VALUES,
-        **(_CDNA_OPTION_VALUES if arch.family.startswith("CDNA") else {}),
-        **_FAMILY_OPTION_VALUES.get(arch.family, {}),
-    }
+    sizes = tuple(n for n in arch.triton.matrix_instr_nonkdim or () if not n or n >= _SMALLEST_MATRIX)
+    of_architecture = {"matrix_instr_nonkdim": sizes, "kpack": arch.triton.kpack or ()}
+    return {**_OPTION_VALUES, **{name: found for name, found in of_architecture.items() if len(found) > 1}}
 
 
 def option_changes(

@@ -16,6 +16,7 @@ from kprof.diffing.kernels import compare
 from kprof.diffing.limits import Limits
 from kprof.document import KernelReport
 from kprof.findings import Severity
+from kprof.hardware.machine import architectures, load
 from kprof.tuning.trials.words import knobs_text, price_of, summary_of
 
 Tried = tuple[Mapping[str, Any], KernelReport | None, str | None]
@@ -27,8 +28,7 @@ CURES_WANTED = 2
 CURES_SHOWN = 4
 
 _ENOUGH = 0.5
-# Switches that only some architectures' code generation reads, and those that only some instructions need.
-_ONLY_ARCH = {"TRITON_HIP_USE_COEXEC_SCHEDULER": "gfx125", "TRITON_HIP_USE_EXPERT_SCHEDULING": "gfx125"}
+# Switches that only some instructions need.
 _ONLY_CODE = {"AMDGCN_USE_BUFFER_ATOMICS": "atomic"}
 _OPTIONS = ("num_stages", "num_warps", "waves_per_eu", "matrix_instr_nonkdim", "kpack")
 # No cure brings these instead.
@@ -202,13 +202,17 @@ def _flips(
     """Each switch turned over, those first whose default is another one now."""
     found = []
     for name, is_on in switches.items():
-        arch, code = _ONLY_ARCH.get(name), _ONLY_CODE.get(name)
-        pointless = (arch is not None and not case.new.arch.startswith(arch)) or (
-            code is not None and not any(code in instruction for instruction in case.new.instructions)
-        )
-        if not pointless:
+        code = _ONLY_CODE.get(name)
+        needed = code is None or any(code in instruction for instruction in case.new.instructions)
+        if needed and not _is_of_others(name, case.new.arch):
             found.append({name: "0" if is_on else "1"})
     return sorted(found, key=lambda flip: not set(flip) & set(defaults))
+
+
+def _is_of_others(switch: str, arch: str) -> bool:
+    """Whether a switch changes code on other architectures only."""
+    having = {name for name in architectures() if switch in (load(name).triton.switches or {})}
+    return bool(having) and arch in architectures() and arch not in having
 
 
 def _telling(case: Case, trial: Trial) -> bool:

@@ -6,11 +6,6 @@ from math import inf
 from kprof.document import KernelReport, LoopFacts, Occupancy
 from kprof.hardware.machine import Architecture
 
-# Clocks for which one instruction of a wavefront keeps its unit busy. A vector instruction of 64 lanes takes four
-# passes of a SIMD with 16 lanes on CDNA (rocprofiler-compute, pipeline descriptions); RDNA issues one a clock.
-_VALU_CYCLES = {"CDNA": 4, "RDNA": 1, "GFX1250": 1}
-_ISSUE_CYCLES = 4
-
 
 @dataclass(frozen=True)
 class Measure:
@@ -29,7 +24,8 @@ class Measure:
         work: useful floating-point operations of one iteration and wavefront, or bytes loaded where there is no matrix
             work; ``None`` without a loop. What several wavefronts compute alike counts once.
         is_flops: what ``work`` counts.
-        issue: lower bound of the issue cycles of one iteration, ``None`` without a loop.
+        issue: lower bound of the issue cycles of one iteration; ``None`` without a loop, and where it is not known how
+            the architecture issues.
         bytes: bytes that a wavefront loads from global memory in one iteration.
         workgroups: resident on a CU; with one, a barrier stops all there is.
     """
@@ -139,17 +135,18 @@ def _work(loop: LoopFacts | None, replication: float) -> tuple[int | None, bool]
     return (round(loop.flops / replication), True) if loop.flops else (_loaded(loop) or None, False)
 
 
-def _issue(loop: LoopFacts, arch: Architecture) -> float:
+def _issue(loop: LoopFacts, arch: Architecture) -> float | None:
     """Cycles that the busiest of the pipes needs for one iteration of one wavefront."""
+    if arch.issue is None:
+        return None
     matrix = sum(
         arch.matrix_instructions[name].cycles * count
         for name, count in loop.instructions.items()
         if name in arch.matrix_instructions
     )
-    family = next((known for known in _VALU_CYCLES if arch.family.upper().startswith(known)), "CDNA")
-    vector = _VALU_CYCLES[family] * loop.classes.get("valu", 0)
+    vector = arch.issue.valu_cycles(arch.wavefront_size) * loop.classes.get("valu", 0)
     others = sum(n for name, n in loop.classes.items() if name not in {"valu", "matrix"})
-    return max(matrix + vector, _ISSUE_CYCLES * others)
+    return max(matrix + vector, arch.issue.cycles * others)
 
 
 def _loads(instructions: dict[str, int]) -> dict[int, int]:

@@ -97,7 +97,9 @@ def _constants(
     ghz = clock / 1000 if clock else None
     lds_bytes = arch.rates.get("lds_read_bytes")
     l1_bytes = arch.rates.get("l1_bytes")
-    one_xcd = 1 if xcds is None and arch.name in {"gfx908", "gfx90a"} else xcds
+    # Where all products are one die the measured one is, too.
+    single = {known.xcds for known in arch.products.values()} == {1}
+    one_xcd = 1 if xcds is None and single else xcds
     channels = l2.channels * (one_xcd or 1) if l2 and l2.channels else None
     width = l2.channel_bytes_per_clock if l2 else None
     memory = (product.memory if product else arch.memory).get("hbm")

@@ -10,9 +10,6 @@ from kprof_analyzers.rules.rule import NotCheckedError, Rule, named_product
 
 _ROUNDS = 4
 _IDLE = 0.25
-# AMD's tuning guide names this for the MI300X, which has 304 CUs: smaller GPUs are filled by fewer.
-_GUIDE = 1024
-_GUIDE_FAMILY, _GUIDE_UNITS = "CDNA3", 304
 
 
 class TailWave(Rule):
@@ -69,7 +66,9 @@ class TailWave(Rule):
                 "empty in the last one",
                 evidence=evidence,
             )
-        elif workgroups < _GUIDE and facts.arch.family == _GUIDE_FAMILY and units >= _GUIDE_UNITS:
+        elif product.least_workgroups is not None and workgroups < product.least_workgroups:
             yield self.finding(
-                f"{workgroups:,} workgroups; AMD's guide asks for at least {_GUIDE:,} on an MI300X", evidence=evidence
+                f"{workgroups:,} workgroups; AMD's guide asks for at least {product.least_workgroups:,} on an "
+                f"{product.name}",
+                evidence=evidence,
             )

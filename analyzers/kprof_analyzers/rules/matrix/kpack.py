@@ -40,7 +40,9 @@ class KpackMisfit(Rule):
     def check(self, facts: KernelFacts) -> Iterable[Finding]:
         """See :meth:`Rule.check`."""
         kpack = facts.metadata.get("kpack", facts.specialization.options.get("kpack"))
-        if facts.arch.family == "CDNA4":
+        if facts.arch.triton.kpack is None:
+            raise NotCheckedError(f"what kpack does on {facts.arch.name} is not known")
+        if 2 not in facts.arch.triton.kpack:
             asked = facts.specialization.options.get("kpack", kpack)
             if isinstance(asked, int) and asked > 1:
                 yield self.finding(f"kpack={asked} has no effect on {facts.arch.name}", evidence={"kpack": asked})

@@ -7,20 +7,10 @@ from typing import ClassVar
 from kprof.analysis import KernelFacts
 from kprof.findings import Finding, Severity
 from kprof.inputs.amdgcn import Instruction
-from kprof_analyzers.rules.rule import Rule
+from kprof_analyzers.rules.rule import NotCheckedError, Rule
 from kprof_analyzers.scheduling.loops import own_instructions
 from kprof_analyzers.source_lines import busiest
 
-_FP8 = {
-    "v_cvt_f32_fp8": "v_cvt_pk_f32_fp8",
-    "v_cvt_f32_bf8": "v_cvt_pk_f32_bf8",
-}
-# What converts one value, and what converts two at once with the same rounding.
-_PACKED = {
-    "CDNA3": _FP8,
-    "CDNA4": {**_FP8, "v_cvt_f16_f32": "v_cvt_pk_f16_f32"},
-    "RDNA4": _FP8,
-}
 _ENOUGH = 16
 
 
@@ -46,11 +36,12 @@ class UnpackedConversion(Rule):
     id: ClassVar[str] = "KP507"
     name: ClassVar[str] = "unpacked-conversion"
     severity: ClassVar[Severity] = Severity.NOTE
-    families: ClassVar[tuple[str, ...]] = tuple(_PACKED)
 
     def check(self, facts: KernelFacts) -> Iterable[Finding]:
         """See :meth:`Rule.check`."""
-        packed = _PACKED[facts.arch.family]
+        packed = facts.arch.packed_conversions
+        if packed is None:
+            raise NotCheckedError(f"which conversions {facts.arch.name} packs is not known")
         parents = {loop.parent for loop in facts.program.loops}
         for loop in facts.program.loops:
             if loop.index in parents:

@@ -53,10 +53,11 @@ class LoadNotOverlapped(Rule):
             if not waits or any(wait.matrix for wait in waits):
                 continue
             first = waits[0]
-            cycles = max(wait.cycles for wait in waits)
+            known = [wait.cycles for wait in waits if wait.cycles is not None]
+            cycles = max(known) if len(known) == len(waits) else None
             yield self.finding(
-                f"no matrix instruction between the loads of loop {loop.header} and their waits; they are "
-                f"{cycles} clocks of issue apart at most",
+                f"no matrix instruction between the loads of loop {loop.header} and their waits"
+                + ("" if cycles is None else f"; they are {cycles} clocks of issue apart at most"),
                 at=first.waits_for,
                 evidence={"loop": loop.header, "loads": len(waits), "cycles": cycles},
             )

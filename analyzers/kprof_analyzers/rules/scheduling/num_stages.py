@@ -8,6 +8,9 @@ from kprof.findings import Finding, Severity
 from kprof_analyzers.rules.rule import NotCheckedError, Rule
 from kprof_analyzers.scheduling.stages import is_chained, loads_in, products_of_loops
 
+# Loads of that width need no registers on their way to LDS, so that two stages pay in attention too.
+_DIRECT_BYTES = 16
+
 
 class NumStagesMisfit(Rule):
     """`num_stages` does not suit what the loop fuses.
@@ -41,6 +44,7 @@ class NumStagesMisfit(Rule):
             raise NotCheckedError("there is no TTGIR")
         if not isinstance(stages, int):
             raise NotCheckedError("num_stages is not known")
+        direct = (facts.arch.lds.direct_load_bytes or 0) >= _DIRECT_BYTES
         waves = facts.occupancy.waves_per_simd if facts.occupancy is not None else None
         for loop, dots in products_of_loops(facts.ttgir).items():
             chained = is_chained(dots)
@@ -56,7 +60,7 @@ class NumStagesMisfit(Rule):
                     at=dots[0],
                     evidence=evidence,
                 )
-            elif chained and stages >= 2 and waves is not None and waves < 2 and facts.arch.family != "CDNA4":
+            elif chained and stages >= 2 and waves is not None and waves < 2 and not direct:
                 yield self.finding(
                     f"{len(dots)} products in a row with num_stages={stages} leave {waves:g} "
                     f"wave{'' if waves == 1 else 's'} per SIMD",

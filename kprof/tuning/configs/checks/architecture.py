@@ -48,8 +48,10 @@ class KpackMisfit(BucketCheck):
         if knob.value not in {1, 2}:
             text = f"{bucket.name}: kpack = {knob.value}; Triton means 1 or 2"
             yield self.finding(file, knob.place, text, knob="kpack", value=knob.value)
-        elif arch is not None and knob.value == 2 and not arch.name.startswith(("gfx90", "gfx94")):
-            why = "Triton puts 1 in its place" if arch.name == "gfx950" else "it changes no instruction there"
+            return
+        known = arch.triton.kpack if arch is not None else None
+        if arch is not None and known is not None and knob.value == 2 and knob.value not in known:
+            why = "Triton puts 1 in its place" if known else "it changes no instruction there"
             text = f"{bucket.name}: kpack = 2 has no effect on {arch.name}: {why}"
             yield self.finding(file, knob.place, text, knob="kpack", value=2, arch=arch.name)
 
@@ -148,7 +150,7 @@ class NumCtas(BucketCheck):
     """`num_ctas` is above 1 on a GPU without clusters of workgroups.
 
     ## What it does
-    Finds `num_ctas` above 1 for everything but gfx1250.
+    Finds `num_ctas` above 1 for architectures without clusters: all but gfx1250.
 
     ## Why it matters
     Triton's AMD backend refuses it elsewhere.
@@ -166,6 +168,7 @@ class NumCtas(BucketCheck):
         knob, arch = bucket.knob("num_ctas"), context.machine.arch
         if knob is None or arch is None or not whole(knob.value):
             return
-        if knob.value > 1 and arch.name != "gfx1250":
+        largest = arch.triton.max_num_ctas
+        if largest == 1 and knob.value > 1:
             text = f"{bucket.name}: num_ctas = {knob.value}; {arch.name} has no clusters of workgroups"
             yield self.finding(file, knob.place, text, knob="num_ctas", value=knob.value, arch=arch.name)

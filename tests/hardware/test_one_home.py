@@ -1,0 +1,92 @@
+"""Facts of an architecture stand in its file and nowhere else; one that is missing is not another family's."""
+
+import ast
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from kprof.hardware.machine import architectures, load
+from kprof.hardware.model import TritonFacts
+from kprof.inputs import amdgcn
+from kprof.tuning.pruning import value_problem
+from kprof.tuning.trials.changes import option_changes
+from kprof_analyzers.model.machine import machine_of
+from kprof_analyzers.scheduling.waits import issue_cycles
+
+ROOT = Path(__file__).parents[2]
+_NAME = re.compile(r"(CDNA|RDNA|GFX)[\d.]+|gfx\d[0-9a-f-]*")
+# Readers know the names that files of every LLVM bear; the rest is what commands take when nothing is named.
+_ALLOWED = {"kprof/inputs": None, "kprof/cli": {"gfx942"}, "kprof/recording": {"gfx942"}, "kprof/bench": {"gfx942"}}
+
+
+def test_no_code_compares_names_of_architectures():
+    """Rules name the families that they were looked at on; nothing else decides by a name."""
+    found = []
+    for file in [*(ROOT / "kprof").rglob("*.py"), *(ROOT / "analyzers").rglob("*.py")]:
+        path = file.relative_to(ROOT).as_posix()
+        allowed = next((names for folder, names in _ALLOWED.items() if path.startswith(folder)), set())
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        families = {
+            id(inner)
+            for node in ast.walk(tree)
+            if isinstance(node, ast.AnnAssign) and ast.unparse(node.target) == "families"
+            for inner in ast.walk(node)
+        }
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and _NAME.fullmatch(node.value):
+                if allowed is not None and node.value not in allowed and id(node) not in families:
+                    found.append(f"{path}:{node.lineno}: {node.value}")
+    assert not found
+
+
+@pytest.mark.parametrize(
+    ("arch", "cycles", "vector"), [("gfx942", 4, 4), ("gfx1100", 1, 1), ("gfx1201", 1, 1), ("gfx1250", 1, 1)]
+)
+def test_issue_costs(arch, cycles, vector):
+    """An MI450 issues like RDNA, not like CDNA: 32 lanes a clock."""
+    machine = load(arch)
+    assert machine.issue.cycles == cycles
+    assert machine.issue.valu_cycles(machine.wavefront_size) == vector
+    modelled = machine_of(machine, None, machine.wavefront_size)
+    assert (modelled.issue, modelled.valu) == (cycles, vector)
+
+
+def test_what_is_not_known_is_no_number():
+    """Without a table of issue costs there is none; the model says what it assumes."""
+    unknown = replace(load("gfx942"), issue=None)
+    text = '\t.amdgcn_target "amdgcn-amd-amdhsa--gfx942"\nk:\n\tv_add_f32_e32 v0, v1, v2\n\ts_endpgm\n'
+    instruction = amdgcn.parse(text).kernels[0].instructions[0]
+    assert issue_cycles(instruction, load("gfx942")) == 4
+    assert issue_cycles(instruction, unknown) is None
+    assumptions = machine_of(unknown, None, 64).assumptions
+    assert any("how instructions are issued is not known" in text for text in assumptions)
+    assert not any("issued" in text for text in machine_of(load("gfx942"), None, 64).assumptions)
+
+
+def test_options_that_an_architecture_does_not_have():
+    """kpack on gfx942 is 1 or 2, on gfx950 it is 1, on RDNA it changes nothing; unknown: nothing is said or tried."""
+    unknown = replace(load("gfx942"), triton=TritonFacts())
+    assert value_problem({"kpack": 2}, load("gfx942")) is None
+    assert value_problem({"kpack": 2}, load("gfx950")) == "kpack is 1 on gfx950"
+    assert value_problem({"kpack": 2}, unknown) is None
+    tried = {
+        name: {knob for change in option_changes({}, load(name), (), version=(3, 9)) for knob in change}
+        for name in ("gfx942", "gfx950", "gfx1201")
+    }
+    assert "kpack" in tried["gfx942"]
+    assert "kpack" not in tried["gfx950"]
+    assert "matrix_instr_nonkdim" in tried["gfx950"]
+    assert not tried["gfx1201"] & {"kpack", "matrix_instr_nonkdim"}
+    assert "kpack" not in {k for c in option_changes({}, unknown, (), version=(3, 9)) for k in c}
+
+
+@pytest.mark.parametrize("name", architectures())
+def test_switches_that_are_on(name):
+    """A switch is on from its release on, and off where it changes nothing."""
+    triton = load(name).triton
+    assert triton.is_on("AMDGCN_USE_BUFFER_OPS", (3, 5)) is False
+    assert triton.is_on("AMDGCN_USE_BUFFER_OPS", (3, 6)) is True
+    assert triton.is_on("NO_SUCH_SWITCH", (3, 9)) is False
+    assert TritonFacts().is_on("AMDGCN_USE_BUFFER_OPS", (3, 9)) is None
