@@ -7,6 +7,7 @@ from html import escape
 from math import ceil, floor, log10
 
 from kprof.bench.document import BenchReport, Measurement, flat
+from kprof.output.csv_cells import guarded
 
 _COLOURS = ("#3b6fb6", "#d1603d", "#4a9d5b", "#8a5fb0", "#b08a2e", "#5f6b76")
 _WIDTH, _HEIGHT, _LEFT, _TOP, _BOTTOM, _RIGHT = 900, 460, 70, 50, 110, 30
@@ -19,7 +20,7 @@ def as_csv(report: BenchReport) -> str:
     text = io.StringIO()
     writer = csv.DictWriter(text, list(rows[0]) if rows else ["device"], lineterminator="\n")
     writer.writeheader()
-    writer.writerows(rows)
+    writer.writerows({name: guarded(value) for name, value in row.items()} for row in rows)
     return text.getvalue()
 
 

@@ -26,6 +26,7 @@ from kprof.cli._last_resort import (
     told_apart,
 )
 from kprof.errors import KprofError
+from kprof.output.sink import clean_streams
 
 EXIT_CANNOT_TELL = 2
 EXIT_INTERRUPTED = 130
@@ -112,7 +113,8 @@ def main() -> None:
     """Entry point of the ``kprof`` program."""
     open_streams()
     try:
-        sys.exit(_ran())
+        with clean_streams():
+            sys.exit(_ran())
     except OSError as error:
         # What the message itself could not be written to.
         drop_output()

@@ -1,6 +1,5 @@
 """``kprof doctor``: is this machine set up to compile, run and time kernels."""
 
-import os
 import shutil
 import sys
 from pathlib import Path
@@ -10,7 +9,8 @@ import typer
 
 from kprof.cli.common import JsonOption, NoColorOption, QuietOption, VerboseOption
 from kprof.errors import KprofError
-from kprof.output.writing import write_output
+from kprof.output.colour import coloured
+from kprof.output.writing import print_styled, write_output
 
 HELP = "Look whether this machine is set up for kernel work."
 
@@ -43,8 +43,8 @@ def command(
 
         write_output(json, render(found))
     if json != "-":
-        colour = sys.stdout.isatty() and not no_color and "NO_COLOR" not in os.environ
+        colour = coloured(no_color=no_color)
         width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 100
         reporter = DoctorTextReporter(width, colour=colour, verbose=verbose)
-        sys.stdout.write(reporter.verdict(found) if quiet else reporter.render(found))
+        print_styled(reporter.verdict(found) if quiet else reporter.render(found))
     raise typer.Exit(_EXIT[found.verdict.status])

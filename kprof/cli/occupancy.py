@@ -8,7 +8,7 @@ from kprof.cli._compile_options import CaseOption, ConstexprOption, SignatureOpt
 from kprof.cli.common import ArchOption, ConfigOption, JsonOption, NoColorOption, QuietOption, ShapeOption
 from kprof.errors import KprofError
 from kprof.inputs.assignments import listed
-from kprof.output.writing import write_output
+from kprof.output.writing import print_styled, write_output
 
 if TYPE_CHECKING:
     from kprof.reporters.occupancy import Entry
@@ -271,7 +271,7 @@ def _show(results: "list[tuple[Entry, dict[str, Any]]]", *, json: str | None, qu
     if not quiet:
         style = text.Style(no_color=no_color)
         lines = [*(text.single(entries[0], style) if len(entries) == 1 else text.table(entries, style)), verdict]
-    print(text.printable("\n".join(lines)))
+    print_styled("\n".join(lines) + "\n")
 
 
 def _verdict(entries: "list[Entry]") -> str:

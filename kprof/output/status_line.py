@@ -4,6 +4,8 @@ import shutil
 import sys
 from typing import TYPE_CHECKING, Any
 
+from kprof.output.sink import StyledStream, one_line
+
 if TYPE_CHECKING:
     from typing_extensions import Self
 
@@ -35,7 +37,7 @@ class StatusLine:
     def draw(self, text: str) -> None:
         """Show a text instead of the one before, as much of it as one line holds."""
         if self.terminal:
-            self._write(_AGAIN + text[: shutil.get_terminal_size().columns - 1])
+            self._write(_AGAIN + one_line(text)[: shutil.get_terminal_size().columns - 1])
             self._drawn = True
 
     def clear(self) -> None:
@@ -45,5 +47,5 @@ class StatusLine:
             self._drawn = False
 
     def _write(self, text: str) -> None:
-        self.stream.write(text)
+        StyledStream(self.stream).write(text)
         self.stream.flush()

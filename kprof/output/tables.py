@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kprof.errors import KprofError
+from kprof.output.csv_cells import guarded
+from kprof.output.sink import one_line
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,7 +44,8 @@ def _write(name: str, table: "pd.DataFrame", target: Path, form: str) -> Path:
     if form == "parquet":
         table.to_parquet(partial, index=False)
     elif form == "csv":
-        table.to_csv(partial, index=False)
+        texts = table.select_dtypes(include=["object", "string", "category"]).columns
+        table.assign(**{name: table[name].map(guarded) for name in texts}).to_csv(partial, index=False)
     else:
         table.to_json(partial, orient="records", lines=False)
     partial.replace(path)
@@ -63,7 +66,7 @@ def rows_table(
     default the terminal's width, 110 in a pipe.
     """
     titles = list(headings)
-    content = [[value if isinstance(value, str) else number(value) for value in row] for row in rows]
+    content = [[one_line(value) if isinstance(value, str) else number(value) for value in row] for row in rows]
     sizes = [max(len(line[place]) for line in [titles, *content]) for place in range(len(titles))]
     flexible = [wide] if isinstance(wide, int) else list(wide)
     excess = sum(sizes) + 2 * (len(sizes) - 1) - (width or table_width())

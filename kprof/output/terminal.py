@@ -9,12 +9,13 @@ if TYPE_CHECKING:
 
 def terminal(*, no_color: bool = False, stderr: bool = False) -> "Console":
     """A rich console: colours only on a terminal, 110 columns in a pipe so that nothing is squeezed to 80."""
-    from rich.console import Console
+    from kprof.output.clean_console import CleanConsole
+    from kprof.output.sink import StyledStream
 
     stream = sys.stderr if stderr else sys.stdout
     # NO_COLOR and TERM=dumb are honoured by rich itself.
-    return Console(
-        file=stream,
+    return CleanConsole(
+        file=StyledStream(stream),  # type: ignore[arg-type]  # it has what a stream has
         no_color=no_color or None,
         highlight=False,
         width=None if stream.isatty() else 110,

@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from kprof.errors import KprofError
+from kprof.output.sink import StyledStream, document
 
 
 def write_output(path: str, content: str | bytes) -> None:
     """Write a result to a file, or to standard output for ``-``.
 
-    The file appears whole or not at all.
+    The file appears whole or not at all. On standard output characters that command a terminal are JSON's escapes.
 
     Raises:
         KprofError: the path is a directory or cannot be written.
@@ -20,6 +21,8 @@ def write_output(path: str, content: str | bytes) -> None:
     data = content if isinstance(content, bytes) else content.encode(errors="backslashreplace")
     if path == "-":
         sys.stdout.flush()
+        with contextlib.suppress(UnicodeDecodeError):
+            data = document(data.decode()).encode()
         # Documents are UTF-8, whatever the terminal is.
         sys.stdout.buffer.write(data if data.endswith(b"\n") else data + b"\n")
         sys.stdout.buffer.flush()
@@ -53,3 +56,8 @@ def write_document(path: str, schema: str, content: dict[str, Any]) -> None:
 def log(message: str) -> None:
     """A line for a person on standard error."""
     print(message, file=sys.stderr)
+
+
+def print_styled(text: str) -> None:
+    """Print text with colours that :func:`kprof.output.colour.painted` put there; the names in it are clean already."""
+    StyledStream(sys.stdout).write(text)

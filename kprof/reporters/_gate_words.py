@@ -130,18 +130,9 @@ def archs(report: Report) -> list[str]:
     return list(dict.fromkeys(kernel.arch for kernel in report.kernels))
 
 
-def printable(text: str) -> str:
-    """Text without characters that XML 1.0 and terminals do not take."""
-    return "".join(c for c in text if c in "\t\n" or (c >= " " and c not in "\x7f\ufffe\uffff" and not _surrogate(c)))
-
-
 def counted(found: Iterable[Item]) -> Counter[Severity]:
     """How many of each severity."""
     return Counter(item.finding.severity for item in found)
-
-
-def _surrogate(character: str) -> bool:
-    return "\ud800" <= character <= "\udfff"
 
 
 def _order(item: Item) -> tuple[int, int, str, int, str, str, str, str]:

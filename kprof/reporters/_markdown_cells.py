@@ -2,7 +2,7 @@
 
 import html
 
-from kprof.reporters._gate_words import printable
+from kprof.output.sink import clean
 
 
 def code(text: str) -> str:
@@ -21,4 +21,4 @@ def cell(text: str) -> str:
 
 def flat(text: str) -> str:
     """On one line, without control characters."""
-    return " ".join(printable(text).split())
+    return " ".join(clean(text).split())

@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 
 from kprof.document import Report
-from kprof.reporters._gate_words import Item, advice_text, fails, items, label, printable, unknown
+from kprof.output.colour import painted
+from kprof.output.sink import clean
+from kprof.reporters._gate_words import Item, advice_text, fails, items, label, unknown
 
 _COLOUR = {"error": "31;1", "warning": "33", "note": "36"}
 _VERDICT = {"ok": "32", "regression": "31;1", "cannot_tell": "33;1"}
@@ -30,7 +32,7 @@ class CheckTextReporter:
         lines = self._lines(told)
         if self._verbose:
             lines += self._lines(others)
-            lines += [f"note: {printable(note)}" for note in report.notes]
+            lines += [f"note: {clean(note)}" for note in report.notes]
         elif others:
             lines.append(f"findings that do not fail: {len(others)}; -v shows them")
         if self._verbose > 1:
@@ -47,12 +49,10 @@ class CheckTextReporter:
             finding = item.finding
             where = f"{item.where}: " if item.where else ""
             severity = self._paint(finding.severity.value, _COLOUR[finding.severity.value])
-            lines.append(
-                f"{printable(where)}{severity} " + printable(f"{finding.rule} {finding.name}: {finding.message}")
-            )
-            lines.append(printable(f"    {label(item.kernel)} on {item.kernel.arch}"))
-            lines += [f"    {printable(text)}" for text in (advice_text(finding), item.suppressed) if text]
+            lines.append(f"{clean(where)}{severity} " + clean(f"{finding.rule} {finding.name}: {finding.message}"))
+            lines.append(clean(f"    {label(item.kernel)} on {item.kernel.arch}"))
+            lines += [f"    {clean(text)}" for text in (advice_text(finding), item.suppressed) if text]
         return lines
 
     def _paint(self, text: str, code: str) -> str:
-        return f"\x1b[{code}m{text}\x1b[0m" if self._colour else text
+        return painted(text, code, colour=self._colour)

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from kprof.diffing.document import Change, Diff, Explanation, KernelDiff
+from kprof.output.sink import clean
 from kprof.reporters import _diff_words as words
 from kprof.reporters._console_text import plural
-from kprof.reporters._gate_words import printable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -70,7 +70,7 @@ class DiffTextReporter:
         self._print(diff.verdict.summary, _VERDICT[diff.verdict.status])
 
     def _print(self, text: str, style: str | None = None) -> None:
-        self._console.print(printable(text), style=style, markup=False, soft_wrap=True)
+        self._console.print(clean(text), style=style, markup=False, soft_wrap=True)
 
     def _head(self, diff: Diff, shown: Sequence[KernelDiff]) -> None:
         """What is compared; for a single kernel also its knobs."""
@@ -127,7 +127,7 @@ class DiffTextReporter:
         from rich.text import Text
 
         step = words.step_of(kernel)
-        head = [Text(printable(kernel.name), style="bold"), Text(kernel.arch)] if many else []
+        head = [Text(clean(kernel.name), style="bold"), Text(kernel.arch)] if many else []
         if step is None or not step.changes:
             style = _STYLE["error"] if kernel.status == "worse" else "dim"
             table.add_row(*head, Text(kernel.status, style=style), Text(words.since(diff, kernel)), "", "")
@@ -155,7 +155,7 @@ class DiffTextReporter:
         left = words.shown(step, self._verbose)[1]
         if left:
             tail.append(f"{left} more: -v")
-        return [printable(text) for text in tail]
+        return [clean(text) for text in tail]
 
     def _cells(self, kernel: KernelDiff, change: Change, values: str) -> "list[Text]":
         from rich.text import Text
@@ -165,9 +165,9 @@ class DiffTextReporter:
         what = change.text + (f" ({change.note})" if change.note and self._verbose else "")
         return [
             Text(kind, style=style),
-            Text(printable(what)),
+            Text(clean(what)),
             Text(values, style=style),
-            Text(printable(words.where(kernel, change))),
+            Text(clean(words.where(kernel, change))),
         ]
 
     def _explanation(self, diff: Diff, kernel: KernelDiff, found: Explanation) -> None:
@@ -179,9 +179,9 @@ class DiffTextReporter:
         why = Table.grid(padding=(0, 2), pad_edge=False)
         why.add_column(no_wrap=True)
         why.add_column(overflow="fold")
-        why.add_row(Text("Why", style="bold"), Text(printable(name + found.summary)))
+        why.add_row(Text("Why", style="bold"), Text(clean(name + found.summary)))
         for note in found.notes:
-            why.add_row("", Text(printable(note), style="dim"))
+            why.add_row("", Text(clean(note), style="dim"))
         self._console.print(why)
         if found.causes or found.cures:
             self._console.print()
@@ -205,9 +205,9 @@ class DiffTextReporter:
         table.add_column("change", overflow="fold")
         roles = ["", "", *["cause" if t.cured else "in part" for t in found.causes], *["cure"] * len(found.cures)]
         for role, (label, figures, price) in zip(roles, words.trial_rows(diff, kernel, found), strict=True):
-            text = Text(printable(label if role else ""), style={"cure": "green"}.get(role, "bold"))
+            text = Text(clean(label if role else ""), style={"cure": "green"}.get(role, "bold"))
             if price:
-                text.append(f"  at the price of: {printable(price)}", style="dim")
+                text.append(f"  at the price of: {clean(price)}", style="dim")
             table.add_row(
                 Text(role or _short(label), style="dim"),
                 *(Text(words.number(value) if value is not None else "") for value in figures),
@@ -229,4 +229,4 @@ def _short(label: str) -> str:
 def _escape(text: str) -> str:
     from rich.markup import escape
 
-    return str(escape(printable(text)))
+    return str(escape(clean(text)))

@@ -3,6 +3,8 @@
 import textwrap
 
 from kprof.doctor.document import Diagnosis, Outcome
+from kprof.output.colour import painted
+from kprof.output.sink import one_line
 
 _COLOUR = {"ok": "32", "warn": "33", "fail": "1;31", "unknown": "36"}
 _INDENT = 11
@@ -55,29 +57,28 @@ class DoctorTextReporter:
             source = f" ({outcome.source})" if outcome.source and self._verbose else ""
             lines += self._wrapped(" " * plain, f"{outcome.why}{source}", " " * plain)
         # A command must stay whole: it is there to be copied.
-        lines += [f"{' ' * plain}$ {fix}" if _is_command(fix) else f"{' ' * plain}{fix}" for fix in outcome.fix]
+        lines += [
+            f"{' ' * plain}$ {one_line(fix)}" if _is_command(fix) else f"{' ' * plain}{one_line(fix)}"
+            for fix in outcome.fix
+        ]
         return lines
 
     def _wrapped(self, first: str, text: str, rest: str, skip: int | None = None) -> list[str]:
         """Text behind a beginning, which takes ``skip`` columns whatever its colour."""
         room = self._width - (len(first) if skip is None else skip)
-        parts = textwrap.wrap(_printable(text), max(20, room), break_on_hyphens=False) or [""]
+        parts = textwrap.wrap(one_line(text), max(20, room), break_on_hyphens=False) or [""]
         return [first + parts[0], *(rest + part for part in parts[1:])]
 
     def _painted(self, status: str, text: str) -> str:
-        return f"\x1b[{_COLOUR[status]}m{text}\x1b[0m" if self._colour else text
+        return painted(text, _COLOUR[status], colour=self._colour)
 
 
 def _gpus(found: Diagnosis) -> str:
     if not found.gpus:
         return "no AMD GPU that can be used"
     counts = {name: found.gpus.count(name) for name in found.gpus}
-    return ", ".join(_printable(f"{count} x {name}" if count > 1 else name) for name, count in counts.items())
+    return ", ".join(one_line(f"{count} x {name}" if count > 1 else name) for name, count in counts.items())
 
 
 def _is_command(fix: str) -> bool:
     return fix.split(" ", 1)[0] in {"sudo", "pip", "python", "echo", "unset", "export", "df"}
-
-
-def _printable(text: str) -> str:
-    return "".join(character if character.isprintable() else "?" for character in text)

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from kprof.document import Report
 from kprof.findings import Severity
-from kprof.reporters._gate_words import Item, advice_text, items, label, printable
+from kprof.output.sink import clean
+from kprof.reporters._gate_words import Item, advice_text, items, label
 
 LIMIT = 10
 """GitHub shows so many errors, warnings and notices of a step, and drops the others without a word."""
@@ -42,8 +43,8 @@ def _annotation(item: Item, command: str) -> str:
     properties["title"] = f"{finding.rule} {finding.name}"
     text = f"{label(item.kernel)} on {item.kernel.arch}: {finding.message}"
     advice = advice_text(finding)
-    shown = ",".join(f"{name}={_property(printable(value))}" for name, value in properties.items())
-    return f"::{command} {shown}::{_data(printable(f'{text}. {advice}' if advice else text))}"
+    shown = ",".join(f"{name}={_property(clean(value))}" for name, value in properties.items())
+    return f"::{command} {shown}::{_data(clean(f'{text}. {advice}' if advice else text))}"
 
 
 def _data(text: str) -> str:

@@ -4,7 +4,8 @@ import json
 
 from kprof.document import Report
 from kprof.findings import Severity
-from kprof.reporters._gate_words import Item, advice_text, fails, items, label, printable
+from kprof.output.sink import clean
+from kprof.reporters._gate_words import Item, advice_text, fails, items, label
 
 _SEVERITY = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.NOTE: "info"}
 
@@ -26,7 +27,7 @@ def _issue(item: Item) -> dict[str, object] | None:
     text = f"{label(item.kernel)} on {item.kernel.arch}: {finding.message}"
     advice = advice_text(finding)
     return {
-        "description": printable(f"{text}. {advice}" if advice else text),
+        "description": clean(f"{text}. {advice}" if advice else text),
         "check_name": f"{finding.rule} {finding.name}",
         "fingerprint": item.fingerprint,
         "severity": "critical" if fails(finding) else _SEVERITY[finding.severity],

@@ -6,7 +6,8 @@ from xml.sax.saxutils import escape, quoteattr
 from msgspec import UNSET
 
 from kprof.document import KernelReport, Report
-from kprof.reporters._gate_words import Item, advice_text, archs, fails, items, label, printable, unknown
+from kprof.output.sink import clean
+from kprof.reporters._gate_words import Item, advice_text, archs, fails, items, label, unknown
 
 
 class JUnitReporter:
@@ -42,8 +43,8 @@ def _suite(kernels: list[KernelReport], found: list[Item]) -> tuple[list[int], l
         told = [*failing, *unsure]
         first = told[0].finding
         more = f" (and {len(told) - 1} more)" if len(told) > 1 else ""
-        message = quoteattr(printable(f"{first.rule} {first.name}: {first.message}{more}"))
-        text = escape(printable("\n".join(_line(item) for item in told)))
+        message = quoteattr(clean(f"{first.rule} {first.name}: {first.message}{more}"))
+        text = escape(clean("\n".join(_line(item) for item in told)))
         lines += [f"{head}>", f'      <{kind} message={message} type="{first.rule}">{text}</{kind}>', "    </testcase>"]
     return counts, lines
 
@@ -54,7 +55,7 @@ def _attributes(kernel: KernelReport) -> str:
         path = PurePosixPath(kernel.source.file)
         pairs["classname"] = ".".join((*path.parent.parts, path.stem)).strip("/.") or kernel.name
         pairs |= {"file": kernel.source.file, "line": str(kernel.source.line)}
-    return " ".join(f"{name}={quoteattr(printable(value))}" for name, value in pairs.items())
+    return " ".join(f"{name}={quoteattr(clean(value))}" for name, value in pairs.items())
 
 
 def _numbers(counts: list[int]) -> str:

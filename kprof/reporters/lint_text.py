@@ -4,7 +4,9 @@ from collections.abc import Sequence
 
 from kprof.document import KernelReport, Report
 from kprof.findings import Location
-from kprof.reporters._gate_words import Item, items, printable
+from kprof.output.colour import painted
+from kprof.output.sink import clean
+from kprof.reporters._gate_words import Item, items
 
 _COLOUR = {"error": "31;1", "warning": "33", "note": "36"}
 _VERDICT = {"ok": "32", "regression": "31;1", "cannot_tell": "33;1"}
@@ -39,29 +41,27 @@ class LintTextReporter:
                 lines += self._block(kernel, sorted(shown, key=_place), notes)
         if hidden:
             lines.append(f"notes: {hidden}; -v shows them")
-        lines += [printable(note) for note in report.notes]
+        lines += [clean(note) for note in report.notes]
         lines.append(self._paint(report.verdict.summary, _VERDICT[report.verdict.status]))
         # One line each, whatever is in a name: GitHub takes a line that begins with two colons for a command.
         return "".join(line.replace("\n", " ") + "\n" for line in lines)
 
     def _block(self, kernel: KernelReport, found: Sequence[Item], notes: Sequence[str]) -> list[str]:
         path = kernel.source.file if isinstance(kernel.source, Location) else kernel.name
-        lines = [printable(f"{path}   {kernel.arch}")]
+        lines = [clean(f"{path}   {kernel.arch}")]
         at = [_where(item) for item in found]
         width = max((len(text) for text in at), default=0)
         for text, item in zip(at, found, strict=True):
             finding = item.finding
             severity = self._paint(f"{finding.severity.value:<7}", _COLOUR[finding.severity.value])
-            lines.append(
-                f"  {text:>{width}}  {severity}  {finding.rule}  {printable(' '.join(finding.message.split()))}"
-            )
-        lines += [f"  {' '.join(printable(note).split())}" for note in notes[:_MOST]]
+            lines.append(f"  {text:>{width}}  {severity}  {finding.rule}  {clean(' '.join(finding.message.split()))}")
+        lines += [f"  {' '.join(clean(note).split())}" for note in notes[:_MOST]]
         if len(notes) > _MOST:
             lines.append(f"  {len(notes) - _MOST} more such notes")
         return [*lines, ""]
 
     def _paint(self, text: str, code: str) -> str:
-        return f"\x1b[{code}m{text}\x1b[0m" if self._colour else text
+        return painted(text, code, colour=self._colour)
 
 
 def _where(item: Item) -> str:

@@ -1,7 +1,5 @@
 """Occupancy on the terminal: plain text, so that nothing heavy is loaded for a few lines."""
 
-import os
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -9,6 +7,8 @@ from typing import Protocol
 from msgspec import UNSET
 
 from kprof.document import NextStep, Occupancy
+from kprof.output.colour import coloured, painted
+from kprof.output.sink import clean
 from kprof.reporters._console_text import limiter, reduction, waves
 
 _CELLS = 24
@@ -70,28 +70,17 @@ class Style:
 
     def __init__(self, *, no_color: bool = False) -> None:
         """Look at the terminal and at ``NO_COLOR``."""
-        self._colour = not no_color and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+        self._colour = coloured(no_color=no_color)
 
     def paint(self, text: str, code: str) -> str:
         """Text with an ANSI code around it, on a terminal."""
-        return f"\x1b[{code}m{text}\x1b[0m" if self._colour and text else text
+        return painted(text, code, colour=self._colour)
 
     def bar(self, share: float, cells: int = 8) -> str:
         """A bar that is green from half on, yellow from a fifth on, red below."""
         done = max(round(share * cells), 1 if share > 0 else 0)
         colour = "32" if share >= 0.5 else "33" if share > 0.2 else "31"
         return self.paint("█" * done, colour) + self.paint("░" * (cells - done), "2")
-
-
-def printable(text: str) -> str:
-    """Text as standard output can show it: where it has no block characters, ASCII takes their place."""
-    encoding = sys.stdout.encoding or "ascii"
-    try:
-        text.encode(encoding)
-    except (UnicodeEncodeError, LookupError):
-        plain = text.translate(str.maketrans("█░◄·→", "#.<->"))
-        return plain.encode("ascii", "replace").decode("ascii")
-    return text
 
 
 def step_text(step: NextStep) -> str:
@@ -107,7 +96,7 @@ def single(entry: Entry, style: Style) -> list[str]:
     head = " ".join(filter(None, (style.paint(entry.title, "1"), style.paint(entry.target, "1"))))
     lines = [f"{head}   {style.paint(entry.demand, '2')}"]
     if entry.problems:
-        lines += [f"  {style.paint('error', '1;31')}       {problem}" for problem in entry.problems]
+        lines += [f"  {style.paint('error', '1;31')}       {clean(problem)}" for problem in entry.problems]
     number = f"{waves(found.waves_per_simd)} / {found.max_waves_per_simd} waves per SIMD"
     resident = f"{found.workgroups_per_cu} {'workgroup' if found.workgroups_per_cu == 1 else 'workgroups'}"
     lines.append(
@@ -144,7 +133,7 @@ def table(entries: Sequence[Entry], style: Style) -> list[str]:
     for entry, row in zip(entries, rows, strict=True):
         share = entry.occupancy.waves_per_simd / entry.occupancy.max_waves_per_simd
         lines.append(_row((*row[:2], style.bar(share), *row[2:]), (*widths[:2], 0, *widths[2:]), style))
-    lines += [f"  {entry.target}: {problem}" for entry in entries for problem in entry.problems]
+    lines += [f"  {entry.target}: {clean(problem)}" for entry in entries for problem in entry.problems]
     for entry in entries:
         lines += [f"  {entry.target}: {note}" for note in entry.notes]
         if entry.curve:

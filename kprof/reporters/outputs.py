@@ -9,7 +9,9 @@ from typing import Literal, TextIO
 
 from kprof.document import Report
 from kprof.errors import KprofError
-from kprof.output.writing import log, write_output
+from kprof.output.colour import coloured
+from kprof.output.sink import command_stream
+from kprof.output.writing import log, print_styled, write_output
 from kprof.reporters.interface import Reporter
 
 _SUMMARY_CHARACTERS = 250_000
@@ -81,7 +83,7 @@ class Outputs:
         from kprof.reporters.github import GitHubReporter
         from kprof.reporters.markdown import MarkdownReporter
 
-        print(GitHubReporter().render(report), end="", file=stream)
+        command_stream(stream).write(GitHubReporter().render(report))
         summary = os.environ.get("GITHUB_STEP_SUMMARY")
         if not summary:
             return
@@ -95,8 +97,7 @@ class Outputs:
         if self.quiet:
             print(report.verdict.summary)
             return
-        colour = sys.stdout.isatty() and not self.no_color and "NO_COLOR" not in os.environ
-        sys.stdout.write(self._text(colour).render(report))
+        print_styled(self._text(coloured(no_color=self.no_color)).render(report))
 
     def _text(self, colour: bool) -> Reporter:
         if self.terminal == "lint":

@@ -7,7 +7,8 @@ from urllib.parse import quote
 
 from kprof.document import Report
 from kprof.findings import Location
-from kprof.reporters._gate_words import Item, RuleHelp, advice_text, archs, items, label, printable, unknown
+from kprof.output.sink import clean
+from kprof.reporters._gate_words import Item, RuleHelp, advice_text, archs, items, label, unknown
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 # What GitHub accepts: beyond these it refuses a file or drops results.
@@ -88,7 +89,7 @@ class SarifReporter:
 def _result(item: Item, index: dict[str, int]) -> dict[str, Any]:
     finding, kernel = item.finding, item.kernel
     advice = advice_text(finding)
-    text = printable(f"{label(kernel)} on {kernel.arch}: {finding.message}" + (f". {advice}" if advice else ""))
+    text = clean(f"{label(kernel)} on {kernel.arch}: {finding.message}" + (f". {advice}" if advice else ""))
     result: dict[str, Any] = {
         "ruleId": finding.rule,
         "ruleIndex": index[finding.rule],
@@ -133,7 +134,7 @@ def _physical(place: Location) -> dict[str, Any]:
 
 
 def _notification(text: str) -> dict[str, Any]:
-    return {"level": "warning", "message": {"text": printable(text)}}
+    return {"level": "warning", "message": {"text": clean(text)}}
 
 
 def _plain(value: Any) -> Any:

@@ -16,7 +16,6 @@ from kprof.cli.trace._shared import (
     milliseconds,
     per_file,
     percent,
-    printed,
     quiet_with_json,
     tell_issues,
 )
@@ -61,7 +60,7 @@ def command(
     left_out: list[LeftOut] = []
     summaries = per_file(summary_step, paths, jobs, scheduler, left_out=left_out, categories=categories)
     if not quiet_with_json(json, quiet):
-        printed(_lines(summaries))
+        print("\n".join(_lines(summaries)))
     for one in summaries:
         tell_issues(one.issues)
     if output is not None:

@@ -1,7 +1,6 @@
 """What the trace commands share: options, the per-file step with its failures, issues, pictures."""
 
 import re
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -166,10 +165,3 @@ def kernel_label(name: str, length: int = 0) -> str:
     # Tensile's names are alike up to the macro tile.
     text = _TENSILE.sub(r"\1…\2", text)
     return text if not length or len(text) <= length else f"{text[: length - 1]}…"
-
-
-def printed(lines: Sequence[str]) -> None:
-    """Lines on standard output; names may hold what the terminal cannot show."""
-    encoding = sys.stdout.encoding or "utf-8"
-    for line in lines:
-        print(line.encode(encoding, errors="replace").decode(encoding))

@@ -16,7 +16,6 @@ from kprof.cli.trace._shared import (
     milliseconds,
     per_file,
     percent,
-    printed,
     quiet_with_json,
     tell_issues,
 )
@@ -53,7 +52,7 @@ def command(
     found = per_file(shares_step, paths, jobs, scheduler, categories=categories, by_name=by_name)
     if not quiet_with_json(json, quiet):
         for shares in found:
-            printed(_lines(shares, several=len(found) > 1))
+            print("\n".join(_lines(shares, several=len(found) > 1)))
     for shares in found:
         tell_issues(shares.issues)
     draw(picture, lambda: _picture(found, bars=bars, timeline=timeline))

@@ -17,7 +17,6 @@ from kprof.cli.trace._shared import (
     label,
     milliseconds,
     per_file,
-    printed,
     quiet_with_json,
     tell_issues,
 )
@@ -55,7 +54,7 @@ def command(
         [k for one in old for k in one.kernels], [k for one in new for k in one.kernels], (str(before), str(after))
     )
     if not quiet_with_json(json, quiet):
-        printed(_lines(result, limit))
+        print("\n".join(_lines(result, limit)))
     for one in (*old, *new):
         tell_issues(one.issues)
     rows = [

@@ -16,7 +16,6 @@ from kprof.cli.trace._shared import (
     milliseconds,
     per_file,
     percent,
-    printed,
     quiet_with_json,
     tell_issues,
 )
@@ -57,7 +56,7 @@ def command(
     )
     if not quiet_with_json(json, quiet):
         for one in found:
-            printed(_lines(one, several=len(found) > 1))
+            print("\n".join(_lines(one, several=len(found) > 1)))
     for one in found:
         tell_issues(one.issues)
     if json:

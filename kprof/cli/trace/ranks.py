@@ -11,7 +11,6 @@ from kprof.cli.trace._shared import (
     dump,
     milliseconds,
     per_file,
-    printed,
     quiet_with_json,
     tell_issues,
 )
@@ -45,7 +44,7 @@ def command(
     parts = per_file(rank_step, paths, jobs, scheduler, categories=categories)
     report = compare_ranks(parts, limit=limit or 1_000_000)
     if not quiet_with_json(json, quiet):
-        printed(_lines(report))
+        print("\n".join(_lines(report)))
     for part in parts:
         tell_issues(part.issues)
     for note in report.notes:

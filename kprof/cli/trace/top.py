@@ -18,7 +18,6 @@ from kprof.cli.trace._shared import (
     milliseconds,
     per_file,
     percent,
-    printed,
     quiet_with_json,
     tell_issues,
 )
@@ -50,9 +49,9 @@ def command(
     if not quiet_with_json(json, quiet):
         for one in found:
             if len(found) > 1:
-                printed([label(one.info.path, 90)])
+                print(label(one.info.path, 90))
             lines = _operator_lines(one) if operators else _triton_lines(one) if triton else _kernel_lines(one)
-            printed([*(lines[: limit + 1] if limit else lines), ""])
+            print("\n".join([*(lines[: limit + 1] if limit else lines), ""]))
     for one in found:
         tell_issues(one.issues)
     if json:

@@ -26,6 +26,7 @@ from kprof.errors import InputError
 from kprof.inputs.torch_profiler.issues import Issue
 from kprof.inputs.torch_profiler.model import Trace, TraceInfo
 from kprof.inputs.torch_profiler.records import Records
+from kprof.output.csv_cells import guarded_row
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -139,7 +140,7 @@ def _write_csv(path: Path, table: Columns) -> None:
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(table)
-        writer.writerows(zip(*table.values(), strict=True))
+        writer.writerows(guarded_row(row) for row in zip(*table.values(), strict=True))
 
 
 def _write_json(path: Path, table: Columns) -> None:
