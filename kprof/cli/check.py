@@ -69,14 +69,15 @@ def command(
 
     chosen = (config or find(Path.cwd())).absolute()
     settings = load(chosen)
+    rules = _rules(settings, chosen)
     folder = chosen.parent
     named = baseline or (folder / settings.baseline if settings.baseline else None)
     if update_baseline and named is None:
         raise KprofError("no baseline file is named", hint='Set baseline = "kprof-baseline.json", or give --baseline.')
     subjects = gather(settings, folder, jobs, listed(arch))
     if update_baseline and named is not None:
-        raise typer.Exit(_update(named, subjects))
-    document = _judged(settings, subjects, named, folder)
+        raise typer.Exit(_update(named, subjects, settings))
+    document = _judged(settings, subjects, named, folder, rules)
     if advise:
         from kprof.gate.cures import with_cures
 
@@ -93,7 +94,30 @@ def command(
     raise typer.Exit(_EXIT[document.verdict.status])
 
 
-def _judged(settings: "Config", subjects: "list[Subject]", baseline: Path | None, folder: Path) -> "Report":
+def _rules(settings: "Config", path: Path) -> dict[str, str]:
+    """Identifiers of all rules to their names.
+
+    Raises:
+        KprofError: the configuration names a rule that there is not: it would forbid or require nothing.
+    """
+    from kprof.errors import near
+    from kprof.reporters.rule_list import all_rules
+
+    rules = {rule.id: rule.name for rule in all_rules()}
+    known = {*rules, *rules.values()}
+    forbidden = [*settings.forbid, *(name for entry in settings.kernel for name in entry.forbid)]
+    required = [*settings.require, *(name for entry in settings.kernel for name in entry.require)]
+    for key, names in (("forbid", forbidden), ("require", required)):
+        for name in names:
+            if name not in known:
+                hint = "kprof rules list shows them."
+                raise KprofError(f"{key}: there is no rule {name!r}{near(name, known)}", path=str(path), hint=hint)
+    return rules
+
+
+def _judged(
+    settings: "Config", subjects: "list[Subject]", baseline: Path | None, folder: Path, rules: dict[str, str]
+) -> "Report":
     import datetime as dt
 
     from kprof.gate.baseline import Baseline, read
@@ -107,13 +131,15 @@ def _judged(settings: "Config", subjects: "list[Subject]", baseline: Path | None
             notes.append("there is no baseline yet: kprof check --update-baseline writes it")
             log(f"kprof: {baseline}: {notes[0]}")
     root = next((p for p in (folder, *folder.parents) if (p / ".git").exists()), folder)
-    gate = Gate(config=settings, baseline=known, today=dt.datetime.now(dt.timezone.utc).date(), root=root)
+    today = dt.datetime.now(dt.timezone.utc).date()
+    gate = Gate(config=settings, baseline=known, today=today, root=root, rules=rules)
     return gate.judge(subjects, notes)
 
 
-def _update(path: Path, subjects: "list[Subject]") -> int:
+def _update(path: Path, subjects: "list[Subject]", settings: "Config") -> int:
     """Write the baseline; 2 when something could not be compiled and so has no new state."""
     from kprof.gate.baseline import Baseline, encode, read, updated
+    from kprof.gate.limits import cannot_launch, over_budget
     from kprof.reporters._console_text import plural
 
     old = read(path) if path.exists() else Baseline()
@@ -123,6 +149,12 @@ def _update(path: Path, subjects: "list[Subject]") -> int:
     failed = [subject for subject in subjects if subject.problem is not None]
     for subject in failed:
         log(f"kprof: {subject.kernel} on {subject.report.arch}: {subject.problem}")
+    for subject in subjects:
+        arch = subject.report.arch
+        budget = settings.budget_for(subject.entry, arch)
+        for finding in (*cannot_launch(subject), *over_budget(subject, budget)) if subject.problem is None else ():
+            # What no baseline accepts: the next check fails on it.
+            print(f"{subject.kernel} on {arch}: {finding.message}: fails with any baseline")
     left = f", {len(failed)} could not be told and kept their old state" if failed else ""
     done = plural(len(subjects) - len(failed), "check")
     print(f"{path}: {'written' if changed else 'nothing changed'}, {done}{left}")

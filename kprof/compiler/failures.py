@@ -52,6 +52,8 @@ def from_diagnostics(failure: RefusedError, printed: str) -> RefusedError:
     if found and "unsupported target" in found["text"]:
         failure.message = f"this Triton does not compile for {found['text'].split()[-1].strip(chr(39))}"
         failure.place = None
+        # It is this Triton that is wanting, not the kernel.
+        failure.stage = None
     elif found and failure.stage != "source":
         failure.message = f"{failure.message}: {found['text']}"
         if found["file"] == failure.path:

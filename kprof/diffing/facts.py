@@ -102,10 +102,11 @@ def rules(findings: Iterable[Finding]) -> dict[str, list[Finding]]:
     return found
 
 
-def unchecked(kernel: KernelReport) -> set[str]:
-    """Rules that could not be checked, from the notes that say so."""
+def unchecked(kernel: KernelReport) -> dict[str, str]:
+    """Rules that could not be checked to the reason why, from the notes that say so."""
     notes = (note.removeprefix("not checked: ") for note in kernel.notes if note.startswith("not checked: "))
-    return {rule for note in notes for rule in _RULE.findall(note.partition(": ")[0])}
+    parts = (note.partition(": ") for note in notes)
+    return {rule: reason for rules, _, reason in parts for rule in _RULE.findall(rules)}
 
 
 def figures(kernel: KernelReport) -> dict[str, Number]:

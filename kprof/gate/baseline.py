@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -22,10 +22,14 @@ class State(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         metrics: metric to value, ``None`` when it was not known.
         findings: rule to the source text of the line of each finding. The text and not its number, so that lines
             may move.
+        types: argument to type.
+        knobs: what was chosen, so that a changed kernel finds its nearest entry.
     """
 
     metrics: dict[str, float | int | None]
     findings: dict[str, list[str]]
+    types: dict[str, str] = {}
+    knobs: dict[str, Any] = {}
 
 
 Kernels = dict[str, dict[str, dict[str, dict[str, State]]]]
@@ -131,6 +135,8 @@ def _state(subject: Subject) -> State:
     return State(
         metrics={name: _short(value) for name, value in subject.metrics().items()},
         findings={rule: sorted(anchors) for rule, anchors in findings.items()},
+        types=subject.types,
+        knobs=subject.knobs,
     )
 
 

@@ -61,6 +61,7 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
         budget: limits of this kernel.
         arch_budget: limits of this kernel on one architecture.
         forbid: rules, by identifier or name, that must not find anything here.
+        require: rules without which nothing can be told here.
     """
 
     target: str
@@ -75,6 +76,7 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     budget: Budget = Budget()
     arch_budget: dict[str, Budget] = {}
     forbid: list[str] = []
+    require: list[str] = []
 
 
 class Allowance(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -108,6 +110,7 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
         budget: limits of all kernels.
         arch_budget: limits of all kernels on one architecture.
         forbid: rules that must not find anything.
+        require: rules without which nothing can be told: where one could not run, the verdict is *cannot tell*.
         kernel: what is checked.
         allow: regressions accepted for a while.
     """
@@ -119,6 +122,7 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     budget: Budget = Budget()
     arch_budget: dict[str, Budget] = {}
     forbid: list[str] = []
+    require: list[str] = []
     kernel: list[Entry] = []
     allow: list[Allowance] = []
 

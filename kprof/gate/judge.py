@@ -2,8 +2,8 @@
 
 import datetime as dt
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -11,17 +11,30 @@ import msgspec
 from msgspec import UNSET
 
 from kprof import __version__
-from kprof.document import KernelReport, Report, Suppressed, Verdict
+from kprof.diffing.facts import unchecked
+from kprof.document import KernelReport, Report, Suppressed
 from kprof.findings import Finding, Severity
 from kprof.gate.baseline import Baseline, State, news
 from kprof.gate.config import Allowance, Config
-from kprof.gate.limits import cannot_tell, over_budget, worse
-from kprof.gate.rules import ALLOWED, FAILS, KNOWN, MARK, UNKNOWN
+from kprof.gate.limits import cannot_launch, cannot_tell, over_budget, refused, worse
+from kprof.gate.nearest import nearest
+from kprof.gate.rules import ALLOWED, FAILS, KNOWN, LAUNCH_RULES, MARK
 from kprof.gate.source_text import relocated
 from kprof.gate.subject import Subject
+from kprof.gate.verdict import not_run, verdict
 
-_REASON = 200
-"""Characters of a reason in the verdict, which is one line."""
+
+@dataclass(frozen=True)
+class _Against:
+    """What a kernel is held against.
+
+    Attributes:
+        state: an entry of the baseline, the reason why there is none, or ``None`` without a baseline.
+        change: knobs that the entry has otherwise; empty when it is the kernel's own.
+    """
+
+    state: State | str | None
+    change: str = ""
 
 
 @dataclass(frozen=True)
@@ -33,37 +46,63 @@ class Gate:
         baseline: the accepted state; ``None`` when none is used.
         today: decides which allowances still hold.
         root: the repository's root, which paths are given from.
+        rules: identifier of a rule to its name.
     """
 
     config: Config
     baseline: Baseline | None
     today: dt.date
     root: Path
+    rules: Mapping[str, str] = field(default_factory=dict)
 
     def judge(self, subjects: Sequence[Subject], notes: Sequence[str] = ()) -> Report:
         """The document of a run: findings that fail are errors; those that are known or allowed are suppressed."""
         used: set[int] = set()
-        kernels = [self._kernel(subject, used) for subject in subjects]
+        held = self._held(subjects)
+        kernels = [self._kernel(subject, against, used) for subject, against in zip(subjects, held, strict=True)]
         unused = [
             f"the allowance of {a.what} for {a.kernel} on {a.arch} until {a.until} is not needed"
             for index, a in enumerate(self.config.allow)
             if index not in used
         ]
+        changed = [
+            f"{subject.kernel} on {subject.report.arch}: {against.change}: compared with its nearest entry there"
+            for subject, against in zip(subjects, held, strict=True)
+            if against.change
+        ]
         return Report(
-            kprof=__version__, kernels=kernels, verdict=_verdict(kernels, self.baseline), notes=[*notes, *unused]
+            kprof=__version__,
+            kernels=kernels,
+            verdict=verdict(kernels, compared=self.baseline is not None, nearest=len(changed)),
+            notes=[*notes, *changed, *unused, *not_run(kernels)],
         )
 
-    def _kernel(self, subject: Subject, used: set[int]) -> KernelReport:
+    def _held(self, subjects: Sequence[Subject]) -> "list[_Against]":
+        """What each kernel is held against: its entry in the baseline, else the nearest one that nobody else has."""
+        baseline = self.baseline
+        if baseline is None:
+            return [_Against(None)] * len(subjects)
+        found = [baseline.find(subject) for subject in subjects]
+        taken: dict[tuple[str, str], set[str]] = {}
+        for subject, state in zip(subjects, found, strict=True):
+            if isinstance(state, State):
+                taken.setdefault((subject.kernel, subject.report.arch), set()).add(subject.specialization)
+        result = []
+        for subject, state in zip(subjects, found, strict=True):
+            others = taken.get((subject.kernel, subject.report.arch), ())
+            near = nearest(baseline, subject, others) if isinstance(state, str) and subject.problem is None else None
+            result.append(_Against(state) if near is None else _Against(near.state, near.change))
+        return result
+
+    def _kernel(self, subject: Subject, against: "_Against", used: set[int]) -> KernelReport:
         report = subject.report
         silenced: list[Suppressed] = []
         if subject.problem is not None:
-            findings = [cannot_tell(subject, subject.problem)]
+            fatal = subject.refused and not subject.optional
+            findings = [refused(subject, subject.problem) if fatal else cannot_tell(subject, subject.problem)]
         else:
-            state = None if self.baseline is None else self.baseline.find(subject)
-            findings = self._metrics(subject, state)
-            if report.unseen is not UNSET:
-                findings.append(cannot_tell(subject, report.unseen))
-            for finding in self._findings(subject, state):
+            findings = [*self._metrics(subject, against), *self._blind(subject)]
+            for finding in self._findings(subject, against.state):
                 if finding.evidence.get(MARK) == KNOWN:
                     silenced.append(Suppressed(finding=finding, reason="the baseline has it"))
                 else:
@@ -81,14 +120,28 @@ class Gate:
         result: KernelReport = relocated(judged, self.root)
         return result
 
-    def _metrics(self, subject: Subject, state: State | str | None) -> list[Finding]:
-        arch = subject.report.arch
-        found = list(over_budget(subject, self.config.budget_for(subject.entry, arch)))
+    def _metrics(self, subject: Subject, against: "_Against") -> list[Finding]:
+        state = against.state
+        entry = state if isinstance(state, State) else None
+        found = list(cannot_launch(subject, entry, against.change))
+        skip = {"waves_per_simd"} if found else set()
+        over = list(over_budget(subject, self.config.budget_for(subject.entry, subject.report.arch)))
+        skip |= {str(finding.evidence["metric"]) for finding in over}
+        found += over
         if isinstance(state, str):
             found.append(cannot_tell(subject, state))
         elif state is not None:
-            skip = {str(f.evidence["metric"]) for f in found}
-            found += worse(subject, state, list(self.config.watch), skip)
+            found += worse(subject, state, self.config.watch, skip, against.change)
+        return found
+
+    def _blind(self, subject: Subject) -> list[Finding]:
+        """What was not looked at and must have been."""
+        unseen = subject.report.unseen
+        found = [] if unseen is UNSET else [cannot_tell(subject, unseen)]
+        required = {*self.config.require, *subject.entry.require}
+        for rule, reason in unchecked(subject.report).items() if required else ():
+            names = {rule, self.rules.get(rule, rule)} & required
+            found += [cannot_tell(subject, f"{name} is required and could not run: {reason}") for name in names]
         return found
 
     def _findings(self, subject: Subject, state: State | str | None) -> list[Finding]:
@@ -105,6 +158,8 @@ class Gate:
             extra = "; its ignore comment gives no reason" if finding in unfounded else ""
             if {finding.rule, finding.name} & forbidden:
                 result.append(_marked(finding, FAILS, extra or "; the rule is forbidden here"))
+            elif finding.rule in LAUNCH_RULES and not subject.optional:
+                result.append(_marked(finding, FAILS, extra))
             elif not is_new:
                 result.append(_marked(finding, KNOWN))
             elif bad and comparable:
@@ -166,28 +221,3 @@ def _order(finding: Finding) -> tuple[int, str, str, int]:
     place = finding.location
     where = ("", 0) if place is UNSET else (place.file, place.line)
     return (-finding.severity.rank, finding.rule, *where)
-
-
-def _verdict(kernels: Sequence[KernelReport], baseline: Baseline | None) -> Verdict:
-    marks = [{f.evidence.get(MARK) for f in kernel.findings} for kernel in kernels]
-    total = f"{len(kernels)} {'check' if len(kernels) == 1 else 'checks'}"
-    failing = sum(FAILS in found for found in marks)
-    unknown = sum(UNKNOWN in found for found in marks)
-    if failing:
-        also = f", {unknown} cannot be told" if unknown else ""
-        return Verdict(status="regression", summary=f"regression: {failing} of {total} fail{also}")
-    if unknown or not kernels:
-        why = _why(kernels)
-        return Verdict(status="cannot_tell", summary=f"cannot tell: {unknown} of {total} could not be judged{why}")
-    than = "within budget" if baseline is None else "nothing is worse than the baseline"
-    return Verdict(status="ok", summary=f"ok: {total}, {than}")
-
-
-def _why(kernels: Sequence[KernelReport]) -> str:
-    """The first reason why something cannot be told, and for which kernel."""
-    for kernel in kernels:
-        for finding in kernel.findings:
-            if finding.evidence.get(MARK) == UNKNOWN:
-                reason = finding.message if len(finding.message) <= _REASON else f"{finding.message[:_REASON]}..."
-                return f": {kernel.name} on {kernel.arch}: {reason}"
-    return ""

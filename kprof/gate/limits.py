@@ -1,13 +1,24 @@
 """Metrics against budgets and against the baseline."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 
 from msgspec import UNSET, UnsetType
 
+from kprof.compiler.limits import launch_problems
 from kprof.findings import Finding, Location
 from kprof.gate.baseline import State
 from kprof.gate.config import Budget
-from kprof.gate.rules import CANNOT_TELL, FAILS, MARK, OVER_BUDGET, UNKNOWN, WORSE, GateRule
+from kprof.gate.rules import (
+    CANNOT_LAUNCH,
+    CANNOT_TELL,
+    DOES_NOT_COMPILE,
+    FAILS,
+    MARK,
+    OVER_BUDGET,
+    UNKNOWN,
+    WORSE,
+    GateRule,
+)
 from kprof.gate.subject import Subject
 
 WORDS = {
@@ -45,14 +56,57 @@ def over_budget(subject: Subject, budget: Budget) -> Iterator[Finding]:
             yield _failing(subject, OVER_BUDGET, metric, text, {"value": value, "budget": limit})
 
 
-def worse(subject: Subject, state: State, watch: list[str], skip: set[str]) -> Iterator[Finding]:
+def cannot_launch(subject: Subject, state: State | None = None, change: str = "") -> Iterator[Finding]:
+    """A finding for each limit of the hardware that every launch breaks.
+
+    Args:
+        subject: the kernel now.
+        state: the kernel in the baseline, or its nearest entry there.
+        change: the knobs that differ from that entry.
+    """
+    resources = subject.report.resources
+    if resources is UNSET or subject.optional:
+        return
+    warps, lanes = resources.num_warps, resources.wavefront_size
+    metadata = {"shared": resources.lds_bytes, "num_warps": warps, "warp_size": lanes}
+    for problem in launch_problems(subject.report.arch, metadata):
+        before = None if state is None or problem.resource != "lds" else state.metrics.get("lds_bytes")
+        words = "B of LDS" if problem.resource == "lds" else "work-items a workgroup"
+        was = "" if before is None or before == problem.needed else f"{before:,g} → "
+        text = f"cannot be launched; {was}{problem.needed:,} {words}, {subject.report.arch} has {problem.limit:,}"
+        yield Finding(
+            rule=CANNOT_LAUNCH.id,
+            name=CANNOT_LAUNCH.name,
+            severity=CANNOT_LAUNCH.severity,
+            message=f"{change}: {text}" if change else text,
+            location=place_of(subject, "lds_bytes" if problem.resource == "lds" else ""),
+            evidence={MARK: FAILS, "value": problem.needed, "limit": problem.limit},
+        )
+
+
+def refused(subject: Subject, reason: str) -> Finding:
+    """The finding that says that the compiler refuses a kernel."""
+    return Finding(
+        rule=DOES_NOT_COMPILE.id,
+        name=DOES_NOT_COMPILE.name,
+        severity=DOES_NOT_COMPILE.severity,
+        message=reason,
+        location=subject.report.source,
+        evidence={MARK: FAILS},
+    )
+
+
+def worse(
+    subject: Subject, state: State, watch: Sequence[str], skip: Collection[str], change: str = ""
+) -> Iterator[Finding]:
     """A finding for each watched metric that is worse than in the baseline, and for each that cannot be compared.
 
     Args:
         subject: the kernel now.
-        state: the kernel in the baseline.
+        state: the kernel in the baseline, or its nearest entry there.
         watch: metrics to compare.
         skip: metrics that were found over their budget already.
+        change: the knobs that differ from that entry.
     """
     for metric, value in subject.metrics().items():
         if metric not in watch or metric in skip:
@@ -64,6 +118,7 @@ def worse(subject: Subject, state: State, watch: list[str], skip: set[str]) -> I
                 yield cannot_tell(subject, f"{metric} is not known {side}, so it cannot be compared", what=metric)
         elif value < before if metric == "waves_per_simd" else value > before:
             text = f"{value:,g} {WORDS[metric]}, the baseline has {before:,g}"
+            text = f"{change}: {text}" if change else text
             yield _failing(subject, WORSE, metric, text, {"value": value, "baseline": before})
 
 

@@ -46,4 +46,24 @@ CANNOT_TELL = GateRule(
     "Something could not be compiled, read, measured or compared.\n\n"
     "The message has the reason. Nothing is said about the kernel in this respect, neither good nor bad.",
 )
-GATE_RULES = (OVER_BUDGET, WORSE, CANNOT_TELL)
+CANNOT_LAUNCH = GateRule(
+    "KP014",
+    "cannot-launch",
+    Severity.ERROR,
+    "A kernel compiles, and every launch of it fails: its workgroup is over a limit of the architecture.\n\n"
+    "No baseline and no ignore comment changes that. Configurations that an autotuner may pass over are left to the "
+    "other rules. Make the tile smaller, or allow it until a date.",
+)
+DOES_NOT_COMPILE = GateRule(
+    "KP015",
+    "does-not-compile",
+    Severity.ERROR,
+    "The compiler refuses a kernel.\n\n"
+    "The message has the compiler's words and the line. A compiler that dies or takes too long is *cannot tell*: "
+    "another machine may be luckier.",
+)
+GATE_RULES = (OVER_BUDGET, WORSE, CANNOT_TELL, CANNOT_LAUNCH, DOES_NOT_COMPILE)
+LAUNCH_RULES = frozenset({"KP401", "KP402"})
+"""Rules of the analyzers that find what :data:`CANNOT_LAUNCH` says: they fail with it."""
+FATAL = frozenset({CANNOT_LAUNCH.id, DOES_NOT_COMPILE.id})
+"""What is true without a baseline; shown first."""

@@ -3,6 +3,7 @@
 import hashlib
 import json
 from dataclasses import dataclass
+from typing import Any
 
 import msgspec
 from msgspec import UNSET
@@ -22,12 +23,16 @@ class Subject:
         report: the analysed kernel; without facts when ``problem`` is set.
         case: the kernel's case, when one was named.
         problem: why the kernel could not be compiled or read.
+        refused: ``problem`` is the compiler's own refusal: it is so on every machine.
+        optional: one configuration of several that an autotuner passes over when it cannot be launched.
     """
 
     entry: Entry
     report: KernelReport
     case: str | None = None
     problem: str | None = None
+    refused: bool = False
+    optional: bool = False
 
     @property
     def kernel(self) -> str:
@@ -48,6 +53,22 @@ class Subject:
         words = " ".join(f"{name}={value}" for name, value in knobs.items() if value is not None)
         label = " ".join(filter(None, (self.case, words[:_LABEL])))
         return f"{label} #{digest}".strip()
+
+    @property
+    def types(self) -> dict[str, str]:
+        """Argument to its type, as compiled."""
+        spec = self.report.specialization
+        return {} if spec is UNSET else dict(spec.signature)
+
+    @property
+    def knobs(self) -> dict[str, Any]:
+        """Everything that was chosen: constexprs, options and environment switches that are set, as JSON values."""
+        spec = self.report.specialization
+        if spec is UNSET:
+            return {}
+        chosen = {**spec.constexprs, **spec.options, **spec.environment}
+        plain: dict[str, Any] = json.loads(json.dumps(chosen, default=str))
+        return {name: value for name, value in plain.items() if value is not None}
 
     @property
     def compiler(self) -> str:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from kprof.compiler.request import Outcome
     from kprof.hardware.machine import Architecture
 
+_STAGES = frozenset({"source", "ttir", "ttgir", "llir", "amdgcn", "hsaco"})
+"""What the compiler makes: a failure in one of them is its own."""
 _LINE = re.compile(r"line (\d+)")
 
 
@@ -35,6 +37,7 @@ class _Planned:
     entry: Entry
     case: str | None
     job: Job
+    optional: bool = False
 
 
 def gather(config: Config, folder: Path, jobs: int = 0, archs: Sequence[str] = ()) -> list[Subject]:
@@ -70,7 +73,9 @@ def gather(config: Config, folder: Path, jobs: int = 0, archs: Sequence[str] = (
     for index, result in judged(compiles(), jobs or None):
         slot, step = planned[index]
         slots[slot] = (
-            Subject(step.entry, result, step.case) if isinstance(result, KernelReport) else _lost(step, result)
+            Subject(step.entry, result, step.case, optional=step.optional)
+            if isinstance(result, KernelReport)
+            else _lost(step, result)
         )
     return [subject for subject in slots if subject is not None]
 
@@ -104,7 +109,7 @@ def _steps(entry: Entry, machines: "Sequence[Architecture]", folder: Path) -> It
             except KprofError as error:
                 yield _failed(entry, machine.name, str(error), _source(target, error), case=case)
                 continue
-            yield from (_Planned(entry, case, job) for job in found)
+            yield from (_Planned(entry, case, job, optional=len(found) > 1) for job in found)
 
 
 def located(target: str, folder: Path) -> str:
@@ -149,9 +154,13 @@ def _captured(entry: Entry, target: str, archs: Sequence[str]) -> Iterator[Subje
         yield _failed(entry, wanted[0].arch, "; ".join(capture.notes), Location(file=target, line=1))
     for kernel in wanted:
         try:
-            yield Subject(entry, analyze(loaded(kernel)))
+            yield Subject(entry, analyze(loaded(kernel)), optional=not kernel.launches)
         except KprofError as error:
-            subject = _failed(entry, kernel.arch, str(error), kernel.source)
+            result = kernel.result
+            refused = result is not None and result.status == "failed" and result.stage in _STAGES
+            subject = replace(
+                _failed(entry, kernel.arch, str(error), kernel.source), refused=refused, optional=not kernel.launches
+            )
             report = msgspec.structs.replace(
                 subject.report, name=kernel.name, specialization=kernel.specialization, triton=kernel.triton
             )
@@ -162,9 +171,13 @@ def _lost(step: _Planned, outcome: "Outcome") -> Subject:
     """What did not compile, or could not be judged."""
     job = step.job
     error = KprofError(outcome.error or outcome.status, path=outcome.path, place=outcome.place, hint=outcome.hint)
-    subject = _failed(step.entry, job.machine.name, str(error), _source(job.request.path, error), case=step.case)
+    refused = outcome.status == "failed" and outcome.stage in _STAGES
+    source = _source(job.request.path, error)
+    # The line of a refusal is the finding's place.
+    why = str(KprofError(error.message, hint=error.hint)) if refused and source is not None else str(error)
+    subject = _failed(step.entry, job.machine.name, why, source, case=step.case)
     report = msgspec.structs.replace(subject.report, name=job.name, specialization=specialization_of(job.request))
-    return replace(subject, report=report)
+    return replace(subject, report=report, refused=refused, optional=step.optional)
 
 
 def _failed(entry: Entry, arch: str, why: str, source: Location | None, *, case: str | None = None) -> Subject:

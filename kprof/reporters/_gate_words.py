@@ -11,6 +11,7 @@ from msgspec import UNSET
 
 from kprof.document import KernelReport, Report
 from kprof.findings import Finding, Location, Severity
+from kprof.gate.rules import FATAL
 
 MARK = "gate"
 """Key in a finding's evidence under which the gate says what it made of the finding: ``fails`` and others."""
@@ -138,8 +139,8 @@ def counted(found: Iterable[Item]) -> Counter[Severity]:
 def _order(item: Item) -> tuple[int, int, str, int, str, str, str, str]:
     place = item.location
     file, line = ("", 0) if place is None else (place.file, place.line)
-    first = 0 if fails(item.finding) else 1
     finding = item.finding
+    first = 2 if not fails(finding) else 0 if finding.rule in FATAL else 1
     return (
         -finding.severity.rank,
         first,

@@ -19,7 +19,9 @@ from kprof.gate.subject import Subject
 TODAY = dt.date(2026, 6, 15)
 
 
-def subject(arch="gfx942", triton="3.9.0", block=64, entry=None, findings=(), problem=None, **resources):
+def subject(
+    arch="gfx942", triton="3.9.0", block=64, entry=None, findings=(), problem=None, types=None, notes=(), **resources
+):
     """One analysed kernel."""
     known = {
         "vgpr_spills": 0,
@@ -35,10 +37,11 @@ def subject(arch="gfx942", triton="3.9.0", block=64, entry=None, findings=(), pr
         arch=arch,
         triton=triton,
         source=Location(file="/repo/k.py", line=7),
-        specialization=Specialization(constexprs={"BLOCK": block}),
+        specialization=Specialization(signature=types or {}, constexprs={"BLOCK": block}),
         resources=Resources(**{**known, **resources}),
         occupancy=None if waves is None else Occupancy(waves, 8, 2, "vgpr", {}),
         findings=list(findings),
+        notes=list(notes),
     )
     return Subject(entry or Entry(target="k.py"), report, problem=problem)
 
@@ -65,7 +68,7 @@ def baseline_of(*subjects):
         ({"max_vgpr_spills": 1}, {"vgpr_spills": 1}, False),
         ({"min_waves_per_simd": 2}, {"waves": 1.5}, True),
         ({"min_waves_per_simd": 2}, {"waves": 2}, False),
-        ({"max_lds_bytes": 65536}, {"lds_bytes": 65537}, True),
+        ({"max_lds_bytes": 1024}, {"lds_bytes": 1025}, True),
         ({"max_scratch_bytes": 0, "max_sgpr": 10}, {"sgpr": 11}, True),
     ],
 )
@@ -90,7 +93,7 @@ def test_unknown_is_neither_good_nor_bad(tmp_path, metric, budget):
     [
         ({"triton": "3.6.0"}, "the baseline is of Triton 3.9.0, this is Triton 3.6.0"),
         ({"arch": "gfx950"}, "the baseline has it for gfx942, not for gfx950"),
-        ({"block": 128}, "the baseline has this kernel, but not BLOCK=128"),
+        ({"block": 128, "types": {"x": "*fp16"}}, "the baseline has this kernel, but not BLOCK=128"),
     ],
 )
 def test_only_the_comparable_is_compared(tmp_path, now, reason):
@@ -104,7 +107,9 @@ def test_regression_goes_before_cannot_tell(tmp_path):
     """What is certainly worse fails, whatever else is not known."""
     document = judge(tmp_path, [subject(vgpr_spills=3), subject(arch="gfx950")], baseline_of(subject()))
     assert document.verdict.status == "regression"
-    assert document.verdict.summary == "regression: 1 of 2 checks fail, 1 cannot be told"
+    assert document.verdict.summary == (
+        "regression: 1 of 2 checks fail, 1 cannot be told: add on gfx942: 3 VGPRs spilled, the baseline has 0"
+    )
     assert errors(document) == ["3 VGPRs spilled, the baseline has 0"]
 
 

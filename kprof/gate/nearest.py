@@ -1,0 +1,66 @@
+"""The entry of the baseline that a kernel with other knobs is best compared with."""
+
+import math
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from kprof.gate.baseline import Baseline, State
+from kprof.gate.subject import Subject
+
+
+@dataclass(frozen=True)
+class Near:
+    """The nearest entry.
+
+    Attributes:
+        state: what the baseline has there.
+        change: the knobs that differ: ``BK 32 → 256, num_warps 4 → 8``.
+    """
+
+    state: State
+    change: str
+
+
+def nearest(baseline: Baseline, subject: Subject, taken: Collection[str] = ()) -> Near | None:
+    """The entry with the fewest and smallest differences of knobs; ``None`` when there is none to compare with.
+
+    Only entries of the same kernel, architecture, compiler and argument types are comparable.
+
+    Args:
+        baseline: the accepted state.
+        subject: the kernel as it is now.
+        taken: specialisations of this kernel that are still there and are compared with themselves.
+    """
+    knobs, found = subject.knobs, []
+    for specialization, archs in baseline.kernels.get(subject.kernel, {}).items():
+        state = archs.get(subject.report.arch, {}).get(subject.compiler)
+        if state is None or specialization in taken or not state.knobs or state.types != subject.types:
+            continue
+        changed = _changed(state.knobs, knobs)
+        if changed:
+            distance = sum(_distance(before, after) for before, after in changed.values())
+            found.append((len(changed), distance, specialization, Near(state, _words(changed))))
+    return min(found, key=lambda entry: entry[:3])[3] if found else None
+
+
+def _changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+    """Knobs with other values, the old and the new one; ``None`` where a side has none."""
+    names = [*after, *(name for name in before if name not in after)]
+    pairs = {name: (before.get(name), after.get(name)) for name in names}
+    return {name: (old, new) for name, (old, new) in pairs.items() if old != new}
+
+
+def _distance(before: Any, after: Any) -> float:
+    """How far apart two values of a knob are: doublings between numbers, much for anything else."""
+    if all(isinstance(value, int | float) and value > 0 for value in (before, after)):
+        return abs(math.log2(after / before))
+    return 8.0
+
+
+def _words(changed: Mapping[str, tuple[Any, Any]]) -> str:
+    return ", ".join(f"{name} {_value(old)} → {_value(new)}" for name, (old, new) in changed.items())
+
+
+def _value(value: Any) -> str:
+    return "unset" if value is None else str(value)

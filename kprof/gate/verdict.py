@@ -1,0 +1,75 @@
+"""The verdict's line: what fails or cannot be told, the first of it in words, and what could not be looked at."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from kprof.diffing.facts import unchecked
+from kprof.document import KernelReport, Verdict
+from kprof.findings import Finding
+from kprof.gate.rules import FAILS, FATAL, MARK, UNKNOWN
+
+_REASON = 200
+"""Characters of a reason in the verdict, which is one line."""
+
+
+def verdict(kernels: Sequence[KernelReport], *, compared: bool, nearest: int = 0) -> Verdict:
+    """The result of a check.
+
+    Args:
+        kernels: as judged.
+        compared: whether there is a baseline.
+        nearest: how many were compared with an entry of other knobs.
+    """
+    marks = [{f.evidence.get(MARK) for f in kernel.findings} for kernel in kernels]
+    total = _count(len(kernels), "check")
+    failing = sum(FAILS in found for found in marks)
+    unknown = sum(UNKNOWN in found for found in marks)
+    if failing:
+        also = f", {unknown} cannot be told" if unknown else ""
+        text = f"regression: {failing} of {total} fail{also}{_why(kernels, FAILS)}"
+        return Verdict(status="regression", summary=text)
+    if unknown or not kernels:
+        text = f"cannot tell: {unknown} of {total} could not be judged{_why(kernels, UNKNOWN)}"
+        return Verdict(status="cannot_tell", summary=text)
+    text = "nothing is worse than the baseline" if compared else "within budget"
+    if nearest:
+        text += f" ({nearest} compared with other knobs)"
+    lost = {rule for kernel in kernels for rule in unchecked(kernel)}
+    if lost:
+        text += f"; {_count(len(lost), 'rule')} could not run"
+    return Verdict(status="ok", summary=f"ok: {total}, {text}")
+
+
+def not_run(kernels: Sequence[KernelReport]) -> list[str]:
+    """A note for each reason why rules could not run, with the rules and the number of checks."""
+    reasons: dict[str, dict[str, None]] = {}
+    checks: Counter[str] = Counter()
+    for kernel in kernels:
+        found = unchecked(kernel)
+        for rule, reason in found.items():
+            reasons.setdefault(reason, {})[rule] = None
+        checks.update(set(found.values()))
+    return [
+        f"could not run in {checks[reason]} of {_count(len(kernels), 'check')}: {', '.join(rules)}: {reason}"
+        for reason, rules in reasons.items()
+    ]
+
+
+def _why(kernels: Sequence[KernelReport], mark: str) -> str:
+    """The gravest reason, and which kernel it is of."""
+    found = [
+        (kernel, finding) for kernel in kernels for finding in kernel.findings if finding.evidence.get(MARK) == mark
+    ]
+    if not found:
+        return ""
+    kernel, finding = min(found, key=lambda pair: _rank(pair[1]))
+    reason = finding.message if len(finding.message) <= _REASON else f"{finding.message[:_REASON]}..."
+    return f": {kernel.name} on {kernel.arch}: {reason}"
+
+
+def _rank(finding: Finding) -> tuple[bool, int]:
+    return finding.rule not in FATAL, -finding.severity.rank
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun if number == 1 else noun + 's'}"
