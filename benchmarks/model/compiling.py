@@ -58,14 +58,14 @@ def kernel_of(name: str) -> "Kernel":
 
 def job_of(point: Point) -> "Job":
     """The compile that a launch needs."""
+    from kprof.hardware.machine import load_gpu
     from kprof.kernel_spec import BACKEND_OPTIONS, resolve_fp8, split_config
     from kprof.targets.jobs import Job
-    from kprof.targets.resolver import resolve
     from kprof.targets.specialize import from_launch
 
     base, _, part = point.kernel.partition("::")
     kernel = kernel_of(point.kernel)
-    machine, _ = resolve(point.product)
+    machine, _ = load_gpu(point.product)
     shape = resolve_fp8(point.shape, machine.name)
     config = kernel.configure(machine.name, point.config, shape)
     if part:

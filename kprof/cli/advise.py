@@ -56,10 +56,10 @@ def command(
 
     Example:  kprof advise flash_attention --case d256_s4096 --config BLOCK_M=128,BLOCK_N=64 --arch MI300X
     """
+    from kprof.hardware.machine import load_gpu
     from kprof.output.progress import watching
     from kprof.targets.library import load
     from kprof.targets.options import DEFAULT_ARCH, Options
-    from kprof.targets.resolver import resolve
     from kprof.tuning.trials import advise, timed
 
     names = listed(arch)
@@ -67,7 +67,7 @@ def command(
         raise KprofError("kprof advise takes one architecture at a time")
     measurement = _advise_measured.read(counters, trace, names[0] if names else None, search=not no_search)
     gpu = (measurement.name if measurement is not None else None) or (names[0] if names else DEFAULT_ARCH)
-    machine, product = resolve(gpu)
+    machine, product = load_gpu(gpu)
     options = Options(
         config=assignments(config, "--config"),
         shape=assignments(shape, "--shape"),

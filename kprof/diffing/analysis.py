@@ -38,10 +38,10 @@ def analysed(target: str, options: "Options", tell: "Callable[[str], None]") -> 
 
 
 def _directory(target: str, options: "Options", tell: "Callable[[str], None]") -> "Directory":
-    from kprof.targets.resolver import resolve
+    from kprof.hardware.machine import load_gpu
     from kprof_analyzers.directories import analyse_directory
 
-    wanted = [resolve(name)[0].name for name in options.archs]
+    wanted = [load_gpu(name)[0].name for name in options.archs]
     found = analyse_directory(
         Path(target),
         arch=wanted[0] if len(wanted) == 1 else None,

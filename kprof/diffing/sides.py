@@ -51,9 +51,9 @@ def side(named: Named, options: "Options", tell: "Callable[[str], None]") -> "In
 
 def _chosen(document: "Report", options: "Options", target: str) -> "list[KernelReport]":
     """The entries of the architectures asked for; all when none was named."""
-    from kprof.targets.resolver import resolve
+    from kprof.hardware.machine import load_gpu
 
-    wanted = {resolve(name)[0].name for name in options.archs}
+    wanted = {load_gpu(name)[0].name for name in options.archs}
     found = [kernel for kernel in document.kernels if not wanted or kernel.arch in wanted]
     if document.kernels and not found:
         has = ", ".join(sorted({kernel.arch for kernel in document.kernels}))

@@ -32,9 +32,9 @@ def with_cures(report: Report, subjects: Sequence[Subject], folder: Path, second
 
 
 def _advised(kernel: KernelReport, subject: Subject, folder: Path, deadline: float, jobs: int) -> KernelReport:
+    from kprof.hardware.machine import load_gpu
     from kprof.targets.library import load
     from kprof.targets.options import Options
-    from kprof.targets.resolver import resolve
     from kprof.tuning.trials import advise
 
     entry = subject.entry
@@ -43,7 +43,7 @@ def _advised(kernel: KernelReport, subject: Subject, folder: Path, deadline: flo
         return incurable(kernel, "the time for trials was spent before other knobs could be tried")
     if entry.signature is not None or entry.all_configs:
         return incurable(kernel, "other knobs were not tried: only kernels with cases and one configuration can be")
-    machine, _product = resolve(subject.report.arch)
+    machine, _product = load_gpu(subject.report.arch)
     options = Options(
         config=entry.config, shape=entry.shape, case=subject.case, environment=entry.environment, jobs=jobs
     )

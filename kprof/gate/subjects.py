@@ -17,9 +17,10 @@ from kprof.errors import KprofError
 from kprof.findings import Location
 from kprof.gate.config import Config, Entry
 from kprof.gate.subject import Subject
+from kprof.hardware.machine import load_gpu
 from kprof.targets.jobs import Job, plan
 from kprof.targets.options import DEFAULT_ARCH, Options
-from kprof.targets.resolver import load, resolve
+from kprof.targets.resolver import load
 
 if TYPE_CHECKING:
     from kprof.compiler.request import Outcome
@@ -54,7 +55,7 @@ def gather(config: Config, folder: Path, jobs: int = 0, archs: Sequence[str] = (
     """
     from kprof_analyzers.remembered import judged
 
-    wanted = [resolve(name)[0].name for name in archs]
+    wanted = [load_gpu(name)[0].name for name in archs]
     chosen = [(entry, _machines(entry.arch or config.arch or [DEFAULT_ARCH], wanted)) for entry in config.kernel]
     slots: list[Subject | None] = []
     planned: list[tuple[int, _Planned]] = []
@@ -82,7 +83,7 @@ def gather(config: Config, folder: Path, jobs: int = 0, archs: Sequence[str] = (
 
 def _machines(names: Sequence[str], wanted: Sequence[str]) -> "list[Architecture]":
     """Each architecture once, only those that are wanted; all when none is."""
-    found = {machine.name: machine for machine in (resolve(name)[0] for name in names)}
+    found = {machine.name: machine for machine in (load_gpu(name)[0] for name in names)}
     return [machine for name, machine in found.items() if not wanted or name in wanted]
 
 

@@ -39,6 +39,7 @@ __all__ = [
     "architectures",
     "find_product",
     "load",
+    "load_gpu",
     "products",
 ]
 
@@ -85,6 +86,15 @@ def load(name: str) -> Architecture:
     if product is not None:
         return _load(products()[product])
     raise HardwareError(f"no architecture or product {name!r}{_near(name)}", hint="kprof arch list shows all of them")
+
+
+def load_gpu(name: str) -> tuple[Architecture, Product | None]:
+    """The architecture called ``name``, and the product where it is a product's name.
+
+    Raises:
+        KprofError: as :func:`load`.
+    """
+    return load(name), find_product(name)
 
 
 def find_product(name: str) -> Product | None:

@@ -5,8 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from kprof.errors import KprofError
-from kprof.hardware.machine import Architecture, Product, find_product
-from kprof.hardware.machine import load as load_architecture
+from kprof.hardware.machine import Architecture, Product, load_gpu
 from kprof.targets.artefacts import from_assembly, load_directory, load_file
 from kprof.targets.hip_source import compile_hip, is_hip
 from kprof.targets.loaded import LoadedKernel
@@ -23,7 +22,7 @@ def load(target: str, options: Options) -> Iterator[LoadedKernel]:
     Raises:
         KprofError: the target does not exist, cannot be read, or does not compile.
     """
-    machines = [resolve(name) for name in options.archs]
+    machines = [load_gpu(name) for name in options.archs]
     path = Path(target)
     if "::" in target or path.suffix == ".py":
         yield from _from_source(target, machines, options)
@@ -50,20 +49,11 @@ def _from_directory(path: Path, arch: str | None, options: Options) -> Iterator[
 
 
 def _from_hip(path: Path, machines: Sequence[tuple[Architecture, Product | None]]) -> Iterator[LoadedKernel]:
-    wanted = machines or [resolve(DEFAULT_ARCH)]
+    wanted = machines or [load_gpu(DEFAULT_ARCH)]
     texts = {machine.name: compile_hip(path, machine.name) for machine in {m.name: m for m, _ in wanted}.values()}
     for machine, product in wanted:
         for kernel in from_assembly(path, texts[machine.name], machine.name):
             yield replace(kernel, product=product)
-
-
-def resolve(name: str) -> tuple[Architecture, Product | None]:
-    """An architecture by its own name or by a product's.
-
-    Raises:
-        KprofError: neither; the message has near matches.
-    """
-    return load_architecture(name), find_product(name)
 
 
 def _single(machines: Sequence[tuple[Architecture, Product | None]]) -> str | None:
@@ -93,7 +83,7 @@ def _from_source(
 ) -> Iterator[LoadedKernel]:
     from kprof.targets.jobs import compile_target
 
-    wanted = machines or [resolve(DEFAULT_ARCH)]
+    wanted = machines or [load_gpu(DEFAULT_ARCH)]
     unique = {machine.name: machine for machine, _ in wanted}
     for kernel in compile_target(target, list(unique.values()), options):
         for machine, product in wanted:

@@ -88,10 +88,10 @@ class Predictor:
         Raises:
             KprofError: nothing can be said about this kernel.
         """
-        from kprof.targets.resolver import resolve
+        from kprof.hardware.machine import load_gpu
 
         function = _function(tuner)
-        machine, product = resolve(self._arch or _own_arch())
+        machine, product = load_gpu(self._arch or _own_arch())
         target = product.name if product is not None else machine.name
         judge = _judge()
         files = function.dependencies.files

@@ -64,15 +64,15 @@ def prepare(wanted: Request) -> "tuple[Subject, Space]":
         KprofError: something in the options is wrong; see the functions that are called.
     """
     from kprof.compiler.versions import installed
+    from kprof.hardware.machine import load_gpu
     from kprof.targets.options import DEFAULT_ARCH
-    from kprof.targets.resolver import resolve
     from kprof.tuning import space, space_file
     from kprof.tuning.problems import problems, read_shapes
     from kprof.tuning.subject import KernelSubject, SignatureSubject
 
     if "," in wanted.arch:
         raise KprofError("kprof tune takes one architecture at a time")
-    machine, product = resolve(wanted.arch or DEFAULT_ARCH)
+    machine, product = load_gpu(wanted.arch or DEFAULT_ARCH)
     given = space_file.read(wanted.space) if wanted.space is not None else None
     sizes: list[Mapping[str, Any]] = [assignments([item], "--shape") for item in wanted.shape]
     if wanted.shape_file is not None:

@@ -16,11 +16,11 @@ Answer = dict[str, Any]
 def kernels(question: Mapping[str, Any]) -> Iterator[Answer]:
     """Compile a capture's kernels and tell of each."""
     from kprof.compiler.compile import compile_many
+    from kprof.hardware.machine import load_gpu
     from kprof.targets.recompile import recorded
-    from kprof.targets.resolver import resolve
 
     options = question["options"]
-    archs = [resolve(name)[0].name for name in options["archs"]]
+    archs = [load_gpu(name)[0].name for name in options["archs"]]
     found, lost = recorded(question["target"], archs, all_configs=options["all_configs"])
     for name, why in lost.items():
         yield {"kind": "unread", "name": name, "error": why}
@@ -40,10 +40,10 @@ def kernels(question: Mapping[str, Any]) -> Iterator[Answer]:
 def changes(question: Mapping[str, Any]) -> Iterator[Answer]:
     """Changes of the compiler's options, one at a time: tile sizes are in the TTIR."""
     from kprof.compiler.versions import installed
-    from kprof.targets.resolver import resolve
+    from kprof.hardware.machine import load_gpu
     from kprof.tuning.trials.changes import option_changes
 
-    machine = resolve(question["arch"])[0]
+    machine = load_gpu(question["arch"])[0]
     found = option_changes(question["config"], machine, question["rules"], version=installed().numbers)
     yield {"kind": "changes", "changes": list(found)}
 

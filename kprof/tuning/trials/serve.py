@@ -162,10 +162,10 @@ def _trials(question: Mapping[str, Any]) -> Iterator[Answer]:
 
 
 def _subject(question: Mapping[str, Any]) -> "tuple[Kernel, Architecture, Options]":
+    from kprof.hardware.machine import load_gpu
     from kprof.targets.library import load
-    from kprof.targets.resolver import resolve
 
-    return load(question["target"]), resolve(question["arch"])[0], _options(question)
+    return load(question["target"]), load_gpu(question["arch"])[0], _options(question)
 
 
 def _options(question: Mapping[str, Any]) -> "Options":
@@ -175,10 +175,10 @@ def _options(question: Mapping[str, Any]) -> "Options":
 
 
 def _machines(question: Mapping[str, Any]) -> "list[tuple[Architecture, Product | None]]":
+    from kprof.hardware.machine import load_gpu
     from kprof.targets.options import DEFAULT_ARCH
-    from kprof.targets.resolver import resolve
 
-    return [resolve(name) for name in question["options"]["archs"] or [DEFAULT_ARCH]]
+    return [load_gpu(name) for name in question["options"]["archs"] or [DEFAULT_ARCH]]
 
 
 _QUESTIONS: Mapping[str, Callable[[Mapping[str, Any]], Iterator[Answer]]] = {
