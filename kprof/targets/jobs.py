@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from kprof.importing.functions import Function
     from kprof.kernel_spec import Config, Kernel, Launch
     from kprof.targets.options import Options
+    from kprof.targets.target import Target, TargetLike
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class Job:
     arguments: Mapping[str, int | float] = field(default_factory=dict)
 
 
-def compile_target(target: str, machines: Sequence[Architecture], options: "Options") -> Iterator[LoadedKernel]:
+def compile_target(target: "Target", machines: Sequence[Architecture], options: "Options") -> Iterator[LoadedKernel]:
     """Compile a source target for each architecture, and for each of its configurations when asked.
 
     Raises:
@@ -52,22 +53,33 @@ def compile_target(target: str, machines: Sequence[Architecture], options: "Opti
         yield loaded(job, compiled)
 
 
-def plan(target: str, machines: Sequence[Architecture], options: "Options") -> list[Job]:
+def plan(target: "TargetLike | Target", machines: Sequence[Architecture], options: "Options") -> list[Job]:
     """The compiles that a source target stands for, none of them done yet.
 
+    Args:
+        target: as :func:`kprof.targets.target.resolve` takes or gives it.
+        machines: architectures to compile for.
+        options: what to compile of it.
+
     Raises:
-        KprofError: no such kernel, case or knob; the architecture cannot do what the kernel needs; Triton is missing.
+        KprofError: no such kernel, case or knob; an option that the target cannot use; the architecture cannot do what
+            the kernel needs; Triton is missing.
     """
     from kprof.compiler.versions import installed
     from kprof.targets.library import bundled, load
+    from kprof.targets.target import Target, resolve
 
-    place = target.partition("::")[0]
+    found = target if isinstance(target, Target) else resolve(target)
+    if found.kernel is not None:
+        installed()
+        return [job for machine in machines for job in jobs_of(found.kernel, machine, options)]
+    place = found.text.partition("::")[0]
     if not Path(place).suffix and "/" not in place and place not in bundled():
         # A name that nobody knows is told before anything else: it needs no Triton.
-        load(target)
+        load(found.text)
     installed()
-    jobs = _asked_before(target, machines, options) if options.use_cache else None
-    return _ask(target, machines, options) if jobs is None else jobs
+    jobs = _asked_before(found.text, machines, options) if options.use_cache else None
+    return _ask(found.text, machines, options) if jobs is None else jobs
 
 
 def _question(target: str, machines: Sequence[Architecture], options: "Options") -> dict[str, Any]:

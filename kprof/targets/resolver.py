@@ -1,4 +1,4 @@
-"""What ``TARGET`` on the command line may be, and how it becomes compiled kernels."""
+"""From a target, text or object, to the compiled kernels that it stands for."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -7,45 +7,44 @@ from pathlib import Path
 from kprof.errors import KprofError
 from kprof.hardware.machine import Architecture, Product, load_gpu
 from kprof.targets.artefacts import from_assembly, load_directory, load_file
-from kprof.targets.hip_source import compile_hip, is_hip
+from kprof.targets.hip_source import compile_hip
 from kprof.targets.loaded import LoadedKernel
 from kprof.targets.options import DEFAULT_ARCH, Options
+from kprof.targets.target import Kind, Target, TargetLike, resolve
 
 
-def load(target: str, options: Options) -> Iterator[LoadedKernel]:
+def load(target: TargetLike, options: Options) -> Iterator[LoadedKernel]:
     """Every kernel that a target stands for, one for each architecture.
 
-    A target is a bundled kernel's name, ``file.py::function``, a ``.py`` file with a ``KERNEL``, an assembly file, a
-    code object, HIP source, or a directory that Triton, a compiler or ``kprof capture`` wrote. Only the ``.py`` forms
-    run code of the target; others are read, or compiled and not run.
+    Args:
+        target: as for :func:`kprof.targets.target.resolve`: a text or path, a :class:`kprof.Kernel`, or a
+            ``@triton.jit`` function. Only Python files are run, as ``import`` runs them; others are read, or compiled
+            and not run.
+        options: what to compile of it. One that the target cannot use is an error.
 
     Raises:
         KprofError: the target does not exist, cannot be read, or does not compile.
     """
     machines = [load_gpu(name) for name in options.archs]
-    path = Path(target)
-    if "::" in target or path.suffix == ".py":
-        yield from _from_source(target, machines, options)
-    elif path.is_dir():
-        yield from _only(machines, _from_directory(path, _single(machines), options))
-    elif path.is_file() and is_hip(path):
-        yield from _from_hip(path, machines)
-    elif path.is_file():
-        yield from _only(machines, load_file(path, _single(machines)))
-    elif path.suffix or "/" in target:
-        raise KprofError("no such file or directory", path=target)
-    else:
-        yield from _from_source(target, machines, options)
+    found = resolve(target)
+    path = found.path
+    match found.kind:
+        case Kind.CAPTURE | Kind.DIRECTORY:
+            yield from _only(machines, _from_directory(found, _single(machines), options))
+        case Kind.HIP:
+            yield from _from_hip(path, machines)
+        case Kind.CODE:
+            yield from _only(machines, load_file(path, _single(machines)))
+        case _:
+            yield from _from_source(found, machines, options)
 
 
-def _from_directory(path: Path, arch: str | None, options: Options) -> Iterator[LoadedKernel]:
-    from kprof.captures.reader import is_capture
-
-    if is_capture(path):
+def _from_directory(target: Target, arch: str | None, options: Options) -> Iterator[LoadedKernel]:
+    if target.kind is Kind.CAPTURE:
         from kprof.targets.captured import load_capture
 
-        return load_capture(path, all_configs=options.all_configs)
-    return load_directory(path, arch)
+        return load_capture(target.path, all_configs=options.all_configs)
+    return load_directory(target.path, arch)
 
 
 def _from_hip(path: Path, machines: Sequence[tuple[Architecture, Product | None]]) -> Iterator[LoadedKernel]:
@@ -79,7 +78,7 @@ def _only(
 
 
 def _from_source(
-    target: str, machines: Sequence[tuple[Architecture, Product | None]], options: Options
+    target: Target, machines: Sequence[tuple[Architecture, Product | None]], options: Options
 ) -> Iterator[LoadedKernel]:
     from kprof.targets.jobs import compile_target
 

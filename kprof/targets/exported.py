@@ -1,0 +1,209 @@
+"""A Triton function of a notebook or a running script, written to a file from which other processes can load it.
+
+Workers that compile import a function from its file. What stands in a notebook's cell, in ``__main__`` or inside
+another function has no file that could be imported without running the program again. So the function's source is
+written to one of its own, with what it refers to: other Triton functions, modules, constants.
+"""
+
+import ast
+import builtins
+import hashlib
+import inspect
+import sys
+import textwrap
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from kprof.cache import files as cache
+from kprof.errors import KprofError
+from kprof.importing.functions import place_of, set_place
+from kprof.importing.wrappers import is_interpreted, jit_function, layers
+
+_ALIAS = "_kprof_triton"
+_PLAIN = (bool, int, float, str, bytes, type(None))
+
+
+def make_importable(entry: Any) -> None:
+    """See that the compiler's processes find the function inside ``entry``; write it to a file where they would not.
+
+    Args:
+        entry: a Triton function, also behind an autotuner or another wrapper.
+
+    Raises:
+        KprofError: it refers to something that no other process can be given.
+    """
+    if any(is_interpreted(layer) for layer in layers(entry)):
+        raise KprofError(
+            f"{entry.fn.__name__} is run by Triton's interpreter and cannot be compiled",
+            hint="Unset TRITON_INTERPRET before Triton is imported.",
+        )
+    jit = jit_function(entry)
+    if jit is not None and not _is_importable(jit):
+        set_place(jit, _written(jit), jit.fn.__name__)
+
+
+def _is_importable(jit: Any) -> bool:
+    """Whether importing its file gives this function, and runs no program."""
+    path, name = place_of(jit)
+    module = getattr(jit.fn, "__module__", None)
+    return module != "__main__" and "<locals>" not in name and path.suffix == ".py" and path.is_file()
+
+
+@dataclass
+class _Sources:
+    """What goes into the file.
+
+    Attributes:
+        owner: name of the function that is written.
+        lines: imports and constants, by the name that they define.
+        functions: names of further Triton functions to the functions.
+    """
+
+    owner: str
+    lines: dict[str, str] = field(default_factory=dict)
+    functions: dict[str, Any] = field(default_factory=dict)
+
+    def add(self, jit: Any) -> None:
+        """Take a function with everything that it refers to."""
+        name = jit.fn.__name__
+        known = self.functions.get(name)
+        if known is jit:
+            return
+        if known is not None:
+            raise self._refused(name, "two different functions")
+        self.functions[name] = jit
+        for used, value in _references(jit):
+            self._refer(used, value)
+
+    def _refer(self, name: str, value: Any) -> None:
+        inner = jit_function(value)
+        if inner is None:
+            self._define(name, self._statement(name, value))
+        elif _is_importable(inner):
+            path, place = place_of(inner)
+            loads = f"{_ALIAS}_load({str(path)!r}, {place!r}).jit"
+            self._define(name, f"{name} = {loads}")
+        else:
+            self.add(inner)
+            if inner.fn.__name__ != name:
+                self._define(name, f"{name} = {inner.fn.__name__}", last=True)
+
+    def _define(self, name: str, line: str, *, last: bool = False) -> None:
+        key = f"~{name}" if last else name
+        if self.lines.setdefault(key, line) != line:
+            raise self._refused(name, "one thing here and another there")
+
+    def _statement(self, name: str, value: Any) -> str:
+        literal = _literal(value)
+        if literal is not None:
+            return f"{name} = {literal}"
+        if isinstance(value, ModuleType) and value.__name__ != "__main__":
+            return f"import {value.__name__} as {name}"
+        module, place = getattr(value, "__module__", None), getattr(value, "__qualname__", None)
+        found: Any = sys.modules.get(module) if isinstance(module, str) and module != "__main__" else None
+        for part in str(place).split(".") if found is not None else ():
+            found = getattr(found, part, None)
+        if found is not None and found is value:
+            return f"import {module} as {_ALIAS}_module; {name} = {_ALIAS}_module.{place}"
+        raise self._refused(name, f"a {type(value).__name__}")
+
+    def _refused(self, name: str, what: str) -> KprofError:
+        return KprofError(
+            f"{self.owner} is defined where no other process can import it, and refers to {name!r}, which is {what}",
+            hint="Move the function with what it needs into a module, or give kprof FILE.py::FUNCTION.",
+        )
+
+    def text(self) -> str:
+        """The file. Functions keep the line numbers that they have, where what comes first leaves room for it."""
+        first = [line for key, line in self.lines.items() if not key.startswith("~")]
+        last = [line for key, line in self.lines.items() if key.startswith("~")]
+        head = [
+            f"import triton as {_ALIAS}, triton.language as {_ALIAS}_language",
+            f"from kprof.importing.functions import load_function as {_ALIAS}_load",
+            *first,
+        ]
+        lines = ["; ".join(head)]
+        for jit in sorted(self.functions.values(), key=lambda jit: jit.fn.__code__.co_firstlineno):
+            source = _source_of(jit)
+            # The decorator stands in the line before the definition's.
+            lines.extend([""] * (_line_of(jit) - 2 - len(lines)))
+            lines.extend((_decorator(jit), *source.rstrip().splitlines()))
+        return "\n".join([*lines, *last, ""])
+
+
+def _source_of(jit: Any) -> str:
+    """From ``def`` on, without decorators."""
+    return textwrap.dedent(str(jit.src))
+
+
+def _line_of(jit: Any) -> int:
+    """The line with ``def``, which follows those of the decorators."""
+    decorators = next((at for at, line in enumerate(jit.raw_src) if line.lstrip().startswith("def ")), 0)
+    return int(jit.starting_line_number) + decorators
+
+
+def _decorator(jit: Any) -> str:
+    gluon = jit.is_gluon() if hasattr(jit, "is_gluon") else False
+    where = "__import__('triton.experimental.gluon', fromlist=['jit'])" if gluon else _ALIAS
+    return f"@{where}.jit(noinline=True)" if getattr(jit, "noinline", None) else f"@{where}.jit"
+
+
+def _references(jit: Any) -> Iterator[tuple[str, Any]]:
+    """Names in a function that stand for something outside it, each with its value now."""
+    function = jit.fn
+    scope = {**function.__globals__, **inspect.getclosurevars(function).nonlocals}
+    used = {node.id: None for node in ast.walk(ast.parse(_source_of(jit))) if isinstance(node, ast.Name)}
+    for name in used:
+        if name in scope and name != function.__name__ and scope[name] is not getattr(builtins, name, scope):
+            yield name, scope[name]
+
+
+def _literal(value: Any) -> str | None:
+    """A value as an expression; ``None`` when it has none."""
+    if type(value) in _PLAIN:
+        return f"float({str(value)!r})" if isinstance(value, float) else repr(value)
+    if type(value) in {tuple, list}:
+        parts = [_literal(item) for item in value]
+        inner = ", ".join(part for part in parts if part is not None) + ("," if type(value) is tuple and parts else "")
+        return None if None in parts else (f"({inner})" if type(value) is tuple else f"[{inner}]")
+    kind = type(value).__module__, type(value).__name__
+    if kind == ("triton.language.core", "constexpr"):
+        literal = _literal(value.value)
+        return None if literal is None else f"{_ALIAS}_language.constexpr({literal})"
+    if kind == ("triton.language.core", "dtype"):
+        return f"{_ALIAS}_language.dtype({value.name!r})"
+    return None
+
+
+def _written(jit: Any) -> Path:
+    """The file with a function, in kprof's cache; the same source gives the same file.
+
+    Raises:
+        KprofError: it cannot be written, or the function refers to what no file can say.
+    """
+    sources = _Sources(jit.fn.__name__)
+    sources.add(jit)
+    text = sources.text()
+    digest = hashlib.sha256(text.encode()).hexdigest()[:16]
+    folder = cache.root() / "functions" / digest
+    path = folder / f"{_stem(jit)}.py"
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not path.is_file() or path.read_text(encoding="utf-8") != text:
+            partial = path.with_suffix(".part")
+            partial.write_text(text, encoding="utf-8")
+            partial.replace(path)
+    except OSError as error:
+        raise KprofError(
+            f"the source of {jit.fn.__name__} cannot be written: {error.strerror}", path=str(path)
+        ) from None
+    return path
+
+
+def _stem(jit: Any) -> str:
+    """A file name that says where the function is from: the script's, or the function's for a notebook's cell."""
+    stem = Path(jit.fn.__code__.co_filename).stem
+    return stem if stem.isidentifier() else str(jit.fn.__name__)

@@ -1,0 +1,121 @@
+"""What a target is: a text or an object, told apart before anything of it is read, imported or compiled."""
+
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+from kprof.errors import TargetError, near
+from kprof.importing.wrappers import kernel_function
+from kprof.kernel_spec import Kernel
+from kprof.targets.library import bare, load
+
+TargetLike = str | Path | Kernel | Any
+"""A name or path, a :class:`kprof.Kernel`, or a ``@triton.jit`` function, also behind an autotuner or a wrapper."""
+
+
+class Kind(Enum):
+    """Kinds of targets, in the words of messages. They differ in the options that they use."""
+
+    SOURCE = "a Python file"
+    KERNEL = "a kernel with cases"
+    FUNCTION = "a Triton function without a KERNEL"
+    HIP = "HIP source"
+    CODE = "a file of compiled code"
+    DIRECTORY = "a directory of compiled kernels"
+    CAPTURE = "a capture"
+
+
+@dataclass(frozen=True)
+class Target:
+    """A target, told by its form.
+
+    Attributes:
+        text: what messages call it: the text, or the name of the kernel or function.
+        kind: ``SOURCE`` for a file or a bundled kernel's name: whether it is a ``KERNEL`` or a ``FUNCTION`` is known
+            once it is loaded.
+        kernel: the kernel, where an object was given.
+    """
+
+    text: str
+    kind: Kind
+    kernel: Kernel | None = None
+
+    @property
+    def path(self) -> Path:
+        """The text as a path, without a function's name."""
+        return Path(self.text.partition("::")[0])
+
+
+def resolve(target: TargetLike) -> Target:
+    """What a target is. Files are looked at, not read; nothing is imported.
+
+    A text is a bundled kernel's name (``gemm``, ``gemm_splitk::reduce``), a Python file with a ``KERNEL``,
+    ``file.py::function``, an assembly file, a code object, HIP source, or a directory that Triton, a compiler or
+    ``kprof capture`` wrote. An object is a :class:`kprof.Kernel` or a ``@triton.jit`` function; one that is defined
+    in a notebook, in ``__main__`` or inside another function is written to a file for the compiler's processes.
+
+    Raises:
+        TargetError: there is no such file or directory, it is an object of another kind, or a function that no
+            other process can be given.
+    """
+    if isinstance(target, str | Path):
+        return _of_text(str(target))
+    if isinstance(target, Kernel):
+        return _of_kernel(target)
+    if kernel_function(target) is None:
+        kind = "a function without @triton.jit" if callable(target) else f"a {type(target).__name__}"
+        raise TargetError(
+            f"{getattr(target, '__name__', kind)} is {kind}, which cannot be analysed",
+            hint="Give a @triton.jit function, a kprof.Kernel, a bundled kernel's name or a path.",
+        )
+    return _of_kernel(bare(target))
+
+
+def _of_kernel(kernel: Kernel) -> Target:
+    from kprof.targets.exported import make_importable
+
+    for entry in (kernel.entry, *(part.entry for part in kernel.parts.values())):
+        make_importable(entry)
+    return Target(kernel.name, kind_of(kernel), kernel)
+
+
+def kernel_of(target: TargetLike) -> Kernel:
+    """The kernel that a target names, loaded but not compiled, for what tries or runs several configurations of it.
+
+    Raises:
+        TargetError: as :func:`resolve`; or the target is compiled already.
+        KprofError: as :func:`kprof.targets.library.load`.
+    """
+    found = resolve(target)
+    if found.kernel is not None:
+        return found.kernel
+    if found.kind is not Kind.SOURCE:
+        raise TargetError(
+            f"is {found.kind.value}, and not a kernel that can be compiled with other knobs",
+            path=found.text,
+            hint="Give a bundled kernel's name, a Python file with a KERNEL, or FILE.py::FUNCTION.",
+        )
+    return load(found.text)
+
+
+def kind_of(kernel: Kernel) -> Kind:
+    """Whether a kernel knows its launches."""
+    return Kind.KERNEL if kernel.shapes else Kind.FUNCTION
+
+
+def _of_text(text: str) -> Target:
+    from kprof.captures.reader import is_capture
+    from kprof.targets.hip_source import is_hip
+
+    path = Path(text)
+    if "::" in text or path.suffix == ".py":
+        return Target(text, Kind.SOURCE)
+    if path.is_dir():
+        return Target(text, Kind.CAPTURE if is_capture(path) else Kind.DIRECTORY)
+    if path.is_file():
+        return Target(text, Kind.HIP if is_hip(path) else Kind.CODE)
+    if path.suffix or "/" in text:
+        siblings = [one.name for one in path.parent.iterdir()] if path.parent.is_dir() else []
+        raise TargetError(f"no such file or directory{near(path.name, siblings)}", path=text)
+    return Target(text, Kind.SOURCE)
