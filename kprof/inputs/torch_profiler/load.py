@@ -10,7 +10,6 @@ import msgspec
 from kprof.errors import InputError
 from kprof.inputs.torch_profiler.events import FullArgs, FullEvent
 from kprof.inputs.torch_profiler.grids import settle_grids
-from kprof.inputs.torch_profiler.issues import IssueLog
 from kprof.inputs.torch_profiler.link import link
 from kprof.inputs.torch_profiler.model import (
     Activity,
@@ -24,20 +23,20 @@ from kprof.inputs.torch_profiler.model import (
 )
 from kprof.inputs.torch_profiler.normalise import (
     GPU_KINDS,
-    MAX_MICROSECONDS,
     integer,
     kind_of,
-    nanoseconds,
+    rank_of,
     rank_of_file,
-    rank_of_process,
     text,
 )
 from kprof.inputs.torch_profiler.plausible import drop_implausible, note_huge, note_oddities
 from kprof.inputs.torch_profiler.reader import TraceReader
+from kprof.inputs.torch_profiler.times import MAX_MICROSECONDS, nanoseconds, usable
 
 MODULE_PREFIX = "nn.Module: "
 _PYTHON = "python_function"
 _PHASES = frozenset({"X", "i"})
+_TIMED = GPU_KINDS | {"launch", "operator"}
 # Until the whole file is known.
 _UNKNOWN_RANK: Any = None
 
@@ -97,15 +96,19 @@ class _Loading:
             if event.ph == "i":
                 if kind == "memory" and self._memory and event.args is not None:
                     self._memory_event(event, event.args)
+                elif kind in _TIMED:
+                    self._unpaired()
                 return
-            times = self._times(event)
+            times = usable(event.name, event.ts, event.dur, self._log)
             if times is not None:
-                self._record(event, kind, *times)
+                self._record(event, kind, *map(nanoseconds, times))
         else:
             self._categories[f"{event.cat} {event.ph}".strip()] += 1
+            if kind_of(event.cat, event.pid) in _TIMED:
+                self._unpaired()
 
-    def _times(self, event: FullEvent) -> tuple[int, int] | None:
-        return checked_times(event, self._log)
+    def _unpaired(self) -> None:
+        self._log.add("unpaired-phase", "only complete events are read", lost=1)
 
     def _record(self, event: FullEvent, kind: str, start: int, duration: int) -> None:
         args = event.args or FullArgs()
@@ -164,30 +167,10 @@ class _Loading:
             raise InputError("the list holds no profiler events", path=str(self.reader.path))
 
 
-def checked_times(event: FullEvent, log: IssueLog) -> tuple[int, int] | None:
-    """Start and duration in ns; ``None`` (reported as lost) when there is no usable start."""
-    start, duration = event.ts, event.dur
-    if start is None or abs(start) > MAX_MICROSECONDS:
-        log.add("absurd-time", "an event without a usable time was left out", place=event.name[:80], lost=1)
-        return None
-    if duration is None:
-        log.add("no-duration", "a complete event has no duration: counted as 0", place=event.name[:80])
-        duration = 0
-    if duration < 0:
-        log.add("negative-duration", "a negative duration was counted as 0", place=event.name[:80])
-        duration = 0
-    if duration > MAX_MICROSECONDS:
-        log.add("absurd-time", "an event without a usable time was left out", place=event.name[:80], lost=1)
-        return None
-    return nanoseconds(start), nanoseconds(duration)
-
-
 def _rank_of(event: FullEvent) -> int:
     """The rank that an event tells, else the mark that :meth:`_Loading.finish` fills in."""
-    rank = integer(event.args.rank) if event.args is not None else None
-    if rank is None:
-        rank = rank_of_process(event.pid)
-    return rank if rank is not None and abs(rank) < 1 << 62 else _UNKNOWN_RANK
+    rank = rank_of(event.args.rank if event.args is not None else None, event.pid)
+    return rank if rank is not None else _UNKNOWN_RANK
 
 
 def _activity(event: FullEvent, args: FullArgs, kind: str, rank: int, times: tuple[int, int]) -> Activity:

@@ -53,9 +53,9 @@ GPU_KINDS = frozenset({"kernel", "copy", "memset"})
 # Before Kineto the profiler wrote no category but told the two sides apart by process.
 PRE_KINETO = {"CUDA functions": "kernel", "CPU functions": "operator"}
 
-INT64_MAX = (1 << 63) - 1
-# Beyond this many microseconds a time does not fit 64 bits of nanoseconds.
-MAX_MICROSECONDS = INT64_MAX // 1000
+# Longer ones are no numbers that anything is known by, and Python refuses to read some of them.
+_MOST_DIGITS = 40
+_INTEGER_LIMIT = 1 << 62
 
 # A merged trace sets the processes of rank r off by r times this.
 RANK_OFFSET = 100_000_000
@@ -73,20 +73,14 @@ def kind_of(category: str, pid: Loose = None) -> Kind:
     return kind
 
 
-def nanoseconds(microseconds: float) -> int:
-    """A time as written, in whole nanoseconds; exact for integers of any size."""
-    whole = int(microseconds)
-    return whole * 1000 + round((microseconds - whole) * 1000)
-
-
 def integer(value: Loose) -> int | None:
     """A number that may be text: ``7``, ``"7"``, ``"0x10"``, ``"stream 7"``; ``None`` when there is none."""
     if value is None or isinstance(value, int):
         return value
     if isinstance(value, float):
-        return int(value) if math.isfinite(value) and abs(value) < MAX_MICROSECONDS else None
+        return int(value) if math.isfinite(value) and abs(value) < _INTEGER_LIMIT else None
     try:
-        return int(value, 0)
+        return int(value, 0) if len(value) <= _MOST_DIGITS else None
     except ValueError:
         found = _STREAM_NUMBER.search(value)
         return int(found[1]) if found else None
@@ -104,6 +98,14 @@ def rank_of_process(pid: Loose) -> int | None:
     """
     number = integer(pid)
     return number // RANK_OFFSET if number is not None and number >= RANK_OFFSET else None
+
+
+def rank_of(told: Loose, pid: Loose) -> int | None:
+    """The rank that an event tells, or its process number; ``None`` for neither."""
+    rank = integer(told)
+    if rank is None:
+        rank = rank_of_process(pid)
+    return rank if rank is not None and abs(rank) < _INTEGER_LIMIT else None
 
 
 def rank_of_file(metadata: dict[str, Any], name: str) -> int | None:

@@ -5,9 +5,7 @@ from array import array
 from kprof.inputs.torch_profiler.issues import IssueLog
 from kprof.inputs.torch_profiler.model import Trace
 from kprof.inputs.torch_profiler.records import Numbers
-
-# No profiler session is known to hold an hour; a day without any activity means that a clock went wrong.
-DAY_NS = 86_400 * 10**9
+from kprof.inputs.torch_profiler.times import DAY_NS
 
 
 def note_huge(trace: Trace, log: IssueLog) -> None:
@@ -24,14 +22,14 @@ def drop_implausible(trace: Trace, log: IssueLog) -> None:
     """Take out GPU activities that lie a day or more away from the bulk of them."""
     if not len(trace.activities):
         return
-    starts, durations = trace.activities.numbers("start_ns").data, trace.activities.numbers("duration_ns").data
+    starts = trace.activities.numbers("start_ns").data
     low, high = bulk_range(sorted(starts))
-    kept = array("q", (row for row, start in enumerate(starts) if low <= start <= high and durations[row] < DAY_NS))
+    kept = array("q", (row for row, start in enumerate(starts) if low <= start <= high))
     lost = len(starts) - len(kept)
     if lost:
         log.add(
             "absurd-time",
-            "a GPU activity lies a day or more from the others, or lasts a day: left out",
+            "a GPU activity lies a day or more from the others: left out",
             count=lost,
             lost=lost,
         )

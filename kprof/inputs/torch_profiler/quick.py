@@ -25,10 +25,11 @@ class QuickEvent(msgspec.Struct, gc=False, kw_only=True):
 
 
 class QuickHost(msgspec.Struct, gc=False, kw_only=True):
-    """An operator or an API call. ``dur`` in microseconds as written."""
+    """An operator or an API call. Times in microseconds as written."""
 
     ph: Literal["X"]
     name: str = ""
+    ts: int | float | None = None
     dur: int | float | None = None
 
     kind: ClassVar[Kind] = "operator"
@@ -36,9 +37,8 @@ class QuickHost(msgspec.Struct, gc=False, kw_only=True):
 
 
 class QuickGpu(QuickHost, gc=False, kw_only=True):
-    """A kernel, copy or memset. Times in microseconds as written."""
+    """A kernel, copy or memset."""
 
-    ts: int | float | None = None
     pid: Loose = None
     args: SlimArgs | None = None
 

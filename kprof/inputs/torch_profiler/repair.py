@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from kprof.inputs.torch_profiler.events import AnyEvent, FullArgs, FullEvent, SlimArgs
+from kprof.inputs.torch_profiler.events import AnyEvent, FullArgs, FullEvent, Loose, SlimArgs
 from kprof.inputs.torch_profiler.issues import IssueLog
 from kprof.inputs.torch_profiler.scan import EVENT_START, Scanner
 
@@ -17,6 +17,26 @@ _NESTED = frozenset({"grid", "block", "input_dims", "input_dims_old", "input_typ
 # What may stand at the end of the list of events: more metadata, the end of the document, the end of the data.
 _LIST_END = re.compile(rb'\]\s*(?:,\s*"|\}|\Z)')
 _LONG_DIGITS = re.compile(r"(?<![\d.eE])-?\d{20,}(?![\d.eE])")
+
+
+class _Bare(msgspec.Struct, gc=False):
+    """What an event cannot do without; the rest of it is passed over, however it is damaged."""
+
+    ph: str
+    cat: str = ""
+    name: str = ""
+    ts: int | float | None = None
+    dur: int | float | None = None
+
+
+class _WithDevice(_Bare, gc=False):
+    """With what tells the device, which a sum by device needs."""
+
+    pid: Loose = None
+    args: SlimArgs | None = None
+
+
+_BARE = (msgspec.json.Decoder(_WithDevice).decode, msgspec.json.Decoder(_Bare).decode)
 
 
 class Repair:
@@ -89,12 +109,32 @@ class Repair:
             value = None
         except ValueError:
             value = self._loads_loosely(text, place)
+        if value is None:
+            bare = self._bare(raw, place)
+            if bare is not None:
+                return bare
         if not isinstance(value, dict):
             self._issues.add("malformed", "an entry is not a readable event", place=place, lost=1)
             return None
         if _LONG_DIGITS.search(text):
             self._issues.add("huge-integer", "an integer does not fit 64 bits", place=place)
         return self._coerced(value, place)
+
+    def _bare(self, raw: bytes, place: str) -> AnyEvent | None:
+        """The event by its name and times alone, where its damage is in what else it says."""
+        for decode in _BARE:
+            try:
+                found = decode(raw)
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+                continue
+            event = self._kind(ph=found.ph, cat=found.cat, name=found.name, ts=found.ts, dur=found.dur)
+            if isinstance(found, _WithDevice):
+                event.pid = found.pid
+                if found.args is not None:
+                    event.args = self._args({"device": found.args.device, "rank": found.args.rank})
+            self._issues.add("odd-arguments", "an event's arguments could not be read", place=place)
+            return event
+        return None
 
     def _loads_loosely(self, text: str, place: str) -> Any:
         try:

@@ -3,7 +3,8 @@
 import pytest
 
 from kprof.inputs.torch_profiler import load
-from kprof.inputs.torch_profiler.normalise import integer, kind_of, nanoseconds, rank_of_file, rank_of_process
+from kprof.inputs.torch_profiler.normalise import integer, kind_of, rank_of_file, rank_of_process
+from kprof.inputs.torch_profiler.times import nanoseconds
 
 
 def kinds(trace) -> set[str]:

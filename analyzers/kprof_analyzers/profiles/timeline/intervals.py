@@ -129,6 +129,12 @@ class IntervalSet:
         self._starts.extend(starts)
         self._ends.extend(ends)
 
+    def add_disjoint(self, intervals: Disjoint) -> None:
+        """Add the union of other intervals."""
+        self._starts.extend(intervals.starts)
+        self._ends.extend(intervals.ends)
+        self._flush()
+
     def settle(self) -> None:
         """Merge what has been added since, if it is enough to be worth it; call it where order in time is whole."""
         if len(self._starts) >= _BUFFER:

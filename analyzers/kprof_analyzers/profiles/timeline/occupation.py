@@ -4,11 +4,10 @@ from typing import Literal
 
 import msgspec
 
+from kprof.inputs.torch_profiler.times import DAY_NS
 from kprof_analyzers.profiles.timeline.intervals import Disjoint, IntervalSet, merged, subtract
 
 Lane = Literal["compute", "communication", "memory"]
-# No session is known to hold a day without GPU activity; beyond it a clock went wrong.
-_DAY_NS = 86_400 * 10**9
 
 
 class DeviceTime(msgspec.Struct, frozen=True):
@@ -68,6 +67,15 @@ class Occupation:
             lanes = self._sets[lane] = IntervalSet()
         lanes.add_many(starts, ends)
 
+    def absorb(self, other: "Occupation") -> None:
+        """Take in what another one of the same device has collected."""
+        self.activities += other.activities
+        self.kernel_ns += other.kernel_ns
+        for lane, lanes in other._sets.items():  # noqa: SLF001 - of the same class
+            own = self._sets.setdefault(lane, IntervalSet())
+            own.add_disjoint(lanes.disjoint())
+            own.error_ns += lanes.error_ns
+
     def pause(self) -> None:
         """Merge what has come in: called between blocks, where events of all names have been added."""
         for lanes in self._sets.values():
@@ -83,7 +91,7 @@ class Occupation:
         working = merged(compute, communication)
         busy = merged(working, memory)
         dropped = 0
-        if len(busy) and busy.ends[-1] - busy.starts[0] >= _DAY_NS:
+        if len(busy) and busy.ends[-1] - busy.starts[0] >= DAY_NS:
             low, high, dropped = _bulk(busy)
             compute, communication, memory, working, busy = (
                 _within(s, low, high) for s in (compute, communication, memory, working, busy)
@@ -112,7 +120,7 @@ def _bulk(busy: Disjoint) -> tuple[int, int, int]:
     best = (0, 0)
     begin = 0
     for index in range(1, len(busy) + 1):
-        if index == len(busy) or busy.starts[index] - busy.ends[index - 1] >= _DAY_NS:
+        if index == len(busy) or busy.starts[index] - busy.ends[index - 1] >= DAY_NS:
             if index - begin > best[1] - best[0]:
                 best = (begin, index)
             begin = index

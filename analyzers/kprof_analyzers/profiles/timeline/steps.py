@@ -15,6 +15,7 @@ from kprof_analyzers.profiles.timeline.categories import Categories, load_catego
 from kprof_analyzers.profiles.timeline.files import TraceFile, open_trace
 from kprof_analyzers.profiles.timeline.gaps import GapReport, find_gaps
 from kprof_analyzers.profiles.timeline.launch_bound import Stretch, launch_bound_stretches
+from kprof_analyzers.profiles.timeline.names import NameTime
 from kprof_analyzers.profiles.timeline.pictures.utilisation import Utilisation, utilisation
 from kprof_analyzers.profiles.timeline.ranks import RankPart, rank_part
 from kprof_analyzers.profiles.timeline.streaming import TraceSummary, summarise
@@ -64,8 +65,6 @@ def summary_step(file: TraceFile, categories: str | None = None) -> TraceSummary
     if file.kind == "kineto":
         return summarise(file.path, rules)
     found = kernels_step(file, categories)
-    from kprof_analyzers.profiles.timeline.streaming import NameTime
-
     rows = [NameTime(k.name, k.category, k.count, k.total_ns, k.min_ns, k.max_ns) for k in found.kernels]
     totals: Counter[str] = Counter()
     for row in rows:

@@ -1,0 +1,60 @@
+"""Which times of an event count: one rule for all who read traces."""
+
+from kprof.inputs.torch_profiler.issues import IssueLog
+
+DAY_NS = 86_400 * 10**9
+"""No profiler session is known to hold an hour; a day without any activity means that a clock went wrong."""
+DAY_MICROSECONDS = 86_400 * 10**6
+"""Nothing lasts that long."""
+MAX_MICROSECONDS = (1 << 62) // 1000
+"""Beyond it (the year 2116) a time and a day do not fit 64 bits of nanoseconds."""
+
+# Below this many microseconds a double still holds whole nanoseconds.
+_EXACT = 1 << 43
+
+
+def nanoseconds(microseconds: float) -> int:
+    """A time as written, in whole nanoseconds; exact for integers of any size."""
+    if -_EXACT < microseconds < _EXACT:
+        return round(microseconds * 1000)
+    whole = int(microseconds)
+    return whole * 1000 + round((microseconds - whole) * 1000)
+
+
+def all_nanoseconds(times: list[float]) -> list[int]:
+    """:func:`nanoseconds` of each of one or more times."""
+    if max(times) < _EXACT and min(times) > -_EXACT:
+        return [round(time * 1000) for time in times]
+    return [nanoseconds(time) for time in times]
+
+
+def sound(starts: list[int | float | None], durations: list[int | float | None]) -> bool:
+    """Whether :func:`usable` would take all of one or more as they are; at C speed, for it runs on everything."""
+    if None in durations or None in starts:
+        return False
+    lasting: list[float] = durations  # type: ignore[assignment]
+    begun: list[float] = starts  # type: ignore[assignment]
+    return (
+        min(lasting) >= 0
+        and max(lasting) < DAY_MICROSECONDS
+        and min(begun) >= -MAX_MICROSECONDS
+        and max(begun) <= MAX_MICROSECONDS
+    )
+
+
+def usable(
+    name: str, start: float | None, duration: float | None, log: IssueLog
+) -> tuple[int | float, int | float] | None:
+    """Start and duration, in microseconds, of an event that counts; ``None``, told as lost, for one that does not."""
+    place = name[:80]
+    if start is None or abs(start) > MAX_MICROSECONDS:
+        log.add("absurd-time", "an event without a usable time was left out", place=place, lost=1)
+        return None
+    if duration is None or duration < 0:
+        what = "no-duration" if duration is None else "negative-duration"
+        log.add(what, "a missing or negative duration was counted as 0", place=place)
+        return start, 0
+    if duration >= DAY_MICROSECONDS:
+        log.add("absurd-time", "an event that lasts a day or more was left out", place=place, lost=1)
+        return None
+    return start, duration
