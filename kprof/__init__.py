@@ -5,7 +5,7 @@ The public names are loaded on first use, so that ``import kprof`` costs nothing
 
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from kprof.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from kprof.kernel_spec import Kernel as Kernel

@@ -263,10 +263,10 @@ def _decode(data: bytes) -> Analysed:
 @cache
 def own_version() -> str:
     """Changes when any file of kprof does: name, size and time."""
-    import kprof
+    import kprof.version
     import kprof_analyzers
 
-    digest = hashlib.sha256(kprof.__version__.encode())
+    digest = hashlib.sha256(kprof.version.__version__.encode())
     for package in (kprof, kprof_analyzers):
         root = Path(str(package.__file__)).parent
         for path in sorted(root.rglob("*")):

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from kprof import __version__
 from kprof.analysis import Analyzer, KernelFacts, discover
 from kprof.document import KernelReport, Occupancy, PassChange, Report, Resources, Suppressed, Verdict
 from kprof.errors import KprofError
@@ -15,6 +14,7 @@ from kprof.findings import Finding, Location, Severity
 from kprof.hardware.machine import Architecture
 from kprof.inputs.amdgcn import Registers
 from kprof.targets.loaded import LoadedKernel
+from kprof.version import __version__
 from kprof_analyzers.occupancy import from_kernel
 from kprof_analyzers.registers.pressure import peaks
 from kprof_analyzers.scheduling.facts import loop_facts

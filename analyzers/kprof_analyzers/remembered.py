@@ -15,7 +15,6 @@ from typing import Any
 import msgspec
 from msgspec import UNSET
 
-from kprof import __version__
 from kprof.analysis import Analyzer, discover
 from kprof.cache import files as store
 from kprof.cache.compiled import directory, known
@@ -23,6 +22,7 @@ from kprof.compiler.request import Compiled, CompileRequest, Outcome
 from kprof.document import KernelReport
 from kprof.hardware.machine import load as load_architecture
 from kprof.targets.jobs import Job, loaded
+from kprof.version import __version__
 from kprof_analyzers.collecting import paused
 
 _VERSION = "1"
@@ -136,7 +136,7 @@ def _path(job: Job, digest: str) -> Path:
 @cache
 def _judges() -> str:
     """What stands for all that judges: kprof's own files, and the analyzers that other distributions add."""
-    import kprof
+    import kprof.version
     import kprof_analyzers
 
     parts = [__version__]

@@ -5,13 +5,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from kprof import __version__
 from kprof.bench.document import BenchReport, Device, Measurement, Task
 from kprof.bench.implementations import NAMES
 from kprof.bench.implementations import providers as known_providers
 from kprof.bench.pool import Runner
 from kprof.errors import KprofError, near
 from kprof.kernel_spec import Config, Kernel, Shape
+from kprof.version import __version__
 
 
 @dataclass(frozen=True)

@@ -112,8 +112,8 @@ def _about() -> list[str]:
     import shlex
     from importlib.metadata import PackageNotFoundError, version
 
-    from kprof import __version__
     from kprof.output.redacting import redacted
+    from kprof.version import __version__
 
     lines = [
         f"command: {shlex.join(redacted(sys.argv))}",

@@ -13,7 +13,6 @@ from typing import Any
 import typer
 from typer.main import get_command as to_click
 
-from kprof import __version__
 from kprof.cli._groups import Folder
 from kprof.cli._last_resort import (
     EXIT_BROKEN_PIPE,
@@ -27,6 +26,7 @@ from kprof.cli._last_resort import (
 )
 from kprof.errors import KprofError
 from kprof.output.sink import clean_streams
+from kprof.version import __version__
 
 EXIT_CANNOT_TELL = 2
 EXIT_INTERRUPTED = 130

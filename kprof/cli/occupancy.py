@@ -253,7 +253,7 @@ def _show(results: "list[tuple[Entry, dict[str, Any]]]", *, json: str | None, qu
         from msgspec.json import encode
         from msgspec.json import format as indent
 
-        from kprof import __version__
+        from kprof.version import __version__
 
         status = "regression" if any(e.problems for e in entries) else "ok"
         document = {

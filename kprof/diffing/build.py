@@ -8,7 +8,6 @@ from itertools import pairwise
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from kprof import __version__
 from kprof.diffing import facts
 from kprof.diffing.document import Change, Diff, Explanation, KernelDiff, Side, Status, Step
 from kprof.diffing.kernels import order, step
@@ -16,6 +15,7 @@ from kprof.diffing.limits import Limits
 from kprof.diffing.pairing import match
 from kprof.document import KernelReport, Verdict
 from kprof.findings import Severity
+from kprof.version import __version__
 
 _ORDER: tuple[Status, ...] = ("worse", "mixed", "unknown", "gone", "new", "better", "changed", "same")
 

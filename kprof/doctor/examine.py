@@ -7,10 +7,10 @@ from pkgutil import iter_modules
 
 from msgspec.structs import replace
 
-from kprof import __version__
 from kprof.doctor.check import Check
 from kprof.doctor.document import Diagnosis, Outcome, Verdict
 from kprof.doctor.machine import Gpu, Machine
+from kprof.version import __version__
 
 _READ = "read assembly, code objects, caches, counters and traces"
 _COMPILE = "compile kernels and model their time"

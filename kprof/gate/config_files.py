@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from kprof import __version__
 from kprof.document import KernelReport, Report, Verdict
 from kprof.findings import Finding, Location, Severity
 from kprof.gate.rules import CANNOT_TELL, FAILS, MARK, UNKNOWN
 from kprof.gate.source_text import relocated
+from kprof.version import __version__
 
 if TYPE_CHECKING:
     from kprof.errors import KprofError

@@ -10,7 +10,6 @@ from pathlib import Path
 import msgspec
 from msgspec import UNSET
 
-from kprof import __version__
 from kprof.diffing.facts import unchecked
 from kprof.document import KernelReport, Report, Suppressed
 from kprof.findings import Finding, Severity
@@ -22,6 +21,7 @@ from kprof.gate.rules import ALLOWED, FAILS, KNOWN, LAUNCH_RULES, MARK
 from kprof.gate.source_text import relocated
 from kprof.gate.subject import Subject
 from kprof.gate.verdict import not_run, verdict
+from kprof.version import __version__
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kprof import __version__
 from kprof.cache import files as store
 from kprof.captures import layout
 from kprof.compiler.defaults import TIMEOUT, default_jobs
@@ -21,6 +20,7 @@ from kprof.errors import KprofError
 from kprof.hardware.machine import find_product, products
 from kprof.hardware.machine import load as load_architecture
 from kprof.recording.settings import VARIABLE, Device, Settings, environment
+from kprof.version import __version__
 
 MEMORY_BYTES = 64 << 30
 """What a program is told of the GPU's memory: no table here holds capacities, and programs size batches by it."""

@@ -169,8 +169,8 @@ def document(
     subject: Subject, found: Found, *, workers: str, journal: str, measured_on: str | None, top: int = 8
 ) -> TuneReport:
     """The document of a finished or stopped search; ``top`` is the length of the short lists."""
-    from kprof import __version__
     from kprof.compiler.versions import installed
+    from kprof.version import __version__
 
     problems = []
     for problem, ranked, own in zip(subject.problems, found.ranked, found.own, strict=True):

@@ -90,10 +90,10 @@ def code_hash(assembly: str) -> str:
 @cache
 def version() -> str:
     """Changes when the model, what it reads, or the hardware's figures change."""
-    import kprof
+    import kprof.version
     import kprof_analyzers
 
-    digest = hashlib.sha256(kprof.__version__.encode())
+    digest = hashlib.sha256(kprof.version.__version__.encode())
     own, package = Path(kprof_analyzers.__file__).parent, Path(kprof.__file__).parent
     places = [*own.rglob("*.py"), *(package / "inputs").rglob("*.py"), *(package / "hardware").glob("*.*")]
     for path in sorted(places):

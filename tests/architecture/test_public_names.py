@@ -1,0 +1,49 @@
+"""What ``import kprof`` gives stays what it is, whatever else is imported."""
+
+import importlib
+import subprocess
+import sys
+from types import ModuleType
+
+import pytest
+
+import kprof
+
+PUBLIC = sorted(({*getattr(kprof, "__all__", ())} | {*kprof._PUBLIC}) - {"__version__"})
+
+
+def test_there_are_public_names():
+    """Those that kernels' own files need among them."""
+    assert {"Kernel", "Launch", "Tensor", "select"} <= set(PUBLIC)
+
+
+def test_every_module_can_be_imported_and_hides_no_public_name(graph):
+    """A module directly under kprof takes its name there as soon as anything imports it."""
+    for module in sorted(graph.modules):
+        if module.startswith("kprof.") and not module.endswith("__main__"):
+            importlib.import_module(module)
+    for name in PUBLIC:
+        value = getattr(kprof, name)
+        assert callable(value), name
+        assert not isinstance(value, ModuleType), name
+
+
+def test_no_module_bears_a_public_name(graph):
+    """Also one that a platform or a missing package keeps from being imported."""
+    directly = {module.split(".")[1] for module in graph.modules if module.startswith("kprof.")}
+    assert directly.isdisjoint(PUBLIC)
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_a_public_name_says_what_it_is(name):
+    """Documented, and the same object each time."""
+    value = getattr(kprof, name)
+    assert (value.__doc__ or "").strip(), name
+    assert getattr(kprof, name) is value
+
+
+def test_importing_kprof_loads_none_of_it():
+    """The names are looked up when they are used."""
+    code = "import sys, kprof; print(sorted(m for m in sys.modules if m.startswith('kprof')))"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert set(eval(ran.stdout)) <= {"kprof", "kprof.version"}  # a list of names that the line above printed
