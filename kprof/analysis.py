@@ -112,11 +112,17 @@ class Analyzer(Protocol):
 
 def discover() -> Iterable[Analyzer]:
     """Built-in analyzers first, then those of installed entry points in the group ``kprof.analyzers``."""
-    import sys
     from importlib import import_module
 
-    for module_name in _providers(tuple(sys.path)):
+    for module_name in providers():
         yield from import_module(module_name).analyzers()
+
+
+def providers() -> tuple[str, ...]:
+    """Names of the modules that have analyzers, ``kprof_analyzers`` first."""
+    import sys
+
+    return _providers(tuple(sys.path))
 
 
 @lru_cache(maxsize=4)

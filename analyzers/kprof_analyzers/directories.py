@@ -6,26 +6,28 @@ second time until one of them changes.
 
 import hashlib
 import json
-import os
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from kprof.cache import files as store
+from kprof.cache import location
+from kprof.cache.entries import Section
+from kprof.cache.own import derived_key
 from kprof.compiler.defaults import default_jobs
 from kprof.document import KernelReport
 from kprof.errors import KprofError
+from kprof_analyzers.suppressions import source_text
 
 if TYPE_CHECKING:
     from kprof.captures.model import Capture
     from kprof.targets.loaded import LoadedKernel
 
-_MEMO = "reports-1"
+_REPORTS = Section("directory-reports")
 # Starting a process costs as much as analysing a few kernels.
 _WORTH_PROCESSES = 8
 
@@ -55,6 +57,13 @@ class Analysed:
 
     kernels: Sequence[KernelReport] = ()
     problem: str | None = None
+
+
+class _Kept(msgspec.Struct):
+    """What is kept: the content of source files that were read beside the item, and what came of it."""
+
+    sources: dict[str, str]
+    analysed: Analysed
 
 
 @dataclass(frozen=True)
@@ -100,8 +109,9 @@ def analyse_directory(
         # Says what the directory holds instead.
         list(load_directory(path, arch))
     found: dict[Item, Analysed] = {}
+    seen: dict[str, str] = {}
     for item in items:
-        known = _remembered(item)
+        known = _remembered(item, seen)
         if known is not None:
             found[item] = known
     missing = [item for item in dict.fromkeys(items) if item not in found]
@@ -147,14 +157,11 @@ def _capture(path: str) -> "Capture":
 
 def _with_key(item: Item) -> Item:
     """The item with its key; without one when its files cannot be read: that is told when it is analysed."""
-    digest = hashlib.sha256(f"{own_version()} {item.arch}".encode())
     try:
-        for part in _content(item):
-            data = part if isinstance(part, bytes) else part.encode()
-            digest.update(f"{len(data)} ".encode() + data)
+        parts = [part if isinstance(part, bytes) else part.encode() for part in _content(item)]
     except (OSError, KprofError):
         return item
-    return replace(item, key=digest.hexdigest())
+    return replace(item, key=derived_key(item.arch, [hashlib.sha256(part).hexdigest() for part in parts]))
 
 
 def _content(item: Item) -> Iterable[str | bytes]:
@@ -180,7 +187,8 @@ def _analysed(items: Sequence[Item], jobs: int) -> Iterable[tuple[Item, Analysed
         return
     from multiprocessing import get_context
 
-    with ProcessPoolExecutor(min(jobs, len(items)), mp_context=get_context("spawn")) as processes:
+    spawn = get_context("spawn")
+    with ProcessPoolExecutor(min(jobs, len(items)), mp_context=spawn, initializer=location.silence) as processes:
         # Results travel as JSON, through the memo's own encoding.
         for item, data in zip(items, processes.map(_in_process, items, chunksize=4), strict=True):
             yield item, _decode(data)
@@ -201,9 +209,8 @@ def analyse_item(item: Item) -> Analysed:
     except KprofError as error:
         return Analysed(problem=str(error) if item.kind == "file" else error.message)
     if item.key:
-        head = {"sources": _states({frame.file for kernel in loaded for frame in _frames(kernel)})}
-        store.write(_place(item), head, {"reports": _encode(analysed)})
-        store.sweep_sometimes(store.root() / _MEMO)
+        sources = _contents({frame.file for kernel in loaded for frame in _frames(kernel)})
+        _REPORTS.write(item.key, [msgspec.json.encode(_Kept(sources, analysed), enc_hook=str)])
     return analysed
 
 
@@ -222,34 +229,23 @@ def _frames(kernel: "LoadedKernel") -> Iterable[Any]:
     return (frame for i in kernel.program.instructions for frame in (i.user_frame,) if frame is not None)
 
 
-def _states(files: Iterable[str]) -> dict[str, list[int]]:
-    """Size and time of source files: comments in them silence rules."""
-    found: dict[str, list[int]] = {}
+def _contents(files: Iterable[str]) -> dict[str, str]:
+    """What stands for the text of source files: comments in them silence rules. Empty for what is not read as one."""
+    found = {}
     for file in sorted(files):
-        try:
-            state = os.stat(file)  # noqa: PTH116  # a name from elsewhere: only looked at
-            found[file] = [state.st_size, state.st_mtime_ns]
-        except (OSError, ValueError):
-            found[file] = []
+        text = source_text(file)
+        found[file] = "" if text is None else hashlib.sha256(text).hexdigest()
     return found
 
 
-def _remembered(item: Item) -> Analysed | None:
-    frame = store.read(_place(item)) if item.key else None
-    if frame is None:
+def _remembered(item: Item, seen: dict[str, str]) -> Analysed | None:
+    """What came of an item before; ``seen`` holds the contents of source files that were looked at already."""
+    data = _REPORTS.read(item.key) if item.key else None
+    if data is None:
         return None
-    head, blobs = frame
-    sources, data = head.get("sources"), blobs.get("reports")
-    if not isinstance(sources, dict) or not isinstance(data, bytes) or _states(sources) != sources:
-        return None
-    try:
-        return _decode(data)
-    except msgspec.DecodeError:
-        return None
-
-
-def _place(item: Item) -> Path:
-    return store.root() / _MEMO / item.key[:2] / item.key
+    kept = msgspec.json.decode(data, type=_Kept)
+    seen.update(_contents(kept.sources.keys() - seen))
+    return kept.analysed if all(seen[file] == content for file, content in kept.sources.items()) else None
 
 
 def _encode(analysed: Analysed) -> bytes:
@@ -258,19 +254,3 @@ def _encode(analysed: Analysed) -> bytes:
 
 def _decode(data: bytes) -> Analysed:
     return msgspec.json.decode(data, type=Analysed)
-
-
-@cache
-def own_version() -> str:
-    """Changes when any file of kprof does: name, size and time."""
-    import kprof.version
-    import kprof_analyzers
-
-    digest = hashlib.sha256(kprof.version.__version__.encode())
-    for package in (kprof, kprof_analyzers):
-        root = Path(str(package.__file__)).parent
-        for path in sorted(root.rglob("*")):
-            if path.suffix in {".py", ".toml", ".txt"}:
-                state = path.stat()
-                digest.update(f"{path.relative_to(root)} {state.st_size} {state.st_mtime_ns}\n".encode())
-    return digest.hexdigest()

@@ -4,30 +4,24 @@ The compiled kernel's hash stands for its source, helpers and files, ignore comm
 who judges.
 """
 
-import hashlib
-import json
-import os
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import msgspec
 from msgspec import UNSET
 
 from kprof.analysis import Analyzer, discover
-from kprof.cache import files as store
-from kprof.cache.compiled import directory, known
+from kprof.cache.entries import Section
+from kprof.cache.own import derived_key
+from kprof.compiler.compiled_cache import directory, known
 from kprof.compiler.request import Compiled, CompileRequest, Outcome
 from kprof.document import KernelReport
 from kprof.hardware.machine import load as load_architecture
 from kprof.targets.jobs import Job, loaded
-from kprof.version import __version__
 from kprof_analyzers.collecting import paused
 
-_VERSION = "1"
-_SHARE = 8
-"""Reports may take this part of what compiled kernels may."""
+_REPORTS = Section("reports")
 
 
 def judged(jobs: Iterable[Job], workers: int | None = None) -> Iterator[tuple[int, KernelReport | Outcome]]:
@@ -82,8 +76,8 @@ def judge(compiled: Compiled, argument: Mapping[str, Any]) -> dict[str, Any]:
     )
     report = _analyzed(job, compiled)
     text = msgspec.json.encode(report, enc_hook=str)
-    if compiled.hash and store.write(_path(job, compiled.hash), {"report": _VERSION}, {"report": text}):
-        store.sweep_sometimes(_folder(), store.size_limit() // _SHARE)
+    if compiled.hash:
+        _REPORTS.write(_key(job, compiled.hash), [text])
     plain: dict[str, Any] = msgspec.json.decode(text)
     return plain
 
@@ -102,14 +96,12 @@ def _analyzers() -> tuple[Analyzer, ...]:
 
 def _recall(job: Job) -> KernelReport | None:
     """The report of an earlier run, if no file has changed since and the same kprof would make it."""
-    digest = known(job.request, directory())
-    frame = None if digest is None else store.read(_path(job, digest))
-    if frame is None:
+    root = directory()
+    digest = None if root is None else known(job.request, root)
+    data = None if digest is None else _REPORTS.read(_key(job, digest))
+    if data is None:
         return None
-    try:
-        report = msgspec.json.decode(frame[1]["report"], type=KernelReport)
-    except (KeyError, msgspec.DecodeError):
-        return None
+    report = msgspec.json.decode(data, type=KernelReport)
     return msgspec.structs.replace(report, cached=True) if report.cached is not UNSET else report
 
 
@@ -123,45 +115,5 @@ def _argument(job: Job) -> dict[str, Any]:
     }
 
 
-def _folder() -> Path:
-    return store.root() / f"reports-{_VERSION}"
-
-
-def _path(job: Job, digest: str) -> Path:
-    text = json.dumps([_judges(), digest, _argument(job)], sort_keys=True)
-    key = hashlib.sha256(text.encode()).hexdigest()
-    return _folder() / key[:2] / key
-
-
-@cache
-def _judges() -> str:
-    """What stands for all that judges: kprof's own files, and the analyzers that other distributions add."""
-    import kprof.version
-    import kprof_analyzers
-
-    parts = [__version__]
-    for package in (kprof, kprof_analyzers):
-        parts += _contents(Path(str(package.__file__)).parent)
-    return hashlib.sha256("\n".join([*parts, *_others()]).encode()).hexdigest()
-
-
-def _contents(folder: Path) -> Iterable[str]:
-    """Names and contents of a package's files; not their times, which every installation sets anew."""
-    for place, folders, names in os.walk(folder):
-        folders.sort()
-        for name in sorted(names):
-            if name.endswith((".py", ".toml")):
-                path = Path(place, name)
-                yield f"{path.relative_to(folder).as_posix()} {hashlib.sha256(path.read_bytes()).hexdigest()}"
-
-
-def _others() -> Iterable[str]:
-    from importlib.metadata import entry_points
-    from importlib.util import find_spec
-
-    for entry in entry_points(group="kprof.analyzers"):
-        yield f"{entry.value} {entry.dist.version if entry.dist else ''}"
-        spec = find_spec(entry.module.partition(".")[0])
-        for folder in (spec.submodule_search_locations or ()) if spec is not None else ():
-            if entry.module.partition(".")[0] != "kprof_analyzers":
-                yield from _contents(Path(folder))
+def _key(job: Job, digest: str) -> str:
+    return derived_key(digest, _argument(job))

@@ -99,20 +99,25 @@ def _ignores(program: Kernel) -> Iterable[Ignore]:
 
 def comments(file: str) -> tuple[Ignore, ...]:
     """Every ignore comment of a source file; none when it cannot be read."""
+    text = source_text(file)
+    return () if text is None else _read(file, text)
+
+
+def source_text(file: str) -> bytes | None:
+    """The content of a file that may hold comments; ``None`` when it is no source file or cannot be read."""
     path = Path(file)
     try:
         if path.suffix not in _SUFFIXES or not path.is_file() or path.stat().st_size > _MAX_BYTES:
-            return ()
-        return _read(file, path.stat().st_mtime_ns)
-    except OSError:
-        return ()
+            return None
+        return path.read_bytes()
+    except (OSError, ValueError):
+        return None
 
 
 @lru_cache(maxsize=64)
-def _read(file: str, _modified: int) -> tuple[Ignore, ...]:
+def _read(file: str, text: bytes) -> tuple[Ignore, ...]:
     found = []
-    text = Path(file).read_text(encoding="utf-8", errors="replace")
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.decode(errors="replace").splitlines(), 1):
         match = _IGNORE.search(line)
         if match is not None:
             rules = tuple(rule.strip() for rule in match[1].split(",") if rule.strip())

@@ -271,7 +271,7 @@ def _footer(console: "Console", report: "TuneReport") -> None:
     for note in space.notes:
         _fold(console, f"Note     {note}")
     if search.not_kept:
-        _fold(console, f"Note     {search.journal} ends early: {search.not_kept}")
+        _fold(console, f"Note     {search.journal or 'the journal'} ends early: {search.not_kept}")
     elif search.ended != "complete":
         _fold(console, f"Kept in  {search.journal}: the same command goes on from there")
 

@@ -158,7 +158,7 @@ def _search(wanted: "Request", manner: "Manner", subject: "Subject", space: "Spa
     executor = _tune_request.executor(wanted, judge, subject)
     files = tuple(sorted(subject.dependencies()))
     place = journal.place(manner.output, subject.kernel.name, subject.arch.name, files)
-    kept = journal.Journal(place, fresh=not manner.resume)
+    kept = journal.Journal(place, fresh=not manner.resume, in_cache=manner.output is None)
     try:
         with Reporter(quiet=manner.quiet) as reporter:
             found = Search(
@@ -172,7 +172,7 @@ def _search(wanted: "Request", manner: "Manner", subject: "Subject", space: "Spa
             ).run()
     finally:
         kept.close()
-    return found, {"workers": executor.description, "journal": str(place)}
+    return found, {"workers": executor.description, "journal": "" if place is None else str(place)}
 
 
 def _write_json(report: "TuneReport", manner: "Manner") -> None:

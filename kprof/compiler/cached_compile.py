@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from kprof.cache import compiled as shelf
+from kprof.compiler import compiled_cache as shelf
 from kprof.compiler import environment as switches
 from kprof.compiler import versions
 from kprof.compiler.engine import Progress, compile_function, function_of, hash_of
@@ -28,7 +28,7 @@ def build(
 
     Args:
         request: what to compile.
-        cache: see :mod:`kprof.cache.compiled`; ``None`` to do without.
+        cache: see :mod:`kprof.compiler.compiled_cache`; ``None`` to do without.
         progress: is told each stage before it is made.
         log: gives the end of what was printed so far, at most so many bytes of it.
         loaded: files that this process has imported; those of the request are added.

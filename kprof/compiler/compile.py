@@ -4,7 +4,7 @@ import atexit
 from collections.abc import Iterable, Iterator
 from functools import cache as once
 
-from kprof.cache.compiled import directory
+from kprof.compiler.compiled_cache import directory
 from kprof.compiler.defaults import TIMEOUT
 from kprof.compiler.pool import Pool
 from kprof.compiler.request import Compiled, CompileRequest, Outcome

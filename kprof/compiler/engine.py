@@ -102,12 +102,12 @@ def finished(api: versions.Api, build: Build, run: Callable[[], None], identity:
 
 
 def hash_of(request: CompileRequest, function: Function) -> str:
-    """SHA-256 of what decides the result; see :func:`kprof.cache.compiled.content_hash`.
+    """SHA-256 of what decides the result; see :func:`kprof.compiler.compiled_cache.content_hash`.
 
     Raises:
         RefusedError: Triton cannot find what the function refers to.
     """
-    from kprof.cache.compiled import content_hash
+    from kprof.compiler.compiled_cache import content_hash
 
     try:
         return content_hash(request, function.jit, function.dependencies)

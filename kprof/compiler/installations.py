@@ -6,7 +6,6 @@ always come from; only ``triton`` is another one. The user's own environment is 
 """
 
 import contextlib
-import fcntl
 import json
 import os
 import platform
@@ -18,7 +17,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from kprof.cache import files as store
+from kprof.cache import location
+from kprof.cache.locks import locked
 from kprof.compiler.installers import Installer, find_installer
 from kprof.compiler.versions import MINIMUM
 from kprof.errors import CompileError
@@ -53,8 +53,15 @@ class Environment:
 
 
 def root() -> Path:
-    """Where the environments are kept."""
-    return store.root() / "triton-envs"
+    """Where the environments are kept.
+
+    Raises:
+        KprofError: this user has no home folder, and no other place is named.
+    """
+    base = location.root()
+    if base is None:
+        raise CompileError("there is no home folder for other Tritons", hint=f"Set {location.VARIABLE} to a folder.")
+    return base / "triton-envs"
 
 
 def normalise(version: str) -> str:
@@ -93,11 +100,12 @@ def provide(version: str, *, installer: Installer | None = None, tell: Tell | No
     if version == CURRENT[0] or _is_running(version):
         return Environment(version)
     folder = root() / name_of(version)
+    _check_owner()
     ready = _usable(folder, version)
     if ready is not None:
         return ready
     try:
-        root().mkdir(mode=0o700, parents=True, exist_ok=True)
+        location.make_folder(root())
     except OSError as error:
         raise CompileError(
             f"the folder for other Tritons cannot be made: {error.strerror}",
@@ -135,27 +143,40 @@ def _is_running(version: str) -> bool:
 
 
 def _usable(folder: Path, version: str) -> Environment | None:
-    marker = store.read_json(folder / _MARKER)
+    try:
+        marker = json.loads((folder / _MARKER).read_bytes())
+    except (OSError, ValueError):
+        return None
     whole = isinstance(marker, dict) and marker.get("layout") == _LAYOUT and marker.get("triton") == version
     if not whole or not (folder / "site" / "triton" / "__init__.py").is_file():
         return None
     return Environment(version, folder / "site")
 
 
+def _check_owner() -> None:
+    """See that nobody else can have put a Triton there: it will be run."""
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+        if not location.trusted(root().stat()):
+            raise CompileError(
+                "others may write to this folder, and what is in it would be run",
+                path=str(root()),
+                hint="Remove it; kprof makes it again, for you alone.",
+            )
+
+
 @contextlib.contextmanager
 def _locked(path: Path, version: str, tell: Tell | None) -> Iterator[None]:
-    """Keep other processes out; the lock ends with the process that holds it, however that ends."""
-    try:
-        file = path.open("w")
-    except OSError as error:
-        raise CompileError(f"cannot be written: {error.strerror}", path=str(path.parent)) from error
-    with file:
+    """Keep other processes out."""
+
+    def waiting() -> None:
+        if tell is not None:
+            tell(f"waiting for another process that is getting Triton {version}")
+
+    with contextlib.ExitStack() as held:
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if tell is not None:
-                tell(f"waiting for another process that is getting Triton {version}")
-            fcntl.flock(file, fcntl.LOCK_EX)
+            held.enter_context(locked(path, waiting))
+        except OSError as error:
+            raise CompileError(f"cannot be written: {error.strerror}", path=str(path.parent)) from error
         yield
 
 

@@ -4,7 +4,6 @@ A worker's death is the outcome of the request that it had; another worker takes
 """
 
 import contextlib
-import fcntl
 import json
 import os
 import selectors
@@ -18,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from kprof.cache.compiled import lookup
+from kprof.compiler.compiled_cache import lookup
 from kprof.compiler.defaults import TIMEOUT, default_jobs
 from kprof.compiler.encoding import load_compiled, load_failure
 from kprof.compiler.request import CompileRequest, Outcome
@@ -154,9 +153,7 @@ class Pool:
         return [worker for worker in self._workers if worker.request is not None]
 
     def _start(self) -> Worker:
-        log = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115  # closed with the worker
-        # The worker empties it before each request; appending keeps later output from leaving a hole.
-        fcntl.fcntl(log, fcntl.F_SETFL, os.O_APPEND)
+        log = _log()
         process = subprocess.Popen(
             [sys.executable, "-c", _START, json.dumps([str(Path(p or ".").absolute()) for p in sys.path])],
             stdin=subprocess.PIPE,
@@ -291,6 +288,16 @@ class Pool:
         )
         self._discard(worker)
         return outcome
+
+
+def _log() -> IO[bytes]:
+    """A file without a name. A worker empties it before each request; appending keeps it from leaving a hole then."""
+    descriptor, name = tempfile.mkstemp()
+    os.close(descriptor)
+    log = open(name, "a+b", buffering=0)  # noqa: PTH123, SIM115  # closed with the worker
+    with contextlib.suppress(OSError):
+        Path(name).unlink()
+    return log
 
 
 def _environment() -> dict[str, str]:

@@ -1,13 +1,12 @@
 """What is asked of the compiler, and what comes back."""
 
-import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kprof.cache.keys import key
 from kprof.compiler.limits import LaunchProblem, launch_problems
 from kprof.errors import CompileError
 
@@ -70,7 +69,7 @@ class CompileRequest:
     @cached_property
     def key(self) -> str:
         """SHA-256 of everything in the request; the file's content is not part of it."""
-        return hashlib.sha256(json.dumps(self.to_json(), sort_keys=True).encode()).hexdigest()
+        return key(self.to_json())
 
     @property
     def label(self) -> str:

@@ -12,7 +12,6 @@ version   what is different here
 ========  ==============================================================================================
 """
 
-import hashlib
 import importlib.util
 import inspect
 import os
@@ -26,6 +25,8 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
+from kprof.cache.content import of_folders
+from kprof.cache.keys import key
 from kprof.errors import CompileError
 
 MINIMUM = (3, 4)
@@ -33,8 +34,9 @@ _INSTALL = 'pip install "triton>=3.4" gets one; kprof never installs or replaces
 _VERSION = re.compile(r"^__version__\s*=\s*[\"']([^\"']+)", re.MULTILINE)
 _NUMBERS = re.compile(r"(\d+)\.(\d+)")
 
-# Compiler sources below Triton's root whose change changes what is compiled.
-_CODE = ("compiler", "language", "runtime", "backends/amd", "_C")
+# What lies below Triton's root whose change changes what is compiled.
+_CODE = ("knobs.py", "compiler", "language", "runtime", "experimental", "backends/amd", "_C")
+_SUFFIXES = frozenset({".py", ".so", ".bc", ".dylib"})
 
 
 @dataclass(frozen=True)
@@ -82,19 +84,15 @@ def installed() -> Installed:
 
 @cache
 def identity() -> str:
-    """SHA-256 that changes when the installed Triton does: version, and size and time of its compiler's files.
+    """SHA-256 that changes when the installed Triton does: version, and contents of its compiler's files.
+
+    The same release, installed again or elsewhere, has the same.
 
     Raises:
         KprofError: as :func:`installed`.
     """
     triton = installed()
-    digest = hashlib.sha256(triton.version.encode())
-    for folder in _CODE:
-        for path in sorted((triton.root / folder).rglob("*")):
-            if path.suffix in {".py", ".so", ".bc", ".dylib"}:
-                stat = path.stat()
-                digest.update(f"{path.relative_to(triton.root)} {stat.st_size} {stat.st_mtime_ns}\n".encode())
-    return digest.hexdigest()
+    return key(triton.version, of_folders([triton.root / name for name in _CODE], _SUFFIXES))
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ import os
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from kprof.cache import location
 from kprof.compiler.encoding import dump_compiled
 from kprof.compiler.failures import RefusedError, from_diagnostics
 from kprof.compiler.parent import end_with_parent
@@ -26,6 +27,7 @@ _LOG_LIMIT = 1 << 20
 def main() -> None:
     """Serve requests until standard input ends."""
     end_with_parent()
+    location.silence()
     source = os.fdopen(os.dup(0), "rb", buffering=0)
     answers = os.fdopen(os.dup(1), "wb", buffering=0)
     null = os.open(os.devnull, os.O_RDONLY)

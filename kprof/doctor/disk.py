@@ -5,7 +5,6 @@ import shutil
 import time
 from pathlib import Path
 
-from kprof.cache import files
 from kprof.doctor.check import Check
 from kprof.doctor.document import Outcome
 from kprof.doctor.machine import Machine
@@ -19,10 +18,18 @@ def folder(machine: Machine, own: str | None, base: str, hidden: str, name: str)
     if own:
         return Path(own)
     other = machine.environment.get(base)
-    home = Path(machine.environment.get("HOME") or files.home())
+    home = Path(machine.environment.get("HOME") or _home())
     if other and base == "TRITON_HOME":
         return Path(other) / hidden / name
     return Path(other) / name if other else home / hidden / name
+
+
+def _home() -> Path:
+    """The user's home directory, ``/nonexistent`` where there is none, as in containers with a bare user number."""
+    try:
+        return Path.home()
+    except RuntimeError:
+        return Path("/nonexistent")
 
 
 def look_at(check: Check, machine: Machine, path: Path, variable: str) -> Outcome:

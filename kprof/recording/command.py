@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kprof.cache import files as store
+from kprof.cache import location
 from kprof.captures import layout
 from kprof.compiler.defaults import TIMEOUT, default_jobs
 from kprof.errors import KprofError
@@ -129,12 +129,18 @@ def prepare(options: Options, command: Sequence[str] = ()) -> Settings:
         folder=str(root),
         device=device,
         jobs=options.jobs or default_jobs(),
-        cache=str(store.root()) if options.use_cache else None,
+        cache=_cache() if options.use_cache else None,
         timeout=options.timeout,
         execute=options.execute,
         version=__version__,
         arithmetic=options.arithmetic,
     )
+
+
+def _cache() -> str | None:
+    location.check()
+    root = location.root()
+    return None if root is None else str(root)
 
 
 def _empty(root: Path, options: Options) -> None:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from kprof.cache.locks import lock, try_lock
 from kprof.captures import layout
 from kprof.recording import shelf
 from kprof.recording.settings import Settings
@@ -190,31 +191,24 @@ class _Fork:
     @contextlib.contextmanager
     def _slot(self) -> Iterator[None]:
         """One of the capture's places to compile in; they are given back when the process ends, however it does."""
-        import fcntl
-
         folder = self._work_folder()
         jobs = self.settings.jobs
         first = os.getpid() % jobs
         for index in (*range(first, jobs), *range(first)):
             slot = os.open(folder / f"slot-{index}", os.O_RDWR | os.O_CREAT, 0o600)
-            try:
-                fcntl.flock(slot, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
+            if not try_lock(slot):
                 os.close(slot)
                 continue
             yield
             return
         slot = os.open(folder / f"slot-{first}", os.O_RDWR | os.O_CREAT, 0o600)
-        fcntl.flock(slot, fcntl.LOCK_EX)
+        lock(slot)
         yield
 
     @contextlib.contextmanager
     def _alone(self) -> Iterator[None]:
         """No other process of the capture compiles the same kernel meanwhile."""
-        import fcntl
-
-        lock = os.open(self._work_folder() / f"{self.ticket.id}.lock", os.O_RDWR | os.O_CREAT, 0o600)
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        lock(os.open(self._work_folder() / f"{self.ticket.id}.lock", os.O_RDWR | os.O_CREAT, 0o600))
         yield
 
     def _work_folder(self) -> Path:

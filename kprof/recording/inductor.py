@@ -1,10 +1,13 @@
 """Kernels that Inductor writes: compiled in this process, none of their configurations timed."""
 
+import contextlib
 import logging
 import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from kprof.cache import location
 
 if TYPE_CHECKING:
     from kprof.recording.patches import Patches
@@ -31,7 +34,11 @@ def prepare(cache: str | None) -> Callable[[], None]:
         "TORCHINDUCTOR_AUTOGRAD_CACHE": "0",
     }
     if cache is not None and "TORCHINDUCTOR_CACHE_DIR" not in os.environ:
-        wanted["TORCHINDUCTOR_CACHE_DIR"] = str(Path(cache) / "inductor")
+        own = Path(cache) / "inductor"
+        # Code that is run is written there.
+        with contextlib.suppress(OSError):
+            location.make_folder(own)
+        wanted["TORCHINDUCTOR_CACHE_DIR"] = str(own)
     before = {name: os.environ.get(name) for name in wanted}
     os.environ.update(wanted)
 

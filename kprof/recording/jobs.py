@@ -1,12 +1,11 @@
 """One compile that a recorded program asks for: what identifies it, and how it is done."""
 
-import hashlib
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from kprof.cache.keys import key
 from kprof.captures import layout
 from kprof.compiler import versions
 from kprof.compiler.request import Compiled, from_json
@@ -26,17 +25,9 @@ class Job:
 
 def identifier(source: Any, target: Any, options: Any, switches: Mapping[str, str]) -> str:
     """The identifier of a specialisation: Triton, source with its helpers and place, target, options, switches."""
-    parts = [
-        versions.identity(),
-        source.hash(),
-        source.fn.fn.__code__.co_filename,
-        source.fn.starting_line_number,
-        str(target),
-        options.hash(),
-        dict(switches),
-    ]
-    digest = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
-    return digest[: layout.ID_LENGTH]
+    place = [source.fn.fn.__code__.co_filename, source.fn.starting_line_number]
+    whole = key(versions.identity(), source.hash(), place, str(target), options.hash(), dict(switches))
+    return whole[: layout.ID_LENGTH]
 
 
 def prepare() -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kprof.cache import files as store
+from kprof.cache import location
 from kprof.captures import layout
 from kprof.compiler import environment as switches
 from kprof.recording import describe, jobs, shelf
@@ -47,6 +47,8 @@ class Recorder:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
+        # The command has said it.
+        location.silence()
         self.executes = False
         self.after_launch: list[Callable[[Any, tuple[Any, ...]], None]] = []
         self._local = threading.local()
@@ -205,8 +207,7 @@ class Recorder:
         self.compiler.wait(kernel.ticket)
         if shelf.result(kernel.ticket.folder).get("status") != "ok":
             return False
-        metadata = store.read_json(kernel.ticket.folder / layout.METADATA)
-        shared = metadata.get("shared") if isinstance(metadata, dict) else None
+        shared = shelf.metadata(kernel.ticket.folder).get("shared")
         return not isinstance(shared, int) or shared <= self.settings.device.lds_bytes
 
     @contextmanager

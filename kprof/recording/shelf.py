@@ -9,8 +9,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kprof.cache import files as store
+from kprof.cache.entries import Section
+from kprof.cache.keys import key
+from kprof.cache.own import of_package
 from kprof.captures import layout
+from kprof.compiler.compiled_cache import MAKERS
+from kprof.compiler.wire import pack, unpack
 from kprof.errors import KprofError
 from kprof.recording.settings import Settings
 from kprof.recording.ticket import Ticket
@@ -20,22 +24,17 @@ if TYPE_CHECKING:
 
 Blobs = Mapping[str, str | bytes]
 
-_VERSION = "1"
+_CAPTURED = Section("captured")
 _KEPT = (*layout.STAGES, "hsaco")
 _LOG_LIMIT = 1 << 16
-
-
-def cache_folder(cache: str) -> Path:
-    """Where this version of the cache of recorded kernels lives."""
-    return Path(cache) / f"captured-{_VERSION}"
 
 
 def fetch(settings: Settings, identifier: str) -> tuple[dict[str, Any], dict[str, str | bytes]] | None:
     """Head and products of a kernel from kprof's cache; ``None`` when they are not there."""
     if settings.cache is None:
         return None
-    frame = store.read(cache_folder(settings.cache) / identifier[:2] / identifier)
-    return frame if frame is not None and isinstance(frame[0].get("metadata"), dict) else None
+    data = _CAPTURED.read(_key(identifier), Path(settings.cache))
+    return None if data is None else unpack(bytearray(data))
 
 
 def from_cache(settings: Settings, identifier: str, folder: Path) -> bool:
@@ -75,9 +74,8 @@ def write(
     }
     blobs = {stage: compiled.stages[stage] for stage in _KEPT if stage in compiled.stages}
     if settings.cache is not None:
-        folder = cache_folder(settings.cache)
-        store.write(folder / ticket.id[:2] / ticket.id, {"result": result, "metadata": dict(compiled.metadata)}, blobs)
-        store.sweep_sometimes(folder)
+        head = {"result": result, "metadata": dict(compiled.metadata)}
+        _CAPTURED.write(_key(ticket.id), pack(head, blobs), Path(settings.cache))
     place(ticket.folder, result, compiled.metadata, blobs)
 
 
@@ -123,8 +121,24 @@ def discard(folder: Path, pid: int) -> None:
 
 def result(folder: Path) -> dict[str, Any]:
     """How a compile of this capture went; empty when it has no result."""
-    found = store.read_json(folder / layout.RESULT)
+    return _json(folder / layout.RESULT)
+
+
+def metadata(folder: Path) -> dict[str, Any]:
+    """What Triton knows of a kernel of this capture; empty when it was not compiled."""
+    return _json(folder / layout.METADATA)
+
+
+def _json(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return {}
     return found if isinstance(found, dict) else {}
+
+
+def _key(identifier: str) -> str:
+    return key(identifier, of_package(*MAKERS, "recording"))
 
 
 def _failure(error: KprofError) -> dict[str, Any]:

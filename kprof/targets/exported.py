@@ -6,18 +6,23 @@ written to one of its own, with what it refers to: other Triton functions, modul
 """
 
 import ast
+import atexit
 import builtins
+import contextlib
 import hashlib
 import inspect
+import shutil
 import sys
+import tempfile
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from kprof.cache import files as cache
+from kprof.cache import location
 from kprof.errors import KprofError
 from kprof.importing.functions import place_of, set_place
 from kprof.importing.wrappers import is_interpreted, jit_function, layers
@@ -188,10 +193,10 @@ def _written(jit: Any) -> Path:
     sources.add(jit)
     text = sources.text()
     digest = hashlib.sha256(text.encode()).hexdigest()[:16]
-    folder = cache.root() / "functions" / digest
+    folder = _folder() / digest
     path = folder / f"{_stem(jit)}.py"
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        location.make_folder(folder)
         if not path.is_file() or path.read_text(encoding="utf-8") != text:
             partial = path.with_suffix(".part")
             partial.write_text(text, encoding="utf-8")
@@ -201,6 +206,25 @@ def _written(jit: Any) -> Path:
             f"the source of {jit.fn.__name__} cannot be written: {error.strerror}", path=str(path)
         ) from None
     return path
+
+
+def _folder() -> Path:
+    """Below the cache, where nobody else can write: what is in it will be run. Else for this process alone."""
+    root = location.root()
+    if root is not None and location.trouble(root) is None:
+        folder = root / "functions"
+        with contextlib.suppress(OSError):
+            location.make_folder(folder)
+            if location.trusted(folder.stat()):
+                return folder
+    return _scratch()
+
+
+@cache
+def _scratch() -> Path:
+    folder = Path(tempfile.mkdtemp(prefix="kprof-functions-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
 
 
 def _stem(jit: Any) -> str:

@@ -93,7 +93,7 @@ def _question(target: str, machines: Sequence[Architecture], options: "Options")
 
 def _asked_before(target: str, machines: Sequence[Architecture], options: "Options") -> list[Job] | None:
     """The compiles that this question meant the last time, if no file has changed: saves the import of Triton."""
-    from kprof.cache.answers import recall
+    from kprof.compiler.answers import recall
 
     answer = recall(_question(target, machines, options))
     if not isinstance(answer, list):
@@ -116,7 +116,7 @@ def _ask(target: str, machines: Sequence[Architecture], options: "Options") -> l
     """Load the kernel's file and derive the compiles; remember them for the next time."""
     import sys
 
-    from kprof.cache.answers import remember
+    from kprof.compiler.answers import remember
     from kprof.importing.functions import unwrap
     from kprof.targets.library import load
 

@@ -1,56 +1,83 @@
-"""What a search found, kept line by line so that nothing is lost whenever it ends, ``kill -9`` included."""
+"""What a search found, kept line by line so that nothing is lost whenever it ends, ``kill -9`` included.
+
+A line is an answer as JSON with a checksum of it in front: a line that was altered is passed over, as one that was cut
+off is.
+"""
 
 import contextlib
+import errno
 import hashlib
 import os
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 
-from kprof.cache import files as store
+from kprof.cache import location
+from kprof.cache.keys import key
 from kprof.errors import KprofError
 from kprof.tuning.work import Answer, distinct
 
 NAME = "search.jsonl"
+FOLDER = "searches"
+"""Below the root of the cache."""
+
 _LONGEST_LINE = 1 << 20
+_SUM = 16
+_START = len(b'{"sum":"",') + _SUM
 
 
-def place(folder: str | None, kernel: str, arch: str, files: tuple[str, ...]) -> Path:
-    """Where a search is kept: in the folder given, else in the user's cache, by kernel, files and architecture."""
+def place(folder: str | None, kernel: str, arch: str, files: tuple[str, ...]) -> Path | None:
+    """Where a search is kept: in the folder given, else in the user's cache, by kernel, files and architecture.
+
+    ``None`` for a user without a home, whose searches nobody keeps.
+    """
     if folder is not None:
         return Path(folder) / NAME
-    digest = hashlib.sha256("\0".join(files).encode()).hexdigest()[:12]
+    root = location.root()
+    if root is None:
+        return None
     name = "".join(c if c.isalnum() or c in "-_" else "_" for c in kernel)[:80]
-    return store.root() / "searches-1" / f"{name}-{arch}-{digest}.jsonl"
+    return root / FOLDER / f"{name}-{arch}-{key(files)[:12]}.jsonl"
 
 
 class Journal:
     """A file of answers, one a line.
 
     Args:
-        path: the file; its folder is made.
+        path: the file; its folder is made. ``None``: there is no place for it.
         fresh: start anew and forget what is there.
+        in_cache: it is in the user's cache, for this user alone; a search goes on without, and :meth:`add` says why.
 
     Raises:
-        KprofError: it cannot be written.
+        KprofError: it cannot be written, and is not in the cache but where it was asked for.
     """
 
-    def __init__(self, path: Path, *, fresh: bool = False) -> None:
+    def __init__(self, path: Path | None, *, fresh: bool = False, in_cache: bool = False) -> None:
         self.path = path
+        self._file: int | None = None
+        self._problem = "cannot keep the search: this user has no home folder"
+        if path is None:
+            return
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            if in_cache:
+                location.make_folder(path.parent)
+            else:
+                path.parent.mkdir(parents=True, exist_ok=True)
             if fresh:
                 path.unlink(missing_ok=True)
-            self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
-            self._mend()
+            self._file = self._open(path, in_cache=in_cache)
         except OSError as error:
-            raise KprofError(f"cannot keep the search: {error.strerror}", path=str(path)) from error
+            self._problem = f"cannot keep the search: {error.strerror}"
+            if not in_cache:
+                raise KprofError(self._problem, path=str(path)) from error
 
     def close(self) -> None:
         """Close the file; what was added stays."""
-        with contextlib.suppress(OSError):
-            os.close(self._file)
+        if self._file is not None:
+            with contextlib.suppress(OSError):
+                os.close(self._file)
 
     def known(self) -> dict[str, Answer]:
         """Answers of earlier runs by the task's key. Lines that are cut off or foreign are passed over."""
@@ -60,28 +87,53 @@ class Journal:
         """Keep an answer. It is in the file when this returns.
 
         Raises:
-            KprofError: the disk is full.
+            KprofError: the disk is full, or there is no file.
         """
-        line = msgspec.json.encode(answer) + b"\n"
+        if self._file is None:
+            raise KprofError(self._problem)
         try:
-            view = memoryview(line)
+            view = memoryview(_line(answer))
             while view:
                 view = view[os.write(self._file, view) :]
         except OSError as error:
             raise KprofError(f"cannot keep the search: {error.strerror}", path=str(self.path)) from error
 
-    def _mend(self) -> None:
-        """End a line that a killed run left unfinished, so that the next one is not glued to it."""
-        size = os.fstat(self._file).st_size
-        if size:
-            with self.path.open("rb") as file:
-                file.seek(size - 1)
-                if file.read(1) != b"\n":
-                    os.write(self._file, b"\n")
+    @staticmethod
+    def _open(path: Path, *, in_cache: bool) -> int:
+        """Open the file, and end a line that a killed run left unfinished: the next one must not be glued to it."""
+        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600 if in_cache else 0o644)
+        status = os.fstat(file)
+        if in_cache and not location.trusted(status):
+            os.close(file)
+            raise PermissionError(errno.EPERM, "others may write to it")
+        if stat.S_ISREG(status.st_mode) and status.st_size:
+            os.lseek(file, -1, os.SEEK_END)
+            if os.read(file, 1) != b"\n":
+                os.write(file, b"\n")
+        return file
 
     def _lines(self) -> Iterator[Answer]:
-        decoder = msgspec.json.Decoder(Answer)
+        if self._file is None or self.path is None:
+            return
         with self.path.open("rb") as file:
             while line := file.readline(_LONGEST_LINE):
-                with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError):
-                    yield decoder.decode(line)
+                answer = _answer(line)
+                if answer is not None:
+                    yield answer
+
+
+def _line(answer: Answer) -> bytes:
+    """One line of JSON, whose first member is a checksum of the others."""
+    members = msgspec.json.encode(answer)[1:]
+    return b'{"sum":"' + _checksum(members) + b'",' + members + b"\n"
+
+
+def _answer(line: bytes) -> Answer | None:
+    members = line[_START:].removesuffix(b"\n")
+    if line[:_START] != b'{"sum":"' + _checksum(members) + b'",':
+        return None
+    return msgspec.json.decode(b"{" + members, type=Answer)
+
+
+def _checksum(members: bytes) -> bytes:
+    return hashlib.sha256(members).hexdigest()[:_SUM].encode()

@@ -1,13 +1,12 @@
 """The unit of a search: one compile with one launch of it, and what came of it."""
 
-import hashlib
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
+from kprof.cache.keys import key
 from kprof.compiler.request import CompileRequest, Outcome
 
 if TYPE_CHECKING:
@@ -124,9 +123,8 @@ def task_of(
         "version": judge.version,
         "flops": flops,
     }
-    parts = [job.request.key, identity(), sorted(files.items()), launch]
-    key = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
-    return Task(key, job.request, launch, dict(config))
+    name = key(job.request.key, identity(), sorted(files.items()), launch)
+    return Task(name, job.request, launch, dict(config))
 
 
 def answer_of(task: Task, outcome: Outcome) -> Answer:

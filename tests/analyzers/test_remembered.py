@@ -6,6 +6,7 @@ import msgspec
 import pytest
 from msgspec import UNSET
 
+from kprof.cache import location
 from kprof.compiler.compile import compile_kernel
 from kprof.document import KernelReport
 from kprof.hardware.machine import load
@@ -84,28 +85,15 @@ def test_another_kprof_judges_again(jobs, monkeypatch):
     """A changed rule or figure is another judge: nothing that was kept is served."""
     list(remembered.judged(jobs(), 1))
     assert all(remembered._recall(job) is not None for job in jobs())
-    monkeypatch.setattr(remembered, "_judges", lambda: "another")
+    monkeypatch.setattr("kprof.cache.own.of_kprof", lambda: "another")
     assert all(remembered._recall(job) is None for job in jobs())
-
-
-def test_the_judges_are_all_files_of_kprof(tmp_path):
-    """Another content or name of a file gives another key; a newer copy of the same does not."""
-    (tmp_path / "rules").mkdir()
-    (tmp_path / "rules" / "rule.py").write_text("1")
-    (tmp_path / "notes.txt").write_text("1")
-    first = list(remembered._contents(tmp_path))
-    assert [line.split()[0] for line in first] == ["rules/rule.py"]
-    os.utime(tmp_path / "rules" / "rule.py", ns=(1, 1))
-    assert list(remembered._contents(tmp_path)) == first
-    (tmp_path / "rules" / "rule.py").write_text("2")
-    assert list(remembered._contents(tmp_path)) != first
 
 
 @pytest.mark.triton
 def test_damaged_and_crashed(jobs):
     """A damaged report is made again; a worker that dies is one kernel's outcome."""
     list(remembered.judged(jobs(), 1))
-    for path in remembered._folder().rglob("*"):
+    for path in (location.entries(remembered.directory()) / "reports-1").rglob("*"):
         if path.is_file():
             path.write_bytes(path.read_bytes()[:-3])
     assert all(remembered._recall(job) is None for job in jobs())

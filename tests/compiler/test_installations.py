@@ -1,7 +1,6 @@
 """Environments for other Tritons: made once, whole or not at all, one process at a time."""
 
 import errno
-import fcntl
 import json
 import os
 import subprocess
@@ -13,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from kprof.cache.locks import locked
 from kprof.compiler import installations as triton_envs
 from kprof.compiler import installers
 from kprof.compiler.installers import CommandInstaller, failure, find_installer
@@ -144,7 +144,7 @@ def test_a_cache_that_cannot_be_made_is_told(tmp_path: Path, monkeypatch: pytest
 def test_two_at_once_make_one(cache: Path) -> None:
     installer = FakeInstaller()
     folder = cache / "triton-envs"
-    folder.mkdir(parents=True)
+    folder.mkdir(mode=0o700, parents=True)
     told: list[str] = []
     waiting = threading.Event()
 
@@ -152,8 +152,7 @@ def test_two_at_once_make_one(cache: Path) -> None:
         told.append(text)
         waiting.set()
 
-    with (folder / f".{triton_envs.name_of(VERSION)}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with locked(folder / f".{triton_envs.name_of(VERSION)}.lock"):
         results: list[triton_envs.Environment] = []
         thread = threading.Thread(
             target=lambda: results.append(triton_envs.provide(VERSION, installer=installer, tell=tell))
@@ -166,7 +165,6 @@ def test_two_at_once_make_one(cache: Path) -> None:
         site.mkdir(parents=True)
         (site / "__init__.py").write_text("")
         (site.parent.parent / "complete.json").write_text(json.dumps({"layout": 1, "triton": VERSION}))
-        fcntl.flock(lock, fcntl.LOCK_UN)
     thread.join(10)
     assert results[0].folder == site.parent
     assert installer.calls == []
@@ -276,3 +274,18 @@ def test_a_child_imports_the_environments_triton_and_our_packages(tmp_path: Path
 def test_the_oldest_release_is_the_projects_own() -> None:
     text = (Path(__file__).parents[2] / "pyproject.toml").read_text()
     assert f'triton = ["triton>={".".join(map(str, triton_envs.MINIMUM))}"]' in text
+
+
+def test_a_folder_that_others_may_write_to_is_refused(cache: Path) -> None:
+    """What is in it would be run."""
+    triton_envs.provide(VERSION, installer=FakeInstaller())
+    assert (cache / "triton-envs").stat().st_mode & 0o777 == 0o700
+    (cache / "triton-envs").chmod(0o777)
+    with pytest.raises(KprofError, match="others may write"):
+        triton_envs.provide(VERSION, installer=FakeInstaller())
+
+
+def test_a_user_without_a_home_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kprof.cache.location.root", lambda: None)
+    with pytest.raises(KprofError, match="no home folder"):
+        triton_envs.provide(VERSION, installer=FakeInstaller())

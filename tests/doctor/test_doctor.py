@@ -344,7 +344,7 @@ def test_caches_that_cannot_be_written_or_are_full(good, monkeypatch):
 
 def test_the_caches_are_those_that_are_used(good, monkeypatch, tmp_path):
     """The same folder as kprof's own store, however the variables name it."""
-    from kprof.cache import files as store
+    from kprof.cache import location
 
     for environment in ({"KPROF_CACHE_DIR": str(tmp_path / "own")}, {"XDG_CACHE_HOME": str(tmp_path / "xdg")}, {}):
         for name in ("KPROF_CACHE_DIR", "XDG_CACHE_HOME"):
@@ -353,7 +353,7 @@ def test_the_caches_are_those_that_are_used(good, monkeypatch, tmp_path):
             monkeypatch.setenv(name, value)
         tree = good.machine()
         found = {o.check: o for o in examine(Machine(tree.root, dict(os.environ), [], tree.which, tree.usable)).checks}
-        assert found["kprof-cache"].found.startswith(f"{store.root()},")
+        assert found["kprof-cache"].found.startswith(f"{location.root()},")
 
 
 def test_nothing_is_written_and_it_is_quick(good):

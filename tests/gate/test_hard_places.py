@@ -75,7 +75,7 @@ def test_interrupt_ends_the_workers_and_leaves_a_usable_cache(repository, tmp_pa
         text=True,
     )
     deadline = time.monotonic() + 120
-    while not list(cache.glob("reports-*/*/*")) and time.monotonic() < deadline:
+    while not list(cache.glob("entries/reports-*/*/*")) and time.monotonic() < deadline:
         time.sleep(0.05)
     workers = _children(started.pid)
     started.send_signal(signal.SIGINT)
@@ -84,7 +84,7 @@ def test_interrupt_ends_the_workers_and_leaves_a_usable_cache(repository, tmp_pa
     assert err.splitlines()[-1] == "kprof: interrupted"
     assert workers
     assert not [pid for pid in workers if Path(f"/proc/{pid}").exists()]
-    kept = len(list(cache.glob("reports-*/*/*")))
+    kept = len(list(cache.glob("entries/reports-*/*/*")))
     assert 0 < kept < 36
 
 

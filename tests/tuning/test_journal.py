@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from kprof.errors import KprofError
 from kprof.tuning.journal import Journal, place
@@ -96,7 +98,7 @@ def test_where_it_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
     assert place("out", "gemm", "gfx942", ()) == Path("out") / "search.jsonl"
     inside = place(None, "../../etc/x", "gfx942", ("/a.py",))
-    assert inside.parent == tmp_path / "searches-1"
+    assert inside.parent == tmp_path / "searches"
     assert inside != place(None, "../../etc/x", "gfx942", ("/b.py",))
 
 
@@ -106,3 +108,54 @@ def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
 
     with pytest.raises(KprofError, match="cannot keep the search"):
         Journal(tmp_path / "file" / "search.jsonl")
+
+
+def test_a_search_in_the_cache_goes_on_where_it_cannot_be_kept(tmp_path: Path) -> None:
+    """It is told with the first answer; a folder that was asked for is another matter, see above."""
+    (tmp_path / "file").write_text("")
+    for path in (tmp_path / "file" / "search.jsonl", None):
+        journal = Journal(path, in_cache=True)
+        assert journal.known() == {}
+        with pytest.raises(KprofError, match="cannot keep the search"):
+            journal.add(Answer("a", "ok"))
+        journal.close()
+
+
+def test_a_search_in_the_cache_is_its_user_s_alone(tmp_path: Path) -> None:
+    """Whatever the umask; a file that others may write to is not taken."""
+    path = tmp_path / "cache" / "searches" / "a.jsonl"
+    before = os.umask(0)
+    try:
+        journal = Journal(path, in_cache=True)
+        journal.add(Answer("a", "ok"))
+        journal.close()
+    finally:
+        os.umask(before)
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert {p.stat().st_mode & 0o777 for p in (path.parent, path.parent.parent)} == {0o700}
+    path.chmod(0o666)
+    with pytest.raises(KprofError, match="others may write"):
+        Journal(path, in_cache=True).add(Answer("b", "ok"))
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=100, deadline=None)
+@given(data=st.data())
+def test_a_line_that_was_altered_is_no_answer(tmp_path: Path, data: st.DataObject) -> None:
+    """One bit turned anywhere: that answer is asked for again, the other ones stay as they were."""
+    path = tmp_path / "search.jsonl"
+    journal = Journal(path, fresh=True)
+    answers = [Answer(f"key{number}", "ok", time_us=float(number), bound="memory") for number in range(3)]
+    for answer in answers:
+        journal.add(answer)
+    journal.close()
+    raw = bytearray(path.read_bytes())
+    at = data.draw(st.integers(0, len(raw) - 1))
+    raw[at] ^= 1 << data.draw(st.integers(0, 7))
+    path.write_bytes(raw)
+    journal = Journal(path)
+    known = journal.known()
+    journal.close()
+    assert all(known[answer.key] == answer for answer in answers if answer.key in known)
+    assert known.keys() <= {answer.key for answer in answers}
+    assert len(known) >= 1
+    assert len(known) < 3 or raw[at] == ord("\n") or chr(raw[at] ^ 1) == "\n"

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from kprof.cache.compiled import directory
+from kprof.compiler.compiled_cache import directory
 from kprof.compiler.pool import Finish, Pool
 from kprof.compiler.request import from_json
 from kprof.compiler.versions import installed

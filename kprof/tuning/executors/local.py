@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from kprof.cache.compiled import directory
+from kprof.compiler.compiled_cache import directory
 from kprof.compiler.pool import Finish, Pool
 from kprof.compiler.versions import installed
 from kprof.tuning.work import Answer, Judge, Task, answer_of

@@ -5,14 +5,12 @@ hash of the code.
 """
 
 import hashlib
-import json
 import re
 from collections.abc import Mapping
-from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kprof.cache import files as store
+from kprof.cache.entries import Section
+from kprof.cache.own import derived_key
 from kprof.compiler.request import Compiled
 from kprof.errors import KprofError
 from kprof_analyzers.collecting import paused
@@ -23,7 +21,7 @@ if TYPE_CHECKING:
 
 FUNCTION = "kprof.tuning.trials.predicted:judge"
 
-_MEMO = "judged-1"
+_JUDGED = Section("predictions")
 _NOISE = re.compile(
     rb"[ \t]*;[^\n]*"
     rb"|^[ \t]*\.(?:loc|file|ident|cfi_[a-z_]+)\b[^\n]*$"
@@ -55,22 +53,16 @@ def judge(compiled: Compiled, argument: Mapping[str, Any]) -> dict[str, Any]:
         known = {"lds_bytes": compiled.lds_bytes, "num_warps": compiled.metadata.get("num_warps")}
         return {**done, "status": "unlaunchable", "reason": str(problem), "resources": known}
     launch = [argument[name] for name in ("arch", "grid", "arguments", "version")]
-    place = _place(
-        [
-            code,
-            launch,
-            compiled.lds_bytes,
-            compiled.metadata.get("num_warps"),
-            argument["problem"],
-            argument.get("flops"),
-        ]
-    )
-    before = store.read_json(place)
+    if argument["version"] != version():
+        raise KprofError("this machine has another kprof than the one that asks")
+    resources = [compiled.lds_bytes, compiled.metadata.get("num_warps")]
+    name = derived_key(code, launch, resources, argument["problem"], argument.get("flops"))
+    before = _JUDGED.read_json(name)
     if isinstance(before, dict):
         return {**before, **done, "again": True}
     with paused():
         judged = _judge(compiled, argument)
-    store.write_json(place, judged)
+    _JUDGED.write_json(name, judged)
     return {**judged, **done}
 
 
@@ -87,24 +79,9 @@ def code_hash(assembly: str) -> str:
     return hashlib.sha256(b"\n".join(line for line in lines if line)).hexdigest()
 
 
-@cache
 def version() -> str:
-    """Changes when the model, what it reads, or the hardware's figures change."""
-    import kprof.version
-    import kprof_analyzers
-
-    digest = hashlib.sha256(kprof.version.__version__.encode())
-    own, package = Path(kprof_analyzers.__file__).parent, Path(kprof.__file__).parent
-    places = [*own.rglob("*.py"), *(package / "inputs").rglob("*.py"), *(package / "hardware").glob("*.*")]
-    for path in sorted(places):
-        if path.is_file():
-            digest.update(path.name.encode() + hashlib.sha256(path.read_bytes()).digest())
-    return digest.hexdigest()[:16]
-
-
-def _place(parts: list[Any]) -> Path:
-    key = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
-    return store.root() / _MEMO / key[:2] / f"{key}.json"
+    """Changes when kprof does, or what it is installed with."""
+    return derived_key("judge")[:16]
 
 
 def _judge(compiled: Compiled, argument: Mapping[str, Any]) -> dict[str, Any]:

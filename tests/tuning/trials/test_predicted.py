@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from kprof.document import LoopPrediction
+from kprof.errors import KprofError
 
 ASSEMBLY = """
 	.file	"a.py"
@@ -56,10 +57,11 @@ def compiled_copy(**config: Any) -> tuple[Any, dict[str, Any]]:
     from kprof.targets.jobs import jobs_of
     from kprof.targets.library import load as load_kernel
     from kprof.targets.options import Options
+    from kprof.tuning.trials.predicted import version
 
     (job,) = jobs_of(load_kernel("memory_copy"), load("gfx942"), Options(config=config))
     launch = {"name": job.name, "arch": "MI300X", "grid": list(job.grid or ()), "arguments": dict(job.arguments),
-              "problem": dict(job.problem), "version": "1", "flops": None}  # fmt: skip
+              "problem": dict(job.problem), "version": version(), "flops": None}  # fmt: skip
     return compile_kernel(job.request), launch
 
 
@@ -84,6 +86,16 @@ def test_the_same_launch_is_judged_once(monkeypatch: pytest.MonkeyPatch, tmp_pat
     other = predicted.judge(compiled, {**launch, "grid": [10]})
     assert other.get("again") is None
     assert other["time_us"] < first["time_us"], "a hundredth of the workgroups"
+
+
+@pytest.mark.triton
+def test_another_kprof_is_refused() -> None:
+    """A machine of a cluster with another kprof: its answers would stand under this one's keys."""
+    from kprof.tuning.trials.predicted import judge
+
+    compiled, launch = compiled_copy(num_warps=4)
+    with pytest.raises(KprofError, match="another kprof"):
+        judge(compiled, {**launch, "version": "another"})
 
 
 @pytest.mark.triton

@@ -4,20 +4,18 @@ A question is, say, "which compile does this case of this kernel with these knob
 the files that were read for it have the same content.
 """
 
-import hashlib
-import json
 from collections.abc import Mapping
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from kprof.cache import files as store
+from kprof.cache.entries import Section
+from kprof.cache.own import derived_key
 from kprof.compiler import environment as switches
 from kprof.compiler.versions import identity
 from kprof.importing.dependencies import unchanged
 from kprof.importing.loading import dependencies_of
 
-_VERSION = "1"
+_ANSWERS = Section("answers")
 _VARIANTS = 4
 
 
@@ -25,13 +23,12 @@ def recall(question: Mapping[str, Any]) -> Any:
     """The answer that was remembered for a question, as JSON; ``None`` when there is none that still holds.
 
     Args:
-        question: JSON values. The installed Triton and the environment switches are added by themselves.
+        question: JSON values. The installed Triton, the environment switches and kprof are added by themselves.
 
     Raises:
         KprofError: no usable Triton.
     """
-    variants = store.read_json(_path(question))
-    for variant in variants if isinstance(variants, list) else ():
+    for variant in _ANSWERS.read_json(_key(question)) or ():
         match variant:
             case {"files": dict() as files, "answer": answer} if unchanged(files):
                 return answer
@@ -50,23 +47,11 @@ def remember(question: Mapping[str, Any], answer: Any, module: ModuleType, *modu
         if not found.complete:
             return False
         files.update(found.files)
-    files.update(_own_files())
-    path = _path(question)
-    others = store.read_json(path)
+    name = _key(question)
     variant = {"files": files, "answer": answer}
-    kept = [v for v in others if v != variant][: _VARIANTS - 1] if isinstance(others, list) else []
-    return store.write_json(path, [variant, *kept])
+    kept = [v for v in _ANSWERS.read_json(name) or () if v != variant][: _VARIANTS - 1]
+    return _ANSWERS.write_json(name, [variant, *kept])
 
 
-def _own_files() -> dict[str, str]:
-    """Files of kprof that have a share in an answer."""
-    package = Path(__file__).parent.parent
-    names = ("kernel_spec", "kernel_library", "importing/loading", "harness/specialize", "harness/signature")
-    paths = [package / f"{name}.py" for name in names]
-    return {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in paths if path.is_file()}
-
-
-def _path(question: Mapping[str, Any]) -> Path:
-    text = json.dumps([question, identity(), switches.relevant({})], sort_keys=True)
-    key = hashlib.sha256(text.encode()).hexdigest()
-    return store.root() / f"answers-{_VERSION}" / key[:2] / f"{key}.json"
+def _key(question: Mapping[str, Any]) -> str:
+    return derived_key(question, identity(), switches.relevant({}))

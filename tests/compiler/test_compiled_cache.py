@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from kprof.cache import answers as memo
-from kprof.cache import compiled as cache
-from kprof.cache import files as store
+from kprof.cache import limits, location
+from kprof.compiler import answers as memo
+from kprof.compiler import compiled_cache as cache
 from kprof.compiler.compile import compile_kernel, compile_many
 from kprof.importing.loading import load_module
 from kprof.targets.signature import load_signature
@@ -134,7 +134,7 @@ def kernel(x):
 def test_damaged_entry_is_compiled_again(add_request):
     """A file that was cut off is replaced."""
     compiled = compile_kernel(add_request())
-    path = cache._object(cache.directory(), compiled.hash)
+    path = cache._OBJECTS._path(cache.directory(), compiled.hash)
     path.write_bytes(path.read_bytes()[:-100])
     again = compile_kernel(add_request())
     assert not again.cached
@@ -145,7 +145,7 @@ def test_damaged_entry_is_compiled_again(add_request):
 def test_damaged_index_is_no_error(add_request):
     """Whatever stands there, the result is right."""
     compiled = compile_kernel(add_request())
-    path = cache._index(cache.directory(), add_request())
+    path = cache._INDEX._path(cache.directory(), cache.index_key(add_request()))
     for text in ("{", "[1, 2]", '[{"hash": 3, "files": {}}]', '[{"hash": "../../etc/passwd", "files": {}}]', "{}"):
         path.write_text(text)
         assert compile_kernel(add_request()).amdgcn == compiled.amdgcn
@@ -196,7 +196,7 @@ def test_cache_is_bounded(add_request, monkeypatch):
     """Above KPROF_CACHE_SIZE old results go."""
     for block in (128, 256, 512):
         compile_kernel(add_request(block=block))
-    folder = cache.directory()
+    folder = location.entries(cache.directory())
     size = sum(p.stat().st_size for p in folder.rglob("*") if p.is_file())
-    assert store.sweep(folder, size - 1) > 0
+    assert limits.sweep(folder, size - 1) > 0
     assert sum(p.stat().st_size for p in folder.rglob("*") if p.is_file()) <= 0.8 * size

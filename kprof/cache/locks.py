@@ -1,0 +1,68 @@
+"""Locks between processes, on files; they end with the process that holds them, however that ends."""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from kprof.cache import location
+
+
+def try_lock(descriptor: int) -> bool:
+    """Lock an open file; false when another process holds it."""
+    return _lock(descriptor, wait=False)
+
+
+def lock(descriptor: int) -> None:
+    """Lock an open file, however long that takes."""
+    while not _lock(descriptor, wait=True):
+        pass
+
+
+@contextmanager
+def locked(path: Path, waiting: Callable[[], None] | None = None) -> Iterator[None]:
+    """Keep other processes out meanwhile.
+
+    Args:
+        path: the lock's file, made if it does not exist.
+        waiting: called once if another process is first.
+
+    Raises:
+        OSError: the file cannot be made.
+    """
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
+    try:
+        location.make_private(descriptor)
+        if not try_lock(descriptor):
+            if waiting is not None:
+                waiting()
+            lock(descriptor)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _lock(descriptor: int, *, wait: bool) -> bool:
+    # Either module is missing on the other kind of system.
+    try:
+        import fcntl
+    except ImportError:
+        return _lock_windows(descriptor, wait=wait)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _lock_windows(descriptor: int, *, wait: bool) -> bool:
+    from importlib import import_module
+
+    msvcrt = import_module("msvcrt")
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    try:
+        # Waits ten seconds at most.
+        msvcrt.locking(descriptor, msvcrt.LK_LOCK if wait else msvcrt.LK_NBLCK, 1)
+    except OSError:
+        return False
+    return True

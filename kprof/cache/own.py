@@ -1,0 +1,58 @@
+"""What stands for kprof itself, so that another kprof never finds an answer of this one."""
+
+import sys
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from kprof.cache.content import of_folders
+from kprof.cache.keys import key
+
+
+def derived_key(*parts: Any) -> str:
+    """As :func:`kprof.cache.keys.key`, for what kprof has said: it depends on all of kprof and its plug-ins too."""
+    return key(of_kprof(), sys.implementation.name, list(sys.version_info), *parts)
+
+
+@cache
+def of_kprof() -> str:
+    """SHA-256 of all files of kprof, of its analyzers and of plug-ins.
+
+    It is found once for a process: its modules stay what they were.
+    """
+    from kprof.analysis import providers
+
+    return key(of_package(), [[module, of_folders(_places(module))] for module in providers()])
+
+
+@cache
+def of_package(*parts: str) -> str:
+    """SHA-256 of all files of kprof, or of some of its subpackages and modules."""
+    package = Path(__file__).parent.parent
+    return of_folders([package / name for name in parts] or [package])
+
+
+def _places(module: str) -> list[Path]:
+    """Where the files of a module's distribution lie: its top package, or its only file."""
+    top, *rest = module.partition(":")[0].split(".")
+    try:
+        spec = find_spec(top)
+    except (ImportError, ValueError):
+        return []
+    if spec is None:
+        return []
+    if spec.origin is not None:
+        origin = Path(spec.origin)
+        return [origin.parent if spec.submodule_search_locations is not None else origin]
+    return [_below(Path(folder), rest) for folder in spec.submodule_search_locations or ()]
+
+
+def _below(folder: Path, names: list[str]) -> Path:
+    """The first package below a folder that belongs to no package, and may hold those of others."""
+    for name in names:
+        if (folder / "__init__.py").is_file():
+            break
+        folder /= name
+    single = folder.with_name(f"{folder.name}.py")
+    return single if single.is_file() else folder

@@ -1,0 +1,126 @@
+"""What stands for many files: their content and names, whatever their times say."""
+
+import os
+import shutil
+import time
+
+import pytest
+
+from kprof.cache import content
+from kprof.cache.content import of_folders
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(monkeypatch, tmp_path):
+    monkeypatch.setenv("KPROF_CACHE_DIR", str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A package with code and data."""
+    place = tmp_path / "package"
+    (place / "sub").mkdir(parents=True)
+    (place / "__init__.py").write_text("A = 1\n")
+    (place / "sub" / "data.toml").write_text("a = 1\n")
+    return place
+
+
+@pytest.fixture
+def later(monkeypatch):
+    """Files are old enough to be remembered."""
+    monkeypatch.setattr(content, "_SETTLED", -1)
+
+
+def test_any_byte_and_any_name_counts(folder, later):
+    """Changed, added, renamed, removed: each another digest, and each comes back with the files."""
+    first = of_folders([folder])
+    seen = {first}
+    data = folder / "sub" / "data.toml"
+    data.write_text("a = 2\n")
+    seen.add(of_folders([folder]))
+    data.rename(data.with_name("other.toml"))
+    seen.add(of_folders([folder]))
+    (folder / "sub" / "other.toml").unlink()
+    seen.add(of_folders([folder]))
+    (folder / "more.js").write_text("")
+    seen.add(of_folders([folder]))
+    assert len(seen) == 5
+    (folder / "more.js").unlink()
+    data.write_text("a = 1\n")
+    assert of_folders([folder]) == first
+
+
+def test_a_copy_elsewhere_is_the_same(folder, tmp_path):
+    """Neither place nor time counts; byte code and hidden files do not either."""
+    shutil.copytree(folder, tmp_path / "copy")
+    (tmp_path / "copy" / "__pycache__").mkdir()
+    (tmp_path / "copy" / "__pycache__" / "a.pyc").write_bytes(b"x")
+    (tmp_path / "copy" / ".a.swp").write_bytes(b"x")
+    assert of_folders([tmp_path / "copy"]) == of_folders([folder])
+    assert of_folders([folder], frozenset({".py"})) != of_folders([folder])
+
+
+def test_another_file_with_the_old_size_and_time_is_seen(folder, later):
+    """As a checkout or an archive leaves it: the time of last change cannot be set back."""
+    path = folder / "__init__.py"
+    first = of_folders([folder])
+    before = path.stat()
+    path.write_text("A = 2\n")
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    after = path.stat()
+    assert (after.st_size, after.st_mtime_ns, after.st_ino) == (before.st_size, before.st_mtime_ns, before.st_ino)
+    assert of_folders([folder]) != first
+
+
+def test_what_is_remembered_is_not_read_again(folder, later, monkeypatch):
+    """And only what has changed is read."""
+    first = of_folders([folder])
+    read = []
+    real = content._sha256
+    monkeypatch.setattr(content, "_sha256", lambda path: read.append(path) or real(path))
+    assert of_folders([folder]) == first
+    assert not read
+    (folder / "sub" / "data.toml").write_text("a = 3\n")
+    assert of_folders([folder]) != first
+    assert read == [str(folder / "sub" / "data.toml")]
+
+
+def test_a_file_that_has_just_changed_is_read_every_time(folder, monkeypatch):
+    """It may change again before the clock moves on."""
+    read = []
+    real = content._sha256
+    monkeypatch.setattr(content, "_sha256", lambda path: read.append(path) or real(path))
+    of_folders([folder])
+    of_folders([folder])
+    assert len(read) == 4
+    monkeypatch.setattr(time, "time_ns", lambda: 3_000_000_000 + (folder / "sub" / "data.toml").stat().st_ctime_ns)
+    of_folders([folder])
+    of_folders([folder])
+    assert len(read) == 6
+
+
+def test_a_damaged_memory_is_no_harm(folder, later, tmp_path):
+    """It is checked as every entry is."""
+    first = of_folders([folder])
+    (kept,) = (p for p in (tmp_path / "cache").rglob("*") if p.is_file())
+    kept.write_bytes(kept.read_bytes().replace(b'"', b"'"))
+    assert of_folders([folder]) == first
+
+
+def test_links_that_go_round_end(folder, later):
+    """A folder that contains itself is looked at once; a file that is a link counts by its content."""
+    first = of_folders([folder])
+    (folder / "sub" / "up").symlink_to(folder)
+    assert of_folders([folder]) == first
+    (folder / "link.py").symlink_to(folder / "__init__.py")
+    linked = of_folders([folder])
+    assert linked != first
+    (folder / "__init__.py").write_text("A = 7\n")
+    assert of_folders([folder]) != linked
+
+
+def test_nothing_to_see_is_never_the_same(tmp_path):
+    """Where there are no files, nothing that is kept may be found again."""
+    assert of_folders([tmp_path / "none"]) != of_folders([tmp_path / "none"])
+    (tmp_path / "single.py").write_text("1")
+    assert of_folders([tmp_path / "single.py"]) == of_folders([tmp_path / "single.py"])

@@ -1,0 +1,190 @@
+"""Entries: whole or absent, checked, of one key, readable by their user alone."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from kprof.cache import entries, limits, location
+from kprof.cache.entries import Section
+from kprof.cache.keys import key
+
+SECTION = Section("things")
+KEY = key("a thing")
+
+WRITER = """
+import sys
+from pathlib import Path
+from kprof.cache.entries import Section
+from kprof.cache.keys import key
+root, number = Path(sys.argv[1]), int(sys.argv[2])
+for turn in range(30):
+    for name in range(3):
+        assert Section("things").write(key(name), [bytes([number]) * (1 << 16), bytes([turn])], root)
+        data = Section("things").read(key(name), root)
+        assert data is not None and len(data) == (1 << 16) + 1 and len(set(data[:-1])) == 1
+"""
+
+
+def path_of(root: Path, name: str = KEY) -> Path:
+    """The file of an entry."""
+    return SECTION._path(root, name)
+
+
+def test_what_was_written_is_read(tmp_path):
+    """All the pieces as one, under their key only, and no partial file is left."""
+    assert SECTION.write(KEY, [b"some ", b"\x00\xff"], tmp_path)
+    assert SECTION.read(KEY, tmp_path) == b"some \x00\xff"
+    assert SECTION.read(key("another"), tmp_path) is None
+    assert Section("things", 2).read(KEY, tmp_path) is None
+    assert [p.name for p in path_of(tmp_path).parent.iterdir()] == [KEY]
+    assert SECTION.write_json(KEY, {"a": [1, None]}, tmp_path)
+    assert SECTION.read_json(KEY, tmp_path) == {"a": [1, None]}
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=200)
+@given(data=st.data())
+def test_a_damaged_entry_is_no_answer(tmp_path, data):
+    """One bit turned, cut off or longer anywhere: not served, and removed."""
+    content = data.draw(st.binary(max_size=64))
+    SECTION.write(KEY, [content], tmp_path)
+    raw = bytearray(path_of(tmp_path).read_bytes())
+    at = data.draw(st.integers(0, len(raw) - 1))
+    match data.draw(st.sampled_from(("bit", "cut", "longer"))):
+        case "bit":
+            raw[at] ^= 1 << data.draw(st.integers(0, 7))
+        case "cut":
+            del raw[at:]
+        case _:
+            raw += b"\0"
+    path_of(tmp_path).write_bytes(raw)
+    assert SECTION.read(KEY, tmp_path) is None
+    assert not path_of(tmp_path).exists()
+
+
+def test_an_entry_under_another_key_is_no_answer(tmp_path):
+    """A whole file that was renamed, or belongs to another section, answers nothing."""
+    SECTION.write(KEY, [b"x"], tmp_path)
+    other = key("another")
+    location.make_folder(path_of(tmp_path, other).parent)
+    os.link(path_of(tmp_path), path_of(tmp_path, other))
+    assert SECTION.read(other, tmp_path) is None
+    foreign = Section("others")
+    location.make_folder(foreign._path(tmp_path, KEY).parent)
+    os.link(path_of(tmp_path), foreign._path(tmp_path, KEY))
+    assert foreign.read(KEY, tmp_path) is None
+    assert SECTION.read(KEY, tmp_path) == b"x"
+
+
+@pytest.mark.parametrize("name", ["", "../../etc/passwd", "a/b", "..", "ä"])
+def test_a_key_never_leads_out(tmp_path, name):
+    """It may come from a file."""
+    assert SECTION.read(name, tmp_path) is None
+    assert not SECTION.write(name, [b"x"], tmp_path)
+
+
+def test_a_folder_that_cannot_be_written_is_no_error(tmp_path):
+    """A cache below a file cannot exist; the work goes on without it."""
+    (tmp_path / "file").write_text("")
+    assert not SECTION.write(KEY, [b"x"], tmp_path / "file")
+    assert SECTION.read(KEY, tmp_path / "file") is None
+
+
+def test_reading_counts_as_use(tmp_path):
+    """An entry that is served is not the next one to be swept."""
+    SECTION.write(KEY, [], tmp_path)
+    os.utime(path_of(tmp_path), (1, 1))
+    SECTION.read(KEY, tmp_path)
+    assert path_of(tmp_path).stat().st_mtime > 1
+
+
+def test_writing_sweeps_all_sections(tmp_path, monkeypatch):
+    """One limit for everything."""
+    monkeypatch.setattr(limits, "_SWEEP_EVERY", 1)
+    monkeypatch.setenv("KPROF_CACHE_SIZE", "2000")
+    for number in range(20):
+        Section(f"things{number % 2}").write(key(number), [b"x" * 400], tmp_path)
+    assert sum(p.stat().st_size for p in tmp_path.rglob("*") if p.is_file()) <= 2000
+
+
+def test_nobody_else_can_write(tmp_path):
+    """Folders 0700 and files 0600, whatever the umask."""
+    before = os.umask(0)
+    try:
+        assert SECTION.write(KEY, [b"x"], tmp_path / "new" / "root")
+    finally:
+        os.umask(before)
+    made = list((tmp_path / "new").rglob("*"))
+    assert len(made) == 5
+    assert {oct(p.stat().st_mode & 0o777) for p in (tmp_path / "new", *made)} == {"0o700", "0o600"}
+    os.umask(0o377)
+    try:
+        assert SECTION.write(KEY, [b"y"], tmp_path / "closed")
+        assert SECTION.read(KEY, tmp_path / "closed") == b"y"
+    finally:
+        os.umask(before)
+
+
+@pytest.mark.parametrize("mode", [0o620, 0o602, 0o666])
+def test_what_others_may_write_is_not_believed(tmp_path, mode):
+    """Whatever its checksum says."""
+    SECTION.write(KEY, [b"x"], tmp_path)
+    path_of(tmp_path).chmod(mode)
+    assert SECTION.read(KEY, tmp_path) is None
+    assert SECTION.write(KEY, [b"x"], tmp_path)
+    assert SECTION.read(KEY, tmp_path) == b"x"
+
+
+def test_what_others_own_is_not_believed(tmp_path, monkeypatch):
+    """Root's files are, as in other programs that are careful; another user's are not."""
+    SECTION.write(KEY, [b"x"], tmp_path)
+    owner = path_of(tmp_path).stat().st_uid
+    monkeypatch.setattr(os, "geteuid", lambda: owner + 1)
+    assert (SECTION.read(KEY, tmp_path) == b"x") is (owner == 0)
+    monkeypatch.setattr(location, "_own", lambda status: status.st_uid == owner + 1)
+    assert SECTION.read(KEY, tmp_path) is None
+
+
+def test_a_pipe_is_not_waited_for(tmp_path):
+    """Nor is a folder read."""
+    location.make_folder(path_of(tmp_path).parent)
+    os.mkfifo(path_of(tmp_path), 0o600)
+    assert SECTION.read(KEY, tmp_path) is None
+    path_of(tmp_path).unlink(missing_ok=True)
+    path_of(tmp_path).mkdir()
+    assert SECTION.read(KEY, tmp_path) is None
+    assert not SECTION.write(KEY, [b"x"], tmp_path)
+    assert not [p for p in path_of(tmp_path).parent.iterdir() if p.name.endswith(".part")]
+
+
+def test_many_writers_leave_the_cache_whole(tmp_path):
+    """Twenty processes write the same three entries; every read is one of the values, and the last ones stay."""
+    paths = os.pathsep.join(p for p in sys.path if p)
+    running = [
+        subprocess.Popen(
+            [sys.executable, "-c", WRITER, str(tmp_path), str(number)], env={**os.environ, "PYTHONPATH": paths}
+        )
+        for number in range(20)
+    ]
+    assert [process.wait() for process in running] == [0] * 20
+    files = [p for p in location.entries(tmp_path).rglob("*") if p.is_file()]
+    assert sorted(p.name for p in files) == sorted(key(name) for name in range(3))
+    for name in range(3):
+        data = SECTION.read(key(name), tmp_path)
+        assert data is not None
+        assert len(set(data[:-1])) == 1
+
+
+def test_a_disk_that_fills_up_leaves_nothing(tmp_path, monkeypatch):
+    """Neither an entry nor half of one."""
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(entries.location, "make_private", full)
+    assert not SECTION.write(KEY, [b"x"], tmp_path)
+    assert not list(path_of(tmp_path).parent.iterdir())

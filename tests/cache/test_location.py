@@ -1,0 +1,123 @@
+"""Where the cache is, and what is said when there is none."""
+
+import logging
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kprof.cache import location
+from kprof.cache.entries import Section
+from kprof.cache.keys import key
+
+
+@pytest.fixture(autouse=True)
+def _fresh(monkeypatch):
+    monkeypatch.setattr(location, "_state", {"silent": False})
+    location.trouble.cache_clear()
+
+
+def test_place_follows_the_environment(monkeypatch, tmp_path):
+    """KPROF_CACHE_DIR first, then XDG_CACHE_HOME, then the home."""
+    monkeypatch.setenv("KPROF_CACHE_DIR", str(tmp_path))
+    assert location.root() == tmp_path
+    monkeypatch.setenv("KPROF_CACHE_DIR", "relative")
+    assert location.root() == Path.cwd() / "relative"
+    monkeypatch.delenv("KPROF_CACHE_DIR")
+    monkeypatch.setenv("XDG_CACHE_HOME", "/x")
+    assert location.root() == Path("/x/kprof")
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    if sys.platform == "linux":
+        assert location.root() == tmp_path / ".cache" / "kprof"
+    assert location.root().is_absolute()
+
+
+def test_a_user_without_a_home_has_no_cache(monkeypatch, caplog):
+    """Said once, however often something would be kept; nothing appears in the working directory."""
+    for name in ("KPROF_CACHE_DIR", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("os.path.expanduser", lambda path: path)
+    assert location.root() is None
+    with caplog.at_level(logging.WARNING):
+        for number in range(3):
+            assert not Section("things").write(key(number), [b"x"])
+            assert Section("things").read(key(number)) is None
+    (said,) = caplog.messages
+    assert "no home folder" in said
+    assert "KPROF_CACHE_DIR" in said
+    assert not Path("~").exists()
+
+
+def test_a_place_that_cannot_be_made_is_said_once(monkeypatch, tmp_path, caplog):
+    """With what is in the way."""
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("KPROF_CACHE_DIR", str(tmp_path / "file" / "below"))
+    with caplog.at_level(logging.WARNING):
+        for number in range(3):
+            assert not Section("things").write(key(number), [b"x"])
+    (said,) = caplog.messages
+    assert str(tmp_path / "file") in said
+
+
+def test_a_place_that_cannot_be_written_is_said_and_still_read(monkeypatch, tmp_path, caplog):
+    """As a cache that an image brings along."""
+    monkeypatch.setenv("KPROF_CACHE_DIR", str(tmp_path))
+    assert Section("things").write(key(1), [b"x"])
+    location.trouble.cache_clear()
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    with caplog.at_level(logging.WARNING):
+        location.check()
+        location.check()
+    (said,) = caplog.messages
+    assert "cannot be written to" in said
+    assert Section("things").read(key(1)) == b"x"
+
+
+def test_a_folder_of_another_user_is_refused(monkeypatch, tmp_path):
+    """Nothing that is in it would be believed."""
+    monkeypatch.setattr(location, "_own", lambda _: False)
+    assert "belongs to another user" in (location.trouble(tmp_path) or "")
+
+
+def test_a_folder_that_is_open_is_closed(tmp_path):
+    """It is this user's; what others have put there is theirs and not believed."""
+    folder = location.entries(tmp_path)
+    location.make_folder(folder)
+    folder.chmod(0o777)
+    assert location.trouble(tmp_path) is None
+    assert folder.stat().st_mode & 0o777 == 0o700
+
+
+def test_a_worker_says_nothing(monkeypatch, tmp_path, caplog):
+    """What it prints is taken for the compiler's."""
+    monkeypatch.setenv("KPROF_CACHE_DIR", os.devnull)
+    location.silence()
+    with caplog.at_level(logging.WARNING):
+        assert not Section("things").write(key(1), [b"x"])
+    assert not caplog.messages
+
+
+def test_the_command_works_without_a_cache_and_says_so_in_one_line(tmp_path):
+    """On standard error; the answer is the same."""
+    artifact = min((Path(__file__).parents[1] / "artifacts" / "gfx942").glob("*.amdgcn"))
+    (tmp_path / "one").mkdir()
+    (tmp_path / "one" / "kernel.amdgcn").write_bytes(artifact.read_bytes())
+
+    def run(cache: str) -> tuple[int, str, str]:
+        paths = os.pathsep.join(p for p in sys.path if p)
+        ran = subprocess.run(
+            [sys.executable, "-m", "kprof", "diff", str(tmp_path / "one"), str(tmp_path / "one")],
+            env={**os.environ, "KPROF_CACHE_DIR": cache, "PYTHONPATH": paths},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return ran.returncode, ran.stdout, ran.stderr
+
+    code, out, err = run(str(tmp_path / "cache"))
+    assert (code, err) == (0, "")
+    said = f"kprof: nothing is kept in the cache: {os.devnull}: File exists; KPROF_CACHE_DIR names another place\n"
+    assert run(os.devnull) == (0, out, said)
