@@ -121,7 +121,7 @@ def _about() -> list[str]:
         f"Python: {platform.python_version()} ({platform.python_implementation()})",
         f"system: {platform.platform()}",
     ]
-    for name in ("triton", "torch", "msgspec", "typer", "rich", "pyelftools", "pyyaml"):
+    for name in ("triton", "torch", "msgspec", "typer", "rich", "pyyaml"):
         with contextlib.suppress(PackageNotFoundError):
             lines.append(f"{name}: {version(name)}")
     return lines

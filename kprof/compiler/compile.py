@@ -61,16 +61,6 @@ def compile_many(
         yield from own.run(requests, folder)
 
 
-def warm_up() -> None:
-    """Start the worker of :func:`compile_kernel` ahead of time.
-
-    Raises:
-        KprofError: no usable Triton.
-    """
-    installed()
-    _shared().warm()
-
-
 @once
 def _shared() -> Pool:
     """The worker that single compiles share, so that only the first one waits for Triton's import."""

@@ -13,7 +13,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
-from kprof.errors import CompileError, KprofError
+from kprof.errors import KprofError
 from kprof.inputs.mlir import MemDesc, Module, Operation, Tensor, parse
 from kprof.inputs.mlir.measures import lds_bytes, vector_bytes
 
@@ -33,21 +33,8 @@ _NAME = re.compile(
 Number = int | None
 
 
-@dataclass(frozen=True)
-class Metric:
-    """A number that can be read off a module.
-
-    Attributes:
-        name: key.
-        unit: ``bytes`` or ``operations``.
-        summary: what it counts.
-        measure: the number for a module; ``None`` when it has no meaning there.
-    """
-
-    name: str
-    unit: str
-    summary: str
-    measure: Callable[[Module], Number] = field(repr=False)
+Measure = Callable[[Module], Number]
+"""A number that can be read off a module; ``None`` where it has no meaning there."""
 
 
 @dataclass(eq=False)
@@ -88,18 +75,6 @@ class PassRecord:
             return parse(self.before)
         except KprofError:
             return None
-
-
-@dataclass(frozen=True)
-class Change:
-    """A pass that changed a metric, with the values before and after it."""
-
-    record: PassRecord
-    before: Number
-    after: Number
-
-    def __str__(self) -> str:
-        return f"{self.record.name} (pass {self.record.order}): {self.before} -> {self.after}"
 
 
 @dataclass(eq=False)
@@ -147,33 +122,6 @@ class PassHistory:
         for match, end in zip(matches, ends, strict=False):
             yield match, self.text[match.end() : end].strip("\n")
 
-    def changes(self, metric: str) -> list[Change]:
-        """Passes that changed a metric, in order.
-
-        Raises:
-            KprofError: there is no such metric.
-        """
-        measure = _metric(metric).measure
-        return self._changes(measure)
-
-    def first_change(self, metric: str) -> Change | None:
-        """The pass that changed a metric first; ``None`` when none did.
-
-        Raises:
-            KprofError: there is no such metric.
-        """
-        return next(iter(self.changes(metric)), None)
-
-    def introduced(self, operation: str, line: int | None = None) -> list[Change]:
-        """Passes after which there are more operations of this name, of a line of the user's source if given."""
-
-        def count(module: Module) -> Number:
-            if _lowered(module):
-                return None
-            return sum(1 for op in module.named(operation) if line is None or _line(op) == line)
-
-        return [change for change in self._changes(count) if (change.after or 0) > (change.before or 0)]
-
     def counts(self, operation: str, line: int | None = None) -> list[tuple[PassRecord, int, int]]:
         """Passes that changed the number of operations of a name, of a line of the user's source if given.
 
@@ -184,55 +132,33 @@ class PassHistory:
         Returns:
             The pass with the numbers before and after it, in order. Ends where the module is lowered to LLVM.
         """
+        found: list[tuple[PassRecord, int, int]] = []
+        known: Number = None
+        for record, following in pairwise(self.records):
+            if known is None and record.module is not None:
+                known = _named(record.module, operation, line)
+            if record.changed is False or following.module is None:
+                continue
+            now = _named(following.module, operation, line)
+            if now is not None and now != known:
+                found.append((record, known or 0, now))
+            known = now
+        return found
 
-        def count(module: Module) -> Number:
-            if _lowered(module):
-                return None
-            return sum(1 for op in module.named(operation) if line is None or _line(op) == line)
-
-        return [(c.record, c.before or 0, c.after) for c in self._changes(count) if c.after is not None]
-
-    def narrowed(self, line: int | None = None) -> list[Change]:
-        """Passes after which the narrowest global access, of a line if given, is narrower, in bytes a thread."""
-
-        def width(module: Module) -> Number:
-            return None if _lowered(module) else _vector(module, min, line)
-
-        changes = self._changes(width)
-        return [c for c in changes if c.before is not None and c.after is not None and c.after < c.before]
-
-    def table(self, metrics: Sequence[str] | None = None) -> list[dict[str, Any]]:
-        """A row for every pass that changed one of the metrics: its order, name, stage and the values after it.
-
-        Raises:
-            KprofError: there is no such metric.
-        """
-        chosen = [_metric(name) for name in metrics or METRICS]
+    def table(self) -> list[dict[str, Any]]:
+        """A row for every pass that changed one of :data:`METRICS`: its order, name, stage and the values after it."""
         rows: list[dict[str, Any]] = []
         first = self.records[0].module if self.records else None
-        values = {metric.name: metric.measure(first) for metric in chosen} if first else {}
+        values = _measured(first) if first else {}
         for record, following in pairwise(self.records):
             module = following.module
             if record.changed is False or module is None:
                 continue
-            now = {metric.name: metric.measure(module) for metric in chosen}
+            now = _measured(module)
             if now != values:
                 rows.append({"order": record.order, "pass": record.name, "stage": record.stage, **now})
                 values = now
         return rows
-
-    def _changes(self, measure: Callable[[Module], Number]) -> list[Change]:
-        found, known = [], None
-        for record, following in pairwise(self.records):
-            if known is None and record.module is not None:
-                known = measure(record.module)
-            if record.changed is False or following.module is None:
-                continue
-            now = measure(following.module)
-            if now is not None and now != known:
-                found.append(Change(record, known, now))
-            known = now
-        return found
 
 
 def _finish(found: list[PassRecord], match: re.Match[str], body: str) -> None:
@@ -242,19 +168,22 @@ def _finish(found: list[PassRecord], match: re.Match[str], body: str) -> None:
         found[-1].failed = bool(match["failed"])
 
 
-def _metric(name: str) -> Metric:
-    from kprof.errors import near_hint
+def _measured(module: Module) -> dict[str, Number]:
+    return {name: measure(module) for name, measure in METRICS.items()}
 
-    if name not in METRICS:
-        raise CompileError(f"there is no metric {name!r} of a pass", hint=near_hint(name, METRICS, "there are"))
-    return METRICS[name]
+
+def _named(module: Module, operation: str, line: int | None) -> Number:
+    """Operations of a name, of a line of the user's source if given; ``None`` once the module is lowered to LLVM."""
+    if _lowered(module):
+        return None
+    return sum(1 for op in module.named(operation) if line is None or _line(op) == line)
 
 
 def _lowered(module: Module) -> bool:
     return any(op.name == "llvm.func" for op in module.functions)
 
 
-def _count(*names: str) -> Callable[[Module], Number]:
+def _count(*names: str) -> Measure:
     def measure(module: Module) -> Number:
         return None if _lowered(module) else sum(1 for _ in module.named(*names))
 
@@ -284,12 +213,12 @@ def _narrowest(module: Module) -> Number:
     return None if _lowered(module) else _vector(module, min)
 
 
-def _vector(module: Module, pick: Callable[..., int], line: int | None = None) -> Number:
+def _vector(module: Module, pick: Callable[..., int]) -> Number:
     widths = []
     for op in module.named("tt.load", "tt.store", "amdg.buffer_load", "amdg.buffer_store"):
         tensor = next((t for t in op.types if isinstance(t, Tensor)), None)
         width = vector_bytes(tensor) if tensor is not None and tensor.layout is not None else None
-        if width is not None and (line is None or _line(op) == line):
+        if width is not None:
             widths.append(width)
     return pick(widths) if widths else None
 
@@ -299,28 +228,24 @@ def _line(op: Operation) -> int | None:
     return frame.line if frame else None
 
 
-METRICS: Mapping[str, Metric] = {
-    metric.name: metric
-    for metric in (
-        Metric("shared", "bytes", "LDS of the workgroup, once the compiler has placed it", lambda m: m.shared_bytes),
-        Metric("allocated", "bytes", "LDS buffers declared so far, padding included, overlaps not", _allocated),
-        Metric("buffers", "copies", "buffers of the deepest software pipeline", _buffers),
-        Metric("convert_layout", "operations", "layout conversions", _count("ttg.convert_layout")),
-        Metric("local_alloc", "operations", "LDS buffers", _count("ttg.local_alloc")),
-        Metric("local_load", "operations", "LDS reads", _count("ttg.local_load")),
-        Metric("local_store", "operations", "LDS writes", _count("ttg.local_store")),
-        Metric(
-            "async_copy",
-            "operations",
-            "copies from global memory straight into LDS",
-            _count("ttg.async_copy_*", "amdg.buffer_load_to_local", "amdg.async_*"),
-        ),
-        Metric("loads", "operations", "global loads of pointers", _count("tt.load")),
-        Metric("buffer_ops", "operations", "buffer operations", _count("amdg.buffer_*")),
-        Metric("dots", "operations", "matrix products", _count("tt.dot", "tt.dot_scaled")),
-        Metric("loops", "operations", "loops", _count("scf.for", "scf.while")),
-        Metric("vector_max", "bytes", "widest global access that layouts allow, a thread", _widest),
-        Metric("vector_min", "bytes", "narrowest global access that layouts allow, a thread", _narrowest),
-    )
+METRICS: Mapping[str, Measure] = {
+    # Bytes of the workgroup's LDS once the compiler has placed it; of the buffers declared so far.
+    "shared": lambda module: module.shared_bytes,
+    "allocated": _allocated,
+    # Buffers of the deepest software pipeline.
+    "buffers": _buffers,
+    "convert_layout": _count("ttg.convert_layout"),
+    "local_alloc": _count("ttg.local_alloc"),
+    "local_load": _count("ttg.local_load"),
+    "local_store": _count("ttg.local_store"),
+    # From global memory straight into LDS.
+    "async_copy": _count("ttg.async_copy_*", "amdg.buffer_load_to_local", "amdg.async_*"),
+    "loads": _count("tt.load"),
+    "buffer_ops": _count("amdg.buffer_*"),
+    "dots": _count("tt.dot", "tt.dot_scaled"),
+    "loops": _count("scf.for", "scf.while"),
+    # Bytes a thread that layouts allow a global access.
+    "vector_max": _widest,
+    "vector_min": _narrowest,
 }
-"""What can be followed through the passes."""
+"""What is followed through the passes."""

@@ -105,11 +105,6 @@ class Pool:
             self._drop(worker)
         self._workers.clear()
 
-    def warm(self, count: int = 1) -> None:
-        """Start workers ahead of time, so that they import Triton while this process does something else."""
-        while len(self._workers) < min(count, self.jobs):
-            self._start()
-
     def run(
         self, requests: Iterable[CompileRequest], cache: Path | None = None, finish: Finish | None = None
     ) -> Iterator[Outcome]:

@@ -17,7 +17,6 @@ import inspect
 import os
 import re
 import shutil
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
@@ -189,25 +188,6 @@ CODE_SWITCHES = ("AMDGCN_USE_BUFFER_OPS", "TRITON_HIP_USE_ASYNC_COPY", "TRITON_H
 """Environment switches that change the code of a kernel."""
 
 
-def switch_defaults(version: tuple[int, int], arch: str) -> dict[str, bool]:
-    """Each of :data:`CODE_SWITCHES`, and whether it is on when it is not set.
-
-    The architecture's file says so, from ``knobs.py`` and the ``is_..._enabled`` functions of
-    ``backends/amd/compiler.py`` in Triton 3.4 to 3.9.
-
-    Args:
-        version: Triton's.
-        arch: ``gfx942``.
-
-    Raises:
-        KprofError: the architecture is not known.
-    """
-    from kprof.hardware.machine import load
-
-    known = load(arch).triton
-    return {name: bool(known.is_on(name, version)) for name in CODE_SWITCHES}
-
-
 def waves_per_eu_default(version: tuple[int, int]) -> int:
     """``waves_per_eu`` of a kernel that does not say: 1 up to Triton 3.5, then 0, which leaves it to the compiler."""
     return 0 if version >= (3, 6) else 1
@@ -285,10 +265,3 @@ def with_argument_names(module: str, names: Sequence[str]) -> str:
         return module
     # What loops carry is numbered on from the arguments.
     return _NUMBERED.sub(lambda found: f"%{names[n]}" if (n := int(found[1])) < len(names) else found[0], module)
-
-
-def is_triton_file(path: str) -> bool:
-    """Whether a source file belongs to Triton itself."""
-    module = sys.modules.get("triton")
-    root = Path(module.__file__).parent if module and module.__file__ else None
-    return root is not None and Path(path).is_relative_to(root)

@@ -266,13 +266,6 @@ class Product:
     least_workgroups: int | None = None
     note: str = ""
 
-    @property
-    def compute_units_per_xcd(self) -> int | None:
-        """Compute units of one accelerator die."""
-        if self.compute_units is None or self.xcds is None:
-            return None
-        return self.compute_units // self.xcds
-
 
 @dataclass(frozen=True)
 class LlvmFacts:

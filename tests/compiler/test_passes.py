@@ -4,7 +4,6 @@ import pytest
 
 from kprof.compiler import versions as triton_versions
 from kprof.compiler.passes import METRICS, PassHistory
-from kprof.errors import KprofError
 
 
 def module(*lines: str) -> str:
@@ -34,6 +33,17 @@ def dump(*steps: tuple[str, str]) -> str:
     return "".join(f"// -----// IR Dump Before {head} //----- //\n{text}\n" for head, text in steps)
 
 
+def steps(history: PassHistory, metric: str) -> list[tuple[str, int | None]]:
+    """Passes that changed a metric, with the value after each; the value before the first pass counts as known."""
+    known = METRICS[metric](history.records[0].module)
+    found = []
+    for row in history.table():
+        if row[metric] != known:
+            found.append((row["pass"], row[metric]))
+            known = row[metric]
+    return found
+
+
 DUMP = "// kprof stage ttgir\n" + dump(
     ("Coalesce (tritongpu-coalesce) ('builtin.module' operation)", module(WIDE)),
     ("Pipeline: pipeline{num_stages=3} ('builtin.module' operation)", module(WIDE)),
@@ -55,31 +65,21 @@ def test_passes_with_names_options_and_texts():
 
 
 def test_which_pass():
-    """LDS, pipelining, a layout conversion and a lost vector width each lead to their pass."""
+    """LDS, pipelining and a lost vector width each lead to their pass, with the values before and after it."""
     history = PassHistory(DUMP)
-    allocated = history.first_change("allocated")
-    assert (allocated.record.name, allocated.before, allocated.after) == ("pipeline", 0, 3 * 64 * 64 * 2)
-    assert str(history.first_change("buffers")) == "pipeline (pass 1): 0 -> 3"
-    assert [c.record.name for c in history.introduced("ttg.convert_layout", line=7)] == ["convert"]
-    assert history.introduced("ttg.convert_layout", line=8) == []
-    assert [(c.record.name, c.before, c.after) for c in history.narrowed()] == [("narrower", 16, 4)]
-    assert history.first_change("dots") is None
+    assert steps(history, "allocated") == [("pipeline", 3 * 64 * 64 * 2)]
+    assert steps(history, "buffers") == [("pipeline", 3)]
+    assert steps(history, "vector_min") == [("narrower", 4)]
+    assert steps(history, "dots") == []
 
 
-def test_table_has_a_row_a_change():
-    """Only passes that changed one of the metrics."""
-    rows = PassHistory(DUMP).table(["allocated", "vector_min"])
-    assert [(r["pass"], r["allocated"], r["vector_min"]) for r in rows] == [
-        ("pipeline", 24576, 16),
-        ("narrower", 24576, 4),
-    ]
-
-
-def test_unknown_metric():
-    """Near matches are named."""
-    with pytest.raises(KprofError) as caught:
-        PassHistory(DUMP).first_change("share")
-    assert "'shared'" in caught.value.hint
+def test_which_pass_made_the_operations_of_a_line():
+    """The pass with the numbers before and after it."""
+    history = PassHistory(DUMP)
+    found = [(run.name, before, after) for run, before, after in history.counts("ttg.convert_layout", line=7)]
+    assert found == [("convert", 0, 1)]
+    assert history.counts("ttg.convert_layout", line=8) == []
+    assert [run.name for run, _, _ in history.counts("ttg.local_*")] == ["pipeline"]
 
 
 @pytest.mark.parametrize(
@@ -88,8 +88,7 @@ def test_unknown_metric():
 def test_dump_that_is_no_dump(text):
     """Cut off or empty, there is simply less of it."""
     history = PassHistory(text)
-    for metric in METRICS:
-        history.changes(metric)
+    assert len(history.counts("tt.load")) <= len(history.records)
     assert history.table() == [] or len(history.records) > 1
 
 
@@ -112,13 +111,13 @@ def test_real_compile(matmul_request, pool):
     history = compiled.passes
     assert len(history.records) > 30
     assert {r.stage for r in history.records} >= {"ttir", "ttgir", "llir"}
-    placed, declared = history.first_change("shared"), history.first_change("allocated")
-    assert "shared-memory" in placed.record.name
-    assert placed.after == compiled.lds_bytes
-    assert "pipeline" in declared.record.name
-    assert declared.after == 2 * 2 * 128 * 64 * 2
-    assert history.first_change("buffers").after == 2
-    assert "coalesce" in history.changes("vector_max")[1].record.name
+    (placed, bytes_placed), (declared, bytes_declared) = steps(history, "shared")[0], steps(history, "allocated")[0]
+    assert "shared-memory" in placed
+    assert bytes_placed == compiled.lds_bytes
+    assert "pipeline" in declared
+    assert bytes_declared == 2 * 2 * 128 * 64 * 2
+    assert steps(history, "buffers")[0][1] == 2
+    assert "coalesce" in steps(history, "vector_max")[1][0]
     if triton_versions.installed().numbers >= (3, 6):
-        assert "buffer-ops" in history.first_change("buffer_ops").record.name
+        assert "buffer-ops" in steps(history, "buffer_ops")[0][0]
     assert compiled.diagnostics == ""

@@ -3,7 +3,8 @@
 import pytest
 
 from kprof.compiler.switches import switches
-from kprof.compiler.versions import installed, switch_defaults
+from kprof.compiler.versions import CODE_SWITCHES, installed
+from kprof.hardware.machine import load
 
 pytestmark = pytest.mark.triton
 
@@ -17,7 +18,7 @@ def _nothing_set(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("arch", ["gfx90a", "gfx942", "gfx950"])
 def test_triton_and_the_table_agree(arch: str) -> None:
     said = switches(arch)
-    known = switch_defaults(installed().numbers, arch)
+    known = {name: load(arch).triton.is_on(name, installed().numbers) for name in CODE_SWITCHES}
     assert {name: said[name] for name in known} == known
 
 

@@ -92,7 +92,7 @@ def test_product_inherits_the_architecture_memory():
     mall = product.memory["mall"]
     assert (mall.size_bytes, mall.line_bytes, mall.latency_ns) == (256 * 2**20, 64, 218.0)
     assert product.memory["l1"] == load("gfx942").memory["l1"]
-    assert (product.compute_units, product.xcds, product.compute_units_per_xcd) == (304, 8, 38)
+    assert (product.compute_units, product.xcds) == (304, 8)
 
 
 def test_modes_follow_the_wgp():

@@ -4,7 +4,7 @@ Every distributed layout of Triton is linear over GF(2): the element of hardware
 basis vector for each bit set in ``i``. Bases are written as element coordinates, one tuple per bit.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -43,20 +43,6 @@ class LinearLayout:
                     for axis, step in enumerate(basis):
                         found[axis] ^= step
         return tuple(found)
-
-    def contiguous_registers(self, axis: int) -> int:
-        """How many consecutive registers of a lane hold neighbours along ``axis``."""
-        count = 1
-        for basis in self.bases[REGISTER]:
-            if basis[axis] != count or any(basis[other] for other in range(len(basis)) if other != axis):
-                break
-            count *= 2
-        return count
-
-    @property
-    def is_replicated(self) -> bool:
-        """Whether some lanes or warps hold the same elements as others."""
-        return any(not any(basis) for dimension in (LANE, WARP) for basis in self.bases[dimension])
 
 
 def linear(layout: Layout, shape: Sequence[int]) -> LinearLayout:
@@ -335,8 +321,3 @@ def _blocked_operand(layout: DotOperand, parent: Blocked, shape: tuple[int, ...]
             else:
                 builder.place(name, counts[axis], axis)
     return builder.fit(shape, parent.order, keep=False)
-
-
-def elements_of(layout: LinearLayout, registers: Iterable[int], lane: int, warp: int) -> list[Basis]:
-    """Coordinates that several registers of one lane hold."""
-    return [layout.element(register, lane, warp) for register in registers]

@@ -153,14 +153,3 @@ class Instruction:
     def user_frame(self) -> Frame | None:
         """First frame outside Triton's own library (and HIP's headers), with a line; ``None`` when there is none."""
         return next((f for f in self.location if f.line and not f.in_library), None)
-
-    @property
-    def library_frames(self) -> tuple[Frame, ...]:
-        """Frames inside the library that lie between the instruction and :attr:`user_frame`."""
-        frames = []
-        for frame in self.location:
-            if frame.line and not frame.in_library:
-                break
-            if frame.line:
-                frames.append(frame)
-        return tuple(frames)

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from kprof.errors import InputError
 from kprof.inputs.amdgcn import Registers
 
 
@@ -117,15 +116,3 @@ class CodeObjectFile:
     def kernels(self) -> tuple[KernelObject, ...]:
         """Kernels of all objects."""
         return tuple(kernel for item in self.objects for kernel in item.kernels)
-
-    def for_arch(self, arch: str) -> CodeObject:
-        """The first object for an architecture.
-
-        Raises:
-            KprofError: there is none; the message lists those that there are.
-        """
-        for item in self.objects:
-            if item.arch == arch:
-                return item
-        there = ", ".join(item.arch for item in self.objects) or "none"
-        raise InputError(f"no code for {arch}; there is code for: {there}", path=self.path)

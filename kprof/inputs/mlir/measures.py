@@ -11,82 +11,10 @@ from kprof.inputs.mlir.layouts import (
     PaddedShared,
     RawLayout,
     Slice,
-    Wmma,
 )
 from kprof.inputs.mlir.types import MemDesc, Pointer, Tensor
 
 Shape = tuple[int, ...]
-
-_LANES_CDNA = 64
-_LANES_RDNA = 32
-
-
-def elements_per_thread(layout: Layout | None, shape: Shape) -> int | None:
-    """Elements of a tensor that one thread holds in registers, copies included; ``None`` when not known.
-
-    For blocked layouts this is Triton's ``getElemsPerThread``: whole tiles of ``size_per_thread``, even where the
-    tensor is smaller than the tile.
-    """
-    if isinstance(layout, Linear):
-        return 1 << len(layout.register)
-    sizes = _per_dimension(layout, shape)
-    return math.prod(sizes) if sizes is not None else None
-
-
-def _per_dimension(layout: Layout | None, shape: Shape) -> tuple[int, ...] | None:
-    if isinstance(layout, Slice):
-        # The parent sees the tensor with one more dimension; of its registers only those that differ are kept.
-        whole = _per_dimension(layout.parent, (*shape[: layout.dim], 1, *shape[layout.dim :]))
-        return (*whole[: layout.dim], *whole[layout.dim + 1 :]) if whole else None
-    if isinstance(layout, Blocked) and len(shape) == len(layout.order):
-        tiles = zip(shape, layout.size_per_thread, layout.threads_per_warp, layout.warps_per_cta, strict=True)
-        return tuple(_times(size, each * lanes * warps) * each for size, each, lanes, warps in tiles)
-    if isinstance(layout, Mfma) and len(shape) == len(layout.warps_per_cta):
-        return _matrix(shape, layout.instr_shape[:2], layout, _LANES_CDNA)
-    if isinstance(layout, Wmma) and len(shape) == len(_warps(layout)):
-        return _matrix(shape, layout.instr_shape[:2], layout, _LANES_RDNA)
-    if isinstance(layout, DotOperand):
-        return _operand(layout, shape)
-    return None
-
-
-def _matrix(shape: Shape, instruction: Shape, layout: Mfma | Wmma, lanes: int) -> tuple[int, ...]:
-    """Result of matrix instructions: every lane holds M*N/lanes elements of each tile, all along one dimension."""
-    m, n = instruction
-    tiles = layout.tiles_per_warp or (1,) * len(shape)
-    held = [1] * (len(shape) - 2)
-    own = (1, m * n // lanes) if layout.is_transposed else (m * n // lanes, 1)
-    whole = (*(1 for _ in held), m, n)
-    each = (*held, *own)
-    dimensions = zip(shape, whole, each, tiles, _warps(layout), strict=True)
-    return tuple(
-        _times(size, tile * many * warps) * many * elements for size, tile, elements, many, warps in dimensions
-    )
-
-
-def _warps(layout: Mfma | Wmma) -> tuple[int, ...]:
-    """Warps a dimension, also where the text gives a basis for every bit of the warp's number."""
-    if isinstance(layout, Mfma) or layout.warps_per_cta or not layout.warp_bases:
-        return layout.warps_per_cta
-    return tuple(1 << sum(basis[d] != 0 for basis in layout.warp_bases) for d in range(len(layout.warp_bases[0])))
-
-
-def _operand(layout: DotOperand, shape: Shape) -> tuple[int, ...] | None:
-    """Operand of an MFMA: along M or N as the result, along K ``k_width`` neighbours in each of 64/M lane groups."""
-    parent = layout.parent
-    if not isinstance(parent, Mfma) or not layout.k_width or len(shape) != 2:
-        return None
-    outer, inner = (0, 1) if layout.index == 0 else (1, 0)
-    side = parent.instr_shape[outer]
-    tiles = parent.tiles_per_warp[outer] if parent.tiles_per_warp else 1
-    along = _times(shape[outer], side * tiles * parent.warps_per_cta[outer]) * tiles
-    groups = max(1, _LANES_CDNA // side)
-    depth = _times(shape[inner], layout.k_width * groups) * layout.k_width
-    return (along, depth) if layout.index == 0 else (depth, along)
-
-
-def _times(size: int, tile: int) -> int:
-    return max(1, -(-size // tile)) if tile else 1
 
 
 def contiguous_per_thread(layout: Layout | None, shape: Shape) -> tuple[int, ...] | None:

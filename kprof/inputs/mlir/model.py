@@ -131,11 +131,6 @@ class Module:
         return _integer(self.attributes.get("ttg.num-warps"))
 
     @property
-    def num_ctas(self) -> int | None:
-        """Workgroups of a cluster."""
-        return _integer(self.attributes.get("ttg.num-ctas"))
-
-    @property
     def threads_per_warp(self) -> int | None:
         """Lanes of a wavefront."""
         return _integer(self.attributes.get("ttg.threads-per-warp"))
@@ -185,11 +180,6 @@ class Module:
         from collections import Counter
 
         return dict(Counter(op.name for op in self.operations))
-
-    @cached_property
-    def definitions(self) -> Mapping[str, Operation]:
-        """SSA name to the operation that makes it. Names are unique in a function; the last function wins."""
-        return {result: op for op in self.operations for result in op.results}
 
     def inside(self, op: Operation) -> Iterator[Operation]:
         """Operations in the regions of ``op``, at any depth."""

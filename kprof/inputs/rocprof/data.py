@@ -83,11 +83,6 @@ class Data:
         return self.table("agents")
 
     @property
-    def api_calls(self) -> "pd.DataFrame":
-        """HIP, HSA, RCCL and marker calls."""
-        return self.table("api_calls")
-
-    @property
     def copies(self) -> "pd.DataFrame":
         """Memory copies."""
         return self.table("copies")

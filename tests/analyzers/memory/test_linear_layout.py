@@ -120,18 +120,6 @@ def test_every_element_is_held_by_somebody(size, across, warps, order):
     assert held == set(itertools.product(range(16), range(32)))
 
 
-def test_contiguous_registers_are_the_vector_width():
-    """Eight neighbours in a lane can be one 16-byte access of fp16."""
-    layout = linear(Blocked((1, 8), (8, 8), (4, 1), (1, 0)), (32, 64))
-    assert (layout.contiguous_registers(1), layout.contiguous_registers(0)) == (8, 1)
-
-
-def test_gfx11_operands_are_replicated():
-    """WMMA of gfx11 wants the operand in both halves of a wavefront."""
-    result = Wmma(1, (4, 1), (16, 16, 16), is_transposed=False)
-    assert linear(DotOperand(0, result, 16), (64, 16)).is_replicated
-
-
 @pytest.mark.parametrize(
     ("layout", "shape"),
     [(SwizzledShared(8, 1, 8, (1, 0)), (64, 64)), (Blocked((1, 1), (8, 8), (4, 1), (1, 0)), (48, 64))],

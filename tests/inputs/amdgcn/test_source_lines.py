@@ -74,7 +74,7 @@ def test_what_is_library(path: str, library: bool) -> None:
     assert is_library(path) is library
 
 
-def test_user_and_library_frames_of_an_instruction() -> None:
+def test_users_frame_of_an_instruction() -> None:
     """Line 0 is no line; the user's frame is the first outside the library."""
     text = (
         '\t.amdgcn_target "amdgcn-amd-amdhsa--gfx942"\n\t.amdhsa_kernel k\n\t.end_amdhsa_kernel\nk:\n'
@@ -87,7 +87,6 @@ def test_user_and_library_frames_of_an_instruction() -> None:
     first, second, third, last = amdgcn.parse(text).kernel("k").instructions
     assert first.location == ()
     assert second.user_frame == Frame("/home/me/k.py", 13, 22)
-    assert second.library_frames == ()
     assert third.user_frame == Frame("/home/me/k.py", 14, 2)
-    assert [frame.line for frame in third.library_frames] == [43]
+    assert [frame.line for frame in third.location if frame.in_library] == [43]
     assert last.user_frame is None

@@ -12,39 +12,13 @@ from kprof.inputs.mlir.layouts import (
     RawLayout,
     Slice,
     SwizzledShared,
-    Wmma,
 )
-from kprof.inputs.mlir.measures import contiguous_per_thread, elements_per_thread, lds_bytes, vector_bytes
+from kprof.inputs.mlir.measures import contiguous_per_thread, lds_bytes, vector_bytes
 
 HALF = Scalar("f16", 16)
 BLOCKED = Blocked((1, 8), (8, 8), (4, 1), (1, 0))
 MFMA = Mfma(3, (2, 2), (32, 32, 8), is_transposed=True)
 LINEAR = Linear(register=((1, 0), (2, 0), (0, 1), (0, 2), (0, 4)), lane=((0, 8), (0, 16)), warp=((16, 0),), block=())
-
-
-@pytest.mark.parametrize(
-    ("layout", "shape", "elements"),
-    [
-        (BLOCKED, (128, 64), 32),
-        (BLOCKED, (32, 64), 8),
-        (BLOCKED, (4, 4), 8),
-        (Slice(1, BLOCKED), (128,), 4),
-        (Slice(0, BLOCKED), (64,), 8),
-        (MFMA, (128, 128), 64),
-        (MFMA, (64, 64), 16),
-        (Mfma(3, (4, 1), (16, 16, 16), is_transposed=True), (128, 128), 64),
-        (DotOperand(0, MFMA, 4), (128, 64), 64),
-        (DotOperand(1, MFMA, 4), (64, 128), 64),
-        (Wmma(1, (2, 2), (16, 16, 16), is_transposed=True), (64, 64), 32),
-        (Wmma(3, (), (16, 16, 32), is_transposed=True, warp_bases=((0, 1), (1, 0))), (64, 64), 32),
-        (LINEAR, (32, 32), 32),
-        (RawLayout("new", "#new"), (4,), None),
-        (None, (4,), None),
-    ],
-)
-def test_elements_per_thread(layout, shape, elements):
-    """Elements of a tensor over lanes and warps, copies included."""
-    assert elements_per_thread(layout, shape) == elements
 
 
 @pytest.mark.parametrize(

@@ -110,7 +110,7 @@ def test_the_format_is_found_by_content(files, tmp_path, name, tool, kind):
 def test_api_calls_copies_allocations_and_scratch(files):
     """The other traces of rocprofv3, with times in ns and sizes in bytes."""
     data = rocprof.read(files / "v3")
-    calls = data.api_calls.set_index("function")
+    calls = data.table("api_calls").set_index("function")
     assert calls.loc["hipLaunchKernel", "duration_ns"] == 800
     assert calls.loc["ncclAllReduce", "domain"] == "RCCL_API"
     assert "step(rows=4, cols=5)" in calls.index
@@ -125,7 +125,7 @@ def test_api_calls_copies_allocations_and_scratch(files):
 def test_rocpd_has_calls_copies_and_allocations_too(files):
     """Joined by id in Python; agents are absolute indexes; the environment of the process is never read."""
     data = rocprof.read(files / "rocpd")
-    assert data.api_calls[["domain", "function"]].astype(str).to_numpy().tolist() == [
+    assert data.table("api_calls")[["domain", "function"]].astype(str).to_numpy().tolist() == [
         ["HIP_RUNTIME_API", "hipLaunchKernel"]
     ]
     assert data.copies[["source_agent", "destination_agent", "bytes"]].to_numpy().tolist() == [[0, 4, 4096]]
@@ -147,7 +147,7 @@ def test_the_kernels_of_a_database_are_told_without_loading_its_rows(files, shar
 def test_json_has_calls_and_copies_too(files):
     """Ids wrapped in handles are resolved; names come from the string tables."""
     data = rocprof.read(files / "v3_json")
-    assert data.api_calls["function"].tolist() == ["hipLaunchKernel"]
+    assert data.table("api_calls")["function"].tolist() == ["hipLaunchKernel"]
     assert data.copies[["source_agent", "destination_agent", "bytes"]].to_numpy().tolist() == [[0, 4, 4096]]
     assert data.dispatches["stream_id"].tolist() == [5, 5, 5]
 

@@ -49,7 +49,7 @@ def test_copies_are_copies(files):
 def test_calls_have_a_domain_and_join_what_they_started(files):
     """Counts and times by domain equal plain SQL; a launch has the correlation of its dispatch."""
     data = rocprof.read(files / "v1/trace")
-    calls = data.api_calls
+    calls = data.table("api_calls")
     connection = sqlite3.connect(files / "v1/trace/results.db")
     for table, domain in (("HIP", "HIP_API"), ("HSA", "HSA_API"), ("rocTX", "MARKER_API")):
         count, total = connection.execute(f"SELECT count(*), sum(EndNs - BeginNs) FROM {table}").fetchone()
@@ -90,7 +90,7 @@ def test_a_table_without_times_is_named(database):
     change(database, 'ALTER TABLE HIP DROP COLUMN "EndNs"')
     data = rocprof.read(database)
     assert [i.message for i in data.issues if i.kind == "unknown-table"] == ["table HIP has no endns: not read"]
-    assert set(data.api_calls["domain"]) == {"HSA_API", "MARKER_API"}
+    assert set(data.table("api_calls")["domain"]) == {"HSA_API", "MARKER_API"}
 
 
 def test_odd_values(database):
@@ -99,5 +99,5 @@ def test_odd_values(database):
     data = rocprof.read(database)
     assert {"bad-value", "unknown-time"} <= {issue.kind for issue in data.issues}
     assert data.copies["direction"].isna().all()
-    calls = data.api_calls
+    calls = data.table("api_calls")
     assert calls[calls["function"] == "hipMalloc"]["duration_ns"].isna().all()
