@@ -10,6 +10,11 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "analyzers")]
 
+_FORMATS = """\
+A command prints text for people and writes any of these beside it; `-` as a path is standard output, in place of the
+text, and so is `--output-format FORMAT`. A format is one file in `kprof/reporters/`: its options, `--help` and this
+page follow from it. A format that a command cannot write is an error, exit code 2."""
+
 
 def generated() -> dict[Path, str]:
     """Path to content of every generated file."""
@@ -26,7 +31,23 @@ def generated() -> dict[Path, str]:
         index.append(f"| [{rule.id}]({page}) | {rule.name} | {rule.severity.value} |")
         files[ROOT / "docs/rules" / page] = f"# {rule.id} {rule.name}\n\n{rule.help}\n"
     files[ROOT / "docs/rules/README.md"] = "\n".join(index) + "\n"
+    files[ROOT / "docs/formats.md"] = _formats()
     return files
+
+
+def _formats() -> str:
+    """The page of output formats."""
+    from kprof.reporters.interface import DOCUMENTS
+    from kprof.reporters.registry import formats
+
+    lines = ["# Output formats", "", _FORMATS, "", "| format | files | option | what it is | commands |"]
+    lines.append("|---|---|---|---|---|")
+    for each in formats():
+        option = {"path": f"`--{each.name} PATH`", "flag": f"`--{each.name}`"}.get(each.option, "")
+        option = " ".join([option or f"`--output-format {each.name}`", *(f"`--{each.name}-{f}`" for f in each.flags)])
+        commands = ", ".join(f"`{DOCUMENTS[kind]}`" for kind in each.documents)
+        lines.append(f"| {each.name} | `{each.extension}` | {option} | {each.help} | {commands} |")
+    return "\n".join(lines) + "\n"
 
 
 def main() -> None:

@@ -86,14 +86,14 @@ def _analysed(target: str, request: Request, names: dict[str, None]) -> Iterator
     from kprof_analyzers.details import details_of
     from kprof_analyzers.pipeline import analyze, facts_of
 
-    sources = _sources(target, request.folders)
+    sources = sources_of(target, request.folders)
     for loaded in load(target, request.options):
         names[loaded.name] = None
         if request.kernel in {None, loaded.name}:
             yield Entry(analyze(loaded, model=True), details_of(facts_of(loaded)[0], sources))
 
 
-def _sources(target: str, folders: Sequence[Path]) -> "SourceText":
+def sources_of(target: str, folders: Sequence[Path]) -> "SourceText":
     """A kernel that is compiled here shows its own files; what is compiled already may name any file it likes."""
     from kprof_analyzers.details import SourceText
 

@@ -1,5 +1,7 @@
 """``kprof analyze``: what a GPU will do with a kernel."""
 
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,13 +18,12 @@ from kprof.cli._compile_options import (
     TargetsArgument,
     compile_options,
 )
+from kprof.cli._format_options import format_options
 from kprof.cli._groups import group
 from kprof.cli.common import (
     ArchOption,
     ConfigOption,
-    HtmlOption,
     JobsOption,
-    JsonOption,
     NoColorOption,
     QuietOption,
     ShapeOption,
@@ -31,8 +32,10 @@ from kprof.cli.common import (
 from kprof.errors import KprofError
 from kprof.output.terminal import terminal
 from kprof.output.writing import log, write_output
+from kprof.reporters.outputs import NO_OUTPUTS, Outputs
 
 if TYPE_CHECKING:
+    from kprof.details import Details
     from kprof.document import KernelReport, Report
     from kprof.findings import Severity
     from kprof.targets.loaded import LoadedKernel
@@ -54,6 +57,7 @@ def _group() -> None:
 
 
 @app.command()
+@format_options("report")
 def kernel(
     targets: TargetsArgument,
     arch: ArchOption = "",
@@ -75,8 +79,7 @@ def kernel(
     ] = None,
     fail_on: FailOnOption = None,
     jobs: JobsOption = 0,
-    json: JsonOption = None,
-    _html: HtmlOption = None,
+    outputs: Outputs = NO_OUTPUTS,
     verbose: VerboseOption = 0,
     quiet: QuietOption = False,
     no_color: NoColorOption = False,
@@ -108,14 +111,15 @@ def kernel(
     from kprof_analyzers.pipeline import analyze, report
 
     entries: list[KernelReport] = []
-    seen: list[LoadedKernel] = []
+    seen: list[tuple[str, LoadedKernel]] = []
+    keep = timeline is not None or outputs.wants("html")
     problems: list[str] = []
     for target in targets:
         try:
             for loaded in load(target, options):
                 entries.append(analyze(loaded, model=True))
-                if timeline is not None:
-                    seen.append(loaded)
+                if keep:
+                    seen.append((target, loaded))
                 if dump is not None:
                     write_stages(loaded, dump)
         except KprofError as error:
@@ -123,8 +127,9 @@ def kernel(
             log(f"kprof: {error}")
     document = report(entries, failed=problems, fail_on=severity)
     if timeline is not None:
-        _write_timeline(timeline, seen)
-    _show(document, json=json, verbose=verbose, quiet=quiet, no_color=no_color)
+        _write_timeline(timeline, [loaded for _, loaded in seen])
+    show = partial(_show, document, verbose=verbose, quiet=quiet, no_color=no_color)
+    outputs.write(document, show, partial(_details, seen))
     raise typer.Exit(_EXIT[document.verdict.status])
 
 
@@ -146,14 +151,21 @@ def _severity(name: str | None) -> "Severity | None":
         raise KprofError(f"--fail-on takes note, warning or error, got {name!r}") from None
 
 
-def _show(document: "Report", *, json: str | None, verbose: int, quiet: bool, no_color: bool) -> None:
-    from kprof.reporters.console import ConsoleReporter
-    from kprof.reporters.json_document import JsonReporter
+def _details(kernels: "Sequence[tuple[str, LoadedKernel]]") -> "dict[int, Details]":
+    from kprof.api.report_entries import sources_of
+    from kprof_analyzers.details import details_of
+    from kprof_analyzers.pipeline import facts_of
 
-    if json:
-        write_output(json, JsonReporter().render(document))
-    if json == "-":
-        return
+    folders = (Path.cwd(),)
+    return {
+        position: details_of(facts_of(loaded)[0], sources_of(target, folders))
+        for position, (target, loaded) in enumerate(kernels)
+    }
+
+
+def _show(document: "Report", *, verbose: int, quiet: bool, no_color: bool) -> None:
+    from kprof.reporters.console import ConsoleReporter
+
     reporter = ConsoleReporter(terminal(no_color=no_color), verbose)
     if quiet:
         reporter.verdict(document)

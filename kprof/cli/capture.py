@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kprof.cli.common import JobsOption, JsonOption, NoColorOption, QuietOption, VerboseOption
+from kprof.cli._format_options import format_options
+from kprof.cli.common import JobsOption, NoColorOption, QuietOption, VerboseOption
 from kprof.errors import KprofError
-from kprof.output.writing import write_output
+from kprof.reporters.outputs import NO_OUTPUTS, Outputs
 
 if TYPE_CHECKING:
     from kprof.captures.model import Capture
@@ -22,6 +23,7 @@ _INTERRUPTED = 130
 _FULL = 1 << 16
 
 
+@format_options("capture")
 def command(
     program: Annotated[list[str], typer.Argument(metavar="PROGRAM", help="What to run: -- python train.py --steps 1")],
     arch: Annotated[str, typer.Option("--arch", "-a", help="Architecture or product: gfx942 or MI300X.")] = "gfx942",
@@ -38,7 +40,7 @@ def command(
     ] = True,
     timeout: Annotated[float, typer.Option("--timeout", help="Seconds that one compile may take.", min=1)] = 600.0,
     jobs: JobsOption = 0,
-    json: JsonOption = None,
+    outputs: Outputs = NO_OUTPUTS,
     verbose: VerboseOption = 0,
     quiet: QuietOption = False,
     no_color: NoColorOption = False,
@@ -69,9 +71,11 @@ def command(
     settings = prepare(options, program)
     ended = run(settings, program)
     from kprof.captures.reader import read
+    from kprof.reporters._capture_summary import summary
 
     capture = read(output)
-    _show(capture, ended, json=json, verbose=verbose, quiet=quiet)
+    found = summary(capture, ended.status)
+    outputs.write(found, lambda: _show(capture, ended, verbose=verbose, quiet=quiet))
     raise typer.Exit(_status(capture, ended))
 
 
@@ -102,14 +106,9 @@ def _width() -> int:
     return shutil.get_terminal_size((110, 24)).columns if sys.stdout.isatty() else 110
 
 
-def _show(capture: "Capture", ended: "Ended", *, json: str | None, verbose: int, quiet: bool) -> None:
-    from kprof.reporters.capture_json import CaptureJsonReporter
+def _show(capture: "Capture", ended: "Ended", *, verbose: int, quiet: bool) -> None:
     from kprof.reporters.capture_text import CaptureTextReporter
 
-    if json is not None:
-        write_output(json, CaptureJsonReporter().render(capture, ended.status))
-        if json == "-":
-            return
     text = CaptureTextReporter(_width(), verbose).render(capture, quiet=quiet, ended=_words(capture, ended))
     print(text, end="")
     if not capture.kernels:

@@ -5,10 +5,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kprof.cli.common import ArchOption, HtmlOption, JobsOption, JsonOption, NoColorOption, QuietOption, VerboseOption
+from kprof.cli._format_options import format_options
+from kprof.cli.common import ArchOption, JobsOption, NoColorOption, QuietOption, VerboseOption
 from kprof.errors import KprofError
 from kprof.inputs.assignments import listed
-from kprof.output.writing import log, write_output
+from kprof.output.colour import coloured
+from kprof.output.writing import log, print_styled, write_output
+from kprof.reporters.outputs import NO_OUTPUTS, Outputs
 
 if TYPE_CHECKING:
     from kprof.document import Report
@@ -20,6 +23,7 @@ HELP = "Compare kernels with budgets and a baseline: the gate for CI."
 _EXIT = {"ok": 0, "regression": 1, "cannot_tell": 2}
 
 
+@format_options("check")
 def command(
     config: Annotated[
         Path | None,
@@ -32,22 +36,7 @@ def command(
     update_baseline: Annotated[
         bool, typer.Option("--update-baseline", help="Write the present state to the baseline file; judge nothing.")
     ] = False,
-    json: JsonOption = None,
-    _html: HtmlOption = None,
-    sarif: Annotated[str | None, typer.Option("--sarif", help="Write SARIF 2.1.0.", metavar="PATH")] = None,
-    sarif_suppressed: Annotated[
-        bool, typer.Option("--sarif-suppressed", help="Also write what is silenced, as suppressed results.")
-    ] = False,
-    junit: Annotated[str | None, typer.Option("--junit", help="Write JUnit XML.", metavar="PATH")] = None,
-    gitlab: Annotated[
-        str | None, typer.Option("--gitlab", help="Write a GitLab code quality report.", metavar="PATH")
-    ] = None,
-    markdown: Annotated[
-        str | None, typer.Option("--markdown", help="Write Markdown for a comment.", metavar="PATH")
-    ] = None,
-    github: Annotated[
-        bool, typer.Option("--github", help="Print annotations, and write $GITHUB_STEP_SUMMARY when it is set.")
-    ] = False,
+    outputs: Outputs = NO_OUTPUTS,
     advise: Annotated[
         float,
         typer.Option("--advise", help="Seconds to look, by recompiling, for knobs that cure a regression.", min=0),
@@ -65,7 +54,6 @@ def command(
     """
     from kprof.gate.config import find, load
     from kprof.gate.subjects import gather
-    from kprof.reporters.outputs import Outputs
 
     chosen = (config or find(Path.cwd())).absolute()
     settings = load(chosen)
@@ -82,15 +70,17 @@ def command(
         from kprof.gate.cures import with_cures
 
         document = with_cures(document, subjects, folder, advise, jobs)
-    outputs = Outputs(
-        files={"json": json, "sarif": sarif, "junit": junit, "gitlab": gitlab, "markdown": markdown},
-        sarif_suppressed=sarif_suppressed,
-        github=github,
-        quiet=quiet,
-        verbose=verbose,
-        no_color=no_color,
-    )
-    outputs.write(document)
+
+    def text() -> None:
+        from kprof.reporters.check_text import CheckTextReporter
+
+        if quiet:
+            print(document.verdict.summary)
+            return
+        reporter = CheckTextReporter(colour=coloured(no_color=no_color), verbose=verbose)
+        print_styled(reporter.render(document))
+
+    outputs.write(document, text)
     raise typer.Exit(_EXIT[document.verdict.status])
 
 

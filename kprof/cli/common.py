@@ -4,8 +4,6 @@ from typing import Annotated
 
 import typer
 
-from kprof.errors import KprofError
-
 ArchOption = Annotated[
     str,
     typer.Option(
@@ -27,17 +25,6 @@ JsonOption = Annotated[
     typer.Option("--json", help="Write the whole result as JSON; - is standard output.", metavar="PATH"),
 ]
 
-
-def _no_page(path: str | None) -> None:
-    """Say where pages come from: ``--html`` is what other tools call it."""
-    if path is not None:
-        raise KprofError(
-            "--html is no option of this command",
-            hint=f"kprof report TARGET -o {path} writes a page; TARGET may be a file that --json wrote",
-        )
-
-
-HtmlOption = Annotated[str | None, typer.Option("--html", hidden=True, callback=_no_page, metavar="PATH")]
 JobsOption = Annotated[int, typer.Option("--jobs", "-j", help="Worker processes; 0 means one a core.", min=0)]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Only the verdict.")]
 NoColorOption = Annotated[bool, typer.Option("--no-color", help="No colours, whatever the terminal can do.")]

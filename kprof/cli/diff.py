@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kprof.cli._format_options import format_options
 from kprof.cli.common import (
     ArchOption,
     ConfigOption,
     JobsOption,
-    JsonOption,
     NoColorOption,
     QuietOption,
     ShapeOption,
@@ -19,7 +19,8 @@ from kprof.errors import KprofError
 from kprof.inputs.assignments import assignments, listed
 from kprof.output.status_line import StatusLine
 from kprof.output.terminal import terminal
-from kprof.output.writing import log, write_output
+from kprof.output.writing import log
+from kprof.reporters.outputs import NO_OUTPUTS, Outputs
 
 if TYPE_CHECKING:
     from kprof.diffing.build import Input
@@ -32,6 +33,7 @@ HELP = "Compare two compiles, or one kernel under several Tritons, and explain w
 _EXIT = {"ok": 0, "regression": 1, "cannot_tell": 2}
 
 
+@format_options("diff")
 def command(
     targets: Annotated[
         list[str],
@@ -83,11 +85,8 @@ def command(
         list[str],
         typer.Option("--tolerance", help="What may get worse: vgpr_spills=4,loop_instructions=20%.", metavar="K=V,..."),
     ] = [],
-    markdown: Annotated[
-        str | None, typer.Option("--markdown", help="Write Markdown for a comment.", metavar="PATH")
-    ] = None,
+    outputs: Outputs = NO_OUTPUTS,
     jobs: JobsOption = 0,
-    json: JsonOption = None,
     verbose: VerboseOption = 0,
     quiet: QuietOption = False,
     no_color: NoColorOption = False,
@@ -102,8 +101,6 @@ def command(
     """
     from kprof.targets.options import Options
 
-    if json == "-" and markdown == "-":
-        raise KprofError("only one of --json and --markdown can go to standard output")
     options = Options(
         archs=tuple(listed(arch)),
         config=assignments(config, "--config"),
@@ -121,7 +118,7 @@ def command(
         document = _tritons(targets, versions, options, limits, 0.0 if explain is False else budget)
     else:
         document = _two(targets, options, limits, budget if explain else 0.0)
-    _show(document, json=json, markdown=markdown, verbose=verbose, quiet=quiet, no_color=no_color)
+    outputs.write(document, lambda: _show(document, verbose=verbose, quiet=quiet, no_color=no_color))
     raise typer.Exit(_EXIT[document.verdict.status])
 
 
@@ -248,19 +245,7 @@ def _teller(status: StatusLine) -> Callable[[str], None]:
     return tell
 
 
-def _show(
-    document: "Diff", *, json: str | None, markdown: str | None, verbose: int, quiet: bool, no_color: bool
-) -> None:
-    from kprof.reporters.diff_json import render as as_json
-
-    if json:
-        write_output(json, as_json(document))
-    if markdown:
-        from kprof.reporters.diff_markdown import render as as_markdown
-
-        write_output(markdown, as_markdown(document))
-    if "-" in {json, markdown}:
-        return
+def _show(document: "Diff", *, verbose: int, quiet: bool, no_color: bool) -> None:
     from kprof.reporters.diff_text import DiffTextReporter
 
     reporter = DiffTextReporter(terminal(no_color=no_color), verbose)

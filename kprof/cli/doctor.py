@@ -7,21 +7,24 @@ from typing import Annotated
 
 import typer
 
-from kprof.cli.common import JsonOption, NoColorOption, QuietOption, VerboseOption
+from kprof.cli._format_options import format_options
+from kprof.cli.common import NoColorOption, QuietOption, VerboseOption
 from kprof.errors import KprofError
 from kprof.output.colour import coloured
-from kprof.output.writing import print_styled, write_output
+from kprof.output.writing import print_styled
+from kprof.reporters.outputs import NO_OUTPUTS, Outputs
 
 HELP = "Look whether this machine is set up for kernel work."
 
 _EXIT = {"ok": 0, "fail": 1}
 
 
+@format_options("doctor")
 def command(
     root: Annotated[
         Path, typer.Option("--root", help="Where the machine's /proc, /sys, /dev and /opt are: /host in a container.")
     ] = Path("/"),
-    json: JsonOption = None,
+    outputs: Outputs = NO_OUTPUTS,
     verbose: VerboseOption = 0,
     quiet: QuietOption = False,
     no_color: NoColorOption = False,
@@ -38,13 +41,11 @@ def command(
     if not root.is_dir():
         raise KprofError("no such folder", path=str(root), hint="--root takes the folder that holds proc, sys and dev.")
     found = examine(Machine(root=root))
-    if json:
-        from kprof.reporters.doctor_json import render
 
-        write_output(json, render(found))
-    if json != "-":
-        colour = coloured(no_color=no_color)
+    def text() -> None:
         width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 100
-        reporter = DoctorTextReporter(width, colour=colour, verbose=verbose)
+        reporter = DoctorTextReporter(width, colour=coloured(no_color=no_color), verbose=verbose)
         print_styled(reporter.verdict(found) if quiet else reporter.render(found))
+
+    outputs.write(found, text)
     raise typer.Exit(_EXIT[found.verdict.status])

@@ -5,16 +5,20 @@ from typing import Annotated
 
 import typer
 
-from kprof.cli.common import JobsOption, JsonOption, NoColorOption, QuietOption, ShapeOption, VerboseOption
+from kprof.cli._format_options import format_options
+from kprof.cli.common import JobsOption, NoColorOption, QuietOption, ShapeOption, VerboseOption
 from kprof.errors import KprofError, near
 from kprof.inputs.assignments import assignments, listed
-from kprof.output.writing import log
+from kprof.output.colour import coloured
+from kprof.output.writing import log, print_styled
+from kprof.reporters.outputs import NO_OUTPUTS, Outputs
 
 HELP = "Check tuned-configuration files (AITER, vLLM, SGLang, triton.Config)."
 
 _EXIT = {"ok": 0, "regression": 1, "cannot_tell": 2}
 
 
+@format_options("lint")
 def command(
     paths: Annotated[
         list[str], typer.Argument(metavar="PATH", help="Files, or folders that are searched for such files.")
@@ -50,18 +54,7 @@ def command(
     fail_on: Annotated[
         str, typer.Option("--fail-on", help="Exit with 1 on a finding this bad: note, warning, error or never.")
     ] = "warning",
-    json: JsonOption = None,
-    sarif: Annotated[str | None, typer.Option("--sarif", help="Write SARIF 2.1.0.", metavar="PATH")] = None,
-    junit: Annotated[str | None, typer.Option("--junit", help="Write JUnit XML.", metavar="PATH")] = None,
-    gitlab: Annotated[
-        str | None, typer.Option("--gitlab", help="Write a GitLab code quality report.", metavar="PATH")
-    ] = None,
-    markdown: Annotated[
-        str | None, typer.Option("--markdown", help="Write Markdown for a comment.", metavar="PATH")
-    ] = None,
-    github: Annotated[
-        bool, typer.Option("--github", help="Print annotations, and write $GITHUB_STEP_SUMMARY when it is set.")
-    ] = False,
+    outputs: Outputs = NO_OUTPUTS,
     jobs: JobsOption = 0,
     verbose: VerboseOption = 0,
     quiet: QuietOption = False,
@@ -76,7 +69,6 @@ def command(
     Example:  kprof lint-configs aiter/ops/triton/configs --compile
     """
     from kprof.gate.config_files import document
-    from kprof.reporters.outputs import Outputs
     from kprof.tuning.configs.compiling import Choice, compiled
     from kprof.tuning.configs.devices import architecture
     from kprof.tuning.configs.lint import lint
@@ -103,15 +95,16 @@ def command(
     tried = None if choice is None else compiled(found.files, choice, assumed, jobs)
     entries = lint(found.files, assumed, None if tried is None else tried.buckets)
     report = document(entries, found, tried, left_out, fail_on)
-    outputs = Outputs(
-        files={"json": json, "sarif": sarif, "junit": junit, "gitlab": gitlab, "markdown": markdown},
-        github=github,
-        quiet=quiet,
-        verbose=verbose,
-        no_color=no_color,
-        terminal="lint",
-    )
-    outputs.write(report)
+
+    def text() -> None:
+        from kprof.reporters.lint_text import LintTextReporter
+
+        if quiet:
+            print(report.verdict.summary)
+            return
+        print_styled(LintTextReporter(colour=coloured(no_color=no_color), verbose=verbose).render(report))
+
+    outputs.write(report, text)
     raise typer.Exit(_EXIT[report.verdict.status])
 
 

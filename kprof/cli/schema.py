@@ -26,22 +26,17 @@ def command(
 
 def schema_of(document: str) -> dict[str, Any]:
     """The schema of one of the documents, as published in ``docs/schema``."""
-    if document == "diff":
-        from kprof.reporters.diff_json import schema
-
-        return schema()
-    from kprof.reporters import json_document
+    from kprof.reporters.json_document import schema
 
     if document == "report":
-        return json_document.schema()
-    import msgspec
-
+        return schema()
+    from kprof.diffing import document as diff
     from kprof.doctor import document as doctor
     from kprof.tuning import document as tune
 
-    title, kind = (doctor.SCHEMA, doctor.Diagnosis) if document == "doctor" else (tune.SCHEMA, tune.TuneReport)
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": title,
-        **json_document.clean(msgspec.json.schema(kind)),
+    kinds = {
+        "diff": (diff.SCHEMA, diff.Diff),
+        "doctor": (doctor.SCHEMA, doctor.Diagnosis),
+        "tune": (tune.SCHEMA, tune.TuneReport),
     }
+    return schema(*kinds[document])

@@ -24,7 +24,7 @@ class CheckTextReporter:
         self._verbose = verbose
 
     def render(self, report: Report) -> str:
-        """See :class:`kprof.reporters.interface.Reporter`."""
+        """See :class:`kprof.reporters.interface.Format`."""
         found = items(report)
         told = [item for item in found if fails(item.finding) or unknown(item.finding)]
         others = [item for item in found if not fails(item.finding) and not unknown(item.finding)]

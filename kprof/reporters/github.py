@@ -1,14 +1,21 @@
 """Annotations of GitHub Actions: workflow commands on the job's output."""
 
+import os
 from collections.abc import Sequence
+from pathlib import Path
 
 from kprof.document import Report
 from kprof.findings import Severity
 from kprof.output.sink import clean
+from kprof.output.writing import log
 from kprof.reporters._gate_words import Item, advice_text, items, label
+from kprof.reporters.interface import Format, Request
 
 LIMIT = 10
 """GitHub shows so many errors, warnings and notices of a step, and drops the others without a word."""
+
+_SUMMARY_CHARACTERS = 250_000
+"""A quarter of the megabyte that GitHub takes from a step: characters may be up to four bytes."""
 
 _COMMAND = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 
@@ -17,7 +24,7 @@ class GitHubReporter:
     """The worst findings of each severity; when some do not fit, the last annotation says how many."""
 
     def render(self, report: Report) -> str:
-        """See :class:`kprof.reporters.interface.Reporter`."""
+        """See :class:`kprof.reporters.interface.Format`."""
         found = items(report)
         lines: list[str] = []
         for severity in (Severity.ERROR, Severity.WARNING, Severity.NOTE):
@@ -53,3 +60,32 @@ def _data(text: str) -> str:
 
 def _property(text: str) -> str:
     return _data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+class _GitHub(Format):
+    name = "github"
+    help = "Print annotations, and write $GITHUB_STEP_SUMMARY when it is set."
+    extension = ".txt"
+    documents = ("report", "check", "lint")
+    option = "flag"
+    commands = True
+
+    def render(self, document: Report, request: Request) -> str:  # noqa: ARG002 - all of them are rendered alike
+        """See :class:`kprof.reporters.interface.Format`."""
+        return GitHubReporter().render(document)
+
+    def finish(self, document: Report, request: Request) -> None:  # noqa: ARG002 - all of them are told alike
+        """Add to the job's summary."""
+        from kprof.reporters.markdown import MarkdownReporter
+
+        summary = os.environ.get("GITHUB_STEP_SUMMARY")
+        if not summary:
+            return
+        try:
+            with Path(summary).open("a", encoding="utf-8") as file:
+                file.write(MarkdownReporter(limit=_SUMMARY_CHARACTERS).render(document))
+        except OSError as error:
+            log(f"kprof: the job summary cannot be written: {error.strerror}")
+
+
+FORMAT = _GitHub()

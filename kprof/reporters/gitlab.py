@@ -6,6 +6,7 @@ from kprof.document import Report
 from kprof.findings import Severity
 from kprof.output.sink import clean
 from kprof.reporters._gate_words import Item, advice_text, fails, items, label
+from kprof.reporters.interface import Format, Request
 
 _SEVERITY = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.NOTE: "info"}
 
@@ -14,7 +15,7 @@ class GitLabReporter:
     """Every finding that has a file, each with a fingerprint of its own: GitLab drops repeated ones."""
 
     def render(self, report: Report) -> str:
-        """See :class:`kprof.reporters.interface.Reporter`."""
+        """See :class:`kprof.reporters.interface.Format`."""
         issues = [issue for item in items(report) if (issue := _issue(item)) is not None]
         return json.dumps(issues, indent=2, ensure_ascii=False) + "\n"
 
@@ -33,3 +34,17 @@ def _issue(item: Item) -> dict[str, object] | None:
         "severity": "critical" if fails(finding) else _SEVERITY[finding.severity],
         "location": {"path": place.file, "lines": {"begin": max(place.line, 1)}},
     }
+
+
+class _GitLab(Format):
+    name = "gitlab"
+    help = "Write a GitLab code quality report."
+    extension = ".json"
+    documents = ("report", "check", "lint")
+
+    def render(self, document: Report, request: Request) -> str:  # noqa: ARG002 - all of them are rendered alike
+        """See :class:`kprof.reporters.interface.Format`."""
+        return GitLabReporter().render(document)
+
+
+FORMAT = _GitLab()

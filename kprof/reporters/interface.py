@@ -1,13 +1,69 @@
-"""What a reporter is."""
+"""What an output format is. A file in this folder that has ``FORMAT`` is one; nothing is listed a second time."""
 
-from typing import Protocol
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
-from kprof.document import Report
+from kprof.details import Details
+
+DOCUMENTS = {
+    "report": "kprof analyze kernel",
+    "check": "kprof check",
+    "lint": "kprof lint-configs",
+    "diff": "kprof diff",
+    "doctor": "kprof doctor",
+    "capture": "kprof capture",
+}
+"""Kinds of documents, with the commands that make them."""
 
 
-class Reporter(Protocol):
-    """Turns the document into one output format. Reads nothing but the document."""
+def _no_details() -> Mapping[int, Details]:
+    return {}
 
-    def render(self, report: Report) -> str:
-        """The whole output as text, ending in a newline."""
-        ...
+
+@dataclass(frozen=True)
+class Request:
+    """How a document is wanted.
+
+    Attributes:
+        kind: what it is, one of :attr:`Format.documents`.
+        flags: those of :attr:`Format.flags` that are set.
+        details: what is known of kernels beyond the document, by position; made when it is asked for.
+    """
+
+    kind: str
+    flags: frozenset[str] = frozenset()
+    details: Callable[[], Mapping[int, Details]] = field(default=_no_details)
+
+
+class Format(ABC):
+    """An output format.
+
+    Options of the commands, ``--output-format`` and the documentation follow from these attributes.
+
+    Attributes:
+        name: ``sarif``: the option ``--sarif``, and the word that ``--output-format`` takes.
+        help: the option's help, one sentence.
+        extension: ``.sarif``, of files of this kind.
+        documents: what it can render, keys of :data:`DOCUMENTS`.
+        option: how it is asked for: ``path`` for ``--name PATH``, ``flag`` for ``--name``, which prints it before the
+            text, ``none`` for ``--output-format name`` alone.
+        flags: flags of its own, ``--name-flag``, with their help.
+        commands: its lines are commands to a CI service; all else is kept from being that.
+    """
+
+    name: ClassVar[str]
+    help: ClassVar[str]
+    extension: ClassVar[str]
+    documents: ClassVar[tuple[str, ...]]
+    option: ClassVar[str] = "path"
+    flags: ClassVar[Mapping[str, str]] = {}
+    commands: ClassVar[bool] = False
+
+    @abstractmethod
+    def render(self, document: Any, request: Request) -> str:
+        """The whole output as text, ending in a newline. ``document`` is of the kind that ``request`` names."""
+
+    def finish(self, document: Any, request: Request) -> None:  # noqa: B027 - most have nothing more to do
+        """Whatever else belongs to it, after it was written."""

@@ -6,28 +6,31 @@ from typing import Any
 import msgspec
 
 from kprof.document import SCHEMA, Report
+from kprof.reporters.interface import Format, Request
 
 
 class JsonReporter:
     """Writes ``kprof.report/1`` with two spaces of indentation and keys in the document's order."""
 
     def render(self, report: Report) -> str:
-        """See :class:`kprof.reporters.interface.Reporter`."""
-        encoded = msgspec.json.encode(report, enc_hook=_plain)
-        return msgspec.json.format(encoded, indent=2).decode() + "\n"
+        """See :class:`kprof.reporters.interface.Format`."""
+        return encoded(report)
 
 
-def _plain(value: Any) -> Any:
-    """Constexprs may be any Python object; what JSON cannot hold is written as its text."""
-    return str(value)
+def encoded(document: Any) -> str:
+    """A document as JSON with two spaces of indentation and keys in its order.
+
+    Constexprs may be any Python object: what JSON cannot hold is written as its text.
+    """
+    return msgspec.json.format(msgspec.json.encode(document, enc_hook=str), indent=2).decode() + "\n"
 
 
-def schema() -> dict[str, Any]:
-    """The JSON Schema of the document, as published in ``docs/schema/report-1.json``."""
+def schema(title: str = SCHEMA, kind: Any = Report) -> dict[str, Any]:
+    """The JSON Schema of a document, the report by default, as published in ``docs/schema``."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": SCHEMA,
-        **clean(msgspec.json.schema(Report)),
+        "title": title,
+        **clean(msgspec.json.schema(kind)),
     }
 
 
@@ -39,3 +42,17 @@ def clean(node: Any) -> Any:
             for key, value in node.items()
         }
     return [clean(item) for item in node] if isinstance(node, list) else node
+
+
+class _Json(Format):
+    name = "json"
+    help = "Write the whole result as JSON."
+    extension = ".json"
+    documents = ("report", "check", "lint", "diff", "doctor", "capture")
+
+    def render(self, document: Any, request: Request) -> str:  # noqa: ARG002 - all of them are rendered alike
+        """See :class:`kprof.reporters.interface.Format`."""
+        return encoded(document)
+
+
+FORMAT = _Json()

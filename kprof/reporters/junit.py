@@ -8,13 +8,14 @@ from msgspec import UNSET
 from kprof.document import KernelReport, Report
 from kprof.output.sink import clean
 from kprof.reporters._gate_words import Item, advice_text, archs, fails, items, label, unknown
+from kprof.reporters.interface import Format, Request
 
 
 class JUnitReporter:
     """What fails is a failure, what cannot be told an error."""
 
     def render(self, report: Report) -> str:
-        """See :class:`kprof.reporters.interface.Reporter`."""
+        """See :class:`kprof.reporters.interface.Format`."""
         found = items(report)
         suites: list[str] = []
         totals = [0, 0, 0]
@@ -67,3 +68,17 @@ def _line(item: Item) -> str:
     where = f"{item.where}: " if item.where else ""
     advice = advice_text(finding)
     return f"{where}{finding.rule} {finding.name}: {finding.message}{f'. {advice}' if advice else ''}"
+
+
+class _JUnit(Format):
+    name = "junit"
+    help = "Write JUnit XML."
+    extension = ".xml"
+    documents = ("check", "lint")
+
+    def render(self, document: Report, request: Request) -> str:  # noqa: ARG002 - all of them are rendered alike
+        """See :class:`kprof.reporters.interface.Format`."""
+        return JUnitReporter().render(document)
+
+
+FORMAT = _JUnit()

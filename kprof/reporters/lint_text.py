@@ -26,7 +26,7 @@ class LintTextReporter:
         self._verbose = verbose
 
     def render(self, report: Report) -> str:
-        """See :class:`kprof.reporters.interface.Reporter`."""
+        """See :class:`kprof.reporters.interface.Format`."""
         lines: list[str] = []
         hidden = 0
         by_kernel: dict[int, list[Item]] = {}

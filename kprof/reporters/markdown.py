@@ -1,10 +1,12 @@
 """Markdown for a comment on a pull request or a job's summary."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from kprof.document import Report
 from kprof.reporters._gate_words import Item, advice_text, fails, items, label, unknown
 from kprof.reporters._markdown_cells import cell, code
+from kprof.reporters.interface import Format, Request
 
 COMMENT_LIMIT = 65_536
 """Characters that GitHub takes in a comment."""
@@ -24,7 +26,7 @@ class MarkdownReporter:
         self._limit = limit
 
     def render(self, report: Report) -> str:
-        """See :class:`kprof.reporters.interface.Reporter`."""
+        """See :class:`kprof.reporters.interface.Format`."""
         found = items(report)
         failing = [item for item in found if fails(item.finding)]
         unsure = [item for item in found if unknown(item.finding)]
@@ -81,3 +83,21 @@ def _row(item: Item) -> str:
         cell(text),
     )
     return f"| {' | '.join(cells)} |"
+
+
+class _Markdown(Format):
+    name = "markdown"
+    help = "Write Markdown for a comment."
+    extension = ".md"
+    documents = ("report", "check", "lint", "diff")
+
+    def render(self, document: Any, request: Request) -> str:
+        """See :class:`kprof.reporters.interface.Format`."""
+        if request.kind == "diff":
+            from kprof.reporters.diff_markdown import render
+
+            return render(document)
+        return MarkdownReporter().render(document)
+
+
+FORMAT = _Markdown()

@@ -1,21 +1,18 @@
-"""Where the gate's result goes: files, annotations, the job's summary, the terminal."""
+"""Where a result goes: files, standard output, the terminal."""
 
-import os
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Literal, TextIO
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
-from kprof.document import Report
+from kprof.details import Details
 from kprof.errors import KprofError
-from kprof.output.colour import coloured
 from kprof.output.sink import command_stream
-from kprof.output.writing import log, print_styled, write_output
-from kprof.reporters.interface import Reporter
+from kprof.output.writing import write_output
+from kprof.reporters.interface import Format, Request
+from kprof.reporters.registry import format_of
 
-_SUMMARY_CHARACTERS = 250_000
-"""A quarter of the megabyte that GitHub takes from a step: characters may be up to four bytes."""
+TEXT = "text"
 
 
 @dataclass(frozen=True)
@@ -23,87 +20,84 @@ class Outputs:
     """What the command line asks for.
 
     Attributes:
-        files: format to path, ``-`` for standard output, ``None`` for not asked for.
-        sarif_suppressed: SARIF also has what is silenced.
-        github: annotations and the job's summary.
-        quiet: only the verdict on the terminal.
-        verbose: more on the terminal.
-        no_color: no colours there.
-        terminal: what is shown there: ``check`` for kernels, ``lint`` for configuration files.
+        kind: what the document is.
+        paths: format to path, ``-`` for standard output.
+        flags: format to those of its flags that are set; a format that is a flag itself has the empty one.
+        shown: the format on the terminal.
     """
 
-    files: Mapping[str, str | None]
-    sarif_suppressed: bool = False
-    github: bool = False
-    quiet: bool = False
-    verbose: int = 0
-    no_color: bool = False
-    terminal: Literal["check", "lint"] = "check"
+    kind: str
+    paths: Mapping[str, str] = field(default_factory=dict)
+    flags: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    shown: str = TEXT
 
-    def write(self, report: Report) -> None:
-        """Write everything.
+    def check(self) -> None:
+        """Say what is wrong before anything is computed.
 
         Raises:
-            KprofError: two formats want standard output, or a file cannot be written.
+            KprofError: a format is not known, cannot render the document, or two want standard output.
         """
-        piped = [name for name, path in self.files.items() if path == "-"]
+        named = [*self.paths, *self.flags, *([self.shown] if self.shown != TEXT else [])]
+        for name in named:
+            format_of(name, self.kind)
+        piped = [f"--{name}" for name, path in self.paths.items() if path == "-"]
+        piped += [f"--output-format {self.shown}"] * (self.shown != TEXT)
         if len(piped) > 1:
-            raise KprofError(f"only one format can go to standard output, not {' and '.join(piped)}")
-        for name, path in self.files.items():
-            if path:
-                write_output(path, self._reporter(name).render(report))
-        if self.github:
-            self._github(report, sys.stderr if piped else sys.stdout)
-        if not piped:
-            self._terminal(report)
+            raise KprofError(f"only one of {' and '.join(piped)} can go to standard output")
 
-    def _reporter(self, name: str) -> Reporter:
-        if name == "sarif":
-            from kprof.reporters.rule_list import all_rules
-            from kprof.reporters.sarif import SarifReporter
+    def wants(self, name: str) -> bool:
+        """Whether a format is asked for."""
+        return name in {*self.paths, self.shown}
 
-            return SarifReporter(all_rules(), suppressed=self.sarif_suppressed)
-        if name == "junit":
-            from kprof.reporters.junit import JUnitReporter
+    def write(
+        self,
+        document: Any,
+        text: Callable[[], None],
+        details: Callable[[], Mapping[int, Details]] | None = None,
+    ) -> None:
+        """Write everything.
 
-            return JUnitReporter()
-        if name == "gitlab":
-            from kprof.reporters.gitlab import GitLabReporter
+        Args:
+            document: the document.
+            text: prints it for people; called where no format has standard output.
+            details: what is known of its kernels beyond it, for formats that show that.
 
-            return GitLabReporter()
-        if name == "markdown":
-            from kprof.reporters.markdown import MarkdownReporter
+        Raises:
+            KprofError: as :meth:`check`, or a file cannot be written.
+        """
+        self.check()
+        piped = self.shown != TEXT or "-" in self.paths.values()
+        for name, path in self.paths.items():
+            found, request = self._request(name, details)
+            write_output(path, found.render(document, request))
+            found.finish(document, request)
+        for name in self.flags:
+            found, request = self._request(name, details)
+            if found.option == "flag" and "" in self.flags[name]:
+                _print(found, found.render(document, request), sys.stderr if piped else sys.stdout)
+                found.finish(document, request)
+        if self.shown != TEXT:
+            found, request = self._request(self.shown, details)
+            _print(found, found.render(document, request), sys.stdout)
+            found.finish(document, request)
+        elif not piped:
+            text()
 
-            return MarkdownReporter()
-        from kprof.reporters.json_document import JsonReporter
+    def _request(self, name: str, details: Callable[[], Mapping[int, Details]] | None) -> tuple[Format, Request]:
+        flags = self.flags.get(name, frozenset())
+        request = Request(self.kind, flags) if details is None else Request(self.kind, flags, details)
+        return format_of(name, self.kind), request
 
-        return JsonReporter()
 
-    def _github(self, report: Report, stream: TextIO) -> None:
-        from kprof.reporters.github import GitHubReporter
-        from kprof.reporters.markdown import MarkdownReporter
+NO_OUTPUTS = Outputs("")
+"""For commands, whose parameter gets its value from the options that the formats make."""
 
-        command_stream(stream).write(GitHubReporter().render(report))
-        summary = os.environ.get("GITHUB_STEP_SUMMARY")
-        if not summary:
-            return
-        try:
-            with Path(summary).open("a", encoding="utf-8") as file:
-                file.write(MarkdownReporter(limit=_SUMMARY_CHARACTERS).render(report))
-        except OSError as error:
-            log(f"kprof: the job summary cannot be written: {error.strerror}")
 
-    def _terminal(self, report: Report) -> None:
-        if self.quiet:
-            print(report.verdict.summary)
-            return
-        print_styled(self._text(coloured(no_color=self.no_color)).render(report))
-
-    def _text(self, colour: bool) -> Reporter:
-        if self.terminal == "lint":
-            from kprof.reporters.lint_text import LintTextReporter
-
-            return LintTextReporter(colour=colour, verbose=self.verbose)
-        from kprof.reporters.check_text import CheckTextReporter
-
-        return CheckTextReporter(colour=colour, verbose=self.verbose)
+def _print(found: Format, text: str, stream: Any) -> None:
+    if found.commands:
+        command_stream(stream).write(text)
+    elif stream is sys.stdout:
+        if text:
+            write_output("-", text)
+    else:
+        stream.write(text)

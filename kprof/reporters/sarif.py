@@ -1,14 +1,15 @@
 """SARIF 2.1.0, for GitHub code scanning and whatever else reads it."""
 
 import json
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 from urllib.parse import quote
 
 from kprof.document import Report
 from kprof.findings import Location
 from kprof.output.sink import clean
 from kprof.reporters._gate_words import Item, RuleHelp, advice_text, archs, items, label, unknown
+from kprof.reporters.interface import Format, Request
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 # What GitHub accepts: beyond these it refuses a file or drops results.
@@ -32,7 +33,7 @@ class SarifReporter:
         self._suppressed = suppressed
 
     def render(self, report: Report) -> str:
-        """See :class:`kprof.reporters.interface.Reporter`."""
+        """See :class:`kprof.reporters.interface.Format`."""
         found = items(report, suppressed=self._suppressed)
         names = archs(report) or ["none"]
         runs = [self._run(report, arch, [i for i in found if i.kernel.arch == arch]) for arch in names[:MAX_RUNS]]
@@ -140,3 +141,20 @@ def _notification(text: str) -> dict[str, Any]:
 def _plain(value: Any) -> Any:
     """Evidence as JSON can hold it."""
     return json.loads(json.dumps(value, default=str))
+
+
+class _Sarif(Format):
+    name = "sarif"
+    help = "Write SARIF 2.1.0, for GitHub code scanning."
+    extension = ".sarif"
+    documents = ("report", "check", "lint")
+    flags: ClassVar[Mapping[str, str]] = {"suppressed": "Also write what is silenced, as suppressed results."}
+
+    def render(self, document: Report, request: Request) -> str:
+        """See :class:`kprof.reporters.interface.Format`."""
+        from kprof.reporters.rule_list import all_rules
+
+        return SarifReporter(all_rules(), suppressed="suppressed" in request.flags).render(document)
+
+
+FORMAT = _Sarif()

@@ -48,7 +48,8 @@ def folder(tmp_path_factory):
         json.dumps({"any": {"BLOCK_SIZE_M": 64, NAME: 1, "num_warps": 3, "kpack": NAME}}, indent=2, ensure_ascii=False)
     )
     (folder / "kprof.toml").write_text(
-        '[tool.kprof]\n[[tool.kprof.kernel]]\ntarget = "\\u001b]0;x\\u0007\\n::error::boom"\narch = ["gfx942"]\n'
+        'arch = ["gfx942"]\n[[kernel]]\ntarget = "k.amdgcn"\n'
+        '[[kernel]]\ntarget = "\\u001b]0;x\\u0007\\n::error::boom"\n'
     )
     return folder
 

@@ -48,13 +48,13 @@ def test_a_saved_report_is_a_target(kprof, tmp_path):
     assert ran.out.rstrip().endswith("</html>")
 
 
-@pytest.mark.parametrize("command", [("analyze", "kernel", ASSEMBLY), ("check",)])
-def test_other_commands_say_where_pages_come_from(kprof, tmp_path, command):
-    """--html is refused with the command that writes a page, and is not in the help."""
-    ran = kprof(*command, "--html", "page.html")
-    assert (ran.code, ran.out) == (2, "")
-    assert "kprof report TARGET -o page.html" in ran.err
-    assert "--html" not in kprof(*command, "--help").out
+def test_analyze_writes_the_same_page(kprof, tmp_path):
+    """``--html`` beside the text: source, instructions and all."""
+    kprof("report", ASSEMBLY, "-o", tmp_path / "report.html")
+    ran = kprof("analyze", "kernel", ASSEMBLY, "--html", tmp_path / "analyze.html")
+    assert ran.code == 0
+    assert "1 kernel analysed" in ran.out
+    assert (tmp_path / "analyze.html").read_text() == (tmp_path / "report.html").read_text()
 
 
 def test_a_saved_report_names_files_that_are_not_read(kprof, tmp_path):

@@ -15,9 +15,9 @@ from kprof.diffing.limits import Limits
 from kprof.diffing.reading import looks_like_json, read_report
 from kprof.document import Report, Verdict
 from kprof.errors import KprofError
-from kprof.reporters import diff_json, diff_markdown
+from kprof.reporters import diff_markdown
 from kprof.reporters.diff_text import DiffTextReporter
-from kprof.reporters.json_document import JsonReporter
+from kprof.reporters.json_document import JsonReporter, encoded
 
 
 @pytest.fixture(scope="session")
@@ -125,4 +125,4 @@ def test_documents_that_make_no_sense_are_compared_all_the_same(left, right) -> 
     DiffTextReporter(Console(file=stream, width=80), 2).show(found)
     assert "\x1b[31m" not in stream.getvalue()
     assert diff_markdown.render(found)
-    assert msgspec.json.decode(diff_json.render(found))["schema"] == "kprof.diff/1"
+    assert msgspec.json.decode(encoded(found))["schema"] == "kprof.diff/1"

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from kprof.doctor import Diagnosis, Machine, checks, examine
 from kprof.doctor.machine import arch_of
-from kprof.reporters.doctor_json import render
 from kprof.reporters.doctor_text import DoctorTextReporter
+from kprof.reporters.json_document import encoded as render
 
 CARD = "/sys/devices/pci0000:00/0000:01:00.0"
 

@@ -83,7 +83,7 @@ def test_only_one_format_on_standard_output(assembly, kprof):
     """Two would be mixed up."""
     ran = kprof("check", "--json", "-", "--sarif", "-")
     assert ran.code == 2
-    assert "only one format" in ran.err
+    assert "only one of --json and --sarif" in ran.err
 
 
 @pytest.mark.parametrize(

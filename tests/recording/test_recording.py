@@ -144,9 +144,10 @@ def test_a_full_disk_is_told_and_the_program_goes_on(tmp_path, monkeypatch, caps
 
 def test_the_summary_as_json(recorded, kprof):
     """The same content for tools."""
-    from kprof.reporters.capture_json import CaptureJsonReporter
+    from kprof.reporters._capture_summary import summary
+    from kprof.reporters.json_document import encoded
 
-    document = json.loads(CaptureJsonReporter().render(read(recorded[0])))
+    document = json.loads(encoded(summary(read(recorded[0]))))
     assert document["schema"] == "kprof.capture.summary/1"
     assert document["launches"] == 8 * PROCESSES
     assert {kernel["status"] for kernel in document["kernels"]} == {"ok", "failed", "crashed"}

@@ -10,12 +10,13 @@ import msgspec
 import pytest
 from rich.console import Console
 
+from kprof.cli.schema import schema_of
 from kprof.diffing.build import Input, diff
 from kprof.diffing.document import Diff, Explanation, Trial
 from kprof.diffing.limits import Limits
 from kprof.document import KernelReport, LoopFacts, Occupancy, Resources, Specialization
 from kprof.findings import Location
-from kprof.reporters import diff_json, diff_markdown
+from kprof.reporters import diff_markdown, json_document
 from kprof.reporters.diff_text import DiffTextReporter
 
 NASTY = "evil|`@everyone`\x1b[31m<b>[red]"
@@ -105,11 +106,11 @@ def test_nothing_but_the_verdict_when_all_is_the_same() -> None:
 
 def test_the_json_keeps_to_its_schema_and_reads_back() -> None:
     document = three()
-    written = diff_json.render(document)
-    jsonschema.validate(json.loads(written), diff_json.schema())
+    written = json_document.encoded(document)
+    jsonschema.validate(json.loads(written), schema_of("diff"))
     assert msgspec.json.decode(written, type=Diff) == document
     published = Path(__file__).parents[2] / "docs/schema/diff-1.json"
-    assert json.loads(published.read_text()) == json.loads(json.dumps(diff_json.schema()))
+    assert json.loads(published.read_text()) == json.loads(json.dumps(schema_of("diff")))
 
 
 def test_the_comment_has_the_table_and_keeps_to_its_size() -> None:

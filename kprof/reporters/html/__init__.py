@@ -14,6 +14,7 @@ from kprof.reporters._gate_words import RuleHelp
 from kprof.reporters.html.parts import environment, script_hash
 from kprof.reporters.html.smaller import size, smaller
 from kprof.reporters.html.view import differing, kernel_view, rank
+from kprof.reporters.interface import Format, Request
 
 LIMIT = 1_000_000
 """Bytes of a page. The worst kernels are shown whole first; of the others less and less is shown."""
@@ -42,7 +43,7 @@ class HtmlReporter:
         self._limit = limit
 
     def render(self, report: Report) -> str:
-        """See :class:`kprof.reporters.interface.Reporter`."""
+        """See :class:`kprof.reporters.interface.Format`."""
         from markupsafe import Markup
 
         order = sorted(range(len(report.kernels)), key=lambda position: rank(report.kernels[position], position))
@@ -98,3 +99,19 @@ class _Subject:
     kernel: KernelReport
     details: Details
     number: int
+
+
+class _Html(Format):
+    name = "html"
+    help = "Write one page of everything that is known, for a browser."
+    extension = ".html"
+    documents = ("report", "check")
+
+    def render(self, document: Report, request: Request) -> str:
+        """See :class:`kprof.reporters.interface.Format`."""
+        from kprof.reporters.rule_list import all_rules
+
+        return HtmlReporter(request.details(), all_rules()).render(document)
+
+
+FORMAT = _Html()

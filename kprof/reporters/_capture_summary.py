@@ -1,0 +1,55 @@
+"""A capture's content as JSON: ``kprof.capture.summary/1``."""
+
+from typing import Any
+
+from kprof.captures.model import Capture, CapturedKernel
+
+SCHEMA = "kprof.capture.summary/1"
+
+
+def summary(capture: Capture, status: int = 0) -> dict[str, Any]:
+    """One object: kernels with their launches, autotuners, reads of unknown values, notes.
+
+    Args:
+        capture: what was recorded.
+        status: exit status of the program.
+    """
+    return {
+        "schema": SCHEMA,
+        "arch": capture.arch,
+        "path": str(capture.path),
+        "executed": capture.executed,
+        "complete": capture.complete,
+        "program": {"command": capture.head.command, "status": status},
+        "launches": capture.launch_count,
+        "kernels": [_kernel(kernel) for kernel in capture.kernels],
+        "autotuners": [
+            {"name": tuning.name, "candidates": dict(tuning.candidates), "errors": dict(tuning.errors)}
+            for tuning in capture.tunings
+        ],
+        "unknown_values": {
+            "count": capture.reads_count,
+            "places": [{"what": what, "site": list(site)} for what, site in capture.reads],
+        },
+        "notes": list(capture.notes),
+    }
+
+
+def _kernel(kernel: CapturedKernel) -> dict[str, Any]:
+    return {
+        "id": kernel.id,
+        "name": kernel.name,
+        "module": kernel.module,
+        "source": kernel.source,
+        "triton": kernel.triton,
+        "specialization": kernel.specialization,
+        "launches": kernel.launches,
+        "grids": [{"grid": list(grid), "launches": count} for grid, count in kernel.grids.items()],
+        "configs": list(kernel.configs),
+        "choice_unknown": kernel.choice_unknown,
+        "status": kernel.result.status if kernel.result is not None else None,
+        "error": kernel.error,
+        "launch_problems": [str(problem) for problem in kernel.launch_problems],
+        "seconds": kernel.result.seconds if kernel.result is not None else None,
+        "cached": kernel.result.cached if kernel.result is not None else None,
+    }

@@ -1,0 +1,29 @@
+"""One line a finding, as compilers write it: for editors, and for people who know the rules."""
+
+from kprof.document import Report
+from kprof.output.sink import one_line
+from kprof.reporters._gate_words import items
+from kprof.reporters.interface import Format, Request
+
+
+class _Concise(Format):
+    """``kernels/softmax.py:31:5: KP301 message``; the worst first, what is said twice only once."""
+
+    name = "concise"
+    help = "One line a finding: file:line:column: rule message."
+    extension = ".txt"
+    documents = ("report", "check", "lint")
+    option = "none"
+
+    def render(self, document: Report, request: Request) -> str:  # noqa: ARG002 - all of them are rendered alike
+        """See :class:`kprof.reporters.interface.Format`."""
+        lines = []
+        for item in items(document):
+            place = item.location
+            # Without a line there is still a kernel.
+            where = f"{place.file}:{max(place.line, 1)}:{place.column or 1}" if place is not None else item.kernel.name
+            lines.append(one_line(f"{where}: {item.finding.rule} {item.finding.message}") + "\n")
+        return "".join(dict.fromkeys(lines))
+
+
+FORMAT = _Concise()

@@ -1,0 +1,45 @@
+"""The output formats: this folder's files that have ``FORMAT``."""
+
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kprof.errors import KprofError, near_hint
+
+if TYPE_CHECKING:
+    from kprof.reporters.interface import Format
+
+
+@cache
+def formats() -> "tuple[Format, ...]":
+    """All of them by name; JSON first, since every command has it. Only their files are imported."""
+    folder = Path(__file__).parent
+    files = [*folder.glob("*.py"), *folder.glob("*/__init__.py")]
+    named = {file.parent.name if file.stem == "__init__" else file.stem: file for file in files}
+    found = [
+        import_module(f"{__package__}.{name}").FORMAT
+        for name, file in named.items()
+        if "\nFORMAT = " in file.read_text(encoding="utf-8")
+    ]
+    return tuple(sorted(found, key=lambda each: (each.name != "json", each.name)))
+
+
+def formats_of(kind: str) -> "tuple[Format, ...]":
+    """Those that can render a kind of document."""
+    return tuple(each for each in formats() if kind in each.documents)
+
+
+def format_of(name: str, kind: str) -> "Format":
+    """One format.
+
+    Raises:
+        KprofError: there is none of this name, or it cannot render this kind of document.
+    """
+    usable = {each.name: each for each in formats_of(kind)}
+    if name in usable:
+        return usable[name]
+    if any(each.name == name for each in formats()):
+        hint = f"These can: {', '.join(usable)}"
+        raise KprofError(f"the format {name} cannot show what this command finds", hint=hint)
+    raise KprofError(f"no output format {name!r}", hint=near_hint(name, [*usable, "text"], "They are"))

@@ -1,0 +1,160 @@
+"""Output formats: a file in the folder is all there is to one, and what cannot be written is an error."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kprof.document import KernelReport, Report, Verdict
+from kprof.findings import Finding, Location, Severity
+from kprof.reporters.interface import DOCUMENTS, Format, Request
+from kprof.reporters.registry import format_of, formats
+
+ROOT = Path(__file__).resolve().parents[2]
+ASSEMBLY = ROOT / "tests/artifacts/gfx942/matmul.triton-3.9.0.amdgcn"
+CSV = '''"""Findings as CSV."""
+
+from kprof.reporters._gate_words import items
+from kprof.reporters.interface import Format
+
+
+class _Csv(Format):
+    name = "csv"
+    help = "Write findings as CSV."
+    extension = ".csv"
+    documents = ("check", "lint")
+
+    def render(self, document, request):
+        return "rule,where\\n" + "".join(f"{item.finding.rule},{item.where}\\n" for item in items(document))
+
+
+FORMAT = _Csv()
+'''
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory):
+    """A copy of the package with one more file; runs it."""
+    root = tmp_path_factory.mktemp("copy")
+    skip = shutil.ignore_patterns("__pycache__")
+    for name in ("kprof", "analyzers", "scripts", "docs", "kernels"):
+        shutil.copytree(ROOT / name, root / name, ignore=skip)
+    (root / "kprof/reporters/csv.py").write_text(CSV)
+    (root / "gfx950-GEMM-A16W16.json").write_text(json.dumps({"any": {"num_warps": 4, "kpack": 2}}))
+    (root / "kprof.toml").write_text(f'[[kernel]]\ntarget = "{ASSEMBLY}"\n')
+    paths = os.pathsep.join([str(root), str(root / "analyzers")])
+
+    def run(*arguments):
+        return subprocess.run(
+            [sys.executable, *arguments],
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=root,
+            env={**os.environ, "PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1"},
+        )
+
+    return root, run
+
+
+@pytest.mark.parametrize("command", ["check", "lint-configs"])
+def test_a_format_is_one_file(copy, command):
+    """Both commands write it, know it as ``--output-format`` and show it in their help."""
+    root, run = copy
+    target = ["gfx950-GEMM-A16W16.json"] if command == "lint-configs" else []
+    ran = run("-m", "kprof", command, *target, "--csv", f"{command}.csv")
+    written = (root / f"{command}.csv").read_text().splitlines()
+    assert written[0] == "rule,where", ran.stderr
+    assert ran.stdout
+    ran = run("-m", "kprof", command, *target, "--output-format", "csv")
+    assert ran.stdout.splitlines() == written
+    if command == "lint-configs":
+        assert any(line.startswith("KP711,") for line in written)
+    helped = run("-m", "kprof", command, "--help").stdout
+    assert re.search(r"--csv PATH +Write findings as CSV\.", helped)
+
+
+def test_a_format_is_in_the_documentation(copy):
+    """The generated page has it, with the commands that write it."""
+    root, run = copy
+    ran = run("scripts/generate_docs.py")
+    assert ran.returncode == 0, ran.stderr
+    rows = [line for line in (root / "docs/formats.md").read_text().splitlines() if line.startswith("| csv ")]
+    assert rows == [
+        "| csv | `.csv` | `--csv PATH` | Write findings as CSV. | `kprof check`, `kprof lint-configs` |",
+    ]
+
+
+def test_a_format_of_other_documents_is_refused(copy):
+    """A known one that cannot show a comparison, and one that nobody knows: exit 2, and what there is."""
+    _, run = copy
+    for name, message in (("csv", "cannot show"), ("cvs", "did you mean 'csv'")):
+        command = "diff" if name == "csv" else "lint-configs"
+        target = [str(ASSEMBLY), str(ASSEMBLY)] if name == "csv" else ["gfx950-GEMM-A16W16.json"]
+        ran = run("-m", "kprof", command, *target, "--output-format", name)
+        assert (ran.returncode, ran.stdout) == (2, "")
+        assert message in ran.stderr
+    ran = run("-m", "kprof", "diff", str(ASSEMBLY), str(ASSEMBLY), "--csv", "x.csv")
+    assert ran.returncode == 2
+    assert "--csv" in ran.stderr
+    assert not Path("x.csv").exists()
+
+
+def test_every_format_says_what_it_is():
+    """All attributes, known documents, and no two of one name; each class of the folder is in use."""
+    found = formats()
+    assert len({each.name for each in found}) == len(found) >= 8
+    for each in found:
+        assert re.fullmatch("[a-z]+", each.name)
+        assert each.help.endswith(".")
+        assert each.extension.startswith(".")
+        assert each.documents
+        assert set(each.documents) <= set(DOCUMENTS)
+        assert each.option in {"path", "flag", "none"}
+    classes = {each for each in Format.__subclasses__() if each.__module__.startswith("kprof.")}
+    assert classes == {type(each) for each in found}
+
+
+def _report():
+    def finding(message, place):
+        return Finding("KP301", "spill-in-loop", Severity.WARNING, message, location=place)
+
+    kernel = KernelReport(
+        name="softmax\n::error::x",
+        arch="gfx942",
+        findings=[
+            finding("300 spills\nin a loop", Location("k.py", 31, 5)),
+            finding("300 spills\nin a loop", Location("k.py", 31, 5)),
+            finding("no column", Location("k.py", 7)),
+        ],
+    )
+    other = KernelReport(
+        name="bare", arch="gfx942", findings=[Finding("KP401", "lds-over-limit", Severity.ERROR, "too much")]
+    )
+    return Report(kprof="0", kernels=[kernel, other], verdict=Verdict("ok", "fine"))
+
+
+def test_concise_is_a_line_a_finding():
+    """As editors read it: the worst first, one line each whatever is in a message, nothing twice."""
+    text = format_of("concise", "check").render(_report(), Request("check"))
+    assert text.splitlines() == [
+        "bare: KP401 too much",
+        "k.py:7:1: KP301 no column",
+        r"k.py:31:5: KP301 300 spills\nin a loop",
+    ]
+
+
+def test_only_one_format_has_standard_output(kprof):
+    """Two that want it are refused before anything is analysed."""
+    ran = kprof("analyze", "kernel", ASSEMBLY, "--json", "-", "--output-format", "concise")
+    assert (ran.code, ran.out) == (2, "")
+    assert "only one of --json and --output-format concise can go to standard output" in ran.err
+    ran = kprof("analyze", "kernel", ASSEMBLY, "--output-format", "concise")
+    assert ran.code == 0
+    assert all(re.fullmatch(r"\S+:\d+:\d+: KP\d{3} .+", line) for line in ran.out.splitlines())
+    assert ran.out.count("\n") == 2
