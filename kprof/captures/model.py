@@ -172,6 +172,7 @@ class Capture:
         reads_count: how often it did.
         notes: what is missing or doubtful, in words.
         complete: whether every process closed its journal.
+        sources: the program's own files to their SHA-256, named from :attr:`root`; ``None`` when that is not recorded.
     """
 
     path: Path
@@ -184,6 +185,12 @@ class Capture:
     reads_count: int = 0
     notes: Sequence[str] = ()
     complete: bool = True
+    sources: Mapping[str, str] | None = None
+
+    @property
+    def root(self) -> Path:
+        """The folder that names of sources start in."""
+        return self.path / self.head.root
 
     @property
     def arch(self) -> str:

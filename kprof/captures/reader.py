@@ -59,6 +59,7 @@ def read(path: str | Path) -> Capture:
         reads_count=gathered.reads_count,
         notes=list(dict.fromkeys(gathered.notes)),
         complete=gathered.complete,
+        sources=None if gathered.sources is None else {**gathered.sources, **head.sources},
     )
 
 
@@ -127,6 +128,7 @@ class _Gathered:
     notes: list[str] = field(default_factory=list)
     complete: bool = True
     executed: bool = False
+    sources: dict[str, str] | None = None
 
 
 class _Journal:
@@ -193,6 +195,8 @@ class _Journal:
                 self._candidate(record)
             case r.Read():
                 everything.reads.append((record.what, self.sites.get(record.site or 0, ())))
+            case r.Sources():
+                everything.sources = {**record.files, **(everything.sources or {})}
             case r.Note():
                 everything.notes.append(record.text)
             case r.End():

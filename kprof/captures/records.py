@@ -13,6 +13,7 @@ Extent = Annotated[int, Meta(ge=0, le=2**32 - 1)]
 
 Text = Annotated[str, Meta(max_length=1 << 16)]
 Name = Annotated[str, Meta(max_length=4096)]
+Digest = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}\Z")]
 Identifier = Annotated[str, Meta(pattern=r"^[0-9a-f]{32}\Z")]
 
 
@@ -26,6 +27,8 @@ class Head(msgspec.Struct, frozen=True, kw_only=True):
         command: the program and its arguments; empty for a recording inside a program.
         started: UTC, ISO 8601.
         kprof: version that recorded.
+        root: the folder that names of sources start in, from the capture's.
+        sources: files that the command line names to their SHA-256.
     """
 
     schema: Literal["kprof.capture/1"]
@@ -34,6 +37,8 @@ class Head(msgspec.Struct, frozen=True, kw_only=True):
     command: list[Text] = []
     started: Name = ""
     kprof: Name = ""
+    root: Name = "."
+    sources: dict[Name, Digest] = {}
 
 
 class Process(msgspec.Struct, frozen=True, tag_field="t", tag="process"):
@@ -150,6 +155,12 @@ class Read(msgspec.Struct, frozen=True, tag_field="t", tag="read"):
     site: Count | None = None
 
 
+class Sources(msgspec.Struct, frozen=True, tag_field="t", tag="sources"):
+    """The program's own files that the process had loaded when it ended, from the head's root, to their SHA-256."""
+
+    files: dict[Name, Digest] = {}
+
+
 class Note(msgspec.Struct, frozen=True, tag_field="t", tag="note"):
     """Something that the reader of the capture should know."""
 
@@ -168,7 +179,7 @@ class End(msgspec.Struct, frozen=True, tag_field="t", tag="end"):
     reads: Count = 0
 
 
-Record = Process | Kernel | Site | Arguments | Tuning | Candidate | Launch | Read | Note | End
+Record = Process | Kernel | Site | Arguments | Tuning | Candidate | Launch | Read | Sources | Note | End
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):

@@ -95,8 +95,9 @@ def _rules(settings: "Config", path: Path) -> dict[str, str]:
 
     rules = {rule.id: rule.name for rule in all_rules()}
     known = {*rules, *rules.values()}
-    forbidden = [*settings.forbid, *(name for entry in settings.kernel for name in entry.forbid)]
-    required = [*settings.require, *(name for entry in settings.kernel for name in entry.require)]
+    entries = [*settings.kernel, *(program.entry() for program in settings.program)]
+    forbidden = [*settings.forbid, *(name for entry in entries for name in entry.forbid)]
+    required = [*settings.require, *(name for entry in entries for name in entry.require)]
     for key, names in (("forbid", forbidden), ("require", required)):
         for name in names:
             if name not in known:

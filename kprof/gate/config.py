@@ -1,6 +1,7 @@
 """``[tool.kprof]``: what is checked and against which limits."""
 
 import datetime as dt
+import shlex
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -79,6 +80,40 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     require: list[str] = []
 
 
+class Program(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """One ``[[tool.kprof.program]]``: a program that the check itself records, without a GPU.
+
+    Attributes:
+        command: the program and its arguments; ``python`` is the Python that runs kprof. It runs in the configuration's
+            folder.
+        arch: architectures instead of the general ones.
+        name: what it is called in results; the command by default.
+        budget: limits of its kernels.
+        arch_budget: limits of its kernels on one architecture.
+        forbid: rules that must not find anything here.
+        require: rules without which nothing can be told here.
+    """
+
+    command: list[str]
+    arch: list[str] = []
+    name: str = ""
+    budget: Budget = Budget()
+    arch_budget: dict[str, Budget] = {}
+    forbid: list[str] = []
+    require: list[str] = []
+
+    def entry(self) -> Entry:
+        """What its kernels are judged as."""
+        return Entry(
+            target=self.name or shlex.join(self.command),
+            arch=self.arch,
+            budget=self.budget,
+            arch_budget=self.arch_budget,
+            forbid=self.forbid,
+            require=self.require,
+        )
+
+
 class Allowance(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """One ``[[tool.kprof.allow]]``: a regression that is accepted for a while.
 
@@ -112,6 +147,7 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
         forbid: rules that must not find anything.
         require: rules without which nothing can be told: where one could not run, the verdict is *cannot tell*.
         kernel: what is checked.
+        program: programs that are recorded, and their kernels checked.
         allow: regressions accepted for a while.
     """
 
@@ -124,6 +160,7 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     forbid: list[str] = []
     require: list[str] = []
     kernel: list[Entry] = []
+    program: list[Program] = []
     allow: list[Allowance] = []
 
     def budget_for(self, entry: Entry, arch: str) -> Budget:
@@ -174,7 +211,11 @@ def load(path: Path) -> Config:
             path=str(path),
             place=source.place(where),
         ) from None
-    if not config.kernel:
+    for index, program in enumerate(config.program):
+        if not program.command:
+            place = source.place(("program", index, "command"))
+            raise KprofError("a program needs a command", path=str(path), place=place)
+    if not config.kernel and not config.program:
         entry = "[[tool.kprof.kernel]]" if prefix else "[[kernel]]"
         raise KprofError("no kernel is named", path=str(path), hint=f"Add {entry} with a target.")
     for index, allowance in enumerate(config.allow):

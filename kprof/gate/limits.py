@@ -15,6 +15,7 @@ from kprof.gate.rules import (
     FAILS,
     MARK,
     OVER_BUDGET,
+    STALE,
     UNKNOWN,
     WORSE,
     GateRule,
@@ -124,10 +125,11 @@ def worse(
 
 def cannot_tell(subject: Subject, reason: str, what: str = "") -> Finding:
     """The finding that says what is not known and why."""
+    rule = STALE if subject.stale else CANNOT_TELL
     return Finding(
-        rule=CANNOT_TELL.id,
-        name=CANNOT_TELL.name,
-        severity=CANNOT_TELL.severity,
+        rule=rule.id,
+        name=rule.name,
+        severity=rule.severity,
         message=reason,
         location=place_of(subject, what),
         evidence={MARK: UNKNOWN, **({"metric": what} if what else {})},

@@ -62,7 +62,15 @@ DOES_NOT_COMPILE = GateRule(
     "The message has the compiler's words and the line. A compiler that dies or takes too long is *cannot tell*: "
     "another machine may be luckier.",
 )
-GATE_RULES = (OVER_BUDGET, WORSE, CANNOT_TELL, CANNOT_LAUNCH, DOES_NOT_COMPILE)
+STALE = GateRule(
+    "KP016",
+    "stale-capture",
+    Severity.WARNING,
+    "A capture was made from other sources than those that are there now.\n\n"
+    "What it holds is not what the program launches today. The message has the command that records it again; "
+    "`[[tool.kprof.program]]` has the check itself record.",
+)
+GATE_RULES = (OVER_BUDGET, WORSE, CANNOT_TELL, CANNOT_LAUNCH, DOES_NOT_COMPILE, STALE)
 LAUNCH_RULES = frozenset({"KP401", "KP402"})
 """Rules of the analyzers that find what :data:`CANNOT_LAUNCH` says: they fail with it."""
 FATAL = frozenset({CANNOT_LAUNCH.id, DOES_NOT_COMPILE.id})

@@ -9,8 +9,11 @@ import msgspec
 from msgspec import UNSET
 
 from kprof.document import KernelReport
+from kprof.findings import Location
 from kprof.gate.config import METRICS, Entry
 
+COMPILER_STAGES = frozenset({"source", "ttir", "ttgir", "llir", "amdgcn", "hsaco"})
+"""What the compiler makes: a failure in one of them is its own."""
 _LABEL = 120
 
 
@@ -24,6 +27,7 @@ class Subject:
         case: the kernel's case, when one was named.
         problem: why the kernel could not be compiled or read.
         refused: ``problem`` is the compiler's own refusal: it is so on every machine.
+        stale: ``problem`` is that the sources have changed since the recording.
         optional: one configuration of several that an autotuner passes over when it cannot be launched.
     """
 
@@ -32,6 +36,7 @@ class Subject:
     case: str | None = None
     problem: str | None = None
     refused: bool = False
+    stale: bool = False
     optional: bool = False
 
     @property
@@ -89,3 +94,18 @@ class Subject:
                 value = None if resources is UNSET else getattr(resources, name)
             found[name] = value if isinstance(value, int | float) else None
         return found
+
+
+def failed(entry: Entry, arch: str, why: str, source: Location | None, *, case: str | None = None) -> Subject:
+    """A check that could not be made.
+
+    Args:
+        entry: what asks for it.
+        arch: for which architecture.
+        why: the reason.
+        source: the line that it is about, where there is one.
+        case: the kernel's case, when one was named.
+    """
+    name = entry.target if case is None else f"{entry.target} {case}"
+    reason = " ".join(why.split())
+    return Subject(entry, KernelReport(name=name, arch=arch, source=source or UNSET, notes=[reason]), case, reason)

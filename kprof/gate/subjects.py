@@ -10,13 +10,13 @@ import msgspec
 from msgspec import UNSET
 
 from kprof.captures.reader import is_capture
-from kprof.captures.reader import read as read_capture
 from kprof.compiler.specialization import specialization_of
 from kprof.document import KernelReport
 from kprof.errors import KprofError
 from kprof.findings import Location
+from kprof.gate.captured import captured
 from kprof.gate.config import Config, Entry
-from kprof.gate.subject import Subject
+from kprof.gate.subject import COMPILER_STAGES, Subject, failed
 from kprof.hardware.machine import load_gpu
 from kprof.targets.jobs import Job, plan
 from kprof.targets.options import DEFAULT_ARCH, Options
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from kprof.compiler.request import Outcome
     from kprof.hardware.machine import Architecture
 
-_STAGES = frozenset({"source", "ttir", "ttgir", "llir", "amdgcn", "hsaco"})
-"""What the compiler makes: a failure in one of them is its own."""
 _LINE = re.compile(r"line (\d+)")
 
 
@@ -78,7 +76,18 @@ def gather(config: Config, folder: Path, jobs: int = 0, archs: Sequence[str] = (
             if isinstance(result, KernelReport)
             else _lost(step, result)
         )
-    return [subject for subject in slots if subject is not None]
+    return [*(subject for subject in slots if subject is not None), *_programs(config, folder, jobs, wanted)]
+
+
+def _programs(config: Config, folder: Path, jobs: int, wanted: Sequence[str]) -> Iterator[Subject]:
+    """The kernels of the programs that are recorded now."""
+    if not config.program:
+        return
+    from kprof.gate.programs import recorded
+
+    for program in config.program:
+        machines = _machines(program.arch or config.arch or [DEFAULT_ARCH], wanted)
+        yield from recorded(program, [machine.name for machine in machines], folder, jobs)
 
 
 def _machines(names: Sequence[str], wanted: Sequence[str]) -> "list[Architecture]":
@@ -108,7 +117,7 @@ def _steps(entry: Entry, machines: "Sequence[Architecture]", folder: Path) -> It
             try:
                 found = plan(target, [machine], options)
             except KprofError as error:
-                yield _failed(entry, machine.name, str(error), _source(target, error), case=case)
+                yield failed(entry, machine.name, str(error), _source(target, error), case=case)
                 continue
             yield from (_Planned(entry, case, job, optional=len(found) > 1) for job in found)
 
@@ -128,7 +137,7 @@ def _read(entry: Entry, target: str, machines: "Sequence[Architecture]") -> Iter
     archs = tuple(machine.name for machine in machines)
     try:
         if is_capture(Path(target)):
-            yield from _captured(entry, target, archs)
+            yield from captured(entry, target, archs)
             return
         for kernel in load(target, Options(archs=archs)):
             report = analyze(kernel)
@@ -136,55 +145,20 @@ def _read(entry: Entry, target: str, machines: "Sequence[Architecture]") -> Iter
                 report = msgspec.structs.replace(report, source=Location(file=target, line=1))
             yield Subject(entry, report)
     except KprofError as error:
-        yield _failed(entry, archs[0], str(error), Location(file=target, line=1))
-
-
-def _captured(entry: Entry, target: str, archs: Sequence[str]) -> Iterator[Subject]:
-    """Every specialisation of a capture; one that did not compile there cannot be told here."""
-    from kprof.targets.captured import loaded
-    from kprof_analyzers.pipeline import analyze
-
-    capture = read_capture(target)
-    wanted = [kernel for kernel in capture.kernels if kernel.arch in archs]
-    if not wanted:
-        has = ", ".join(sorted({kernel.arch for kernel in capture.kernels})) or "no kernel"
-        hint = "; ".join(capture.notes) or None
-        raise KprofError(f"the capture holds {has}, not {', '.join(archs)}", path=target, hint=hint)
-    if not capture.complete:
-        # What was launched after the end of the recording is not known.
-        yield _failed(entry, wanted[0].arch, "; ".join(capture.notes), Location(file=target, line=1))
-    for kernel in wanted:
-        try:
-            yield Subject(entry, analyze(loaded(kernel)), optional=not kernel.launches)
-        except KprofError as error:
-            result = kernel.result
-            refused = result is not None and result.status == "failed" and result.stage in _STAGES
-            subject = replace(
-                _failed(entry, kernel.arch, str(error), kernel.source), refused=refused, optional=not kernel.launches
-            )
-            report = msgspec.structs.replace(
-                subject.report, name=kernel.name, specialization=kernel.specialization, triton=kernel.triton
-            )
-            yield replace(subject, report=report)
+        yield failed(entry, archs[0], str(error), Location(file=target, line=1))
 
 
 def _lost(step: _Planned, outcome: "Outcome") -> Subject:
     """What did not compile, or could not be judged."""
     job = step.job
     error = KprofError(outcome.error or outcome.status, path=outcome.path, place=outcome.place, hint=outcome.hint)
-    refused = outcome.status == "failed" and outcome.stage in _STAGES
+    refused = outcome.status == "failed" and outcome.stage in COMPILER_STAGES
     source = _source(job.request.path, error)
     # The line of a refusal is the finding's place.
     why = str(KprofError(error.message, hint=error.hint)) if refused and source is not None else str(error)
-    subject = _failed(step.entry, job.machine.name, why, source, case=step.case)
+    subject = failed(step.entry, job.machine.name, why, source, case=step.case)
     report = msgspec.structs.replace(subject.report, name=job.name, specialization=specialization_of(job.request))
     return replace(subject, report=report, refused=refused, optional=step.optional)
-
-
-def _failed(entry: Entry, arch: str, why: str, source: Location | None, *, case: str | None = None) -> Subject:
-    name = entry.target if case is None else f"{entry.target} {case}"
-    reason = " ".join(why.split())
-    return Subject(entry, KernelReport(name=name, arch=arch, source=source or UNSET, notes=[reason]), case, reason)
 
 
 def _source(target: str, error: KprofError) -> Location | None:

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from kprof.diffing.facts import unchecked
 from kprof.document import KernelReport, Verdict
 from kprof.findings import Finding
-from kprof.gate.rules import FAILS, FATAL, MARK, UNKNOWN
+from kprof.gate.config import METRICS
+from kprof.gate.rules import FAILS, FATAL, MARK, STALE, UNKNOWN
 
-_REASON = 200
+_REASON = 300
 """Characters of a reason in the verdict, which is one line."""
 
 
@@ -29,7 +30,9 @@ def verdict(kernels: Sequence[KernelReport], *, compared: bool, nearest: int = 0
         text = f"regression: {failing} of {total} fail{also}{_why(kernels, FAILS)}"
         return Verdict(status="regression", summary=text)
     if unknown or not kernels:
-        text = f"cannot tell: {unknown} of {total} could not be judged{_why(kernels, UNKNOWN)}"
+        stale = any(finding.rule == STALE.id for kernel in kernels for finding in kernel.findings)
+        word = "stale" if stale else "cannot tell"
+        text = f"{word}: {unknown} of {total} could not be judged{_why(kernels, UNKNOWN)}"
         return Verdict(status="cannot_tell", summary=text)
     text = "nothing is worse than the baseline" if compared else "within budget"
     if nearest:
@@ -67,8 +70,10 @@ def _why(kernels: Sequence[KernelReport], mark: str) -> str:
     return f": {kernel.name} on {kernel.arch}: {reason}"
 
 
-def _rank(finding: Finding) -> tuple[bool, int]:
-    return finding.rule not in FATAL, -finding.severity.rank
+def _rank(finding: Finding) -> tuple[bool, int, int]:
+    metric = finding.evidence.get("metric")
+    place = METRICS.index(metric) if metric in METRICS else len(METRICS)
+    return finding.rule not in FATAL and finding.rule != STALE.id, -finding.severity.rank, place
 
 
 def _count(number: int, noun: str) -> str:

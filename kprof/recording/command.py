@@ -15,11 +15,13 @@ from typing import Any
 
 from kprof.cache import location
 from kprof.captures import layout
+from kprof.captures.sources import root_of
 from kprof.compiler.defaults import TIMEOUT, default_jobs
 from kprof.errors import KprofError
 from kprof.hardware.machine import find_product, products
 from kprof.hardware.machine import load as load_architecture
 from kprof.recording.settings import VARIABLE, Device, Settings, environment
+from kprof.recording.sources import of_command
 from kprof.version import __version__
 
 MEMORY_BYTES = 64 << 30
@@ -42,6 +44,7 @@ class Options:
         execute: where there is a ROCm device, let kernels run.
         timeout: seconds that one compile may take.
         arithmetic: whether torch's matrix products, convolutions and attention are computed; else they give zeros.
+        folder: where the program runs; this process's own when ``None``.
     """
 
     arch: str
@@ -52,6 +55,7 @@ class Options:
     execute: bool = True
     timeout: float = TIMEOUT
     arithmetic: bool = True
+    folder: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -111,6 +115,8 @@ def prepare(options: Options, command: Sequence[str] = ()) -> Settings:
     device = device_of(options.arch)
     root = options.output.absolute()
     _empty(root, options)
+    folder = (options.folder or Path.cwd()).absolute()
+    tree = root_of(folder)
     head = {
         "schema": layout.SCHEMA,
         "arch": device.arch,
@@ -118,6 +124,8 @@ def prepare(options: Options, command: Sequence[str] = ()) -> Settings:
         "command": [str(part) for part in command],
         "started": dt.datetime.now(dt.timezone.utc).isoformat(timespec="seconds"),
         "kprof": __version__,
+        "root": Path(os.path.relpath(tree, root)).as_posix(),
+        "sources": of_command(tree, folder, command),
     }
     try:
         (root / layout.JOURNAL).mkdir(parents=True)
@@ -134,6 +142,7 @@ def prepare(options: Options, command: Sequence[str] = ()) -> Settings:
         execute=options.execute,
         version=__version__,
         arithmetic=options.arithmetic,
+        root=str(tree),
     )
 
 
@@ -166,8 +175,14 @@ def _empty(root: Path, options: Options) -> None:
         raise KprofError("is a file, not a directory", path=str(options.output))
 
 
-def run(settings: Settings, command: Sequence[str]) -> Ended:
+def run(settings: Settings, command: Sequence[str], *, folder: Path | None = None, stdout: int | None = None) -> Ended:
     """Run a program with its recording on, and wait for it.
+
+    Args:
+        settings: how to record.
+        command: the program and its arguments.
+        folder: where it runs; this process's own when ``None``.
+        stdout: file descriptor that it prints to; this process's own when ``None``.
 
     Raises:
         KprofError: there is no such program.
@@ -176,7 +191,7 @@ def run(settings: Settings, command: Sequence[str]) -> Ended:
         raise KprofError("this process is being recorded itself", hint="One kprof capture at a time is enough.")
     started = time.monotonic()
     try:
-        process = subprocess.Popen(list(command), env=environment(settings, os.environ))
+        process = subprocess.Popen(list(command), env=environment(settings, os.environ), cwd=folder, stdout=stdout)
     except OSError as error:
         raise KprofError(
             f"cannot be run: {error.strerror}", path=command[0], hint="After -- comes the program: -- python train.py"

@@ -13,7 +13,7 @@ from typing import Any
 from kprof.cache import location
 from kprof.captures import layout
 from kprof.compiler import environment as switches
-from kprof.recording import describe, jobs, shelf
+from kprof.recording import describe, jobs, shelf, sources
 from kprof.recording.compiler import Compiler
 from kprof.recording.journal import Journal
 from kprof.recording.settings import Settings
@@ -284,6 +284,8 @@ class Recorder:
             else:
                 self.compiler.abandon()
             self._check_disk()
+            if self.settings.root:
+                self.journal.write("sources", {"files": sources.of_process(Path(self.settings.root))})
             self.journal.write("end", {"how": how, "reads": self._reads})
             self.journal.close()
             self._started = False

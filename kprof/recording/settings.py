@@ -69,6 +69,7 @@ class Settings:
         execute: on a machine with a ROCm device, let kernels run and record them (``True``), or only record.
         version: kprof's.
         arithmetic: whether torch's matrix products, convolutions and attention are computed; else they give zeros.
+        root: the work tree that sources are named from.
     """
 
     folder: str
@@ -79,6 +80,7 @@ class Settings:
     execute: bool = False
     version: str = ""
     arithmetic: bool = True
+    root: str = ""
 
     def to_json(self) -> str:
         """One line of JSON."""

@@ -1,5 +1,6 @@
 """Captures under the gate: every specialisation of a recorded program is a check."""
 
+import hashlib
 import json
 import shutil
 
@@ -51,9 +52,11 @@ def capture(repository):
             | {"request": request, "line": compiled.source_line},
             {"t": "launch", "kernel": number, "seq": number, "grid": [64, 1, 1]},
         ]
-    lines.append({"t": "end"})
+    sources = {"kernels/scale.py": hashlib.sha256(repository.kernel.read_bytes()).hexdigest()}
+    lines += [{"t": "sources", "files": sources}, {"t": "end"}]
     (folder / "journal" / "1.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
-    (folder / "capture.json").write_text(json.dumps({"schema": "kprof.capture/1", "arch": "gfx942"}))
+    head = {"schema": "kprof.capture/1", "arch": "gfx942", "root": "../..", "command": ["python", "train.py"]}
+    (folder / "capture.json").write_text(json.dumps(head))
     assert len(read(folder).kernels) == 2
     repository.config.write_text(CONFIG)
     return folder
@@ -61,8 +64,7 @@ def capture(repository):
 
 @pytest.mark.triton
 def test_each_specialisation_of_a_capture_is_a_check(repository, capture, kprof):
-    """Both are in the baseline, and the next check compares them; nothing is imported or written."""
-    repository.kernel.write_text("raise SystemExit('a capture is only read')\n")
+    """Both are in the baseline, and the next check compares them; nothing is written."""
     before = {path: path.stat().st_mtime_ns for path in capture.rglob("*")}
     ran = kprof("check", "--update-baseline")
     assert (ran.code, ran.out) == (0, f"{repository.root / 'kprof-baseline.json'}: written, 2 checks\n")
@@ -101,3 +103,39 @@ def test_a_capture_of_another_architecture_cannot_be_told(repository, capture, k
     assert "the capture holds gfx942, not gfx950" in ran.out
     shutil.rmtree(capture)
     assert "no such file or directory" in kprof("check").out
+
+
+AGAIN = "record it again: kprof capture --arch gfx942 --force -o captures/train -- python train.py"
+
+
+@pytest.mark.triton
+def test_a_capture_of_a_changed_program_is_stale(repository, capture, kprof):
+    """Another text of a source, or none: exit code 2, the file and the command. A regression still wins."""
+    assert kprof("check", "--update-baseline").code == 0
+    text = repository.kernel.read_text()
+    repository.kernel.write_text(f"{text}\n# More.\n")
+    ran = kprof("check")
+    assert ran.code == 2
+    verdict = ran.out.splitlines()[-1]
+    assert verdict.startswith("stale: 1 of 3 checks could not be judged: captures/train on gfx942: ")
+    assert verdict.endswith(f"kernels/scale.py changed since it was recorded; {AGAIN}")
+    repository.kernel.write_text("raise SystemExit('a capture is only read')\n")
+    assert "kernels/scale.py changed" in kprof("check").out
+    repository.kernel.unlink()
+    assert "kernels/scale.py is gone since it was recorded" in kprof("check").out
+    repository.edit("max_vgpr_spills = 0", "max_vgpr_allocated = 1", repository.config)
+    assert kprof("check").code == 1
+    repository.edit("max_vgpr_allocated = 1", "max_vgpr_spills = 0", repository.config)
+    repository.kernel.write_text(text)
+    assert kprof("check").code == 0
+
+
+@pytest.mark.triton
+def test_a_capture_that_does_not_say_its_sources_is_stale(repository, capture, kprof):
+    """What earlier versions wrote: nobody knows what it was made from."""
+    journal = capture / "journal" / "1.jsonl"
+    journal.write_text("".join(x for x in journal.read_text().splitlines(keepends=True) if '"sources"' not in x))
+    assert kprof("check", "--update-baseline").code == 2
+    ran = kprof("check")
+    assert ran.code == 2
+    assert f"the capture does not say which sources it was made from; {AGAIN}" in ran.out.splitlines()[-1]

@@ -1,5 +1,6 @@
 """A real program, recorded by the command, with its children: no torch, no GPU."""
 
+import hashlib
 import json
 import os
 import signal
@@ -17,6 +18,7 @@ from tests.recording.conftest import capture_command, kprof_environment
 pytestmark = pytest.mark.triton
 
 PROCESSES = 4
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="module")
@@ -162,3 +164,12 @@ def test_the_capture_can_be_analysed(recorded, kprof):
     assert document["kernels"][0]["resources"]["vgpr"] > 0
     assert document["verdict"]["status"] == "cannot_tell"
     assert "crashed: signal 6" in ran.err
+
+
+def test_a_capture_carries_the_hashes_of_its_sources(recorded) -> None:
+    """The program's own file, by its content; nothing of Python, Triton or kprof."""
+    capture = read(recorded[0])
+    assert capture.root.resolve() == ROOT
+    assert capture.sources == {
+        name: hashlib.sha256((ROOT / name).read_bytes()).hexdigest() for name in ("tests/recording/programs/many.py",)
+    }

@@ -1,0 +1,84 @@
+"""Captures under the gate: every specialisation that a program launched, and whether the program is still the same."""
+
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from kprof.captures.reader import read
+from kprof.captures.sources import changed
+from kprof.errors import InputError, KprofError
+from kprof.findings import Location
+from kprof.gate.config import Entry
+from kprof.gate.subject import COMPILER_STAGES, Subject, failed
+
+if TYPE_CHECKING:
+    from kprof.captures.model import Capture, CapturedKernel
+
+_SHOWN = 3
+
+
+def captured(entry: Entry, target: str, archs: Sequence[str]) -> Iterator[Subject]:
+    """Every specialisation of a capture; one that did not compile there cannot be told here.
+
+    Args:
+        entry: what the kernels are judged as.
+        target: the capture's directory.
+        archs: architectures that are wanted.
+
+    Raises:
+        KprofError: it cannot be read, or holds nothing for these architectures.
+    """
+    capture = read(target)
+    wanted = [kernel for kernel in capture.kernels if kernel.arch in archs]
+    if not wanted:
+        has = ", ".join(sorted({kernel.arch for kernel in capture.kernels})) or "no kernel"
+        hint = "; ".join(capture.notes) or None
+        raise InputError(f"the capture holds {has}, not {', '.join(archs)}", path=target, hint=hint)
+    place = Location(file=target, line=1)
+    old = stale(capture, entry.target)
+    if old is not None:
+        yield replace(failed(entry, capture.arch, old, place), stale=True)
+    if not capture.complete:
+        # What was launched after the end of the recording is not known.
+        yield failed(entry, capture.arch, "; ".join(capture.notes), place)
+    for kernel in wanted:
+        yield _judged(entry, kernel)
+
+
+def stale(capture: "Capture", target: str) -> str | None:
+    """Why a capture is not of the present sources, with the command that records again; ``None`` when it is.
+
+    Args:
+        capture: the capture.
+        target: its directory as the configuration names it.
+    """
+    if capture.sources is None:
+        why = "the capture does not say which sources it was made from"
+    else:
+        found = changed(capture.root, capture.sources)
+        if not found:
+            return None
+        more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+        why = f"{', '.join(found[:_SHOWN])}{more} since it was recorded"
+    command = shlex.join(capture.head.command) or "PROGRAM"
+    return f"{why}; record it again: kprof capture --arch {capture.arch} --force -o {shlex.quote(target)} -- {command}"
+
+
+def _judged(entry: Entry, kernel: "CapturedKernel") -> Subject:
+    from kprof.targets.captured import loaded
+    from kprof_analyzers.pipeline import analyze
+
+    optional = not kernel.launches
+    try:
+        return Subject(entry, analyze(loaded(kernel)), optional=optional)
+    except KprofError as error:
+        result = kernel.result
+        refused = result is not None and result.status == "failed" and result.stage in COMPILER_STAGES
+        subject = failed(entry, kernel.arch, str(error), kernel.source)
+        report = msgspec.structs.replace(
+            subject.report, name=kernel.name, specialization=kernel.specialization, triton=kernel.triton
+        )
+        return replace(subject, report=report, refused=refused, optional=optional)

@@ -1,0 +1,130 @@
+"""``[[tool.kprof.program]]``: programs that the check itself records, again only when a file of theirs has changed."""
+
+import atexit
+import hashlib
+import json
+import os
+import platform
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from kprof import __version__
+from kprof.cache import location
+from kprof.captures.reader import is_capture, read
+from kprof.captures.sources import changed, root_of
+from kprof.errors import KprofError, TargetError
+from kprof.gate.captured import captured
+from kprof.gate.config import Program
+from kprof.gate.subject import Subject, failed
+
+_STDERR = 2
+_DISTRIBUTIONS = ("triton", "torch", "pytorch-triton-rocm")
+
+
+def recorded(program: Program, archs: Sequence[str], folder: Path, jobs: int = 0) -> Iterator[Subject]:
+    """Every kernel that a program launches, for each architecture; one that goes wrong is a *cannot tell*.
+
+    Args:
+        program: what to run.
+        archs: architectures.
+        folder: the configuration's, in which it runs.
+        jobs: compiles at a time, 0 for one a core.
+    """
+    entry = program.entry()
+    for arch in archs:
+        try:
+            yield from captured(entry, str(capture_of(program, arch, folder, jobs)), [arch])
+        except KprofError as error:
+            yield failed(entry, arch, str(error), None)
+
+
+def capture_of(program: Program, arch: str, folder: Path, jobs: int = 0) -> Path:
+    """A capture of a program as it is now: the last one when none of its files has changed since, else a new one.
+
+    Raises:
+        KprofError: the program cannot be run or fails, or launches no Triton kernel.
+    """
+    place = _shelf() / _key(program, arch, folder)
+    if _fresh(place, root_of(folder)):
+        return place
+    made = place.with_name(f"{place.name}.{os.getpid()}")
+    shutil.rmtree(made, ignore_errors=True)
+    try:
+        _record(program, arch, folder, jobs, made)
+        shutil.rmtree(place, ignore_errors=True)
+        made.rename(place)
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+    return place
+
+
+def _record(program: Program, arch: str, folder: Path, jobs: int, output: Path) -> None:
+    from kprof.recording.command import Options, prepare, run
+
+    first, *others = program.command
+    command = [sys.executable if first in {"python", "python3"} else first, *others]
+    options = Options(arch, output, jobs=jobs, execute=False, folder=folder)
+    # What the program prints must not get into a document on standard output.
+    ended = run(prepare(options, command), command, folder=folder, stdout=_STDERR)
+    name = program.entry().target
+    if ended.interrupted:
+        raise KeyboardInterrupt
+    if ended.status:
+        how = f"was ended by signal {-ended.status}" if ended.status < 0 else f"failed with exit status {ended.status}"
+        raise TargetError(f"the program {how}", path=name, hint="What it printed stands above.")
+    if not read(output).kernels:
+        raise TargetError("the program launched no Triton kernel", path=name)
+
+
+def _fresh(place: Path, root: Path) -> bool:
+    """Whether there is a whole capture there whose files have not changed."""
+    try:
+        if not is_capture(place) or not location.trusted(place.stat()):
+            return False
+        capture = read(place)
+    except (KprofError, OSError):
+        return False
+    return capture.complete and capture.sources is not None and not changed(root, capture.sources)
+
+
+def _key(program: Program, arch: str, folder: Path) -> str:
+    """What decides a recording beside the program's own files."""
+    root = root_of(folder)
+    where = [str(root), folder.relative_to(root).as_posix()]
+    text = json.dumps([program.command, arch, where, _versions(), __version__, platform.python_version()])
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def _versions() -> list[str | None]:
+    found: list[str | None] = []
+    for name in _DISTRIBUTIONS:
+        try:
+            found.append(version(name))
+        except PackageNotFoundError:
+            found.append(None)
+    return found
+
+
+def _shelf() -> Path:
+    """The folder of these captures: beside kprof's cache, or where nothing can be kept one of this process alone."""
+    base = location.root()
+    if base is not None and location.trouble(base) is None:
+        place = base / "programs"
+        with suppress(OSError):
+            location.make_folder(place)
+            if location.trusted(place.stat()) and os.access(place, os.W_OK):
+                return place
+    return _own_shelf()
+
+
+@cache
+def _own_shelf() -> Path:
+    own = Path(tempfile.mkdtemp(prefix="kprof-programs-"))
+    atexit.register(shutil.rmtree, own, ignore_errors=True)
+    return own

@@ -1,0 +1,31 @@
+"""The program's own files, as far as Python has loaded them. Standard library only."""
+
+import sys
+import sysconfig
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from kprof.captures.sources import digests
+
+_OURS = Path(__file__).resolve().parents[1]
+
+
+def of_command(root: Path, folder: Path, command: Sequence[str]) -> dict[str, str]:
+    """Files that a command line names: the program, and what it is given to read."""
+    return digests(root, (folder / part for part in command if part and (folder / part).is_file()))
+
+
+def of_process(root: Path) -> dict[str, str]:
+    """Files of the modules that this process has imported, kprof's and Python's own left out."""
+    return digests(root, _modules())
+
+
+def _modules() -> Iterator[Path]:
+    library = Path(sysconfig.get_paths()["stdlib"])
+    for module in list(sys.modules.values()):
+        file = getattr(module, "__file__", None)
+        if not isinstance(file, str) or not file.endswith(".py"):
+            continue
+        path = Path(file)
+        if _OURS not in path.resolve().parents and library not in path.parents:
+            yield path

@@ -1,0 +1,84 @@
+"""Hashes of the files that a capture was made from."""
+
+import hashlib
+import os
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kprof.captures.sources import changed, digest, digests, root_of
+from kprof.recording.sources import of_command, of_process
+
+
+def test_the_root_is_the_work_tree(tmp_path):
+    """The nearest folder with ``.git``, which may be a file; without one the folder itself."""
+    inner = tmp_path / "a" / "b"
+    inner.mkdir(parents=True)
+    assert root_of(inner) == inner
+    (tmp_path / "a" / ".git").write_text("gitdir: elsewhere")
+    assert root_of(inner) == tmp_path / "a"
+
+
+def test_digests_are_sha256_of_what_is_below_the_root(tmp_path):
+    """Installed packages, folders, pipes and what lies elsewhere are left out."""
+    root = tmp_path / "tree"
+    package = root / ".venv" / "lib" / "site-packages" / "p.py"
+    package.parent.mkdir(parents=True)
+    for path in (package, root / "train.py", tmp_path / "other.py"):
+        path.write_text(path.name)
+    os.mkfifo(root / "pipe")
+    found = digests(root, [package, root / "train.py", tmp_path / "other.py", root, root / "pipe", root / "no.py"])
+    assert found == {"train.py": hashlib.sha256(b"train.py").hexdigest()}
+
+
+@given(st.dictionaries(st.sampled_from(["a.py", "b.py", "c/d.py"]), st.binary(max_size=40), min_size=1), st.data())
+def test_exactly_what_differs_is_changed(tmp_path_factory, files, data):
+    """Any other content, and nothing else."""
+    root = tmp_path_factory.mktemp("tree")
+    (root / "c").mkdir()
+    for name, content in files.items():
+        (root / name).write_bytes(content)
+    known = digests(root, (root / name for name in files))
+    assert known == dict(sorted((name, hashlib.sha256(content).hexdigest()) for name, content in files.items()))
+    assert changed(root, known) == []
+    edited = data.draw(st.sets(st.sampled_from(sorted(files))))
+    for name in edited:
+        (root / name).write_bytes(files[name] + b"x")
+    assert changed(root, known) == [f"{name} changed" for name in sorted(edited)]
+    for name in edited:
+        (root / name).unlink()
+    assert changed(root, known) == [f"{name} is gone" for name in sorted(edited)]
+
+
+@pytest.mark.parametrize("name", ["../out.py", "/etc/hostname", "a/../../out.py"])
+def test_no_name_leads_out_of_the_root(tmp_path, name):
+    """A capture may come from a stranger: its names are not followed, and match nothing."""
+    root = tmp_path / "tree"
+    (root / "a").mkdir(parents=True)
+    (tmp_path / "out.py").write_text("x")
+    known = {name: digest(tmp_path / "out.py")}
+    assert changed(root, known) == [f"{name} is no path below {root}"]
+
+
+def test_files_of_a_command_line_are_sources(tmp_path):
+    """The program and what it reads; words that are no files are none."""
+    for name in ("train.py", "config.yaml"):
+        (tmp_path / name).write_text(name)
+    assert list(of_command(tmp_path, tmp_path, ["python", "train.py", "--config", "config.yaml", "", "-x"])) == [
+        "config.yaml",
+        "train.py",
+    ]
+
+
+def test_modules_of_a_process_are_sources_but_not_kprofs_own(tmp_path, monkeypatch):
+    """What is imported from the work tree."""
+    import importlib
+    from pathlib import Path
+
+    (tmp_path / "part_of_a_program.py").write_text("X = 1\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    importlib.import_module("part_of_a_program")
+    assert list(of_process(tmp_path)) == ["part_of_a_program.py"]
+    root = Path(__file__).resolve().parents[2]
+    assert not [name for name in of_process(root) if name.startswith("kprof/")]
