@@ -44,13 +44,15 @@ def entries(targets: Sequence[str], request: Request) -> tuple[list[Entry], list
     Raises:
         KprofError: no kernel has the name that is wanted.
     """
+    from kprof.targets.target import is_report
+
     found: list[Entry] = []
     problems: list[str] = []
     names: dict[str, None] = {}
     for target in targets:
         # One by one: what was read before something cannot be counts.
         try:
-            for entry in _saved(Path(target)) if _is_saved(Path(target)) else _analysed(target, request, names):
+            for entry in _saved(target, request) if is_report(Path(target)) else _analysed(target, request, names):
                 names[entry.kernel.name] = None
                 if request.kernel in {None, entry.kernel.name}:
                     found.append(entry)
@@ -64,16 +66,14 @@ def entries(targets: Sequence[str], request: Request) -> tuple[list[Entry], list
     return found, problems
 
 
-def _is_saved(path: Path) -> bool:
-    from kprof.diffing.reading import looks_like_json
-
-    return path.is_file() and (path.suffix == ".json" or looks_like_json(path))
-
-
-def _saved(path: Path) -> Iterator[Entry]:
+def _saved(target: str, request: Request) -> Iterator[Entry]:
     from kprof.diffing.reading import read_report
+    from kprof.targets.target import Kind
+    from kprof.targets.usable_options import check, given
     from kprof_analyzers.details import without_program
 
+    path = Path(target)
+    check(Kind.REPORT, target, given(request.options))
     document = read_report(path)
     for kernel in document.kernels:
         yield Entry(kernel, without_program(kernel))

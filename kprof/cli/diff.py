@@ -154,13 +154,15 @@ def _tritons(targets: list[str], versions: list[str], options: "Options", limits
 
     from kprof.diffing.build import diff
     from kprof.targets.recompile import is_recorded
+    from kprof.targets.target import Kind
+    from kprof.targets.usable_options import check, given
     from kprof.tuning.trials.tritons import Tritons
 
     if len(targets) != 1:
         raise KprofError("with --triton one kernel is compared with itself: name one target")
     place = Path(targets[0].partition("::")[0])
     if is_recorded(targets[0]):
-        _refuse_knobs(targets[0], options)
+        check(Kind.CAPTURE, targets[0], given(options))
     elif place.exists() and place.suffix != ".py":
         raise KprofError(
             "this is compiled already: another Triton cannot compile it again",
@@ -176,31 +178,18 @@ def _tritons(targets: list[str], versions: list[str], options: "Options", limits
         return diff(sides, limits, explained, recorded)
 
 
-def _refuse_knobs(target: str, options: "Options") -> None:
-    """A capture says itself what its kernels are compiled with."""
-    given = {
-        "--config": options.config,
-        "--shape": options.shape,
-        "--case": options.case,
-        "--signature": options.signature,
-        "--constexpr": options.constexprs,
-        "--env": options.environment,
-    }
-    named = [name for name, value in given.items() if value]
-    if named:
-        raise KprofError(f"a capture holds what its kernels are compiled with: no {', '.join(named)}", path=target)
-
-
 def _two(targets: list[str], options: "Options", limits: "Limits", budget: float) -> "Diff":
     from kprof.diffing.build import diff
     from kprof.diffing.sides import labels, side
     from kprof.targets.recompile import is_recorded
+    from kprof.targets.usable_options import check_any
 
     if len(targets) != 2:
         raise KprofError(
             f"two things are compared, got {len(targets)}",
             hint="kprof diff OLD NEW, or kprof diff KERNEL --triton 3.6.0 --triton 3.9.0",
         )
+    check_any(targets, options)
     captures = all(map(is_recorded, targets))
     if budget and not captures:
         raise KprofError("explanations recompile the kernel: that takes --triton, or two captures")

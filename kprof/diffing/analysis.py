@@ -21,11 +21,14 @@ def analysed(target: str, options: "Options", tell: "Callable[[str], None]") -> 
         KprofError: nothing can be read.
     """
     from kprof.targets.resolver import load
+    from kprof.targets.usable_options import usable
     from kprof_analyzers.directories import Directory
     from kprof_analyzers.pipeline import analyze
 
     if Path(target).is_dir():
         return _directory(target, options, tell)
+    # An option is for the other side where this one has no use for it.
+    options = usable(target, options)
     kernels: list[KernelReport] = []
     # One by one: what was read before something cannot be counts.
     try:

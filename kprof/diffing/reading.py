@@ -17,19 +17,6 @@ class _Head(msgspec.Struct):
     schema: str | None = None
 
 
-def looks_like_json(path: Path) -> bool:
-    """Whether a file is meant as JSON, by its first character.
-
-    Raises:
-        KprofError: it cannot be read.
-    """
-    try:
-        with path.open("rb") as file:
-            return file.read(256).lstrip(_BLANK)[:1] in {b"{", b"["}
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", path=str(path)) from None
-
-
 def read_report(path: Path) -> Report:
     """The document in a file.
 

@@ -37,10 +37,11 @@ def side(named: Named, options: "Options", tell: "Callable[[str], None]") -> "In
         KprofError: it does not exist, is of no known kind, or nothing in it can be read.
     """
     from kprof.diffing.build import Input
-    from kprof.diffing.reading import looks_like_json, read_report
+    from kprof.diffing.reading import read_report
+    from kprof.targets.target import is_report
 
     path = Path(named.target)
-    if path.is_file() and (path.suffix == ".json" or looks_like_json(path)):
+    if is_report(path):
         document = read_report(path)
         return Input(named.label, _chosen(document, options, named.target), _problems(document))
     from kprof.diffing.analysis import analysed

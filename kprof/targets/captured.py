@@ -1,29 +1,54 @@
 """Captured kernels, ready to be analysed: from the capture's own files, without Triton."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
-from kprof.captures.model import CapturedKernel
+from kprof.captures.model import Capture, CapturedKernel
 from kprof.captures.reader import read
-from kprof.errors import InputError, KprofError
+from kprof.errors import InputError, KprofError, near_hint
 from kprof.hardware.machine import load as load_architecture
 from kprof.targets.loaded import LoadedKernel
 
+SEPARATOR = "::"
+"""Between a capture and the name or identifier of one of its kernels."""
 
-def load_capture(path: Path, *, all_configs: bool = False) -> Iterator[LoadedKernel]:
+
+def chosen(capture: Capture, wanted: str, *, all_configs: bool = False) -> list[CapturedKernel]:
+    """The kernels of a capture that are asked for.
+
+    Args:
+        capture: as it was read.
+        wanted: an identifier, or a function's name for all of its specialisations; empty for every kernel.
+        all_configs: also those that were only compiled, as an autotuner's other configurations.
+
+    Raises:
+        InputError: it has no such kernel.
+    """
+    kernels = list(capture.kernels)
+    if wanted:
+        exact = [kernel for kernel in kernels if kernel.id == wanted]
+        kernels = exact or [kernel for kernel in kernels if kernel.name == wanted]
+        if not kernels:
+            known = dict.fromkeys(kernel.name for kernel in capture.kernels)
+            hint = near_hint(wanted, known, "it has")
+            raise InputError(f"no kernel {wanted!r} in this capture", path=str(capture.path), hint=hint)
+    launched = [kernel for kernel in kernels if kernel.launches]
+    return kernels if all_configs or not launched else launched
+
+
+def load_capture(target: str, *, all_configs: bool = False) -> Iterator[LoadedKernel]:
     """The compiled specialisations of a capture that were launched, in the order of their first appearance.
 
     Args:
-        path: the capture directory.
+        target: the capture directory; with ``::NAME`` one kernel of it, see :func:`chosen`.
         all_configs: also those that were only compiled, as an autotuner's other configurations.
 
     Raises:
         KprofError: it cannot be read, or holds no kernel; or, after all others, that some were not compiled.
     """
+    path, _, wanted = target.partition(SEPARATOR)
     capture = read(path)
     problems: list[str] = []
-    launched = [kernel for kernel in capture.kernels if kernel.launches]
-    kernels = capture.kernels if all_configs or not launched else launched
+    kernels = chosen(capture, wanted, all_configs=all_configs)
     for kernel in kernels:
         try:
             yield loaded(kernel)
@@ -31,9 +56,9 @@ def load_capture(path: Path, *, all_configs: bool = False) -> Iterator[LoadedKer
             problems.append(f"{kernel.name}: {error.message}")
     if problems:
         first = "; ".join(problems[:3]) + ("; ..." if len(problems) > 3 else "")
-        raise InputError(f"{len(problems)} of {len(kernels)} kernels cannot be told: {first}", path=str(path))
+        raise InputError(f"{len(problems)} of {len(kernels)} kernels cannot be told: {first}", path=path)
     if not kernels:
-        raise InputError("this capture holds no kernel", path=str(path), hint="; ".join(capture.notes) or None)
+        raise InputError("this capture holds no kernel", path=path, hint="; ".join(capture.notes) or None)
 
 
 def loaded(kernel: CapturedKernel) -> LoadedKernel:

@@ -7,17 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 from kprof.compiler.request import Compiled, CompileRequest, from_json
 from kprof.compiler.specialization import specialization_of
-from kprof.errors import KprofError
+from kprof.errors import KprofError, TargetError
 from kprof.findings import Location
 from kprof.hardware.machine import Architecture
 from kprof.inputs import amdgcn
 from kprof.targets.loaded import LoadedKernel
+from kprof.targets.target import Kind, Target, kind_of, resolve
+from kprof.targets.usable_options import check, given
 
 if TYPE_CHECKING:
     from kprof.importing.functions import Function
     from kprof.kernel_spec import Config, Kernel, Launch
     from kprof.targets.options import Options
-    from kprof.targets.target import Target, TargetLike
+    from kprof.targets.target import TargetLike
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,6 @@ def plan(target: "TargetLike | Target", machines: Sequence[Architecture], option
     """
     from kprof.compiler.versions import installed
     from kprof.targets.library import bundled, load
-    from kprof.targets.target import Target, resolve
 
     found = target if isinstance(target, Target) else resolve(target)
     if found.kernel is not None:
@@ -144,23 +145,22 @@ def jobs_of(kernel: "Kernel", machine: Architecture, options: "Options") -> "Ite
     """The compiles that a kernel and the options ask for on one architecture.
 
     Raises:
+        TargetError: an option that the kernel does not use.
         KprofError: no such case or knob, or the architecture cannot do what the kernel needs.
     """
-    if not kernel.shapes or options.signature is not None:
+    kind = kind_of(kernel)
+    check(kind, kernel.name, given(options))
+    if kind is Kind.FUNCTION:
         yield from _from_signature(kernel, machine, options)
         return
-    if options.constexprs or options.grid is not None:
-        raise KprofError(
-            f"--{'constexpr' if options.constexprs else 'grid'} goes with --signature",
-            hint="A kernel with cases has its launch: knobs are set with --config, sizes with --shape.",
-        )
     problem = kernel.problem(machine.name, options.case, options.shape)
     reason = kernel.unsupported(machine.name, problem) if kernel.unsupported is not None else None
     if reason:
         raise KprofError(f"{kernel.name} cannot run on {machine.name}: {reason}")
     overrides: Sequence[Config] = [options.config]
     if options.all_configs:
-        overrides = [{**config, **options.config} for config in kernel.configs] or overrides
+        overrides = [{**config, **options.config} for config in kernel.configs]
+        _several(kernel, len(overrides))
     for override in overrides:
         config = kernel.configure(machine.name, override, problem)
         yield _from_case(kernel, machine, problem, config, options)
@@ -203,6 +203,7 @@ def _from_signature(kernel: "Kernel", machine: Architecture, options: "Options")
     from kprof.importing.functions import unwrap
     from kprof.kernel_spec import split_config
     from kprof.targets.signature import from_signature, numbers
+    from kprof.targets.sizes import with_sizes
 
     function = unwrap(kernel.entry)
     if function is None:
@@ -210,20 +211,46 @@ def _from_signature(kernel: "Kernel", machine: Architecture, options: "Options")
     if options.signature is None:
         raise _no_launch(kernel, function)
     constexprs, backend = split_config(options.config)
-    given = {**options.constexprs, **constexprs}
-    passed = numbers(function, options.signature, given)
-    every = [replace(function, configs=[config]) for config in function.configs] if options.all_configs else []
-    for chosen in every or [function]:
+    values = {**options.constexprs, **constexprs}
+    signature = with_sizes(function, options.signature, values, options.shape)
+    passed = numbers(function, signature, values)
+    chosen = [function]
+    if options.all_configs:
+        chosen = [replace(function, configs=[config]) for config in function.configs]
+        _several(kernel, len(chosen))
+    for each in chosen:
+        derived = _derived(kernel.entry, {**(each.configs[0] if each.configs else {}), **passed, **values, **backend})
         request = from_signature(
-            chosen,
-            options.signature,
+            each,
+            signature,
             machine.name,
-            constexprs=given,
-            options=backend,
+            constexprs={**{n: v for n, v in derived.items() if n in each.arguments}, **values},
+            options={**{n: v for n, v in derived.items() if n not in each.arguments}, **backend},
             environment=options.environment,
             passes=options.passes,
         )
-        yield Job(request, machine, kernel.name, options.grid, {}, passed)
+        yield Job(request, machine, kernel.name, options.grid, dict(options.shape), passed)
+
+
+def _derived(entry: Any, values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What heuristics make of the values that are known; nothing where they need one that is not."""
+    from kprof.targets.sizes import by_heuristics
+
+    try:
+        return by_heuristics(entry, values)
+    except TargetError:
+        # Which constexpr then has no value is told with all others that have none.
+        return {}
+
+
+def _several(kernel: "Kernel", count: int) -> None:
+    """See that there are configurations to choose among."""
+    if count <= 1:
+        has = "lists one configuration only" if count else "lists no configurations"
+        raise TargetError(
+            f"{kernel.name} {has}, so there is nothing for --all-configs",
+            hint="Leave it out; --config sets knobs, kprof tune tries them.",
+        )
 
 
 def _no_launch(kernel: "Kernel", function: "Function") -> KprofError:

@@ -14,14 +14,14 @@ from kprof.captures.model import CapturedKernel
 from kprof.captures.reader import is_capture, read
 from kprof.compiler.environment import SWITCHES
 from kprof.compiler.request import CompileRequest
-from kprof.errors import InputError, KprofError, near_hint
+from kprof.errors import InputError, KprofError
 from kprof.hardware.machine import load as load_architecture
+from kprof.targets.captured import SEPARATOR, chosen
 from kprof.targets.jobs import Job
 
 # These name libraries and programs that the compiler would load and run.
 _PATHS = frozenset({"TRITON_AMD_CODEGEN_PATH", "TRITON_HIP_LLD_PATH", "LLVM_PASS_PLUGIN_PATH"})
 _PLAIN = re.compile(r"[\w.+-]{0,64}")
-SEPARATOR = "::"
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ def recorded(
     """The kernels of a capture that can be compiled again, and why the others cannot, by name.
 
     Args:
-        target: the capture's directory; with ``::ID`` one kernel of it.
+        target: the capture's directory; with ``::NAME`` one kernel of it, see :func:`kprof.targets.captured.chosen`.
         archs: architectures to keep; all when empty.
         all_configs: also those that were only compiled, as an autotuner's other configurations.
 
@@ -61,19 +61,12 @@ def recorded(
     """
     folder, _, identifier = target.partition(SEPARATOR)
     capture = read(folder)
-    kernels = [k for k in capture.kernels if not archs or k.arch in archs]
-    if capture.kernels and not kernels:
+    if not capture.kernels:
+        raise InputError("this capture holds no kernel", path=folder, hint="; ".join(capture.notes) or None)
+    kernels = [k for k in chosen(capture, identifier, all_configs=all_configs) if not archs or k.arch in archs]
+    if not kernels:
         has = ", ".join(sorted({k.arch for k in capture.kernels}))
         raise InputError(f"this was recorded for {has}, not for {', '.join(archs)}", path=folder)
-    if identifier:
-        kernels = [kernel for kernel in kernels if kernel.id == identifier]
-        if not kernels:
-            hint = near_hint(identifier, [k.id for k in capture.kernels], "it has")
-            raise InputError(f"no kernel {identifier!r} in this capture", path=folder, hint=hint)
-    elif not all_configs:
-        kernels = [kernel for kernel in kernels if kernel.launches] or kernels
-    if not kernels:
-        raise InputError("this capture holds no kernel", path=folder, hint="; ".join(capture.notes) or None)
     found: list[Recorded] = []
     lost: dict[str, str] = {}
     for kernel in kernels:

@@ -4,13 +4,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from kprof.errors import KprofError
+from kprof.errors import KprofError, TargetError
 from kprof.hardware.machine import Architecture, Product, load_gpu
 from kprof.targets.artefacts import from_assembly, load_directory, load_file
 from kprof.targets.hip_source import compile_hip
 from kprof.targets.loaded import LoadedKernel
 from kprof.targets.options import DEFAULT_ARCH, Options
 from kprof.targets.target import Kind, Target, TargetLike, resolve
+from kprof.targets.usable_options import check, given
 
 
 def load(target: TargetLike, options: Options) -> Iterator[LoadedKernel]:
@@ -28,11 +29,16 @@ def load(target: TargetLike, options: Options) -> Iterator[LoadedKernel]:
     machines = [load_gpu(name) for name in options.archs]
     found = resolve(target)
     path = found.path
+    if found.kind is not Kind.SOURCE:
+        check(found.kind, found.text, given(options))
     match found.kind:
         case Kind.CAPTURE | Kind.DIRECTORY:
             yield from _only(machines, _from_directory(found, _single(machines), options))
         case Kind.HIP:
             yield from _from_hip(path, machines)
+        case Kind.REPORT:
+            hint = f"kprof report {found.text} -o page.html shows it; kprof diff compares two."
+            raise TargetError("is a report, or other JSON, and holds no code to analyse", path=found.text, hint=hint)
         case Kind.CODE:
             yield from _only(machines, load_file(path, _single(machines)))
         case _:
@@ -43,7 +49,7 @@ def _from_directory(target: Target, arch: str | None, options: Options) -> Itera
     if target.kind is Kind.CAPTURE:
         from kprof.targets.captured import load_capture
 
-        return load_capture(target.path, all_configs=options.all_configs)
+        return load_capture(target.text, all_configs=options.all_configs)
     return load_directory(target.path, arch)
 
 

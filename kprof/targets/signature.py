@@ -65,9 +65,9 @@ def from_signature(
     for name in values:
         if name not in known:
             raise _unknown(function, name)
-    items = _by_name(function, signature, values)
+    items = items_by_name(function, signature, values)
     tuned = dict(function.configs[0]) if function.configs else {}
-    given = {name: _item(function, name, item) for name, item in items.items()}
+    given = {name: read_item(function, name, item) for name, item in items.items()}
     for name in values:
         if name in given:
             raise KprofError(
@@ -75,7 +75,7 @@ def from_signature(
             )
     launch_args = {**{k: v for k, v in tuned.items() if k in known}, **given, **values}
     _complete(function, launch_args)
-    typed = {name: value for name, value in launch_args.items() if isinstance(value, _Typed)}
+    typed = {name: value for name, value in launch_args.items() if isinstance(value, Typed)}
     launch = Launch({name: value.example if name in typed else value for name, value in launch_args.items()}, ())
     request = from_launch(
         function.jit,
@@ -97,7 +97,7 @@ def numbers(
         KprofError: as :func:`from_signature`.
     """
     values = dict(constexprs or {})
-    given = {name: _item(function, name, item) for name, item in _by_name(function, signature, values).items()}
+    given = {name: read_item(function, name, item) for name, item in items_by_name(function, signature, values).items()}
     known = {**given, **{name: value for name, value in values.items() if name not in function.constexprs}}
     return {name: value for name, value in known.items() if isinstance(value, int | float)}
 
@@ -113,7 +113,7 @@ def load_signature(
     return from_signature(load_function(path, name), signature, arch, constexprs, **rest)
 
 
-class _Typed:
+class Typed:
     """An argument of which the type is known, and a value that gets the same hints from a launch.
 
     Attributes:
@@ -128,7 +128,7 @@ class _Typed:
         self.hints = hints
 
 
-def _retyped(request: CompileRequest, function: Function, typed: Mapping[str, _Typed]) -> CompileRequest:
+def _retyped(request: CompileRequest, function: Function, typed: Mapping[str, Typed]) -> CompileRequest:
     """The launch's request with the written types of scalars instead of those of the examples."""
     from dataclasses import replace
 
@@ -145,8 +145,20 @@ def _retyped(request: CompileRequest, function: Function, typed: Mapping[str, _T
     return replace(request, signature=signature, attributes=attributes)
 
 
-def _by_name(function: Function, signature: SignatureLike, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Items by the argument that they are for."""
+def items_by_name(
+    function: Function, signature: SignatureLike, values: Mapping[str, Any], sizes: Mapping[str, Any] = {}
+) -> dict[str, Any]:
+    """Items of a signature by the argument that they are for.
+
+    Args:
+        function: whose arguments they are.
+        signature: text, sequence or mapping.
+        values: values of arguments, which may be left out of the signature.
+        sizes: the same, of arguments that the signature may also give a type.
+
+    Raises:
+        KprofError: wrong number of items, or a name that is no argument's.
+    """
     if signature is None:
         return {}
     if isinstance(signature, Mapping):
@@ -157,7 +169,9 @@ def _by_name(function: Function, signature: SignatureLike, values: Mapping[str, 
         return _checked(function, {name.strip(): item.strip() for name, _, item in named})
     if named:
         raise KprofError("a signature names all of its arguments or none", path=_path(function))
+    known = {*values, *sizes}
     for chosen in (
+        [name for name in function.arguments if name not in function.constexprs and name not in known],
         [name for name in function.arguments if name not in function.constexprs and name not in values],
         [name for name in function.arguments if name not in function.constexprs],
         list(function.arguments),
@@ -191,8 +205,12 @@ def _split(text: str) -> Iterator[str]:
         yield text[start:].strip()
 
 
-def _item(function: Function, name: str, item: Any) -> Any:
-    """One item: a type becomes :class:`_Typed`, anything else is a launch's value."""
+def read_item(function: Function, name: str, item: Any) -> Any:
+    """One item: a type becomes :class:`Typed`, anything else is a launch's value.
+
+    Raises:
+        KprofError: it is no type and no value.
+    """
     if not isinstance(item, str):
         return item
     text = item.strip()
@@ -213,9 +231,9 @@ def _item(function: Function, name: str, item: Any) -> Any:
     return _typed(function, name, text)
 
 
-def _typed(function: Function, name: str, text: str) -> _Typed:
+def _typed(function: Function, name: str, text: str) -> Typed:
     if text.startswith("tensordesc<"):
-        return _Typed(text, None, {})
+        return Typed(text, None, {})
     kind, *hints = (part.strip() for part in text.split(":"))
     pointer, element = kind.startswith("*"), kind.lstrip("*").removeprefix("k").strip()
     element = _ALIASES.get(element.removeprefix("tl."), element.removeprefix("tl."))
@@ -228,13 +246,13 @@ def _typed(function: Function, name: str, text: str) -> _Typed:
     if hints and (hints != ["16"] or element[0] not in "iu"):
         raise KprofError(f"{what} has a hint that means nothing", hint="i32:16 is an integer that 16 divides")
     if element.startswith(("fp", "bf")):
-        return _Typed(element, 0.5, {})
+        return Typed(element, 0.5, {})
     if element == "i1":
-        return _Typed("u1", True, None)
-    return _Typed(element, 3, {"divisibility": DIVISIBILITY} if hints else {})
+        return Typed("u1", True, None)
+    return Typed(element, 3, {"divisibility": DIVISIBILITY} if hints else {})
 
 
-def _pointer(what: str, element: str, hints: Sequence[str]) -> _Typed:
+def _pointer(what: str, element: str, hints: Sequence[str]) -> Typed:
     unknown = set(hints) - {"16", "1", "wide"}
     if unknown:
         raise KprofError(
@@ -244,7 +262,7 @@ def _pointer(what: str, element: str, hints: Sequence[str]) -> _Typed:
     elements = 2**31 if "wide" in hints else 1024
     if element not in ELEMENT_TYPES:
         raise KprofError(f"{what} is a pointer to an element that no tensor has")
-    return _Typed("*" + element, Tensor(element, (elements,), aligned="1" not in hints), None)
+    return Typed("*" + element, Tensor(element, (elements,), aligned="1" not in hints), None)
 
 
 def _complete(function: Function, args: Mapping[str, Any]) -> None:

@@ -5,10 +5,12 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from kprof.errors import TargetError, near
+from kprof.errors import InputError, TargetError, near
 from kprof.importing.wrappers import kernel_function
 from kprof.kernel_spec import Kernel
 from kprof.targets.library import bare, load
+
+_BLANK = b" \t\r\n\xef\xbb\xbf"
 
 TargetLike = str | Path | Kernel | Any
 """A name or path, a :class:`kprof.Kernel`, or a ``@triton.jit`` function, also behind an autotuner or a wrapper."""
@@ -24,6 +26,7 @@ class Kind(Enum):
     CODE = "a file of compiled code"
     DIRECTORY = "a directory of compiled kernels"
     CAPTURE = "a capture"
+    REPORT = "a report"
 
 
 @dataclass(frozen=True)
@@ -48,12 +51,13 @@ class Target:
 
 
 def resolve(target: TargetLike) -> Target:
-    """What a target is. Files are looked at, not read; nothing is imported.
+    """What a target is. Nothing is imported, and of files no more is read than tells them apart.
 
     A text is a bundled kernel's name (``gemm``, ``gemm_splitk::reduce``), a Python file with a ``KERNEL``,
-    ``file.py::function``, an assembly file, a code object, HIP source, or a directory that Triton, a compiler or
-    ``kprof capture`` wrote. An object is a :class:`kprof.Kernel` or a ``@triton.jit`` function; one that is defined
-    in a notebook, in ``__main__`` or inside another function is written to a file for the compiler's processes.
+    ``file.py::function``, an assembly file, a code object, HIP source, a directory that Triton, a compiler or
+    ``kprof capture`` wrote, or ``capture::kernel``, with a name or an identifier of the capture. An object is a
+    :class:`kprof.Kernel` or a ``@triton.jit`` function; one that is defined in a notebook, in ``__main__`` or inside
+    another function is written to a file for the compiler's processes.
 
     Raises:
         TargetError: there is no such file or directory, it is an object of another kind, or a function that no
@@ -99,6 +103,21 @@ def kernel_of(target: TargetLike) -> Kernel:
     return load(found.text)
 
 
+def is_report(path: Path) -> bool:
+    """Whether this is a file of JSON, as commands write it with ``--json``.
+
+    Raises:
+        InputError: it cannot be read.
+    """
+    if not path.is_file() or path.suffix == ".json":
+        return path.is_file()
+    try:
+        with path.open("rb") as file:
+            return file.read(256).lstrip(_BLANK)[:1] in {b"{", b"["}
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", path=str(path)) from None
+
+
 def kind_of(kernel: Kernel) -> Kind:
     """Whether a kernel knows its launches."""
     return Kind.KERNEL if kernel.shapes else Kind.FUNCTION
@@ -109,10 +128,14 @@ def _of_text(text: str) -> Target:
     from kprof.targets.hip_source import is_hip
 
     path = Path(text)
+    if is_capture(Path(text.partition("::")[0])):
+        return Target(text, Kind.CAPTURE)
     if "::" in text or path.suffix == ".py":
         return Target(text, Kind.SOURCE)
     if path.is_dir():
-        return Target(text, Kind.CAPTURE if is_capture(path) else Kind.DIRECTORY)
+        return Target(text, Kind.DIRECTORY)
+    if is_report(path):
+        return Target(text, Kind.REPORT)
     if path.is_file():
         return Target(text, Kind.HIP if is_hip(path) else Kind.CODE)
     if path.suffix or "/" in text:

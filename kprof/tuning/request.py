@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kprof.errors import KprofError, near
+from kprof.errors import KprofError, TargetError, near, near_hint
 from kprof.inputs.assignments import assignments
 from kprof.output.writing import write_output
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from kprof.tuning.executors.dask_cluster import DaskExecutor
     from kprof.tuning.executors.local import LocalExecutor
     from kprof.tuning.formats.interface import Writer
+    from kprof.tuning.problems import Problem
     from kprof.tuning.search import Found
     from kprof.tuning.space import Space
     from kprof.tuning.subject import SignatureSubject, Subject
@@ -87,8 +88,6 @@ def prepare(wanted: Request) -> "tuple[Subject, Space]":
         subject = SignatureSubject(kernel, machine, product, found, wanted.signature, grid, constexprs)
         known = _arguments(kernel)
     else:
-        if constexprs or wanted.grid:
-            raise KprofError(f"{'--grid' if wanted.grid else '--constexpr'} goes with --signature")
         subject = KernelSubject(kernel, machine, product, found)
         known = kernel.knobs()
     chosen = given if given is not None else space.of_kernel(kernel)
@@ -99,19 +98,27 @@ def prepare(wanted: Request) -> "tuple[Subject, Space]":
     space.check_kinds(chosen, kernel.config)
     if isinstance(subject, SignatureSubject):
         for problem in found:
+            _check_sizes(subject, problem)
             _check_grid(subject, {*chosen.names(), *problem.values, *constexprs})
     return subject, space.supported(chosen, config)
 
 
 def _kernel(wanted: Request) -> "Kernel":
-    from kprof.targets.library import load
+    from kprof.targets.target import Kind, kernel_of, kind_of
+    from kprof.targets.usable_options import check
 
-    kernel = load(wanted.kernel)
-    if kernel.shapes:
-        if wanted.signature is not None:
-            raise KprofError(f"{kernel.name} says itself how it is launched", hint="leave --signature out")
-        return kernel
-    if wanted.signature is None:
+    kernel = kernel_of(wanted.kernel)
+    kind = kind_of(kernel)
+    options = {
+        "config": wanted.config,
+        "shape": wanted.shape or wanted.shape_file,
+        "case": wanted.case,
+        "signature": wanted.signature,
+        "constexprs": wanted.constexpr,
+        "grid": wanted.grid,
+    }
+    check(kind, kernel.name, [name for name, value in options.items() if value])
+    if kind is Kind.FUNCTION and wanted.signature is None:
         raise KprofError(
             f"{kernel.name} does not say how it is launched",
             hint="give --signature '*fp16,*fp16,*fp16' with sizes in --shape and workgroups in --grid, "
@@ -126,6 +133,23 @@ def _arguments(kernel: "Kernel") -> set[str]:
 
     function = unwrap(kernel.entry)
     return {*(function.arguments if function is not None else ()), *BACKEND_OPTIONS, "num_ctas", "maxnreg"}
+
+
+def _check_sizes(subject: "SignatureSubject", problem: "Problem") -> None:
+    """See that each size is an argument of the function, or that the grid is computed from it.
+
+    Raises:
+        TargetError: one is neither.
+    """
+    from kprof.importing.functions import unwrap
+
+    function = unwrap(subject.kernel.entry)
+    known = {*(function.arguments if function is not None else ()), *(n for part in subject.grid for n in part.names)}
+    for name in problem.values.keys() - known:
+        raise TargetError(
+            f"{subject.kernel.name} has no argument {name!r} to be a size, and --grid does not use it",
+            hint=near_hint(name, known, "there are"),
+        )
 
 
 def _check_grid(subject: "SignatureSubject", known: set[str]) -> None:

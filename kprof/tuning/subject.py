@@ -196,6 +196,7 @@ class SignatureSubject:
     def _request(self, problem: Problem, config: Mapping[str, Any]) -> "tuple[CompileRequest, dict[str, Any]]":
         from kprof.importing.functions import unwrap
         from kprof.targets.signature import from_signature
+        from kprof.targets.sizes import by_heuristics, with_sizes
 
         function = unwrap(self.kernel.entry)
         if function is None:
@@ -207,40 +208,13 @@ class SignatureSubject:
         numbers = {
             n: v for n, v in {**sizes, **fixed}.items() if isinstance(v, int | float) and not isinstance(v, bool)
         }
-        fixed |= _by_heuristics(self.kernel.entry, {**sizes, **self.constexprs, **config})
+        derived = by_heuristics(self.kernel.entry, {**sizes, **self.constexprs, **config})
+        fixed |= {n: v for n, v in derived.items() if n in known}
+        options |= {n: v for n, v in derived.items() if n not in known}
         # A configuration of another length than the first is complete in itself: options it lacks are Triton's own.
         function = replace(function, configs=())
-        try:
-            made = from_signature(function, self.signature, self.arch.name, {**sizes, **fixed}, options=options)
-        except KprofError as error:
-            try:
-                # The signature may name the sizes' types itself.
-                made = from_signature(function, self.signature, self.arch.name, fixed, options=options)
-            except KprofError:
-                raise error from None
-        return made, numbers
-
-
-def _by_heuristics(entry: Any, values: Mapping[str, Any]) -> dict[str, Any]:
-    """What ``@triton.heuristics`` makes of sizes and knobs.
-
-    Raises:
-        KprofError: a heuristic fails, as one does that looks at a tensor.
-    """
-    from kprof.importing.wrappers import heuristics_of
-
-    found: dict[str, Any] = {}
-    for name, heuristic in heuristics_of(entry):
-        if name in values:
-            continue
-        try:
-            found[name] = heuristic({**values, **found})
-        except Exception as error:
-            raise KprofError(
-                f"the heuristic for {name} fails: {type(error).__name__}: {error}",
-                hint=f"give its value: --constexpr {name}=VALUE",
-            ) from error
-    return found
+        signature = with_sizes(function, self.signature, fixed, sizes)
+        return from_signature(function, signature, self.arch.name, fixed, options=options), numbers
 
 
 def smallest_element(args: Mapping[str, Any]) -> int | None:

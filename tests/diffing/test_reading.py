@@ -12,12 +12,13 @@ from rich.console import Console
 
 from kprof.diffing.build import Input, diff
 from kprof.diffing.limits import Limits
-from kprof.diffing.reading import looks_like_json, read_report
+from kprof.diffing.reading import read_report
 from kprof.document import Report, Verdict
 from kprof.errors import KprofError
 from kprof.reporters import diff_markdown
 from kprof.reporters.diff_text import DiffTextReporter
 from kprof.reporters.json_document import JsonReporter, encoded
+from kprof.targets.target import is_report
 
 
 @pytest.fixture(scope="session")
@@ -29,7 +30,9 @@ def document(made) -> str:
 def test_what_is_written_is_read_back(document: str, made, tmp_path: Path) -> None:
     path = tmp_path / "r.json"
     path.write_text("\ufeff" + document)
-    assert looks_like_json(path)
+    assert is_report(path)
+    assert is_report(path.rename(tmp_path / "r"))
+    path = tmp_path / "r"
     assert read_report(path).kernels == [made.kernel()]
 
 

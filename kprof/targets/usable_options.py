@@ -1,0 +1,92 @@
+"""Which options a kind of target uses, in one table. An option that a target cannot use is an error, not ignored."""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
+
+from kprof.errors import TargetError
+from kprof.targets.options import Options
+from kprof.targets.target import Kind, TargetLike, resolve
+
+FLAGS: Mapping[str, str] = {
+    "config": "--config",
+    "shape": "--shape",
+    "case": "--case",
+    "all_configs": "--all-configs",
+    "signature": "--signature",
+    "constexprs": "--constexpr",
+    "grid": "--grid",
+    "environment": "--env",
+    "passes": "--passes",
+}
+"""Fields of :class:`kprof.targets.options.Options` that say what is compiled, as the command line calls them."""
+
+USES: Mapping[Kind, frozenset[str]] = {
+    Kind.SOURCE: frozenset(FLAGS),  # Known better once it is loaded, as one of the next two.
+    Kind.KERNEL: frozenset({"config", "shape", "case", "all_configs", "environment", "passes"}),
+    Kind.FUNCTION: frozenset(
+        {"config", "shape", "signature", "constexprs", "grid", "all_configs", "environment", "passes"}
+    ),
+    Kind.HIP: frozenset(),
+    Kind.CODE: frozenset(),
+    Kind.DIRECTORY: frozenset(),
+    Kind.CAPTURE: frozenset({"all_configs"}),
+    Kind.REPORT: frozenset(),
+}
+
+_LAUNCH = "It says itself how it is launched: sizes are set with --shape or --case, knobs with --config."
+_SOURCE = "Nothing is compiled here: give the kernel's source, as FILE.py::FUNCTION or a bundled kernel's name."
+_INSTEAD: Mapping[Kind, str] = {
+    Kind.KERNEL: _LAUNCH,
+    Kind.FUNCTION: "It has no cases: its sizes are values of its arguments, --signature with --shape M=4096.",
+    Kind.HIP: "clang compiles it for what --arch says.",
+    Kind.CODE: _SOURCE,
+    Kind.DIRECTORY: _SOURCE,
+    Kind.CAPTURE: "It holds launches as the program made them: record the program with other values, or give the "
+    "kernel's source as FILE.py::FUNCTION.",
+    Kind.REPORT: "It was written by an analysis that is over: analyse the kernel again.",
+}
+
+
+def given(options: Options) -> list[str]:
+    """The fields that somebody has set."""
+    return [name for name in FLAGS if getattr(options, name) not in ({}, None, False, "")]
+
+
+def check(kind: Kind, what: str, options: Collection[str]) -> None:
+    """See that a target uses each of the options.
+
+    Args:
+        kind: of the target.
+        what: its name or path.
+        options: fields of :class:`kprof.targets.options.Options` that are set.
+
+    Raises:
+        TargetError: it does not use one of them.
+    """
+    wrong = [FLAGS[name] for name in options if name in FLAGS and name not in USES[kind]]
+    if wrong:
+        raise TargetError(f"{what} is {kind.value} and does not use {' and '.join(wrong)}", hint=_INSTEAD[kind])
+
+
+def usable(target: TargetLike, options: Options) -> Options:
+    """The options without those that a target of its form does not use, for one of two sides.
+
+    Raises:
+        TargetError: there is no such target.
+    """
+    kind = resolve(target).kind
+    default = Options()
+    return replace(options, **{name: getattr(default, name) for name in FLAGS if name not in USES[kind]})
+
+
+def check_any(targets: Iterable[TargetLike], options: Options) -> None:
+    """See that one of several targets at least uses each of the options.
+
+    Raises:
+        TargetError: none of them does, or there is no such target.
+    """
+    found = [resolve(target) for target in targets]
+    used = frozenset().union(*(USES[target.kind] for target in found))
+    wrong = [name for name in given(options) if name not in used]
+    for target in found[:1] if wrong else ():
+        check(target.kind, target.text, wrong)

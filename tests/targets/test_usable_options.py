@@ -1,0 +1,143 @@
+"""What a target cannot use is an error, by every command and in the same words."""
+
+import itertools
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from kprof.errors import TargetError
+from kprof.targets.options import Options
+from kprof.targets.target import Kind
+from kprof.targets.usable_options import FLAGS, USES, check, check_any, given, usable
+from tests.conftest import Ran
+
+SOURCE = """
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def scale(x, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(x + at, tl.load(x + at, mask=at < n) * 2, mask=at < n)
+"""
+
+# Each option with a value that means something.
+VALUES = {
+    "config": ("--config", "num_warps=2"),
+    "shape": ("--shape", "n=64"),
+    "case": ("--case", "zzz"),
+    "all_configs": ("--all-configs",),
+    "signature": ("--signature", "zzz"),
+    "constexprs": ("--constexpr", "BLOCK=64"),
+    "grid": ("--grid", "4"),
+    "environment": ("--env", "TRITON_DEBUG=1"),
+    "passes": ("--passes",),
+}
+COMMANDS = (("analyze", "kernel"), ("occupancy",), ("cfg",), ("report", "-o", "page.html"))
+TAKES = {
+    "cfg": {"config", "shape", "case", "signature", "constexprs"},
+    "occupancy": {"config", "shape", "case", "signature", "constexprs"},
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Targets of each kind, by names that say so."""
+    monkeypatch.chdir(tmp_path)
+    artefact = next((Path(__file__).parents[1] / "artifacts" / "gfx942").glob("*.amdgcn"))
+    for name in ("code.amdgcn", "cache/kernel.amdgcn"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(artefact.read_bytes())
+    (tmp_path / "code.hip").write_text("__global__ void f() {}\n")
+    (tmp_path / "recorded").mkdir()
+    (tmp_path / "recorded" / "capture.json").write_text('{"schema": "kprof.capture/1", "arch": "gfx942"}')
+    (tmp_path / "own.py").write_text(SOURCE)
+    return tmp_path
+
+
+TARGETS = {
+    "code.amdgcn": Kind.CODE,
+    "cache": Kind.DIRECTORY,
+    "code.hip": Kind.HIP,
+    "recorded": Kind.CAPTURE,
+    "own.py::scale": Kind.FUNCTION,
+    "softmax": Kind.KERNEL,
+}
+
+
+def test_each_field_has_a_flag_and_a_test() -> None:
+    """All fields but those that say where and how it is compiled, and every kind of target."""
+    everywhere = {"archs", "jobs", "use_cache"}
+
+    assert set(vars(Options())) - everywhere == set(FLAGS) == set(VALUES)
+    assert set(USES) == set(Kind)
+    assert given(Options()) == []
+    assert given(Options(passes=True, grid=(1,))) == ["grid", "passes"]
+
+
+@pytest.mark.triton
+@pytest.mark.parametrize(("target", "kind"), TARGETS.items())
+def test_what_is_not_used_is_refused(target: str, kind: Kind, folder: Path, kprof: Callable[..., Ran]) -> None:
+    """By name of the option and kind of the target, with a way out; nothing is compiled or run for it."""
+    pytest.importorskip("triton")
+    del folder
+    for command, name in itertools.product(COMMANDS, VALUES):
+        if name in USES[kind] or name not in TAKES.get(command[0], VALUES):
+            continue
+        ran = kprof(*command, target, *VALUES[name])
+
+        assert ran.code == 2, (command, name)
+        assert f"is {kind.value} and does not use {FLAGS[name]}\n  " in ran.err + ran.out, (command, name)
+        assert "Traceback" not in ran.err
+
+
+@pytest.mark.triton
+@pytest.mark.parametrize("arguments", [("--all-configs",), ("--all-configs", "--constexpr", "BLOCK=64")])
+def test_all_configs_where_there_are_none(arguments: tuple[str, ...], folder: Path, kprof: Callable[..., Ran]) -> None:
+    """A function without an autotuner lists none."""
+    pytest.importorskip("triton")
+    ran = kprof("analyze", "kernel", folder / "own.py", "--signature", "*fp32,i32", *arguments)
+
+    assert ran.code == 2
+    assert "scale lists no configurations, so there is nothing for --all-configs" in ran.err
+
+
+@pytest.mark.triton
+def test_tune_and_advise_say_the_same(folder: Path, kprof: Callable[..., Ran]) -> None:
+    """What is compiled already has no other knobs; a function has no cases."""
+    pytest.importorskip("triton")
+    compiled = kprof("tune", folder / "code.amdgcn")
+    case = kprof("tune", f"{folder}/own.py::scale", "--signature", "*fp32", "--case", "zzz")
+
+    assert (compiled.code, case.code) == (2, 2)
+    assert "a file of compiled code" in compiled.err
+    assert "scale is a Triton function without a KERNEL and does not use --case" in case.err
+
+
+def test_a_saved_report_takes_no_options(folder: Path, kprof: Callable[..., Ran]) -> None:
+    """It was analysed when it was written."""
+    (folder / "saved.json").write_text("{}")
+    ran = kprof("report", folder / "saved.json", "-o", folder / "page.html", "--config", "num_warps=2")
+
+    assert ran.code == 2
+    assert "is a report and does not use --config" in ran.err
+
+
+def test_of_two_sides_one_must_use_an_option(folder: Path) -> None:
+    """An option of ``kprof diff`` is for the side that uses it; one for neither is an error."""
+    options = Options(config={"num_warps": 2}, all_configs=True)
+
+    check_any(["code.amdgcn", "softmax"], options)
+    assert usable("code.amdgcn", options) == Options()
+    assert usable("softmax", options) == options
+    assert usable("recorded", options) == Options(all_configs=True)
+    with pytest.raises(TargetError, match=r"code\.amdgcn is a file of compiled code and does not use --config"):
+        check_any(["code.amdgcn", "recorded"], options)
+
+
+def test_several_are_named_together() -> None:
+    """One sentence for all of them."""
+    with pytest.raises(TargetError, match="does not use --shape and --grid"):
+        check(Kind.CODE, "x", ["shape", "grid"])
