@@ -37,6 +37,7 @@ __all__ = [
     "TritonFacts",
     "VgprFile",
     "architectures",
+    "elf_machines",
     "find_product",
     "load",
     "load_gpu",
@@ -66,6 +67,17 @@ def products() -> dict[str, str]:
                 name = line.removeprefix("[products.").partition("]")[0]
                 if "." not in name:
                     found[name] = arch
+    return found
+
+
+@cache
+def elf_machines() -> dict[int, str]:
+    """``EF_AMDGPU_MACH`` value of a code object to the architecture's name. Only that line of each file is read."""
+    found = {}
+    for arch in architectures():
+        for line in (_FOLDER / f"{arch}.toml").read_text(encoding="utf-8").splitlines():
+            if line.startswith("elf_machine"):
+                found[int(line.partition("=")[2].partition("#")[0], 0)] = arch
     return found
 
 

@@ -1,8 +1,13 @@
-"""Architecture and features in ``e_flags``. Source: LLVM's AMDGPU usage guide, "ELF Code Object", ``EF_AMDGPU_*``."""
+"""Architecture and features in ``e_flags``. Source: LLVM's AMDGPU usage guide, "ELF Code Object", ``EF_AMDGPU_*``.
+
+An architecture with a file in kprof/hardware has its number there; those that kprof can only name are here.
+"""
 
 from collections.abc import Mapping
 
-_MACHINES: Mapping[int, str] = {
+from kprof.hardware.machine import elf_machines
+
+_OTHERS: Mapping[int, str] = {
     0x20: "gfx600",
     0x21: "gfx601",
     0x22: "gfx700",
@@ -18,13 +23,11 @@ _MACHINES: Mapping[int, str] = {
     0x2D: "gfx902",
     0x2E: "gfx904",
     0x2F: "gfx906",
-    0x30: "gfx908",
     0x31: "gfx909",
     0x32: "gfx90c",
     0x33: "gfx1010",
     0x34: "gfx1011",
     0x35: "gfx1012",
-    0x36: "gfx1030",
     0x37: "gfx1031",
     0x38: "gfx1032",
     0x39: "gfx1033",
@@ -33,22 +36,10 @@ _MACHINES: Mapping[int, str] = {
     0x3C: "gfx805",
     0x3D: "gfx1035",
     0x3E: "gfx1034",
-    0x3F: "gfx90a",
     0x40: "gfx940",
-    0x41: "gfx1100",
     0x42: "gfx1013",
-    0x43: "gfx1150",
-    0x44: "gfx1103",
     0x45: "gfx1036",
-    0x46: "gfx1101",
-    0x47: "gfx1102",
-    0x48: "gfx1200",
-    0x49: "gfx1250",
-    0x4A: "gfx1151",
     0x4B: "gfx941",
-    0x4C: "gfx942",
-    0x4E: "gfx1201",
-    0x4F: "gfx950",
     0x51: "gfx9-generic",
     0x52: "gfx10-1-generic",
     0x53: "gfx10-3-generic",
@@ -67,8 +58,9 @@ _STATES = {2: False, 3: True}
 
 
 def architecture(flags: int) -> str:
-    """``gfx942`` from ``e_flags``; empty for a machine that is not in the table."""
-    return _MACHINES.get(flags & _MACHINE_MASK, "")
+    """``gfx942`` from ``e_flags``; empty for a machine that nobody has named."""
+    number = flags & _MACHINE_MASK
+    return elf_machines().get(number) or _OTHERS.get(number, "")
 
 
 def features(flags: int, abi_version: int) -> dict[str, bool]:

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from kprof.errors import KprofError
+from kprof.hardware.machine import architectures, load
 from kprof.inputs import amdgcn, code_object
 from kprof.inputs.code_object.machines import architecture, features
 
@@ -49,6 +50,12 @@ def test_bundles_and_fat_binaries(name: str) -> None:
     assert [kernel.name for kernel in found.kernels] == ["twice", "twice"]
     (object_,) = (item for item in found.objects if item.arch == "gfx942")
     assert object_.bundle_id == "hipv4-amdgcn-amd-amdhsa--gfx942"
+
+
+@pytest.mark.parametrize("name", architectures())
+def test_an_architecture_of_the_tables_is_known_by_its_own_number(name: str) -> None:
+    """The number stands in its file only."""
+    assert architecture(load(name).llvm.elf_machine) == name
 
 
 def test_flags() -> None:
