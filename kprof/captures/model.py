@@ -15,6 +15,7 @@ from kprof.compiler.specialization import specialization_of
 from kprof.document import Specialization
 from kprof.errors import InputError
 from kprof.findings import Location
+from kprof.hardware.model import Product
 
 Grid = tuple[int, ...]
 
@@ -101,6 +102,9 @@ class CapturedKernel:
         site: the Python line of its first launch, and its callers outwards.
         configs: configurations of autotuners that it is, as Triton writes them.
         choice_unknown: it was launched only for an autotuner whose choice is not known.
+        product: the product that was named when it was recorded, or that the program was told it runs on where an
+            older version did not record the name; ``None`` when only an architecture was named.
+        product_assumed: whether it is not known that the product was named.
     """
 
     id: str
@@ -118,6 +122,8 @@ class CapturedKernel:
     site: Sequence[Location] = ()
     configs: Sequence[str] = ()
     choice_unknown: bool = False
+    product: Product | None = None
+    product_assumed: bool = False
 
     @property
     def ok(self) -> bool:

@@ -15,6 +15,7 @@ from kprof.captures.model import Capture, CapturedKernel, CapturedLaunch, Captur
 from kprof.compiler.request import CompileRequest, from_json
 from kprof.errors import InputError, KprofError
 from kprof.findings import Location
+from kprof.hardware.machine import Product, find_product
 from kprof.inputs import plain_files
 
 PROCESSES = 10_000
@@ -278,7 +279,15 @@ def _kernel(root: Path, head: r.Head, entry: _Entry, notes: list[str]) -> Captur
         site=entry.site,
         configs=tuple(entry.configs),
         choice_unknown=bool(entry.chosen) and entry.chosen == entry.launches,
+        product=_product(head.gpu or head.product or "", request.arch),
+        product_assumed=not head.gpu,
     )
+
+
+def _product(name: str, arch: str) -> Product | None:
+    """The product of this name, where it has this architecture."""
+    found = find_product(name)
+    return found if found is not None and found.arch == arch else None
 
 
 def _request(record: r.Kernel, head: r.Head, notes: list[str]) -> CompileRequest:

@@ -23,7 +23,8 @@ class Head(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         schema: version of the format.
         arch: architecture that was compiled for.
-        product: the product whose figures the program was told, when one was named.
+        product: the product whose figures the program was told: the first one of an architecture when none was named.
+        gpu: the architecture or product that was named; empty in captures of older versions.
         command: the program and its arguments; empty for a recording inside a program.
         started: UTC, ISO 8601.
         kprof: version that recorded.
@@ -34,6 +35,7 @@ class Head(msgspec.Struct, frozen=True, kw_only=True):
     schema: Literal["kprof.capture/1"]
     arch: Annotated[str, Meta(pattern=r"^gfx[0-9a-f]{3,5}\Z")]
     product: Name | None = None
+    gpu: Name = ""
     command: list[Text] = []
     started: Name = ""
     kprof: Name = ""

@@ -121,6 +121,7 @@ def prepare(options: Options, command: Sequence[str] = ()) -> Settings:
         "schema": layout.SCHEMA,
         "arch": device.arch,
         "product": device.name,
+        "gpu": options.arch,
         "command": [str(part) for part in command],
         "started": dt.datetime.now(dt.timezone.utc).isoformat(timespec="seconds"),
         "kprof": __version__,

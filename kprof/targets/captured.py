@@ -1,6 +1,7 @@
 """Captured kernels, ready to be analysed: from the capture's own files, without Triton."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from kprof.captures.model import Capture, CapturedKernel
 from kprof.captures.reader import read
@@ -35,7 +36,7 @@ def chosen(capture: Capture, wanted: str, *, all_configs: bool = False) -> list[
     return kernels if all_configs or not launched else launched
 
 
-def load_capture(target: str, *, all_configs: bool = False) -> Iterator[LoadedKernel]:
+def load_capture(target: str | Path, *, all_configs: bool = False) -> Iterator[LoadedKernel]:
     """The compiled specialisations of a capture that were launched, in the order of their first appearance.
 
     Args:
@@ -45,7 +46,7 @@ def load_capture(target: str, *, all_configs: bool = False) -> Iterator[LoadedKe
     Raises:
         KprofError: it cannot be read, or holds no kernel; or, after all others, that some were not compiled.
     """
-    path, _, wanted = target.partition(SEPARATOR)
+    path, _, wanted = str(target).partition(SEPARATOR)
     capture = read(path)
     problems: list[str] = []
     kernels = chosen(capture, wanted, all_configs=all_configs)
@@ -81,9 +82,13 @@ def loaded(kernel: CapturedKernel) -> LoadedKernel:
     notes = [*assembly.notes, *(f"{stage} was not made: {why}" for stage, why in result.missing.items())]
     if kernel.choice_unknown:
         notes.append("its launches stand for an autotuner's choice, which only a device can make")
+    if kernel.product_assumed:
+        gpu = f"taken for {kernel.product.name}, which the program was told" if kernel.product else "--arch names it"
+        notes.append(f"an older kprof recorded this and did not keep which GPU was named: {gpu}")
     return LoadedKernel(
         name=kernel.name,
         arch=load_architecture(kernel.arch),
+        product=kernel.product,
         program=assembly.kernels[0],
         ttgir=mlir.parse(ttgir, str(kernel.folder / "kernel.ttgir")),
         metadata=kernel.metadata,

@@ -68,14 +68,17 @@ def _single(machines: Sequence[tuple[Architecture, Product | None]]) -> str | No
 def _only(
     machines: Sequence[tuple[Architecture, Product | None]], kernels: Iterator[LoadedKernel]
 ) -> Iterator[LoadedKernel]:
-    """Kernels of the architectures asked for; all of them when none was named."""
+    """Kernels of the architectures asked for; all of them when none was named.
+
+    A product that is named takes the place of the one that a capture was recorded for.
+    """
     wanted = {machine.name: product for machine, product in machines}
     others: list[str] = []
     found = False
     for kernel in kernels:
         if not wanted or kernel.arch.name in wanted:
             found = True
-            yield replace(kernel, product=wanted.get(kernel.arch.name))
+            yield replace(kernel, product=wanted.get(kernel.arch.name) or kernel.product)
         else:
             others.append(kernel.arch.name)
     if others and not found:

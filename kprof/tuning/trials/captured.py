@@ -77,4 +77,4 @@ def _entry(each: "Recorded", job: "Job", compiled: Any) -> "KernelReport":
     from kprof.targets.jobs import loaded
     from kprof_analyzers.pipeline import analyze
 
-    return analyze(replace(loaded(job, compiled), source=each.kernel.source))
+    return analyze(replace(loaded(job, compiled), source=each.kernel.source, product=each.kernel.product))
