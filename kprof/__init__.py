@@ -1,32 +1,69 @@
 """kprof: what an AMD GPU will do with a kernel, why, and which knob to turn.
 
-The public names are loaded on first use, so that ``import kprof`` costs nothing.
+The public names are loaded on first use, so that ``import kprof`` costs nothing. ``docs/api.md`` describes them.
 """
-
-from typing import TYPE_CHECKING, Any
 
 from kprof.version import __version__ as __version__
 
-if TYPE_CHECKING:
-    from kprof.kernel_spec import Kernel as Kernel
-    from kprof.kernel_spec import Launch as Launch
-    from kprof.kernel_spec import Tensor as Tensor
+# A type checker takes this name for typing.TYPE_CHECKING; importing that module would take longer than all the rest.
+TYPE_CHECKING = False
+
+__all__ = [
+    "Kernel",
+    "Launch",
+    "Tensor",
+    "__version__",
+    "capture",
+    "check",
+    "diff",
+    "occupancy",
+    "perf_model",
+    "prune_configs",
+    "read_counters",
+    "read_trace",
+    "select",
+]
 
 _PUBLIC = {
-    "capture": "kprof.recording.scope",
     "Kernel": "kprof.kernel_spec",
     "Launch": "kprof.kernel_spec",
     "Tensor": "kprof.kernel_spec",
+    "capture": "kprof.recording.scope",
+    "check": "kprof.api.check",
+    "diff": "kprof.api.diff",
+    "occupancy": "kprof.api.occupancy",
     "perf_model": "kprof.tuning.autotune",
     "prune_configs": "kprof.tuning.autotune",
+    "read_counters": "kprof.api.read_counters",
+    "read_trace": "kprof.api.read_trace",
     "select": "kprof.tuning.dispatch_table",
 }
 
+if TYPE_CHECKING:
+    from kprof.api.check import check as check
+    from kprof.api.diff import diff as diff
+    from kprof.api.occupancy import occupancy as occupancy
+    from kprof.api.read_counters import read_counters as read_counters
+    from kprof.api.read_trace import read_trace as read_trace
+    from kprof.kernel_spec import Kernel as Kernel
+    from kprof.kernel_spec import Launch as Launch
+    from kprof.kernel_spec import Tensor as Tensor
+    from kprof.recording.scope import capture as capture
+    from kprof.tuning.autotune import perf_model as perf_model
+    from kprof.tuning.autotune import prune_configs as prune_configs
+    from kprof.tuning.dispatch_table import select as select
+else:
 
-def __getattr__(name: str) -> Any:
-    """Load a public name on first use."""
-    if name in _PUBLIC:
-        from importlib import import_module
+    def __getattr__(name: str) -> object:
+        """Load a public name on first use."""
+        if name in _PUBLIC:
+            from importlib import import_module
 
-        return getattr(import_module(_PUBLIC[name]), name)
-    raise AttributeError(f"module 'kprof' has no attribute {name!r}")
+            value = globals()[name] = getattr(import_module(_PUBLIC[name]), name)
+            return value
+        raise AttributeError(f"module 'kprof' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """The public names, loaded or not."""
+    return sorted(__all__)

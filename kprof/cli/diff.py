@@ -1,6 +1,6 @@
 """``kprof diff``: what changed between two compiles, and why it got worse."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -16,17 +16,14 @@ from kprof.cli.common import (
     VerboseOption,
 )
 from kprof.errors import KprofError
-from kprof.inputs.assignments import assignments, listed
+from kprof.inputs.assignments import assignments
 from kprof.output.status_line import StatusLine
 from kprof.output.terminal import terminal
 from kprof.output.writing import log
 from kprof.reporters.outputs import NO_OUTPUTS, Outputs
 
 if TYPE_CHECKING:
-    from kprof.diffing.build import Input
     from kprof.diffing.document import Diff
-    from kprof.diffing.limits import Limits
-    from kprof.targets.options import Options
 
 HELP = "Compare two compiles, or one kernel under several Tritons, and explain what got worse."
 
@@ -99,127 +96,34 @@ def command(
 
     Exit codes: 0 nothing is worse, 1 something is, 2 cannot tell.
     """
-    from kprof.targets.options import Options
+    from kprof.api.diff import diff
 
-    options = Options(
-        archs=tuple(listed(arch)),
-        config=assignments(config, "--config"),
-        shape=assignments(shape, "--shape"),
-        case=case,
-        all_configs=all_configs,
-        signature=signature,
-        constexprs=assignments(constexpr, "--constexpr"),
-        environment={name: str(value) for name, value in assignments(env, "--env").items()},
-        jobs=jobs,
-    )
-    limits = _limits(fail_on, tolerance)
-    versions = _versions(triton)
-    if versions:
-        document = _tritons(targets, versions, options, limits, 0.0 if explain is False else budget)
-    else:
-        document = _two(targets, options, limits, budget if explain else 0.0)
-    outputs.write(document, lambda: _show(document, verbose=verbose, quiet=quiet, no_color=no_color))
-    raise typer.Exit(_EXIT[document.verdict.status])
-
-
-def _limits(fail_on: str, tolerance: list[str]) -> "Limits":
-    from kprof.diffing.limits import Limits, tolerances
-    from kprof.findings import Severity
-
-    try:
-        return Limits(Severity(fail_on), tolerances(tolerance))
-    except ValueError:
-        raise KprofError(f"--fail-on takes note, warning or error, got {fail_on!r}") from None
-
-
-def _versions(triton: list[str]) -> list[str]:
-    """The releases asked for, in order."""
-    from kprof.compiler.installations import normalise
-
-    named = [part for text in triton for part in listed(text)]
-    versions = [normalise(name) for name in named]
-    if len(versions) == 1:
-        raise KprofError(
-            "one --triton alone is nothing to compare with",
-            hint=f"--triton installed --triton {named[0]} compares with the running one.",
-        )
-    twice = {version for version in versions if versions.count(version) > 1}
-    if twice:
-        raise KprofError(f"--triton names {', '.join(sorted(twice))} twice")
-    return versions
-
-
-def _tritons(targets: list[str], versions: list[str], options: "Options", limits: "Limits", budget: float) -> "Diff":
-    from pathlib import Path
-
-    from kprof.diffing.build import diff
-    from kprof.targets.recompile import is_recorded
-    from kprof.targets.target import Kind
-    from kprof.targets.usable_options import check, given
-    from kprof.tuning.trials.tritons import Tritons
-
-    if len(targets) != 1:
-        raise KprofError("with --triton one kernel is compared with itself: name one target")
-    place = Path(targets[0].partition("::")[0])
-    if is_recorded(targets[0]):
-        check(Kind.CAPTURE, targets[0], given(options))
-    elif place.exists() and place.suffix != ".py":
-        raise KprofError(
-            "this is compiled already: another Triton cannot compile it again",
-            path=targets[0],
-            hint="--triton takes a bundled kernel, FILE.py::FUNCTION or a capture. Two caches are compared as: "
-            "kprof diff A B",
-        )
-    with StatusLine() as status, Tritons(targets[0], options, versions, _teller(status)) as tritons:
-        sides = tritons.sides()
-        explained = tritons.explanations(sides, limits, budget) if budget else {}
-        status.clear()
-        recorded = [f"compiled from the TTIR that {targets[0]} holds"] if is_recorded(targets[0]) else []
-        return diff(sides, limits, explained, recorded)
-
-
-def _two(targets: list[str], options: "Options", limits: "Limits", budget: float) -> "Diff":
-    from kprof.diffing.build import diff
-    from kprof.diffing.sides import labels, side
-    from kprof.targets.recompile import is_recorded
-    from kprof.targets.usable_options import check_any
-
-    if len(targets) != 2:
+    if len(targets) > 2 or (len(targets) == 1 and not triton):
         raise KprofError(
             f"two things are compared, got {len(targets)}",
             hint="kprof diff OLD NEW, or kprof diff KERNEL --triton 3.6.0 --triton 3.9.0",
         )
-    check_any(targets, options)
-    captures = all(map(is_recorded, targets))
-    if budget and not captures:
-        raise KprofError("explanations recompile the kernel: that takes --triton, or two captures")
     with StatusLine() as status:
-        tell = _teller(status)
-        sides = [side(named, options, tell) for named in labels(*targets)]
-        found = diff(sides, limits)
-        if found.verdict.status != "regression":
-            return found
-        if not budget:
-            return diff(sides, limits, notes=_upgrade(sides, targets if captures else ()))
-        from kprof.tuning.trials.captures import explain_captures
-
-        explained, notes = explain_captures(targets, sides, options, limits, budget=budget, tell=tell)
-    return diff(sides, limits, explained, notes)
-
-
-def _upgrade(sides: "list[Input]", targets: Sequence[str] = ()) -> list[str]:
-    """Where two Tritons made the sides: how to find out why something got worse.
-
-    Args:
-        sides: what is compared.
-        targets: the two captures; empty for anything else.
-    """
-    versions = [sorted({k.triton for k in side.kernels if isinstance(k.triton, str)}) for side in sides]
-    if versions[0] == versions[1] or not all(len(found) == 1 for found in versions):
-        return []
-    (old,), (new,) = versions
-    how = f"{' '.join(targets)} --explain" if targets else f"KERNEL --triton {old} --triton {new}"
-    return [f"another Triton made the new side; why a kernel got worse: kprof diff {how}"]
+        found = diff(
+            *targets,
+            triton=",".join(triton),
+            arch=arch,
+            config=assignments(config, "--config"),
+            shape=assignments(shape, "--shape"),
+            case=case,
+            all_configs=all_configs,
+            signature=signature,
+            constexprs=assignments(constexpr, "--constexpr"),
+            env=assignments(env, "--env"),
+            explain=explain,
+            budget=budget,
+            fail_on=fail_on,
+            tolerance=assignments(tolerance, "--tolerance"),
+            jobs=jobs,
+            progress=_teller(status),
+        )
+    outputs.write(found.document, lambda: _show(found.document, verbose=verbose, quiet=quiet, no_color=no_color))
+    raise typer.Exit(_EXIT[found.document.verdict.status])
 
 
 def _teller(status: StatusLine) -> Callable[[str], None]:

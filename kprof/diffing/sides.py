@@ -42,12 +42,22 @@ def side(named: Named, options: "Options", tell: "Callable[[str], None]") -> "In
 
     path = Path(named.target)
     if is_report(path):
-        document = read_report(path)
-        return Input(named.label, _chosen(document, options, named.target), _problems(document))
+        return of_report(named, read_report(path), options)
     from kprof.diffing.analysis import analysed
 
     found = analysed(named.target, options, tell)
     return Input(named.label, found.kernels, found.problems, found.lost)
+
+
+def of_report(named: Named, document: "Report", options: "Options") -> "Input":
+    """A side that is a document already.
+
+    Raises:
+        KprofError: it has no kernel of the architectures asked for.
+    """
+    from kprof.diffing.build import Input
+
+    return Input(named.label, _chosen(document, options, named.target), _problems(document))
 
 
 def _chosen(document: "Report", options: "Options", target: str) -> "list[KernelReport]":

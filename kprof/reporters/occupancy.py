@@ -114,9 +114,9 @@ def single(entry: Entry, style: Style) -> list[str]:
     return lines
 
 
-def table(entries: Sequence[Entry], style: Style) -> list[str]:
-    """One row for each entry, columns aligned."""
-    rows = [
+def rows(entries: Sequence[Entry]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Headings, and one row of text for each entry."""
+    found: list[tuple[str, ...]] = [
         (
             " ".join(filter(None, (e.title, e.target))),
             f"{waves(e.occupancy.waves_per_simd)} / {e.occupancy.max_waves_per_simd}",
@@ -126,11 +126,16 @@ def table(entries: Sequence[Entry], style: Style) -> list[str]:
         )
         for e in entries
     ]
-    headings = ("", "waves/SIMD", "limited by", "workgroups", "next step")
-    widths = [max(len(row[i]) for row in (headings, *rows)) for i in range(len(headings))]
+    return ("", "waves/SIMD", "limited by", "workgroups", "next step"), found
+
+
+def table(entries: Sequence[Entry], style: Style) -> list[str]:
+    """One row for each entry, columns aligned."""
+    headings, found = rows(entries)
+    widths = [max(len(row[i]) for row in (headings, *found)) for i in range(len(headings))]
     bar = " " * 8
     lines = [_row((*headings[:2], bar, *headings[2:]), (*widths[:2], 8, *widths[2:]), style, heading=True)]
-    for entry, row in zip(entries, rows, strict=True):
+    for entry, row in zip(entries, found, strict=True):
         share = entry.occupancy.waves_per_simd / entry.occupancy.max_waves_per_simd
         lines.append(_row((*row[:2], style.bar(share), *row[2:]), (*widths[:2], 0, *widths[2:]), style))
     lines += [f"  {entry.target}: {clean(problem)}" for entry in entries for problem in entry.problems]
@@ -139,6 +144,22 @@ def table(entries: Sequence[Entry], style: Style) -> list[str]:
         if entry.curve:
             lines += ["", *curve(entry, style)]
     return lines
+
+
+def verdict(entries: Sequence[Entry]) -> str:
+    """One line."""
+    if len(entries) == 1:
+        entry, found = entries[0], entries[0].occupancy
+        if entry.problems:
+            return f"{entry.target}: cannot launch: {entry.problems[0]}"
+        number = f"{waves(found.waves_per_simd)} of {found.max_waves_per_simd} waves per SIMD"
+        return f"{entry.target}: {number}, limited by {limiter(found.limiter)}"
+    same = len({e.title for e in entries}) == 1
+    words = []
+    for entry in entries:
+        label = entry.target if same else f"{entry.title} {entry.target}"
+        words.append(f"{label} {'cannot launch' if entry.problems else waves(entry.occupancy.waves_per_simd)}")
+    return f"waves per SIMD: {', '.join(words)}"
 
 
 def curve(entry: Entry, style: Style) -> list[str]:

@@ -261,8 +261,8 @@ def test_updating_names_what_no_baseline_accepts(tmp_path, monkeypatch, kprof):
     monkeypatch.chdir(tmp_path)
     ran = kprof("check", "--update-baseline")
     assert ran.code == 0
-    assert "k.amdgcn::matmul on gfx942: 64 vector registers allocated, the budget is max_vgpr_allocated = 1" in ran.out
-    assert "fails with any baseline" in ran.out
+    assert "k.amdgcn::matmul on gfx942: 64 vector registers allocated, the budget is max_vgpr_allocated = 1" in ran.err
+    assert "fails with any baseline" in ran.err
     assert kprof("check").code == 1
 
 

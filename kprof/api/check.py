@@ -1,0 +1,156 @@
+"""``kprof.check``: kernels against budgets and a baseline."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from kprof.api.options import Names, names
+from kprof.api.result import ReportResult
+from kprof.document import Report, Verdict
+from kprof.errors import KprofError, near
+from kprof.version import __version__
+
+if TYPE_CHECKING:
+    from kprof.gate.config import Config
+    from kprof.gate.subject import Subject
+
+    Path_ = str | os.PathLike[str]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Check(ReportResult):
+    """What the gate says: the verdict is ``ok``, ``regression`` or ``cannot_tell``; findings that fail are marked.
+
+    Attributes:
+        document: the judged kernels, as ``kprof check --json`` writes them.
+        baseline: the baseline file, ``None`` when none is configured.
+    """
+
+    baseline: Path | None = None
+    kind: ClassVar[str] = "check"
+
+    @property
+    def notes(self) -> list[str]:
+        """What concerns the run as a whole: no baseline yet, kernels that kept their old state."""
+        return self.document.notes
+
+
+def check(
+    config_file: "Path_ | None" = None,
+    *,
+    arch: Names = (),
+    baseline: "Path_ | None" = None,
+    update_baseline: bool = False,
+    advise: float = 0.0,
+    jobs: int = 0,
+) -> Check:
+    """Compile the kernels that ``[tool.kprof]`` names and compare them with budgets and a baseline. No GPU is used.
+
+    Args:
+        config_file: ``kprof.toml`` or ``pyproject.toml``; looked for in this folder and above when ``None``.
+        arch: only these architectures; all that the configuration names when empty.
+        baseline: the baseline file instead of the configuration's.
+        update_baseline: write the present state to the baseline file, and judge nothing.
+        advise: seconds to look, by recompiling, for knobs that cure a regression.
+        jobs: worker processes, 0 for one a core.
+
+    Returns:
+        The verdict. A kernel that cannot be compiled raises nothing: it makes the verdict ``cannot_tell``.
+
+    Raises:
+        KprofError: the configuration or the baseline cannot be read, or no baseline is named that could be updated.
+        HardwareError: an architecture is not known.
+    """
+    from kprof.gate.config import find, load
+    from kprof.gate.subjects import gather
+
+    chosen = (Path(config_file) if config_file is not None else find(Path.cwd())).absolute()
+    settings = load(chosen)
+    rules = _rules(settings, chosen)
+    folder = chosen.parent
+    named = Path(baseline) if baseline is not None else folder / settings.baseline if settings.baseline else None
+    if update_baseline and named is None:
+        raise KprofError("no baseline file is named", hint='Set baseline = "kprof-baseline.json", or give --baseline.')
+    subjects = gather(settings, folder, jobs, names(arch))
+    if update_baseline and named is not None:
+        return Check(_updated(named, subjects, settings), named)
+    document = _judged(settings, subjects, named, folder, rules)
+    if advise:
+        from kprof.gate.cures import with_cures
+
+        document = with_cures(document, subjects, folder, advise, jobs)
+    return Check(document, named)
+
+
+def _rules(settings: "Config", path: Path) -> dict[str, str]:
+    """Identifiers of all rules to their names.
+
+    Raises:
+        KprofError: the configuration names a rule that there is not: it would forbid or require nothing.
+    """
+    from kprof.reporters.rule_list import all_rules
+
+    rules = {rule.id: rule.name for rule in all_rules()}
+    known = {*rules, *rules.values()}
+    entries = [*settings.kernel, *(program.entry() for program in settings.program)]
+    forbidden = [*settings.forbid, *(name for entry in entries for name in entry.forbid)]
+    required = [*settings.require, *(name for entry in entries for name in entry.require)]
+    for key, named in (("forbid", forbidden), ("require", required)):
+        for name in named:
+            if name not in known:
+                hint = "kprof rules list shows them."
+                raise KprofError(f"{key}: there is no rule {name!r}{near(name, known)}", path=str(path), hint=hint)
+    return rules
+
+
+def _judged(
+    settings: "Config", subjects: "list[Subject]", baseline: Path | None, folder: Path, rules: dict[str, str]
+) -> Report:
+    import datetime as dt
+
+    from kprof.gate.baseline import Baseline, read
+    from kprof.gate.judge import Gate
+
+    notes = []
+    known = None
+    if baseline is not None:
+        known = read(baseline) if baseline.exists() else Baseline()
+        if not baseline.exists():
+            notes.append(f"there is no baseline yet: kprof check --update-baseline writes {baseline.name}")
+    root = next((p for p in (folder, *folder.parents) if (p / ".git").exists()), folder)
+    today = dt.datetime.now(dt.timezone.utc).date()
+    gate = Gate(config=settings, baseline=known, today=today, root=root, rules=rules)
+    return gate.judge(subjects, notes)
+
+
+def _updated(path: Path, subjects: "list[Subject]", settings: "Config") -> Report:
+    """Write the baseline; cannot tell when something could not be compiled and so has no new state."""
+    from kprof.gate.baseline import Baseline, encode, read, updated
+    from kprof.gate.limits import cannot_launch, over_budget
+    from kprof.output.writing import write_output
+    from kprof.reporters._console_text import plural
+
+    old = read(path) if path.exists() else Baseline()
+    text = encode(updated(old, subjects))
+    changed = not path.exists() or path.read_text(encoding="utf-8") != text
+    write_output(str(path), text)
+    failed = [subject for subject in subjects if subject.problem is not None]
+    refused = []
+    for subject in subjects:
+        arch = subject.report.arch
+        budget = settings.budget_for(subject.entry, arch)
+        # What no baseline accepts: the next check fails on it.
+        found = (*cannot_launch(subject), *over_budget(subject, budget)) if subject.problem is None else ()
+        refused += [f"{subject.kernel} on {arch}: {finding.message}: fails with any baseline" for finding in found]
+    left = f", {len(failed)} could not be told and kept their old state" if failed else ""
+    done = plural(len(subjects) - len(failed), "check")
+    return Report(
+        kprof=__version__,
+        kernels=[subject.report for subject in subjects],
+        verdict=Verdict(
+            status="cannot_tell" if failed or not subjects else "ok",
+            summary=f"{path}: {'written' if changed else 'nothing changed'}, {done}{left}",
+        ),
+        notes=[*(f"{subject.kernel} on {subject.report.arch}: {subject.problem}" for subject in failed), *refused],
+    )

@@ -1,0 +1,253 @@
+"""``kprof.diff``: two compiles, or one kernel under several Tritons."""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from kprof.api.options import Names, Values, names, target_options
+from kprof.api.result import ReportResult, Result
+from kprof.diffing.document import Diff, KernelDiff
+from kprof.errors import CompileError, KprofError, TargetError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from kprof.diffing.build import Input
+    from kprof.diffing.limits import Limits
+    from kprof.targets.options import Options
+
+Tell = Callable[[str], None]
+Side = str | os.PathLike[str] | ReportResult
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(Result):
+    """What changed between two sides or more, old to new.
+
+    Attributes:
+        document: everything, as ``kprof diff --json`` writes it (``kprof.diff/1``).
+    """
+
+    document: Diff
+    kind: ClassVar[str] = "diff"
+
+    @property
+    def kernels(self) -> list[KernelDiff]:
+        """The kernels, the most harmed first, each with its figures on every side and its changes."""
+        return self.document.kernels
+
+    @property
+    def worse(self) -> list[KernelDiff]:
+        """The kernels of which something got worse beyond what is tolerated."""
+        return [kernel for kernel in self.document.kernels if kernel.status in {"worse", "mixed"}]
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing got worse; the command's exit code is 0 then."""
+        return self.document.verdict.status == "ok"
+
+    @property
+    def summary(self) -> str:
+        """The verdict in one line."""
+        return self.document.verdict.summary
+
+    def to_json(self) -> str:
+        """The document as JSON text (``kprof.diff/1``)."""
+        from kprof.reporters.json_document import encoded
+
+        return encoded(self.document)
+
+    def to_frame(self) -> "pd.DataFrame":
+        """A row a kernel, pair of neighbouring sides and change: ``kernel``, ``arch``, ``old_side``, ``new_side``,
+        ``metric``, ``old``, ``new``, ``effect``, ``severity``, ``loop``.
+        """  # noqa: D205 - one sentence
+        from kprof.reporters._frames import changes_frame
+
+        return changes_frame(self.document)
+
+    def _content(self) -> Diff:
+        return self.document
+
+    def _repr_html_(self) -> str:
+        from kprof.reporters._notebook import comparison
+
+        return comparison(self.document)
+
+
+def diff(
+    old: Side,
+    new: Side | None = None,
+    *,
+    triton: Names = (),
+    arch: Names = (),
+    config: Values | None = None,
+    shape: Values | None = None,
+    case: str | None = None,
+    all_configs: bool = False,
+    signature: str | None = None,
+    constexprs: Values | None = None,
+    env: Mapping[str, Any] | None = None,
+    explain: bool | None = None,
+    budget: float = 60.0,
+    fail_on: str = "warning",
+    tolerance: Mapping[str, float | str] | None = None,
+    jobs: int = 0,
+    progress: Tell | None = None,
+) -> Comparison:
+    """Compare two compiles, or one kernel under several Tritons, and explain what got worse. No GPU is used.
+
+    Args:
+        old: a result of :func:`kprof.analyze`, or a target: a ``--json`` report, a capture or Triton cache directory,
+            an ``.amdgcn``, ``.hsaco`` or ``.co`` file, a kernel.
+        new: the same, to be compared with it; left out with ``triton``, where ``old`` is a kernel or a capture.
+        triton: releases to compile ``old`` with, old to new; ``installed`` is the running one.
+        arch: architectures or products.
+        config: knobs of a kernel: constexprs and backend options.
+        shape: problem parameters on top of the chosen case's.
+        case: one of the kernel's named shapes.
+        all_configs: each configuration that the kernel lists.
+        signature: argument types of a kernel without cases: ``*fp16:16,*fp16,i32``.
+        constexprs: its compile-time arguments.
+        env: Triton's environment switches.
+        explain: find cause and cures by recompiling; done with ``triton``, and on demand with two captures.
+        budget: seconds for explanations; no compile is begun afterwards.
+        fail_on: a change for the worse of this severity is a regression: ``note``, ``warning`` or ``error``.
+        tolerance: metric to what may get worse: ``{"vgpr_spills": 4, "loop_instructions": "20%"}``.
+        jobs: worker processes, 0 for one a core.
+        progress: is told in words what takes long.
+
+    Raises:
+        TargetError: a side does not exist or is of no known kind; sides and options that do not go together.
+        InputError: a file cannot be read.
+        CompileError: a kernel does not compile, or a release of Triton cannot be had.
+    """
+    options = target_options(
+        arch=arch,
+        config=config,
+        shape=shape,
+        case=case,
+        all_configs=all_configs,
+        signature=signature,
+        constexprs=constexprs,
+        env=env,
+        jobs=jobs,
+    )
+    limits = _limits(fail_on, tolerance or {})
+    versions = _versions(names(triton))
+    tell = progress or (lambda _text: None)
+    if versions:
+        if new is not None or isinstance(old, ReportResult):
+            raise TargetError("with several Tritons one kernel is compared with itself: name one target")
+        seconds = 0.0 if explain is False else budget
+        return Comparison(_tritons(os.fspath(old), versions, options, limits, budget=seconds, tell=tell))
+    if new is None:
+        raise TargetError(
+            "two things are compared, got 1",
+            hint="kprof diff OLD NEW, or kprof diff KERNEL --triton 3.6.0 --triton 3.9.0",
+        )
+    return Comparison(_two((old, new), options, limits, budget=budget if explain else 0.0, tell=tell))
+
+
+def _limits(fail_on: str, tolerance: Mapping[str, float | str]) -> "Limits":
+    from kprof.diffing.limits import Limits, tolerances
+    from kprof.findings import Severity
+
+    if fail_on not in {severity.value for severity in Severity}:
+        raise KprofError(f"--fail-on takes note, warning or error, got {fail_on!r}")
+    return Limits(Severity(fail_on), tolerances(f"{metric}={value}" for metric, value in tolerance.items()))
+
+
+def _versions(named: Sequence[str]) -> list[str]:
+    """The releases asked for, in order."""
+    from kprof.compiler.installations import normalise
+
+    versions = [normalise(name) for name in named]
+    if len(versions) == 1:
+        raise CompileError(
+            "one --triton alone is nothing to compare with",
+            hint=f"--triton installed --triton {named[0]} compares with the running one.",
+        )
+    twice = {version for version in versions if versions.count(version) > 1}
+    if twice:
+        raise CompileError(f"--triton names {', '.join(sorted(twice))} twice")
+    return versions
+
+
+def _tritons(
+    target: str, versions: list[str], options: "Options", limits: "Limits", *, budget: float, tell: Tell
+) -> Diff:
+    from kprof.diffing.build import diff as compared
+    from kprof.targets.recompile import is_recorded
+    from kprof.targets.target import Kind
+    from kprof.targets.usable_options import check, given
+    from kprof.tuning.trials.tritons import Tritons
+
+    place = Path(target.partition("::")[0])
+    if is_recorded(target):
+        check(Kind.CAPTURE, target, given(options))
+    elif place.exists() and place.suffix != ".py":
+        raise TargetError(
+            "this is compiled already: another Triton cannot compile it again",
+            path=target,
+            hint="--triton takes a bundled kernel, FILE.py::FUNCTION or a capture. Two caches are compared as: "
+            "kprof diff A B",
+        )
+    with Tritons(target, options, versions, tell) as tritons:
+        sides = tritons.sides()
+        explained = tritons.explanations(sides, limits, budget) if budget else {}
+    recorded = [f"compiled from the TTIR that {target} holds"] if is_recorded(target) else []
+    return compared(sides, limits, explained, recorded)
+
+
+def _two(given: tuple[Side, Side], options: "Options", limits: "Limits", *, budget: float, tell: Tell) -> Diff:
+    from kprof.diffing.build import diff as compared
+    from kprof.targets.recompile import is_recorded
+    from kprof.targets.usable_options import check_any
+
+    targets = [os.fspath(one) for one in given if not isinstance(one, ReportResult)]
+    if targets:
+        check_any(targets, options)
+    captures = len(targets) == len(given) and all(map(is_recorded, targets))
+    if budget and not captures:
+        raise TargetError("explanations recompile the kernel: that takes --triton, or two captures")
+    sides = _sides(given, options, tell)
+    found = compared(sides, limits)
+    if found.verdict.status != "regression":
+        return found
+    if not budget:
+        return compared(sides, limits, notes=_upgrade(sides, targets if captures else ()))
+    from kprof.tuning.trials.captures import explain_captures
+
+    explained, notes = explain_captures(targets, sides, options, limits, budget=budget, tell=tell)
+    return compared(sides, limits, explained, notes)
+
+
+def _sides(given: tuple[Side, Side], options: "Options", tell: Tell) -> "list[Input]":
+    """Both sides; those that are results already are called old and new."""
+    from kprof.diffing.sides import labels, of_report, side
+
+    texts = [
+        one_name if isinstance(one, ReportResult) else os.fspath(one)
+        for one_name, one in zip(("old", "new"), given, strict=True)
+    ]
+    return [
+        of_report(named, one.document, options) if isinstance(one, ReportResult) else side(named, options, tell)
+        for named, one in zip(labels(*texts), given, strict=True)
+    ]
+
+
+def _upgrade(sides: "Sequence[Input]", targets: Sequence[str] = ()) -> list[str]:
+    """Where two Tritons made the sides: how to find out why something got worse.
+
+    Args:
+        sides: what is compared.
+        targets: the two captures; empty for anything else.
+    """
+    versions = [sorted({k.triton for k in side.kernels if isinstance(k.triton, str)}) for side in sides]
+    if versions[0] == versions[1] or not all(len(found) == 1 for found in versions):
+        return []
+    (old,), (new,) = versions
+    how = f"{' '.join(targets)} --explain" if targets else f"KERNEL --triton {old} --triton {new}"
+    return [f"another Triton made the new side; why a kernel got worse: kprof diff {how}"]

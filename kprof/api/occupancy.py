@@ -1,0 +1,378 @@
+"""``kprof.occupancy``: how many wavefronts a SIMD holds, and what to give up for more."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from kprof.api.options import Names, Values, names, target_options
+from kprof.api.result import Result
+from kprof.document import Occupancy
+from kprof.errors import HardwareError, KprofError, TargetError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from kprof.reporters.occupancy import Entry
+    from kprof.targets.loaded import LoadedKernel
+    from kprof.targets.options import Options
+    from kprof_analyzers.occupancy import OccupancyInput
+    from kprof_analyzers.occupancy.curve import Plateau
+
+CURVES = {"vgpr": "VGPRs", "lds": "bytes of LDS", "num-warps": "waves per workgroup"}
+"""Resources that a curve can run over, and what they are counted in."""
+
+_UNITS = {"": 1, "B": 1, "K": 1024, "KB": 1024, "KIB": 1024, "M": 1024**2, "MB": 1024**2, "MIB": 1024**2}
+
+
+@dataclass(frozen=True)
+class KernelOccupancy:
+    """One kernel, or one set of numbers, on one architecture.
+
+    Attributes:
+        name: the kernel's name, empty for numbers.
+        arch: ``gfx942`` and the like.
+        product: the GPU, empty when none was named.
+        demand: what a wavefront and a workgroup take: registers per lane, LDS in bytes, wavefronts.
+        occupancy: wavefronts per SIMD, what limits them, what each resource alone would allow, and the next step.
+        launch_problems: why it cannot be launched; empty when it can.
+        notes: what to know about a method that is not the hardware's.
+        curve: occupancy over one resource, when it was asked for.
+    """
+
+    name: str
+    arch: str
+    product: str
+    demand: "OccupancyInput"
+    occupancy: Occupancy
+    launch_problems: "Sequence[str]" = ()
+    notes: "Sequence[str]" = ()
+    curve: "Sequence[Plateau]" = ()
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Occupancies(Result):
+    """The result of :func:`occupancy`.
+
+    Attributes:
+        kernels: one entry a kernel and architecture.
+        over: the resource that curves run over; ``None`` without curves.
+    """
+
+    kernels: Sequence[KernelOccupancy]
+    over: str | None = None
+
+    @property
+    def occupancy(self) -> Occupancy:
+        """The occupancy, where there is one kernel on one architecture.
+
+        Raises:
+            KprofError: there are several.
+        """
+        if len(self.kernels) != 1:
+            raise KprofError(f"there are {len(self.kernels)} kernels", hint="each has its own: .kernels[0].occupancy")
+        return self.kernels[0].occupancy
+
+    @property
+    def waves_per_simd(self) -> float:
+        """Wavefronts that a SIMD holds, where there is one kernel on one architecture; see :attr:`occupancy`."""
+        return self.occupancy.waves_per_simd
+
+    @property
+    def limiter(self) -> str:
+        """The resource that limits them: ``vgpr``, ``lds``, ...; see :attr:`occupancy`."""
+        return self.occupancy.limiter
+
+    @property
+    def ok(self) -> bool:
+        """Whether every kernel can be launched; the command's exit code is 0 then."""
+        return not any(kernel.launch_problems for kernel in self.kernels)
+
+    @property
+    def summary(self) -> str:
+        """The verdict in one line."""
+        from kprof.reporters.occupancy import verdict
+
+        return verdict(self.entries())
+
+    def to_json(self) -> str:
+        """The document as JSON text (``kprof.occupancy/1``)."""
+        from msgspec.json import encode
+        from msgspec.json import format as indent
+
+        from kprof.version import __version__
+
+        document = {
+            "schema": "kprof.occupancy/1",
+            "kprof": __version__,
+            "kernels": [_record(kernel, self.over) for kernel in self.kernels],
+            "verdict": {"status": "ok" if self.ok else "regression", "summary": self.summary},
+        }
+        return indent(encode(document), indent=2).decode() + "\n"
+
+    def to_frame(self) -> "pd.DataFrame":
+        """A row a kernel and architecture: ``name``, ``arch``, ``product``, what it takes (registers per lane, LDS in
+        bytes), ``waves_per_simd``, ``workgroups_per_cu`` and ``limiter``.
+        """  # noqa: D205 - one sentence
+        from kprof.reporters._frames import OCCUPANCY_COLUMNS, frame
+
+        rows = []
+        for one in self.kernels:
+            known = {name: getattr(one.occupancy, name) for name in one.occupancy.__struct_fields__}
+            rows.append(
+                known | {"name": one.name, "arch": one.arch, "product": one.product or None} | _taken(one.demand)
+            )
+        return frame(rows, OCCUPANCY_COLUMNS)
+
+    def _repr_html_(self) -> str:
+        from kprof.reporters._notebook import fragment, table
+        from kprof.reporters.occupancy import rows
+
+        headings, found = rows(self.entries())
+        return fragment(self.summary, table(headings, found), notes=[n for k in self.kernels for n in k.notes])
+
+    def entries(self) -> "list[Entry]":
+        """What the terminal shows of each kernel."""
+        from kprof.reporters.occupancy import Entry
+
+        return [
+            Entry(
+                title=one.name,
+                target=f"{one.arch} · {one.product}" if one.product else one.arch,
+                demand=_words(one.demand),
+                block="WGP" if one.demand.block == "wgp" else "CU",
+                occupancy=one.occupancy,
+                problems=one.launch_problems,
+                notes=one.notes,
+                curve=one.curve,
+                curve_of=CURVES[self.over] if self.over else "",
+            )
+            for one in self.kernels
+        ]
+
+
+def occupancy(
+    target: "str | os.PathLike[str] | None" = None,
+    *,
+    arch: Names = (),
+    vgpr: int | None = None,
+    agpr: int | None = None,
+    sgpr: int | None = None,
+    lds: int | str | None = None,
+    num_warps: int | None = None,
+    wavefront_size: int | None = None,
+    mode: str | None = None,
+    method: str = "hardware",
+    llvm: int | None = None,
+    curve: str | None = None,
+    config: Values | None = None,
+    shape: Values | None = None,
+    case: str | None = None,
+    signature: str | None = None,
+    constexprs: Values | None = None,
+) -> Occupancies:
+    """Wavefronts per SIMD from numbers or for a kernel, what limits them, and what to give up for more.
+
+    Args:
+        target: a kernel, as for :func:`kprof.analyze`; numbers that are given take the place of its own. Without one,
+            ``arch`` and ``vgpr`` are needed.
+        arch: architectures or products.
+        vgpr: VGPRs of a wavefront, per lane.
+        agpr: AGPRs of a wavefront, per lane.
+        sgpr: SGPRs of a wavefront, as in ``.sgpr_count``.
+        lds: LDS of a workgroup: bytes, or text such as ``"32K"``.
+        num_warps: wavefronts of a workgroup; 4 when neither the kernel nor this says.
+        wavefront_size: 32 or 64 lanes.
+        mode: ``wgp`` or ``cu``, on RDNA.
+        method: ``hardware``, ``llvm`` (what the compiler prints) or ``guide`` (AMD's formula).
+        llvm: LLVM's major version, for the method ``llvm``.
+        curve: also occupancy over ``vgpr``, ``lds`` or ``num-warps``.
+        config: knobs of a kernel: constexprs and backend options.
+        shape: problem parameters on top of the chosen case's.
+        case: one of the kernel's named shapes.
+        signature: argument types of a kernel without cases: ``*fp16:16,*fp16,i32``.
+        constexprs: its compile-time arguments.
+
+    Raises:
+        HardwareError: an architecture is not known, or none is named.
+        TargetError: the target does not exist or holds no kernel.
+        KprofError: a number is missing, or impossible on the architecture.
+    """
+    if curve is not None and curve not in CURVES:
+        raise KprofError(f"--curve takes {', '.join(CURVES)}, got {curve!r}")
+    given = {
+        "vgpr": vgpr,
+        "agpr": agpr,
+        "sgpr": sgpr,
+        "lds_bytes": _bytes(lds) if isinstance(lds, str) else lds,
+        "num_warps": num_warps,
+        "wavefront_size": wavefront_size,
+        "mode": mode,
+    }
+    numbers = {name: value for name, value in given.items() if value is not None}
+    if target is None:
+        demands = _from_numbers(names(arch), numbers)
+    else:
+        options = target_options(
+            arch=arch, config=config, shape=shape, case=case, signature=signature, constexprs=constexprs
+        )
+        demands = _from_target(os.fspath(target), options, numbers)
+    return Occupancies([_result(*demand, method, llvm, curve) for demand in demands], curve)
+
+
+def _from_numbers(archs: Sequence[str], numbers: dict[str, Any]) -> "list[tuple[str, str, OccupancyInput]]":
+    from kprof.hardware.machine import load_gpu
+    from kprof_analyzers.occupancy import OccupancyInput
+
+    if not archs:
+        raise HardwareError("--arch is missing", hint="For example: kprof occupancy --arch gfx942 --vgpr 128")
+    if "vgpr" not in numbers:
+        raise KprofError("--vgpr is missing", hint="Or name a kernel: kprof occupancy flash_attention --arch gfx942")
+    found = []
+    for name in archs:
+        machine, product = load_gpu(name)
+        found.append(("", product.name if product else "", OccupancyInput(machine, **numbers)))
+    return found
+
+
+def _from_target(target: str, options: "Options", numbers: dict[str, Any]) -> "list[tuple[str, str, OccupancyInput]]":
+    from kprof.targets.resolver import load
+
+    found = []
+    for kernel in load(target, options):
+        product = kernel.product.name if kernel.product is not None else ""
+        found.append((kernel.name, product, _demand_of(kernel, numbers)))
+    if not found:
+        raise TargetError("no kernel in it", path=target)
+    return found
+
+
+def _demand_of(kernel: "LoadedKernel", numbers: dict[str, Any]) -> "OccupancyInput":
+    """A compiled kernel's demand, with the given numbers in place of its own."""
+    from kprof_analyzers.occupancy import from_registers
+
+    shared = kernel.metadata.get("shared", kernel.shared_bytes)
+    warps = kernel.metadata.get("num_warps", kernel.num_warps)
+    for name, value, option in (("LDS", shared, "lds_bytes"), ("wavefronts of a workgroup", warps, "num_warps")):
+        if value is None and option not in numbers:
+            flag = "--lds" if option == "lds_bytes" else "--num-warps"
+            raise TargetError(
+                f"the {name} that the launch asks for is not in the input", path=kernel.name, hint=f"Give {flag}."
+            )
+    demand = from_registers(
+        kernel.program.registers,
+        kernel.arch,
+        lds_bytes=numbers.get("lds_bytes", shared),
+        num_warps=numbers.get("num_warps", warps),
+    )
+    if {"vgpr", "agpr"} & numbers.keys():
+        # Other registers mean another compile: the padding of this one says nothing about it.
+        demand = replace(demand, padded_vgpr=None, padded_sgpr=None)
+    return replace(demand, **numbers)
+
+
+def _result(
+    name: str, product: str, demand: "OccupancyInput", method: str, llvm: int | None, over: str | None
+) -> KernelOccupancy:
+    from kprof_analyzers.occupancy import occupancy as occupancy_of
+    from kprof_analyzers.occupancy.problems import launch_problems
+
+    plateaus: Sequence[Plateau] = ()
+    found = occupancy_of(demand, method, llvm)
+    if over:
+        from kprof_analyzers.occupancy.curve import curve
+
+        plateaus = curve(demand, over)
+    return KernelOccupancy(
+        name=name,
+        arch=demand.arch.name,
+        product=product,
+        demand=demand,
+        occupancy=found,
+        launch_problems=launch_problems(demand),
+        notes=_notes(demand, method, llvm),
+        curve=plateaus,
+    )
+
+
+def _notes(demand: "OccupancyInput", method: str, llvm: int | None) -> list[str]:
+    """What to know about a method that is not the hardware's."""
+    if method == "llvm":
+        from kprof_analyzers.occupancy.llvm import ROUNDING_LLVM
+
+        return [f"as LLVM {llvm or ROUNDING_LLVM} counts, for 1 to {demand.num_warps} waves a workgroup"]
+    if method != "guide":
+        return []
+    from kprof.reporters._console_text import waves
+    from kprof_analyzers.occupancy import guide
+    from kprof_analyzers.occupancy import occupancy as occupancy_of
+
+    notes = []
+    reasons = guide.differences(demand)
+    if reasons:
+        real = waves(occupancy_of(demand).waves_per_simd)
+        notes.append(f"the hardware holds {real}: {'; '.join(reasons)}")
+    ranges = [
+        f"{first}-{last} VGPRs: {real}, not {said}" for first, last, real, said in guide.vgpr_differences(demand.arch)
+    ]
+    notes.append(
+        f"the guide is wrong for {'; '.join(ranges)}" if ranges else "the guide's VGPR rounding agrees everywhere"
+    )
+    return notes
+
+
+def _words(demand: "OccupancyInput") -> str:
+    parts = [f"{demand.vgpr} VGPR"]
+    if demand.vgpr_allocated > max(demand.vgpr, demand.vgpr_total):
+        parts[0] += f" ({demand.vgpr_allocated} allocated)"
+    parts += [f"{demand.agpr} AGPR"] if demand.agpr else []
+    parts += [f"{demand.sgpr} SGPR"] if demand.sgpr else []
+    parts.append(f"{demand.lds_bytes:,} B LDS")
+    waves = "wave" if demand.num_warps == 1 else "waves"
+    parts.append(f"{demand.num_warps} {waves} of {demand.size} lanes a workgroup")
+    if len(demand.arch.occupancy.modes) > 1:
+        parts.append(f"{demand.block.upper()} mode")
+    return ", ".join(parts)
+
+
+def _record(kernel: KernelOccupancy, over: str | None) -> dict[str, Any]:
+    """The kernel in the JSON document."""
+    demand = kernel.demand
+    record = {
+        **({"name": kernel.name} if kernel.name else {}),
+        "arch": kernel.arch,
+        **({"product": kernel.product} if kernel.product else {}),
+        "resources": {**_taken(demand), "lds_limit_bytes": demand.arch.lds.bytes_per_workgroup, "mode": demand.block},
+        "occupancy": kernel.occupancy,
+        "launch_problems": kernel.launch_problems,
+        "notes": kernel.notes,
+    }
+    if over:
+        points = [
+            {"first": p.first, "last": p.last, "waves_per_simd": p.waves_per_simd, "limiter": p.limiter}
+            for p in kernel.curve
+        ]
+        record["curve"] = {"over": over, "points": points}
+    return record
+
+
+def _taken(demand: "OccupancyInput") -> dict[str, int]:
+    return {
+        "vgpr": demand.vgpr,
+        "agpr": demand.agpr,
+        "sgpr": demand.sgpr,
+        "vgpr_allocated": demand.vgpr_allocated,
+        "lds_bytes": demand.lds_bytes,
+        "num_warps": demand.num_warps,
+        "wavefront_size": demand.size,
+    }
+
+
+def _bytes(text: str) -> int:
+    """``32768``, ``32K``, ``32KiB``."""
+    plain = text.strip().upper().replace(",", "").replace("_", "")
+    digits = plain.rstrip("BKMI")
+    unit = _UNITS.get(plain[len(digits) :].strip())
+    if not (digits.strip().isdecimal() and digits.isascii()) or unit is None or len(digits) > 20:
+        raise KprofError(f"--lds takes bytes such as 32768 or 32K, got {text!r}")
+    return int(digits) * unit

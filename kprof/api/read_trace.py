@@ -1,0 +1,58 @@
+"""``kprof.read_trace``: a PyTorch profiler trace as pandas frames."""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kprof.api.tables import Tables
+from kprof.errors import InputError
+
+if TYPE_CHECKING:
+    from kprof.inputs.torch_profiler.issues import Issue
+    from kprof.inputs.torch_profiler.model import Trace as LinkedTables
+
+    Path_ = str | os.PathLike[str]
+
+
+class Trace(Tables):
+    """The linked tables of one trace.
+
+    Tables: ``kernels`` and ``transfers`` (what ran on the GPU), ``communications`` (the kernels that carry a
+    collective's name), ``launches`` (API calls), ``operators`` (CPU operators and annotations), ``frames`` (Python)
+    and ``memory`` (allocator events). Times are in ns; ``launch`` and ``operator`` are positions of rows in
+    ``launches`` and ``operators``, -1 where none is known. ``kprof.inputs.torch_profiler.tables`` lists all columns.
+
+    Attributes:
+        info: path, vendor, ranks and how many events there were.
+        issues: what was met while reading and what was lost by it.
+    """
+
+    def __init__(self, linked: "LinkedTables") -> None:
+        """Use :func:`read_trace`."""
+        from kprof.inputs.torch_profiler.tables import frames
+
+        super().__init__(frames(linked))
+        self.info = linked.info
+        self.issues: list[Issue] = list(linked.issues)
+
+
+def read_trace(path: "Path_", *, stacks: bool = False) -> Trace:
+    """Read a PyTorch profiler trace, PyTorch 1.8 (2021) to now, ROCm or CUDA.
+
+    Args:
+        path: a ``.json`` or ``.json.gz`` file, or a folder of Parquet tables that ``kprof ingest trace`` wrote.
+        stacks: keep every Python frame.
+
+    Returns:
+        Its tables: ``trace.kernels`` or ``trace["kernels"]`` is a frame with a row a kernel that ran.
+
+    Raises:
+        InputError: there is no such file, it is no trace or damaged, it is a folder with several traces, or a Proton
+            profile, which has no timeline.
+    """
+    from kprof_analyzers.profiles.timeline.files import open_trace, trace_files
+
+    files = trace_files([Path(path)])
+    if len(files) > 1:
+        raise InputError(f"this folder holds {len(files)} traces", path=str(path), hint="name one of them")
+    return Trace(open_trace(files[0], stacks=stacks))

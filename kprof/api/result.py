@@ -1,0 +1,155 @@
+"""What every result of the API can do."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from kprof.document import KernelReport, Report
+from kprof.errors import KprofError
+from kprof.findings import Finding
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping
+
+    import pandas as pd
+
+    from kprof.details import Details
+
+
+class Result(ABC):
+    """A result: a document, with the ways to look at it and to keep it."""
+
+    kind: ClassVar[str] = ""
+    """What the document is, a key of :data:`kprof.reporters.interface.DOCUMENTS`; empty for what has no formats."""
+
+    @property
+    @abstractmethod
+    def summary(self) -> str:
+        """One line: the verdict that the command prints last."""
+
+    @abstractmethod
+    def to_json(self) -> str:
+        """The document as JSON text: what the command writes with ``--json``."""
+
+    @abstractmethod
+    def to_frame(self) -> "pd.DataFrame":
+        """The result as a table. What is not known is ``NA``, never 0."""
+
+    @abstractmethod
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+
+    def __repr__(self) -> str:
+        """The kind of result and its summary."""
+        return f"<{type(self).__name__}: {self.summary}>"
+
+    def save(self, path: "str | os.PathLike[str]") -> Path:
+        """Write the result to a file, in the format that its name ends with.
+
+        Args:
+            path: the file; it appears whole or not at all.
+
+        Returns:
+            The path.
+
+        Raises:
+            KprofError: the ending is none of a known format, or the file cannot be written.
+        """
+        from kprof.output.writing import write_output
+
+        target = Path(path)
+        write_output(str(target), self._as(target.suffix.lower(), target))
+        return target
+
+    def formats(self) -> list[str]:
+        """Endings that :meth:`save` takes."""
+        from kprof.reporters.registry import formats_of
+
+        return list(dict.fromkeys([".json", *(each.extension for each in formats_of(self.kind)), ".csv"]))
+
+    def _as(self, ending: str, target: Path) -> str:
+        """The content of a file with an ending."""
+        from kprof.reporters.interface import Request
+        from kprof.reporters.registry import formats_of
+
+        if ending == ".json":
+            return self.to_json()
+        if ending == ".csv":
+            return str(self.to_frame().to_csv(index=False))
+        for each in formats_of(self.kind):
+            if each.extension == ending:
+                return each.render(self._content(), Request(self.kind, frozenset(), self._details))
+        known = ", ".join(self.formats())
+        raise KprofError(f"no format is known by the ending {ending!r}", path=str(target), hint=f"known are {known}")
+
+    def _content(self) -> Any:
+        """What the formats of :attr:`kind` render."""
+        raise NotImplementedError
+
+    def _details(self) -> "Mapping[int, Details]":
+        """What is known of kernels beyond the document, by position."""
+        return {}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ReportResult(Result):
+    """A result whose document is a :class:`kprof.document.Report`.
+
+    Attributes:
+        document: everything, as ``--json`` writes it. ``docs/schema/report-1.json`` is its schema.
+    """
+
+    document: Report
+    kind: ClassVar[str] = "report"
+
+    @property
+    def kernels(self) -> list[KernelReport]:
+        """One entry a kernel, specialisation and architecture: resources, occupancy, loops, model, findings."""
+        return self.document.kernels
+
+    @property
+    def findings(self) -> list[Finding]:
+        """The findings of all kernels, kernel by kernel, the gravest of each first."""
+        return [finding for kernel in self.document.kernels for finding in kernel.findings]
+
+    @property
+    def ok(self) -> bool:
+        """Whether the verdict is ``ok``; the command's exit code is 0 then."""
+        return self.document.verdict.status == "ok"
+
+    @property
+    def summary(self) -> str:
+        """The verdict in one line."""
+        return self.document.verdict.summary
+
+    def to_json(self) -> str:
+        """The document as JSON text (``kprof.report/1``)."""
+        from kprof.reporters.json_document import encoded
+
+        return encoded(self.document)
+
+    def to_frame(self, table: Literal["kernels", "findings"] = "kernels") -> "pd.DataFrame":
+        """A row a kernel, or a row a finding.
+
+        Args:
+            table: ``kernels``: registers, LDS in bytes, wavefronts per SIMD, predicted times in microseconds and
+                how many findings of each severity; ``findings``: rule, severity, message, file and line.
+
+        Raises:
+            KprofError: there is no such table.
+        """
+        from kprof.reporters._frames import findings_frame, kernels_frame
+
+        if table not in {"kernels", "findings"}:
+            raise KprofError(f"there is no table {table!r}", hint="there are kernels and findings")
+        return (kernels_frame if table == "kernels" else findings_frame)(self.document.kernels)
+
+    def _content(self) -> Report:
+        return self.document
+
+    def _repr_html_(self) -> str:
+        from kprof.reporters._notebook import report
+
+        return report(self.document)

@@ -1,0 +1,126 @@
+"""Documents as pandas frames: a row a kernel, a finding, a configuration. Not known is ``NA``."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from msgspec import UNSET
+
+from kprof.diffing.document import Diff, KernelDiff
+from kprof.document import KernelReport
+from kprof.findings import Location, Severity
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+KERNEL_COLUMNS = {
+    "name": "string",
+    "arch": "string",
+    "product": "string",
+    "triton": "string",
+    "vgpr": "Int64",
+    "agpr": "Int64",
+    "sgpr": "Int64",
+    "vgpr_allocated": "Int64",
+    "vgpr_spills": "Int64",
+    "sgpr_spills": "Int64",
+    "scratch_bytes": "Int64",
+    "lds_bytes": "Int64",
+    "num_warps": "Int64",
+    "wavefront_size": "Int64",
+    "waves_per_simd": "Float64",
+    "max_waves_per_simd": "Int64",
+    "workgroups_per_cu": "Int64",
+    "limiter": "string",
+    "time_us": "Float64",
+    "low_us": "Float64",
+    "high_us": "Float64",
+    "bound": "string",
+    "errors": "Int64",
+    "warnings": "Int64",
+    "notes": "Int64",
+}
+"""Columns of :func:`kernels_frame`; named as in ``kprof.report/1``, the last three count findings."""
+
+_TAKEN = ("vgpr", "agpr", "sgpr", "vgpr_allocated", "lds_bytes", "num_warps", "wavefront_size")
+_HELD = ("waves_per_simd", "max_waves_per_simd", "workgroups_per_cu", "limiter")
+OCCUPANCY_COLUMNS = {name: KERNEL_COLUMNS[name] for name in ("name", "arch", "product", *_TAKEN, *_HELD)}
+"""Columns of the frame of ``kprof.occupancy``."""
+
+FINDING_COLUMNS = {
+    "kernel": "string",
+    "arch": "string",
+    "rule": "string",
+    "name": "string",
+    "severity": "string",
+    "message": "string",
+    "file": "string",
+    "line": "Int64",
+}
+
+
+def frame(rows: Iterable[Mapping[str, Any]], columns: Mapping[str, str]) -> "pd.DataFrame":
+    """A frame with these columns and types; ``None``, ``UNSET`` and what a row has not become ``NA``."""
+    import pandas as pd
+
+    listed = list(rows)
+    cells = {name: [None if row.get(name) is UNSET else row.get(name) for row in listed] for name in columns}
+    made: pd.DataFrame = pd.DataFrame(cells, dtype="object").astype(dict(columns))
+    return made
+
+
+def kernels_frame(kernels: Sequence[KernelReport]) -> "pd.DataFrame":
+    """A row a kernel and architecture, in the document's order."""
+    return frame(map(_kernel, kernels), KERNEL_COLUMNS)
+
+
+def findings_frame(kernels: Sequence[KernelReport]) -> "pd.DataFrame":
+    """A row a finding, in the document's order."""
+    return frame((row for kernel in kernels for row in _findings(kernel)), FINDING_COLUMNS)
+
+
+def changes_frame(document: Diff) -> "pd.DataFrame":
+    """A row a change of a kernel from one side to the next."""
+    columns = dict.fromkeys(("kernel", "arch", "old_side", "new_side", "metric"), "string")
+    columns |= {"old": "Float64", "new": "Float64"} | dict.fromkeys(("effect", "severity", "loop"), "string")
+    return frame((row for kernel in document.kernels for row in _changes(kernel, document)), columns)
+
+
+def _changes(kernel: KernelDiff, document: Diff) -> Iterable[dict[str, Any]]:
+    for step in kernel.steps:
+        for change in step.changes:
+            yield {
+                "kernel": kernel.name,
+                "arch": kernel.arch,
+                "old_side": document.sides[step.old].label,
+                "new_side": document.sides[step.new].label,
+                "metric": change.metric,
+                "old": change.old,
+                "new": change.new,
+                "effect": change.effect,
+                "severity": change.severity.value,
+                "loop": change.where or None,
+            }
+
+
+def _kernel(kernel: KernelReport) -> dict[str, Any]:
+    counts = {f"{one.value}s": sum(f.severity is one for f in kernel.findings) for one in Severity}
+    row: dict[str, Any] = {"name": kernel.name, "arch": kernel.arch, "product": kernel.product, "triton": kernel.triton}
+    for part in (kernel.resources, kernel.occupancy, kernel.model):
+        if part is not None and part is not UNSET:
+            row |= {name: getattr(part, name) for name in part.__struct_fields__ if name in KERNEL_COLUMNS}
+    return row | counts
+
+
+def _findings(kernel: KernelReport) -> Iterable[dict[str, Any]]:
+    for finding in kernel.findings:
+        place = finding.location if isinstance(finding.location, Location) else None
+        yield {
+            "kernel": kernel.name,
+            "arch": kernel.arch,
+            "rule": finding.rule,
+            "name": finding.name,
+            "severity": finding.severity.value,
+            "message": finding.message,
+            "file": place.file if place else None,
+            "line": place.line if place else None,
+        }

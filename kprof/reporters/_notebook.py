@@ -1,0 +1,89 @@
+"""HTML that a notebook shows for a result: a sentence and small tables, without scripts, styles of a page or links."""
+
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+from msgspec import UNSET
+
+from kprof.diffing.document import Diff
+from kprof.document import KernelReport, Report
+from kprof.findings import Location
+
+ROWS = 30
+"""Rows of a table; what is left out is counted below it. The whole result is in the document and in the frame."""
+
+_TABLE = "border-collapse:collapse;margin:.4em 0"
+_CELL = "padding:.15em .8em .15em 0;text-align:left;vertical-align:top;font-variant-numeric:tabular-nums"
+
+
+def fragment(summary: str, *tables: str, notes: Sequence[str] = ()) -> str:
+    """The whole output: the verdict first, then tables, then notes."""
+    said = [f'<div style="opacity:.7">{escape(note)}</div>' for note in notes[:ROWS]]
+    return f"<div><div><b>{escape(summary)}</b></div>{''.join(tables)}{''.join(said)}</div>"
+
+
+def table(headings: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """A table, or nothing when there is no row. ``None`` is shown as a question mark: not known."""
+    if not rows:
+        return ""
+    head = "".join(f'<th style="{_CELL}">{escape(heading)}</th>' for heading in headings)
+    body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows[:ROWS])
+    more = f"<caption>and {len(rows) - ROWS:,} more</caption>" if len(rows) > ROWS else ""
+    caption = more.replace("<caption>", '<caption style="caption-side:bottom;text-align:left">')
+    return f'<table style="{_TABLE}">{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+
+
+def _cell(value: Any) -> str:
+    return f'<td style="{_CELL}">{escape(_text(value))}</td>'
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return "?"
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return str(value)
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.4g}"
+
+
+def report(document: Report) -> str:
+    """What a notebook shows of a report: the verdict, a row a kernel, and the findings."""
+    findings = [
+        (f.severity.value, f.rule, f.message, f.location if isinstance(f.location, Location) else "", kernel.name)
+        for kernel in document.kernels
+        for f in kernel.findings
+    ]
+    headings = ("kernel", "arch", "VGPRs", "spilled", "LDS bytes", "waves/SIMD", "limited by", "time", "bound")
+    return fragment(
+        document.verdict.summary,
+        table(headings, [_kernel(kernel) for kernel in document.kernels]),
+        table(("severity", "rule", "finding", "line", "kernel"), findings),
+        notes=document.notes,
+    )
+
+
+def _kernel(kernel: KernelReport) -> tuple[Any, ...]:
+    taken = kernel.resources
+    known = None if kernel.occupancy is UNSET else kernel.occupancy
+    model = None if kernel.model is UNSET else kernel.model
+    figures = (None, None, None) if taken is UNSET else (taken.vgpr_allocated, taken.vgpr_spills, taken.lds_bytes)
+    return (
+        kernel.name,
+        kernel.arch,
+        *(None if figure is UNSET else figure for figure in figures),
+        None if known is None else f"{known.waves_per_simd:g} of {known.max_waves_per_simd}",
+        None if known is None else known.limiter,
+        None if model is None or model.time_us is None else f"{model.time_us:,.4g} µs (modelled)",
+        None if model is None else model.bound,
+    )
+
+
+def comparison(document: Diff) -> str:
+    """What a notebook shows of a comparison: the verdict, and each change of the last step, the worst kernels first."""
+    rows = [
+        (kernel.name, kernel.arch, kernel.status, change.text, change.old, change.new, change.effect, change.where)
+        for kernel in document.kernels
+        for change in (kernel.steps[-1].changes if kernel.steps else ())
+    ]
+    headings = ("kernel", "arch", "status", "what", document.sides[0].label, document.sides[-1].label, "effect", "loop")
+    return fragment(document.verdict.summary, table(headings, rows), notes=document.notes)

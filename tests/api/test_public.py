@@ -1,0 +1,106 @@
+"""The public names of the package."""
+
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+from pkgutil import walk_packages
+from statistics import median
+
+import pytest
+
+import kprof
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_every_public_name_is_callable_after_all_modules_are_imported() -> None:
+    """A module of the same name directly under the package would take the name once it is imported."""
+    names = [name for name in kprof.__all__ if name != "__version__"]
+    code = (
+        "import kprof, sys\nfrom importlib import import_module\nfrom pkgutil import walk_packages\n"
+        "for found in walk_packages(kprof.__path__, 'kprof.'):\n"
+        "    if 'bootstrap' not in found.name and '__main__' not in found.name:\n"
+        "        try:\n            import_module(found.name)\n"
+        "        except ImportError as error:\n"
+        "            assert error.name.split('.')[0] not in {'kprof', 'kprof_analyzers'}, error\n"
+        f"print([name for name in {names} if not callable(getattr(kprof, name))])"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert ran.stdout.strip() == "[]"
+
+
+def test_no_module_of_the_package_bears_a_public_name() -> None:
+    own = {found.name for found in walk_packages(kprof.__path__) if "." not in found.name}
+    assert not own & set(kprof.__all__)
+
+
+def test_names_are_listed_and_found() -> None:
+    assert dir(kprof) == sorted(kprof.__all__)
+    assert set(kprof._PUBLIC) | {"__version__"} == set(kprof.__all__)
+    for name, module in kprof._PUBLIC.items():
+        assert getattr(kprof, name) is getattr(import_module(module), name)
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="'analize'"):
+        _ = kprof.analize
+
+
+@pytest.mark.slow
+def test_a_type_checker_sees_the_functions(tmp_path: Path) -> None:
+    """The names that are loaded on first use have their own types, and a wrong one is an error."""
+    pytest.importorskip("mypy")
+    checked = tmp_path / "user.py"
+    checked.write_text(
+        "import kprof\n"
+        "reveal_type(kprof.occupancy(arch='gfx942', vgpr=3).waves_per_simd)\n"
+        "reveal_type(kprof.Tensor)\n"
+        "kprof.occupancy(vgpr='many')\n"
+        "kprof.analize()\n"
+    )
+    command = [sys.executable, "-m", "mypy", "--follow-imports=silent", str(checked)]
+    ran = subprocess.run(
+        [*command, "--config-file", str(ROOT / "pyproject.toml")], capture_output=True, text=True, cwd=ROOT, check=False
+    )
+    assert 'Revealed type is "float"' in ran.stdout.replace("builtins.float", "float")
+    assert "Tensor" in ran.stdout
+    assert "[arg-type]" in ran.stdout
+    assert "[attr-defined]" in ran.stdout
+    assert ran.stdout.count("error:") == 2, ran.stdout
+
+
+def test_importing_costs_nothing() -> None:
+    """Beside an empty program: measured in turn, so that what else runs is part of both."""
+
+    def seconds(code: str) -> float:
+        before = _children()
+        subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
+        return _children() - before
+
+    pairs = [(seconds("pass"), seconds("import kprof")) for _ in range(9)]
+    assert median(imported - empty for empty, imported in pairs) < 0.02
+
+
+def test_importing_loads_no_other_module_of_the_package() -> None:
+    code = "import sys, kprof\nprint(sorted(m for m in sys.modules if m.startswith('kprof')), 'typing' in sys.modules)"
+    ran = subprocess.run(
+        [
+            sys.executable,
+            "-I",
+            "-S",
+            "-c",
+            f"sys_path = {str(ROOT)!r}\nimport sys\nsys.path.insert(0, sys_path)\n{code}",
+        ],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert ran.stdout.split() == ["['kprof',", "'kprof.version']", "False"]
+
+
+def _children() -> float:
+    import resource
+
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
