@@ -4,12 +4,20 @@ An analyzer is any object with the :class:`Analyzer` protocol. Those in ``kprof_
 distributions add theirs through the entry-point group ``kprof.analyzers``.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
 
-from kprof.document import LoopFacts, Occupancy, PassChange, Resources, Specialization
+from kprof.document import (
+    Failure,
+    LoopFacts,
+    Occupancy,
+    PassChange,
+    Resources,
+    Specialization,
+    Unjudged,
+)
 from kprof.findings import Finding
 
 if TYPE_CHECKING:
@@ -96,10 +104,23 @@ class KernelFacts:
 
 @dataclass(frozen=True)
 class Analysis:
-    """What one analyzer found, and what it could not check and why."""
+    """What one analyzer found, and what it could not check and why.
+
+    Attributes:
+        findings: what it found.
+        notes: what else the user has to know, one sentence each.
+        checked: identifiers of the rules that looked at everything they look for.
+        not_checked: rules that lack a fact that they rest on.
+        does_not_apply: rules about what the architecture does not have.
+        failed: what could not be asked.
+    """
 
     findings: Sequence[Finding] = ()
     notes: Sequence[str] = ()
+    checked: Sequence[str] = ()
+    not_checked: Sequence[Unjudged] = ()
+    does_not_apply: Sequence[Unjudged] = ()
+    failed: Sequence[Failure] = ()
 
 
 class Analyzer(Protocol):
@@ -110,24 +131,76 @@ class Analyzer(Protocol):
         ...
 
 
-def discover() -> Iterable[Analyzer]:
-    """Built-in analyzers first, then those of installed entry points in the group ``kprof.analyzers``."""
+@dataclass(frozen=True)
+class Unusable:
+    """Stands for the analyzers of an entry point that could not be loaded."""
+
+    failure: Failure
+
+    def analyze(self, _facts: KernelFacts) -> Analysis:
+        """Nothing but the failure."""
+        return Analysis(failed=(self.failure,))
+
+
+def asked(analyzer: Analyzer, facts: KernelFacts) -> Analysis:
+    """What an analyzer says; that it raised, where it does. One that is broken must not cost the others' findings."""
+    try:
+        found = analyzer.analyze(facts)
+        return replace(found, findings=tuple(found.findings), notes=tuple(found.notes))
+    except Exception as error:  # noqa: BLE001 - other people's code
+        kind = type(analyzer)
+        return Analysis(failed=(Failure(analyzer=f"{kind.__module__}.{kind.__qualname__}", reason=_words(error)),))
+
+
+def discover() -> Iterator[Analyzer]:
+    """Built-in analyzers first, then those of installed entry points in the group ``kprof.analyzers``.
+
+    An entry point that cannot be loaded gives an :class:`Unusable`.
+    """
     from importlib import import_module
 
-    for module_name in providers():
-        yield from import_module(module_name).analyzers()
+    for name, module in _named():
+        try:
+            found: Iterable[Analyzer] = tuple(import_module(module).analyzers())
+        except Exception as error:
+            if module == _BUILT_IN:
+                raise
+            found = (Unusable(Failure(analyzer=f"entry point {name} ({module})", reason=_words(error))),)
+        yield from found
+
+
+_BUILT_IN = "kprof_analyzers"
 
 
 def providers() -> tuple[str, ...]:
     """Names of the modules that have analyzers, ``kprof_analyzers`` first."""
+    return tuple(module for _, module in _named())
+
+
+def _named() -> tuple[tuple[str, str], ...]:
     import sys
 
     return _providers(tuple(sys.path))
 
 
 @lru_cache(maxsize=4)
-def _providers(_path: tuple[str, ...]) -> tuple[str, ...]:
-    """Modules that have analyzers. Looking through all that is installed on a path takes longer than many a rule."""
+def _providers(_path: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    """Name and module of what has analyzers. Looking through all that is installed takes longer than many a rule."""
     from importlib.metadata import entry_points
 
-    return tuple(dict.fromkeys(("kprof_analyzers", *(e.value for e in entry_points(group="kprof.analyzers")))))
+    others = {e.value: e.name for e in entry_points(group="kprof.analyzers") if e.value != _BUILT_IN}
+    return (("builtin", _BUILT_IN), *((name, module) for module, name in others.items()))
+
+
+def _words(error: Exception) -> str:
+    """``ValueError: no such thing (plugin.py:12)``: on one line, with the place where it was raised."""
+    from traceback import extract_tb
+
+    frames = extract_tb(error.__traceback__)
+    last = frames[-1] if frames else None
+    where = "" if last is None else f" ({last.filename.replace(chr(92), '/').rsplit('/', 1)[-1]}:{last.lineno})"
+    text = " ".join(str(error).split())[:_LONGEST]
+    return f"{type(error).__name__}{': ' if text else ''}{text}{where}"
+
+
+_LONGEST = 200

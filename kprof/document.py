@@ -313,6 +313,48 @@ class Suppressed(msgspec.Struct, frozen=True):
     reason: str
 
 
+class Unjudged(msgspec.Struct, frozen=True):
+    """A rule that gave no verdict, or none on all of the kernel.
+
+    Attributes:
+        rule: identifier.
+        name: in kebab-case.
+        reason: why, in words that go on from "not checked:" or "does not apply:".
+    """
+
+    rule: str
+    name: str
+    reason: str
+
+
+class Failure(msgspec.Struct, frozen=True):
+    """An analyzer that could not be asked.
+
+    Attributes:
+        analyzer: its class, or the entry point that was to bring it.
+        reason: the exception.
+    """
+
+    analyzer: str
+    reason: str
+
+
+class Coverage(msgspec.Struct, frozen=True):
+    """What was checked, so that no finding is not taken for a clean bill.
+
+    Attributes:
+        checked: identifiers of the rules that looked at everything they look for.
+        not_checked: rules that lack a fact that they rest on: of the launch, the input or the architecture.
+        does_not_apply: rules about what the architecture does not have.
+        failed: analyzers that raised, and entry points that could not be loaded.
+    """
+
+    checked: list[str] = []
+    not_checked: list[Unjudged] = []
+    does_not_apply: list[Unjudged] = []
+    failed: list[Failure] = []
+
+
 class KernelReport(msgspec.Struct, frozen=True):
     """Everything known about one compiled kernel on one architecture.
 
@@ -330,7 +372,8 @@ class KernelReport(msgspec.Struct, frozen=True):
         model: the performance model's result, absent when the kernel could not be modelled or cannot be launched.
         findings: sorted by severity, then rule, then line.
         suppressed: findings that ``# kprof: ignore[...]`` comments silence.
-        notes: why something is null or was not checked; one sentence each.
+        rules: which rules were checked, which not and why; absent where none were asked.
+        notes: why something is null; one sentence each.
         compile_seconds: wall time of the compile, absent when nothing was compiled.
         cached: the compile was served from kprof's cache.
         passes: with ``--passes``, what each compiler pass changed: its order, name, stage, and metric to
@@ -355,6 +398,7 @@ class KernelReport(msgspec.Struct, frozen=True):
     model: Prediction | UnsetType = UNSET
     findings: list[Finding] = []
     suppressed: list[Suppressed] = []
+    rules: Coverage | UnsetType = UNSET
     notes: list[str] = []
     compile_seconds: float | UnsetType = UNSET
     cached: bool | UnsetType = UNSET

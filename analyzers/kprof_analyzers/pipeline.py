@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from kprof.analysis import Analyzer, KernelFacts, discover
-from kprof.document import KernelReport, Occupancy, PassChange, Report, Resources, Suppressed, Verdict
+from kprof.analysis import Analysis, Analyzer, KernelFacts, asked, discover
+from kprof.document import Coverage, KernelReport, Occupancy, PassChange, Report, Resources, Suppressed, Verdict
 from kprof.errors import KprofError
 from kprof.findings import Finding, Location, Severity
 from kprof.hardware.machine import Architecture
@@ -33,15 +33,11 @@ def analyze(loaded: LoadedKernel, analyzers: Sequence[Analyzer] | None = None, *
         model: whether the performance model is asked, too.
     """
     facts, notes = facts_of(loaded)
-    findings: list[Finding] = []
-    unchecked: list[str] = []
-    for analyzer in discover() if analyzers is None else analyzers:
-        analysis = analyzer.analyze(facts)
-        findings.extend(analysis.findings)
-        unchecked.extend(analysis.notes)
-    notes.extend(_by_reason(unchecked))
-    kept, silenced = apply(findings, loaded.program)
+    found = [asked(analyzer, facts) for analyzer in (discover() if analyzers is None else analyzers)]
+    notes.extend(dict.fromkeys(note for analysis in found for note in analysis.notes))
+    kept, silenced = apply([finding for analysis in found for finding in analysis.findings], loaded.program)
     document = _kernel_report(loaded, facts, sorted(kept, key=_order), silenced, notes)
+    document = replace(document, rules=_coverage(found))
     return _modelled(document, facts) if model else document
 
 
@@ -115,11 +111,14 @@ def report(kernels: Iterable[KernelReport], failed: Sequence[str] = (), fail_on:
 
     Args:
         kernels: entries in the order they are to be shown.
-        failed: what could not be analysed and why; one entry makes the verdict ``cannot_tell``, and so does a kernel
-            whose instructions were not all seen.
+        failed: what could not be analysed and why; one entry makes the verdict ``cannot_tell``, and so do a kernel
+            whose instructions were not all seen and an analyzer that raised.
         fail_on: a finding of this severity or worse makes the verdict ``regression``, whatever cannot be told.
     """
     entries = list(kernels)
+    broken = dict.fromkeys(
+        f"the analyzer {f.analyzer} failed: {f.reason}" for k in entries if k.rules is not UNSET for f in k.rules.failed
+    )
     counts = Counter(f.severity for k in entries for f in k.findings)
     failing = fail_on is not None and any(s.rank >= fail_on.rank for s in counts)
     words = [
@@ -132,7 +131,7 @@ def report(kernels: Iterable[KernelReport], failed: Sequence[str] = (), fail_on:
     kind = "kernel" if len(entries) == 1 else "kernels"
     done = f"{len(entries)} {kind} analysed: {found}"
     reasons = [f"{len(failed)} of the targets could not be analysed"] if failed else []
-    reasons += _some(unseen)
+    reasons += [*broken, *_some(unseen)]
     if failing and fail_on is not None:
         also = "".join(f"; cannot be told: {reason}" for reason in reasons)
         verdict = Verdict(status="regression", summary=f"failed (--fail-on {fail_on.value}): {done}{also}")
@@ -237,13 +236,13 @@ def _passes(history: "PassHistory") -> list[PassChange]:
     return changes
 
 
-def _by_reason(notes: Sequence[str]) -> list[str]:
-    """Rules that were not checked for the same reason in one note."""
-    rules: dict[str, list[str]] = {}
-    for note in notes:
-        rule, found, reason = note.partition(" not checked: ")
-        rules.setdefault(reason if found else note, []).append(rule.split(" ")[0] if found else "")
-    return [f"not checked: {', '.join(names)}: {reason}" if any(names) else reason for reason, names in rules.items()]
+def _coverage(found: Sequence[Analysis]) -> Coverage:
+    return Coverage(
+        checked=sorted(rule for analysis in found for rule in analysis.checked),
+        not_checked=[each for analysis in found for each in analysis.not_checked],
+        does_not_apply=[each for analysis in found for each in analysis.does_not_apply],
+        failed=[each for analysis in found for each in analysis.failed],
+    )
 
 
 def _order(finding: Finding) -> tuple[int, str, str, int]:

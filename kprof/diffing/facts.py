@@ -13,7 +13,6 @@ from kprof.inputs.amdgcn.memory_names import classify
 
 _MEMORY = ("global_", "buffer_", "flat_", "ds_")
 _DRAIN = re.compile(r"(vm|load|store|vs)cnt\(0\)")
-_RULE = re.compile(r"KP\d{3}")
 
 Number = int | float | None
 
@@ -103,10 +102,13 @@ def rules(findings: Iterable[Finding]) -> dict[str, list[Finding]]:
 
 
 def unchecked(kernel: KernelReport) -> dict[str, str]:
-    """Rules that could not be checked to the reason why, from the notes that say so."""
-    notes = (note.removeprefix("not checked: ") for note in kernel.notes if note.startswith("not checked: "))
-    parts = (note.partition(": ") for note in notes)
-    return {rule: reason for rules, _, reason in parts for rule in _RULE.findall(rules)}
+    """Rules that could not be checked, to the reason why."""
+    return {} if kernel.rules is UNSET else {each.rule: each.reason for each in kernel.rules.not_checked}
+
+
+def unjudged(kernel: KernelReport) -> set[str]:
+    """Rules that gave no verdict: not checked, or about what the architecture does not have."""
+    return set() if kernel.rules is UNSET else {*unchecked(kernel), *(r.rule for r in kernel.rules.does_not_apply)}
 
 
 def figures(kernel: KernelReport) -> dict[str, Number]:

@@ -172,7 +172,7 @@ def _model(old: KernelReport, new: KernelReport, limits: Limits) -> Iterator[Cha
 def _findings(old: KernelReport, new: KernelReport, limits: Limits) -> Iterator[Change]:
     """Rules that found something on one side only; of those on both, only other numbers of findings."""
     before, after = facts.rules(old.findings), facts.rules(new.findings)
-    skipped = {*facts.unchecked(old), *facts.unchecked(new)}
+    skipped = facts.unjudged(old) | facts.unjudged(new)
     for rule in sorted({*before, *after} - skipped):
         found, known = after.get(rule, []), before.get(rule, [])
         first: Finding = (found or known)[0]

@@ -17,11 +17,12 @@ from kprof.gate.baseline import Baseline, State, news
 from kprof.gate.config import Allowance, Config
 from kprof.gate.limits import cannot_launch, cannot_tell, over_budget, refused, worse
 from kprof.gate.nearest import nearest
-from kprof.gate.rules import ALLOWED, FAILS, KNOWN, LAUNCH_RULES, MARK
+from kprof.gate.rules import ALLOWED, FAILS, KNOWN, MARK
 from kprof.gate.source_text import relocated
 from kprof.gate.subject import Subject
 from kprof.gate.verdict import not_run, verdict
 from kprof.version import __version__
+from kprof_analyzers.rules import launch_rules
 
 
 @dataclass(frozen=True)
@@ -138,6 +139,8 @@ class Gate:
         """What was not looked at and must have been."""
         unseen = subject.report.unseen
         found = [] if unseen is UNSET else [cannot_tell(subject, unseen)]
+        failed = [] if subject.report.rules is UNSET else subject.report.rules.failed
+        found += [cannot_tell(subject, f"the analyzer {each.analyzer} failed: {each.reason}") for each in failed]
         required = {*self.config.require, *subject.entry.require}
         for rule, reason in unchecked(subject.report).items() if required else ():
             names = {rule, self.rules.get(rule, rule)} & required
@@ -152,13 +155,15 @@ class Gate:
         findings = [*report.findings, *unfounded]
         new = news(findings, state) if isinstance(state, State) else [True] * len(findings)
         comparable = not isinstance(state, str)
+        # They find what says that the kernel cannot be launched, and fail with it.
+        fatal = launch_rules()
         result = []
         for finding, is_new in zip(findings, new, strict=True):
             bad = config.fail_on != "never" and finding.severity.rank >= Severity(config.fail_on).rank
             extra = "; its ignore comment gives no reason" if finding in unfounded else ""
             if {finding.rule, finding.name} & forbidden:
                 result.append(_marked(finding, FAILS, extra or "; the rule is forbidden here"))
-            elif finding.rule in LAUNCH_RULES and not subject.optional:
+            elif finding.rule in fatal and not subject.optional:
                 result.append(_marked(finding, FAILS, extra))
             elif not is_new:
                 result.append(_marked(finding, KNOWN))

@@ -21,6 +21,7 @@ from kprof.gate.rules import (
     GateRule,
 )
 from kprof.gate.subject import Subject
+from kprof_analyzers.rules import known_rules
 
 WORDS = {
     "vgpr_spills": "VGPRs spilled",
@@ -30,14 +31,6 @@ WORDS = {
     "vgpr_allocated": "vector registers allocated",
     "sgpr": "SGPRs",
     "waves_per_simd": "waves per SIMD",
-}
-# Where the line of a metric is: at what these rules find, the first one first.
-_RULES = {
-    "vgpr_spills": ("KP301", "KP302"),
-    "sgpr_spills": ("KP302", "KP301"),
-    "scratch_bytes": ("KP301", "KP302", "KP305"),
-    "lds_bytes": ("KP401", "KP403"),
-    "waves_per_simd": ("KP303", "KP403"),
 }
 
 
@@ -140,15 +133,19 @@ def place_of(subject: Subject, metric: str) -> Location | UnsetType:
     """The line that a metric is best explained at, else the kernel's own."""
     report = subject.report
     known = [*report.findings, *(silent.finding for silent in report.suppressed)]
-    for rule in _RULES.get(metric, ()):
-        for finding in known:
-            if finding.rule == rule and finding.location is not UNSET:
-                return finding.location
-    return report.source
+    explaining = _explaining(metric)
+    places = (f.location for f in known if f.rule in explaining and f.location is not UNSET)
+    return next(places, report.source)
+
+
+def _explaining(metric: str) -> set[str]:
+    """Rules whose findings tell where the line of a metric is."""
+    return {rule.id for rule in known_rules() if metric in rule.explains}
 
 
 def _failing(subject: Subject, rule: GateRule, metric: str, text: str, evidence: dict[str, float]) -> Finding:
-    related = [f for f in subject.report.findings if f.rule in _RULES.get(metric, ())]
+    explaining = _explaining(metric)
+    related = [f for f in subject.report.findings if f.rule in explaining]
     return Finding(
         rule=rule.id,
         name=rule.name,

@@ -71,7 +71,5 @@ STALE = GateRule(
     "`[[tool.kprof.program]]` has the check itself record.",
 )
 GATE_RULES = (OVER_BUDGET, WORSE, CANNOT_TELL, CANNOT_LAUNCH, DOES_NOT_COMPILE, STALE)
-LAUNCH_RULES = frozenset({"KP401", "KP402"})
-"""Rules of the analyzers that find what :data:`CANNOT_LAUNCH` says: they fail with it."""
 FATAL = frozenset({CANNOT_LAUNCH.id, DOES_NOT_COMPILE.id})
 """What is true without a baseline; shown first."""

@@ -389,6 +389,11 @@ class Architecture:
         """``<Architecture gfx942>``: the fields are pages long."""
         return f"<Architecture {self.name}>"
 
+    @property
+    def has_matrix_instructions(self) -> bool | None:
+        """``None`` where that is not known."""
+        return bool(self.matrix_instructions) if "matrix" in self.data else None
+
     def source_of(self, key: str) -> tuple[str, ...]:
         """Ids of the sources of a figure; empty when it has none.
 

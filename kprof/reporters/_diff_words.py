@@ -6,6 +6,7 @@ from msgspec import UNSET
 
 from kprof.diffing.build import first_worse_step, worst_step
 from kprof.diffing.document import Change, Diff, Explanation, KernelDiff, Step, Trial
+from kprof_analyzers.rules import known_rules
 
 FIGURES = {
     "vgpr_spills": "spilled",
@@ -17,8 +18,6 @@ FIGURES = {
 """Figures of a trial's table, with their headings."""
 
 SHOWN_NOTES = 3
-# These findings say again what a figure says.
-_RULE_OF = {"loop_spills": "KP301", "vgpr_spills": "KP302", "lds_over_limit": "KP401"}
 # Small differences of these are not told: no news is not the same number.
 _ROUNDED = ("instructions", "loop_instructions", "width")
 _LABEL = 60
@@ -67,7 +66,8 @@ def shown(step: Step, verbose: int) -> tuple[list[Change], int]:
     """The changes to show, and how many are left out."""
     if verbose:
         return step.changes, 0
-    told = {_RULE_OF[c.metric] for c in step.changes if c.metric in _RULE_OF}
+    metrics = {change.metric for change in step.changes}
+    told = {rule.id for rule in known_rules() if metrics & set(rule.restates)}
     changes = [c for c in step.changes if c.metric.removeprefix("finding:") not in told]
     grave = [c for c in changes if c.effect in {"worse", "unknown"} and c.severity.value != "note"]
     notes = [c for c in changes if c.effect in {"worse", "unknown"} and c.severity.value == "note"]

@@ -17,6 +17,7 @@ from kprof.reporters._console_text import (
     reduction,
     waves,
 )
+from kprof.reporters._coverage_words import coverage_line, not_checked
 from kprof.reporters._model_text import loop_lines, model_rows
 
 if TYPE_CHECKING:
@@ -86,9 +87,20 @@ class ConsoleReporter:
             self._pressure(kernel)
             for note in kernel.notes:
                 self._hanging(f"  note: {note}", style="dim")
-        elif kernel.notes:
-            self._console.print(Text(f"  {plural(len(kernel.notes), 'note')}: -v shows", style="dim"))
+            if line := coverage_line(kernel):
+                self._hanging(f"  {line}", style="dim")
+        else:
+            self._left_out(kernel)
         self._console.print()
+
+    def _left_out(self, kernel: KernelReport) -> None:
+        from rich.text import Text
+
+        found = [plural(len(kernel.notes), "note")] if kernel.notes else []
+        if count := not_checked(kernel):
+            found.append(f"{plural(count, 'rule')} not checked")
+        if found:
+            self._console.print(Text(f"  {', '.join(found)}: -v shows", style="dim"))
 
     def _model(self, kernel: KernelReport) -> None:
         from rich.text import Text
@@ -198,7 +210,9 @@ class ConsoleReporter:
     def _tries(self, kernel: KernelReport) -> None:
         from rich.text import Text
 
-        tries = [a for f in kernel.findings for a in f.advice]
+        tries = list({(a.knob, str(a.to)): a for f in reversed(kernel.findings) for a in reversed(f.advice)}.values())[
+            ::-1
+        ]
         for number, advice in enumerate(tries[:3]):
             label = "  Try         " if number == 0 else "              "
             line = Text(label, style="bold").append(

@@ -7,14 +7,13 @@ from kprof.reporters._gate_words import RuleHelp
 
 def all_rules() -> list[RuleHelp]:
     """The analyzers' rules, other distributions' among them, the gate's and configuration files', by identifier."""
-    from kprof.analysis import discover
     from kprof.gate.rules import GATE_RULES
     from kprof.tuning.configs.checks import checks
-    from kprof_analyzers.rules.rule import Rule
+    from kprof_analyzers.rules import known_rules
+    from kprof_analyzers.rules.page import page
     from kprof_analyzers.suppressions import UNNEEDED_IGNORE
 
-    rules = (analyzer for analyzer in discover() if isinstance(analyzer, Rule))
-    found = [RuleHelp(r.id, r.name, r.severity, cleandoc(type(r).__doc__ or r.name)) for r in rules]
+    found = [RuleHelp(r.id, r.name, r.severity, page(r)) for r in known_rules()]
     found += [RuleHelp(c.id, c.name, c.severity, cleandoc(type(c).__doc__ or c.name)) for c in checks()]
     found += [RuleHelp(r.id, r.name, r.severity, r.help) for r in GATE_RULES]
     found.append(RuleHelp(*UNNEEDED_IGNORE))

@@ -12,7 +12,7 @@ from math import ceil, log2
 from typing import Any
 
 from kprof.hardware.machine import Architecture, Product
-from kprof.tuning.roles import number, role_names
+from kprof.knobs import number, role_names
 
 _BYTES_PER_CLOCK = 20.0
 _FLOPS_PER_CLOCK = {1: 4096.0, 2: 2048.0, 4: 256.0}

@@ -12,9 +12,9 @@ from itertools import combinations, count, product
 from math import log2, prod
 from typing import Any
 
+from kprof.knobs import role_names, tile_names, tile_of
 from kprof.tuning.pruning import Pruned
 from kprof.tuning.recording import Question, check_questions, decisive
-from kprof.tuning.roles import role_names, tile_names, tile_of
 from kprof.tuning.space import Space
 
 Config = dict[str, Any]

@@ -14,9 +14,9 @@ from typing import Any
 from kprof.errors import KprofError
 from kprof.hardware.machine import Architecture
 from kprof.kernel_spec import Kernel, Shape
+from kprof.knobs import number, role_names
 from kprof.tuning.expressions import Expression
 from kprof.tuning.recording import Question
-from kprof.tuning.roles import number, role_names
 
 
 @dataclass

@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from kprof.errors import KprofError
+from kprof.knobs import tile_of
 from kprof.tuning.candidates import Candidate, Scored, failure_reason, merged
 from kprof.tuning.estimate import Estimate
 from kprof.tuning.journal import Journal
 from kprof.tuning.order import Queue
 from kprof.tuning.pruning import LdsRule, Pruned, legal_values, question, value_problem
 from kprof.tuning.recording import Question
-from kprof.tuning.roles import tile_of
 from kprof.tuning.space import Space
 from kprof.tuning.subject import Subject
 from kprof.tuning.work import Answer, Executor, Judge, Task, task_of

@@ -7,8 +7,8 @@ there are fewer tiles than places, variants follow.
 
 from collections.abc import Sequence
 
+from kprof.knobs import tile_of
 from kprof.tuning.candidates import Scored, is_tie
-from kprof.tuning.roles import tile_of
 
 
 def short_list(ranked: Sequence[Scored], top: int) -> list[int]:

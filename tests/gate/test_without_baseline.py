@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import UNSET
 
-from kprof.document import KernelReport, Occupancy, Resources, Specialization
+from kprof.document import Coverage, KernelReport, Occupancy, Resources, Specialization, Unjudged
 from kprof.errors import KprofError
 from kprof.findings import Finding, Location, Severity
 from kprof.gate.baseline import Baseline, read, updated
@@ -23,7 +24,7 @@ LIMIT = 65_536
 OVER = Finding(rule="KP401", name="lds-over-limit", severity=Severity.ERROR, message="too much LDS")
 
 
-def tile(bk=32, warps=4, lds=LIMIT, spills=0, types=None, findings=(), notes=(), **fields):
+def tile(bk=32, warps=4, lds=LIMIT, spills=0, types=None, findings=(), rules=UNSET, **fields):
     """A product with one tile."""
     report = KernelReport(
         name="gemm",
@@ -46,7 +47,7 @@ def tile(bk=32, warps=4, lds=LIMIT, spills=0, types=None, findings=(), notes=(),
         ),
         occupancy=Occupancy(0.0 if lds > LIMIT else 2.0, 8, 1, "lds", {}),
         findings=list(findings),
-        notes=list(notes),
+        rules=rules,
     )
     return Subject(Entry(target="k.py"), report, **fields)
 
@@ -163,7 +164,13 @@ def doublings(one, other):
     return math.log2(one / other)
 
 
-NOTE = "not checked: KP404, KP405: the launch's grid is not known"
+GRID = "the launch's grid is not known"
+LACKING = Coverage(
+    not_checked=[
+        Unjudged(rule="KP404", name="fewer-workgroups-than-cus", reason=GRID),
+        Unjudged(rule="KP405", name="tail-wave", reason=GRID),
+    ]
+)
 
 
 @pytest.mark.parametrize(
@@ -178,7 +185,7 @@ NOTE = "not checked: KP404, KP405: the launch's grid is not known"
 @pytest.mark.parametrize("where", ["all", "one"])
 def test_required_rules_have_to_run(tmp_path, required, status, where):
     """For all kernels or for one; others are counted beside the verdict and named in the notes."""
-    found = tile(notes=[NOTE])
+    found = tile(rules=LACKING)
     rules = {"KP404": "fewer-workgroups-than-cus", "KP301": "spill-in-loop"}
     if where == "one":
         found = Subject(Entry(target="k.py", require=required), found.report)

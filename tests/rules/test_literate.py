@@ -1,136 +1,26 @@
 """Rules on the assembly in the Markdown files beside this one; see README.md."""
 
 import re
-from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 
-from kprof.analysis import KernelFacts
-from kprof.document import Resources, Specialization
-from kprof.hardware.machine import find_product, load
-from kprof.inputs import amdgcn, mlir
-from kprof_analyzers.occupancy import OccupancyInput, occupancy
 from kprof_analyzers.rules import rules
-from kprof_analyzers.scheduling.facts import loop_facts
-
-HERE = Path(__file__).parent
-_BLOCK = re.compile(r"^```(asm|ttgir) (\S+)(.*?)\n(.*?)^```", re.MULTILINE | re.DOTALL)
-_KERNEL = """\t.amdgcn_target "amdgcn-amd-amdhsa--{arch}"
-\t.text
-\t.globl\tk
-\t.type\tk,@function
-k:
-\t.file\t1 "/user" "k.py"
-{body}
-\ts_endpgm
-\t.section\t.rodata,"a",@progbits
-\t.amdhsa_kernel k
-\t\t.amdhsa_next_free_vgpr 32
-\t\t.amdhsa_next_free_sgpr 16
-\t.end_amdhsa_kernel
-\t.text
-.Lfunc_end0:
-\t.size\tk, .Lfunc_end0-k
-"""
+from kprof_analyzers.rules.page import page
+from tests.rules.literate import cases, facts_of, said
 
 
-@dataclass(frozen=True)
-class Case:
-    """One fenced block."""
-
-    file: Path
-    number: int
-    language: str
-    arch: str
-    facts: dict[str, int]
-    named: dict[str, dict[str, int | str]]
-    body: str
-    expected: tuple[str, ...]
-
-    @property
-    def name(self) -> str:
-        """For pytest."""
-        return f"{self.file.stem}-{self.number}"
-
-
-def cases():
-    """Every block of every file."""
-    for file in sorted(HERE.rglob("*.md")):
-        if file.name == "README.md":
-            continue
-        for number, (language, arch, facts, text) in enumerate(_BLOCK.findall(file.read_text()), 1):
-            lines = text.splitlines()
-            given = dict(part.split("=") for part in facts.split())
-            named: dict[str, dict[str, int | str]] = {}
-            for name, value in given.items():
-                if "." in name:
-                    group, _, key = name.partition(".")
-                    named.setdefault(group, {})[key] = int(value) if value.isdecimal() else value
-            yield Case(
-                file=file,
-                number=number,
-                language=language,
-                arch=arch,
-                facts={name: int(value) for name, value in given.items() if "." not in name},
-                named=named,
-                body="\n".join(line for line in lines if not line.startswith("expect:")),
-                expected=tuple(line.removeprefix("expect:").strip() for line in lines if line.startswith("expect:")),
-            )
-
-
-def facts_of(case: Case) -> KernelFacts:
-    """The facts that a rule gets."""
-    machine = load(case.arch)
-    is_assembly = case.language == "asm"
-    body = case.body if is_assembly else "\ts_nop 0"
-    program = amdgcn.parse(_KERNEL.format(arch=machine.name, body=body)).kernels[0]
-    lds_bytes, num_warps = case.facts.get("lds_bytes", 0), case.facts.get("num_warps", 4)
-    demand = OccupancyInput(machine, vgpr=case.facts.get("vgpr", 32), lds_bytes=lds_bytes, num_warps=num_warps)
-    resources = Resources(
-        lds_bytes=lds_bytes,
-        num_warps=num_warps,
-        vgpr_allocated=demand.vgpr_allocated,
-        vgpr_spills=case.facts.get("vgpr_spills"),
-        sgpr_spills=case.facts.get("sgpr_spills"),
-        wavefront_size=case.facts.get("wavefront_size", machine.wavefront_size),
-    )
-    return KernelFacts(
-        name="k",
-        arch=machine,
-        program=program,
-        resources=resources,
-        occupancy=occupancy(demand) if "vgpr" in case.facts else None,
-        product=find_product(case.arch),
-        grid=(case.facts["grid"],) if "grid" in case.facts else None,
-        arguments={name: value for name, value in case.named.get("arg", {}).items() if isinstance(value, int)},
-        metadata=case.named.get("metadata", {}),
-        specialization=Specialization(
-            attributes={name: {"pointer_range": int(bits)} for name, bits in case.named.get("range", {}).items()},
-            options=case.named.get("option", {}),
-            environment={name: str(value) for name, value in case.named.get("env", {}).items()},
-        ),
-        loops=loop_facts(program, machine.wavefront_size, machine),
-        ttgir=None if is_assembly else mlir.parse(case.body),
-    )
-
-
-@pytest.mark.parametrize("case", list(cases()), ids=lambda case: case.name)
+@pytest.mark.parametrize("case", cases(), ids=lambda case: case.name)
 def test_rule_says_what_the_page_says(case):
-    """Exactly the expected findings of the page's rule, each with its severity and place."""
+    """Exactly the expected findings of the page's rule, word by word, and why it did not check what it did not."""
     rule = next(r for r in rules() if type(r).__module__.endswith(f".{case.file.parent.name}.{case.file.stem}"))
-    found = []
-    for finding in rule.analyze(facts_of(case)).findings:
-        place = f" {finding.location}" if finding.location else ""
-        found.append(f"{finding.rule} {finding.severity.value}{place}")
-    assert sorted(found) == sorted(case.expected)
+    assert said(rule, facts_of(case)) == list(case.expected)
 
 
 def test_every_rule_has_cases_that_fire_and_cases_that_stay_quiet():
     """Both kinds, for each rule."""
     by_file: dict[str, set[bool]] = {}
     for case in cases():
-        by_file.setdefault(f"{case.file.parent.name}.{case.file.stem}", set()).add(bool(case.expected))
+        by_file.setdefault(f"{case.file.parent.name}.{case.file.stem}", set()).add(case.fires)
     lacking = {name for name, kinds in by_file.items() if kinds != {True, False}}
     assert not lacking
     have = set(by_file)
@@ -138,10 +28,14 @@ def test_every_rule_has_cases_that_fire_and_cases_that_stay_quiet():
 
 
 def test_rules_have_their_page_in_the_docstring():
-    """Each rule's docstring has the headings of a page."""
+    """Each rule's page has its headings; what a lever says is not said in prose once more."""
     for rule in rules():
-        page = type(rule).__doc__ or ""
+        text = page(rule)
         for heading in ("## What it does", "## Why it matters", "## Evidence", "## What to try"):
-            assert heading in page, (rule.id, heading)
+            assert text.count(heading) == 1, (rule.id, heading)
+        prose = (type(rule).__doc__ or "").partition("## What to try")[2]
+        for lever in rule.levers:
+            assert lever.words in text
+            assert lever.knob not in prose, (rule.id, lever.knob)
         assert re.fullmatch(r"KP\d{3}", rule.id)
         assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)+", rule.name)

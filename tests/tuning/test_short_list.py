@@ -6,8 +6,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kprof.knobs import tile_names, tile_of
 from kprof.tuning.candidates import Scored
-from kprof.tuning.roles import tile_names, tile_of
 from kprof.tuning.short_list import short_list, variants
 
 

@@ -30,6 +30,19 @@ def rules() -> "tuple[Rule, ...]":
     return tuple(found)
 
 
+def known_rules() -> "tuple[Rule, ...]":
+    """The rules of all analyzers, other distributions' among them: what asks rules about themselves asks these."""
+    from kprof.analysis import discover
+    from kprof_analyzers.rules.rule import Rule
+
+    return tuple(analyzer for analyzer in discover() if isinstance(analyzer, Rule))
+
+
+def launch_rules() -> frozenset[str]:
+    """Identifiers of the rules that find what makes a launch fail."""
+    return frozenset(rule.id for rule in known_rules() if rule.launch_fails)
+
+
 def _leaves(cls: Any) -> "list[type[Rule]]":
     below: list[type[Rule]] = cls.__subclasses__()
     return [leaf for sub in below for leaf in _leaves(sub)] if below else [cls]

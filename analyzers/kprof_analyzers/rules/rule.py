@@ -1,66 +1,168 @@
-"""What a rule is: one class in one file, whose docstring is its page in the documentation."""
+"""What a rule is: one class in one file, which says everything about it; its docstring is its page."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from typing import Any, ClassVar
+from enum import Enum
+from typing import Any, ClassVar, TypeVar
 
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from kprof.analysis import Analysis, KernelFacts
+from kprof.document import Unjudged
 from kprof.findings import Advice, Finding, Location, Severity
-from kprof.hardware.machine import Product
+from kprof.hardware.machine import Architecture, Product
+from kprof_analyzers.rules.levers import Lever, proposed
+from kprof_analyzers.rules.questions import Question
 from kprof_analyzers.source_lines import Located, location_of
+
+T = TypeVar("T")
 
 
 class NotCheckedError(Exception):
-    """Raised by a rule that lacks what it needs; the reason goes into the document's notes."""
+    """Raised by a rule that lacks what it needs; the reason goes into the document."""
 
 
-def named_product(facts: KernelFacts) -> Product:
-    """The GPU that was named.
+class Need(Enum):
+    """A fact without which a rule cannot judge; the value is what to call it."""
+
+    TTGIR = "the TTGIR"
+    GRID = "the launch's grid"
+    SIZES = "the launch's sizes"
+    PRODUCT = "the GPU, such as MI300X"
+    OCCUPANCY = "the occupancy"
+    NUM_STAGES = "`num_stages`"
+    NUM_WARPS = "the wavefronts of a workgroup"
+    WAVEFRONT_SIZE = "the wavefront size"
+    LDS = "the LDS of a workgroup"
+    PASSES = "the compiler's passes"
+
+    def lacking(self, facts: KernelFacts) -> str | None:
+        """Why a kernel's facts do not have it; ``None`` when they do."""
+        example = next(iter(facts.arch.products), "MI300X")
+        has, why = {
+            Need.TTGIR: (facts.ttgir is not None, "there is no TTGIR"),
+            Need.GRID: (facts.grid is not None, "the launch's grid is not known"),
+            Need.SIZES: (bool(facts.arguments), "the launch's sizes are not known"),
+            Need.PRODUCT: (facts.product is not None, f"no product was named, such as --arch {example}"),
+            Need.OCCUPANCY: (facts.occupancy is not None, "the occupancy is not known"),
+            Need.NUM_STAGES: (isinstance(facts.metadata.get("num_stages"), int), "num_stages is not known"),
+            Need.NUM_WARPS: (isinstance(facts.resources.num_warps, int), "num_warps is not known"),
+            Need.WAVEFRONT_SIZE: (isinstance(facts.resources.wavefront_size, int), "the wavefront size is not known"),
+            Need.LDS: (isinstance(facts.resources.lds_bytes, int), "the LDS of a workgroup is not known"),
+            Need.PASSES: (facts.history is not None, "the passes were not recorded"),
+        }[self]
+        return None if has else why
+
+
+def known(value: T | None) -> T:
+    """A fact that is there because the rule :attr:`~Rule.needs` it."""
+    assert value is not None
+    return value
+
+
+def units_of(product: Product) -> int:
+    """Compute units of a GPU.
 
     Raises:
-        NotCheckedError: only an architecture was named.
+        NotCheckedError: they are not known.
     """
-    if facts.product is None:
-        example = next(iter(facts.arch.products), "MI300X")
-        raise NotCheckedError(f"no product was named, such as --arch {example}")
-    return facts.product
+    if product.compute_units is None:
+        raise NotCheckedError(f"the CUs of an {product.name} are not known")
+    return product.compute_units
+
+
+def without_matrix(arch: Architecture) -> str | None:
+    """That an architecture has no matrix instructions; ``None`` where it has some.
+
+    Raises:
+        NotCheckedError: its file does not say.
+    """
+    if arch.has_matrix_instructions is None:
+        raise NotCheckedError(f"the matrix instructions of {arch.name} are not known")
+    return None if arch.has_matrix_instructions else f"{arch.name} has no matrix instructions"
 
 
 class Rule(ABC):
     """Base of all rules.
 
-    The docstring of a subclass has the headings *What it does*, *Why it matters*, *Evidence* and *What to try*.
+    The docstring of a subclass has the headings *What it does*, *Why it matters*, *Evidence* and, for what no lever
+    says, *What to try*.
 
     Attributes:
         id: ``KP`` and three digits; the first digit is the family's.
         name: the bad pattern in kebab-case: "allow narrow-global-load" must read well.
         severity: unless a finding says otherwise.
-        families: architecture families it applies to (``CDNA3``, ``RDNA4``); empty means all.
+        families: architecture families that it was looked at on (``CDNA3``, ``RDNA4``), where it rests on more than the
+            architecture's file says; it is not checked on others. Empty: it holds on all.
+        needs: facts without which it cannot judge.
+        wants: facts that make its evidence fuller.
+        levers: knobs to turn; what is left of them for a kernel becomes a finding's advice.
+        confirmed_by: measured numbers that decide a finding; ``None``: no number that profilers give does.
+        explains: metrics of a gate's budget whose place its findings tell.
+        restates: metrics of a comparison that its findings only say again.
+        launch_fails: a kernel with a finding cannot be launched.
+        lacks_room: registers or LDS do not suffice; changes that take less of them are tried first.
     """
 
     id: ClassVar[str]
     name: ClassVar[str]
     severity: ClassVar[Severity]
     families: ClassVar[tuple[str, ...]] = ()
+    needs: ClassVar[tuple[Need, ...]] = ()
+    wants: ClassVar[tuple[Need, ...]] = ()
+    levers: ClassVar[tuple[Lever, ...]] = ()
+    confirmed_by: ClassVar[Question | None] = None
+    explains: ClassVar[tuple[str, ...]] = ()
+    restates: ClassVar[tuple[str, ...]] = ()
+    launch_fails: ClassVar[bool] = False
+    lacks_room: ClassVar[bool] = False
 
     @abstractmethod
     def check(self, facts: KernelFacts) -> Iterable[Finding]:
-        """Findings for one kernel.
+        """Findings for one kernel that has all that the rule needs.
 
         Raises:
-            NotCheckedError: a fact that the rule rests on is not known.
+            NotCheckedError: a fact that the rule rests on is not known; findings made before are kept.
         """
+
+    def absent_from(self, arch: Architecture) -> str | None:  # noqa: ARG002 - for subclasses
+        """Why the pattern cannot occur on an architecture, ``None`` when it can.
+
+        Raises:
+            NotCheckedError: the architecture's file does not say.
+        """
+        return None
 
     def analyze(self, facts: KernelFacts) -> Analysis:
         """See :class:`kprof.analysis.Analyzer`."""
-        if self.families and facts.arch.family not in self.families:
-            return Analysis()
+        findings: list[Finding] = []
         try:
-            return Analysis(findings=tuple(self.check(facts)))
+            absent = self.absent_from(facts.arch)
+            if absent is not None:
+                return Analysis(does_not_apply=(self._unjudged(absent),))
+            self._require(facts)
+            for finding in self.check(facts):
+                # One by one: what was found before something turned out not to be known is kept.
+                findings.append(finding if finding.advice else self._advised(finding, facts))  # noqa: PERF401
         except NotCheckedError as reason:
-            return Analysis(notes=(f"{self.id} {self.name} not checked: {reason}",))
+            return Analysis(findings=findings, not_checked=(self._unjudged(str(reason)),))
+        return Analysis(findings=findings, checked=(self.id,))
+
+    def _require(self, facts: KernelFacts) -> None:
+        if self.families and facts.arch.family not in self.families:
+            looked = " and ".join(filter(None, (", ".join(self.families[:-1]), self.families[-1])))
+            raise NotCheckedError(f"its limits are those of {looked}, not of {facts.arch.family}")
+        for need in self.needs:
+            reason = need.lacking(facts)
+            if reason is not None:
+                raise NotCheckedError(reason)
+
+    def _unjudged(self, reason: str) -> Unjudged:
+        return Unjudged(rule=self.id, name=self.name, reason=reason)
+
+    def _advised(self, finding: Finding, facts: KernelFacts) -> Finding:
+        return replace(finding, advice=proposed(self.levers, facts))
 
     def finding(
         self,
@@ -72,7 +174,10 @@ class Rule(ABC):
         severity: Severity | None = None,
         related: Sequence[Location] = (),
     ) -> Finding:
-        """A finding of this rule; ``at`` is the instruction or operation whose line it belongs to."""
+        """A finding of this rule; ``at`` is the instruction or operation whose line it belongs to.
+
+        Without ``advice`` it gets what is left of the rule's levers.
+        """
         location, library = location_of(at) if at is not None else (None, [])
         return Finding(
             rule=self.id,

@@ -14,6 +14,11 @@ def products_of_loops(module: Module) -> dict[int, list[Operation]]:
     return found
 
 
+def has_product(facts: KernelFacts) -> bool:
+    """Whether a loop has a matrix product."""
+    return facts.ttgir is not None and bool(products_of_loops(facts.ttgir))
+
+
 def has_unstaged_product(facts: KernelFacts) -> bool:
     """Whether a loop with a single product was compiled with one stage: nothing is loaded ahead, as asked."""
     stages = facts.metadata.get("num_stages")

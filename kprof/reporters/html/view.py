@@ -9,6 +9,7 @@ from kprof.details import Details
 from kprof.document import KernelReport, Prediction
 from kprof.findings import Severity
 from kprof.reporters._console_text import config_line, plural
+from kprof.reporters._coverage_words import coverage_line
 from kprof.reporters._gate_words import RuleHelp
 from kprof.reporters._model_text import duration
 from kprof.reporters.html.charts import cause_name, curve_title, occupancy_curve, segments, time_range
@@ -107,7 +108,11 @@ def kernel_view(
         "layouts": details.layouts,
         "provenance": cut("entries of the specialisation", _provenance(kernel), 2 * _ROWS),
         "assumptions": cut("assumptions", _assumptions(kernel), _ROWS),
-        "notes": [*cut("notes", [*kernel.notes, *details.notes], _ROWS), *cut.notes()],
+        "notes": [
+            *cut("notes", [*kernel.notes, *details.notes], _ROWS),
+            *filter(None, [coverage_line(kernel)]),
+            *cut.notes(),
+        ],
     }
 
 

@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kprof.errors import KprofError
+from kprof.knobs import spellings
 from kprof.tuning.formats.interface import Results, Tuned, Written
 from kprof.tuning.formats.mapping import OPTIONS, TILES, Key, lost, operand_bytes, translate
-from kprof.tuning.roles import spellings
 
 BOUNDS = (1, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192)
 """Numbers of rows that AITER looks for, from the smallest up."""

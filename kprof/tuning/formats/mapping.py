@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kprof.errors import KprofError, near
-from kprof.tuning.roles import spellings
+from kprof.knobs import spellings
 
 _REQUIRED = object()
 

@@ -7,9 +7,9 @@ options of that tool and stand in the comments here. Format facts: ROCm/triton, 
 from typing import Any
 
 from kprof.errors import KprofError
+from kprof.knobs import spellings
 from kprof.tuning.formats.interface import Results, Tuned, Written
 from kprof.tuning.formats.mapping import OPTIONS, TILES, Key, lost, translate
-from kprof.tuning.roles import spellings
 
 KEYS = (*TILES, Key("SPLIT_K", spellings("split"), 1), *OPTIONS, Key("kpack", ("kpack",), 1))
 _SIZES = ("M", "N", "K")

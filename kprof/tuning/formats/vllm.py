@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from kprof.errors import KprofError
+from kprof.knobs import spellings
 from kprof.tuning.formats.interface import Results, Tuned, Written, device_of
 from kprof.tuning.formats.mapping import OPTIONS, TILES, Key, lost, operand_bytes, translate
-from kprof.tuning.roles import spellings
 
 KEYS = (
     *TILES,

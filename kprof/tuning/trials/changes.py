@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from kprof.compiler.versions import CODE_SWITCHES, waves_per_eu_default
 from kprof.hardware.machine import Architecture
+from kprof_analyzers.rules import known_rules
 
 if TYPE_CHECKING:
     from kprof.kernel_spec import Kernel, Shape
@@ -144,7 +145,7 @@ def _distance(change: Config, config: Config, rules: Collection[str]) -> float:
 
     Too many registers or too much LDS by far are rarely cured by one knob: two of them come right behind single ones.
     """
-    pressed = bool({"KP301", "KP302", "KP401"} & set(rules))
+    pressed = any(rule.lacks_room and rule.id in rules for rule in known_rules())
     aside = 0.25 if pressed else 0.0
     total, cures = 0.0, 0
     for name, value in change.items():

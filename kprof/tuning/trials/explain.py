@@ -18,6 +18,7 @@ from kprof.document import KernelReport
 from kprof.findings import Severity
 from kprof.hardware.machine import architectures, load
 from kprof.tuning.trials.words import knobs_text, price_of, summary_of
+from kprof_analyzers.rules import launch_rules
 
 Tried = tuple[Mapping[str, Any], KernelReport | None, str | None]
 """A change, what kprof says of the kernel with it, and why there is nothing to say."""
@@ -32,7 +33,7 @@ _ENOUGH = 0.5
 _ONLY_CODE = {"AMDGCN_USE_BUFFER_ATOMICS": "atomic"}
 _OPTIONS = ("num_stages", "num_warps", "waves_per_eu", "matrix_instr_nonkdim", "kpack")
 # No cure brings these instead.
-_WORSE_THAN_ANY = ("loop_spills", "lds_over_limit", "finding:KP401", "finding:KP402")
+_WORSE_THAN_ANY = ("loop_spills", "lds_over_limit")
 # These deal out the work; what a wavefront holds hardly follows from them.
 _ASIDE = ("GROUP", "XCD", "SPLIT")
 
@@ -87,13 +88,14 @@ class Case:
         figures = {name: (columns[0][name], columns[1][name], columns[2][name]) for name in columns[0]}
         left = self.worse(kernel)
         price = [found for found in left if found.metric not in self.grave]
+        worst = {*_WORSE_THAN_ANY, *(f"finding:{rule}" for rule in launch_rules())}
         remains = any(found.metric in self.grave for found in left)
         return Trial(
             change=dict(change),
             before={name: self.config.get(name) for name in change},
             figures={name: values for name, values in figures.items() if len(set(values)) > 1},
             restored=[name for name, values in figures.items() if _restored(*values)],
-            cured=not remains and not any(found.metric in _WORSE_THAN_ANY for found in price),
+            cured=not remains and not any(found.metric in worst for found in price),
             price=[price_of(found) for found in price],
             price_severity=max((found.severity for found in price), key=lambda s: s.rank, default=Severity.NOTE),
         )

@@ -5,6 +5,7 @@ from math import inf
 
 from kprof.document import KernelReport, LoopFacts, Occupancy
 from kprof.hardware.machine import Architecture
+from kprof_analyzers.rules import launch_rules
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,7 @@ def measure(report: KernelReport, arch: Architecture, replication: float = 1.0) 
     """
     resources, occupancy = report.resources, report.occupancy
     hot = next((loop for loop in report.loops if loop.hot), None)
-    over = {f.rule for f in report.findings} & {"KP401", "KP402"}
+    over = {f.rule for f in report.findings} & launch_rules()
     work, is_flops = _work(hot, replication)
     return Measure(
         launchable=not over,

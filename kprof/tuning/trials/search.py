@@ -278,4 +278,4 @@ def _with_advice(finding: Finding, trials: Trials) -> Finding:
             for name, value in trial.change.items()
         ]
         return replace(finding, advice=advice)
-    return finding
+    return replace(finding, advice=[])

@@ -3,7 +3,8 @@
 from kprof.document import KernelReport, Resources
 from kprof_analyzers.profiles.measured.model import Fact
 from kprof_analyzers.profiles.measured.numbers import Numbers
-from kprof_analyzers.profiles.measured.questions import BUSY, CONFLICTS, HELD, WAITING
+from kprof_analyzers.rules import known_rules
+from kprof_analyzers.rules.questions import BUSY, CONFLICTS, HELD, WAITING
 
 _SHOWN = (
     "hbm_percent_of_peak", "l2_hit_rate", "lds_conflicts_per_access", "mfma_utilization", "valu_utilization",
@@ -78,9 +79,14 @@ def _units(report: KernelReport, numbers: Numbers) -> list[Fact]:
             continue
         formula = numbers.metrics[name].formula
         remark = ""
-        if name == "lds_conflicts_per_access" and value >= CONFLICTS and "KP112" not in rules:
+        if name == "lds_conflicts_per_access" and value >= CONFLICTS and not rules & _foretelling(name):
             remark = "bank conflicts that no finding foretells"
-        elif name == "wait_share" and value >= WAITING and not rules & {"KP204", "KP205", "KP206"}:
+        elif name == "wait_share" and value >= WAITING and not rules & _foretelling(name):
             remark = "waits that no finding explains"
         found.append(Fact(name, formula.title, value, formula.unit, remark=remark))
     return found
+
+
+def _foretelling(name: str) -> set[str]:
+    """Rules that a number alone decides."""
+    return {rule.id for rule in known_rules() if rule.confirmed_by is not None and rule.confirmed_by.needs == (name,)}

@@ -9,7 +9,7 @@ from kprof_analyzers.profiles.measured import join
 from kprof_analyzers.profiles.measured.facts import facts_of
 from kprof_analyzers.profiles.measured.model import Judgement, Match, Measured, Standing
 from kprof_analyzers.profiles.measured.numbers import Numbers, add_counters, add_traces, computed
-from kprof_analyzers.profiles.measured.questions import QUESTIONS
+from kprof_analyzers.rules import known_rules
 
 if TYPE_CHECKING:
     from kprof_analyzers.profiles.measured.join import Subject
@@ -69,7 +69,7 @@ def _judged(place: int, finding: Finding, numbers: Numbers) -> Judgement:
             collect=collect,
         )
 
-    question = QUESTIONS.get(finding.rule)
+    question = next((rule.confirmed_by for rule in known_rules() if rule.id == finding.rule), None)
     if question is None:
         return made("not measured", "no number that profilers give decides it", {}, [])
     absent = [name for name in question.needs if name not in numbers.values]

@@ -5,10 +5,12 @@ from typing import ClassVar
 
 from kprof.analysis import KernelFacts
 from kprof.findings import Finding, Severity
+from kprof.hardware.machine import Architecture
 from kprof.inputs.mlir import Operation, Tensor
 from kprof_analyzers.compiler_passes import aside, did
 from kprof_analyzers.memory.dataflow import argument, arguments, flow_of
-from kprof_analyzers.rules.rule import NotCheckedError, Rule
+from kprof_analyzers.rules.levers import Lever
+from kprof_analyzers.rules.rule import Need, NotCheckedError, Rule, known
 from kprof_analyzers.source_lines import location_of
 
 _SWITCH = "AMDGCN_USE_BUFFER_OPS"
@@ -38,19 +40,26 @@ class MissingBufferLoads(Rule):
 
     ## What to try
     `tl.assume(stride > 0)` and `tl.assume(pid >= 0)` for what enters the offset; 32-bit index arithmetic; scalar base
-    plus offset instead of a pointer that is moved on in each iteration; `AMDGCN_USE_BUFFER_OPS=1`.
+    plus offset instead of a pointer that is moved on in each iteration.
     """
 
     id: ClassVar[str] = "KP102"
     name: ClassVar[str] = "missing-buffer-loads"
     severity: ClassVar[Severity] = Severity.NOTE
-    families: ClassVar[tuple[str, ...]] = ("CDNA2", "CDNA3", "CDNA4")
+    needs: ClassVar[tuple[Need, ...]] = (Need.TTGIR,)
+    wants: ClassVar[tuple[Need, ...]] = (Need.PASSES,)
+    levers: ClassVar[tuple[Lever, ...]] = (Lever(_SWITCH, "1", "buffer operations of tensors below 2 GiB"),)
+
+    def absent_from(self, arch: Architecture) -> str | None:
+        """See :meth:`Rule.absent_from`."""
+        if arch.triton.switches is None:
+            raise NotCheckedError(f"whether Triton makes buffer operations for {arch.name} is not known")
+        return None if _SWITCH in arch.triton.switches else f"Triton makes no buffer operations for {arch.name}"
 
     def check(self, facts: KernelFacts) -> Iterable[Finding]:
         """See :meth:`Rule.check`."""
-        if facts.ttgir is None:
-            raise NotCheckedError("there is no TTGIR")
-        loads = [op for op in facts.ttgir.named("tt.load") if op.loop is not None and _is_tile(op)]
+        module = known(facts.ttgir)
+        loads = [op for op in module.named("tt.load") if op.loop is not None and _is_tile(op)]
         ranges = any("pointer_range" in hints for hints in facts.specialization.attributes.values())
         if loads and not ranges and _is_off(facts):
             yield self._switched_off(facts, loads)

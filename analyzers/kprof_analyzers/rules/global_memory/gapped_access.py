@@ -9,7 +9,7 @@ from kprof.inputs.mlir import Operation, Tensor
 from kprof_analyzers.memory.addressing import Steps, element_bytes, strides, tile
 from kprof_analyzers.memory.dataflow import global_loads
 from kprof_analyzers.memory.linear_layout import LANE, REGISTER, Basis, UnknownLayoutError, linear
-from kprof_analyzers.rules.rule import NotCheckedError, Rule
+from kprof_analyzers.rules.rule import Need, Rule, known
 from kprof_analyzers.source_lines import location_of
 
 # A cache line is 128 bytes and is fetched in halves: a run shorter than this wastes what is fetched.
@@ -43,13 +43,13 @@ class GappedGlobalAccess(Rule):
     id: ClassVar[str] = "KP103"
     name: ClassVar[str] = "gapped-global-access"
     severity: ClassVar[Severity] = Severity.WARNING
+    needs: ClassVar[tuple[Need, ...]] = (Need.TTGIR,)
 
     def check(self, facts: KernelFacts) -> Iterable[Finding]:
         """See :meth:`Rule.check`."""
-        if facts.ttgir is None:
-            raise NotCheckedError("there is no TTGIR")
+        module = known(facts.ttgir)
         seen: set[str] = set()
-        for load in global_loads(facts.ttgir):
+        for load in global_loads(module):
             place = str(location_of(load)[0])
             if place not in seen:
                 for reported in self.judge(load):

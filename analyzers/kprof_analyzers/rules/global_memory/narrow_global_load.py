@@ -11,6 +11,7 @@ from kprof.inputs.mlir import Operation
 from kprof_analyzers.memory.dataflow import global_loads
 from kprof_analyzers.memory.narrowness import loads_needed, reason_for
 from kprof_analyzers.rules.global_memory.gapped_access import GappedGlobalAccess
+from kprof_analyzers.rules.questions import BUSY, UNITS, WAITING, Answer, Numbers, Question, busy_unit
 from kprof_analyzers.rules.rule import Rule
 from kprof_analyzers.scheduling.loops import own_instructions
 from kprof_analyzers.source_lines import busiest, location_of
@@ -20,6 +21,16 @@ _WIDEST = 16
 _NARROW = 4
 # One or two narrow loads in a loop are an index or a scale; a row of them is a tile that was taken apart.
 _ENOUGH = 4
+
+
+def _memory(numbers: Numbers) -> Answer:
+    hbm, wait = numbers["hbm_percent_of_peak"], numbers["wait_share"]
+    text = f"HBM at {hbm:.0f} % of its peak, wavefronts waited {wait:.0f} % of their time"
+    if hbm >= BUSY:
+        return False, f"{text}: the bandwidth is reached all the same"
+    if unit := busy_unit(numbers):
+        return False, f"{text}, but {unit}"
+    return wait >= WAITING, text
 
 
 class NarrowGlobalLoad(Rule):
@@ -48,6 +59,7 @@ class NarrowGlobalLoad(Rule):
     id: ClassVar[str] = "KP101"
     name: ClassVar[str] = "narrow-global-load"
     severity: ClassVar[Severity] = Severity.WARNING
+    confirmed_by: ClassVar[Question | None] = Question(("hbm_percent_of_peak", "wait_share"), _memory, UNITS)
 
     def check(self, facts: KernelFacts) -> Iterable[Finding]:
         """See :meth:`Rule.check`."""

@@ -5,13 +5,12 @@ from typing import ClassVar
 
 from kprof.analysis import KernelFacts
 from kprof.findings import Finding, Severity
+from kprof.hardware.machine import Architecture
 from kprof.inputs.mlir import Operation
 from kprof_analyzers.memory.addressing import element_bytes, strides, tile
 from kprof_analyzers.memory.dataflow import flow_of, global_loads, is_load
-from kprof_analyzers.rules.rule import NotCheckedError, Rule
+from kprof_analyzers.rules.rule import Need, NotCheckedError, Rule, known
 from kprof_analyzers.source_lines import location_of
-
-_PERIOD = 512
 
 
 class StrideMultipleOf512Bytes(Rule):
@@ -19,8 +18,8 @@ class StrideMultipleOf512Bytes(Rule):
 
     ## What it does
     Follows the addresses of the loads that feed a product in a loop to the distance between rows, takes the value
-    that the launch passes for it, and reports multiples of 512 bytes. A tile that covers its rows from end to end
-    reads everything in between and is left alone.
+    that the launch passes for it, and reports multiples of the architecture's `tag_period_bytes`, 512. A tile that
+    covers its rows from end to end reads everything in between and is left alone.
 
     ## Why it matters
     AMD's tuning guide for the MI300X names it: neighbouring rows then meet in the same channel of the cache's tag
@@ -38,16 +37,22 @@ class StrideMultipleOf512Bytes(Rule):
     id: ClassVar[str] = "KP104"
     name: ClassVar[str] = "stride-multiple-of-512-bytes"
     severity: ClassVar[Severity] = Severity.NOTE
-    families: ClassVar[tuple[str, ...]] = ("CDNA3", "CDNA4")
+    needs: ClassVar[tuple[Need, ...]] = (Need.TTGIR,)
+
+    def absent_from(self, arch: Architecture) -> str | None:
+        """See :meth:`Rule.absent_from`."""
+        if _period(arch) is None:
+            raise NotCheckedError(f"whether rows meet in a channel of the tag RAM of {arch.name} is not known")
+        return None
 
     def check(self, facts: KernelFacts) -> Iterable[Finding]:
         """See :meth:`Rule.check`."""
-        if facts.ttgir is None:
-            raise NotCheckedError("there is no TTGIR")
-        flow = flow_of(facts.ttgir)
+        module = known(facts.ttgir)
+        period = known(_period(facts.arch))
+        flow = flow_of(module)
         feeding = {
             op.index
-            for dot in facts.ttgir.named("tt.dot", "tt.dot_scaled")
+            for dot in module.named("tt.dot", "tt.dot_scaled")
             if dot.loop is not None
             for value in flow.inputs(dot)[:2]
             for op in flow.back(value, stop=lambda o: o.name.startswith("tt.dot"), memory=True)
@@ -55,7 +60,7 @@ class StrideMultipleOf512Bytes(Rule):
         }
         seen: set[str] = set()
         unknown = False
-        for load in global_loads(facts.ttgir):
+        for load in global_loads(module):
             place = str(location_of(load)[0])
             if load.loop is None or load.index not in feeding or place in seen:
                 continue
@@ -65,15 +70,20 @@ class StrideMultipleOf512Bytes(Rule):
                     continue
                 value = step.value(facts.arguments)
                 unknown |= value is None
-                if value and value * size % _PERIOD == 0 and value > _row(load):
+                if value and value * size % period == 0 and value > _row(load):
                     seen.add(place)
                     yield self.finding(
-                        f"rows {step} apart: {value * size:,} B, a multiple of {_PERIOD}",
+                        f"rows {step} apart: {value * size:,} B, a multiple of {period}",
                         at=load,
                         evidence={"stride": str(step), "bytes": value * size},
                     )
         if unknown and not seen:
             raise NotCheckedError("the launch's strides are not known")
+
+
+def _period(arch: Architecture) -> int | None:
+    level = arch.memory.get("l1")
+    return None if level is None else level.tag_period_bytes
 
 
 def _row(load: Operation) -> int:

@@ -6,10 +6,17 @@ from typing import ClassVar
 
 from kprof.analysis import KernelFacts
 from kprof.findings import Finding, Severity
-from kprof_analyzers.rules.rule import NotCheckedError, Rule, named_product
+from kprof_analyzers.rules.levers import Lever
+from kprof_analyzers.rules.questions import Answer, Numbers, Question
+from kprof_analyzers.rules.rule import Need, Rule, known, units_of
 
 # Persistent kernels leave a few CUs out on purpose.
 _MUCH = 0.1
+
+
+def _grid(numbers: Numbers) -> Answer:
+    workgroups, units = numbers["workgroups"], numbers["cus"]
+    return workgroups < units, f"{workgroups:,.0f} workgroups were launched on {units:g} CUs"
 
 
 class FewerWorkgroupsThanCus(Rule):
@@ -27,23 +34,28 @@ class FewerWorkgroupsThanCus(Rule):
     say how many CUs there are.
 
     ## What to try
-    Smaller tiles, or split the reduction over several workgroups (split-K, split KV). AMD's tuning guide asks for at
-    least 1,024 workgroups on an MI300X.
+    Split the reduction over several workgroups (split-K, split KV). AMD's tuning guide asks for at least 1,024
+    workgroups on an MI300X.
     """
 
     id: ClassVar[str] = "KP404"
     name: ClassVar[str] = "fewer-workgroups-than-cus"
     severity: ClassVar[Severity] = Severity.WARNING
+    needs: ClassVar[tuple[Need, ...]] = (
+        Need.GRID,
+        Need.PRODUCT,
+    )
+    levers: ClassVar[tuple[Lever, ...]] = (
+        Lever("BLOCK_M", "lower", "more workgroups"),
+        Lever("BLOCK_N", "lower", "more workgroups"),
+        Lever("SPLIT_K", "higher", "the reduction over several workgroups"),
+    )
+    confirmed_by: ClassVar[Question | None] = Question(("workgroups", "cus"), _grid)
 
     def check(self, facts: KernelFacts) -> Iterable[Finding]:
         """See :meth:`Rule.check`."""
-        if facts.grid is None:
-            raise NotCheckedError("the launch's grid is not known")
-        product = named_product(facts)
-        workgroups = prod(facts.grid)
-        units = product.compute_units
-        if units is None:
-            raise NotCheckedError(f"the CUs of an {product.name} are not known")
+        product, workgroups = known(facts.product), prod(known(facts.grid))
+        units = units_of(product)
         if workgroups < units:
             idle = (units - workgroups) / units
             yield self.finding(

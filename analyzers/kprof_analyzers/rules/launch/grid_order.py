@@ -6,10 +6,11 @@ from typing import ClassVar
 
 from kprof.analysis import KernelFacts
 from kprof.findings import Finding, Severity
+from kprof.hardware.machine import Architecture
 from kprof.inputs.mlir import Module, Operation
 from kprof_analyzers.memory.addressing import element_bytes, tile
 from kprof_analyzers.memory.dataflow import flow_of, global_loads
-from kprof_analyzers.rules.rule import NotCheckedError, Rule, named_product
+from kprof_analyzers.rules.rule import Need, NotCheckedError, Rule, known
 
 _SPLITTING = {"arith.remsi", "arith.remui", "arith.andi"}
 _REMAINDERS = {"arith.remsi", "arith.remui"}
@@ -47,33 +48,40 @@ class GridOrderAcrossXcds(Rule):
     id: ClassVar[str] = "KP406"
     name: ClassVar[str] = "grid-order-across-xcds"
     severity: ClassVar[Severity] = Severity.NOTE
+    needs: ClassVar[tuple[Need, ...]] = (
+        Need.TTGIR,
+        Need.GRID,
+        Need.PRODUCT,
+    )
+
+    def absent_from(self, arch: Architecture) -> str | None:
+        """See :meth:`Rule.absent_from`."""
+        dies = [product.xcds for product in arch.products.values()]
+        if not dies or None in dies:
+            raise NotCheckedError(f"how many dies the GPUs of {arch.name} have is not known")
+        return None if max(filter(None, dies)) > 1 else f"GPUs of {arch.name} are one die"
 
     def check(self, facts: KernelFacts) -> Iterable[Finding]:
         """See :meth:`Rule.check`."""
-        if not any(product.xcds and product.xcds > 1 for product in facts.arch.products.values()):
-            return
-        if facts.ttgir is None:
-            raise NotCheckedError("there is no TTGIR")
-        dot = next((d for d in facts.ttgir.named("tt.dot", "tt.dot_scaled") if d.loop is not None), None)
-        program = next(iter(facts.ttgir.named("tt.get_program_id")), None)
+        module, grid, product = known(facts.ttgir), known(facts.grid), known(facts.product)
+        dot = next((d for d in module.named("tt.dot", "tt.dot_scaled") if d.loop is not None), None)
+        program = next(iter(module.named("tt.get_program_id")), None)
         if dot is None or program is None:
             return
-        if facts.grid is None:
-            raise NotCheckedError("the launch's grid is not known")
-        product = named_product(facts)
         xcds = product.xcds
-        if xcds is None or xcds < 2 or prod(facts.grid) <= xcds:
+        if xcds is None:
+            raise NotCheckedError(f"the dies of an {product.name} are not known")
+        if xcds < 2 or prod(grid) <= xcds:
             return
-        if any(_by_xcds(op, xcds) for op in facts.ttgir.operations if op.name in _SPLITTING):
+        if any(_by_xcds(op, xcds) for op in module.operations if op.name in _SPLITTING):
             return
-        shared = _spread(facts.ttgir, facts.grid, xcds)
+        shared = _spread(module, grid, xcds)
         if shared is None:
             return
-        grid = "x".join(map(str, facts.grid))
         yield self.finding(
-            f"the {grid} grid does not take the {xcds} XCDs of an {product.name} into account",
+            f"the {'x'.join(map(str, grid))} grid does not take the {xcds} XCDs of an {product.name} into account",
             at=program,
-            evidence={"xcds": xcds, "grid": list(facts.grid), "product": product.name, "shared": shared},
+            evidence={"xcds": xcds, "grid": list(grid), "product": product.name, "shared": shared},
         )
 
 

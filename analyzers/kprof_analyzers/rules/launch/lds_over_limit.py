@@ -5,7 +5,9 @@ from typing import ClassVar
 
 from kprof.analysis import KernelFacts
 from kprof.findings import Finding, Severity
-from kprof_analyzers.rules.rule import NotCheckedError, Rule
+from kprof_analyzers.rules.levers import Lever
+from kprof_analyzers.rules.questions import RAN, Question
+from kprof_analyzers.rules.rule import Need, Rule
 
 
 class LdsOverLimit(Rule):
@@ -19,20 +21,28 @@ class LdsOverLimit(Rule):
 
     ## Evidence
     `lds_bytes` and `limit_bytes`. Triton's LDS is dynamic: it is in the kernel's metadata, not in the assembly.
-
-    ## What to try
-    A lower `num_stages`, a smaller `BLOCK_K`, then a smaller tile.
     """
 
     id: ClassVar[str] = "KP401"
     name: ClassVar[str] = "lds-over-limit"
     severity: ClassVar[Severity] = Severity.ERROR
+    needs: ClassVar[tuple[Need, ...]] = (Need.LDS,)
+    levers: ClassVar[tuple[Lever, ...]] = (
+        Lever("num_stages", "lower", "each stage has its own tiles in LDS"),
+        Lever("BLOCK_K", "lower"),
+        Lever("BLOCK_M", "lower", "more traffic for the same work"),
+        Lever("BLOCK_N", "lower", "more traffic for the same work"),
+    )
+    confirmed_by: ClassVar[Question | None] = RAN
+    explains: ClassVar[tuple[str, ...]] = ("lds_bytes",)
+    restates: ClassVar[tuple[str, ...]] = ("lds_over_limit",)
+    launch_fails: ClassVar[bool] = True
+    lacks_room: ClassVar[bool] = True
 
     def check(self, facts: KernelFacts) -> Iterable[Finding]:
         """See :meth:`Rule.check`."""
         used, limit = facts.resources.lds_bytes, facts.arch.lds.bytes_per_workgroup
-        if not isinstance(used, int):
-            raise NotCheckedError("the LDS of a workgroup is not known")
+        assert isinstance(used, int)
         if used > limit:
             yield self.finding(
                 f"{used:,} B of LDS a workgroup, but {facts.arch.name} has {limit:,}: the launch will fail",

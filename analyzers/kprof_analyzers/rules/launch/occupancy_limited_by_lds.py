@@ -5,7 +5,9 @@ from typing import ClassVar
 
 from kprof.analysis import KernelFacts
 from kprof.findings import Finding, Severity
-from kprof_analyzers.rules.rule import NotCheckedError, Rule
+from kprof_analyzers.rules.levers import Lever
+from kprof_analyzers.rules.questions import OCCUPANCY, Question
+from kprof_analyzers.rules.rule import Need, Rule, known
 
 
 class OccupancyLimitedByLds(Rule):
@@ -19,23 +21,28 @@ class OccupancyLimitedByLds(Rule):
 
     ## Evidence
     `lds_bytes`, `waves_per_simd`, and `without`: the wavefronts that the other resources would allow.
-
-    ## What to try
-    A lower `num_stages`, a smaller `BLOCK_K`, or more wavefronts in the workgroup (`num_warps`), which share the
-    same LDS.
     """
 
     id: ClassVar[str] = "KP403"
     name: ClassVar[str] = "occupancy-limited-by-lds"
     severity: ClassVar[Severity] = Severity.WARNING
+    needs: ClassVar[tuple[Need, ...]] = (Need.OCCUPANCY,)
+    levers: ClassVar[tuple[Lever, ...]] = (
+        Lever("num_stages", "lower", "each stage has its own tiles in LDS"),
+        Lever("BLOCK_K", "lower"),
+        Lever("num_warps", "higher", "they share the same LDS"),
+    )
+    confirmed_by: ClassVar[Question | None] = OCCUPANCY
+    explains: ClassVar[tuple[str, ...]] = (
+        "lds_bytes",
+        "waves_per_simd",
+    )
 
     def check(self, facts: KernelFacts) -> Iterable[Finding]:
         """See :meth:`Rule.check`."""
-        occupancy = facts.occupancy
-        if occupancy is None:
-            raise NotCheckedError("the occupancy is not known")
+        occupancy = known(facts.occupancy)
         others = min((waves for name, waves in occupancy.limits.items() if name != "lds"), default=0)
-        # None at all is another matter: such a kernel cannot be launched (KP401).
+        # None at all is another matter: such a kernel cannot be launched.
         if occupancy.limiter != "lds" or not 0 < occupancy.waves_per_simd < 2 or others < 2:
             return
         yield self.finding(

@@ -6,10 +6,17 @@ from typing import ClassVar
 
 from kprof.analysis import KernelFacts
 from kprof.findings import Finding, Severity
-from kprof_analyzers.rules.rule import NotCheckedError, Rule, named_product
+from kprof_analyzers.rules.levers import Lever
+from kprof_analyzers.rules.questions import Answer, Numbers, Question, achieved
+from kprof_analyzers.rules.rule import Need, Rule, known, units_of
 
 _ROUNDS = 4
 _IDLE = 0.25
+
+
+def _tail(numbers: Numbers) -> Answer:
+    measured, computed, text = achieved(numbers)
+    return measured < 0.9 * computed, text
 
 
 class TailWave(Rule):
@@ -35,20 +42,23 @@ class TailWave(Rule):
     id: ClassVar[str] = "KP405"
     name: ClassVar[str] = "tail-wave"
     severity: ClassVar[Severity] = Severity.NOTE
+    needs: ClassVar[tuple[Need, ...]] = (
+        Need.GRID,
+        Need.PRODUCT,
+        Need.OCCUPANCY,
+    )
+    levers: ClassVar[tuple[Lever, ...]] = (
+        Lever("SPLIT_K", "higher", "more and shorter workgroups for the last round"),
+    )
+    confirmed_by: ClassVar[Question | None] = Question(("waves_per_simd", "computed_waves_per_simd"), _tail)
 
     def check(self, facts: KernelFacts) -> Iterable[Finding]:
         """See :meth:`Rule.check`."""
-        if facts.grid is None:
-            raise NotCheckedError("the launch's grid is not known")
-        product = named_product(facts)
-        units, workgroups = product.compute_units, prod(facts.grid)
-        if units is None:
-            raise NotCheckedError(f"the CUs of an {product.name} are not known")
-        if facts.occupancy is None:
-            raise NotCheckedError("the occupancy is not known")
+        product, workgroups = known(facts.product), prod(known(facts.grid))
+        units = units_of(product)
         # In WGP mode two CUs share what `workgroups_per_cu` counts.
         shared = 2 if facts.program.registers.wgp_mode else 1
-        places = units // shared * facts.occupancy.workgroups_per_cu
+        places = units // shared * known(facts.occupancy).workgroups_per_cu
         if workgroups < units or not places:
             return
         rounds = -(-workgroups // places)

@@ -5,8 +5,9 @@ from typing import ClassVar
 
 from kprof.analysis import KernelFacts
 from kprof.findings import Finding, Severity
+from kprof.hardware.machine import Architecture
 from kprof.inputs.amdgcn import InstructionClass
-from kprof_analyzers.rules.rule import NotCheckedError, Rule
+from kprof_analyzers.rules.rule import Need, Rule
 
 
 class Wave64WhereWave32(Rule):
@@ -32,14 +33,16 @@ class Wave64WhereWave32(Rule):
     id: ClassVar[str] = "KP407"
     name: ClassVar[str] = "wave64-where-wave32"
     severity: ClassVar[Severity] = Severity.NOTE
+    needs: ClassVar[tuple[Need, ...]] = (Need.WAVEFRONT_SIZE,)
+
+    def absent_from(self, arch: Architecture) -> str | None:
+        """See :meth:`Rule.absent_from`."""
+        sizes = arch.wavefront_sizes
+        return None if set(sizes) == {32, 64} else f"wavefronts of {arch.name} have {sizes[0]} lanes only"
 
     def check(self, facts: KernelFacts) -> Iterable[Finding]:
         """See :meth:`Rule.check`."""
-        if set(facts.arch.wavefront_sizes) != {32, 64}:
-            return
         size = facts.resources.wavefront_size
-        if not isinstance(size, int):
-            raise NotCheckedError("the wavefront size is not known")
         if size == 64:
             vector = sum(i.opcode.cls is InstructionClass.VALU for i in facts.program.instructions)
             yield self.finding(

@@ -5,7 +5,9 @@ from typing import ClassVar
 
 from kprof.analysis import KernelFacts
 from kprof.findings import Finding, Severity
-from kprof_analyzers.rules.rule import NotCheckedError, Rule
+from kprof_analyzers.rules.levers import Lever
+from kprof_analyzers.rules.questions import RAN, Question
+from kprof_analyzers.rules.rule import Need, Rule
 
 
 class WorkgroupOverLimit(Rule):
@@ -19,20 +21,26 @@ class WorkgroupOverLimit(Rule):
 
     ## Evidence
     `work_items`, `limit`, `num_warps`, `wavefront_size`.
-
-    ## What to try
-    A lower `num_warps`. With wavefronts of 64 lanes 16 is the most, with 32 lanes 32.
     """
 
     id: ClassVar[str] = "KP402"
     name: ClassVar[str] = "workgroup-over-limit"
     severity: ClassVar[Severity] = Severity.ERROR
+    needs: ClassVar[tuple[Need, ...]] = (
+        Need.NUM_WARPS,
+        Need.WAVEFRONT_SIZE,
+    )
+    levers: ClassVar[tuple[Lever, ...]] = (
+        Lever("num_warps", "lower", "with wavefronts of 64 lanes 16 is the most, with 32 lanes 32"),
+    )
+    confirmed_by: ClassVar[Question | None] = RAN
+    launch_fails: ClassVar[bool] = True
 
     def check(self, facts: KernelFacts) -> Iterable[Finding]:
         """See :meth:`Rule.check`."""
         warps, size = facts.resources.num_warps, facts.resources.wavefront_size
-        if not isinstance(warps, int) or not isinstance(size, int):
-            raise NotCheckedError("the size of a workgroup is not known")
+        assert isinstance(warps, int)
+        assert isinstance(size, int)
         limit = facts.arch.occupancy.max_workgroup_size
         if warps * size > limit:
             yield self.finding(

@@ -10,11 +10,18 @@ from kprof.inputs.mlir.layouts import Blocked
 from kprof_analyzers.compiler_passes import aside, maker
 from kprof_analyzers.memory.conversions import goes_through_lds
 from kprof_analyzers.memory.dataflow import flow_of, is_load
-from kprof_analyzers.rules.rule import NotCheckedError, Rule
+from kprof_analyzers.rules.levers import Lever
+from kprof_analyzers.rules.rule import Need, Rule, known
+from kprof_analyzers.scheduling.stages import products_of_loops
 from kprof_analyzers.source_lines import location_of
 
 # A vector that is converted, such as a row of maxima, costs next to nothing beside a tile.
 _SMALL_BYTES = 4096
+
+
+def _chained(facts: KernelFacts) -> bool:
+    """Whether a loop has two products, so that a layout may be both a result's and an operand's."""
+    return facts.ttgir is not None and any(len(dots) > 1 for dots in products_of_loops(facts.ttgir).values())
 
 
 class ConvertLayoutInLoop(Rule):
@@ -36,23 +43,38 @@ class ConvertLayoutInLoop(Rule):
     the conversion in, and those that could have removed it and left it.
 
     ## What to try
-    For the second product of an attention kernel `matrix_instr_nonkdim` and `kpack` decide whether the first result is
-    already in the operand's layout. Two blocked layouts often come of a load and a store of different width: see that
-    the compiler knows both strides to be multiples of 16 (`tl.multiple_of`). Otherwise do the conversion's producer
-    and consumer in one layout: let the same operation load both, or move the conversion before the loop.
+    Two blocked layouts often come of a load and a store of different width: see that the compiler knows both strides
+    to be multiples of 16 (`tl.multiple_of`). Otherwise do the conversion's producer and consumer in one layout: let the
+    same operation load both, or move the conversion before the loop.
     """
 
     id: ClassVar[str] = "KP601"
     name: ClassVar[str] = "convert-layout-in-loop"
     severity: ClassVar[Severity] = Severity.WARNING
+    needs: ClassVar[tuple[Need, ...]] = (Need.TTGIR,)
+    wants: ClassVar[tuple[Need, ...]] = (Need.PASSES,)
+    levers: ClassVar[tuple[Lever, ...]] = (
+        Lever(
+            "matrix_instr_nonkdim",
+            16,
+            "the first product's result may then be in the second's operand layout",
+            when=_chained,
+        ),
+        Lever(
+            "matrix_instr_nonkdim",
+            32,
+            "the first product's result may then be in the second's operand layout",
+            when=_chained,
+        ),
+        Lever("kpack", 2, "the first product's result may then be in the second's operand layout", when=_chained),
+    )
 
     def check(self, facts: KernelFacts) -> Iterable[Finding]:
         """See :meth:`Rule.check`."""
-        if facts.ttgir is None:
-            raise NotCheckedError("there is no TTGIR")
+        module = known(facts.ttgir)
         seen: set[tuple[object, str]] = set()
-        outer = {loop.loop for loop in facts.ttgir.named("scf.for", "scf.while")}
-        for operation in facts.ttgir.named("ttg.convert_layout"):
+        outer = {loop.loop for loop in module.named("scf.for", "scf.while")}
+        for operation in module.named("ttg.convert_layout"):
             if operation.loop is None or operation.loop in outer or not goes_through_lds(operation):
                 continue
             if _is_first_pass(operation):

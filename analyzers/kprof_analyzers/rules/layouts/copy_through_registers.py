@@ -5,21 +5,26 @@ from typing import ClassVar
 
 from kprof.analysis import KernelFacts
 from kprof.findings import Finding, Severity
+from kprof.hardware.machine import Architecture
 from kprof.inputs.mlir import Operation
 from kprof_analyzers.compiler_passes import PIPELINER, aside, did
 from kprof_analyzers.memory.addressing import tile
 from kprof_analyzers.memory.dataflow import flow_of, is_load
-from kprof_analyzers.rules.rule import NotCheckedError, Rule
+from kprof_analyzers.rules.levers import Lever
+from kprof_analyzers.rules.rule import Need, NotCheckedError, Rule, known
 
 _SWITCH = "TRITON_HIP_USE_ASYNC_COPY"
 _SMALL_BYTES = 4096
+# Narrower copies take more instructions than they save registers.
+_WIDE = 16
 
 
 class CopyThroughRegisters(Rule):
     """Tiles go from memory to LDS through registers, where the hardware could copy them straight.
 
     ## What it does
-    On CDNA 4, looks in pipelined loops for tiles that are loaded into registers and then only stored to LDS.
+    Where the hardware copies 16 bytes a lane, looks in pipelined loops for tiles that are loaded into registers and
+    then only stored to LDS.
 
     ## Why it matters
     gfx950 moves 16 bytes a lane from memory into LDS (`buffer_load_dwordx4 ... lds`). Through registers the tile
@@ -30,22 +35,36 @@ class CopyThroughRegisters(Rule):
     pipeliner, which makes asynchronous copies, did on this line.
 
     ## What to try
-    `TRITON_HIP_USE_ASYNC_COPY=1` (the default of Triton 3.8 and later on gfx950). The compiler keeps to registers
-    where lanes do not read 16 contiguous bytes, or where the tile is changed between load and store.
+    The compiler keeps to registers where lanes do not read 16 contiguous bytes, or where the tile is changed between
+    load and store.
     """
 
     id: ClassVar[str] = "KP605"
     name: ClassVar[str] = "copy-through-registers"
     severity: ClassVar[Severity] = Severity.NOTE
-    families: ClassVar[tuple[str, ...]] = ("CDNA4",)
+    needs: ClassVar[tuple[Need, ...]] = (Need.TTGIR,)
+    wants: ClassVar[tuple[Need, ...]] = (Need.PASSES,)
+    levers: ClassVar[tuple[Lever, ...]] = (Lever(_SWITCH, "1", "the default of Triton 3.8 and later on gfx950"),)
+
+    def absent_from(self, arch: Architecture) -> str | None:
+        """See :meth:`Rule.absent_from`."""
+        width = arch.lds.direct_load_bytes
+        if width is None:
+            raise NotCheckedError(f"whether {arch.name} copies tiles straight to LDS is not known")
+        if width >= _WIDE:
+            return None
+        return (
+            f"{arch.name} copies {width} B a lane straight to LDS, not 16"
+            if width
+            else f"{arch.name} has no such copies"
+        )
 
     def check(self, facts: KernelFacts) -> Iterable[Finding]:
         """See :meth:`Rule.check`."""
-        if facts.ttgir is None:
-            raise NotCheckedError("there is no TTGIR")
-        flow = flow_of(facts.ttgir)
+        module = known(facts.ttgir)
+        flow = flow_of(module)
         seen: set[int] = set()
-        for store in facts.ttgir.named("ttg.local_store"):
+        for store in module.named("ttg.local_store"):
             if store.loop is None:
                 continue
             load = flow.producer(flow.inputs(store)[0])
@@ -55,7 +74,7 @@ class CopyThroughRegisters(Rule):
             line = load.user_frame.line if load.user_frame is not None else None
             said = did(facts, PIPELINER, ("ttg.async_copy_*", "amdg.buffer_load_to_local"), line)
             yield self.finding(
-                f"the tile goes through registers to LDS, where gfx950 can copy it straight{aside(said)}",
+                f"the tile goes through registers to LDS, where {facts.arch.name} can copy it straight{aside(said)}",
                 at=load,
                 evidence={
                     "bytes": getattr(tile(load), "bytes", None),

@@ -8,7 +8,7 @@ from kprof.findings import Finding, Severity
 from kprof.inputs.mlir import MemDesc, Operation, Tensor
 from kprof_analyzers.memory.conversions import goes_through_lds
 from kprof_analyzers.memory.dataflow import flow_of
-from kprof_analyzers.rules.rule import NotCheckedError, Rule
+from kprof_analyzers.rules.rule import Need, Rule, known
 from kprof_analyzers.source_lines import location_of
 
 _SMALL_BYTES = 1024
@@ -41,14 +41,14 @@ class DoubleLdsUse(Rule):
     id: ClassVar[str] = "KP602"
     name: ClassVar[str] = "double-lds-use"
     severity: ClassVar[Severity] = Severity.WARNING
+    needs: ClassVar[tuple[Need, ...]] = (Need.TTGIR,)
 
     def check(self, facts: KernelFacts) -> Iterable[Finding]:
         """See :meth:`Rule.check`."""
-        if facts.ttgir is None:
-            raise NotCheckedError("there is no TTGIR")
-        flow = flow_of(facts.ttgir)
+        module = known(facts.ttgir)
+        flow = flow_of(module)
         seen: set[str] = set()
-        for op in facts.ttgir.named(*_WRITES):
+        for op in module.named(*_WRITES):
             place = str(location_of(op)[0])
             if op.loop is None or not op.operands or place in seen or not _writes_tile(op):
                 continue

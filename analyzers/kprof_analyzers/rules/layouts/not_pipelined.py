@@ -9,7 +9,8 @@ from kprof.inputs.mlir import Operation
 from kprof_analyzers.compiler_passes import PIPELINER, aside, did
 from kprof_analyzers.memory.addressing import tile
 from kprof_analyzers.memory.dataflow import flow_of, is_load
-from kprof_analyzers.rules.rule import NotCheckedError, Rule
+from kprof_analyzers.rules.questions import LATENCY, Question
+from kprof_analyzers.rules.rule import Need, Rule, known
 
 # What the pipeliner makes of a load that it moves to an earlier iteration.
 _STAGED = ("ttg.local_store", "ttg.async_copy_*", "amdg.buffer_load_to_local")
@@ -38,18 +39,21 @@ class LoopNotPipelined(Rule):
     id: ClassVar[str] = "KP604"
     name: ClassVar[str] = "loop-not-pipelined"
     severity: ClassVar[Severity] = Severity.NOTE
+    needs: ClassVar[tuple[Need, ...]] = (
+        Need.TTGIR,
+        Need.NUM_STAGES,
+    )
+    wants: ClassVar[tuple[Need, ...]] = (Need.PASSES,)
+    confirmed_by: ClassVar[Question | None] = LATENCY
 
     def check(self, facts: KernelFacts) -> Iterable[Finding]:
         """See :meth:`Rule.check`."""
-        if facts.ttgir is None:
-            raise NotCheckedError("there is no TTGIR")
-        stages = facts.metadata.get("num_stages")
-        if not isinstance(stages, int):
-            raise NotCheckedError("num_stages is not known")
+        module = known(facts.ttgir)
+        stages = facts.metadata["num_stages"]
         if stages < 2:
             return
         seen: set[int] = set()
-        for dot in facts.ttgir.named("tt.dot", "tt.dot_scaled"):
+        for dot in module.named("tt.dot", "tt.dot_scaled"):
             if dot.loop is None or dot.loop in seen:
                 continue
             for operand in (0, 1):

@@ -6,7 +6,7 @@ from typing import ClassVar
 from kprof.analysis import KernelFacts
 from kprof.findings import Finding, Severity
 from kprof_analyzers.memory.transposition import transposed_operands
-from kprof_analyzers.rules.rule import NotCheckedError, Rule
+from kprof_analyzers.rules.rule import Need, Rule
 from kprof_analyzers.source_lines import location_of
 
 
@@ -35,11 +35,10 @@ class TransposedOperand(Rule):
     id: ClassVar[str] = "KP603"
     name: ClassVar[str] = "transposed-operand"
     severity: ClassVar[Severity] = Severity.WARNING
+    needs: ClassVar[tuple[Need, ...]] = (Need.TTGIR,)
 
     def check(self, facts: KernelFacts) -> Iterable[Finding]:
         """See :meth:`Rule.check`."""
-        if facts.ttgir is None:
-            raise NotCheckedError("there is no TTGIR")
         seen: set[str] = set()
         for found in transposed_operands(facts):
             place = str(location_of(found.load)[0])

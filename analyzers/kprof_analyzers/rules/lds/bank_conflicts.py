@@ -8,13 +8,21 @@ from kprof.analysis import KernelFacts
 from kprof.findings import Finding, Severity
 from kprof_analyzers.memory.bank_conflicts import BankCost
 from kprof_analyzers.memory.lds_access import LdsAccess, lds_accesses, transposed_lines
-from kprof_analyzers.rules.rule import NotCheckedError, Rule
+from kprof_analyzers.rules.levers import Lever
+from kprof_analyzers.rules.questions import CONFLICTS, Answer, Numbers, Question
+from kprof_analyzers.rules.rule import Need, NotCheckedError, Rule, known
+from kprof_analyzers.scheduling.stages import has_product
 from kprof_analyzers.source_lines import location_of
 
 # Conflicts worth a word: half as many clocks again.
 _SHARE = 0.5
 # A handful of clocks disappears behind anything.
 _LEAST = 16
+
+
+def _conflicts(numbers: Numbers) -> Answer:
+    ratio = numbers["lds_conflicts_per_access"]
+    return ratio >= CONFLICTS, f"{ratio:.2f} conflict clocks were counted for each clock of LDS access"
 
 
 class LdsBankConflicts(Rule):
@@ -33,22 +41,27 @@ class LdsBankConflicts(Rule):
     groups are in the hardware files; accesses whose groups nobody has measured (most writes) are left out.
 
     ## What to try
-    `kpack=2` or another `matrix_instr_nonkdim` changes the operand layout; the order of strides decides whether a tile
-    is transposed on its way; on gfx950 async copies use padding.
+    The order of strides decides whether a tile is transposed on its way; on gfx950 async copies use padding.
     """
 
     id: ClassVar[str] = "KP112"
     name: ClassVar[str] = "lds-bank-conflicts"
     severity: ClassVar[Severity] = Severity.WARNING
+    needs: ClassVar[tuple[Need, ...]] = (Need.TTGIR,)
+    levers: ClassVar[tuple[Lever, ...]] = (
+        Lever("kpack", 2, "changes the operand's layout", when=has_product),
+        Lever("matrix_instr_nonkdim", 16, "changes the operand's layout", when=has_product),
+        Lever("matrix_instr_nonkdim", 32, "changes the operand's layout", when=has_product),
+    )
+    confirmed_by: ClassVar[Question | None] = Question(("lds_conflicts_per_access",), _conflicts)
 
     def check(self, facts: KernelFacts) -> Iterable[Finding]:
         """See :meth:`Rule.check`."""
-        if facts.ttgir is None:
-            raise NotCheckedError("there is no TTGIR")
+        module = known(facts.ttgir)
         skipped = transposed_lines(facts.program)
         by_line: dict[tuple[str, int], dict[int, list[LdsAccess]]] = defaultdict(lambda: defaultdict(list))
         unknown: str | None = None
-        for access in lds_accesses(facts.ttgir, facts.arch):
+        for access in lds_accesses(module, facts.arch):
             place = location_of(access.operation)[0]
             if access.operation.loop is None or place is None or (place.file, place.line) in skipped:
                 continue

@@ -10,6 +10,7 @@ from kprof.inputs.amdgcn import Instruction, InstructionClass, Loop
 from kprof.inputs.mlir import Scalar, Tensor
 from kprof.inputs.mlir.layouts import DotOperand
 from kprof_analyzers.memory.transposition import transposed_operands
+from kprof_analyzers.rules.questions import LDS, Question
 from kprof_analyzers.rules.rule import Rule
 from kprof_analyzers.scheduling.loops import own_instructions
 from kprof_analyzers.source_lines import Located, busiest, location_of
@@ -47,6 +48,7 @@ class NarrowLdsAccess(Rule):
     id: ClassVar[str] = "KP111"
     name: ClassVar[str] = "narrow-lds-access"
     severity: ClassVar[Severity] = Severity.WARNING
+    confirmed_by: ClassVar[Question | None] = LDS
 
     def check(self, facts: KernelFacts) -> Iterable[Finding]:
         """See :meth:`Rule.check`."""

@@ -5,13 +5,20 @@ from typing import ClassVar
 
 from kprof.analysis import KernelFacts
 from kprof.findings import Finding, Severity
+from kprof.hardware.machine import Architecture
 from kprof.inputs.mlir import Tensor
 from kprof.inputs.mlir.layouts import Mfma, Wmma
-from kprof_analyzers.rules.rule import NotCheckedError, Rule
+from kprof_analyzers.rules.questions import Answer, Numbers, Question
+from kprof_analyzers.rules.rule import Need, Rule, known, without_matrix
 from kprof_analyzers.source_lines import location_of
 
 # Types that are not taken for another one first, as fp8 is for fp16: the hardware file's name of each.
 _WIDE = {"f32": "fp32", "f64": "fp64"}
+
+
+def _no_matrix(numbers: Numbers) -> Answer:
+    count = numbers["mfma_per_wave"]
+    return count == 0, f"{count:,.0f} matrix instructions a wavefront were counted"
 
 
 class DotWithoutMatrixUnit(Rule):
@@ -36,16 +43,19 @@ class DotWithoutMatrixUnit(Rule):
     id: ClassVar[str] = "KP501"
     name: ClassVar[str] = "dot-without-matrix-unit"
     severity: ClassVar[Severity] = Severity.WARNING
+    needs: ClassVar[tuple[Need, ...]] = (Need.TTGIR,)
+    confirmed_by: ClassVar[Question | None] = Question(("mfma_per_wave",), _no_matrix)
+
+    def absent_from(self, arch: Architecture) -> str | None:
+        """See :meth:`Rule.absent_from`."""
+        return without_matrix(arch)
 
     def check(self, facts: KernelFacts) -> Iterable[Finding]:
         """See :meth:`Rule.check`."""
-        if not facts.arch.matrix_instructions:
-            return
-        if facts.ttgir is None:
-            raise NotCheckedError("there is no TTGIR")
+        module = known(facts.ttgir)
         types = {instruction.type for instruction in facts.arch.matrix_instructions.values()}
         seen: set[str] = set()
-        for dot in facts.ttgir.named("tt.dot", "tt.dot_scaled"):
+        for dot in module.named("tt.dot", "tt.dot_scaled"):
             result = next((t for t in dot.result_types if isinstance(t, Tensor)), None)
             left = next((t for t in dot.operand_types if isinstance(t, Tensor)), None)
             if result is None or left is None or isinstance(result.layout, Mfma | Wmma):

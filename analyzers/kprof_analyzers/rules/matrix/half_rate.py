@@ -6,8 +6,11 @@ from typing import ClassVar
 
 from kprof.analysis import KernelFacts
 from kprof.findings import Finding, Severity
+from kprof.hardware.machine import Architecture
 from kprof.inputs.amdgcn import InstructionClass
-from kprof_analyzers.rules.rule import Rule
+from kprof_analyzers.rules.levers import Lever
+from kprof_analyzers.rules.questions import MATRIX, Question
+from kprof_analyzers.rules.rule import Rule, without_matrix
 from kprof_analyzers.source_lines import busiest
 
 
@@ -26,13 +29,21 @@ class HalfRateMatrixInstruction(Rule):
     `instruction`, `better`, `count`, `rate`, `best_rate`: operations per clock and CU, from the hardware file.
 
     ## What to try
-    A `BLOCK_K` that is a multiple of the wider instruction's K; the compiler's own choice (`matrix_instr_nonkdim=0`,
-    `kpack=1` on gfx950); a newer Triton.
+    A newer Triton.
     """
 
     id: ClassVar[str] = "KP504"
     name: ClassVar[str] = "half-rate-matrix-instruction"
     severity: ClassVar[Severity] = Severity.WARNING
+    levers: ClassVar[tuple[Lever, ...]] = (
+        Lever("BLOCK_K", "higher", "a multiple of the wider instruction's K"),
+        Lever("matrix_instr_nonkdim", 0, "the compiler's own choice"),
+    )
+    confirmed_by: ClassVar[Question | None] = MATRIX
+
+    def absent_from(self, arch: Architecture) -> str | None:
+        """See :meth:`Rule.absent_from`."""
+        return without_matrix(arch)
 
     def check(self, facts: KernelFacts) -> Iterable[Finding]:
         """See :meth:`Rule.check`."""

@@ -5,9 +5,12 @@ from typing import ClassVar
 
 from kprof.analysis import KernelFacts
 from kprof.findings import Finding, Severity
+from kprof.hardware.machine import Architecture
 from kprof.inputs.mlir import Scalar, Tensor
 from kprof.inputs.mlir.layouts import DotOperand, Mfma
-from kprof_analyzers.rules.rule import NotCheckedError, Rule
+from kprof_analyzers.rules.levers import Lever
+from kprof_analyzers.rules.questions import LDS, Question
+from kprof_analyzers.rules.rule import Need, NotCheckedError, Rule, known
 
 _WIDEST = 16
 
@@ -16,9 +19,9 @@ class KpackMisfit(Rule):
     """`kpack` keeps the LDS reads of an operand narrow, or has no effect any more.
 
     ## What it does
-    On CDNA 2 and 3, reports operands of a product in a loop that are read from LDS 8 bytes a lane because each lane
-    holds just one instruction's share of K (`kpack=1`). On CDNA 4, reports a `kpack` other than 1: Triton takes it
-    for 1 there, since its instructions are twice as deep.
+    Where Triton takes `kpack=2` (CDNA 1 to 3), reports operands of a product in a loop that are read from LDS 8 bytes
+    a lane because each lane holds just one instruction's share of K (`kpack=1`). Elsewhere, reports a `kpack` other
+    than 1: on CDNA 4 Triton takes it for 1, since its instructions are twice as deep, and on RDNA it changes nothing.
 
     ## Why it matters
     With `kpack=2` a lane holds the operands of two instructions next to each other and reads them with one
@@ -28,32 +31,43 @@ class KpackMisfit(Rule):
     `kpack`, `bytes`: that a lane reads at a time. `k_width`: neighbours along K in a lane. `operand`: 0 or 1.
 
     ## What to try
-    `kpack=2`, where K of the tile is at least twice what an instruction takes. Look at LDS bank conflicts and at
-    registers too; newer compilers call the knob deprecated.
+    K of the tile has to be at least twice what an instruction takes. Newer compilers call the knob deprecated.
     """
 
     id: ClassVar[str] = "KP503"
     name: ClassVar[str] = "kpack-misfit"
     severity: ClassVar[Severity] = Severity.NOTE
-    families: ClassVar[tuple[str, ...]] = ("CDNA2", "CDNA3", "CDNA4")
+    needs: ClassVar[tuple[Need, ...]] = (Need.TTGIR,)
+    levers: ClassVar[tuple[Lever, ...]] = (
+        Lever(
+            "kpack",
+            2,
+            "look at LDS bank conflicts and registers too",
+        ),
+        Lever("kpack", 1, "what Triton makes of it", when=lambda facts: 2 not in (facts.arch.triton.kpack or ())),
+    )
+    confirmed_by: ClassVar[Question | None] = LDS
+
+    def absent_from(self, arch: Architecture) -> str | None:
+        """See :meth:`Rule.absent_from`."""
+        if arch.triton.kpack is None:
+            raise NotCheckedError(f"what kpack does on {arch.name} is not known")
+        return None
 
     def check(self, facts: KernelFacts) -> Iterable[Finding]:
         """See :meth:`Rule.check`."""
         kpack = facts.metadata.get("kpack", facts.specialization.options.get("kpack"))
-        if facts.arch.triton.kpack is None:
-            raise NotCheckedError(f"what kpack does on {facts.arch.name} is not known")
-        if 2 not in facts.arch.triton.kpack:
+        if 2 not in known(facts.arch.triton.kpack):
             asked = facts.specialization.options.get("kpack", kpack)
             if isinstance(asked, int) and asked > 1:
                 yield self.finding(f"kpack={asked} has no effect on {facts.arch.name}", evidence={"kpack": asked})
             return
-        if facts.ttgir is None:
-            raise NotCheckedError("there is no TTGIR")
+        module = known(facts.ttgir)
         if not isinstance(kpack, int):
             raise NotCheckedError("kpack is not known")
         if kpack > 1:
             return
-        for load in facts.ttgir.named("ttg.local_load"):
+        for load in module.named("ttg.local_load"):
             held = next((t for t in load.result_types if isinstance(t, Tensor)), None)
             if load.loop is None or held is None or not isinstance(held.layout, DotOperand):
                 continue

@@ -6,8 +6,10 @@ from typing import ClassVar
 
 from kprof.analysis import KernelFacts
 from kprof.findings import Finding, Severity
+from kprof.hardware.machine import Architecture, MatrixInstruction
 from kprof.inputs.amdgcn import InstructionClass
-from kprof_analyzers.rules.rule import Rule
+from kprof_analyzers.rules.levers import Lever
+from kprof_analyzers.rules.rule import NotCheckedError, Rule, without_matrix
 from kprof_analyzers.scheduling.loops import own_instructions
 from kprof_analyzers.source_lines import busiest
 
@@ -25,15 +27,23 @@ class LargeMatrixInstruction(Rule):
 
     ## Evidence
     `instruction`, `count`: in one iteration. `alternative`: the 16x16 instruction.
-
-    ## What to try
-    `matrix_instr_nonkdim=16`. Time both: 32x32 reads fewer operands from LDS for the same work.
     """
 
     id: ClassVar[str] = "KP502"
     name: ClassVar[str] = "large-matrix-instruction"
     severity: ClassVar[Severity] = Severity.NOTE
-    families: ClassVar[tuple[str, ...]] = ("CDNA3", "CDNA4")
+    levers: ClassVar[tuple[Lever, ...]] = (
+        Lever("matrix_instr_nonkdim", 16, "time both: 32x32 reads fewer operands from LDS for the same work"),
+    )
+
+    def absent_from(self, arch: Architecture) -> str | None:
+        """See :meth:`Rule.absent_from`."""
+        absent = without_matrix(arch)
+        if absent is None and not any(_is_large(i) for i in arch.matrix_instructions.values()):
+            absent = f"{arch.name} has no 32x32 matrix instructions"
+        if absent is None and "matrix_large" not in arch.model:
+            raise NotCheckedError(f"whether 32x32 instructions clock lower on {arch.name} is not known")
+        return absent
 
     def check(self, facts: KernelFacts) -> Iterable[Finding]:
         """See :meth:`Rule.check`."""
@@ -45,7 +55,7 @@ class LargeMatrixInstruction(Rule):
             used = [i for i in own_instructions(facts.program, loop) if i.opcode.cls is InstructionClass.MATRIX]
             for name, count in Counter(i.opcode.name for i in used).items():
                 mine = known.get(name)
-                if mine is None or (mine.m, mine.n) != (32, 32):
+                if mine is None or not _is_large(mine):
                     continue
                 other = next(
                     (
@@ -63,3 +73,7 @@ class LargeMatrixInstruction(Rule):
                         at=busiest(i for i in used if i.opcode.name == name)[0],
                         evidence={"loop": loop.header, "instruction": name, "count": count, "alternative": other.name},
                     )
+
+
+def _is_large(instruction: MatrixInstruction) -> bool:
+    return (instruction.m, instruction.n) == (32, 32)

@@ -8,6 +8,7 @@ from kprof.analysis import KernelFacts
 from kprof.findings import Finding, Severity
 from kprof.inputs.amdgcn import Instruction
 from kprof.inputs.mlir import Operation, Tensor
+from kprof_analyzers.rules.questions import VECTOR, Question
 from kprof_analyzers.rules.rule import Rule
 from kprof_analyzers.scheduling.loops import own_instructions
 from kprof_analyzers.source_lines import location_of
@@ -41,6 +42,7 @@ class NaturalExponentialInLoop(Rule):
     id: ClassVar[str] = "KP506"
     name: ClassVar[str] = "natural-exponential-in-loop"
     severity: ClassVar[Severity] = Severity.NOTE
+    confirmed_by: ClassVar[Question | None] = VECTOR
 
     def check(self, facts: KernelFacts) -> Iterable[Finding]:
         """See :meth:`Rule.check`."""

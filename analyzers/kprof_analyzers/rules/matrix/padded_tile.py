@@ -7,7 +7,9 @@ from kprof.analysis import KernelFacts
 from kprof.findings import Finding, Severity
 from kprof.inputs.mlir import Operation, Tensor
 from kprof_analyzers.memory.dataflow import Dataflow, argument, arguments, flow_of
-from kprof_analyzers.rules.rule import NotCheckedError, Rule
+from kprof_analyzers.rules.levers import Lever
+from kprof_analyzers.rules.questions import MATRIX, Question
+from kprof_analyzers.rules.rule import Need, Rule, known
 
 _WASTE = 0.5
 _PASS = {"tt.expand_dims", "tt.broadcast", "tt.splat", "arith.extsi", "arith.trunci", "ttg.convert_layout"}
@@ -29,30 +31,33 @@ class PaddedTile(Rule):
     `argument`, `value`: the size. `tile`: extent of the tile. `wasted`: share.
 
     ## What to try
-    `BLOCK_M=16` for up to 16 rows, the smallest that matrix instructions take; below 8 rows a kernel that multiplies
-    and adds on the vector unit can be faster (`gemm_multiply_reduce`). Split K to have enough workgroups.
+    Below 8 rows a kernel that multiplies and adds on the vector unit can be faster (`gemm_multiply_reduce`).
     """
 
     id: ClassVar[str] = "KP505"
     name: ClassVar[str] = "padded-tile"
     severity: ClassVar[Severity] = Severity.NOTE
+    needs: ClassVar[tuple[Need, ...]] = (
+        Need.TTGIR,
+        Need.SIZES,
+    )
+    levers: ClassVar[tuple[Lever, ...]] = (
+        Lever("BLOCK_M", "lower", "16 is the smallest that matrix instructions take"),
+        Lever("SPLIT_K", "higher", "to have enough workgroups"),
+    )
+    confirmed_by: ClassVar[Question | None] = MATRIX
 
     def check(self, facts: KernelFacts) -> Iterable[Finding]:
         """See :meth:`Rule.check`."""
-        if facts.ttgir is None:
-            raise NotCheckedError("there is no TTGIR")
-        dots = list(facts.ttgir.named("tt.dot", "tt.dot_scaled"))
+        module = known(facts.ttgir)
+        dots = list(module.named("tt.dot", "tt.dot_scaled"))
         sizes = {n for d in dots for t in d.result_types[:1] if isinstance(t, Tensor) for n in t.shape[-2:]}
-        if not sizes:
-            return
-        if not facts.arguments:
-            raise NotCheckedError("the launch's sizes are not known")
-        flow, known = flow_of(facts.ttgir), set(arguments(facts.ttgir))
+        flow, names = flow_of(module), set(arguments(module))
         seen: set[tuple[str, int]] = set()
-        for op in facts.ttgir.named("arith.cmpi"):
+        for op in module.named("arith.cmpi"):
             if not op.text.lstrip().startswith(("slt", "ult")) or len(op.operands) < 2:
                 continue
-            name, tile = _argument(flow, flow.inputs(op)[1], known), _extent(flow, op)
+            name, tile = _argument(flow, flow.inputs(op)[1], names), _extent(flow, op)
             value = facts.arguments.get(name) if name else None
             if name is None or tile not in sizes or not isinstance(value, int) or (name, tile) in seen:
                 continue

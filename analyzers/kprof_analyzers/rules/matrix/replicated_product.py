@@ -6,7 +6,9 @@ from typing import ClassVar
 from kprof.analysis import KernelFacts
 from kprof.findings import Finding, Severity
 from kprof_analyzers.memory.replication import products
-from kprof_analyzers.rules.rule import NotCheckedError, Rule
+from kprof_analyzers.rules.levers import Lever
+from kprof_analyzers.rules.questions import MATRIX, Question
+from kprof_analyzers.rules.rule import Need, Rule, known
 from kprof_analyzers.source_lines import location_of
 
 
@@ -25,20 +27,25 @@ class ReplicatedProduct(Rule):
     `copies`: wavefronts that compute each element. `shape`: M x N x K. `num_warps`.
 
     ## What to try
-    Fewer wavefronts (`num_warps`) or a larger tile. In attention the wavefronts share out the rows: a tile of 64 rows
-    keeps four of them busy with 16x16 instructions, not eight.
+    In attention the wavefronts share out the rows: a tile of 64 rows keeps four of them busy with 16x16 instructions,
+    not eight.
     """
 
     id: ClassVar[str] = "KP508"
     name: ClassVar[str] = "replicated-product"
     severity: ClassVar[Severity] = Severity.WARNING
+    needs: ClassVar[tuple[Need, ...]] = (Need.TTGIR,)
+    levers: ClassVar[tuple[Lever, ...]] = (
+        Lever("num_warps", "lower"),
+        Lever("BLOCK_M", "higher", "rows for all wavefronts"),
+    )
+    confirmed_by: ClassVar[Question | None] = MATRIX
 
     def check(self, facts: KernelFacts) -> Iterable[Finding]:
         """See :meth:`Rule.check`."""
-        if facts.ttgir is None:
-            raise NotCheckedError("there is no TTGIR")
+        module = known(facts.ttgir)
         seen: set[str] = set()
-        for product in products(facts.ttgir):
+        for product in products(module):
             place = str(location_of(product.operation)[0])
             if product.copies < 2 or place in seen:
                 continue

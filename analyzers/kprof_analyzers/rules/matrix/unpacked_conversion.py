@@ -6,8 +6,10 @@ from typing import ClassVar
 
 from kprof.analysis import KernelFacts
 from kprof.findings import Finding, Severity
+from kprof.hardware.machine import Architecture
 from kprof.inputs.amdgcn import Instruction
-from kprof_analyzers.rules.rule import NotCheckedError, Rule
+from kprof_analyzers.rules.questions import VECTOR, Question
+from kprof_analyzers.rules.rule import NotCheckedError, Rule, known
 from kprof_analyzers.scheduling.loops import own_instructions
 from kprof_analyzers.source_lines import busiest
 
@@ -36,12 +38,17 @@ class UnpackedConversion(Rule):
     id: ClassVar[str] = "KP507"
     name: ClassVar[str] = "unpacked-conversion"
     severity: ClassVar[Severity] = Severity.NOTE
+    confirmed_by: ClassVar[Question | None] = VECTOR
+
+    def absent_from(self, arch: Architecture) -> str | None:
+        """See :meth:`Rule.absent_from`."""
+        if arch.packed_conversions is None:
+            raise NotCheckedError(f"which conversions {arch.name} packs is not known")
+        return None if arch.packed_conversions else f"{arch.name} packs no conversion with the same rounding"
 
     def check(self, facts: KernelFacts) -> Iterable[Finding]:
         """See :meth:`Rule.check`."""
-        packed = facts.arch.packed_conversions
-        if packed is None:
-            raise NotCheckedError(f"which conversions {facts.arch.name} packs is not known")
+        packed = known(facts.arch.packed_conversions)
         parents = {loop.parent for loop in facts.program.loops}
         for loop in facts.program.loops:
             if loop.index in parents:

@@ -8,7 +8,9 @@ from msgspec import UNSET
 from kprof.analysis import KernelFacts
 from kprof.findings import Finding, Severity
 from kprof_analyzers.registers.liveness import Liveness
-from kprof_analyzers.rules.rule import NotCheckedError, Rule
+from kprof_analyzers.rules.levers import Lever
+from kprof_analyzers.rules.questions import OCCUPANCY, Question
+from kprof_analyzers.rules.rule import Need, Rule, known
 
 # Beyond this share of the registers giving them up is a redesign, not a tweak.
 _SHARE = 0.08
@@ -32,21 +34,27 @@ class RegistersJustAboveStep(Rule):
     then. `peak`: live registers at the worst instruction, from the assembly.
 
     ## What to try
-    `waves_per_eu` set to the next number makes the compiler aim for it: check that it does not spill instead. Recompute
-    instead of keeping: offsets and masks are often cheaper than the registers they occupy.
+    Recompute instead of keeping: offsets and masks are often cheaper than the registers they occupy.
     """
 
     id: ClassVar[str] = "KP303"
     name: ClassVar[str] = "registers-just-above-step"
     severity: ClassVar[Severity] = Severity.NOTE
+    needs: ClassVar[tuple[Need, ...]] = (Need.OCCUPANCY,)
+    levers: ClassVar[tuple[Lever, ...]] = (
+        Lever(
+            "waves_per_eu", "higher", "makes the compiler aim for more wavefronts; check that it does not spill instead"
+        ),
+    )
+    confirmed_by: ClassVar[Question | None] = OCCUPANCY
+    explains: ClassVar[tuple[str, ...]] = ("waves_per_simd",)
 
     def check(self, facts: KernelFacts) -> Iterable[Finding]:
         """See :meth:`Rule.check`."""
-        if facts.occupancy is None:
-            raise NotCheckedError("the occupancy is not known")
-        step, allocated = facts.occupancy.next_step, facts.resources.vgpr_allocated
-        now = facts.occupancy.waves_per_simd
-        if step is UNSET or not isinstance(allocated, int) or facts.occupancy.limiter != "vgpr" or now >= _ENOUGH:
+        occupancy = known(facts.occupancy)
+        step, allocated = occupancy.next_step, facts.resources.vgpr_allocated
+        now = occupancy.waves_per_simd
+        if step is UNSET or not isinstance(allocated, int) or occupancy.limiter != "vgpr" or now >= _ENOUGH:
             return
         if step.resource != "vgpr" or step.also or step.reduce_by > _SHARE * allocated:
             return

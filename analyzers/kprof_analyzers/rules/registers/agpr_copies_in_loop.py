@@ -5,13 +5,14 @@ from typing import ClassVar
 
 from kprof.analysis import KernelFacts
 from kprof.findings import Finding, Severity
+from kprof.hardware.machine import Architecture
 from kprof.inputs.amdgcn import InstructionClass, Kind
-from kprof_analyzers.rules.rule import Rule
+from kprof_analyzers.rules.levers import Lever
+from kprof_analyzers.rules.rule import NotCheckedError, Rule, known
 from kprof_analyzers.scheduling.loops import own_instructions
 from kprof_analyzers.source_lines import busiest
 
-# Issue clocks of a copy, as of any vector instruction of 64 lanes, against the clocks of the matrix work beside it.
-_COPY_CLOCKS = 4
+# Issue clocks of the copies against the clocks of the matrix work beside them.
 _SHARE = 0.1
 _ENOUGH = 8
 
@@ -30,19 +31,31 @@ class AgprCopiesInLoop(Rule):
     ## Evidence
     `copies`, `matrix`: instructions in one iteration. `share`: clocks of the copies over those of the matrix work.
     `lines`: copies for each source line.
-
-    ## What to try
-    What helps against spills: a smaller tile, more wavefronts for the same tile, a lower `waves_per_eu`.
     """
 
     id: ClassVar[str] = "KP304"
     name: ClassVar[str] = "agpr-copies-in-loop"
     severity: ClassVar[Severity] = Severity.WARNING
-    families: ClassVar[tuple[str, ...]] = ("CDNA1", "CDNA2", "CDNA3", "CDNA4")
+    levers: ClassVar[tuple[Lever, ...]] = (
+        Lever("BLOCK_M", "lower", "a smaller tile holds fewer registers"),
+        Lever("BLOCK_N", "lower", "a smaller tile holds fewer registers"),
+        Lever("num_warps", "higher", "the same tile on more wavefronts"),
+        Lever("waves_per_eu", "lower", "lets the compiler use more registers"),
+    )
+
+    def absent_from(self, arch: Architecture) -> str | None:
+        """See :meth:`Rule.absent_from`."""
+        if not arch.occupancy.max_agprs:
+            return f"{arch.name} has no AGPRs"
+        if arch.issue is None:
+            raise NotCheckedError(f"how {arch.name} issues instructions is not known")
+        return None
 
     def check(self, facts: KernelFacts) -> Iterable[Finding]:
         """See :meth:`Rule.check`."""
-        known = facts.arch.matrix_instructions
+        instructions = facts.arch.matrix_instructions
+        issue = known(facts.arch.issue)
+        clocks_of_copy = issue.valu_cycles(facts.arch.wavefront_size)
         parents = {loop.parent for loop in facts.program.loops}
         for loop in facts.program.loops:
             if loop.index in parents:
@@ -50,10 +63,10 @@ class AgprCopiesInLoop(Rule):
             members = own_instructions(facts.program, loop)
             copies = [i for i in members if i.opcode.kind is Kind.ACC_COPY]
             matrix = [i for i in members if i.opcode.cls is InstructionClass.MATRIX]
-            clocks = sum(known[i.opcode.name].cycles for i in matrix if i.opcode.name in known)
-            if not clocks or len(copies) < _ENOUGH or _COPY_CLOCKS * len(copies) < _SHARE * clocks:
+            clocks = sum(instructions[i.opcode.name].cycles for i in matrix if i.opcode.name in instructions)
+            if not clocks or len(copies) < _ENOUGH or clocks_of_copy * len(copies) < _SHARE * clocks:
                 continue
-            share = _COPY_CLOCKS * len(copies) / clocks
+            share = clocks_of_copy * len(copies) / clocks
             place, lines = busiest(copies)
             yield self.finding(
                 f"{len(copies)} copies between VGPRs and AGPRs for {len(matrix)} matrix instructions in loop "

@@ -6,6 +6,7 @@ from typing import ClassVar
 from kprof.analysis import KernelFacts
 from kprof.findings import Finding, Severity
 from kprof_analyzers.registers.scratch import has_no_spills
+from kprof_analyzers.rules.questions import SCRATCH, Question
 from kprof_analyzers.rules.rule import NotCheckedError, Rule
 from kprof_analyzers.scheduling.loops import is_scratch
 from kprof_analyzers.source_lines import busiest
@@ -32,6 +33,8 @@ class ScratchWithoutSpills(Rule):
     id: ClassVar[str] = "KP305"
     name: ClassVar[str] = "scratch-without-spills"
     severity: ClassVar[Severity] = Severity.WARNING
+    confirmed_by: ClassVar[Question | None] = SCRATCH
+    explains: ClassVar[tuple[str, ...]] = ("scratch_bytes",)
 
     def check(self, facts: KernelFacts) -> Iterable[Finding]:
         """See :meth:`Rule.check`."""

@@ -9,6 +9,8 @@ from kprof.analysis import KernelFacts
 from kprof.findings import Finding, Location, Severity
 from kprof.inputs.amdgcn import Instruction, InstructionClass
 from kprof_analyzers.registers.scratch import has_no_spills
+from kprof_analyzers.rules.levers import Lever
+from kprof_analyzers.rules.questions import SCRATCH, Question
 from kprof_analyzers.rules.rule import Rule
 from kprof_analyzers.scheduling.loops import is_scratch, own_instructions
 from kprof_analyzers.source_lines import busiest, location_of
@@ -34,15 +36,26 @@ class SpillInLoop(Rule):
     `lines`: accesses for each source line. `share`: relative to the loop's other memory accesses; from 0.25 on the
     finding is an error. A few spills at the edge of a loop can cost nothing: the fastest tile of a published
     GEMM sweep on an MI300X has about 115.
-
-    ## What to try
-    A smaller tile (`BLOCK_M`, `BLOCK_N`), more wavefronts for the same tile (`num_warps`), a lower `waves_per_eu`
-    (0 or 1 lets the compiler use more registers), `num_stages=1`.
     """
 
     id: ClassVar[str] = "KP301"
     name: ClassVar[str] = "spill-in-loop"
     severity: ClassVar[Severity] = Severity.WARNING
+    levers: ClassVar[tuple[Lever, ...]] = (
+        Lever("BLOCK_M", "lower", "a smaller tile holds fewer registers"),
+        Lever("BLOCK_N", "lower", "a smaller tile holds fewer registers"),
+        Lever("num_warps", "higher", "the same tile on more wavefronts"),
+        Lever("waves_per_eu", "lower", "lets the compiler use more registers"),
+        Lever("num_stages", "lower", "fewer tiles in registers"),
+    )
+    confirmed_by: ClassVar[Question | None] = SCRATCH
+    explains: ClassVar[tuple[str, ...]] = (
+        "vgpr_spills",
+        "sgpr_spills",
+        "scratch_bytes",
+    )
+    restates: ClassVar[tuple[str, ...]] = ("loop_spills",)
+    lacks_room: ClassVar[bool] = True
 
     def check(self, facts: KernelFacts) -> Iterable[Finding]:
         """See :meth:`Rule.check`."""

@@ -8,6 +8,8 @@ from msgspec import UNSET
 from kprof.analysis import KernelFacts
 from kprof.findings import Finding, Severity
 from kprof_analyzers.registers.scratch import has_no_spills
+from kprof_analyzers.rules.levers import Lever
+from kprof_analyzers.rules.questions import SCRATCH, Question
 from kprof_analyzers.rules.rule import Rule
 from kprof_analyzers.scheduling.loops import is_scratch
 from kprof_analyzers.source_lines import busiest
@@ -27,12 +29,23 @@ class SpillOutsideLoop(Rule):
     `vgpr_spills`, `scratch_accesses`, and the accesses for each source line in `lines`.
 
     ## What to try
-    Usually nothing. If the kernel is short, a smaller tile or a lower `waves_per_eu`.
+    Usually nothing. If the kernel is short, a smaller tile.
     """
 
     id: ClassVar[str] = "KP302"
     name: ClassVar[str] = "spill-outside-loop"
     severity: ClassVar[Severity] = Severity.NOTE
+    levers: ClassVar[tuple[Lever, ...]] = (
+        Lever("waves_per_eu", "lower", "if the kernel is short", when=lambda facts: not facts.program.loops),
+    )
+    confirmed_by: ClassVar[Question | None] = SCRATCH
+    explains: ClassVar[tuple[str, ...]] = (
+        "vgpr_spills",
+        "sgpr_spills",
+        "scratch_bytes",
+    )
+    restates: ClassVar[tuple[str, ...]] = ("vgpr_spills",)
+    lacks_room: ClassVar[bool] = True
 
     def check(self, facts: KernelFacts) -> Iterable[Finding]:
         """See :meth:`Rule.check`."""

@@ -6,6 +6,8 @@ from typing import ClassVar
 from kprof.analysis import KernelFacts
 from kprof.findings import Finding, Severity
 from kprof.inputs.amdgcn import InstructionClass
+from kprof_analyzers.rules.levers import Lever
+from kprof_analyzers.rules.questions import LATENCY, Question
 from kprof_analyzers.rules.rule import Rule
 from kprof_analyzers.scheduling.loops import spills_in
 from kprof_analyzers.scheduling.waits import Wait, waits_of
@@ -35,13 +37,15 @@ class FullDrain(Rule):
     written. `loop`. `waves_per_simd`: from four on the finding is a note, since others fill the time.
 
     ## What to try
-    `num_stages=2` where the loop is not pipelined; a loop that Triton can pipeline (loads not behind a branch, no
-    pointer that depends on loaded data); more wavefronts on the SIMD.
+    A loop that Triton can pipeline (loads not behind a branch, no pointer that depends on loaded data); more wavefronts
+    on the SIMD.
     """
 
     id: ClassVar[str] = "KP204"
     name: ClassVar[str] = "full-drain"
     severity: ClassVar[Severity] = Severity.WARNING
+    levers: ClassVar[tuple[Lever, ...]] = (Lever("num_stages", "higher", "where the loop is not pipelined", limit=2),)
+    confirmed_by: ClassVar[Question | None] = LATENCY
 
     def check(self, facts: KernelFacts) -> Iterable[Finding]:
         """See :meth:`Rule.check`."""

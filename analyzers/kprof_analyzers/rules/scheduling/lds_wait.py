@@ -6,6 +6,8 @@ from typing import ClassVar
 from kprof.analysis import KernelFacts
 from kprof.findings import Finding, Severity
 from kprof.inputs.amdgcn import InstructionClass
+from kprof_analyzers.rules.levers import Lever
+from kprof_analyzers.rules.questions import LATENCY, Question
 from kprof_analyzers.rules.rule import Rule
 from kprof_analyzers.scheduling.waits import Wait, waits_of
 
@@ -32,13 +34,17 @@ class LdsWaitRightBehind(Rule):
     between read and wait. `waves_per_simd` where it is known.
 
     ## What to try
-    A deeper tile along K, so that reads of the next slice can move up; `kpack=2` on gfx942; more wavefronts on the
-    SIMD; fewer registers, so that the scheduler may hold several slices at a time.
+    More wavefronts on the SIMD; fewer registers, so that the scheduler may hold several slices at a time.
     """
 
     id: ClassVar[str] = "KP205"
     name: ClassVar[str] = "lds-wait-right-behind"
     severity: ClassVar[Severity] = Severity.NOTE
+    levers: ClassVar[tuple[Lever, ...]] = (
+        Lever("BLOCK_K", "higher", "reads of the next slice can move up"),
+        Lever("kpack", 2, "half of the reads"),
+    )
+    confirmed_by: ClassVar[Question | None] = LATENCY
 
     def check(self, facts: KernelFacts) -> Iterable[Finding]:
         """See :meth:`Rule.check`."""

@@ -6,6 +6,8 @@ from typing import ClassVar
 from kprof.analysis import KernelFacts
 from kprof.findings import Finding, Severity
 from kprof.inputs.amdgcn import InstructionClass
+from kprof_analyzers.rules.levers import Lever
+from kprof_analyzers.rules.questions import LATENCY, Question
 from kprof_analyzers.rules.rule import Rule
 from kprof_analyzers.scheduling.loops import spills_in
 from kprof_analyzers.scheduling.stages import has_unstaged_product
@@ -30,13 +32,21 @@ class LoadNotOverlapped(Rule):
     `loads`: global loads that are waited for. `cycles`: most issue cycles between a load and its wait. `loop`.
 
     ## What to try
-    `num_stages=2` prefetches the next iteration's tiles. In kernels that fuse two products (attention) it may cost
-    more registers and LDS than it gains: two wavefronts on the SIMD do the same.
+    Two wavefronts on the SIMD do the same.
     """
 
     id: ClassVar[str] = "KP206"
     name: ClassVar[str] = "load-not-overlapped"
     severity: ClassVar[Severity] = Severity.NOTE
+    levers: ClassVar[tuple[Lever, ...]] = (
+        Lever(
+            "num_stages",
+            "higher",
+            "prefetches the next iteration's tiles; with two products in a row it may cost more than it gains",
+            limit=2,
+        ),
+    )
+    confirmed_by: ClassVar[Question | None] = LATENCY
 
     def check(self, facts: KernelFacts) -> Iterable[Finding]:
         """See :meth:`Rule.check`."""

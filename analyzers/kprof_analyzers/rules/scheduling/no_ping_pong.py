@@ -5,11 +5,14 @@ from typing import ClassVar
 
 from kprof.analysis import KernelFacts
 from kprof.findings import Finding, Severity
+from kprof.hardware.machine import Architecture
 from kprof.inputs.amdgcn import Kind
 from kprof.inputs.mlir import Operation, Scalar, Tensor
 from kprof_analyzers.compiler_passes import aside, did
-from kprof_analyzers.rules.rule import NotCheckedError, Rule
+from kprof_analyzers.rules.levers import Lever
+from kprof_analyzers.rules.rule import Need, NotCheckedError, Rule, known
 
+_SWITCH = "TRITON_HIP_USE_BLOCK_PINGPONG"
 # Triton's BlockPingpong.cpp: M * N * K * bits of an element.
 _FOUR_WARPS = range(262_144, 16_777_217)
 _EIGHT_WARPS_SMALL = 33_554_432
@@ -35,26 +38,34 @@ class NoPingPong(Rule):
     the scheduling pass ran.
 
     ## What to try
-    `TRITON_HIP_USE_BLOCK_PINGPONG=1` (the default on gfx942 since Triton 3.4); loads as plain tiles without a mask that
-    splits them; exactly two tiles loaded in the loop.
+    Loads as plain tiles without a mask that splits them; exactly two tiles loaded in the loop.
     """
 
     id: ClassVar[str] = "KP209"
     name: ClassVar[str] = "no-ping-pong"
     severity: ClassVar[Severity] = Severity.NOTE
     families: ClassVar[tuple[str, ...]] = ("CDNA3",)
+    needs: ClassVar[tuple[Need, ...]] = (
+        Need.TTGIR,
+        Need.NUM_STAGES,
+    )
+    wants: ClassVar[tuple[Need, ...]] = (Need.PASSES,)
+    levers: ClassVar[tuple[Lever, ...]] = (Lever(_SWITCH, "1", "the default on gfx942 since Triton 3.4"),)
+
+    def absent_from(self, arch: Architecture) -> str | None:
+        """See :meth:`Rule.absent_from`."""
+        if arch.triton.switches is None:
+            raise NotCheckedError(f"whether Triton schedules for ping-pong on {arch.name} is not known")
+        return None if _SWITCH in arch.triton.switches else f"Triton has no ping-pong scheduling for {arch.name}"
 
     def check(self, facts: KernelFacts) -> Iterable[Finding]:
         """See :meth:`Rule.check`."""
-        if facts.ttgir is None:
-            raise NotCheckedError("there is no TTGIR")
-        warps, stages = facts.resources.num_warps, facts.metadata.get("num_stages")
-        if not isinstance(stages, int):
-            raise NotCheckedError("num_stages is not known")
+        module = known(facts.ttgir)
+        warps, stages = facts.resources.num_warps, facts.metadata["num_stages"]
         if stages != 2 or any(i.opcode.kind is Kind.PRIORITY for i in facts.program.instructions):
             return
         by_loop: dict[int, list[Operation]] = {}
-        for dot in facts.ttgir.named("tt.dot"):
+        for dot in module.named("tt.dot"):
             if dot.loop is not None:
                 by_loop.setdefault(dot.loop, []).append(dot)
         for dots in by_loop.values():
@@ -71,7 +82,7 @@ class NoPingPong(Rule):
                         "tile_size": size,
                         "num_warps": warps if isinstance(warps, int) else None,
                         "shape": list(shape),
-                        "switch": facts.specialization.environment.get("TRITON_HIP_USE_BLOCK_PINGPONG"),
+                        "switch": facts.specialization.environment.get(_SWITCH),
                         "pass": said,
                     },
                 )

@@ -5,7 +5,8 @@ from typing import ClassVar
 
 from kprof.analysis import KernelFacts
 from kprof.findings import Finding, Severity
-from kprof_analyzers.rules.rule import NotCheckedError, Rule
+from kprof_analyzers.rules.levers import Lever
+from kprof_analyzers.rules.rule import Need, Rule, known
 from kprof_analyzers.scheduling.stages import is_chained, loads_in, products_of_loops
 
 # Loads of that width need no registers on their way to LDS, so that two stages pay in attention too.
@@ -29,24 +30,29 @@ class NumStagesMisfit(Rule):
     `num_stages`, `products`: in an iteration. `chained`: one product uses the result of another. `waves_per_simd`.
 
     ## What to try
-    The other value: `kprof advise` compiles both and shows what each takes.
+    `kprof advise` compiles both and shows what each takes.
     """
 
     id: ClassVar[str] = "KP207"
     name: ClassVar[str] = "num-stages-misfit"
     severity: ClassVar[Severity] = Severity.NOTE
     families: ClassVar[tuple[str, ...]] = ("CDNA2", "CDNA3", "CDNA4")
+    needs: ClassVar[tuple[Need, ...]] = (
+        Need.TTGIR,
+        Need.NUM_STAGES,
+    )
+    levers: ClassVar[tuple[Lever, ...]] = (
+        Lever("num_stages", "higher", "prefetches the tiles of a single product", limit=2),
+        Lever("num_stages", "lower", "where products in a row leave one wavefront on a SIMD"),
+    )
 
     def check(self, facts: KernelFacts) -> Iterable[Finding]:
         """See :meth:`Rule.check`."""
-        stages = facts.metadata.get("num_stages")
-        if facts.ttgir is None:
-            raise NotCheckedError("there is no TTGIR")
-        if not isinstance(stages, int):
-            raise NotCheckedError("num_stages is not known")
+        module = known(facts.ttgir)
+        stages = facts.metadata["num_stages"]
         direct = (facts.arch.lds.direct_load_bytes or 0) >= _DIRECT_BYTES
         waves = facts.occupancy.waves_per_simd if facts.occupancy is not None else None
-        for loop, dots in products_of_loops(facts.ttgir).items():
+        for loop, dots in products_of_loops(module).items():
             chained = is_chained(dots)
             evidence = {
                 "num_stages": stages,

@@ -10,6 +10,7 @@ from kprof.document import KernelReport
 from kprof.findings import Finding, Location, Severity
 from kprof.tuning.configs.checks.check import Check, Context, Tried
 from kprof.tuning.configs.model import ConfigFile
+from kprof_analyzers.rules import known_rules
 
 
 class CompiledCheck(Check):
@@ -40,8 +41,8 @@ class SpillsInLoop(CompiledCheck):
     """With this bucket's knobs the kernel spills registers inside a loop.
 
     ## What it does
-    With `--compile`: compiles the kernel for each bucket and applies KP301. The kernel is the one that `--kernel`
-    names, or a bundled one that does the same job; the message says which.
+    With `--compile`: compiles the kernel for each bucket and looks for scratch accesses in loops. The kernel is the one
+    that `--kernel` names, or a bundled one that does the same job; the message says which.
 
     ## Why it matters
     Spill traffic in a loop is often what made a retuned file slow, and nearly always what a new Triton does to an old
@@ -57,14 +58,14 @@ class SpillsInLoop(CompiledCheck):
 
     def problem(self, tried: Tried) -> tuple[str, Location | None] | None:
         """See :meth:`CompiledCheck.problem`."""
-        return _of_rule(tried, "KP301")
+        return _first(tried, {rule.id for rule in known_rules() if "loop_spills" in rule.restates})
 
 
 class LdsOverLimit(CompiledCheck):
     """With this bucket's knobs the kernel takes more LDS than the GPU has.
 
     ## What it does
-    With `--compile`: as KP741, with rule KP401.
+    With `--compile`: compares the LDS of each compiled bucket with the GPU's.
 
     ## Why it matters
     It compiles, and fails at the launch with `OutOfResources`. The same knobs fit or not depending on Triton's version.
@@ -79,14 +80,14 @@ class LdsOverLimit(CompiledCheck):
 
     def problem(self, tried: Tried) -> tuple[str, Location | None] | None:
         """See :meth:`CompiledCheck.problem`."""
-        return _of_rule(tried, "KP401")
+        return _first(tried, {rule.id for rule in known_rules() if "lds_over_limit" in rule.restates})
 
 
 class LaunchLimit(CompiledCheck):
     """With this bucket's knobs the launch breaks a limit of the GPU.
 
     ## What it does
-    With `--compile`: as KP741, with rule KP402.
+    With `--compile`: looks for what the compiler takes and the launch refuses, such as too large a workgroup.
 
     ## Why it matters
     It compiles, and fails at the launch.
@@ -101,7 +102,8 @@ class LaunchLimit(CompiledCheck):
 
     def problem(self, tried: Tried) -> tuple[str, Location | None] | None:
         """See :meth:`CompiledCheck.problem`."""
-        return _of_rule(tried, "KP402")
+        others = (rule for rule in known_rules() if "lds_over_limit" not in rule.restates)
+        return _first(tried, {rule.id for rule in others if rule.launch_fails})
 
 
 class DoesNotCompile(CompiledCheck):
@@ -127,9 +129,9 @@ class DoesNotCompile(CompiledCheck):
         return None if tried.error is None or tried.stand_in else (tried.error, None)
 
 
-def _of_rule(tried: Tried, rule: str) -> tuple[str, Location | None] | None:
-    """The first finding of a rule of the analyzers."""
-    findings = [] if tried.report is None else [f for f in tried.report.findings if f.rule == rule]
+def _first(tried: Tried, rules: set[str]) -> tuple[str, Location | None] | None:
+    """The first finding of some rules of the analyzers."""
+    findings = [] if tried.report is None else [f for f in tried.report.findings if f.rule in rules]
     if not findings:
         return None
     place = findings[0].location

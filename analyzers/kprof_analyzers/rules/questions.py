@@ -1,0 +1,106 @@
+"""Which measured numbers confirm or refute a rule's findings.
+
+The limits are kprof's own: they say from where on a cost is worth an engineer's time, not what the hardware can do.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+Answer = tuple[bool, str]
+"""Whether the finding is confirmed, and the reason, with the numbers."""
+
+Numbers = Mapping[str, float]
+
+HELD = 0.75
+"""Share of the computed occupancy that has to be reached for the limit to be what holds it."""
+BUSY = 80.0
+"""Percent of its peak from which a unit is what limits the kernel."""
+SOME = 40.0
+"""Percent of a unit's time from which saving some of its work can show."""
+WAITING = 25.0
+"""Percent of the wavefronts' time from which waiting is worth looking at."""
+CONFLICTS = 0.1
+"""Clocks of bank conflicts for each clock of access from which conflicts are said to be there."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """How a rule is decided.
+
+    Attributes:
+        needs: numbers that must be known.
+        answer: from the numbers that are known, all of ``needs`` among them.
+        may: numbers that the answer uses when they are known.
+    """
+
+    needs: tuple[str, ...]
+    answer: Callable[[Numbers], Answer]
+    may: tuple[str, ...] = ()
+
+
+def achieved(numbers: Numbers) -> tuple[float, float, str]:
+    """Wavefronts on a SIMD: measured, computed, and both in words."""
+    measured, computed = numbers["waves_per_simd"], numbers["computed_waves_per_simd"]
+    return measured, computed, f"{measured:.2f} of {computed:g} computed waves per SIMD were achieved"
+
+
+def busy_unit(numbers: Numbers) -> str:
+    """The unit that was busy nearly all the time, in words; nothing where none was."""
+    for name, unit in (("mfma_utilization", "the matrix unit was"), ("valu_utilization", "the VALU was")):
+        if numbers.get(name, 0.0) >= BUSY:
+            return f"{unit} busy {numbers[name]:.0f} % of the time"
+    return ""
+
+
+def _occupancy(numbers: Numbers) -> Answer:
+    measured, computed, text = achieved(numbers)
+    if measured > 1.05 * computed:
+        return False, f"{text}: more than the compiled kernel allows, so another program was measured"
+    if measured >= HELD * computed:
+        return True, f"{text}: the limit is what holds it"
+    return False, f"{text}: something else, such as the grid or its tail, holds it lower"
+
+
+def _scratch(numbers: Numbers) -> Answer:
+    size = numbers["scratch_bytes"]
+    if size:
+        return True, f"the launch was given {size:g} B of scratch a work-item; its accesses are not counted apart"
+    return False, "the launch was given no scratch: what was measured does not spill"
+
+
+def _latency(numbers: Numbers) -> Answer:
+    wait = numbers["wait_share"]
+    text = f"wavefronts waited {wait:.0f} % of their time (waits of every kind)"
+    if unit := busy_unit(numbers):
+        return False, f"{text}, but {unit}: other wavefronts hide it"
+    return wait >= WAITING, text
+
+
+def _matrix(numbers: Numbers) -> Answer:
+    busy = numbers["mfma_utilization"]
+    return busy >= SOME, f"the matrix unit was busy {busy:.0f} % of the time"
+
+
+def _vector(numbers: Numbers) -> Answer:
+    busy = numbers["valu_utilization"]
+    return busy >= SOME, f"the VALU was busy {busy:.0f} % of the time"
+
+
+def _lds(numbers: Numbers) -> Answer:
+    busy = numbers["lds_percent_of_peak"] + numbers["lds_conflict_share"]
+    return busy >= SOME, f"the LDS was busy {busy:.0f} % of the time, conflicts included"
+
+
+def _ran(numbers: Numbers) -> Answer:
+    count = numbers["dispatches"]
+    return False, f"it ran {count:,.0f} times: what was measured can be launched"
+
+
+UNITS = ("mfma_utilization", "valu_utilization")
+LATENCY = Question(("wait_share",), _latency, UNITS)
+OCCUPANCY = Question(("waves_per_simd", "computed_waves_per_simd"), _occupancy)
+SCRATCH = Question(("scratch_bytes",), _scratch)
+LDS = Question(("lds_percent_of_peak", "lds_conflict_share"), _lds)
+MATRIX = Question(("mfma_utilization",), _matrix)
+VECTOR = Question(("valu_utilization",), _vector)
+RAN = Question(("dispatches",), _ran)

@@ -1,0 +1,144 @@
+"""Cases in the Markdown files beside this one, see README.md: what is in them, and what a rule says of it."""
+
+import json
+import re
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import msgspec
+
+from kprof.analysis import KernelFacts
+from kprof.document import Resources, Specialization
+from kprof.hardware.machine import find_product, load
+from kprof.inputs import amdgcn, mlir
+from kprof_analyzers.occupancy import OccupancyInput, occupancy
+from kprof_analyzers.rules.rule import Rule
+from kprof_analyzers.scheduling.facts import loop_facts
+
+HERE = Path(__file__).parent
+_BLOCK = re.compile(r"^```(asm|ttgir) (\S+)(.*?)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+_KERNEL = """\t.amdgcn_target "amdgcn-amd-amdhsa--{arch}"
+\t.text
+\t.globl\tk
+\t.type\tk,@function
+k:
+\t.file\t1 "/user" "k.py"
+{body}
+\ts_endpgm
+\t.section\t.rodata,"a",@progbits
+\t.amdhsa_kernel k
+\t\t.amdhsa_next_free_vgpr 32
+\t\t.amdhsa_next_free_sgpr 16
+\t.end_amdhsa_kernel
+\t.text
+.Lfunc_end0:
+\t.size\tk, .Lfunc_end0-k
+"""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One fenced block."""
+
+    file: Path
+    number: int
+    language: str
+    arch: str
+    facts: dict[str, int]
+    named: dict[str, dict[str, int | str]]
+    body: str
+    expected: tuple[str, ...]
+
+    @property
+    def fires(self) -> bool:
+        """Whether a finding is expected."""
+        return any(line.startswith("expect:") for line in self.expected)
+
+    @property
+    def name(self) -> str:
+        """For pytest."""
+        return f"{self.file.stem}-{self.number}"
+
+
+_EXPECTED = ("expect: ", "message: ", "evidence: ", "try: ", "related: ", "not checked: ", "does not apply: ")
+
+
+@cache
+def cases() -> tuple[Case, ...]:
+    """Every block of every file."""
+    return tuple(_cases())
+
+
+def _cases():
+    for file in sorted(HERE.rglob("*.md")):
+        if file.name == "README.md":
+            continue
+        for number, (language, arch, facts, text) in enumerate(_BLOCK.findall(file.read_text()), 1):
+            lines = text.splitlines()
+            given = dict(part.split("=") for part in facts.split())
+            named: dict[str, dict[str, int | str]] = {}
+            for name, value in given.items():
+                if "." in name:
+                    group, _, key = name.partition(".")
+                    named.setdefault(group, {})[key] = int(value) if value.isdecimal() else value
+            yield Case(
+                file=file,
+                number=number,
+                language=language,
+                arch=arch,
+                facts={name: int(value) for name, value in given.items() if "." not in name},
+                named=named,
+                body="\n".join(line for line in lines if not line.startswith(_EXPECTED)),
+                expected=tuple(line for line in lines if line.startswith(_EXPECTED)),
+            )
+
+
+def facts_of(case: Case) -> KernelFacts:
+    """The facts that a rule gets."""
+    machine = load(case.arch)
+    is_assembly = case.language == "asm"
+    body = case.body if is_assembly else "\ts_nop 0"
+    program = amdgcn.parse(_KERNEL.format(arch=machine.name, body=body)).kernels[0]
+    lds_bytes, num_warps = case.facts.get("lds_bytes", 0), case.facts.get("num_warps", 4)
+    demand = OccupancyInput(machine, vgpr=case.facts.get("vgpr", 32), lds_bytes=lds_bytes, num_warps=num_warps)
+    resources = Resources(
+        lds_bytes=lds_bytes,
+        num_warps=num_warps,
+        vgpr_allocated=demand.vgpr_allocated,
+        vgpr_spills=case.facts.get("vgpr_spills"),
+        sgpr_spills=case.facts.get("sgpr_spills"),
+        wavefront_size=case.facts.get("wavefront_size", machine.wavefront_size),
+    )
+    return KernelFacts(
+        name="k",
+        arch=machine,
+        program=program,
+        resources=resources,
+        occupancy=occupancy(demand) if "vgpr" in case.facts else None,
+        product=find_product(case.arch),
+        grid=(case.facts["grid"],) if "grid" in case.facts else None,
+        arguments={name: value for name, value in case.named.get("arg", {}).items() if isinstance(value, int)},
+        metadata=case.named.get("metadata", {}),
+        specialization=Specialization(
+            attributes={name: {"pointer_range": int(bits)} for name, bits in case.named.get("range", {}).items()},
+            options=case.named.get("option", {}),
+            environment={name: str(value) for name, value in case.named.get("env", {}).items()},
+        ),
+        loops=loop_facts(program, machine.wavefront_size, machine),
+        ttgir=None if is_assembly else mlir.parse(case.body),
+    )
+
+
+def said(rule: Rule, facts: KernelFacts) -> list[str]:
+    """Everything that a rule says of a kernel, as the pages have it."""
+    analysis = rule.analyze(facts)
+    lines = []
+    for finding in analysis.findings:
+        lines.append(f"expect: {finding.rule} {finding.severity.value} {finding.location or ''}".rstrip())
+        lines.append(f"message: {finding.message}")
+        lines.append(f"evidence: {json.dumps(msgspec.to_builtins(finding.evidence, str_keys=True))}")
+        lines += [f"related: {place}" for place in finding.related]
+        lines += [f"try: {change.knob} {change.from_} -> {change.to}" for change in finding.advice]
+    lines += [f"not checked: {each.reason}" for each in analysis.not_checked]
+    return lines + [f"does not apply: {each.reason}" for each in analysis.does_not_apply]

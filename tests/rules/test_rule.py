@@ -1,0 +1,211 @@
+"""What all rules share: what they need, where they do not apply, and what they propose."""
+
+import re
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from kprof.analysis import KernelFacts
+from kprof.document import Specialization
+from kprof.hardware.machine import architectures, find_product, load
+from kprof.hardware.model import TritonFacts
+from kprof_analyzers.rules import known_rules, rules
+from kprof_analyzers.rules.levers import Lever, proposed
+from kprof_analyzers.rules.rule import Need
+from tests.rules.literate import cases, facts_of
+
+ROOT = Path(__file__).parents[2]
+BARE = {
+    Need.TTGIR: {"ttgir": None},
+    Need.GRID: {"grid": None},
+    Need.SIZES: {"arguments": {}},
+    Need.PRODUCT: {"product": None},
+    Need.OCCUPANCY: {"occupancy": None},
+    Need.NUM_STAGES: {"metadata": {}},
+}
+
+
+@cache
+def some_kernel() -> KernelFacts:
+    """One on which a rule fires."""
+    return facts_of(next(case for case in cases() if case.fires))
+
+
+def firing(rule):
+    """Facts of the cases in which a rule fires."""
+    file = ".".join(type(rule).__module__.split(".")[-2:])
+    return [facts_of(case) for case in cases() if case.fires and f"{case.file.parent.name}.{case.file.stem}" == file]
+
+
+def without(need, facts):
+    """The same facts, one missing."""
+    if need in BARE:
+        return replace(facts, **BARE[need])
+    name = {Need.NUM_WARPS: "num_warps", Need.WAVEFRONT_SIZE: "wavefront_size", Need.LDS: "lds_bytes"}[need]
+    from msgspec.structs import replace as changed
+
+    return replace(facts, resources=changed(facts.resources, **{name: None}))
+
+
+@pytest.mark.parametrize("rule", rules(), ids=lambda rule: rule.id)
+def test_a_rule_without_what_it_needs_is_not_checked(rule):
+    """It finds nothing, and says which fact is missing: for each need, on kernels on which it fires otherwise."""
+    found = firing(rule)
+    assert found
+    for facts in found:
+        assert rule.analyze(facts).findings
+        for need in rule.needs:
+            analysis = rule.analyze(without(need, facts))
+            assert not analysis.findings
+            assert not analysis.checked
+            assert [each.rule for each in analysis.not_checked] == [rule.id]
+            assert need.lacking(without(need, facts)) == analysis.not_checked[0].reason
+
+
+@pytest.mark.parametrize("name", architectures())
+@pytest.mark.parametrize("rule", rules(), ids=lambda rule: rule.id)
+def test_every_rule_says_what_became_of_it(rule, name):
+    """Checked, not checked or does not apply, on every architecture: never nothing at all."""
+    facts = replace(some_kernel(), arch=load(name), product=None)
+    analysis = rule.analyze(facts)
+    listed = [*analysis.checked, *(u.rule for u in (*analysis.not_checked, *analysis.does_not_apply))]
+    assert listed == [rule.id]
+    assert all(u.reason and u.name == rule.name for u in (*analysis.not_checked, *analysis.does_not_apply))
+
+
+@pytest.mark.parametrize(
+    ("arch", "rule", "reason"),
+    [
+        ("gfx1201", "agpr-copies-in-loop", "gfx1201 has no AGPRs"),
+        ("gfx942", "copy-through-registers", "gfx942 copies 4 B a lane straight to LDS, not 16"),
+        ("gfx1201", "copy-through-registers", "gfx1201 has no such copies"),
+        ("gfx1201", "large-matrix-instruction", "gfx1201 has no 32x32 matrix instructions"),
+        ("gfx1030", "dot-without-matrix-unit", "gfx1030 has no matrix instructions"),
+        ("gfx1030", "half-rate-matrix-instruction", "gfx1030 has no matrix instructions"),
+        ("gfx90a", "grid-order-across-xcds", "GPUs of gfx90a are one die"),
+        ("gfx942", "wave64-where-wave32", "wavefronts of gfx942 have 64 lanes only"),
+        ("gfx1250", "wave64-where-wave32", "wavefronts of gfx1250 have 32 lanes only"),
+        ("gfx1201", "no-ping-pong", "Triton has no ping-pong scheduling for gfx1201"),
+        ("gfx1100", "unpacked-conversion", "gfx1100 packs no conversion with the same rounding"),
+    ],
+)
+def test_where_a_rule_does_not_apply(arch, rule, reason):
+    """The hardware or the compiler lacks the thing, and the file of the architecture says so."""
+    (found,) = (r for r in rules() if r.name == rule)
+    assert found.absent_from(load(arch)) == reason
+
+
+def test_what_a_file_does_not_say_is_not_checked():
+    """An architecture of which nothing beyond the least is known: no rule takes another's figures."""
+    bare = replace(
+        load("gfx942"),
+        issue=None,
+        packed_conversions=None,
+        triton=TritonFacts(),
+        memory={},
+        model={},
+        products={},
+        matrix_instructions={},
+        lds=replace(load("gfx942").lds, direct_load_bytes=None),
+        data={},
+    )
+    facts = replace(some_kernel(), arch=bare)
+    silent = {u.name for rule in rules() for u in rule.analyze(facts).not_checked if "known" in u.reason}
+    assert silent >= {
+        "missing-buffer-loads",
+        "stride-multiple-of-512-bytes",
+        "agpr-copies-in-loop",
+        "grid-order-across-xcds",
+        "dot-without-matrix-unit",
+        "large-matrix-instruction",
+        "kpack-misfit",
+        "half-rate-matrix-instruction",
+        "unpacked-conversion",
+        "copy-through-registers",
+        "no-ping-pong",
+    }
+
+
+def kernel(arch="gfx942", *, metadata=None, triton="3.9.0", environment=None, **constexprs) -> KernelFacts:
+    """A Triton kernel with some knobs."""
+    return replace(
+        some_kernel(),
+        arch=load(arch),
+        product=find_product(arch),
+        metadata={} if metadata is None else metadata,
+        triton=triton,
+        specialization=Specialization(constexprs=constexprs, environment=environment or {}),
+    )
+
+
+@pytest.mark.parametrize(
+    ("lever", "facts", "expected"),
+    [
+        (Lever("num_stages", "lower"), kernel(metadata={"num_stages": 2}), ("num_stages", 2, 1)),
+        (Lever("num_stages", "lower"), kernel(metadata={"num_stages": 1}), None),
+        (Lever("num_stages", "lower"), kernel(), None),
+        (Lever("num_stages", "higher", limit=2), kernel(metadata={"num_stages": 1}), ("num_stages", 1, 2)),
+        (Lever("num_stages", "higher", limit=2), kernel(metadata={"num_stages": 2}), None),
+        (Lever("BLOCK_K", "lower"), kernel(BLOCK_M=64), None),
+        (Lever("BLOCK_K", "lower"), kernel(BLOCK_K=64), ("BLOCK_K", 64, 32)),
+        (Lever("BLOCK_K", "lower"), kernel(BLOCK_SIZE_K=32), ("BLOCK_SIZE_K", 32, 16)),
+        (Lever("BLOCK_K", "lower"), kernel(BLOCK_K=16), None),
+        (Lever("BLOCK_K", "higher"), kernel(BLOCK_K=16), ("BLOCK_K", 16, 32)),
+        (Lever("SPLIT_K", "higher"), kernel(SPLIT_K=1), ("SPLIT_K", 1, 2)),
+        (Lever("num_warps", "higher"), kernel(metadata={"num_warps": 8}), ("num_warps", 8, 16)),
+        (Lever("num_warps", "higher"), kernel(metadata={"num_warps": 16}), None),
+        (Lever("num_warps", "higher"), kernel("gfx1201", metadata={"num_warps": 16}), ("num_warps", 16, 32)),
+        (Lever("num_warps", "lower"), kernel(metadata={"num_warps": 1}), None),
+        (Lever("waves_per_eu", "lower"), kernel(metadata={"waves_per_eu": 0}), None),
+        (Lever("waves_per_eu", "lower"), kernel(metadata={"waves_per_eu": 1}), ("waves_per_eu", 1, 0)),
+        (Lever("waves_per_eu", "higher"), kernel(metadata={"waves_per_eu": 8}), None),
+        (Lever("kpack", 2), kernel(metadata={"kpack": 1}), ("kpack", 1, 2)),
+        (Lever("kpack", 2), kernel(metadata={"kpack": 2}), None),
+        (Lever("kpack", 2), kernel("gfx950", metadata={"kpack": 1}), None),
+        (Lever("kpack", 2), kernel("gfx1201", metadata={"kpack": 1}), None),
+        (Lever("matrix_instr_nonkdim", 16), kernel("gfx1201", metadata={"matrix_instr_nonkdim": 0}), None),
+        (Lever("AMDGCN_USE_BUFFER_OPS", "1"), kernel(), None),
+        (Lever("AMDGCN_USE_BUFFER_OPS", "1"), kernel(triton="3.5.1"), ("AMDGCN_USE_BUFFER_OPS", "0", "1")),
+        (
+            Lever("AMDGCN_USE_BUFFER_OPS", "1"),
+            kernel(environment={"AMDGCN_USE_BUFFER_OPS": "0"}),
+            ("AMDGCN_USE_BUFFER_OPS", "0", "1"),
+        ),
+        (Lever("AMDGCN_USE_BUFFER_OPS", "1"), kernel(triton=None), None),
+        (Lever("TRITON_HIP_USE_ASYNC_COPY", "1"), kernel("gfx1201"), None),
+        (Lever("num_stages", "lower", when=lambda _: False), kernel(metadata={"num_stages": 2}), None),
+    ],
+)
+def test_levers_that_are_left(lever, facts, expected):
+    """A lever that was pulled, that the kernel does not have or that the architecture ignores is not proposed."""
+    found = lever.advice(facts)
+    assert (None if found is None else (found.knob, found.from_, found.to)) == expected
+    assert proposed([lever], facts) == ([] if found is None else [found])
+
+
+def test_no_file_but_a_rules_own_names_it():
+    """Elsewhere rules are asked for what they say of themselves; examples in help and docstrings apart."""
+    names = re.compile("|".join(rf"\b{rule.id}\b|\"{rule.name}\"" for rule in known_rules()))
+    found = []
+    for file in [*(ROOT / "kprof").rglob("*"), *(ROOT / "analyzers").rglob("*")]:
+        path = file.relative_to(ROOT).as_posix()
+        if file.suffix not in {".py", ".toml", ".html", ".js"} or path.startswith("analyzers/kprof_analyzers/rules/"):
+            continue
+        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+            example = re.search(r"``[^`]*KP\d{3}|ignore\[KP\d{3}\]|rules explain KP\d{3}|name: KP\d{3} or", line)
+            if names.search(line) and not example:
+                found.append(f"{path}:{number}: {line.strip()}")
+    assert not found
+
+
+def test_metrics_that_rules_explain_are_metrics():
+    """A misspelled metric would explain nothing without a word."""
+    from kprof.gate.limits import WORDS
+
+    for rule in rules():
+        assert set(rule.explains) <= set(WORDS), rule.id
+        assert set(rule.restates) <= {"loop_spills", "vgpr_spills", "lds_over_limit"}, rule.id
+    for metric in ("vgpr_spills", "sgpr_spills", "scratch_bytes", "lds_bytes", "waves_per_simd"):
+        assert any(metric in rule.explains for rule in rules()), metric
