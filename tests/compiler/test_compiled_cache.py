@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -13,6 +14,7 @@ import pytest
 from kprof.cache import limits, location
 from kprof.compiler import answers as memo
 from kprof.compiler import compiled_cache as cache
+from kprof.compiler import versions
 from kprof.compiler.compile import compile_kernel, compile_many
 from kprof.importing.loading import load_module
 from kprof.targets.signature import load_signature
@@ -200,3 +202,31 @@ def test_cache_is_bounded(add_request, monkeypatch):
     size = sum(p.stat().st_size for p in folder.rglob("*") if p.is_file())
     assert limits.sweep(folder, size - 1) > 0
     assert sum(p.stat().st_size for p in folder.rglob("*") if p.is_file()) <= 0.8 * size
+
+
+def test_triton_is_known_by_its_content(tmp_path, monkeypatch):
+    """Installed again it is the same, whatever its times; any byte of its compiler makes another of it."""
+    for name in ("knobs.py", "compiler/compiler.py", "backends/amd/compiler.py", "_C/libtriton.so", "README.md"):
+        path = tmp_path / "triton" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("a = 1")
+    root = tmp_path / "triton"
+
+    def identity(folder=root, version="3.9.0"):
+        monkeypatch.setattr(versions, "installed", lambda: versions.Installed(version, folder))
+        return versions.identity.__wrapped__()
+
+    first = identity()
+    shutil.copytree(root, tmp_path / "again")
+    os.utime(root / "knobs.py", (1, 1))
+    assert identity() == identity(tmp_path / "again") == first
+    assert identity(version="3.9.1") != first
+    (root / "README.md").write_text("b")
+    assert identity() == first
+    seen = {first}
+    for name in ("knobs.py", "compiler/compiler.py", "backends/amd/compiler.py", "_C/libtriton.so"):
+        state = (root / name).stat()
+        (root / name).write_text("a = 2")
+        os.utime(root / name, ns=(state.st_atime_ns, state.st_mtime_ns))
+        seen.add(identity())
+    assert len(seen) == 5

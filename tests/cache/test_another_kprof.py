@@ -1,0 +1,238 @@
+"""Nothing that is kept survives a change of any of kprof's files."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import grimp
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+ARTIFACTS = ROOT / "tests" / "artifacts" / "gfx942"
+
+# Changes each file in turn. Prints those after which a key had been seen before, and those that count for compiles.
+EVERY_FILE = """
+import json, sys
+from pathlib import Path
+from kprof.cache import own
+from kprof.compiler.compiled_cache import MAKERS
+
+def keys():
+    own.of_kprof.cache_clear()
+    own.of_package.cache_clear()
+    return own.derived_key("a question"), own.of_package(*MAKERS)
+
+first, compiles = keys()
+seen, known, counted = {first}, [], []
+for name in json.loads(sys.stdin.read()):
+    path = Path(name)
+    before = path.read_bytes()
+    path.write_bytes(before + b"\\nCHANGED = 1\\n")
+    derived, compiled = keys()
+    path.write_bytes(before)
+    if derived in seen:
+        known.append(name)
+    if compiled != compiles:
+        counted.append(name)
+    seen.add(derived)
+assert keys() == (first, compiles)
+print(json.dumps([known, counted]))
+"""
+
+ANOTHER_TIME = """
+
+_before_the_change = predict
+
+
+def predict(*given, **named):
+    import msgspec
+
+    return msgspec.structs.replace(_before_the_change(*given, **named), time_us=777.0)
+"""
+ANOTHER_NOTE = """
+
+_before_the_change = analyze
+
+
+def analyze(*given, **named):
+    import msgspec
+
+    report = _before_the_change(*given, **named)
+    return msgspec.structs.replace(report, notes=[*report.notes, "CHANGED"])
+"""
+ANOTHER_NAME = ANOTHER_NOTE.replace('notes=[*report.notes, "CHANGED"]', 'name=f"{report.name}CHANGED"')
+SCALE = """import triton
+import triton.language as tl
+
+
+@triton.jit
+def scale(out_ptr, x_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out_ptr + offsets, tl.load(x_ptr + offsets) * 2.0)
+"""
+CONFIG = """[tool.kprof]
+arch = ["gfx942"]
+baseline = "baseline.json"
+
+[[tool.kprof.kernel]]
+target = "scale.py::scale"
+signature = "*fp32:16,*fp32:16,i32:16"
+constexprs = {BLOCK = 1024}
+"""
+
+
+class Copy:
+    """A kprof of its own, with a cache that outlives its changes."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        skipped = shutil.ignore_patterns("__pycache__")
+        for name in ("kprof", "analyzers", "kernels"):
+            shutil.copytree(ROOT / name, root / name, ignore=skipped)
+
+    def files(self) -> list[Path]:
+        """Code and data of the two packages."""
+        places = (self.root / "kprof", self.root / "analyzers" / "kprof_analyzers")
+        return sorted(p for place in places for p in place.rglob("*") if p.is_file() and p.suffix != ".pyc")
+
+    def python(self, *arguments: str, text: str = "", cwd: Path | None = None) -> "subprocess.CompletedProcess[str]":
+        paths = [str(self.root), str(self.root / "analyzers"), *(p for p in sys.path if p and p != str(ROOT))]
+        environment = {
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join(p for p in paths if p != str(ROOT / "analyzers")),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "KPROF_CACHE_DIR": str(self.root / "cache"),
+        }
+        return subprocess.run(
+            [sys.executable, *arguments],
+            input=text,
+            capture_output=True,
+            text=True,
+            check=False,
+            env=environment,
+            cwd=cwd or self.root,
+        )
+
+    def json(self, *arguments: str, cwd: Path | None = None) -> Any:
+        """What a command writes as JSON."""
+        ran = self.python("-m", "kprof", *arguments, "--json", "-", cwd=cwd)
+        assert ran.returncode in {0, 1}, ran.stderr
+        return json.loads(ran.stdout)
+
+    def edit(self, name: str, old: str, new: str) -> None:
+        """Replace a text that must be there; an empty one: append."""
+        path = self.root / name
+        text = path.read_text()
+        assert old in text
+        path.write_text(text.replace(old, new) if old else text + new)
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Copy:
+    return Copy(tmp_path)
+
+
+@pytest.mark.slow
+def test_every_file_counts(copy: Copy) -> None:
+    """A value more in any module or data file: another key for what kprof says. For compiles, in one that compiles."""
+    files = copy.files()
+    assert len(files) > 500
+    ran = copy.python("-c", EVERY_FILE, text=json.dumps([str(path) for path in files]))
+    assert ran.returncode == 0, ran.stderr
+    known, counted = json.loads(ran.stdout)
+    assert known == []
+    package = copy.root / "kprof"
+    makers = [package / name for name in ("cache", "compiler", "importing", "errors.py")]
+    assert counted == [str(path) for path in files if any(path.is_relative_to(maker) for maker in makers)]
+
+
+def test_what_a_worker_imports_counts_for_compiles() -> None:
+    """Whatever module has a share in a compile is one of those that its key depends on."""
+    graph = grimp.build_graph("kprof", exclude_type_checking_imports=True, cache_dir=None)
+    # It names the plug-ins; none of them compiles.
+    graph.remove_module("kprof.analysis")
+    parts = {name.split(".")[1] for name in graph.find_upstream_modules("kprof.compiler.cached_compile")}
+    # What says what the hardware allows, or reads what was compiled, has no share in what is kept of it.
+    assert parts <= {"cache", "compiler", "importing", "errors", "hardware", "inputs"}
+
+
+@pytest.mark.triton
+def test_the_grid_that_another_kprof_derives(copy: Copy) -> None:
+    """A launch is not taken from what was kept when the code that derives it has changed."""
+
+    def grid() -> Any:
+        return copy.json("analyze", "kernel", "softmax", "--arch", "gfx942")["kernels"][0]["launch"]["grid"]
+
+    first = grid()
+    assert grid() == first
+    copy.edit("kprof/targets/jobs.py", "tuple(launch.grid)", "tuple(2 * n for n in launch.grid)")
+    assert grid() == [2 * n for n in first]
+
+
+@pytest.mark.triton
+@pytest.mark.parametrize("file", ["kprof/version.py", "analyzers/kprof_analyzers/suppressions.py"])
+def test_another_value_anywhere_asks_the_kernel_s_file_again(copy: Copy, file: str) -> None:
+    """The version among them. The kernel's file cannot be imported meanwhile: what is kept would be served."""
+    path = copy.root / "scale.py"
+    path.write_text(SCALE)
+    question = ("-m", "kprof", "analyze", "kernel", f"{path}::scale", "--arch", "gfx942", "--constexpr", "BLOCK=1024")
+    question += ("--signature", "*fp32:16,*fp32:16,i32:16")
+    trace = ("-X", "importtime")
+    assert "_kprof_user_" not in copy.python(*question).stderr
+    served = copy.python(*trace, *question)
+    assert served.returncode == 0
+    assert "triton.language" not in served.stderr
+    copy.edit(file, "", "\nCHANGED = 1\n")
+    asked = copy.python(*trace, *question)
+    assert asked.returncode == 0
+    assert "triton.language" in asked.stderr
+
+
+def test_a_directory_is_judged_again(copy: Copy) -> None:
+    """By a changed analyzer, for kprof diff."""
+    for name in ("old", "new"):
+        (copy.root / name).mkdir()
+        shutil.copy(min(ARTIFACTS.glob("*.amdgcn")), copy.root / name / "kernel.amdgcn")
+
+    def name() -> str:
+        return copy.json("diff", str(copy.root / "old"), str(copy.root / "new"))["kernels"][0]["name"]
+
+    assert not name().endswith("CHANGED")
+    copy.edit("analyzers/kprof_analyzers/pipeline.py", "", ANOTHER_NAME)
+    assert name().endswith("CHANGED")
+
+
+@pytest.mark.triton
+def test_a_check_judges_again(copy: Copy) -> None:
+    """By a changed analyzer."""
+    (copy.root / "work").mkdir()
+    (copy.root / "work" / "scale.py").write_text(SCALE)
+    (copy.root / "work" / "pyproject.toml").write_text(CONFIG)
+
+    def check() -> str:
+        ran = copy.python("-m", "kprof", "check", "--json", "-", cwd=copy.root / "work")
+        assert ran.stdout, ran.stderr
+        return ran.stdout
+
+    assert "CHANGED" not in check()
+    assert "CHANGED" not in check()
+    copy.edit("analyzers/kprof_analyzers/pipeline.py", "", ANOTHER_NOTE)
+    assert "CHANGED" in check()
+
+
+@pytest.mark.triton
+@pytest.mark.parametrize("command", ["tune", "advise"])
+def test_times_are_predicted_again(copy: Copy, command: str) -> None:
+    """By a changed model: neither the judgement of the same code nor the search's journal is taken."""
+    words = [command, "memory_copy", "--arch", "MI300X", "--budget", "3"]
+
+    def text() -> str:
+        return json.dumps(copy.json(*words))
+
+    assert "777.0" not in text()
+    copy.edit("analyzers/kprof_analyzers/model/kernel.py", "", ANOTHER_TIME)
+    assert "777.0" in text()
