@@ -14,7 +14,6 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from kprof import __version__
 from kprof.cache import location
 from kprof.captures.reader import is_capture, read
 from kprof.captures.sources import changed, root_of
@@ -22,6 +21,7 @@ from kprof.errors import KprofError, TargetError
 from kprof.gate.captured import captured
 from kprof.gate.config import Program
 from kprof.gate.subject import Subject, failed
+from kprof.version import __version__
 
 _STDERR = 2
 _DISTRIBUTIONS = ("triton", "torch", "pytorch-triton-rocm")
