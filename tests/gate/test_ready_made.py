@@ -4,88 +4,195 @@ import json
 import os
 import re
 import shutil
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 import yaml
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.gate.services import ROOT, Machine, action, bash, fake_installation, template
+
 pytestmark = pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
 
 
 @pytest.fixture
 def program(tmp_path):
     """A folder with ``bin/kprof``, as an installation has it."""
-    path = tmp_path / "kprof-venv" / "bin" / "kprof"
-    path.parent.mkdir(parents=True)
-    path.write_text(f'#!/bin/sh\nPYTHONPATH="{ROOT}:{ROOT / "analyzers"}" exec "{sys.executable}" -m kprof "$@"\n')
-    path.chmod(0o755)
-    return path
+    return fake_installation(tmp_path)
 
 
-def bash(script, folder, **variables):
-    """Run a script as GitHub's ``shell: bash`` does."""
-    command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script]
-    environment = {**os.environ, **{name: str(value) for name, value in variables.items()}}
-    return subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=300
-    )
+@pytest.fixture
+def ends(tmp_path):
+    """Puts a ``kprof`` there that only ends, with an exit code of choice."""
 
+    def make(code, lines=()):
+        path = tmp_path / "kprof-venv" / "bin" / "kprof"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("\n".join(["#!/bin/sh", *lines, f"exit {code}"]) + "\n")
+        path.chmod(0o755)
+        (tmp_path / "work" / "sub").mkdir(parents=True, exist_ok=True)
+        return Machine(tmp_path, tmp_path / "work")
 
-def action():
-    """The composite action."""
-    return yaml.safe_load((ROOT / "action.yml").read_text())
+    return make
 
 
 def test_every_input_of_the_action_is_used_and_every_used_one_declared():
     """No input is forgotten, and none reaches a script except through the environment."""
     steps = action()["runs"]["steps"]
-    text = (ROOT / "action.yml").read_text()
+    text = (ROOT / "action.yml").read_text().split("runs:")[1]
     for name in action()["inputs"]:
-        assert f"inputs.{name}" in text.split("runs:")[1]
+        assert f"inputs.{name}" in text
+    for name in re.findall(r"inputs\.([\w-]+)", text):
+        assert name in action()["inputs"]
     scripts = [step["run"] for step in steps if "run" in step]
-    assert len(scripts) == 2
+    assert len(scripts) == 3
     for script in scripts:
         assert "${{" not in script
-        assert bash(f"set -n\n{script}", ROOT).returncode == 0
+        assert script.startswith("set -eo pipefail\n")
+        assert bash(f"set -n\n{script}", ROOT, os.environ).returncode == 0
+    for script in template()["script"]:
+        assert script.startswith("set -eo pipefail\n")
+        assert bash(f"set -n\n{script}", ROOT, os.environ).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("code", "verdict"), [(0, "ok"), (1, "regression"), (2, "cannot tell"), (70, "defect"), (130, "defect")]
+)
+def test_only_ok_passes(ends, code, verdict):
+    """A stale capture, what cannot be told and a defect of kprof fail both jobs as shipped."""
+    machine = ends(code)
+    ran = machine.github({}, only="Check kernels")
+    assert (ran.code, ran.outputs["verdict"]) == (code, verdict)
+    assert machine.gitlab({"KPROF_VENV": str(machine.temp / "kprof-venv")}, first=1).code == code
+    assert "allow_failure" not in template()
+
+
+@pytest.mark.parametrize(("code", "job"), [(0, 0), (1, 1), (2, 0), (70, 70)])
+def test_what_cannot_be_told_may_be_let_pass(ends, code, job):
+    """Only when the job says so, only exit code 2, and with a warning."""
+    ran = ends(code).github({"cannot-tell": "allow"}, only="Check kernels")
+    assert ran.code == job
+    assert ("::warning" in ran.text) == (code == 2)
+
+
+@pytest.mark.parametrize(
+    ("directory", "sarif", "output"),
+    [
+        (".", "kprof.sarif", "kprof.sarif"),
+        ("sub", "kprof.sarif", "sub/kprof.sarif"),
+        ("./sub/", "kprof.sarif", "sub/kprof.sarif"),
+        ("sub", "", ""),
+    ],
+)
+def test_the_sarif_output_is_from_the_workspace(ends, directory, sarif, output):
+    """The next step finds the file whatever the working directory; without a file there is no path."""
+    machine = ends(1, ["touch kprof.sarif"] if sarif else ())
+    ran = machine.github({"working-directory": directory, "sarif": sarif}, only="Check kernels")
+    assert ran.outputs["sarif"] == output
+    if output:
+        assert (machine.workspace / output).is_file()
+        gone = ends(70).github({"working-directory": directory, "sarif": sarif}, only="Check kernels")
+        assert gone.outputs["sarif"] == ""
+
+
+def test_words_for_pip_stay_words(ends, tmp_path):
+    """``triton==3.9.0 torch`` is two requirements; each requirements file has its own ``-r``."""
+    machine = ends(0)
+    said = tmp_path / "said"
+    python = tmp_path / "python"
+    (tmp_path / "inner").write_text(f'#!/bin/sh\nfor word in "$@"; do echo "[$word]"; done >> {said}\n')
+    (tmp_path / "inner").chmod(0o755)
+    python.write_text(f'#!/bin/sh\nmkdir -p "$3/bin"\ncp {tmp_path / "inner"} "$3/bin/python"\n')
+    python.chmod(0o755)
+    words = "[-m]\n[pip]\n[install]\n[--quiet]\n[{}]\n[triton==3.9.0]\n[torch]\n[-r]\n[a.txt]\n[-r]\n[b.txt]\n"
+    inputs = {"triton": "triton==3.9.0 torch", "requirements": "a.txt b.txt", "python": str(python)}
+    assert machine.github(inputs, only="Install kprof").code == 0
+    assert said.read_text() == words.format(ROOT)
+    said.unlink()
+    variables = {
+        "KPROF_PACKAGE": "git+https://host/owner/kprof@v1",
+        "KPROF_TRITON": "triton==3.9.0 torch",
+        "KPROF_REQUIREMENTS": "a.txt b.txt",
+        "KPROF_PYTHON": str(python),
+        "KPROF_VENV": str(tmp_path / "venv"),
+    }
+    machine.gitlab(variables)
+    assert said.read_text() == words.format("git+https://host/owner/kprof@v1")
+
+
+def test_gitlab_says_where_kprof_is_to_come_from(ends):
+    """There is no name on an index to fall back on."""
+    ran = ends(0).gitlab({})
+    assert ran.code == 2
+    assert "Set KPROF_PACKAGE" in ran.text
+
+
+def test_a_recording_that_fails_ends_the_job(ends):
+    """On both services, before anything is checked; quoted words stay together."""
+    machine = ends(3, ['if [ "$1" = check ]; then exit 0; fi', 'printf "<%s>" "$@"'])
+    line = "\n-o one -- python 'train it.py'\n-o two -- python other.py\n"
+    ran = machine.github({"record": line}, only="Record programs")
+    assert ran.code != 0
+    assert ran.text.startswith("<capture><--force><--no-execute><-o><one><--><python><train it.py>")
+    assert "<two>" not in ran.text
+    ran = machine.gitlab({"KPROF_RECORD": line, "KPROF_VENV": str(machine.temp / "kprof-venv")}, first=1)
+    assert ran.code != 0
+    assert "<train it.py>" in ran.text
 
 
 @pytest.mark.triton
 def test_action_fails_on_a_regression(repository, program, tmp_path):
     """Exit code, output variables, job summary, annotations and SARIF."""
-    (script,) = [step["run"] for step in action()["runs"]["steps"] if step.get("id") == "check"]
-    variables = {
-        "RUNNER_TEMP": tmp_path,
-        "GITHUB_OUTPUT": tmp_path / "output",
-        "GITHUB_STEP_SUMMARY": tmp_path / "summary",
-        "KPROF_CONFIG_FILE": "",
-        "KPROF_ARCH": "gfx942",
-        "KPROF_SARIF": "kprof.sarif",
-        "KPROF_MARKDOWN": "",
-    }
-    assert bash(f'"{program}" check --update-baseline', repository.root).returncode == 0
-    ran = bash(script, repository.root, **variables)
-    assert ran.returncode == 0, ran.stderr
-    assert "verdict=ok\nsarif=kprof.sarif\n" in (tmp_path / "output").read_text()
+    machine = Machine(tmp_path, repository.root)
+    assert bash(f'"{program}" check --update-baseline', repository.root, os.environ).returncode == 0
+    ran = machine.github({"arch": "gfx942"}, only="Check kernels")
+    assert (ran.code, ran.outputs) == (0, {"verdict": "ok", "sarif": "kprof.sarif"}), ran.text
     repository.edit("start + offsets", "start + offsets * stride")
-    ran = bash(script, repository.root, **variables)
-    assert ran.returncode == 1
-    assert "::error file=kernels/scale.py,line=12," in ran.stdout
-    assert (tmp_path / "output").read_text().endswith("verdict=regression\nsarif=kprof.sarif\n")
+    ran = machine.github({"arch": "gfx942"}, only="Check kernels")
+    assert (ran.code, ran.outputs) == (1, {"verdict": "regression", "sarif": "kprof.sarif"})
+    assert "::error file=kernels/scale.py,line=12," in ran.text
     assert "kernels/scale.py:12" in (tmp_path / "summary").read_text()
     assert json.loads((repository.root / "kprof.sarif").read_text())["runs"][0]["results"]
 
 
+def matched(text):
+    """What GitHub makes of a program's lines, by the matchers: file, line, severity, rule."""
+    found = []
+    for matcher in json.loads((ROOT / "ci" / "problem-matcher.json").read_text())["problemMatcher"]:
+        (pattern,) = matcher["pattern"]
+        for line in text.splitlines():
+            match = re.match(pattern["regexp"], line)
+            if match is not None:
+                severity = match[pattern["severity"]] if "severity" in pattern else matcher["severity"]
+                found.append((match[pattern["file"]], int(match[pattern["line"]]), severity, match[pattern["code"]]))
+    return found
+
+
+def test_the_problem_matcher_takes_a_check_s_lines(tmp_path, monkeypatch, kprof):
+    """Every finding with a line, once; neither the verdict nor an annotation."""
+    source = ROOT / "tests" / "artifacts" / "gfx942" / "matmul.triton-3.9.0.amdgcn"
+    (tmp_path / "k.amdgcn").write_bytes(source.read_bytes())
+    (tmp_path / "kprof.toml").write_text('arch = ["gfx942"]\n[[kernel]]\ntarget = "k.amdgcn"\n')
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
+    ran = kprof("check", "--no-color", "--json", "out.json")
+    findings = [f for k in json.loads((tmp_path / "out.json").read_text())["kernels"] for f in k["findings"]]
+    expected = [
+        (f["location"]["file"], f["location"]["line"], f["severity"], f["rule"])
+        for f in findings
+        if f["severity"] == "error"
+    ]
+    assert expected
+    assert matched(ran.out) == expected
+    assert matched("::error file=k.py,line=3::x\nregression: 1 of 1 check fail: k on gfx942: 3 VGPRs spilled\n") == []
+    assert matched("k.py:12:5: KP301 12 VGPRs spilled\n") == [("k.py", 12, "warning", "KP301")]
+
+
 @pytest.mark.triton
-def test_gitlab_job_writes_what_it_promises(repository, program):
-    """Each file that the job keeps is there after its script has run."""
-    job = yaml.safe_load((ROOT / "ci" / "gitlab.yml").read_text())[".kprof-check"]
-    check = job["script"][-1].replace("/tmp/kprof-venv/bin/kprof", f'"{program}"')
-    ran = bash(check, repository.root, KPROF_OPTIONS="--arch gfx942")
-    assert ran.returncode == 2  # there is no baseline yet
-    assert job["allow_failure"]["exit_codes"] == 2
+def test_gitlab_job_writes_what_it_promises(repository, program, tmp_path):
+    """Each file that the job keeps is there after its script has run, even when it fails."""
+    variables = {"KPROF_OPTIONS": "--arch gfx942", "KPROF_VENV": str(tmp_path / "kprof-venv")}
+    ran = Machine(tmp_path, repository.root).gitlab(variables, first=1)
+    assert ran.code == 2  # there is no baseline yet
+    job = template()
     for path in [*job["artifacts"]["paths"], *job["artifacts"]["reports"].values()]:
         assert (repository.root / path).stat().st_size > 0
 
@@ -96,9 +203,14 @@ def test_hook_runs_where_it_is_installed(repository, program):
     hook = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())[0]
     assert hook["pass_filenames"] is False
     path = f"{program.parent}{os.pathsep}{os.environ['PATH']}"
-    assert bash(f"{hook['entry']} --update-baseline && {hook['entry']}", repository.root, PATH=path).returncode == 0
+    assert (
+        bash(
+            f"{hook['entry']} --update-baseline && {hook['entry']}", repository.root, {**os.environ, "PATH": path}
+        ).returncode
+        == 0
+    )
     repository.edit("start + offsets", "start + offsets * stride")
-    ran = bash(hook["entry"], repository.root, PATH=path)
+    ran = bash(hook["entry"], repository.root, {**os.environ, "PATH": path})
     assert ran.returncode == 1
     assert "KP103" in ran.stdout
 
@@ -112,6 +224,6 @@ def test_hook_for_configurations_takes_file_names(tmp_path, program):
     assert not re.search(hook["files"], "package.json")
     (tmp_path / name).write_text('{"any": {"num_warps": 4,}}')
     path = f"{program.parent}{os.pathsep}{os.environ['PATH']}"
-    ran = bash(f"{hook['entry']} {name}", tmp_path, PATH=path)
+    ran = bash(f"{hook['entry']} {name}", tmp_path, {**os.environ, "PATH": path})
     assert ran.returncode == 1
     assert "KP701" in ran.stdout
