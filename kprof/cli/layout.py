@@ -106,16 +106,14 @@ def _text(layout: str, settings: list[str]) -> str:
 
 
 def _read(text: str, module: Path | None) -> "Layout":
+    from kprof.inputs import boundary
     from kprof.inputs.mlir import parse
     from kprof.inputs.mlir.layout_text import Scope
     from kprof.inputs.mlir.layouts import RawLayout
 
     aliases = {}
     if module is not None:
-        try:
-            aliases = dict(parse(module.read_text(encoding="utf-8"), str(module)).aliases)
-        except (OSError, UnicodeDecodeError) as error:
-            raise KprofError(f"cannot be read: {error}", path=str(module)) from error
+        aliases = dict(parse(boundary.read_text(module, most=boundary.LIMIT), str(module)).aliases)
     found = Scope(aliases).layout(text)
     if isinstance(found, RawLayout):
         hint = None if module or "<" in text else "An alias needs the file that defines it: --module FILE.ttgir."

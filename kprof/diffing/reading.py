@@ -6,8 +6,8 @@ import msgspec
 
 from kprof.document import SCHEMA, Report
 from kprof.errors import InputError
+from kprof.inputs import boundary
 
-_MAX_BYTES = 1 << 30
 _BLANK = b" \t\r\n\xef\xbb\xbf"
 
 
@@ -23,12 +23,7 @@ def read_report(path: Path) -> Report:
     Raises:
         KprofError: the file cannot be read, is cut off, or is another document or another version of it.
     """
-    try:
-        if path.stat().st_size > _MAX_BYTES:
-            raise InputError("too large for a report", path=str(path))
-        data = path.read_bytes().lstrip(_BLANK)
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", path=str(path)) from None
+    data = boundary.read_bytes(path).lstrip(_BLANK)
     try:
         head = msgspec.json.decode(data, type=_Head)
     except msgspec.ValidationError:
@@ -39,10 +34,7 @@ def read_report(path: Path) -> Report:
         raise InputError(f"this JSON is no {SCHEMA} document: it names no schema", path=str(path), hint=_HINT)
     if head.schema != SCHEMA:
         raise InputError(f"the document is {head.schema[:60]!r}, and {SCHEMA} is what can be compared", path=str(path))
-    try:
-        return msgspec.json.decode(data, type=Report)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise InputError(f"the document does not keep to {SCHEMA}: {error}", path=str(path)) from None
+    return boundary.json_of(data, Report, str(path), f"the document does not keep to {SCHEMA}")
 
 
 _HINT = "kprof analyze kernel TARGET --json FILE writes one; a Triton cache is given as its directory."

@@ -7,10 +7,10 @@ from typing import Any, Literal
 
 import msgspec
 
-from kprof.errors import KprofError
 from kprof.findings import Finding
 from kprof.gate.source_text import anchor
 from kprof.gate.subject import Subject
+from kprof.inputs import boundary
 
 _MAX_BYTES = 64 * 1024 * 1024
 
@@ -69,16 +69,9 @@ def read(path: Path) -> Baseline:
     Raises:
         KprofError: it cannot be read or is no baseline.
     """
-    try:
-        if path.stat().st_size > _MAX_BYTES:
-            raise KprofError("is too large for a baseline", path=str(path))
-        return msgspec.json.decode(path.read_bytes(), type=Baseline)
-    except OSError as error:
-        raise KprofError(f"cannot be read: {error.strerror}", path=str(path)) from None
-    except (msgspec.DecodeError, RecursionError) as error:
-        raise KprofError(
-            f"is not a baseline: {error}", path=str(path), hint="kprof check --update-baseline writes a new one."
-        ) from None
+    hint = "kprof check --update-baseline writes a new one."
+    data = boundary.read_bytes(path, most=_MAX_BYTES)
+    return boundary.json_of(data, Baseline, str(path), "is not a baseline", hint=hint)
 
 
 def updated(old: Baseline, subjects: Sequence[Subject]) -> Baseline:

@@ -2,7 +2,6 @@
 
 import datetime as dt
 import shlex
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ import msgspec
 
 from kprof.errors import KprofError, near
 from kprof.gate.toml_place import Keys, line_of
+from kprof.inputs import boundary
 
 FILES = ("kprof.toml", "pyproject.toml")
 Metric = Literal["vgpr_spills", "sgpr_spills", "scratch_bytes", "lds_bytes", "vgpr_allocated", "sgpr", "waves_per_simd"]
@@ -266,19 +266,8 @@ def _limits(budget: Budget) -> dict[str, float]:
 
 
 def _read(path: Path) -> tuple[str, dict[str, Any]]:
-    if sys.version_info >= (3, 11):
-        import tomllib
-    else:
-        import tomli as tomllib
-    try:
-        text = path.read_text(encoding="utf-8")
-        return text, tomllib.loads(text)
-    except OSError as error:
-        raise KprofError(f"cannot be read: {error.strerror}", path=str(path)) from None
-    except UnicodeDecodeError:
-        raise KprofError("is not UTF-8 text", path=str(path)) from None
-    except tomllib.TOMLDecodeError as error:
-        raise KprofError(f"is not valid TOML: {error}", path=str(path)) from None
+    text = boundary.read_text(path)
+    return text, boundary.toml_of(text, str(path))
 
 
 def _table(data: Mapping[str, Any], path: Path) -> Any:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kprof.errors import InputError
+from kprof.inputs import boundary
 from kprof.inputs.csv_records import records as csv_records
 
 _PROBLEM = re.compile(r"^([nt]{2})_(\d+)_(\d+)_(\d+)(?:_B_(\d+))?(?:_ld_(\d+)_(\d+)_(\d+))?$")
@@ -212,9 +213,7 @@ def read(path: str | Path) -> Results:
     try:
         if place.is_dir():
             place = _only_one(place)
-        if place.stat().st_size > _LARGEST:
-            raise InputError("larger than any TunableOp result file", path=str(path))
-        text = place.read_bytes().decode("utf-8-sig", "replace")
+        text = boundary.read_bytes(place, most=_LARGEST, shown=str(path)).decode("utf-8-sig", "replace")
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror or error}", path=str(path)) from error
     validators: dict[str, str] = {}

@@ -7,16 +7,13 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from stat import S_ISREG
 from typing import TYPE_CHECKING, Any
-
-import msgspec
 
 from kprof.document import Specialization
 from kprof.errors import KprofError
 from kprof.hardware.machine import Architecture
 from kprof.hardware.machine import load as load_architecture
-from kprof.inputs import amdgcn
+from kprof.inputs import amdgcn, boundary
 from kprof.targets.loaded import LoadedKernel
 
 if TYPE_CHECKING:
@@ -142,16 +139,7 @@ def _is_for_amd(path: Path) -> bool:
 
 
 def _read(path: Path) -> bytes:
-    try:
-        status = path.stat()
-        if not S_ISREG(status.st_mode):
-            # Opening a pipe would wait for somebody to write into it.
-            raise KprofError("is not a file", path=str(path))
-        if status.st_size > _MAX_BYTES:
-            raise KprofError(f"{status.st_size:,} bytes are too many for a kernel", path=str(path))
-        data = path.read_bytes()
-    except OSError as error:
-        raise KprofError(f"cannot be read: {error.strerror}", path=str(path)) from None
+    data = boundary.read_bytes(path, most=_MAX_BYTES)
     if not data:
         raise KprofError("the file is empty", path=str(path))
     return data
@@ -314,8 +302,8 @@ def _sibling_metadata(path: Path) -> Mapping[str, Any]:
     """Triton's metadata of the same kernel, when it lies beside the file and is whole."""
     sibling = path.with_suffix(".json")
     try:
-        data = msgspec.json.decode(sibling.read_bytes())
-    except (OSError, msgspec.DecodeError):
+        data = boundary.json_of(boundary.read_bytes(sibling, most=boundary.TEXT_LIMIT), object, str(sibling), "no JSON")
+    except KprofError:
         return {}
     return data if isinstance(data, dict) and "num_warps" in data else {}
 
@@ -325,6 +313,6 @@ def _sibling_ttgir(path: Path) -> Any:
 
     sibling = path.with_suffix(".ttgir")
     try:
-        return mlir.parse(sibling.read_text(), str(sibling))
-    except (OSError, UnicodeDecodeError, KprofError):
+        return mlir.parse(boundary.read_text(sibling, most=_MAX_BYTES), str(sibling))
+    except KprofError:
         return None

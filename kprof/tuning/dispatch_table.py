@@ -27,6 +27,7 @@ import msgspec
 
 from kprof.bench.document import BenchReport, Measurement
 from kprof.errors import KprofError
+from kprof.inputs import boundary
 from kprof.kernel_spec import Kernel, Shape
 
 SCHEMA = "kprof.dispatch/1"
@@ -108,18 +109,9 @@ def read(path: Path | str) -> Table:
     Raises:
         KprofError: the file is missing, too large, not JSON, or not a table of a version that is known.
     """
-    place = Path(path)
-    try:
-        if place.stat().st_size > MOST_BYTES:
-            raise KprofError(f"larger than {MOST_BYTES >> 20} MiB: not a dispatch table", path=str(path))
-        data = place.read_bytes()
-    except OSError as error:
-        raise KprofError(f"cannot read the dispatch table: {error.strerror}", path=str(path)) from error
-    try:
-        return msgspec.json.decode(data, type=Table)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        hint = "kprof bench KERNEL --write-table FILE writes one"
-        raise KprofError(f"not a dispatch table ({SCHEMA}): {error}", path=str(path), hint=hint) from error
+    hint = "kprof bench KERNEL --write-table FILE writes one"
+    data = boundary.read_bytes(path, most=MOST_BYTES)
+    return boundary.json_of(data, Table, str(path), f"not a dispatch table ({SCHEMA})", hint=hint)
 
 
 def merge(table: Table | None, entries: Iterable[Entry]) -> Table:

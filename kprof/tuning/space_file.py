@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from kprof.errors import KprofError
+from kprof.inputs import boundary
 from kprof.tuning.expressions import parse
 from kprof.tuning.space import MOST_COMBINATIONS, Space
 
@@ -62,18 +63,9 @@ def load(path: str) -> Any:
     """
     place = Path(path)
     form = _FORMS.get(place.suffix.lower())
-    try:
-        if not place.is_file():
-            raise KprofError("is no file" if place.exists() else "no such file", path=path)
-        if form is None:
-            raise KprofError("is not a .toml, .yaml or .json file", path=path)
-        if place.stat().st_size > MOST_BYTES:
-            raise KprofError(f"is larger than {MOST_BYTES >> 20} MiB", path=path)
-        text = place.read_text(encoding="utf-8")
-    except OSError as error:
-        raise KprofError(f"cannot be read: {error.strerror}", path=path) from error
-    except UnicodeDecodeError as error:
-        raise KprofError("is not text in UTF-8", path=path, place=f"byte {error.start}") from error
+    text = boundary.read_text(place, most=MOST_BYTES)
+    if form is None:
+        raise KprofError("is not a .toml, .yaml or .json file", path=path)
     try:
         return _decode(form, text)
     except KprofError:

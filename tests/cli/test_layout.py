@@ -65,7 +65,7 @@ def test_an_alias_of_a_file(kprof, tmp_path):
         (("mfma", "--set", "warpPerCTA=2x2"), "did you mean 'warpsPerCTA'"),
         (("wmma", "--set", "warpsPerCTA=0x2"), "warpsPerCTA cannot be 0"),
         (("mfma", "--operand", "2"), "--operand"),
-        (("#b", "--module", "/nowhere/k.ttgir"), "cannot be read"),
+        (("#b", "--module", "/nowhere/k.ttgir"), "no such file"),
         (("#ttg.blocked<{sizePerThread = [",), "cannot be drawn|can be drawn"),
     ],
 )

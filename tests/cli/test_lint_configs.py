@@ -85,7 +85,7 @@ def test_what_cannot_be_told_is_exit_code_2(kprof, folder, tmp_path):
     (tmp_path / "package.json").write_text("{}")
     (tmp_path / "empty").mkdir()
     for arguments, words in (
-        (["absent.json"], "absent.json: cannot be read: No such file"),
+        (["absent.json"], "absent.json: no such file"),
         (["absent"], "absent: no such file or folder"),
         (["package.json"], "no tuned configuration that kprof knows"),
         (["empty"], ""),

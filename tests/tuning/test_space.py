@@ -70,7 +70,7 @@ def test_true_and_one_are_two_values(tmp_path: Path) -> None:
         ("s.json", '{"BLOCK_M": [{"a": 1}]}', "has a value that is no number"),
         ("s.json", '{"BLOCK_M": [1], "constraints": "BLOCK_M < 2"}', "constraints is not a list"),
         ("s.json", '{"BLOCK_M": [1], "constraints": ["import os"]}', "cannot be read"),
-        ("s.json", b"\xff\xfe", "is not text in UTF-8"),
+        ("s.json", b"\xff\xfe", "is not UTF-8 text"),
     ],
 )
 def test_files_that_are_no_space(tmp_path: Path, name: str, text: str | bytes, message: str) -> None:
@@ -87,7 +87,11 @@ def test_a_missing_a_huge_and_a_folder(tmp_path: Path) -> None:
     (tmp_path / "huge.json").write_bytes(b" " * (space_file.MOST_BYTES + 1))
     (tmp_path / "folder.json").mkdir()
 
-    for name, message in (("none.json", "no such file"), ("huge.json", "larger than"), ("folder.json", "is no file")):
+    for name, message in (
+        ("none.json", "no such file"),
+        ("huge.json", "too large"),
+        ("folder.json", "this is a directory"),
+    ):
         with pytest.raises(KprofError, match=message):
             space_file.read(str(tmp_path / name))
 

@@ -110,6 +110,9 @@ def _show(data: "Data", top: int, *, no_color: bool) -> None:
     from kprof.output.tables import rows_table
 
     console = terminal(no_color=no_color)
+    lost = sum(issue.count for issue in data.issues if issue.severity == "error")
+    if lost:
+        print(f"{lost:,} value{'s' if lost > 1 else ''} or records could not be used and are in no sum: see below\n")
     groups: dict[tuple[str, str, str], list[int]] = {}
     for source in data.sources:
         groups.setdefault((source.tool, source.version or "", source.format), []).append(source.rows)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from kprof.errors import InputError, KprofError
+from kprof.inputs import boundary
 from kprof.inputs.amdgcn import metadata as yaml_metadata
 from kprof.inputs.amdgcn import split_target
 from kprof.inputs.amdgcn.resources import registers
@@ -208,15 +209,5 @@ def read_file(path: str | Path) -> CodeObjectFile:
         KprofError: the file is missing, a directory, unreadable or over 1 GiB, or :func:`read` refuses its content.
     """
     name = str(path)
-    try:
-        size = Path(path).stat().st_size
-        if size > _MAX_BYTES:
-            raise InputError(f"the file is too large: {size:,} bytes", path=name, hint="1 GiB is read at most.")
-        data = Path(path).read_bytes()
-    except FileNotFoundError as error:
-        raise InputError("there is no such file", path=name) from error
-    except IsADirectoryError as error:
-        raise InputError("this is a directory", path=name) from error
-    except OSError as error:
-        raise InputError(f"the file cannot be read: {error.strerror}", path=name) from error
+    data = boundary.read_bytes(path)
     return read(data, name)

@@ -4,6 +4,7 @@ from typing import Any
 
 from kprof.inputs.rocprof.frames import agent_numbers, length, name_columns
 from kprof.inputs.rocprof.model import Columns, Part
+from kprof.inputs.rocprof.plausible import without_impossible
 
 ABSURD_NS = 86_400_000_000_000
 """A dispatch of more than a day is a broken timestamp."""
@@ -19,7 +20,7 @@ def dispatches(columns: Columns, part: Part, *, rounded: bool = False) -> Column
     """
     import pandas as pd
 
-    result = dict(columns)
+    result = without_impossible(columns, part)
     if "kernel_name" in result:
         result.update(name_columns(result["kernel_name"]))
     if isinstance(result.get("agent"), pd.Categorical):

@@ -6,6 +6,7 @@ from typing import Any
 from kprof.inputs.rocprof import trust
 from kprof.inputs.rocprof.frames import kernels_frame, length
 from kprof.inputs.rocprof.model import Columns, Issue, Part
+from kprof.inputs.rocprof.plausible import drop_counters
 
 
 def join(parts: list[Part]) -> list[Issue]:
@@ -16,6 +17,7 @@ def join(parts: list[Part]) -> list[Issue]:
     """
     issues: list[Issue] = []
     for part in parts:
+        drop_counters(part)
         trust.check(part)
     _workloads(parts, issues)
     _same_times(parts)

@@ -2,18 +2,14 @@
 
 import mmap
 import zlib
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from kprof.errors import InputError
-
-MAX_UNPACKED = 4 << 30
-"""Bytes that one ``.gz`` may unpack to. A bomb of a few kilobytes must not fill the memory."""
+from kprof.inputs.boundary import gunzipped
 
 _BOM = b"\xef\xbb\xbf"
-_CHUNK = 1 << 20
 
 
 class EmptyFileError(InputError):
@@ -62,11 +58,12 @@ def files_of(path: Path) -> list[Path]:
     return [path]
 
 
-def open_file(path: Path, *, limit: int = MAX_UNPACKED) -> Opened:
+def open_file(path: Path, *, limit: int | None = None) -> Opened:
     """Map a file, or unpack it when its first bytes say gzip.
 
     Raises:
-        KprofError: empty, unreadable, not really gzip, or larger than ``limit`` when unpacked.
+        KprofError: empty, unreadable, not really gzip, or unpacks to more than ``limit`` bytes or than
+            :func:`kprof.inputs.boundary.gunzipped` lets it.
     """
     try:
         if not path.is_file():
@@ -90,46 +87,17 @@ def open_file(path: Path, *, limit: int = MAX_UNPACKED) -> Opened:
     return Opened(path, path.parent, body, damage, is_plain=not packed)
 
 
-def _unpack(body: memoryview, path: Path, limit: int) -> tuple[bytes, str | None]:
-    pieces: list[bytes] = []
-    size = 0
+def _unpack(body: memoryview, path: Path, limit: int | None) -> tuple[bytearray, str | None]:
+    # Grown in place: pieces that are joined at the end would take twice the memory.
+    whole = bytearray()
     try:
-        for piece in _pieces(body):
-            size += len(piece)
-            if size > limit:
-                raise InputError(
-                    f"unpacks to more than {limit >> 20} MiB",
-                    path=str(path),
-                    hint="unpack it yourself and read the plain file if it is meant to be that large",
-                )
-            pieces.append(piece)
+        for piece in gunzipped(body, str(path), most=limit):
+            whole += piece
     except (zlib.error, EOFError) as error:
-        if not size:
+        if not whole:
             raise InputError("damaged gzip data, nothing could be unpacked", path=str(path)) from error
         what = "is cut off" if isinstance(error, EOFError) else "is damaged"
-        return b"".join(pieces), f"the gzip data {what} after {size:,} unpacked bytes; what comes later is missing"
-    if not size:
+        return whole, f"the gzip data {what} after {len(whole):,} unpacked bytes; what comes later is missing"
+    if not whole:
         raise EmptyFileError("the file is empty", path=str(path))
-    return b"".join(pieces), None
-
-
-def _pieces(body: memoryview) -> Iterator[bytes]:
-    position = 0
-    unpacker = zlib.decompressobj(wbits=31)
-    rest = b""
-    while True:
-        if not rest:
-            if position >= len(body):
-                break
-            rest = bytes(body[position : position + _CHUNK])
-            position += len(rest)
-        yield unpacker.decompress(rest, 8 * _CHUNK)
-        rest = unpacker.unconsumed_tail
-        if unpacker.eof:
-            rest = unpacker.unused_data
-            if not rest.strip(b"\0") and position >= len(body):
-                return
-            unpacker = zlib.decompressobj(wbits=31)
-    yield unpacker.flush()
-    if not unpacker.eof:
-        raise EOFError
+    return whole, None

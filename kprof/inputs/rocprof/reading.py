@@ -9,18 +9,18 @@ from kprof.inputs.rocprof.data import Data
 from kprof.inputs.rocprof.database import is_database
 from kprof.inputs.rocprof.format import recognise
 from kprof.inputs.rocprof.model import Issue, Part, Source
-from kprof.inputs.rocprof.opening import MAX_UNPACKED, EmptyFileError, Opened, files_of, open_file
+from kprof.inputs.rocprof.opening import EmptyFileError, Opened, files_of, open_file
 
 _MOST_FILES = 20_000
 _OTHER = "not-a-measurement"
 
 
-def read(paths: str | Path | Iterable[str | Path], *, max_unpacked: int = MAX_UNPACKED) -> Data:
+def read(paths: str | Path | Iterable[str | Path], *, max_unpacked: int | None = None) -> Data:
     """Read measurement files of any ROCm profiler. The format is found by content.
 
     Args:
         paths: files, ``.gz`` files and folders (searched to the bottom, hidden ones too).
-        max_unpacked: bytes that one ``.gz`` may unpack to.
+        max_unpacked: bytes that one ``.gz`` may unpack to; see :func:`kprof.inputs.boundary.gunzipped`.
 
     Returns:
         Tables, sources and issues. Files in a folder that are no measurements are left out with a note; files
@@ -76,7 +76,7 @@ def _files(path: Path) -> list[Path]:
     return found
 
 
-def read_file(path: Path, *, max_unpacked: int = MAX_UNPACKED) -> Part | None:
+def read_file(path: Path, *, max_unpacked: int | None = None) -> Part | None:
     """Read one file; ``None`` when its format is not known.
 
     Raises:

@@ -44,24 +44,10 @@ def check(part: Part) -> None:
     counters = part.tables.get("counters")
     if not counters or not length(counters):
         return
-    _negative(counters, part)
     if not part.distinct:
         _repeated(counters, part)
     _over_hundred(counters, part)
     _unsupported(counters, part)
-
-
-def _negative(counters: Columns, part: Part) -> None:
-    import numpy as np
-
-    value = np.asarray(counters["value"])
-    # The least value is quicker to find than all that are negative; NaN hides it.
-    least = value.min()
-    bad = np.flatnonzero(value < 0) if least < 0 or np.isnan(least) else ()
-    if len(bad):
-        names = sorted({str(counters["counter"][i]) for i in bad[:1000]})
-        part.complain("negative-counter", "warning", f"{len(bad):,} values are negative ({', '.join(names[:5])}): "
-                      "a counter cannot be; they are kept as read", count=len(bad))  # fmt: skip
 
 
 def _repeated(counters: Columns, part: Part) -> None:

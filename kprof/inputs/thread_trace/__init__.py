@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from kprof.errors import InputError
+from kprof.inputs import boundary
 from kprof.inputs.thread_trace.content import content
 from kprof.inputs.thread_trace.model import Instruction, LineCost, ThreadTrace
 from kprof.inputs.thread_trace.timeline import Timeline
@@ -95,11 +96,9 @@ def _disagreements(trace: ThreadTrace, timeline: Timeline) -> list[str]:
 
 def _wavefronts(listing: Path) -> tuple[list[int | None] | None, tuple[str, ...]]:
     """Lifetime in clocks of every wavefront in ``filenames.json``: by shader engine, SIMD, slot and wavefront."""
-    import msgspec
-
     try:
-        document = msgspec.json.decode(listing.read_bytes())
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        document: Any = boundary.json_of(boundary.read_bytes(listing), object, str(listing), "no JSON")
+    except InputError:
         return None, ("filenames.json beside it cannot be read: the wavefronts are not known",)
     if not isinstance(document, dict) or "wave_filenames" not in document:
         return None, ()

@@ -5,7 +5,7 @@ from typing import Annotated, TypeVar
 
 import msgspec
 
-from kprof.errors import InputError
+from kprof.inputs import boundary
 
 T = TypeVar("T")
 
@@ -23,19 +23,7 @@ def content(place: Path, largest: int, shown: str = "") -> bytes:
     Raises:
         KprofError: missing, no plain file, too large, or unreadable.
     """
-    name = shown or str(place)
-    try:
-        if not place.is_file():
-            raise InputError("cannot be read: no plain file of this name", path=name)
-        if place.stat().st_size > largest:
-            raise InputError(f"larger than any of its kind: more than {largest >> 20} MiB", path=name)
-        with place.open("rb") as file:
-            data = file.read(largest + 1)
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror or error}", path=name) from error
-    if len(data) > largest:
-        raise InputError(f"larger than any of its kind: more than {largest >> 20} MiB", path=name)
-    return data
+    return boundary.read_bytes(place, most=largest, shown=shown or None)
 
 
 def decode(place: Path, kind: type[T], largest: int) -> T:
@@ -44,8 +32,4 @@ def decode(place: Path, kind: type[T], largest: int) -> T:
     Raises:
         KprofError: what :func:`content` raises, cut off, or with a value of a wrong type or size.
     """
-    data = content(place, largest)
-    try:
-        return msgspec.json.decode(data, type=kind)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, OverflowError) as error:
-        raise InputError(f"not readable as a part of a thread trace: {error}", path=str(place)) from error
+    return boundary.json_of(content(place, largest), kind, str(place), "not readable as a part of a thread trace")

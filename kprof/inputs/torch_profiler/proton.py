@@ -8,9 +8,10 @@ from typing import Any
 import msgspec
 
 from kprof.errors import InputError
+from kprof.inputs import boundary
 from kprof.inputs.torch_profiler.issues import Issue, IssueLog
 
-MAX_BYTES = 1 << 30
+_LARGEST = 1 << 63
 _TIME = "time (ns)"
 _CYCLES = "cycles"
 
@@ -63,13 +64,7 @@ def load_proton(path: Path | str) -> ProtonProfile:
         KprofError: unreadable, cut off, larger than 1 GiB, or not a hatchet tree.
     """
     path = Path(path)
-    try:
-        size = path.stat().st_size
-        if size > MAX_BYTES:
-            raise InputError(f"the profile is larger than 1 GiB ({size:,} bytes)", path=str(path))
-        data = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"cannot read: {error.strerror or error}", path=str(path)) from error
+    data = boundary.read_bytes(path)
     try:
         tree = json.loads(data.decode(errors="replace"), strict=False)
     except json.JSONDecodeError as error:
@@ -113,12 +108,15 @@ def _walk(root: dict[str, Any], rows: list[ProtonRow], log: IssueLog) -> None:
 
 def _row(name: str, scope: tuple[str, ...], metrics: dict[str, Any], log: IssueLog) -> ProtonRow | None:
     numbers = {k: v for k, v in metrics.items() if isinstance(v, (int, float)) and not isinstance(v, bool)}
+    beyond = [k for k, v in numbers.items() if not abs(v) < _LARGEST]
+    if beyond:
+        log.add(
+            "not-finite", "a metric is not a finite number of 64 bits", place=f"{name[:80]}: {beyond[0][:40]}", lost=1
+        )
+        return None
     time = numbers.pop(_TIME, None)
     count = numbers.pop("count", None)
     if not count and not time and not numbers:
-        return None
-    if any(v != v or v in {float("inf"), float("-inf")} for v in (time or 0, count or 0)):  # noqa: PLR0124 - NaN
-        log.add("not-finite", "a time or count is not a finite number", place=name[:80], lost=1)
         return None
     if time is not None and time < 0:
         log.add("negative-duration", "a negative time was left out", place=name[:80], lost=1)

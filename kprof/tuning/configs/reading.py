@@ -4,9 +4,9 @@ import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
-from stat import S_ISREG
 
 from kprof.errors import KprofError
+from kprof.inputs import boundary
 from kprof.tuning.configs.formats import formats
 from kprof.tuning.configs.formats.interface import Format
 from kprof.tuning.configs.json_text import JsonError, parse
@@ -86,17 +86,8 @@ def _alike(text: str) -> Format | None:
 
 
 def _text(path: str) -> str:
-    try:
-        status = Path(path).stat()
-        if not S_ISREG(status.st_mode):
-            # Opening a pipe would wait for somebody to write into it.
-            raise KprofError("is not a file", path=path)
-        if status.st_size > _MAX_BYTES:
-            raise KprofError(f"{status.st_size:,} bytes are too many for a configuration", path=path)
-        # What is no UTF-8 is found as a wrong character, with its place.
-        return Path(path).read_bytes().decode("utf-8", "replace")
-    except OSError as error:
-        raise KprofError(f"cannot be read: {error.strerror}", path=path) from None
+    # What is no UTF-8 is found as a wrong character, with its place.
+    return boundary.read_bytes(path, most=_MAX_BYTES).decode("utf-8", "replace")
 
 
 def _none(path: str) -> KprofError:

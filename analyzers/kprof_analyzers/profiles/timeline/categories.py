@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from kprof.errors import InputError
+from kprof.inputs import boundary
 from kprof.inputs.torch_profiler.model import Activity, Trace
 
 if sys.version_info >= (3, 11):
@@ -104,12 +105,7 @@ def load_categories(path: Path | str | None = None) -> Categories:
     shipped = _shipped()
     if path is None:
         return Categories(tuple(_rules(shipped, shipped.get("patterns", {}), "categories.toml")))
-    try:
-        own = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"cannot read the categories: {error.strerror}", path=str(path)) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"the categories are not TOML: {error}", path=str(path)) from error
+    own = boundary.toml_of(boundary.read_text(path), str(path))
     patterns = shipped.get("patterns", {}) | _table(own.get("patterns", {}), str(path))
     return Categories((*_rules(own, patterns, str(path)), *_rules(shipped, patterns, "categories.toml")))
 

@@ -2,7 +2,7 @@
 
 from kprof.inputs.rocprof import counting, dispatching
 from kprof.inputs.rocprof.format import CsvContent
-from kprof.inputs.rocprof.frames import agent_numbers, renamed
+from kprof.inputs.rocprof.frames import agent_numbers, length, renamed
 from kprof.inputs.rocprof.model import Columns, Part
 from kprof.inputs.rocprof.names import normalise
 
@@ -14,6 +14,10 @@ def wide(content: CsvContent, part: Part) -> None:
     part.tables["dispatches"] = table
     if content.counters:
         part.tables["counters"] = counting.from_wide(content.counters, table)
+        missing = sum(map(len, content.counters.values())) - length(part.tables["counters"])
+        if missing:
+            words = f"counter values that are missing (empty or nan) and in no sum: {missing:,}"
+            part.complain("missing-values", "note", words, count=missing)
         part.distinct = True
         part.describe(role="counters")
 

@@ -70,7 +70,7 @@ def test_own_rules_win_and_may_use_shipped_patterns(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("not toml at all [", "not TOML"),
+        ("not toml at all [", "not valid TOML"),
         ("[[category]]\nkernel = ['a']", "needs a name"),
         ("[[category]]\nname = 'x'", "is empty"),
         ("[[category]]\nname = 'x'\nkernl = ['a']", "unknown keys: kernl"),
@@ -94,5 +94,5 @@ def test_a_wrong_rule_file_is_one_message(tmp_path, text, message):
 
 def test_a_missing_rule_file_is_named(tmp_path):
     """As given by the user."""
-    with pytest.raises(KprofError, match="No such file"):
+    with pytest.raises(KprofError, match="no such file"):
         load_categories(tmp_path / "nowhere.toml")

@@ -1,0 +1,221 @@
+"""Where bytes from outside come in: how many there may be, and what they may hold.
+
+Every reader takes its bytes, its text, its JSON and its TOML from here. What is refused here is one
+:class:`kprof.errors.InputError` with file and place; what only looks wrong is left to the reader, which takes it out
+of its sums and counts it.
+"""
+
+import os
+import re
+import sys
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from stat import S_ISREG
+from typing import Any, TypeVar
+
+import msgspec
+
+from kprof.errors import InputError, KprofError
+
+T = TypeVar("T")
+
+LIMIT = 1 << 30
+"""Bytes that one file may have, or unpack to, where it is held in memory as a whole; ``KPROF_INPUT_LIMIT`` sets
+another limit: bytes, or as 500M, 4G, 4GiB."""
+RATIO = 100
+"""Times its own size that a compressed file may unpack to. Profiles pack 5 to 50 times; deflate's own ceiling is 1032,
+and only repetition without content comes near it. ``KPROF_INPUT_RATIO`` sets another."""
+FREE = 64 << 20
+"""Bytes that any file may unpack to, whatever its size."""
+TEXT_LIMIT = 64 << 20
+"""Bytes of a file that a person writes, or that describes others."""
+
+_SIZE = re.compile(r"([0-9]{1,15})\s*([KMGT]?)(?:i?B)?", re.ASCII | re.IGNORECASE)
+_CHUNK = 1 << 20
+_HINT = "KPROF_INPUT_LIMIT=4G reads larger ones"
+
+
+def limit() -> int:
+    """Bytes that one file may take.
+
+    Raises:
+        KprofError: ``KPROF_INPUT_LIMIT`` is no size.
+    """
+    text = os.environ.get("KPROF_INPUT_LIMIT")
+    if not text:
+        return LIMIT
+    match = _SIZE.fullmatch(text.strip())
+    if match is None:
+        raise KprofError(f"KPROF_INPUT_LIMIT is no size: {text!r}", hint="Bytes, or as in 500M or 4G.")
+    return int(match[1]) << {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}[match[2].upper()]
+
+
+def ratio() -> int:
+    """Times its own size that a compressed file may unpack to.
+
+    Raises:
+        KprofError: ``KPROF_INPUT_RATIO`` is no number.
+    """
+    text = os.environ.get("KPROF_INPUT_RATIO")
+    if not text:
+        return RATIO
+    if not (text.isascii() and text.isdigit() and 0 < len(text) < 7 and int(text)):
+        raise KprofError(f"KPROF_INPUT_RATIO is no number: {text[:40]!r}", hint="A whole number, such as 1000.")
+    return int(text)
+
+
+def read_bytes(path: str | Path, *, most: int | None = None, shown: str | None = None) -> bytes:
+    """The bytes of a plain file.
+
+    Args:
+        path: the file.
+        most: bytes that it may have; :func:`limit` by default.
+        shown: what a message calls it.
+
+    Raises:
+        KprofError: it is missing, is no plain file (opening a pipe would wait for a writer), is too large, or cannot
+            be read.
+    """
+    name = str(path) if shown is None else shown
+    allowed = limit() if most is None else most
+    try:
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+            status = os.fstat(file.fileno())
+            if not S_ISREG(status.st_mode):
+                raise InputError("is not a file", path=name)
+            data = b"" if status.st_size > allowed else file.read(allowed + 1)
+    except FileNotFoundError:
+        raise InputError("no such file", path=name) from None
+    except IsADirectoryError:
+        raise InputError("this is a directory", path=name) from None
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+        raise InputError(f"cannot be read: {reason}", path=name) from None
+    # A file that grows while it is read is met here.
+    if max(status.st_size, len(data)) > allowed:
+        size = max(status.st_size, len(data))
+        raise InputError(
+            f"too large: {size:,} bytes, and {allowed:,} are read at most",
+            path=name,
+            hint=_HINT if most is None else None,
+        )
+    return data
+
+
+def text_of(data: bytes, path: str | None) -> str:
+    """Text in UTF-8, without a byte order mark.
+
+    Raises:
+        KprofError: it is not UTF-8; the place is the offset of the first byte that is not.
+    """
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError("is not UTF-8 text", path=path, place=f"byte {error.start}") from None
+
+
+def read_text(path: str | Path, *, most: int = TEXT_LIMIT) -> str:
+    """The text of a file that a person writes: what is not UTF-8 is refused.
+
+    Raises:
+        KprofError: as :func:`read_bytes` and :func:`text_of`.
+    """
+    return text_of(read_bytes(path, most=most), str(path))
+
+
+def json_of(data: bytes, kind: type[T], path: str | None, what: str, *, hint: str | None = None) -> T:
+    """A JSON document of a known form.
+
+    Args:
+        data: the document.
+        kind: its type.
+        path: where it came from.
+        what: begins the message, as in "is not a baseline".
+        hint: what to do about it.
+
+    Raises:
+        KprofError: it is cut off, not JSON or of another form, nested too deep, or not UTF-8.
+    """
+    try:
+        return msgspec.json.decode(data, type=kind)
+    except RecursionError:
+        raise InputError(f"{what}: nested too deep", path=path, hint=hint) from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"{what}: not UTF-8 ({error.reason})", path=path, hint=hint) from None
+    except (msgspec.DecodeError, OverflowError) as error:
+        raise InputError(f"{what}: {error}", path=path, hint=hint) from None
+
+
+def toml_of(text: str, path: str | None) -> dict[str, Any]:
+    """A TOML document.
+
+    Raises:
+        KprofError: it is not TOML, is nested too deep or has a number that is too long.
+    """
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise InputError("is not valid TOML: nested too deep", path=path) from None
+    except ValueError as error:
+        raise InputError(f"is not valid TOML: {error}", path=path) from None
+
+
+def gunzipped(packed: bytes | memoryview, path: str, *, most: int | None = None) -> Iterator[bytes]:
+    """What gzip data unpacks to, piece by piece; zero bytes behind its end are padding.
+
+    Args:
+        packed: the whole file.
+        path: where it came from.
+        most: bytes that it may unpack to; by default :func:`limit`, and no more than :func:`ratio` times its size.
+
+    Raises:
+        KprofError: it unpacks to more.
+        zlib.error: it is damaged.
+        EOFError: it is cut off.
+    """
+    body = memoryview(packed)
+    times = ratio()
+    allowed = min(limit(), max(FREE, times * len(body))) if most is None else most
+    position = size = 0
+    unpacker = zlib.decompressobj(wbits=31)
+    rest = b""
+    while True:
+        if not rest:
+            if position >= len(body):
+                break
+            rest = bytes(body[position : position + _CHUNK])
+            position += len(rest)
+        piece = unpacker.decompress(rest, _CHUNK)
+        size += len(piece)
+        if size > allowed:
+            raise _too_much(path, allowed, times, packed=len(body), own=most is None)
+        yield piece
+        rest = unpacker.unconsumed_tail
+        if unpacker.eof:
+            rest = unpacker.unused_data
+            if not rest.strip(b"\0") and position >= len(body):
+                return
+            unpacker = zlib.decompressobj(wbits=31)
+    # What did not fit the last piece.
+    yield unpacker.flush()
+    if not unpacker.eof:
+        raise EOFError
+
+
+def _too_much(path: str, allowed: int, times: int, *, packed: int, own: bool) -> InputError:
+    if own and allowed < limit():
+        return InputError(
+            f"unpacks to more than {allowed >> 20} MiB, {times} times its own {packed:,} bytes",
+            path=path,
+            hint=f"KPROF_INPUT_RATIO={10 * times} reads it, or unpack it yourself, if it is meant to be that large",
+        )
+    return InputError(
+        f"unpacks to more than {allowed >> 20} MiB",
+        path=path,
+        hint=f"{_HINT}; or unpack it yourself and read the plain file",
+    )

@@ -1,0 +1,110 @@
+"""Values that no GPU can have had: taken out, counted, and said with the place of the first one.
+
+What is possible comes from the files that describe the hardware: more registers than the largest register file has,
+or a workgroup's LDS that no compute unit holds, is not a measurement.
+"""
+
+from functools import cache
+from typing import Any
+
+from kprof.inputs.rocprof.frames import length, rows_of
+from kprof.inputs.rocprof.model import Columns, Part
+
+COUNTER_LIMIT = float(1 << 63)
+"""No counter has 63 bits; a register that could not be read gives all ones."""
+_GRID_AXIS = (1 << 32) - 1
+"""A dispatch packet has 32 bits for each dimension of the grid."""
+_SHOWN = 60
+
+
+@cache
+def ranges() -> dict[str, tuple[int, int]]:
+    """Least and greatest value that a column of dispatches can have on any architecture."""
+    from kprof.hardware.machine import architectures, load
+
+    machines = [load(name) for name in architectures()]
+    registers = max(file.total for m in machines for file in m.occupancy.vgprs.values())
+    scalars = max(m.occupancy.sgprs_total or m.occupancy.max_sgprs for m in machines)
+    workgroup = max(m.occupancy.max_workgroup_size for m in machines)
+    lds = max(size for m in machines for size in (m.lds.bytes_per_cu, m.lds.bytes_per_wgp or 0))
+    lanes = [size for m in machines for size in m.wavefront_sizes]
+    return {
+        "vgprs": (0, registers),
+        "agprs": (0, registers),
+        "sgprs": (0, scalars),
+        "lds_bytes": (0, lds),
+        # 0 is what tools write where they do not know.
+        "wavefront_size": (0, max(lanes)),
+        "scratch_bytes": (0, _GRID_AXIS),
+        "workgroup_work_items": (0, workgroup),
+        **{f"workgroup_{axis}": (0, workgroup) for axis in "xyz"},
+        **{f"grid_{axis}": (0, _GRID_AXIS) for axis in "xyz"},
+        "grid_work_items": (0, 1 << 62),
+    }
+
+
+def without_impossible(columns: Columns, part: Part) -> Columns:
+    """The columns of dispatches, with what no GPU can have had missing in them."""
+    import numpy as np
+    import pandas as pd
+
+    result = dict(columns)
+    for name, (low, high) in ranges().items():
+        column = result.get(name)
+        if column is None or not len(column):
+            continue
+        if isinstance(column, np.ndarray) and low <= column.min() and column.max() <= high:
+            continue
+        integers: Any = pd.array(column, dtype="Int64")
+        outside = np.asarray(((integers < low) | (integers > high)).fillna(False), dtype=bool)
+        if not outside.any():
+            continue
+        first = int(outside.argmax())
+        part.complain(
+            "impossible-value",
+            "error",
+            f"column {name}: {_values(int(outside.sum()))} outside {low:,} to {high:,}, which is all that any GPU has, "
+            f"for example {integers[first]:,}: treated as missing",
+            record=first + 1,
+            count=int(outside.sum()),
+        )
+        integers[outside] = pd.NA
+        result[name] = integers
+    return result
+
+
+def drop_counters(part: Part) -> None:
+    """Take counter values that cannot be out of a part: not finite, negative, or beyond 63 bits."""
+    import numpy as np
+
+    counters = part.tables.get("counters")
+    if not counters or not length(counters):
+        return
+    value = np.asarray(counters["value"])
+    with np.errstate(invalid="ignore"):
+        # Least and greatest are quicker to find than all that are wrong; NaN fails both comparisons.
+        if value.min() >= 0 and value.max() < COUNTER_LIMIT:
+            return
+        good = (value >= 0) & (value < COUNTER_LIMIT)
+    bad = np.flatnonzero(~good)
+    first = int(bad[0])
+    names = sorted({str(counters["counter"][i]) for i in bad[:1000]})
+    part.complain(
+        "impossible-counter",
+        "error",
+        f"{_values(len(bad), 'counter ')} negative, not finite or all ones ({', '.join(names[:5])[:_SHOWN]}) and in no "
+        f"sum; the first is {counters['counter'][first]} = {value[first]:.6g} of dispatch {_dispatch(counters, first)}",
+        count=len(bad),
+    )
+    kept = np.flatnonzero(good)
+    part.tables["counters"] = {name: rows_of(column, kept) for name, column in counters.items()}
+
+
+def _values(count: int, what: str = "") -> str:
+    return f"1 {what}value is" if count == 1 else f"{count:,} {what}values are"
+
+
+def _dispatch(counters: Columns, row: int) -> str:
+    """The dispatch of a value, as the file numbers it, else by its place in the file."""
+    numbers = counters.get("dispatch_id")
+    return str(numbers[row]) if numbers is not None else f"{int(counters['dispatch'][row]) + 1} of the file"
