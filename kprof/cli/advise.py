@@ -60,7 +60,7 @@ def command(
     from kprof.output.progress import watching
     from kprof.targets.library import load
     from kprof.targets.options import DEFAULT_ARCH, Options
-    from kprof.tuning.trials import advise, timed
+    from kprof.tuning.trials import advise
 
     names = listed(arch)
     if len(names) > 1:
@@ -85,9 +85,13 @@ def command(
         kernel = load(target)
         with watching(None), StatusLine() as status:
             trials = advise(
-                kernel, machine, options, budget=budget, progress=lambda n, what: status.draw(f"{n} compiled: {what}")
+                kernel,
+                machine,
+                options,
+                product=product,
+                budget=budget,
+                progress=lambda n, what: status.draw(f"{n} compiled: {what}"),
             )
-        trials = timed(kernel, machine, options, trials, product)
         document |= _document(trials)
         if json != "-":
             _show(trials, no_color=no_color)
@@ -109,36 +113,53 @@ def _show(trials: "Trials", *, no_color: bool) -> None:
     table, legend = _table(trials, console.width)
     console.print(table)
     console.print(legend, style="dim")
-    for trial in trials.failed[:3]:
-        log(f"did not compile: {_knobs(trial.change)}: {trial.error}")
+    for reason, count in sorted(trials.failed.items(), key=lambda item: -item[1])[:3]:
+        log(f"{plural(count, 'configuration')} left out: {reason}")
+    if trials.why:
+        log(f"no times: {trials.why}. What is compared are resources and instructions")
     why = "since the last ones brought nothing better" if trials.settled else "when the budget was spent"
     left = f", {trials.left} left out {why}" if trials.left else ""
     console.print(f"\n{plural(trials.tried, 'configuration')} compiled in {trials.seconds:.0f} s{left}.", style="dim")
     if trials.best:
-        console.print("Verified: resources and instructions. Predicted: time. Nothing was measured.", style="dim")
+        predicted = " Predicted: time." if trials.ranked_by == "time" else ""
+        console.print(f"Verified: resources and instructions.{predicted} Nothing was measured.", style="dim")
         console.print(f"\n{_triton_config(trials.best[0].config)}", markup=False)
-        count = plural(len(trials.best), "configuration")
-        print(f"{count} worth a try; the first one: {_knobs(trials.best[0].change)}{_gain(trials)}")
-    elif trials.slower:
-        print("no change of knobs helps: what looks better is predicted to take longer")
-    else:
-        print("no change of knobs helps: none is better without being worse elsewhere")
+    print(_verdict(trials))
+
+
+def _verdict(trials: "Trials") -> str:
+    from kprof.reporters._console_text import plural
+
+    if not trials.best:
+        return "no change of knobs helps: " + (
+            "none is predicted to be faster"
+            if trials.ranked_by == "time"
+            else "none is better without being worse elsewhere"
+        )
+    first = _knobs(trials.best[0].change)
+    if trials.ranked_by != "time":
+        return f"{plural(len(trials.best), 'configuration')} worth a try; the first one: {first}"
+    if not trials.told_apart:
+        return f"no change of knobs is predicted to help enough to tell; the nearest: {first}{_gain(trials)}"
+    return f"try {first}{_gain(trials)}"
 
 
 def _gain(trials: "Trials") -> str:
     """The predicted time of the first one beside that of the start."""
     from kprof.reporters._model_text import duration
 
-    before, after = trials.start.time_us, trials.best[0].time_us
-    return "" if before is None or after is None else f" (predicted {duration(before)} → {duration(after)})"
+    before, after, gain = trials.start.time_us, trials.best[0].time_us, trials.gain
+    if before is None or after is None or gain is None:
+        return ""
+    return f" (predicted {duration(before)} → {duration(after)}, {gain:.2f} times as fast)"
 
 
 def _table(trials: "Trials", width: int) -> "tuple[Table, str]":
     """The trials, and what the columns mean; where there is little room the less telling columns are left out."""
     from rich.table import Table
 
-    best, slower, dominated = trials.best[:_SHOWN], trials.slower[:_DOMINATED], trials.dominated[:_DOMINATED]
-    cells = {id(trial): _cells(trial) for trial in (trials.start, *best, *slower, *dominated)}
+    best, dominated = trials.best[:_SHOWN], trials.dominated[:_DOMINATED]
+    cells = {id(trial): _cells(trial) for trial in (trials.start, *best, *dominated)}
     kept = _fitting(list(cells.values()), width - _CHANGE)
     table = Table(box=None, pad_edge=False, padding=(0, 1))
     table.add_column("change")
@@ -151,12 +172,11 @@ def _table(trials: "Trials", width: int) -> "tuple[Table, str]":
     add(trials.start, "as it is", "dim")
     for number, trial in enumerate(best):
         add(trial, _knobs(trial.change), "bold" if number == 0 else None)
-    for title, others in (("predicted to take longer:", slower), ("dominated by another:", dominated)):
-        if others:
-            table.add_section()
-            table.add_row(title, style="dim")
-            for trial in others:
-                add(trial, _knobs(trial.change), "dim")
+    if dominated:
+        table.add_section()
+        table.add_row("dominated by another:", style="dim")
+        for trial in dominated:
+            add(trial, _knobs(trial.change), "dim")
     missing = [_HEADINGS[place] for place in range(len(_HEADINGS)) if place not in kept]
     return table, f"{_LEGEND}; no room for {', '.join(missing)}" if missing else _LEGEND
 
@@ -223,6 +243,9 @@ def _document(trials: "Trials") -> dict[str, Any]:
             "measure": asdict(trial.measure) if trial.measure is not None else None,
             "error": trial.error,
             "time_us": trial.time_us,
+            "low_us": trial.low_us,
+            "high_us": trial.high_us,
+            "parts": dict(trial.parts),
         }
 
     start = trials.start.report
@@ -234,10 +257,17 @@ def _document(trials: "Trials") -> dict[str, Any]:
         "triton": start.triton,
         "start": entry(trials.start),
         "best": [entry(trial) for trial in trials.best],
-        "slower": [entry(trial) for trial in trials.slower],
         "dominated": [entry(trial) for trial in trials.dominated],
         "findings": msgspec.to_builtins(advised(trials)),
-        "failed": [entry(trial) for trial in trials.failed],
+        "failed": dict(trials.failed),
+        "ranked_by": trials.ranked_by,
+        "why": trials.why,
+        "gain": trials.gain,
+        "told_apart": trials.told_apart,
+        "all": [
+            {"change": dict(t.change), "time_us": t.time_us, "low_us": t.low_us, "high_us": t.high_us}
+            for t in trials.all
+        ],
         "tried": trials.tried,
         "left": trials.left,
         "settled": trials.settled,

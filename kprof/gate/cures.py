@@ -33,9 +33,10 @@ def with_cures(report: Report, subjects: Sequence[Subject], folder: Path, second
 
 def _advised(kernel: KernelReport, subject: Subject, folder: Path, deadline: float, jobs: int) -> KernelReport:
     from kprof.hardware.machine import load_gpu
+    from kprof.targets.jobs import jobs_of
     from kprof.targets.library import load
     from kprof.targets.options import Options
-    from kprof.tuning.trials import advise
+    from kprof.tuning.trials import advise, reported
 
     entry = subject.entry
     left = deadline - time.monotonic()
@@ -43,19 +44,22 @@ def _advised(kernel: KernelReport, subject: Subject, folder: Path, deadline: flo
         return incurable(kernel, "the time for trials was spent before other knobs could be tried")
     if entry.signature is not None or entry.all_configs:
         return incurable(kernel, "other knobs were not tried: only kernels with cases and one configuration can be")
-    machine, _product = load_gpu(subject.report.arch)
+    machine, product = load_gpu(subject.report.arch)
     options = Options(
         config=entry.config, shape=entry.shape, case=subject.case, environment=entry.environment, jobs=jobs
     )
     try:
-        trials = advise(load(located(entry.target, folder)), machine, options, budget=left)
+        spec = load(located(entry.target, folder))
+        trials = advise(spec, machine, options, product=product, budget=left)
+        (job,) = jobs_of(spec, machine, options)
+        harm = failing(kernel)
+        # The fastest by prediction that cures.
+        for trial in reported(spec, machine, options, job.problem, trials):
+            if trial.report is not None:
+                after = Subject(entry, trial.report, subject.case)
+                if cures(harm, subject, after):
+                    return cured(kernel, trial.change, subject, after)
     except KprofError as error:
         return incurable(kernel, f"other knobs were not tried: {error.message}")
-    harm = failing(kernel)
-    for trial in (*trials.best, *trials.all):
-        if trial.report is not None:
-            after = Subject(entry, trial.report, subject.case)
-            if cures(harm, subject, after):
-                return cured(kernel, trial.change, subject, after)
     unfinished = f", {trials.left} were not tried for lack of time" if trials.left else ""
     return incurable(kernel, f"none of {trials.tried} changes of knobs cures it{unfinished}")

@@ -10,7 +10,7 @@ import heapq
 from collections.abc import Callable, Iterator, Mapping
 from itertools import combinations, count, product
 from math import log2, prod
-from typing import Any
+from typing import Any, Protocol
 
 from kprof.knobs import role_names, tile_names, tile_of
 from kprof.tuning.pruning import Pruned
@@ -30,6 +30,38 @@ FINE_EVERY = 8
 def identity(config: Mapping[str, Any]) -> str:
     """A configuration as text, the same for the same knobs."""
     return repr(sorted(config.items()))
+
+
+class Order(Protocol):
+    """In which order a search looks at configurations.
+
+    Attributes:
+        size: how many configurations there are.
+        tiles: how many different tiles among them.
+    """
+
+    size: int
+    tiles: int
+
+    def __len__(self) -> int:
+        """How many have not been given out."""
+        ...
+
+    def __iter__(self) -> Iterator[Config]:
+        """Itself."""
+        ...
+
+    def __next__(self) -> Config:
+        """The next configuration: complete."""
+        ...
+
+    def claim(self, config: Mapping[str, Any]) -> bool:
+        """Take a configuration out of turn; false when it is none of these, or was given out."""
+        ...
+
+    def look_near(self, config: Mapping[str, Any], time: float) -> None:
+        """Give out the neighbours of a good configuration soon."""
+        ...
 
 
 class Queue:

@@ -15,7 +15,7 @@ from kprof.knobs import tile_of
 from kprof.tuning.candidates import Candidate, Scored, failure_reason, merged
 from kprof.tuning.estimate import Estimate
 from kprof.tuning.journal import Journal
-from kprof.tuning.order import Queue
+from kprof.tuning.order import Order, Queue
 from kprof.tuning.pruning import LdsRule, Pruned, legal_values, question, value_problem
 from kprof.tuning.recording import Question
 from kprof.tuning.space import Space
@@ -120,9 +120,11 @@ class Search:
         space: what to choose from.
         judge: who judges.
         executor: who compiles.
-        journal: where answers are kept.
+        journal: where answers are kept; ``None``: nowhere.
         budget: seconds after which no compile is begun; ``None``: no limit.
         report: called with the progress after each answer.
+        order: makes the order of a problem's configurations from the kernel's own one; by default that of
+            :class:`kprof.tuning.order.Queue` over the space.
     """
 
     def __init__(
@@ -132,13 +134,15 @@ class Search:
         *,
         judge: Judge,
         executor: Executor,
-        journal: Journal,
+        journal: Journal | None,
         budget: float | None = None,
         report: Callable[[Progress], None] | None = None,
+        order: Callable[[Mapping[str, Any]], Order] | None = None,
     ) -> None:
         self._subject, self._space, self._judge = subject, space, judge
         self._executor, self._journal = executor, journal
         self._report = report or (lambda _progress: None)
+        self._order = order
         self._files = subject.dependencies()
         self._target = subject.product.name if subject.product is not None else subject.arch.name
         self._answers: dict[str, Answer] = {}
@@ -148,7 +152,7 @@ class Search:
         self._own: list[Scored | None] = [None for _ in subject.problems]
         self._pruned, self._failed = Pruned(), Counter[str]()
         self._lds = [LdsRule(subject.arch, subject.element_bytes(p)) for p in subject.problems]
-        self._queues: list[Queue] = []
+        self._queues: list[Order] = []
         self._own_configs: list[dict[str, Any]] = []
         self._began = time.monotonic()
         self._ended: Literal["complete", "budget", "interrupted"] = "complete"
@@ -164,7 +168,7 @@ class Search:
         Raises:
             KprofError: nothing is legal, the kernel's file is broken, or there is no usable Triton.
         """
-        self._answers = self._journal.known()
+        self._answers = self._journal.known() if self._journal is not None else {}
         self._before = frozenset(self._answers)
         self._own_configs = [self._own_config(self._subject.base(problem)) for problem in self._subject.problems]
         self._queues = [self._queue(index) for index in range(len(self._subject.problems))]
@@ -173,16 +177,24 @@ class Search:
         if not self.progress.total:
             raise KprofError(_nothing(self._space, self._pruned.reasons), hint=_advice(self._pruned.reasons))
         try:
-            for answer in self._executor.run(self._tasks()):
-                self._take(answer)
+            tasks = self._tasks()
+            while True:
+                for answer in self._executor.run(tasks):
+                    self._take(answer)
+                # The last answers may have brought configurations that nobody waited for.
+                if self._ended != "complete" or not any(len(queue) for queue in self._queues):
+                    break
+                tasks = self._further()
         except KeyboardInterrupt:
             self._ended = "interrupted"
         return self._found()
 
-    def _queue(self, index: int) -> Queue:
+    def _queue(self, index: int) -> Order:
         subject, problem = self._subject, self._subject.problems[index]
         shape, arch = problem.values, subject.arch
         base = self._own_configs[index]
+        if self._order is not None:
+            return self._order(base)
         ask: Question = question(subject.kernel, shape, arch, self._space.constraints)
         space = self._space
         if space.listed:
@@ -201,6 +213,9 @@ class Search:
                 if self._queues[index].claim(own):
                     yield from self._begin(index, own)
                 yield from self._begin(index, own, own=True)
+        yield from self._further()
+
+    def _further(self) -> Iterator[Task]:
         for index, config in self._configurations():
             if self._over():
                 self._ended = "budget"
@@ -288,7 +303,7 @@ class Search:
 
     def _keep(self, answer: Answer) -> None:
         """Put an answer into the journal; where that fails, as on a full disk, the search goes on without."""
-        if self._not_kept:
+        if self._not_kept or self._journal is None:
             return
         try:
             self._journal.add(answer)

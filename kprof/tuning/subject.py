@@ -66,16 +66,25 @@ class Subject(Protocol):
 
 @dataclass(frozen=True)
 class KernelSubject:
-    """A kernel whose file says how it is launched."""
+    """A kernel whose file says how it is launched.
+
+    Attributes:
+        kernel, arch, product, problems: see :class:`Subject`.
+        config: knobs on top of the kernel's own.
+        environment: Triton's environment switches. A configuration may hold some too: they come before these.
+    """
 
     kernel: Kernel
     arch: "Architecture"
     product: "Product | None"
     problems: tuple[Problem, ...]
+    config: Mapping[str, Any] = field(default_factory=dict)
+    environment: Mapping[str, str] = field(default_factory=dict)
 
     def base(self, problem: Problem) -> dict[str, Any]:
-        """Default knobs, with what the shape wants."""
-        return self.kernel.configure(self.arch.name, None, problem.values)
+        """Default knobs, with what the shape wants; environment switches where some are set."""
+        own = self.kernel.configure(self.arch.name, self.config or None, problem.values)
+        return {**own, **self.environment}
 
     def jobs(self, problem: Problem, config: Mapping[str, Any]) -> list[Job]:
         """The kernel, and those of its parts that ``run`` launches with this configuration.
@@ -83,11 +92,15 @@ class KernelSubject:
         Raises:
             KprofError: the file's ``launch`` fails or asks for something that cannot be compiled.
         """
+        from kprof.compiler.environment import SWITCHES
+
         kernel, shape = self.kernel, problem.values
-        found = [self._job(kernel.name, Part(kernel.entry, kernel.launch), problem, config)]
+        environment = {**self.environment, **{n: str(v) for n, v in config.items() if n in SWITCHES}}
+        config = {name: value for name, value in config.items() if name not in SWITCHES}
+        found = [self._job(kernel.name, Part(kernel.entry, kernel.launch), problem, config, environment)]
         for name, part in kernel.parts.items():
             if part.when is None or part.when(shape, config):
-                found.append(self._job(f"{kernel.name}::{name}", part, problem, config))
+                found.append(self._job(f"{kernel.name}::{name}", part, problem, config, environment))
         return found
 
     def element_bytes(self, problem: Problem) -> int | None:
@@ -118,12 +131,15 @@ class KernelSubject:
         code: Part,
         problem: Problem,
         config: Mapping[str, Any],
+        environment: Mapping[str, str],
     ) -> Job:
         from kprof.targets.specialize import from_launch
 
         made = _launched(name, code.launch, problem.values, config)
         options = config if code.options is None else code.options
-        request = from_launch(code.entry, made, self.arch.name, options=split_config(options)[1])
+        request = from_launch(
+            code.entry, made, self.arch.name, options=split_config(options)[1], environment=environment
+        )
         numbers = {n: v for n, v in made.args.items() if isinstance(v, int | float) and not isinstance(v, bool)}
         return Job(request, self.arch, name, tuple(made.grid), problem.values, numbers)
 

@@ -1,7 +1,8 @@
-"""Changes of knobs, tried out by recompiling: what they do to spills, registers, occupancy and the hot loop."""
+"""Changes of knobs, tried out by recompiling: what they do to time, spills, registers, occupancy and the hot loop."""
 
+from kprof.tuning.trials.climb import reported
 from kprof.tuning.trials.measure import Measure, measure
-from kprof.tuning.trials.search import Trial, Trials, advise, advised
-from kprof.tuning.trials.timing import timed
+from kprof.tuning.trials.search import advise, advised
+from kprof.tuning.trials.trial import Trial, Trials
 
-__all__ = ["Measure", "Trial", "Trials", "advise", "advised", "measure", "timed"]
+__all__ = ["Measure", "Trial", "Trials", "advise", "advised", "measure", "reported"]

@@ -81,7 +81,7 @@ def option_changes(
     """
     now = _now(config, version)
     single = [{name: value} for name, found in _options_of(arch).items() for value in found if value != now.get(name)]
-    return sorted(single, key=lambda change: _distance(change, config, rules))
+    return sorted(single, key=lambda change: _distance(change, config, rules, {}))
 
 
 def _now(config: Config, version: tuple[int, int]) -> dict[str, Any]:
@@ -133,15 +133,19 @@ def neighbours(
         if value != config.get(name) and warps != config.get("num_warps")
     ]
     # Of two changes that go equally far the one with fewer knobs comes first.
-    ordered = sorted([*single, *pairs, *with_warps], key=lambda change: (_distance(change, config, rules), len(change)))
+    ordered = sorted(
+        [*single, *pairs, *with_warps], key=lambda change: (_distance(change, config, rules, known), len(change))
+    )
     for change in ordered:
         knobs = {name: value for name, value in {**config, **change}.items() if name not in SWITCHES}
         if kernel.legal is None or kernel.legal(shape, knobs, arch.name) is None:
             yield change
 
 
-def _distance(change: Config, config: Config, rules: Collection[str]) -> float:
-    """How far a change goes, in doublings; the direction that cures a finding counts half, twice that way still less.
+def _distance(change: Config, config: Config, rules: Collection[str], known: Mapping[str, tuple[Any, ...]]) -> float:
+    """How far a change goes, in doublings or, where that is less, in values that the kernel has.
+
+    The direction that cures a finding counts half, twice that way still less.
 
     Too many registers or too much LDS by far are rarely cured by one knob: two of them come right behind single ones.
     """
@@ -153,8 +157,15 @@ def _distance(change: Config, config: Config, rules: Collection[str]) -> float:
         if isinstance(value, bool) or not isinstance(value, int) or not isinstance(now, int):
             total += 1 + aside * (not name.upper().startswith(_SHAPES))
             continue
-        steps = abs(max(value, 1).bit_length() - max(now, 1).bit_length()) or 1
+        steps = _steps(value, now, known.get(name, ()))
         smaller = value < now if name != "num_warps" else value > now
         cures += smaller
         total += steps * (0.5 if smaller and pressed else 1) + aside * (not name.upper().startswith(_SHAPES))
     return total * (0.75 if pressed and cures > 1 else 1)
+
+
+def _steps(value: int, now: int, known: tuple[Any, ...]) -> int:
+    doublings = abs(max(value, 1).bit_length() - max(now, 1).bit_length()) or 1
+    if value not in known or now not in known:
+        return doublings
+    return min(doublings, abs(known.index(value) - known.index(now)))

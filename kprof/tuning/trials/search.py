@@ -1,23 +1,22 @@
 """Compile changes in parallel workers until the budget is spent, and say which are worth having."""
 
 import time
+from collections import Counter
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from kprof.compiler.compile import compile_many
-from kprof.compiler.request import Outcome
 from kprof.compiler.versions import installed
-from kprof.document import KernelReport
 from kprof.errors import KprofError
 from kprof.findings import Advice, Finding
-from kprof.hardware.machine import Architecture
-from kprof.targets.jobs import Job, loaded
+from kprof.hardware.machine import Architecture, Product
+from kprof.targets.jobs import Job, jobs_of
+from kprof.tuning.trials.analysed import analysed
 from kprof.tuning.trials.changes import SWITCHES, neighbours
-from kprof.tuning.trials.measure import Measure, measure
-from kprof_analyzers.memory.replication import replication
-from kprof_analyzers.pipeline import analyze
+from kprof.tuning.trials.climb import climb
+from kprof.tuning.trials.trial import Trial, Trials
 
 if TYPE_CHECKING:
     from kprof.kernel_spec import Kernel
@@ -30,82 +29,32 @@ Progress = Callable[[int, str], None]
 _PATIENCE = 12
 
 
-@dataclass(frozen=True)
-class Trial:
-    """One configuration that was compiled, or could not be.
-
-    Attributes:
-        change: the knobs that differ from the starting point, with their new values.
-        config: all knobs.
-        report: what kprof says of it, ``None`` when it did not compile.
-        measure: its figures, ``None`` when it did not compile.
-        error: why it did not compile.
-        time_us: predicted time of a launch in microseconds, ``None`` where nobody asked or the model has no answer.
-    """
-
-    change: Mapping[str, Any]
-    config: Mapping[str, Any]
-    report: KernelReport | None = None
-    measure: Measure | None = None
-    error: str | None = None
-    time_us: float | None = None
-
-
-@dataclass(frozen=True)
-class Trials:
-    """The result of a round of trials.
-
-    Attributes:
-        start: the configuration as it was.
-        best: trials that no other one dominates and that rank above the start, best first.
-        dominated: trials that rank above the start without spill traffic, though another one is at least as good in
-            every respect, best first. What is compared is not time: they may be worth one.
-        slower: trials as good as the best ones that are predicted to take longer than the start; see
-            :func:`kprof.tuning.trials.timing.timed`.
-        tried: how many configurations were compiled.
-        failed: those that did not compile.
-        left: how many were left out, because the budget was spent or because they had stopped to bring anything.
-        settled: whether the search ended by itself, with changes left that promised nothing.
-        seconds: wall time.
-    """
-
-    start: Trial
-    best: tuple[Trial, ...]
-    tried: int
-    dominated: tuple[Trial, ...] = ()
-    slower: tuple[Trial, ...] = ()
-    failed: tuple[Trial, ...] = ()
-    left: int = 0
-    settled: bool = False
-    seconds: float = 0.0
-    all: tuple[Trial, ...] = field(default=(), repr=False)
-
-
 def advise(
     kernel: "Kernel",
     machine: Architecture,
     options: "Options",
     *,
+    product: Product | None = None,
     budget: float = 60.0,
     progress: Progress | None = None,
 ) -> Trials:
     """Look for better knobs around a kernel's configuration.
 
-    Single knobs first, then pairs. What is compared are resources and the hot loop's instructions; times are not known.
-    A search that has got rid of spills ends when further changes no longer are among the best.
+    Every configuration is compiled and its time predicted, all of its launches together; the search climbs from the
+    fastest so far. Where the model has no time for the kernel, resources and the hot loop's instructions are compared
+    instead, and the answer says so.
 
     Args:
         kernel: a kernel with cases.
         machine: architecture.
         options: case, shape and starting knobs.
+        product: the GPU; the architecture's first product when ``None``.
         budget: seconds after which no further compile is begun.
-        progress: called with the number of finished compiles and the change.
+        progress: called with the number of finished compiles and a few words.
 
     Raises:
         KprofError: the kernel has no cases, or its present configuration does not compile.
     """
-    from kprof.targets.jobs import jobs_of
-
     if not kernel.shapes:
         raise KprofError(
             f"{kernel.name} has no cases, so that no launch can be derived for other tile sizes",
@@ -115,15 +64,44 @@ def advise(
     (job,) = jobs_of(kernel, machine, options)
     config = {**kernel.configure(machine.name, options.config, job.problem), **options.environment}
     (outcome,) = compile_many([job.request], 1, cache=options.use_cache)
-    start = _judge({}, config, job, outcome)
+    start = analysed({}, config, job, outcome)
     if start.report is None or start.measure is None:
         raise KprofError(f"the present configuration does not compile: {start.error}")
+    product = product or next(iter(machine.products.values()), None)
+    if product is None or product.compute_units is None:
+        why = f"no GPU with {machine.name} is known well enough"
+    else:
+        found = climb(
+            kernel, machine, options, start,
+            product=product, problem=job.problem, deadline=began + budget, progress=progress,
+        )  # fmt: skip
+        if isinstance(found, Trials):
+            return replace(found, seconds=time.monotonic() - began)
+        why = found
+    return _by_resources(kernel, machine, options, start, job.problem, why=why, began=began, budget=budget,
+                         progress=progress)  # fmt: skip
+
+
+def _by_resources(
+    kernel: "Kernel",
+    machine: Architecture,
+    options: "Options",
+    start: Trial,
+    problem: Mapping[str, Any],
+    *,
+    why: str,
+    began: float,
+    budget: float,
+    progress: Progress | None,
+) -> Trials:
+    """Single knobs first, then pairs; a search that has got rid of spills ends when nothing better comes."""
+    assert start.report is not None
     rules = {finding.rule for finding in start.report.findings}
     found: list[Trial] = []
     version = installed().numbers
-    waiting: list[Mapping[str, Any]] = list(neighbours(kernel, job.problem, config, machine, rules, version=version))
+    waiting = list(neighbours(kernel, problem, start.config, machine, rules, version=version))
     total, settled = len(waiting), False
-    with closing(compile_changes(kernel, machine, options, config, waiting, deadline=began + budget)) as compiled:
+    with closing(compile_changes(kernel, machine, options, start.config, waiting, deadline=began + budget)) as compiled:
         for trial in compiled:
             found.append(trial)
             if progress is not None:
@@ -132,16 +110,18 @@ def advise(
             if settled:
                 break
     best = _best(start, found)
+    good = [trial for trial in found if trial.measure is not None and trial.measure.launchable]
     return Trials(
         start=start,
         best=best,
         dominated=_dominated(start, best, found),
         tried=len(found),
-        failed=tuple(t for t in found if t.measure is None),
+        why=why,
+        failed=Counter(trial.error or "" for trial in found if trial.measure is None),
         left=total - len(found),
         settled=settled,
         seconds=time.monotonic() - began,
-        all=tuple(found),
+        all=tuple(sorted(good, key=lambda trial: trial.measure.rank() if trial.measure is not None else ())),
     )
 
 
@@ -182,10 +162,6 @@ def compile_changes(
     Raises:
         KprofError: no usable Triton.
     """
-    from dataclasses import replace
-
-    from kprof.targets.jobs import jobs_of
-
     begun: list[tuple[Mapping[str, Any], Mapping[str, Any], Job]] = []
 
     def requests() -> Iterator[Any]:
@@ -205,16 +181,7 @@ def compile_changes(
 
     for outcome in compile_many(requests(), options.jobs or None, cache=options.use_cache):
         change, changed, job = begun[outcome.index]
-        yield _judge(change, changed, job, outcome)
-
-
-def _judge(change: Mapping[str, Any], config: Mapping[str, Any], job: Job, outcome: Outcome) -> Trial:
-    if outcome.compiled is None:
-        return Trial(change, config, error=outcome.error or outcome.status)
-    kernel = loaded(job, outcome.compiled)
-    report = analyze(kernel)
-    copies = replication(kernel.ttgir) if kernel.ttgir is not None else 1.0
-    return Trial(change, config, report, measure(report, job.machine, copies))
+        yield analysed(change, changed, job, outcome)
 
 
 def _best(start: Trial, found: Collection[Trial]) -> tuple[Trial, ...]:
@@ -246,7 +213,7 @@ def _dominated(start: Trial, best: Collection[Trial], found: Collection[Trial]) 
 def advised(trials: Trials) -> list[Finding]:
     """The findings of the configuration as it was, each with the best change after which it is gone.
 
-    Only changes that were compiled become advice, and only those of the best trials.
+    Only changes that were compiled and looked at become advice, and only those of the best trials.
     """
     assert trials.start.report is not None
     assert trials.start.measure is not None
@@ -254,7 +221,7 @@ def advised(trials: Trials) -> list[Finding]:
 
 
 def _with_advice(finding: Finding, trials: Trials) -> Finding:
-    from msgspec.structs import replace
+    import msgspec
 
     before = trials.start.measure
     for trial in trials.best:
@@ -273,9 +240,15 @@ def _with_advice(finding: Finding, trials: Trials) -> Finding:
                 from_=trials.start.config.get(name),
                 to=value,
                 verified=verified,
-                note="which configuration is faster was not measured",
+                note=_note(trials.start, trial),
             )
             for name, value in trial.change.items()
         ]
-        return replace(finding, advice=advice)
-    return replace(finding, advice=[])
+        return msgspec.structs.replace(finding, advice=advice)
+    return msgspec.structs.replace(finding, advice=[])
+
+
+def _note(start: Trial, trial: Trial) -> str:
+    if start.time_us is None or trial.time_us is None:
+        return "which configuration is faster was not measured"
+    return f"predicted {start.time_us:.4g} µs before, {trial.time_us:.4g} µs after; not measured"

@@ -12,11 +12,10 @@ from kprof.hardware.machine import load
 from kprof.kernel_spec import Kernel
 from kprof.targets.library import load as load_kernel
 from kprof.targets.options import Options
-from kprof.tuning.trials import Trial, Trials, advise, advised, measure, timed
+from kprof.tuning.trials import Trial, Trials, advise, advised, measure
 from kprof.tuning.trials.changes import SWITCHES, neighbours
 from kprof.tuning.trials.measure import Measure
 from kprof.tuning.trials.search import _best, _dominated, _has_settled
-from kprof.tuning.trials.timing import sorted_out
 
 MI300X, MI355X = load("gfx942"), load("gfx950")
 KERNEL = Kernel(
@@ -88,7 +87,8 @@ def test_switches_kpack_and_the_kernels_own_knobs_are_tried():
     assert on_300["kpack"] == 2
     assert "kpack" not in on_355
     assert on_300["modifier"] == ".cg"
-    assert not any(set(change) & set(SWITCHES) for change in changes(load("gfx1100")))
+    on_rdna = {name for change in changes(load("gfx1100")) for name in change}
+    assert on_rdna & set(SWITCHES) == {"AMDGCN_USE_BUFFER_OPS"}
 
 
 @pytest.mark.parametrize(
@@ -212,29 +212,6 @@ def test_a_search_ends_when_spills_are_gone_and_nothing_better_comes(first, othe
     assert not _has_settled(Trial({}, {}, measure=FIGURES), [Trial({"n": -1}, {}, measure=first), *worse])
 
 
-def test_what_is_predicted_to_take_longer_is_no_advice():
-    """The fastest first; ties and what the model cannot tell stay."""
-    start = Trial({}, CONFIG, measure=FIGURES, time_us=100.0)
-    times = (103.0, 103.1, None, 60.0)
-    trials = [Trial({"BLOCK_N": n}, CONFIG, measure=FIGURES, time_us=time) for n, time in enumerate(times)]
-    kept, slower = sorted_out(start, trials)
-    assert [trial.time_us for trial in kept] == [60.0, None, 103.0]
-    assert [trial.time_us for trial in slower] == [103.1]
-
-
-@pytest.mark.triton
-def test_a_loop_is_no_advice_for_a_softmax_in_one_pass():
-    """Its instructions are fewer, but it reads everything twice; both are predicted."""
-    pytest.importorskip("triton")
-    kernel, options = load_kernel("softmax"), Options(jobs=1)
-    change = {"BLOCK": 4096, "num_warps": 2}
-    start = Trial({}, kernel.configure("gfx942", {}, kernel.problem("gfx942")), measure=FIGURES)
-    looped = Trial(change, {**start.config, **change}, measure=FIGURES)
-    found = timed(kernel, MI300X, options, Trials(start=start, best=(looped,), tried=1))
-    assert found.best == ()
-    assert found.slower[0].time_us > 1.1 * found.start.time_us
-
-
 def test_two_smaller_sides_come_right_behind_one():
     """With spills; a tile of 64x32 after one of 64 and one of 32."""
     found = changes(rules={"KP301"})
@@ -245,15 +222,31 @@ def test_two_smaller_sides_come_right_behind_one():
 @pytest.mark.slow
 @pytest.mark.triton
 def test_attention_with_a_head_of_256_gets_rid_of_its_spills():
-    """The published case: 128x64 spills; 64x32 is among the best."""
+    """The published case: 128x64 spills; what is proposed does not, and nothing that was compiled is faster."""
     options = Options(
         case="d256_s4096", config={"BLOCK_M": 128, "BLOCK_N": 64, "waves_per_eu": 2, "num_warps": 4}, jobs=2
     )
     trials = advise(load_kernel("flash_attention"), MI300X, options, budget=45)
+    assert trials.ranked_by == "time"
     assert trials.start.measure.scratch > 0
-    assert trials.best[0].measure.scratch == trials.best[0].measure.vgpr_spills == 0
+    assert trials.best[0].measure.scratch == 0
+    assert trials.told_apart
+    assert trials.gain > 3
+    assert min(trial.time_us for trial in trials.all) >= trials.best[0].time_us / 1.01
     tiles = {(trial.config["BLOCK_M"], trial.config["BLOCK_N"]) for trial in trials.best}
     assert (64, 32) in tiles
-    assert trials.seconds < 60
+    assert trials.seconds < 90
     (spill, *_) = (finding for finding in advised(trials) if finding.rule == "KP301")
     assert spill.advice
+
+
+@pytest.mark.triton
+def test_a_loop_is_no_advice_for_a_softmax_in_one_pass():
+    """Its instructions are fewer, but it reads everything twice, and is predicted to take longer."""
+    pytest.importorskip("triton")
+    trials = advise(load_kernel("softmax"), MI300X, Options(jobs=2), budget=20)
+    assert trials.ranked_by == "time"
+    looped = [trial for trial in trials.all if trial.config["BLOCK"] < trials.start.config["BLOCK"]]
+    assert looped
+    assert all(trial.time_us > trials.start.time_us for trial in looped)
+    assert not any(trial.config["BLOCK"] < trials.start.config["BLOCK"] for trial in trials.best)

@@ -1,0 +1,188 @@
+"""Trials by predicted time: each configuration is compiled and predicted, and the search climbs from the fastest."""
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from kprof.compiler.versions import installed
+from kprof.hardware.machine import Architecture, Product
+from kprof.tuning.candidates import Scored
+from kprof.tuning.estimate import Estimate
+from kprof.tuning.executors.local import LocalExecutor
+from kprof.tuning.neighbourhood import Neighbourhood
+from kprof.tuning.problems import Problem
+from kprof.tuning.search import Found, Progress, Search
+from kprof.tuning.space import Space
+from kprof.tuning.subject import KernelSubject, Subject
+from kprof.tuning.trials import predicted
+from kprof.tuning.trials.analysed import analysed
+from kprof.tuning.trials.changes import neighbours
+from kprof.tuning.trials.trial import Trial, Trials
+from kprof.tuning.work import Executor, Judge
+
+if TYPE_CHECKING:
+    from kprof.kernel_spec import Kernel
+    from kprof.targets.options import Options
+
+CLOSE = 1.01
+"""Of configurations this near to the fastest, the one with the fewest changes is proposed."""
+
+LOOKED_AT = 12
+"""So many of the fastest configurations, and no more, are analysed whole."""
+
+
+def climb(
+    kernel: "Kernel",
+    machine: Architecture,
+    options: "Options",
+    start: Trial,
+    *,
+    product: Product,
+    problem: Mapping[str, Any],
+    deadline: float,
+    progress: Callable[[int, str], None] | None = None,
+    executor: Executor | None = None,
+) -> Trials | str:
+    """Search by predicted time.
+
+    Args:
+        kernel: a kernel with cases.
+        machine: architecture.
+        options: starting knobs and environment.
+        start: the starting point, compiled and analysed.
+        product: the GPU; its number of CUs is known.
+        problem: the kernel's problem.
+        deadline: of :func:`time.monotonic`, after which no compile is begun.
+        progress: called with the number of finished configurations and a few words.
+        executor: who compiles; processes of this machine by default.
+
+    Returns:
+        The trials, or why the model has no time for the start.
+
+    Raises:
+        KprofError: no usable Triton, or the kernel's file fails.
+    """
+    assert start.report is not None
+    subject = KernelSubject(
+        kernel, machine, product, (Problem("", problem),), config=options.config, environment=options.environment
+    )
+    rules = {finding.rule for finding in start.report.findings}
+    version = installed().numbers
+
+    def changes(config: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
+        return neighbours(kernel, problem, config, machine, rules, version=version)
+
+    estimate = Estimate(machine, product, problem, subject.element_bytes(subject.problems[0]), start.config)
+    orders: list[Neighbourhood] = []
+
+    def order(base: Mapping[str, Any]) -> Neighbourhood:
+        orders.append(Neighbourhood(base, changes, estimate.cost))
+        return orders[-1]
+
+    judge = Judge(predicted.FUNCTION, predicted.version())
+    found = Search(
+        subject,
+        Space(f"what is near to the present configuration of {kernel.name}"),
+        judge=judge,
+        executor=executor or LocalExecutor(judge, options.jobs or None),
+        journal=None,
+        budget=max(0.0, deadline - time.monotonic()),
+        report=_teller(progress),
+        order=order,
+    ).run()
+    own = found.own[0]
+    if found.ended == "interrupted":
+        raise KeyboardInterrupt
+    if own is None:
+        return found.example or "the model cannot say how long it takes"
+    (waiting,) = orders
+    return _trials(subject, options, start, own, found, left=waiting.left, settled=waiting.settled)
+
+
+def _teller(progress: Callable[[int, str], None] | None) -> Callable[[Progress], None] | None:
+    if progress is None:
+        return None
+
+    def tell(now: Progress) -> None:
+        best = f"best {now.best[1]:,.4g} µs" if now.best is not None else "none predicted yet"
+        progress(now.done, best)
+
+    return tell
+
+
+def _trials(
+    subject: KernelSubject, options: "Options", start: Trial, own: Scored, found: Found, *, left: int, settled: bool
+) -> Trials:
+    base = start.config
+    every = sorted((_trial(base, one) for one in found.ranked[0]), key=_order)
+    everyone = preferred([trial for trial in every if trial.change])
+    begun = _timed(start, own)
+    faster = [trial for trial in everyone if trial.time_us is not None and trial.time_us < own.time_us]
+    return Trials(
+        start=begun,
+        best=tuple(with_report(subject, options, trial) for trial in faster[:LOOKED_AT]),
+        tried=found.looked_at,
+        ranked_by="time",
+        failed=found.failed,
+        left=left,
+        settled=settled,
+        all=tuple(everyone),
+    )
+
+
+def _order(trial: Trial) -> tuple[float, int, str]:
+    """Sort key that does not depend on the order in which compiles end."""
+    return (trial.time_us or 0.0, len(trial.change), repr(sorted(trial.config.items(), key=str)))
+
+
+def preferred(ranked: Sequence[Trial]) -> list[Trial]:
+    """The trials, fastest first, with the one of fewest changes before those that are hardly faster."""
+    if not ranked or ranked[0].time_us is None:
+        return list(ranked)
+    limit = CLOSE * ranked[0].time_us
+    near = [trial for trial in ranked if trial.time_us is not None and trial.time_us <= limit]
+    first = min(near, key=lambda trial: (len(trial.change), trial.time_us or 0.0))
+    return [first, *(trial for trial in ranked if trial is not first)]
+
+
+def _trial(base: Mapping[str, Any], one: Scored) -> Trial:
+    """Of configurations that lead to the same program, the one with the fewest changes."""
+    configs = [one.config, *one.alike]
+    changes = [{n: v for n, v in config.items() if base.get(n) != v} for config in configs]
+    place = min(range(len(configs)), key=lambda n: (len(changes[n]), repr(sorted(changes[n].items(), key=str))))
+    return _timed(Trial(changes[place], configs[place]), one)
+
+
+def _timed(trial: Trial, one: Scored) -> Trial:
+    return replace(trial, time_us=one.time_us, low_us=one.low_us, high_us=one.high_us, parts=one.parts)
+
+
+def with_report(subject: Subject, options: "Options", trial: Trial) -> Trial:
+    """The trial with its report and figures. It was compiled for its prediction, so its code is in the cache."""
+    from kprof.compiler.compile import compile_many
+
+    if trial.report is not None:
+        return trial
+    job = subject.jobs(subject.problems[0], trial.config)[0]
+    (outcome,) = compile_many([job.request], 1, cache=options.use_cache)
+    looked = analysed(trial.change, trial.config, job, outcome)
+    return replace(trial, report=looked.report, measure=looked.measure, error=looked.error)
+
+
+def reported(
+    kernel: "Kernel", machine: Architecture, options: "Options", problem: Mapping[str, Any], trials: Trials
+) -> Iterator[Trial]:
+    """Every trial with its report, best first, each analysed only when it is asked for.
+
+    Raises:
+        KprofError: a trial that compiled before does not any more.
+    """
+    subject = KernelSubject(
+        kernel, machine, None, (Problem("", problem),), config=options.config, environment=options.environment
+    )
+    seen = {repr(sorted(trial.config.items(), key=str)) for trial in trials.best}
+    yield from trials.best
+    for trial in trials.all:
+        if repr(sorted(trial.config.items(), key=str)) not in seen:
+            yield with_report(subject, options, trial)

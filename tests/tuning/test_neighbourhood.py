@@ -1,0 +1,76 @@
+"""A search that climbs: what is looked at next, and when it ends."""
+
+from collections.abc import Iterator
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kprof.tuning import neighbourhood
+from kprof.tuning.neighbourhood import Neighbourhood
+
+Config = dict[str, int]
+
+
+def single_steps(config: Config) -> Iterator[Config]:
+    """Each knob one up or down, between 0 and 9."""
+    for name, value in config.items():
+        yield from ({name: other} for other in (value - 1, value + 1) if 0 <= other <= 9)
+
+
+def search(start: Config, time: "dict[tuple[int, ...], float]", most: int = 400) -> tuple[list[Config], Neighbourhood]:
+    """Everything that is given out, each answered at once."""
+    queue = Neighbourhood(start, single_steps)
+    seen: list[Config] = []
+    assert queue.claim(start)
+    queue.look_near(start, time[tuple(start.values())])
+    for config in queue:
+        seen.append(config)
+        queue.look_near(config, time[tuple(config.values())])
+        assert len(seen) <= most
+    return seen, queue
+
+
+def valley(centre: tuple[int, ...]) -> "dict[tuple[int, ...], float]":
+    """Times that grow with the distance from a configuration."""
+    return {(a, b): 1.0 + abs(a - centre[0]) + abs(b - centre[1]) for a in range(10) for b in range(10)}
+
+
+@given(st.tuples(st.integers(0, 9), st.integers(0, 9)), st.tuples(st.integers(0, 9), st.integers(0, 9)))
+def test_the_bottom_of_a_valley_is_found_without_looking_at_everything(
+    start: tuple[int, int], centre: tuple[int, int]
+) -> None:
+    """From anywhere; and nothing is given out twice."""
+    times = valley(centre)
+    seen, queue = search({"a": start[0], "b": start[1]}, times)
+    found = {tuple(config.values()) for config in seen} | {start}
+    assert centre in found
+    assert len(found) == len(seen) + 1
+    assert len(found) < 100
+    assert queue.settled
+    assert len(queue) == 0
+    assert queue.left > 0
+
+
+def test_neighbours_of_the_fastest_come_first() -> None:
+    """Not those of the start, whose other neighbours wait."""
+    queue = Neighbourhood({"a": 5, "b": 5}, single_steps)
+    queue.claim({"a": 5, "b": 5})
+    queue.look_near({"a": 5, "b": 5}, 100.0)
+    queue.look_near({"a": 6, "b": 5}, 10.0)
+    assert next(queue) == {"a": 7, "b": 5}
+
+
+def test_it_ends_when_nothing_better_comes() -> None:
+    """After the patience and all single changes of the fastest, not before; improvements too small do not count."""
+    flat = {(a, b): 50.0 - 0.0001 * (a + b) for a in range(10) for b in range(10)}
+    seen, queue = search({"a": 5, "b": 5}, flat)
+    assert queue.settled
+    assert neighbourhood.PATIENCE <= len(seen) <= neighbourhood.PATIENCE + 4
+
+
+def test_small_spaces_are_looked_at_whole() -> None:
+    """Where there is less than the patience."""
+    queue = Neighbourhood({"a": 0}, lambda config: [{"a": 1}] if config["a"] == 0 else [{"a": 0}])
+    queue.claim({"a": 0})
+    assert list(queue) == [{"a": 1}]
+    assert not queue.settled
