@@ -35,12 +35,12 @@ def command(
 
     Exit codes: 0 fine, 1 something would make measurements wrong.
     """
-    from kprof.doctor import Machine, examine
+    from kprof.doctor import Host, examine
     from kprof.reporters.doctor_text import DoctorTextReporter
 
     if not root.is_dir():
         raise KprofError("no such folder", path=str(root), hint="--root takes the folder that holds proc, sys and dev.")
-    found = examine(Machine(root=root))
+    found = examine(Host(root=root))
 
     def text() -> None:
         width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 100

@@ -2,6 +2,6 @@
 
 from kprof.doctor.document import SCHEMA, Diagnosis, Outcome
 from kprof.doctor.examine import checks, examine
-from kprof.doctor.machine import Machine
+from kprof.doctor.host import Host
 
-__all__ = ["SCHEMA", "Diagnosis", "Machine", "Outcome", "checks", "examine"]
+__all__ = ["SCHEMA", "Diagnosis", "Host", "Outcome", "checks", "examine"]

@@ -3,7 +3,7 @@
 from typing import ClassVar
 
 from kprof.doctor.document import Outcome, Status
-from kprof.doctor.machine import Machine
+from kprof.doctor.host import Host
 
 GUIDE = "AMD's system optimization guide for the MI300X"
 DRIVER = "the Linux kernel's documentation of amdgpu"
@@ -28,7 +28,7 @@ class Check:
     needs_gpu: ClassVar[bool] = False
     needs_cuda_gpu: ClassVar[bool] = False
 
-    def look(self, machine: Machine) -> Outcome:
+    def look(self, machine: Host) -> Outcome:
         """Look at the machine. Must only read."""
         raise NotImplementedError
 

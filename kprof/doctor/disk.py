@@ -7,13 +7,13 @@ from pathlib import Path
 
 from kprof.doctor.check import Check
 from kprof.doctor.document import Outcome
-from kprof.doctor.machine import Machine
+from kprof.doctor.host import Host
 
 _LITTLE = 1 << 30
 _SECONDS = 0.2
 
 
-def folder(machine: Machine, own: str | None, base: str, hidden: str, name: str) -> Path:
+def folder(machine: Host, own: str | None, base: str, hidden: str, name: str) -> Path:
     """A cache's folder: the one named for it, else below the folder that ``base`` names, else below the home."""
     if own:
         return Path(own)
@@ -32,7 +32,7 @@ def _home() -> Path:
         return Path("/nonexistent")
 
 
-def look_at(check: Check, machine: Machine, path: Path, variable: str) -> Outcome:
+def look_at(check: Check, machine: Host, path: Path, variable: str) -> Outcome:
     """Whether a folder, or the nearest one above that exists, can be written to, and how much room there is."""
     there = next((place for place in (path, *path.parents) if place.is_dir()), None)
     if there is None or not machine.usable(there):

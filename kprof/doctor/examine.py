@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from kprof.doctor.check import Check
 from kprof.doctor.document import Diagnosis, Outcome, Verdict
-from kprof.doctor.machine import Gpu, Machine
+from kprof.doctor.host import Gpu, Host
 from kprof.version import __version__
 
 _READ = "read assembly, code objects, caches, counters and traces"
@@ -31,7 +31,7 @@ def checks() -> tuple[Check, ...]:
     return tuple(sorted(found, key=lambda check: (_SECTIONS.index(check.section), check.name)))
 
 
-def examine(machine: Machine) -> Diagnosis:
+def examine(machine: Host) -> Diagnosis:
     """Look at everything that means something on this machine.
 
     Without a GPU nothing is measured, so that nothing makes measurements wrong: what would be a failure is a warning.
@@ -51,11 +51,11 @@ def examine(machine: Machine) -> Diagnosis:
     )
 
 
-def _means_something(check: Check, machine: Machine) -> bool:
+def _means_something(check: Check, machine: Host) -> bool:
     return (machine.has_gpu or not check.needs_gpu) and (bool(machine.cuda_gpus) or not check.needs_cuda_gpu)
 
 
-def _looked(check: Check, machine: Machine) -> Outcome:
+def _looked(check: Check, machine: Host) -> Outcome:
     try:
         return check.look(machine)
     except Exception as error:  # noqa: BLE001 - what is odd on a machine must not hide the rest of it
@@ -67,7 +67,7 @@ def _named(gpu: Gpu) -> str:
     return f"{gpu.product} ({arch})" if gpu.product else arch
 
 
-def _works(machine: Machine, found: dict[str, Outcome]) -> dict[str, bool]:
+def _works(machine: Host, found: dict[str, Outcome]) -> dict[str, bool]:
     """What can be done: compiling needs Triton, running a GPU that can be used and torch for it."""
 
     def good(name: str) -> bool:
@@ -85,7 +85,7 @@ def _works(machine: Machine, found: dict[str, Outcome]) -> dict[str, bool]:
     return works
 
 
-def _verdict(machine: Machine, outcomes: list[Outcome], works: dict[str, bool]) -> Verdict:
+def _verdict(machine: Host, outcomes: list[Outcome], works: dict[str, bool]) -> Verdict:
     counts = Counter(outcome.status for outcome in outcomes)
     words = [
         _plural(counts["fail"], "failure"),

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from kprof.doctor.machine import Machine
+from kprof.doctor.host import Host
 
 _ASSIGNED = re.compile(r"^(__version__|hip|cuda)\s*(?::[^=\n]+)?=\s*(?:['\"]([^'\"\n]{0,80})['\"]|None)", re.MULTILINE)
 
@@ -30,7 +30,7 @@ class Copy:
         return self.values.get("__version__", "unknown")
 
 
-def copies(machine: Machine, package: str, file: str, distributions: tuple[str, ...]) -> list[Copy]:
+def copies(machine: Host, package: str, file: str, distributions: tuple[str, ...]) -> list[Copy]:
     """Every copy on Python's path, the one that is imported first."""
     found: dict[Path, Copy] = {}
     for folder in machine.packages:
@@ -43,7 +43,7 @@ def copies(machine: Machine, package: str, file: str, distributions: tuple[str, 
     return list(found.values())
 
 
-def _distributions(machine: Machine, folder: Path, names: tuple[str, ...]) -> Iterator[str]:
+def _distributions(machine: Host, folder: Path, names: tuple[str, ...]) -> Iterator[str]:
     """Those of the names that are installed in a folder."""
     for entry in machine.entries(folder):
         if entry.name.endswith(".dist-info"):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kprof.doctor import Machine, examine
+from kprof.doctor import Host, examine
 
 GPU = "/sys/devices/pci0000:00/0000:{:02x}:00.0"
 VERSION = "__version__ = '2.8.0+rocm6.4'\ncuda: Optional[str] = None\nhip: Optional[str] = '6.4.43482'\n"
@@ -92,7 +92,7 @@ class Tree:
 
     def machine(self):
         """The machine as the checks see it."""
-        return Machine(
+        return Host(
             root=self.root,
             environment=self.environment,
             packages=[self.root / "python", self.root / "python2"],

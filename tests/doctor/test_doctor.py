@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kprof.doctor import Diagnosis, Machine, checks, examine
-from kprof.doctor.machine import arch_of
+from kprof.doctor import Diagnosis, Host, checks, examine
+from kprof.doctor.host import arch_of
 from kprof.reporters.doctor_text import DoctorTextReporter
 from kprof.reporters.json_document import encoded as render
 
@@ -312,7 +312,7 @@ def test_a_check_that_breaks_does_not_hide_the_others(good):
     def broken(name):
         raise RuntimeError(name)
 
-    machine = Machine(root=good.root, environment=good.environment, packages=[], which=broken)
+    machine = Host(root=good.root, environment=good.environment, packages=[], which=broken)
     found = {outcome.check: outcome for outcome in examine(machine).checks}
     assert found["llvm-tools"].status == "unknown"
     assert "RuntimeError" in found["llvm-tools"].found
@@ -352,7 +352,7 @@ def test_the_caches_are_those_that_are_used(good, monkeypatch, tmp_path):
         for name, value in (good.environment | environment).items():
             monkeypatch.setenv(name, value)
         tree = good.machine()
-        found = {o.check: o for o in examine(Machine(tree.root, dict(os.environ), [], tree.which, tree.usable)).checks}
+        found = {o.check: o for o in examine(Host(tree.root, dict(os.environ), [], tree.which, tree.usable)).checks}
         assert found["kprof-cache"].found.startswith(f"{location.root()},")
 
 

@@ -2,7 +2,7 @@
 
 from kprof.doctor.check import GUIDE, Check
 from kprof.doctor.document import Outcome
-from kprof.doctor.machine import Machine
+from kprof.doctor.host import Host
 
 
 class CStates(Check):
@@ -14,7 +14,7 @@ class CStates(Check):
     source = GUIDE
     why = "A CPU that sleeps deeply takes long to wake: launches and synchronisation scatter."
 
-    def look(self, machine: Machine) -> Outcome:
+    def look(self, machine: Host) -> Outcome:
         """See :meth:`Check.look`."""
         on: dict[str, str] = {}
         seen = False

@@ -2,7 +2,7 @@
 
 from kprof.doctor.check import Check
 from kprof.doctor.document import Outcome
-from kprof.doctor.machine import Machine
+from kprof.doctor.host import Host
 
 # Not about the code, but about whether it is compiled at all, or replaced.
 _OTHERS = (
@@ -21,7 +21,7 @@ class CompileSwitches(Check):
     section = "environment"
     why = "They change the compiled code, or how long compiling takes; kprof notes them with each result."
 
-    def look(self, machine: Machine) -> Outcome:
+    def look(self, machine: Host) -> Outcome:
         """See :meth:`Check.look`."""
         from kprof.compiler.environment import SWITCHES
 
@@ -34,5 +34,5 @@ class CompileSwitches(Check):
         return self.ok("none is set")
 
 
-def _shown(machine: Machine, names: list[str]) -> str:
+def _shown(machine: Host, names: list[str]) -> str:
     return ", ".join(f"{name}={machine.environment[name][:40]}" for name in names)

@@ -4,7 +4,7 @@ from collections import Counter
 
 from kprof.doctor.check import Check
 from kprof.doctor.document import Outcome
-from kprof.doctor.machine import Machine
+from kprof.doctor.host import Host
 
 
 class CpuGovernor(Check):
@@ -16,7 +16,7 @@ class CpuGovernor(Check):
     source = "the Linux kernel's documentation of cpufreq"
     why = "Launches take longer and scatter while the CPU's clock rises; kernels of a few microseconds feel it."
 
-    def look(self, machine: Machine) -> Outcome:
+    def look(self, machine: Host) -> Outcome:
         """See :meth:`Check.look`."""
         found = Counter(
             governor[:24]

@@ -2,7 +2,7 @@
 
 from kprof.doctor.check import Check
 from kprof.doctor.document import Outcome
-from kprof.doctor.machine import Machine
+from kprof.doctor.host import Host
 from kprof.doctor.versions import copies
 
 _INSTALL = "pip install torch"
@@ -16,7 +16,7 @@ class CudaGpu(Check):
     needs_cuda_gpu = True
     why = "kprof bench checks kernels on a CUDA GPU against their reference; times there are not those of an AMD GPU."
 
-    def look(self, machine: Machine) -> Outcome:
+    def look(self, machine: Host) -> Outcome:
         """See :meth:`Check.look`."""
         found = machine.cuda_gpus
         words = ", ".join(f"{found.count(name)} x {name}" for name in dict.fromkeys(found))
@@ -31,7 +31,7 @@ class CudaGpu(Check):
             return self.warn(f"{words}, hidden by CUDA_VISIBLE_DEVICES={hidden}", "unset CUDA_VISIBLE_DEVICES")
         return self._software(machine, words)
 
-    def _software(self, machine: Machine, words: str) -> Outcome:
+    def _software(self, machine: Host, words: str) -> Outcome:
         """What torch and Triton are built for."""
         torch = copies(machine, "torch", "version.py", ("torch",))
         if not torch:

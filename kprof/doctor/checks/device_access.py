@@ -2,7 +2,7 @@
 
 from kprof.doctor.check import Check
 from kprof.doctor.document import Outcome
-from kprof.doctor.machine import Machine
+from kprof.doctor.host import Host
 
 
 class DeviceAccess(Check):
@@ -13,7 +13,7 @@ class DeviceAccess(Check):
     needs_gpu = True
     why = "Kernels are started through /dev/kfd and /dev/dri/renderD*."
 
-    def look(self, machine: Machine) -> Outcome:
+    def look(self, machine: Host) -> Outcome:
         """See :meth:`Check.look`."""
         files = ["/dev/kfd", *(f"/dev/dri/{gpu.render}" for gpu in machine.gpus if gpu.render)]
         missing = [file for file in files if not machine.at(file).exists()]

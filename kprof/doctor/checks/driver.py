@@ -2,7 +2,7 @@
 
 from kprof.doctor.check import Check
 from kprof.doctor.document import Outcome
-from kprof.doctor.machine import Machine
+from kprof.doctor.host import Host
 
 
 class Driver(Check):
@@ -13,7 +13,7 @@ class Driver(Check):
     needs_gpu = True
     why = "The driver schedules kernels and sets clocks; its version belongs to every measurement."
 
-    def look(self, machine: Machine) -> Outcome:
+    def look(self, machine: Host) -> Outcome:
         """See :meth:`Check.look`."""
         kernel = (machine.text("/proc/sys/kernel/osrelease") or "unknown")[:60]
         if not machine.at("/sys/module/amdgpu").is_dir():

@@ -2,7 +2,7 @@
 
 from kprof.doctor.check import Check
 from kprof.doctor.document import Outcome
-from kprof.doctor.machine import Machine
+from kprof.doctor.host import Host
 from kprof.errors import KprofError
 
 
@@ -14,7 +14,7 @@ class GpuListed(Check):
     needs_gpu = True
     why = "A GPU that the compute driver does not list cannot run kernels."
 
-    def look(self, machine: Machine) -> Outcome:
+    def look(self, machine: Host) -> Outcome:
         """See :meth:`Check.look`."""
         listed = machine.gpus
         if not listed:

@@ -4,7 +4,7 @@ import re
 
 from kprof.doctor.check import Check
 from kprof.doctor.document import Outcome
-from kprof.doctor.machine import Machine
+from kprof.doctor.host import Host
 
 _CHOSEN = re.compile(r"\[(always|madvise|never)\]")
 
@@ -18,7 +18,7 @@ class HugePages(Check):
     source = "the Linux kernel's documentation of transparent huge pages"
     why = "Host buffers in pages of 4 KiB take longer to pin and to copy; times of kernels alone are not affected."
 
-    def look(self, machine: Machine) -> Outcome:
+    def look(self, machine: Host) -> Outcome:
         """See :meth:`Check.look`."""
         chosen = _CHOSEN.search(machine.text("/sys/kernel/mm/transparent_hugepage/enabled") or "")
         if chosen is None:

@@ -2,7 +2,7 @@
 
 from kprof.doctor.check import GUIDE, Check
 from kprof.doctor.document import Outcome
-from kprof.doctor.machine import Machine
+from kprof.doctor.host import Host
 
 _GRUB = "add {} to GRUB_CMDLINE_LINUX in /etc/default/grub"
 
@@ -16,7 +16,7 @@ class Iommu(Check):
     source = GUIDE
     why = "Without pass-through each access of the GPU to host memory is translated, which slows copies down."
 
-    def look(self, machine: Machine) -> Outcome:
+    def look(self, machine: Host) -> Outcome:
         """See :meth:`Check.look`."""
         kinds = {
             kind[:24]
@@ -39,7 +39,7 @@ class Iommu(Check):
             return self.ok("none in use")
         return self._translated("iommu=pt is not on the kernel's command line", machine)
 
-    def _translated(self, found: str, machine: Machine) -> Outcome:
+    def _translated(self, found: str, machine: Host) -> Outcome:
         intel = "GenuineIntel" in (machine.text("/proc/cpuinfo") or "")
         option = "intel_iommu=on iommu=pt" if intel else "iommu=pt"
         return self.warn(found, _GRUB.format(option), "sudo update-grub && sudo reboot")

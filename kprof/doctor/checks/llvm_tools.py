@@ -2,7 +2,7 @@
 
 from kprof.doctor.check import Check
 from kprof.doctor.document import Outcome
-from kprof.doctor.machine import Machine
+from kprof.doctor.host import Host
 
 _VERSIONS = ("", *(f"-{n}" for n in range(24, 16, -1)))
 
@@ -16,7 +16,7 @@ class LlvmTools(Check):
         "Instructions of .hsaco and .co files need llvm-objdump, HIP source needs clang++; Triton kernels need neither."
     )
 
-    def look(self, machine: Machine) -> Outcome:
+    def look(self, machine: Host) -> Outcome:
         """See :meth:`Check.look`."""
         objdump = _find(machine, "llvm-objdump")
         clang = _find(machine, "clang++")
@@ -28,7 +28,7 @@ class LlvmTools(Check):
         return self.ok(found)
 
 
-def _find(machine: Machine, tool: str) -> str | None:
+def _find(machine: Host, tool: str) -> str | None:
     for version in _VERSIONS:
         found = machine.which(f"{tool}{version}")
         if found is not None:

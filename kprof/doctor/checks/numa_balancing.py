@@ -2,7 +2,7 @@
 
 from kprof.doctor.check import GUIDE, Check
 from kprof.doctor.document import Outcome
-from kprof.doctor.machine import Machine
+from kprof.doctor.host import Host
 
 
 class NumaBalancing(Check):
@@ -14,7 +14,7 @@ class NumaBalancing(Check):
     source = GUIDE
     why = "The kernel unmaps pages to see who uses them: launches and copies become slower and their times scatter."
 
-    def look(self, machine: Machine) -> Outcome:
+    def look(self, machine: Host) -> Outcome:
         """See :meth:`Check.look`."""
         value = machine.number("/proc/sys/kernel/numa_balancing")
         if value is None:

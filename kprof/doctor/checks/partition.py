@@ -2,7 +2,7 @@
 
 from kprof.doctor.check import DRIVER, Check
 from kprof.doctor.document import Outcome
-from kprof.doctor.machine import Machine
+from kprof.doctor.host import Host
 
 
 class Partition(Check):
@@ -17,7 +17,7 @@ class Partition(Check):
         "and with NPS4 of its memory."
     )
 
-    def look(self, machine: Machine) -> Outcome:
+    def look(self, machine: Host) -> Outcome:
         """See :meth:`Check.look`."""
         modes: dict[str, str] = {}
         fixes: list[str] = []

@@ -4,7 +4,7 @@ import re
 
 from kprof.doctor.check import Check
 from kprof.doctor.document import Outcome
-from kprof.doctor.machine import Machine
+from kprof.doctor.host import Host
 
 _SPEED = re.compile(r"(\d{1,3}(?:\.\d)?) GT/s")
 
@@ -18,7 +18,7 @@ class PcieLink(Check):
     source = "the Linux kernel's documentation of PCI in sysfs"
     why = "Copies to and from the host are slower on a narrower link; times of kernels alone are not affected."
 
-    def look(self, machine: Machine) -> Outcome:
+    def look(self, machine: Host) -> Outcome:
         """See :meth:`Check.look`."""
         links: set[str] = set()
         slower = False

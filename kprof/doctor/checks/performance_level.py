@@ -2,7 +2,7 @@
 
 from kprof.doctor.check import DRIVER, Check
 from kprof.doctor.document import Outcome
-from kprof.doctor.machine import Machine
+from kprof.doctor.host import Host
 
 _GOOD = {"auto", "high", "perf_determinism", "profile_peak"}
 _SLOW = {"low", "profile_min_sclk", "profile_min_mclk"}
@@ -18,7 +18,7 @@ class PerformanceLevel(Check):
     source = DRIVER
     why = "At a forced level the GPU runs at other clocks than it would; at the low ones every time is wrong."
 
-    def look(self, machine: Machine) -> Outcome:
+    def look(self, machine: Host) -> Outcome:
         """See :meth:`Check.look`."""
         levels = {
             name: level

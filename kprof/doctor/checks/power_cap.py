@@ -4,7 +4,7 @@ from pathlib import Path
 
 from kprof.doctor.check import DRIVER, Check
 from kprof.doctor.document import Outcome
-from kprof.doctor.machine import Machine
+from kprof.doctor.host import Host
 
 
 class PowerCap(Check):
@@ -16,7 +16,7 @@ class PowerCap(Check):
     source = DRIVER
     why = "Matrix kernels run at the clock that the power limit allows; below the usual limit they are slower."
 
-    def look(self, machine: Machine) -> Outcome:
+    def look(self, machine: Host) -> Outcome:
         """See :meth:`Check.look`."""
         caps: list[str] = []
         fixes: list[str] = []

@@ -5,7 +5,7 @@ import sys
 
 from kprof.doctor.check import Check
 from kprof.doctor.document import Outcome
-from kprof.doctor.machine import Machine
+from kprof.doctor.host import Host
 
 
 class Python(Check):
@@ -15,7 +15,7 @@ class Python(Check):
     section = "software"
     why = "Triton's wheels, with the compiler in them, are for Linux on x86-64 and ARM64 only."
 
-    def look(self, machine: Machine) -> Outcome:  # noqa: ARG002 - it is this process
+    def look(self, machine: Host) -> Outcome:  # noqa: ARG002 - it is this process
         """See :meth:`Check.look`."""
         found = f"{platform.python_version()} on {sys.platform} {platform.machine()}"
         if sys.platform != "linux":

@@ -2,7 +2,7 @@
 
 from kprof.doctor.check import Check
 from kprof.doctor.document import Outcome
-from kprof.doctor.machine import Machine
+from kprof.doctor.host import Host
 
 
 class Rocm(Check):
@@ -13,7 +13,7 @@ class Rocm(Check):
     needs_gpu = True
     why = "torch's wheels bring their own libraries; the profilers and management tools come with ROCm."
 
-    def look(self, machine: Machine) -> Outcome:
+    def look(self, machine: Host) -> Outcome:
         """See :meth:`Check.look`."""
         home = machine.environment.get("ROCM_PATH", "/opt/rocm")
         version = machine.text(f"{home}/.info/version")

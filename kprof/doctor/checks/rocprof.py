@@ -2,7 +2,7 @@
 
 from kprof.doctor.check import Check
 from kprof.doctor.document import Outcome
-from kprof.doctor.machine import Machine
+from kprof.doctor.host import Host
 
 
 class Rocprof(Check):
@@ -13,7 +13,7 @@ class Rocprof(Check):
     needs_gpu = True
     why = "Counters and thread traces are recorded by rocprofv3; kprof reads what it writes."
 
-    def look(self, machine: Machine) -> Outcome:
+    def look(self, machine: Host) -> Outcome:
         """See :meth:`Check.look`."""
         home = machine.environment.get("ROCM_PATH", "/opt/rocm")
         found = machine.which("rocprofv3")

@@ -2,7 +2,7 @@
 
 from kprof.doctor.check import Check
 from kprof.doctor.document import Outcome
-from kprof.doctor.machine import Machine
+from kprof.doctor.host import Host
 
 # What each does to a measurement.
 _WRONG = {
@@ -37,7 +37,7 @@ class RuntimeSwitches(Check):
     section = "environment"
     why = "They change what a launch does or how long it takes."
 
-    def look(self, machine: Machine) -> Outcome:
+    def look(self, machine: Host) -> Outcome:
         """See :meth:`Check.look`."""
         wrong, changed = _set(machine, _WRONG), _set(machine, _CHANGED)
         # HIP's arguments in device memory are what the guide asks for.
@@ -53,6 +53,6 @@ class RuntimeSwitches(Check):
         return self.warn(words, fix, why=why)
 
 
-def _set(machine: Machine, names: dict[str, str]) -> dict[str, str]:
+def _set(machine: Host, names: dict[str, str]) -> dict[str, str]:
     values = {name: machine.environment[name] for name in names if name in machine.environment}
     return {n: v for n, v in values.items() if v != "" and (n in _ANY_VALUE or v.lower() not in _OFF)}

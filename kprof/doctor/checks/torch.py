@@ -2,7 +2,7 @@
 
 from kprof.doctor.check import Check
 from kprof.doctor.document import Outcome
-from kprof.doctor.machine import Machine
+from kprof.doctor.host import Host
 from kprof.doctor.versions import copies
 
 _INSTALL = "pip install torch --index-url https://download.pytorch.org/whl/rocm6.4"
@@ -18,7 +18,7 @@ class Torch(Check):
     section = "software"
     why = "kprof bench runs kernels through torch, and only a build for ROCm can use an AMD GPU."
 
-    def look(self, machine: Machine) -> Outcome:
+    def look(self, machine: Host) -> Outcome:
         """See :meth:`Check.look`."""
         found = copies(machine, "torch", "version.py", ("torch",))
         if not found:

@@ -4,7 +4,7 @@ import re
 
 from kprof.doctor.check import Check
 from kprof.doctor.document import Outcome
-from kprof.doctor.machine import Machine
+from kprof.doctor.host import Host
 from kprof.doctor.versions import Copy, copies
 
 _DISTRIBUTIONS = ("triton", "pytorch-triton-rocm", "triton-rocm", "pytorch-triton", "triton-nightly", "triton-windows")
@@ -19,7 +19,7 @@ class Triton(Check):
     section = "software"
     why = "The same kernel gets other registers, spills and LDS from another Triton."
 
-    def look(self, machine: Machine) -> Outcome:
+    def look(self, machine: Host) -> Outcome:
         """See :meth:`Check.look`."""
         found = copies(machine, "triton", "__init__.py", _DISTRIBUTIONS)
         if not found:

@@ -3,7 +3,7 @@
 from kprof.doctor.check import Check
 from kprof.doctor.disk import folder, look_at
 from kprof.doctor.document import Outcome
-from kprof.doctor.machine import Machine
+from kprof.doctor.host import Host
 
 
 class TritonCache(Check):
@@ -13,7 +13,7 @@ class TritonCache(Check):
     section = "disk"
     why = "Programs compile all their kernels again when Triton cannot keep them, and fail when its disk is full."
 
-    def look(self, machine: Machine) -> Outcome:
+    def look(self, machine: Host) -> Outcome:
         """See :meth:`Check.look`."""
         own = machine.environment.get("TRITON_CACHE_DIR")
         return look_at(self, machine, folder(machine, own, "TRITON_HOME", ".triton", "cache"), "TRITON_CACHE_DIR")

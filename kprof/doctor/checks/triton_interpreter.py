@@ -2,7 +2,7 @@
 
 from kprof.doctor.check import Check
 from kprof.doctor.document import Outcome
-from kprof.doctor.machine import Machine
+from kprof.doctor.host import Host
 
 
 class TritonInterpreter(Check):
@@ -12,7 +12,7 @@ class TritonInterpreter(Check):
     section = "environment"
     why = "Kernels then run in Python on the CPU: what is timed is not a kernel."
 
-    def look(self, machine: Machine) -> Outcome:
+    def look(self, machine: Host) -> Outcome:
         """See :meth:`Check.look`."""
         value = machine.environment.get("TRITON_INTERPRET", "")
         if value.lower() in {"1", "true", "on", "yes", "y"}:

@@ -2,7 +2,7 @@
 
 from kprof.doctor.check import Check
 from kprof.doctor.document import Outcome
-from kprof.doctor.machine import Machine
+from kprof.doctor.host import Host
 
 _NAMES = ("ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL")
 
@@ -15,7 +15,7 @@ class VisibleDevices(Check):
     needs_gpu = True
     why = "They hide and renumber GPUs, and one applied to what another has left chooses a GPU that nobody meant."
 
-    def look(self, machine: Machine) -> Outcome:
+    def look(self, machine: Host) -> Outcome:
         """See :meth:`Check.look`."""
         values = {name: machine.environment[name] for name in _NAMES if name in machine.environment}
         words = ", ".join(f"{name}={value[:40]}" for name, value in values.items())

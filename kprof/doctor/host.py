@@ -42,7 +42,7 @@ def _usable(path: Path) -> bool:
 
 
 @dataclass(frozen=True)
-class Machine:
+class Host:
     """What there is to be looked at.
 
     Attributes:
