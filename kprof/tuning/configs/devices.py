@@ -16,7 +16,7 @@ _OTHERS = ("NVIDIA", "INTEL", "TESLA", "GEFORCE", "QUADRO", "ASCEND", "APPLE", "
 
 
 @dataclass(frozen=True)
-class Machine:
+class FileDevice:
     """What is known of the GPU that a file is for.
 
     Attributes:
@@ -32,32 +32,32 @@ class Machine:
     problem: str | None = None
 
 
-def machine_of(file: ConfigFile, assumed: "Architecture | None" = None) -> Machine:
+def machine_of(file: ConfigFile, assumed: "Architecture | None" = None) -> FileDevice:
     """The GPU that a file's name, or its folder, says; else the one that the user names."""
     if file.arch is not None:
         if file.arch in architectures():
-            return Machine(load(file.arch), file.arch)
+            return FileDevice(load(file.arch), file.arch)
         hint = near(file.arch, architectures())
-        return Machine(None, file.arch, problem=f"kprof does not know the architecture {file.arch!r}{hint}")
+        return FileDevice(None, file.arch, problem=f"kprof does not know the architecture {file.arch!r}{hint}")
     if file.device is not None:
         return _device(file.device)
-    return Machine(assumed, assumed.name if assumed is not None else "unknown")
+    return FileDevice(assumed, assumed.name if assumed is not None else "unknown")
 
 
-def _device(name: str) -> Machine:
+def _device(name: str) -> FileDevice:
     """A device as PyTorch calls it, with underscores for blanks."""
     words = name.upper().replace("(R)", "").replace("(TM)", "")
     if words.startswith(_OTHERS):
-        return Machine(None, name, foreign=True)
+        return FileDevice(None, name, foreign=True)
     known = products()
     compact = re.sub(r"[^0-9A-Z]", "", re.sub(r"^(AMD[_ ])?(INSTINCT[_ ]|RADEON[_ ])?", "", words))
     for product in sorted(known, key=len, reverse=True):
         for spelt in (product, product.removesuffix("X")):
             if compact.startswith(spelt) and not compact[len(spelt) :][:1].isdigit():
-                return Machine(load(known[product]), known[product])
+                return FileDevice(load(known[product]), known[product])
     if compact == "GRAPHICS":
-        return Machine(None, name, problem=f"the device name {name!r} stands for many GPUs")
-    return Machine(None, name, problem=f"kprof does not know the device {name!r}{_slip(compact, known)}")
+        return FileDevice(None, name, problem=f"the device name {name!r} stands for many GPUs")
+    return FileDevice(None, name, problem=f"kprof does not know the device {name!r}{_slip(compact, known)}")
 
 
 def _slip(compact: str, known: Iterable[str]) -> str:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from kprof.document import KernelReport
 from kprof.findings import Finding, Location, Severity
-from kprof.tuning.configs.devices import Machine
+from kprof.tuning.configs.devices import FileDevice
 from kprof.tuning.configs.json_text import Place
 from kprof.tuning.configs.model import Bucket, ConfigFile
 
@@ -39,7 +39,7 @@ class Context:
         tried: place of a bucket to what came of compiling it.
     """
 
-    machine: Machine
+    machine: FileDevice
     families: Sequence[ConfigFile] = field(default_factory=tuple)
     tried: Mapping[Place, Tried] = field(default_factory=dict)
 
