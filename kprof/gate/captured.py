@@ -11,7 +11,7 @@ from kprof.captures.reader import read
 from kprof.captures.sources import changed
 from kprof.errors import InputError, KprofError
 from kprof.findings import Location
-from kprof.gate.config import Entry
+from kprof.gate.config import KernelEntry
 from kprof.gate.subject import COMPILER_STAGES, Subject, failed
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _SHOWN = 3
 
 
-def captured(entry: Entry, target: str, archs: Sequence[str]) -> Iterator[Subject]:
+def captured(entry: KernelEntry, target: str, archs: Sequence[str]) -> Iterator[Subject]:
     """Every specialisation of a capture; one that did not compile there cannot be told here.
 
     Args:
@@ -67,7 +67,7 @@ def stale(capture: "Capture", target: str) -> str | None:
     return f"{why}; record it again: kprof capture --arch {capture.arch} --force -o {shlex.quote(target)} -- {command}"
 
 
-def _judged(entry: Entry, kernel: "CapturedKernel") -> Subject:
+def _judged(entry: KernelEntry, kernel: "CapturedKernel") -> Subject:
     from kprof.targets.captured import loaded
     from kprof_analyzers.pipeline import analyze
 

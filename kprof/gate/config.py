@@ -45,7 +45,7 @@ class Budget(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
         return msgspec.structs.replace(other, **_limits(self))
 
 
-class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class KernelEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """One ``[[tool.kprof.kernel]]``: a target and how it is compiled.
 
     Attributes:
@@ -102,9 +102,9 @@ class Program(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defa
     forbid: list[str] = []
     require: list[str] = []
 
-    def entry(self) -> Entry:
+    def entry(self) -> KernelEntry:
         """What its kernels are judged as."""
-        return Entry(
+        return KernelEntry(
             target=self.name or shlex.join(self.command),
             arch=self.arch,
             budget=self.budget,
@@ -159,11 +159,11 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     arch_budget: dict[str, Budget] = {}
     forbid: list[str] = []
     require: list[str] = []
-    kernel: list[Entry] = []
+    kernel: list[KernelEntry] = []
     program: list[Program] = []
     allow: list[Allowance] = []
 
-    def budget_for(self, entry: Entry, arch: str) -> Budget:
+    def budget_for(self, entry: KernelEntry, arch: str) -> Budget:
         """The limits of one kernel on one architecture, the most particular one first."""
         result = entry.arch_budget.get(arch, Budget()).over(entry.budget)
         return result.over(self.arch_budget.get(arch, Budget())).over(self.budget)

@@ -10,7 +10,7 @@ from msgspec import UNSET
 
 from kprof.document import KernelReport
 from kprof.findings import Location
-from kprof.gate.config import METRICS, Entry
+from kprof.gate.config import METRICS, KernelEntry
 
 COMPILER_STAGES = frozenset({"source", "ttir", "ttgir", "llir", "amdgcn", "hsaco"})
 """What the compiler makes: a failure in one of them is its own."""
@@ -31,7 +31,7 @@ class Subject:
         optional: one configuration of several that an autotuner passes over when it cannot be launched.
     """
 
-    entry: Entry
+    entry: KernelEntry
     report: KernelReport
     case: str | None = None
     problem: str | None = None
@@ -96,7 +96,7 @@ class Subject:
         return found
 
 
-def failed(entry: Entry, arch: str, why: str, source: Location | None, *, case: str | None = None) -> Subject:
+def failed(entry: KernelEntry, arch: str, why: str, source: Location | None, *, case: str | None = None) -> Subject:
     """A check that could not be made.
 
     Args:

@@ -15,7 +15,7 @@ from kprof.document import KernelReport
 from kprof.errors import KprofError
 from kprof.findings import Location
 from kprof.gate.captured import captured
-from kprof.gate.config import Config, Entry
+from kprof.gate.config import Config, KernelEntry
 from kprof.gate.subject import COMPILER_STAGES, Subject, failed
 from kprof.hardware.machine import load_gpu
 from kprof.targets.jobs import Job, plan
@@ -33,7 +33,7 @@ _LINE = re.compile(r"line (\d+)")
 class _Planned:
     """A compile of one configuration entry."""
 
-    entry: Entry
+    entry: KernelEntry
     case: str | None
     job: Job
     optional: bool = False
@@ -96,7 +96,7 @@ def _machines(names: Sequence[str], wanted: Sequence[str]) -> "list[Architecture
     return [machine for name, machine in found.items() if not wanted or name in wanted]
 
 
-def _steps(entry: Entry, machines: "Sequence[Architecture]", folder: Path) -> Iterator[Subject | _Planned]:
+def _steps(entry: KernelEntry, machines: "Sequence[Architecture]", folder: Path) -> Iterator[Subject | _Planned]:
     target = located(entry.target, folder)
     place = Path(target.partition("::")[0])
     if place.suffix != ".py" and (place.exists() or place.suffix or "/" in target):
@@ -130,7 +130,7 @@ def located(target: str, folder: Path) -> str:
     return f"{path}{colons}{function}" if is_file else target
 
 
-def _read(entry: Entry, target: str, machines: "Sequence[Architecture]") -> Iterator[Subject]:
+def _read(entry: KernelEntry, target: str, machines: "Sequence[Architecture]") -> Iterator[Subject]:
     """Kernels that are compiled already."""
     from kprof_analyzers.pipeline import analyze
 

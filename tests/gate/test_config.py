@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kprof.errors import KprofError
-from kprof.gate.config import Budget, Config, Entry, find, load
+from kprof.gate.config import Budget, Config, KernelEntry, find, load
 from kprof.gate.toml_place import line_of
 
 if sys.version_info >= (3, 11):
@@ -78,7 +78,7 @@ def test_most_particular_budget_wins(write):
 def test_zero_is_a_limit():
     """Zero spills is a budget and not the absence of one."""
     config = Config(budget=Budget(max_vgpr_spills=7))
-    assert config.budget_for(Entry(target="x", budget=Budget(max_vgpr_spills=0)), "gfx942").max_vgpr_spills == 0
+    assert config.budget_for(KernelEntry(target="x", budget=Budget(max_vgpr_spills=0)), "gfx942").max_vgpr_spills == 0
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 
 from kprof.document import KernelReport, Occupancy, Resources, Specialization
 from kprof.findings import Finding, Location, Severity
-from kprof.gate.config import Entry
+from kprof.gate.config import KernelEntry
 from kprof.gate.cure import cured, cures, incurable
 from kprof.gate.subject import Subject
 
@@ -49,7 +49,7 @@ def state(spills=0, waves=8.0, findings=(), block=64):
         occupancy=Occupancy(waves, 8, 2, "vgpr", {}),
         findings=list(findings),
     )
-    return Subject(Entry(target="k.py"), report)
+    return Subject(KernelEntry(target="k.py"), report)
 
 
 def failure(rule="KP011", severity=Severity.ERROR, **evidence):

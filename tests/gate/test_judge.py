@@ -11,7 +11,7 @@ from kprof.document import KernelReport, Occupancy, Resources, Specialization
 from kprof.errors import KprofError
 from kprof.findings import Finding, Location, Severity
 from kprof.gate.baseline import Baseline, encode, news, read, updated
-from kprof.gate.config import Allowance, Budget, Config, Entry
+from kprof.gate.config import Allowance, Budget, Config, KernelEntry
 from kprof.gate.judge import Gate
 from kprof.gate.source_text import relative
 from kprof.gate.subject import Subject
@@ -43,7 +43,7 @@ def subject(
         findings=list(findings),
         notes=list(notes),
     )
-    return Subject(entry or Entry(target="k.py"), report, problem=problem)
+    return Subject(entry or KernelEntry(target="k.py"), report, problem=problem)
 
 
 def judge(tmp_path, subjects, baseline=None, **config):

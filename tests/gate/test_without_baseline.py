@@ -12,7 +12,7 @@ from kprof.document import Coverage, KernelReport, Occupancy, Resources, Special
 from kprof.errors import KprofError
 from kprof.findings import Finding, Location, Severity
 from kprof.gate.baseline import Baseline, read, updated
-from kprof.gate.config import Allowance, Budget, Config, Entry
+from kprof.gate.config import Allowance, Budget, Config, KernelEntry
 from kprof.gate.judge import Gate
 from kprof.gate.nearest import nearest
 from kprof.gate.subject import Subject
@@ -49,7 +49,7 @@ def tile(bk=32, warps=4, lds=LIMIT, spills=0, types=None, findings=(), rules=UNS
         findings=list(findings),
         rules=rules,
     )
-    return Subject(Entry(target="k.py"), report, **fields)
+    return Subject(KernelEntry(target="k.py"), report, **fields)
 
 
 def judge(folder, subjects, baseline=None, rules=None, **config):
@@ -188,7 +188,7 @@ def test_required_rules_have_to_run(tmp_path, required, status, where):
     found = tile(rules=LACKING)
     rules = {"KP404": "fewer-workgroups-than-cus", "KP301": "spill-in-loop"}
     if where == "one":
-        found = Subject(Entry(target="k.py", require=required), found.report)
+        found = Subject(KernelEntry(target="k.py", require=required), found.report)
         document = judge(tmp_path, [found], rules=rules)
     else:
         document = judge(tmp_path, [found], rules=rules, require=required)
