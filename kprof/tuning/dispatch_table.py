@@ -38,7 +38,7 @@ MOST_BYTES = 64 << 20
 """Size beyond which a file is not taken for a dispatch table."""
 
 
-class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
+class DispatchEntry(msgspec.Struct, frozen=True, omit_defaults=True):
     """The best implementation for one shape.
 
     Attributes:
@@ -69,7 +69,7 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
 class Table(msgspec.Struct, frozen=True):
     """The file. ``schema`` is checked when it is read."""
 
-    entries: list[Entry]
+    entries: list[DispatchEntry]
     schema: Literal["kprof.dispatch/1"] = "kprof.dispatch/1"
 
 
@@ -84,9 +84,9 @@ class Selection(msgspec.Struct, frozen=True):
         distance: sum of ``|log2|`` ratios to the entry's numbers; 0 when exact, ``None`` for a default.
         measured: shape that the entry was measured with.
         ms: median time of that measurement, on ``device``; or what was predicted.
-        device: see :class:`Entry`.
+        device: see :class:`DispatchEntry`.
         reason: the choice in words.
-        basis: see :class:`Entry`.
+        basis: see :class:`DispatchEntry`.
     """
 
     kernel: str
@@ -114,12 +114,12 @@ def read(path: Path | str) -> Table:
     return boundary.json_of(data, Table, str(path), f"not a dispatch table ({SCHEMA})", hint=hint)
 
 
-def merge(table: Table | None, entries: Iterable[Entry]) -> Table:
+def merge(table: Table | None, entries: Iterable[DispatchEntry]) -> Table:
     """A table with entries added; one for the same kernel, architecture and shape is replaced.
 
     What was measured is never replaced by a prediction.
     """
-    found: dict[str, Entry] = {}
+    found: dict[str, DispatchEntry] = {}
     for entry in [*(table.entries if table else []), *entries]:
         before = found.get(_key(entry))
         if before is None or before.basis == "predicted" or entry.basis == "measured":
@@ -127,7 +127,7 @@ def merge(table: Table | None, entries: Iterable[Entry]) -> Table:
     return Table(list(found.values()))
 
 
-def entries_of(report: BenchReport) -> list[Entry]:
+def entries_of(report: BenchReport) -> list[DispatchEntry]:
     """The fastest right implementation of each problem in a benchmark; nothing for one where none was right."""
     groups: dict[str, list[Measurement]] = {}
     for found in report.measurements:
@@ -138,7 +138,7 @@ def entries_of(report: BenchReport) -> list[Entry]:
         best = min(group, key=lambda m: m.timing.median if m.timing else float("inf"))
         own = best.provider in {"triton", "tuned"}
         entries.append(
-            Entry(
+            DispatchEntry(
                 kernel=best.kernel,
                 arch=report.device.arch,
                 shape=best.shape,
@@ -213,7 +213,7 @@ def select(kernel: str, shape: Shape, arch: str, table: "Table | Path | str | No
     return choose(loaded, loaded.problem(name, None, shape), name, known)
 
 
-def _from_entry(entry: Entry, gap: float, config: dict[str, Any], kernel: Kernel, shape: Shape) -> Selection:
+def _from_entry(entry: DispatchEntry, gap: float, config: dict[str, Any], kernel: Kernel, shape: Shape) -> Selection:
     numbers = {n: v for n, v in entry.shape.items() if _is_number(v)}
     reason = f"{entry.basis} {'on' if entry.basis == 'measured' else 'for'} {entry.device or entry.arch}"
     if gap:
@@ -252,7 +252,7 @@ def _default(kernel: Kernel, shape: Shape, arch: str, rejected: list[str]) -> Se
     return Selection(kernel.name, arch, dict(shape), kernel.name, kernel.configure(arch, None, shape), "default", words)
 
 
-def _fits(kernel: Kernel, entry: Entry, shape: Shape, arch: str) -> tuple[dict[str, Any], str | None]:
+def _fits(kernel: Kernel, entry: DispatchEntry, shape: Shape, arch: str) -> tuple[dict[str, Any], str | None]:
     """An entry's complete configuration for a shape, and why it cannot be used."""
     from kprof.targets import library as kernel_library
 
@@ -278,5 +278,5 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _key(entry: Entry) -> str:
+def _key(entry: DispatchEntry) -> str:
     return f"{entry.kernel} {entry.arch} {sorted(entry.shape.items(), key=str)}"

@@ -13,7 +13,17 @@ from hypothesis import strategies as st
 from kprof.bench.document import BenchReport, Device, Measurement, Timing
 from kprof.errors import KprofError
 from kprof.kernel_spec import Kernel, Launch
-from kprof.tuning.dispatch_table import TABLE_VARIABLE, Entry, Table, choose, distance, entries_of, merge, read, select
+from kprof.tuning.dispatch_table import (
+    TABLE_VARIABLE,
+    DispatchEntry,
+    Table,
+    choose,
+    distance,
+    entries_of,
+    merge,
+    read,
+    select,
+)
 
 SHAPE = {"M": 1024, "N": 4096, "dtype": "fp16"}
 
@@ -32,9 +42,9 @@ def kernel(**fields: Any) -> Kernel:
     return Kernel(**{**base, **fields})
 
 
-def entry(m: int, block: int, **fields: Any) -> Entry:
+def entry(m: int, block: int, **fields: Any) -> DispatchEntry:
     """An entry for M rows."""
-    return Entry(**{"kernel": "toy", "arch": "gfx942", "shape": {**SHAPE, "M": m}, "implementation": "toy",
+    return DispatchEntry(**{"kernel": "toy", "arch": "gfx942", "shape": {**SHAPE, "M": m}, "implementation": "toy",
                     "config": {"BLOCK": block}, "ms": 0.5, "device": "MI300X", **fields})  # fmt: skip
 
 
@@ -213,7 +223,7 @@ def test_measured_dispatch_overrides_the_default(tmp_path: Path, monkeypatch: py
 
     path = tmp_path / "table.json"
     shape = {"B": 1, "S": 2048, "H": 8, "DQK": 64, "DV": 64, "dtype": "bf16", "gates": "usual"}
-    general = Entry("mlstm_chunkwise", "gfx942", shape, "mlstm_chunkwise", {"CHUNK": 128}, 0.09)
+    general = DispatchEntry("mlstm_chunkwise", "gfx942", shape, "mlstm_chunkwise", {"CHUNK": 128}, 0.09)
     path.write_bytes(msgspec.json.encode(Table([general])))
     monkeypatch.setenv(TABLE_VARIABLE, str(path))
 

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from kprof.tuning.dispatch_table import Entry, Table
+from kprof.tuning.dispatch_table import DispatchEntry, Table
 from kprof.tuning.formats.interface import Results, Written
 
 
@@ -16,7 +16,7 @@ class _Dispatch:
             best = one.ranked[0]
             measured = best.measured_ms is not None
             entries.append(
-                Entry(
+                DispatchEntry(
                     kernel=results.kernel,
                     arch=results.arch,
                     shape=dict(one.shape),
