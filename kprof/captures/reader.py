@@ -105,7 +105,7 @@ def _journals(root: Path) -> list[Path]:
 
 
 @dataclass
-class _Entry:
+class _Specialisation:
     """A specialisation while journals are read."""
 
     record: r.Kernel
@@ -121,7 +121,7 @@ class _Entry:
 class _Gathered:
     """What the journals say together."""
 
-    kernels: dict[str, _Entry] = field(default_factory=dict)
+    kernels: dict[str, _Specialisation] = field(default_factory=dict)
     processes: list[Sequence[str]] = field(default_factory=list)
     tunings: list[CapturedTuning] = field(default_factory=list)
     reads: list[tuple[str, Sequence[Location]]] = field(default_factory=list)
@@ -186,7 +186,7 @@ class _Journal:
                 everything.processes.append(record.argv)
                 everything.executed = everything.executed or record.executes
             case r.Kernel():
-                everything.kernels.setdefault(record.id, _Entry(record))
+                everything.kernels.setdefault(record.id, _Specialisation(record))
             case r.Launch():
                 self._count(record)
             case r.Tuning():
@@ -228,7 +228,7 @@ class _Journal:
             if record.error:
                 errors[record.config] = record.error
 
-    def _entry(self, number: int) -> _Entry | None:
+    def _entry(self, number: int) -> _Specialisation | None:
         identifier = self.kernels.get(number)
         return None if identifier is None else self.gathered.kernels.get(identifier)
 
@@ -259,7 +259,7 @@ def _argument(value: Any) -> Any:
             return value
 
 
-def _kernel(root: Path, head: r.Head, entry: _Entry, notes: list[str]) -> CapturedKernel:
+def _kernel(root: Path, head: r.Head, entry: _Specialisation, notes: list[str]) -> CapturedKernel:
     record = entry.record
     request = _request(record, head, notes)
     folder = root / layout.KERNELS / record.id

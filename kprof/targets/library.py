@@ -21,7 +21,7 @@ from kprof.kernel_spec import Config, Kernel, Launch, Shape
 
 
 @dataclass(frozen=True)
-class Entry:
+class KernelSummary:
     """What the text of a kernel file says of its kernel: name, summary, names of cases, checks and parts."""
 
     name: str
@@ -102,13 +102,13 @@ def load_file(path: Path | str, function: str | None = None) -> Kernel:
     return bare(_only_function(module, path) if function is None else find_entry(module, path, function))
 
 
-def catalogue() -> Iterator[Entry]:
+def catalogue() -> Iterator[KernelSummary]:
     """What the bundled files say of themselves. Nothing is imported, so Triton need not be installed."""
     for name, path in bundled().items():
         yield read_entry(name, path)
 
 
-def read_entry(name: str, path: Path) -> Entry:
+def read_entry(name: str, path: Path) -> KernelSummary:
     """Read a kernel file's ``KERNEL = Kernel(...)`` without running it.
 
     Raises:
@@ -122,7 +122,7 @@ def read_entry(name: str, path: Path) -> Entry:
     call = values.get("KERNEL")
     fields = {k.arg: k.value for k in call.keywords if k.arg} if isinstance(call, ast.Call) else {}
     summary = fields.get("summary")
-    return Entry(
+    return KernelSummary(
         name=name,
         path=path,
         summary=str(summary.value) if isinstance(summary, ast.Constant) else "",

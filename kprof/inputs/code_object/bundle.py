@@ -20,14 +20,14 @@ MAX_EXPANDED = 1 << 30
 
 
 @dataclass(frozen=True)
-class Entry:
+class BundledObject:
     """One bundled object: its identifier and its bytes."""
 
     identifier: str
     data: bytes
 
 
-def entries(data: bytes, path: str | None = None) -> Iterator[Entry]:
+def entries(data: bytes, path: str | None = None) -> Iterator[BundledObject]:
     """Entries of a plain bundle, host entries included.
 
     Raises:
@@ -55,7 +55,7 @@ def entries(data: bytes, path: str | None = None) -> Iterator[Entry]:
                 path=path,
                 place=f"byte {len(data)}",
             )
-        yield Entry(name, data[offset : offset + size])
+        yield BundledObject(name, data[offset : offset + size])
 
 
 def total_size(data: bytes) -> int:

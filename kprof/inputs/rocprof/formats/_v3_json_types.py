@@ -40,7 +40,7 @@ class Agent(msgspec.Struct):
     lds_size_in_kb: int = 0
 
 
-class Kernel(msgspec.Struct):
+class KernelSymbol(msgspec.Struct):
     """A kernel symbol; most are never launched."""
 
     kernel_id: int = 0
@@ -203,7 +203,7 @@ class Process(msgspec.Struct):
     agents: list[Agent] = []
     counters: list[Counter] = []
     strings: Strings = msgspec.field(default_factory=Strings)
-    kernel_symbols: list[Kernel] = []
+    kernel_symbols: list[KernelSymbol] = []
     callback_records: CallbackRecords = msgspec.field(default_factory=CallbackRecords)
     buffer_records: BufferRecords = msgspec.field(default_factory=BufferRecords)
 

@@ -8,7 +8,7 @@ from kprof.errors import InputError
 from kprof.inputs.rocprof.dispatching import complain_about_repeats, dispatches, trusted_durations
 from kprof.inputs.rocprof.format import OtherFormat
 from kprof.inputs.rocprof.formats._v3_json_samples import samples
-from kprof.inputs.rocprof.formats._v3_json_types import Document, Kernel, Process, Record
+from kprof.inputs.rocprof.formats._v3_json_types import Document, KernelSymbol, Process, Record
 from kprof.inputs.rocprof.frames import factorised, integers
 from kprof.inputs.rocprof.model import Columns, Part
 from kprof.inputs.rocprof.opening import Opened
@@ -130,7 +130,9 @@ def _agents(process: Process) -> Columns:
     return columns
 
 
-def _info(records: list[Record], process: Process, symbols: dict[int, Kernel], nodes: dict[int, int | None]) -> Columns:
+def _info(
+    records: list[Record], process: Process, symbols: dict[int, KernelSymbol], nodes: dict[int, int | None]
+) -> Columns:
     infos = [record.info for record in records]
     known = [symbols.get(info.kernel_id) for info in infos]
     names = [
@@ -160,7 +162,7 @@ def _info(records: list[Record], process: Process, symbols: dict[int, Kernel], n
     return columns
 
 
-def _dispatches(records: list[Record], process: Process, symbols: dict[int, Kernel], nodes: dict[int, int | None],
+def _dispatches(records: list[Record], process: Process, symbols: dict[int, KernelSymbol], nodes: dict[int, int | None],
                 part: Part) -> Columns:  # fmt: skip
     unknown = sum(record.info.kernel_id not in symbols for record in records)
     if unknown:
@@ -173,7 +175,7 @@ def _dispatches(records: list[Record], process: Process, symbols: dict[int, Kern
     return table
 
 
-def _counters(records: list[Record], process: Process, symbols: dict[int, Kernel], nodes: dict[int, int | None],
+def _counters(records: list[Record], process: Process, symbols: dict[int, KernelSymbol], nodes: dict[int, int | None],
               part: Part) -> tuple[Columns, Columns]:  # fmt: skip
     import numpy as np
 
