@@ -192,7 +192,7 @@ def test_nothing_of_the_capture_is_imported_or_executed(make, tmp_path):
     root = make([record, LAUNCH, END], result={"status": "ok"}, amdgcn="no assembly", ttgir="no module")
     before = sorted(path.name for path in tmp_path.rglob("*"))
     with pytest.raises(KprofError):
-        list(load_capture(root))
+        list(load_capture(str(root)))
     assert not sprung.exists()
     assert sorted(path.name for path in tmp_path.rglob("*")) == before
 
@@ -201,4 +201,4 @@ def test_what_was_not_compiled_is_told_after_the_rest(make):
     """One kernel's failure, in its own words."""
     root = make([KERNEL, LAUNCH, END], result={"status": "crashed", "error": "crashed: signal 6 (SIGABRT)"})
     with pytest.raises(KprofError, match=r"f: crashed: signal 6 \(SIGABRT\)"):
-        list(load_capture(root))
+        list(load_capture(str(root)))
