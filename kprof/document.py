@@ -224,22 +224,22 @@ class LoopPrediction(msgspec.Struct, frozen=True, omit_defaults=True):
     Attributes:
         header: label of the loop's first block, as in :class:`LoopFacts`.
         lines: file name to ``[first, last]`` source line.
-        trips: turns of a wavefront each time that it enters the loop; a mean where workgroups differ.
-        trips_known: whether the number of turns follows from the launch; if not it is assumed.
-        trips_from: how the number of turns was found, in words.
-        entries: how often a wavefront enters the loop: turns of the loops around it.
-        cycles_per_turn: clocks from one turn of a wavefront to its next, inner loops left out.
-        causes: cause (as in :data:`Bound`) to its clocks of a turn; they add up to ``cycles_per_turn``.
-        by_line: ``file:line`` to the clocks of a turn that a wavefront spends there; they add up likewise.
-        matrix_share: share of a turn in which the SIMD's matrix unit is busy.
-        steady: whether turns had become equally long when the simulation ended.
+        trips: iterations of a wavefront each time that it enters the loop; a mean where workgroups differ.
+        trips_known: whether the number of iterations follows from the launch; if not it is assumed.
+        trips_from: how the number of iterations was found, in words.
+        entries: how often a wavefront enters the loop: iterations of the loops around it.
+        cycles_per_iteration: cycles from one iteration of a wavefront to its next, inner loops left out.
+        causes: cause (as in :data:`Bound`) to its cycles of an iteration; they add up to ``cycles_per_iteration``.
+        by_line: ``file:line`` to the cycles of an iteration that a wavefront spends there; they add up likewise.
+        matrix_share: share of an iteration in which the SIMD's matrix unit is busy.
+        steady: whether iterations had become equally long when the simulation ended.
     """
 
     header: str
     trips: float
     trips_known: bool
     trips_from: str
-    cycles_per_turn: float
+    cycles_per_iteration: float
     lines: dict[str, tuple[int, int]] = {}
     entries: float = 1.0
     causes: dict[str, float] = {}
@@ -267,7 +267,7 @@ class Prediction(msgspec.Struct, frozen=True):
     Attributes:
         time_us: time of one launch in microseconds; ``None`` when the grid or the number of CUs is not known.
         low_us, high_us: what the time is likely to lie between: about nine of ten measurements.
-        cycles: clocks of the CU that works longest, launch overhead left out.
+        cycles: cycles of the CU that works longest, launch overhead left out.
         bound: the cause with the largest share.
         shares: cause to its share of the time, 0 to 1; they add up to 1.
         loops: every loop, outer before inner.

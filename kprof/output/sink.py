@@ -83,14 +83,16 @@ def no_commands(text: str) -> str:
 
 
 def encodable(text: str, encoding: str | None) -> str:
-    """Text that an encoding can write: arrows and boxes in ASCII, the rest as escapes, where it lacks them."""
-    if text.isascii() or (encoding or "").lower().replace("-", "") in {"utf8", "utf8sig"}:
+    """Text that an encoding can write: arrows and boxes in ASCII, the rest as escapes, where it lacks them.
+
+    A stream without an encoding, such as one in memory, takes everything.
+    """
+    if encoding is None or text.isascii() or encoding.lower().replace("-", "") in {"utf8", "utf8sig"}:
         return text
     try:
-        text.encode(encoding or "ascii")
+        text.encode(encoding)
     except UnicodeEncodeError:
-        name = encoding or "ascii"
-        return "".join(_encodable(character, name) for character in text)
+        return "".join(_encodable(character, encoding) for character in text)
     except LookupError:
         return encodable(text, "ascii")
     return text

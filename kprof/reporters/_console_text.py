@@ -2,16 +2,14 @@
 
 import re
 
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
-from kprof.document import KernelReport, LoopFacts
+from kprof.document import KernelReport, LoopFacts, NextStep
 
 _BAR_CELLS = 8
 _GLOBAL = ("global_", "buffer_", "flat_", "image_")
-_CACHE_CONTROL = re.compile("_(inv|invl2|wb|wbinv|wbl2|wbinvl1.*)$")
 _VERSION = re.compile(r"(\d+)\.(\d+)")
 _MAXIMUM_FROM = (3, 6)
-_SHOWN = 3
 
 LIMITERS = {
     "vgpr": "VGPRs",
@@ -44,14 +42,30 @@ def limiter(name: str, waves_per_simd: float = 1) -> str:
     return "workgroup size" if name == "launch_bounds" and not waves_per_simd else LIMITERS.get(name, name)
 
 
-def reduction(resource: str, amount: int) -> str:
-    """What is to go, in words: ``-8 VGPRs``."""
+def needs(step: NextStep, lds_bytes: int | UnsetType | None = None, option: str = "") -> str:
+    """What a step asks for: ``3 waves need all of: 88 fewer VGPRs, LDS ≤ 21 KiB, waves_per_eu=3``.
+
+    Args:
+        step: the step.
+        lds_bytes: LDS of a workgroup now; without it, LDS is told as bytes to give up.
+        option: an option that must change too, from :func:`option_in_the_way`.
+    """
+    changes = {step.resource: step.reduce_by, **step.also}
+    words = [_need(name, amount, lds_bytes) for name, amount in changes.items()]
+    words += [option] if option else []
+    head = f"{waves(step.waves_per_simd)} wave{'' if step.waves_per_simd == 1 else 's'}"
+    verb = "needs" if step.waves_per_simd == 1 else "need"
+    return f"{head} {verb} {'all of: ' if len(words) > 1 else ''}{', '.join(words)}"
+
+
+def _need(resource: str, amount: int, lds_bytes: int | UnsetType | None) -> str:
     kind = resource.removesuffix("_padding")
     if kind == "lds":
-        return f"-{amount:,} B LDS"
+        return f"LDS ≤ {kib(lds_bytes - amount)}" if isinstance(lds_bytes, int) else f"{amount:,} B less LDS"
     if kind == "num_warps":
-        return f"-{plural(amount, 'wavefront')} a workgroup"
-    return f"-{plural(amount, kind.upper())}" + (" of padding (waves_per_eu)" if kind != resource else "")
+        return f"{amount:,} fewer wavefront{'' if amount == 1 else 's'} a workgroup"
+    padding = " of padding (waves_per_eu)" if kind != resource else ""
+    return f"{amount:,} fewer {kind.upper()}{'' if amount == 1 else 's'}{padding}"
 
 
 def option_in_the_way(kernel: KernelReport, wavefronts: float) -> str:
@@ -88,30 +102,17 @@ def config_line(kernel: KernelReport) -> str:
     return "   ".join(p for p in parts if p)
 
 
-def loop_summary(loop: LoopFacts, *, full: bool = False) -> str:
-    """What a loop does in one line: lines, matrix work, memory instructions by width, drains, spills.
-
-    Args:
-        loop: the loop.
-        full: every memory instruction and wait instead of the most frequent ones.
-    """
+def loop_summary(loop: LoopFacts) -> str:
+    """What a loop does in one line: lines, matrix work, every memory instruction and wait by name, spills."""
     parts = []
     for file, (first, last) in list(loop.lines.items())[:1]:
         name = file.rsplit("/", 1)[-1]
         parts.append(f"{name}:{first}" if first == last else f"{name}:{first}-{last}")
     unit = "MFMA" if any("mfma" in name for name in loop.instructions) else "WMMA"
     counts = [f"{n} {unit} {shape}" for shape, n in loop.matrix.items()]
-    used = loop.instructions if full else {k: n for k, n in loop.instructions.items() if not _CACHE_CONTROL.search(k)}
-    counts += _most({k: n for k, n in used.items() if k.startswith(_GLOBAL)}, "memory accesses", full=full)
-    counts += _most({k: n for k, n in used.items() if k.startswith("ds_")}, "ds_*", full=full)
-    counts += _most({k: n for k, n in loop.waits.items() if full or k.endswith("cnt(0)")}, "waits", full=full)
+    for prefix in (_GLOBAL, "ds_"):
+        counts += [f"{n} {name}" for name, n in loop.instructions.items() if name.startswith(prefix)]
+    counts += [f"{n} {name}" for name, n in loop.waits.items()]
     if loop.spill_accesses:
         counts.append(f"{loop.spill_accesses} scratch accesses (spills)")
     return "   ".join([*parts, " · ".join(counts) or f"{sum(loop.instructions.values())} instructions"])
-
-
-def _most(counts: dict[str, int], what: str, *, full: bool) -> list[str]:
-    """The most frequent entries, and how many others are left out."""
-    shown = list(counts.items()) if full else list(counts.items())[:_SHOWN]
-    left = sum(counts.values()) - sum(n for _, n in shown)
-    return [*(f"{n} {name}" for name, n in shown), *([f"{left} other {what}"] if left else [])]

@@ -4,13 +4,15 @@ from typing import TYPE_CHECKING
 
 from msgspec import UNSET
 
-from kprof.document import LoopPrediction, Prediction
+from kprof.document import KernelReport, LoopPrediction, Prediction
+from kprof.reporters._loop_words import called, without_labels
 
 if TYPE_CHECKING:
     from rich.text import Text
 
 _NOTHING = 0.03
 _SHOWN = 4
+_ASSUMPTIONS = 2
 _LINES = 3
 _NEEDED = {
     "matrix": "green",
@@ -33,15 +35,20 @@ def _percent(share: float) -> str:
     return f"{100 * share:.0f} %"
 
 
-def _signed(change: float) -> str:
-    return f"{'-' if change < 0 else '+'}{100 * abs(change):.0f} %"
+def model_rows(kernel: KernelReport, *, full: bool = False) -> list[tuple[str, "Text"]]:
+    """Label and text of each line about the model.
 
-
-def model_rows(prediction: Prediction) -> list[tuple[str, "Text"]]:
-    """Label and text of each line about the model."""
+    Args:
+        kernel: the kernel; without a prediction there are no lines.
+        full: every assumption instead of the first ones.
+    """
+    prediction = kernel.model
+    if prediction is UNSET:
+        return []
     from rich.text import Text
 
-    rows = [("  Model", _time(prediction))]
+    rows = [("  Model", _time(prediction, kernel))]
+    rows += [("", Text(line, style="dim")) for line in _assumed(kernel, prediction, full=full)]
     causes = Text()
     shares = [(cause, share) for cause, share in prediction.shares.items() if share >= 0.01]
     for cause, share in shares[:_SHOWN]:
@@ -56,26 +63,34 @@ def model_rows(prediction: Prediction) -> list[tuple[str, "Text"]]:
     return rows
 
 
-def _time(prediction: Prediction) -> "Text":
+def _time(prediction: Prediction, kernel: KernelReport) -> "Text":
     from rich.text import Text
 
     if prediction.time_us is None:
-        hot = max(prediction.loops, key=lambda loop: loop.cycles_per_turn * loop.trips * loop.entries, default=None)
-        loop = "" if hot is None else f"   {hot.cycles_per_turn:,.0f} clocks an iteration of {hot.header}"
+        hot = max(
+            prediction.loops, key=lambda loop: loop.cycles_per_iteration * loop.trips * loop.entries, default=None
+        )
+        loop = ""
+        if hot is not None:
+            loop = f"   {hot.cycles_per_iteration:,.0f} cycles an iteration of {called(hot.header, kernel)}"
         missing = "the grid is not given" if prediction.workgroups is None else "the number of CUs is not"
-        return Text(f"time not known: {missing}{loop}", style="yellow").append(_assumed(prediction), style="dim")
+        return Text(f"time not known: {missing}{loop}", style="yellow")
     text = Text(f"{duration(prediction.time_us)}")
     if prediction.low_us is not None and prediction.high_us is not None:
         text.append(f" ({duration(prediction.low_us)} to {duration(prediction.high_us)})", style="dim")
     if prediction.speed_of_light_us:
         text.append(f"   {prediction.speed_of_light_percent:.0f} % of the speed of light")
         text.append(f" ({duration(prediction.speed_of_light_us)})", style="dim")
-    return text.append(_assumed(prediction), style="dim")
+    return text
 
 
-def _assumed(prediction: Prediction) -> str:
-    count = len(prediction.assumptions)
-    return f"   {count} assumption{'' if count == 1 else 's'}: -v" if count else ""
+def _assumed(kernel: KernelReport, prediction: Prediction, *, full: bool) -> list[str]:
+    """What the time rests on that is not known."""
+    known = [without_labels(sentence, kernel) for sentence in prediction.assumptions]
+    shown = known if full or len(known) <= _ASSUMPTIONS + 1 else known[:_ASSUMPTIONS]
+    left = len(known) - len(shown)
+    lines = [sentence if "assumed" in sentence else f"assumed: {sentence}" for sentence in shown]
+    return lines + [f"and {left} more assumptions: -v"] * bool(left)
 
 
 def _named(cause: str) -> str:
@@ -89,22 +104,22 @@ def _worth(prediction: Prediction) -> "Text | None":
     if worth is UNSET or prediction.time_us is None:
         return None
     if worth.time_us is None:
-        return Text("more occupancy would change nothing: the grid has no more workgroups for a CU", style="dim")
+        return Text("one more workgroup a CU: not possible, the grid has no more", style="dim")
     change = worth.time_us / prediction.time_us - 1
     if abs(change) < _NOTHING:
-        return Text(f"one more workgroup a CU would change nothing: bound by {_named(prediction.bound)}", style="dim")
-    style = "cyan" if change < 0 else "dim"
-    return Text(f"one more workgroup a CU would change the time by {_signed(change)}", style=style)
+        return Text(f"one more workgroup a CU: as fast (model), bound by {_named(prediction.bound)}", style="dim")
+    words = f"{_percent(abs(change))} {'faster' if change < 0 else 'slower'} (model)"
+    return Text(f"one more workgroup a CU: {words}", style="cyan" if change < 0 else "dim")
 
 
 def loop_lines(loop: LoopPrediction) -> list[str]:
-    """A loop in the detailed view: clocks an iteration, by cause, then the lines that take most of them."""
+    """A loop in the detailed view: cycles an iteration, by cause, then the lines that take most of them."""
     whole = sum(loop.causes.values()) or 1.0
     causes = ", ".join(
         f"{_percent(value / whole)} {_named(name)}" for name, value in list(loop.causes.items())[:_SHOWN]
     )
     trips = f"{loop.trips:,.4g} iteration{'' if loop.trips == 1 else 's'}{'' if loop.trips_known else ' (assumed)'}"
-    found = [f"{loop.header}   {trips} of {loop.cycles_per_turn:,.0f} clocks: {causes}"]
+    found = [f"{loop.header}   {trips} of {loop.cycles_per_iteration:,.0f} cycles: {causes}"]
     lines = [f"{place} {_percent(value / whole)}" for place, value in list(loop.by_line.items())[:_LINES]]
     if lines:
         found.append("    " + "   ".join(lines))

@@ -164,7 +164,7 @@ def _cell(arch: Architecture, key: str, value: float | None) -> str:
 def _matrix(arch: Architecture, verbose: int) -> list[str]:
     chosen = list(arch.matrix_instructions.values()) if verbose else _fastest(arch)
     mark = "" if arch.is_sourced("matrix.instructions") else _MARK
-    rows: list[tuple[str, ...]] = [("instruction", "m n k", "blocks", "clocks", "FLOP/clk/CU", "VGPRs a b d")]
+    rows: list[tuple[str, ...]] = [("instruction", "m n k", "blocks", "cycles", "FLOP/clk/CU", "VGPRs a b d")]
     rows += [
         (
             i.name,

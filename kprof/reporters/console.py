@@ -12,13 +12,15 @@ from kprof.reporters._console_text import (
     kib,
     limiter,
     loop_summary,
+    needs,
     option_in_the_way,
     plural,
-    reduction,
     waves,
 )
 from kprof.reporters._coverage_words import coverage_line, not_checked
+from kprof.reporters._loop_words import summary, without_labels
 from kprof.reporters._model_text import loop_lines, model_rows
+from kprof.reporters._verdict_words import verdict
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -66,18 +68,18 @@ class ConsoleReporter:
     def _kernel(self, kernel: KernelReport) -> None:
         from rich.text import Text
 
-        heading = Text(kernel.name, style="bold")
+        self._console.print(Text(verdict(kernel), style="bold"))
         target = kernel.arch if kernel.product is UNSET else f"{kernel.arch} · {kernel.product}"
         made_by = f"Triton {kernel.triton}" if kernel.triton is not UNSET else kernel.compiler
-        heading.append(f"   {target}", style="not bold")
+        heading = Text(target)
         if made_by is not UNSET:
-            heading.append(f"   {made_by}", style="not bold dim")
+            heading.append(f"   {made_by}", style="dim")
         self._console.print(heading)
         if knobs := config_line(kernel):
             self._console.print(Text(knobs, style="dim"))
         self._console.print()
         if kernel.findings:
-            self._console.print(self._findings(kernel.findings))
+            self._console.print(self._findings(kernel))
         self._console.print(self._facts(kernel))
         self._tries(kernel)
         self._passes(kernel)
@@ -86,7 +88,7 @@ class ConsoleReporter:
             self._model(kernel)
             self._pressure(kernel)
             for note in kernel.notes:
-                self._hanging(f"  note: {note}", style="dim")
+                self._hanging(f"  remark: {note}", style="dim")
             if line := coverage_line(kernel):
                 self._hanging(f"  {line}", style="dim")
         else:
@@ -96,7 +98,7 @@ class ConsoleReporter:
     def _left_out(self, kernel: KernelReport) -> None:
         from rich.text import Text
 
-        found = [plural(len(kernel.notes), "note")] if kernel.notes else []
+        found = [plural(len(kernel.notes), "remark")] if kernel.notes else []
         if count := not_checked(kernel):
             found.append(f"{plural(count, 'rule')} not checked")
         if found:
@@ -112,8 +114,6 @@ class ConsoleReporter:
         for loop in kernel.model.loops:
             for line in loop_lines(loop):
                 self._hanging(f"    {line}")
-        for sentence in kernel.model.assumptions:
-            self._hanging(f"  assumed: {sentence}", style="dim")
 
     def _pressure(self, kernel: KernelReport) -> None:
         for file, peak in kernel.pressure.items():
@@ -123,7 +123,7 @@ class ConsoleReporter:
             held = "  ".join(f"{count} from {_HELD.get(line, _short(line))}" for line, count in peak.held.items())
             self._hanging(f"      {held}", style="dim")
 
-    def _findings(self, findings: list[Finding]) -> "Table":
+    def _findings(self, kernel: KernelReport) -> "Table":
         from rich.table import Table
         from rich.text import Text
 
@@ -131,28 +131,31 @@ class ConsoleReporter:
         table.add_column(no_wrap=True)
         table.add_column(no_wrap=True)
         table.add_column(ratio=1)
-        table.add_column(no_wrap=True, justify="left")
         narrow = self._console.width < _ROOM_FOR_NAMES
-        groups = _alike(findings, together=not self._verbose)
+        if not narrow:
+            table.add_column(no_wrap=True, justify="left")
+        groups = _alike(kernel.findings, together=not self._verbose)
         shown = groups if self._verbose else groups[:_FINDINGS_SHOWN]
         for finding, *others in shown:
             colour = _COLOUR[finding.severity.value]
-            where = Text("" if finding.location is UNSET else str(finding.location), style="blue")
-            table.add_row(
+            message = finding.message if self._verbose else without_labels(finding.message, kernel)
+            where = "" if finding.location is UNSET else _short(str(finding.location))
+            text = Text(message).append(f"; {len(others)} more alike" if others else "", style="dim")
+            cells = [
                 Text(f"  {finding.severity.value}", style=colour),
                 Text(finding.rule if narrow else f"{finding.rule} {finding.name}"),
-                Text(finding.message).append(f"; {len(others)} more alike" if others else "", style="dim"),
-                where,
-            )
+                text.append(f"  {where}" if narrow and where else "", style="blue"),
+            ]
+            table.add_row(*cells, *([] if narrow else [Text(where, style="blue")]))
             if self._verbose:
                 for place in finding.related[:4]:
-                    table.add_row("", "", Text(f"also {place}", style="dim"), "")
+                    table.add_row("", "", Text(f"also {place}", style="dim"))
             if self._verbose > 1 and finding.evidence:
                 pairs = "  ".join(f"{k}={v}" for k, v in finding.evidence.items())
-                table.add_row("", "", Text(pairs, style="dim"), "")
+                table.add_row("", "", Text(pairs, style="dim"))
         if len(groups) > len(shown):
-            table.add_row("", "", Text(f"{len(groups) - len(shown)} more: -v shows all", style="dim"), "")
-        table.add_row("", "", "", "")
+            table.add_row("", "", Text(f"{len(groups) - len(shown)} more: -v shows all", style="dim"))
+        table.add_row("", "", "")
         return table
 
     def _facts(self, kernel: KernelReport) -> "Table":
@@ -163,28 +166,32 @@ class ConsoleReporter:
         table.add_column(no_wrap=True, style="bold")
         table.add_column(ratio=1)
         if kernel.occupancy is None:
-            table.add_row("  Occupancy", Text("not known: see the notes (-v)", style="yellow"))
+            table.add_row("  Occupancy", Text("not known: see the remarks (-v)", style="yellow"))
         elif kernel.occupancy is not UNSET:
-            table.add_row("  Occupancy", self._occupancy(kernel, kernel.occupancy))
+            table.add_row("  Occupancy", self._occupancy(kernel.occupancy))
+            step = kernel.occupancy.next_step
+            if step is not UNSET:
+                lds = UNSET if kernel.resources is UNSET else kernel.resources.lds_bytes
+                words = needs(step, lds, option_in_the_way(kernel, step.waves_per_simd))
+                table.add_row("", Text(words, style="cyan"))
         resources = kernel.resources
         if resources is not UNSET:
             table.add_row("  Registers", Text(_registers(resources)))
             table.add_row("  LDS", Text(_lds(resources)))
         for loop in kernel.loops:
             if loop.hot:
-                table.add_row("  Hot loop", Text(loop_summary(loop)))
+                table.add_row("  Hot loop", Text(summary(loop, kernel)))
         if not kernel.loops:
             seen = kernel.unseen is UNSET
             table.add_row("  Loops", Text("none: straight-line code") if seen else Text("not known", style="yellow"))
         if kernel.unseen is not UNSET:
             table.add_row("  Not seen", Text(kernel.unseen, style="yellow"))
-        if kernel.model is not UNSET:
-            for label, text in model_rows(kernel.model):
-                table.add_row(label, text)
+        for label, text in model_rows(kernel, full=self._verbose > 0):
+            table.add_row(label, text)
         return table
 
     @staticmethod
-    def _occupancy(kernel: KernelReport, occupancy: Occupancy) -> Any:
+    def _occupancy(occupancy: Occupancy) -> Any:
         from rich.text import Text
 
         text = Text(f"{waves(occupancy.waves_per_simd)} / {occupancy.max_waves_per_simd} waves per SIMD   ")
@@ -197,14 +204,8 @@ class ConsoleReporter:
             if name in {"vgpr", "lds"} and name != occupancy.limiter and limit > occupancy.waves_per_simd
         }
         if others:
-            allowed = ", ".join(f"{name.upper()} would allow {waves(limit)}" for name, limit in others.items())
+            allowed = ", ".join(f"{limiter(name)} would allow {waves(limit)}" for name, limit in others.items())
             text.append(f"  ({allowed})", style="dim")
-        step = occupancy.next_step
-        if step is not UNSET:
-            changes = {step.resource: step.reduce_by, **step.also}
-            steps = [reduction(name, amount) for name, amount in changes.items()]
-            words = ", ".join(filter(None, [*steps, option_in_the_way(kernel, step.waves_per_simd)]))
-            text.append(f"   {words} for {waves(step.waves_per_simd)}", style="cyan")
         return text
 
     def _tries(self, kernel: KernelReport) -> None:
@@ -278,17 +279,17 @@ def _alike(findings: list[Finding], *, together: bool) -> list[list[Finding]]:
 
 def _loop_line(loop: LoopFacts) -> str:
     mark = "*" if loop.hot else " "
-    return f"  {mark} {'  ' * (loop.depth - 1)}{loop.header}   {loop_summary(loop, full=True)}"
+    return f"  {mark} {'  ' * (loop.depth - 1)}{loop.header}   {loop_summary(loop)}"
 
 
 def _registers(resources: Any) -> str:
     def shown(value: Any) -> str:
         return "?" if value is None or value is UNSET else f"{value:,}"
 
-    parts = [f"{shown(resources.vgpr)} VGPR ({shown(resources.vgpr_allocated)} allocated)"]
+    parts = [f"{shown(resources.vgpr)} VGPRs ({shown(resources.vgpr_allocated)} allocated)"]
     if resources.agpr not in {UNSET, 0}:
-        parts.append(f"{shown(resources.agpr)} AGPR")
-    parts.append(f"{shown(resources.sgpr)} SGPR")
+        parts.append(f"{shown(resources.agpr)} AGPRs")
+    parts.append(f"{shown(resources.sgpr)} SGPRs")
     if resources.vgpr_spills not in {UNSET, 0}:
         parts.append(f"{shown(resources.vgpr_spills)} VGPRs spilled")
     if resources.sgpr_spills not in {UNSET, None, 0}:

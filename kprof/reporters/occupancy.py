@@ -6,10 +6,10 @@ from typing import Protocol
 
 from msgspec import UNSET
 
-from kprof.document import NextStep, Occupancy
+from kprof.document import Occupancy
 from kprof.output.colour import coloured, painted
 from kprof.output.sink import clean
-from kprof.reporters._console_text import limiter, reduction, waves
+from kprof.reporters._console_text import limiter, needs, waves
 
 _CELLS = 24
 
@@ -83,12 +83,6 @@ class Style:
         return self.paint("█" * done, colour) + self.paint("░" * (cells - done), "2")
 
 
-def step_text(step: NextStep) -> str:
-    """``-8 VGPRs and -1,024 B LDS → 3``."""
-    parts = [reduction(name, amount) for name, amount in {step.resource: step.reduce_by, **step.also}.items()]
-    return f"{' and '.join(parts)} → {waves(step.waves_per_simd)}"
-
-
 def single(entry: Entry, style: Style) -> list[str]:
     """Lines for one entry: what holds it back first."""
     found = entry.occupancy
@@ -107,7 +101,7 @@ def single(entry: Entry, style: Style) -> list[str]:
     limits = "  ·  ".join(f"{limiter(name, limit)} {waves(limit)}" for name, limit in ordered)
     lines.append(f"  {'Limits':<10}  {limits}")
     if found.next_step is not UNSET:
-        lines.append(f"  {'Next step':<10}  {style.paint(step_text(found.next_step), '36')}")
+        lines.append(f"  {'Next step':<10}  {style.paint(needs(found.next_step), '36')}")
     lines += [f"  {'Note' if number == 0 else '':<10}  {note}" for number, note in enumerate(entry.notes)]
     if entry.curve:
         lines += ["", *curve(entry, style)]
@@ -122,7 +116,7 @@ def rows(entries: Sequence[Entry]) -> tuple[tuple[str, ...], list[tuple[str, ...
             f"{waves(e.occupancy.waves_per_simd)} / {e.occupancy.max_waves_per_simd}",
             "cannot launch" if e.problems else limiter(e.occupancy.limiter),
             f"{e.occupancy.workgroups_per_cu} per {e.block}",
-            "" if e.occupancy.next_step is UNSET else step_text(e.occupancy.next_step),
+            "" if e.occupancy.next_step is UNSET else needs(e.occupancy.next_step),
         )
         for e in entries
     ]

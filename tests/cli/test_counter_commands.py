@@ -147,7 +147,7 @@ def test_thread_trace(kprof, tmp_path):
     ran = kprof("ingest", "thread-trace", path)
     assert ran.code == 0
     assert "k.py:7" in ran.out
-    assert ran.out.strip().splitlines()[-1] == "5 instructions issued in 100 clocks, summed over wavefronts"
+    assert ran.out.strip().splitlines()[-1] == "5 instructions issued in 100 cycles, summed over wavefronts"
     assert json.loads(kprof("ingest", "thread-trace", path, "--json", "-").out)["lines"][0]["latency"] == 100
 
 
@@ -169,9 +169,9 @@ def test_thread_trace_of_single_wavefronts(kprof, tmp_path):
     ran = kprof("ingest", "thread-trace", tmp_path)
     assert ran.code == 0
     assert "1 of 2 listed wavefronts have a file of their own" in ran.out
-    assert "states     exec 75.0 %, stall 25.0 % of 80 wavefront clocks" in ran.out
+    assert "states     exec 75.0 %, stall 25.0 % of 80 wavefront cycles" in ran.out
     assert "shader engine 0: mean 1.5, at most 2 wavefronts; a CU of 2: mean 0.8, at most 1" in ran.out
-    assert ran.out.strip().splitlines()[-1].startswith("2 instructions issued in 80 clocks")
+    assert ran.out.strip().splitlines()[-1].startswith("2 instructions issued in 80 cycles")
     document = json.loads(kprof("ingest", "thread-trace", tmp_path, "--json", "-").out)
     assert [(one["source"], one["stall"], one["idle"]) for one in document["stalled"]] == [("k.py:7", 30, 10)]
     assert document["timeline"]["wavefronts"][0]["clocks"] == 90
@@ -180,7 +180,7 @@ def test_thread_trace_of_single_wavefronts(kprof, tmp_path):
     (tmp_path / "wstates4.json").write_text("[]")
     ran = kprof("ingest", "thread-trace", tmp_path)
     assert "warning  se0_sm0_sl0_wv0.json is left out: " in ran.out
-    assert "states     exec 60 of 60 wavefront clocks" in ran.out
+    assert "states     exec 60 of 60 wavefront cycles" in ran.out
 
 
 def test_tunableop(kprof, tmp_path):

@@ -55,7 +55,7 @@ def test_numbers_give_limiter_and_next_step(kprof):
     assert lines[0].startswith("gfx942   128 VGPR, 32,768 B LDS, 4 waves of 64 lanes")
     assert "2 / 8 waves per SIMD" in lines[1]
     assert "limited by LDS" in lines[1]
-    assert "-11,264 B LDS → 3" in ran.out
+    assert "3 waves need 11,264 B less LDS" in ran.out
     assert lines[-1] == "gfx942: 2 of 8 waves per SIMD, limited by LDS"
 
 
@@ -200,7 +200,7 @@ def test_assembly_file_with_its_padding(kprof, tmp_path):
     assert ran.code == 0
     assert "2 / 8 waves per SIMD" in ran.out
     assert "limited by waves_per_eu" in ran.out
-    assert "VGPRs of padding (waves_per_eu) → 4" in ran.out
+    assert "4 waves need 41 fewer VGPRs of padding (waves_per_eu)" in ran.out
 
 
 def test_numbers_take_the_place_of_the_targets(kprof, tmp_path):

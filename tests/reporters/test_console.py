@@ -6,9 +6,20 @@ import msgspec
 import pytest
 from rich.console import Console
 
-from kprof.document import KernelReport, LoopFacts, PassChange, RegisterPeak, Report, Resources, Specialization, Verdict
-from kprof.findings import Finding, Severity
-from kprof.reporters._console_text import limiter, loop_summary, option_in_the_way, reduction
+from kprof.document import (
+    KernelReport,
+    LoopFacts,
+    NextStep,
+    PassChange,
+    RegisterPeak,
+    Report,
+    Resources,
+    Specialization,
+    Verdict,
+)
+from kprof.findings import Finding, Location, Severity
+from kprof.reporters._console_text import limiter, loop_summary, needs, option_in_the_way
+from kprof.reporters._loop_words import summary, without_labels
 from kprof.reporters.console import ConsoleReporter
 
 NARROW_LOAD = Finding(
@@ -55,33 +66,57 @@ def test_the_short_summary_leaves_out_what_moves_no_data():
         {"global_inv": 4, "buffer_load_b128": 2, "buffer_gl0_inv": 8, "ds_load_b128": 1},
         waits={"loadcnt(0)": 2, "sa_sdst(0)": 3, "dscnt(2)": 1},
     )
-    assert loop_summary(busy) == "k.py:3-9   2 buffer_load_b128 · 1 ds_load_b128 · 2 loadcnt(0)"
-    assert "4 global_inv" in loop_summary(busy, full=True)
-    assert "3 sa_sdst(0)" in loop_summary(busy, full=True)
+    assert summary(busy, kernel()) == "lines 3-9   2 loads · 1 LDS read · 2 full waits"
+    assert "4 global_inv" in loop_summary(busy)
+    assert "3 sa_sdst(0)" in loop_summary(busy)
 
 
-def test_what_is_left_out_of_a_summary_is_counted():
-    """Three of a kind are shown; of memory accesses the others may be of any family."""
-    loads = {"buffer_load_b128": 8, "buffer_load_b64": 4, "buffer_load_b32": 2, "global_load_u16": 1, "flat_load_u8": 1}
-    waits = {"vmcnt(0)": 4, "lgkmcnt(0)": 3, "vscnt(0)": 2, "expcnt(0)": 2}
-    text = loop_summary(loop(loads, waits=waits))
-    assert "2 buffer_load_b32 · 2 other memory accesses" in text
-    assert text.endswith("2 vscnt(0) · 2 other waits")
+def test_a_loop_in_kinds_of_instructions():
+    """Loads, stores, atomics and LDS accesses whatever their width; a loop that does none of it still has a size."""
+    busy = {
+        "buffer_load_b128": 8,
+        "flat_load_u8": 1,
+        "global_store_b64": 1,
+        "global_atomic_add_f32": 2,
+        "ds_read2_b64": 1,
+    }
+    waits = {"vmcnt(0)": 4, "lgkmcnt(0)": 3, "vmcnt(3)": 9}
+    text = summary(loop(busy, waits=waits), kernel())
+    assert text == "lines 3-9   9 loads · 1 store · 2 atomics · 1 LDS read · 7 full waits"
+    assert summary(loop({"v_add_f32": 1, "s_cbranch_scc1": 1}), kernel()) == "lines 3-9   2 instructions"
+
+
+def test_loops_are_called_by_their_lines():
+    """In sentences of rules, where the lines are known; in another file with its name."""
+    entry = kernel(loops=[loop({})], source=Location("/a/k.py", 1))
+    assert without_labels("4 waits in loop .LBB0_1: much", entry) == "4 waits in the loop at lines 3-9: much"
+    assert without_labels("loop .LBB0_12 and the loop .LBB0_1", entry) == "loop .LBB0_12 and the loop at lines 3-9"
+    other = kernel(loops=[loop({})], source=Location("/a/other.py", 1))
+    assert without_labels("in loop .LBB0_1", other) == "in the loop at k.py lines 3-9"
+    assert without_labels("in loop .LBB0_1", kernel()) == "in loop .LBB0_1"
 
 
 @pytest.mark.parametrize(
     ("resource", "amount", "words"),
     [
-        ("vgpr", 1, "-1 VGPR"),
-        ("agpr", 8, "-8 AGPRs"),
-        ("lds", 1024, "-1,024 B LDS"),
-        ("num_warps", 16, "-16 wavefronts a workgroup"),
-        ("vgpr_padding", 41, "-41 VGPRs of padding (waves_per_eu)"),
+        ("vgpr", 1, "2 waves need 1 fewer VGPR"),
+        ("agpr", 8, "2 waves need 8 fewer AGPRs"),
+        ("lds", 1024, "2 waves need LDS ≤ 63 KiB"),
+        ("num_warps", 16, "2 waves need 16 fewer wavefronts a workgroup"),
+        ("vgpr_padding", 41, "2 waves need 41 fewer VGPRs of padding (waves_per_eu)"),
     ],
 )
-def test_what_is_to_go_in_words(resource, amount, words):
+def test_what_more_waves_need(resource, amount, words):
     """One and several, with units."""
-    assert reduction(resource, amount) == words
+    assert needs(NextStep(resource, amount, 2), 65536) == words
+
+
+def test_limits_that_bind_together_are_told_together():
+    """None of them alone would do."""
+    step = NextStep("vgpr", 88, 3, {"lds": 11264})
+    assert needs(step, 32768, "waves_per_eu=3") == "3 waves need all of: 88 fewer VGPRs, LDS ≤ 21 KiB, waves_per_eu=3"
+    assert needs(step) == "3 waves need all of: 88 fewer VGPRs, 11,264 B less LDS"
+    assert needs(NextStep("lds", 512, 1)) == "1 wave needs 512 B less LDS"
 
 
 def test_a_workgroup_that_is_too_large_is_not_limited_by_waves_per_eu():
@@ -112,7 +147,7 @@ def test_what_is_not_shown_takes_no_room_from_the_messages():
     """The count of further findings stands below the messages, which begin right behind the rules."""
     findings = [msgspec.structs.replace(NARROW_LOAD, rule=f"KP10{n}", message=f"{n} loads a lane") for n in range(9)]
     lines = shown(kernel(findings=findings), 80)
-    (line,) = (line for line in lines if "0 loads a lane" in line)
+    (line,) = (line for line in lines if "KP100" in line)
     assert "KP100  0 loads" in line
     (more,) = (line for line in lines if "more: -v shows all" in line)
     assert more.index("more") > line.index("0 loads")
@@ -139,6 +174,6 @@ def test_long_lines_of_the_detailed_view_go_on_further_in():
     """No line begins at the edge, and none is longer than the terminal."""
     entry = kernel(notes=["not checked: " + "a long reason, " * 12])
     lines = shown(entry, 80, verbose=1)
-    start = next(number for number, line in enumerate(lines) if line.startswith("  note: "))
+    start = next(number for number, line in enumerate(lines) if line.startswith("  remark: "))
     assert lines[start + 1].startswith("        ")
     assert max(map(len, lines)) <= 80

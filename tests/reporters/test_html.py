@@ -166,7 +166,7 @@ def test_the_first_screen_says_what_holds_the_kernel_back():
         "100 µs likely 60.0 µs to 220 µs",
         "20 % of the speed of light, 20.0 µs",
         "2 of 8 waves per SIMD, limited by LDS",
-        "-1,024 B LDS for 3",
+        "3 waves need LDS ≤ 31 KiB",
         "A smaller BLOCK_M .",
         "Nothing on this page was measured on a GPU",
     ):
@@ -304,7 +304,7 @@ def test_a_document_with_nothing_known_is_a_page_too():
     bare = KernelReport(name="f", arch="gfx0")
     page = Page(HtmlReporter().render(report(bare, KernelReport(name="g", arch="", occupancy=None))))
     assert "Not modelled" in page.words
-    assert "Not known: see the notes." in page.words
+    assert "Not known: see the remarks." in page.words
     assert "None: straight-line code" in page.words
     Page(HtmlReporter().render(report()))
 

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from kprof.document import LoopPrediction, OccupancyWorth, Prediction
+from kprof.document import KernelReport, LoopPrediction, OccupancyWorth, Prediction
 from kprof.reporters._model_text import duration, loop_lines, model_rows
 
 LOOP = LoopPrediction(
@@ -11,7 +11,7 @@ LOOP = LoopPrediction(
     trips=31.0,
     trips_known=False,
     trips_from="assumed",
-    cycles_per_turn=1000.0,
+    cycles_per_iteration=1000.0,
     causes={"memory bandwidth": 600.0, "matrix": 400.0},
     by_line={"k.py:56": 700.0, "k.py:76": 300.0},
 )
@@ -30,7 +30,9 @@ FAST = Prediction(
 
 def text(prediction):
     """All rows as one text."""
-    return "\n".join(f"{label} {words.plain}" for label, words in model_rows(prediction))
+    return "\n".join(
+        f"{label} {words.plain}" for label, words in model_rows(KernelReport(name="k", arch="gfx942", model=prediction))
+    )
 
 
 @pytest.mark.parametrize(
@@ -57,11 +59,11 @@ def test_time_range_and_causes_are_shown_most_important_first():
     assert shown.index("62 % matrix units") < shown.index("30 % LDS") < shown.index("8 % issue")
 
 
-def test_an_unknown_grid_gives_clocks_and_no_time():
+def test_an_unknown_grid_gives_cycles_and_no_time():
     """No number stands where a time would be guessed."""
     shown = text(msgspec.structs.replace(FAST, time_us=None, low_us=None, high_us=None))
     assert "time not known: the grid is not given" in shown
-    assert "1,000 clocks an iteration of .LBB0_2" in shown
+    assert "1,000 cycles an iteration of loop .LBB0_2" in shown
     assert "ms" not in shown
     assert "time not known: the number of CUs is not" in text(
         msgspec.structs.replace(FAST, time_us=None, low_us=None, high_us=None, workgroups=8)
@@ -69,18 +71,25 @@ def test_an_unknown_grid_gives_clocks_and_no_time():
 
 
 @pytest.mark.parametrize("time", [1315.0, None])
-def test_assumptions_are_counted_with_and_without_a_time(time):
-    """The causes rest on them, too."""
-    assert "2 assumptions: -v" in text(msgspec.structs.replace(FAST, time_us=time, assumptions=["one", "two"]))
+def test_assumptions_stand_beside_the_time(time):
+    """With and without one: the causes rest on them, too. Many are counted."""
+    few = text(msgspec.structs.replace(FAST, time_us=time, assumptions=["one", "MI300X is assumed"]))
+    assert "assumed: one" in few
+    assert " MI300X is assumed" in few
+    assert "assumed: MI300X" not in few
+    many = text(msgspec.structs.replace(FAST, time_us=time, assumptions=["one", "two", "three", "four"]))
+    assert "assumed: two" in many
+    assert "three" not in many
+    assert "and 2 more assumptions: -v" in many
 
 
 @pytest.mark.parametrize(
     ("time", "words"),
     [
-        (1320.0, "one more workgroup a CU would change nothing: bound by matrix units"),
-        (1052.0, "one more workgroup a CU would change the time by -20 %"),
-        (1578.0, "one more workgroup a CU would change the time by +20 %"),
-        (None, "more occupancy would change nothing: the grid has no more workgroups for a CU"),
+        (1320.0, "one more workgroup a CU: as fast (model), bound by matrix units"),
+        (1052.0, "one more workgroup a CU: 20 % faster (model)"),
+        (1578.0, "one more workgroup a CU: 20 % slower (model)"),
+        (None, "one more workgroup a CU: not possible, the grid has no more"),
     ],
 )
 def test_the_worth_of_occupancy_in_words(time, words):
@@ -89,7 +98,7 @@ def test_the_worth_of_occupancy_in_words(time, words):
 
 
 def test_a_loop_names_its_causes_and_lines():
-    """Clocks a turn, causes by share, lines by share; assumed iterations are marked."""
+    """Cycles an iteration, causes by share, lines by share; assumed iterations are marked."""
     first, second = loop_lines(LOOP)
-    assert first == ".LBB0_2   31 iterations (assumed) of 1,000 clocks: 60 % memory bandwidth, 40 % matrix units"
+    assert first == ".LBB0_2   31 iterations (assumed) of 1,000 cycles: 60 % memory bandwidth, 40 % matrix units"
     assert second.strip() == "k.py:56 70 %   k.py:76 30 %"

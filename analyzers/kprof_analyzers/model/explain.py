@@ -222,7 +222,7 @@ def _loop(model: Model, run: Run, node: LoopNode, entries: float) -> LoopPredict
         trips=trips.mean,
         trips_known=trips.known,
         trips_from=trips.source,
-        cycles_per_turn=run.powered.get(number, length)
+        cycles_per_iteration=run.powered.get(number, length)
         if not any(isinstance(n, LoopNode) for n in node.body)
         else length,
         lines=facts.lines if facts is not None else {},

@@ -18,7 +18,7 @@ def command(
     top: Annotated[int, typer.Option("--top", "-n", help="Rows to show of each table.", min=1)] = 12,
     json: JsonOption = None,
 ) -> None:
-    """Show where the traced wavefronts spent their clocks: by source line, by mnemonic and by instruction.
+    """Show where the traced wavefronts spent their cycles: by source line, by mnemonic and by instruction.
 
     Example:  kprof ingest thread-trace ui_output_agent_1_dispatch_20
     """
@@ -55,21 +55,21 @@ def _show(trace: "ThreadTrace", top: int) -> None:
     waves = f" of {trace.wavefronts} wavefronts" if trace.wavefronts else ""
     if trace.lifetimes:
         mean = sum(trace.lifetimes) / len(trace.lifetimes)
-        waves += f" that lived {mean:,.0f} clocks ({min(trace.lifetimes):,} to {max(trace.lifetimes):,})"
+        waves += f" that lived {mean:,.0f} cycles ({min(trace.lifetimes):,} to {max(trace.lifetimes):,})"
     print(f"{trace.kernel or 'kernel'}   {trace.format}   {len(trace.instructions):,} instructions{waves}\n")
     for heading, costs in (("source line", trace.by_line()), ("instruction", trace.by_mnemonic())):
-        print(rows_table([heading, "clocks", "share", "issued", "clocks each"], _rows(costs[:top])))
+        print(rows_table([heading, "cycles", "share", "issued", "cycles each"], _rows(costs[:top])))
         print()
     hottest = sorted(trace.instructions, key=lambda one: -one.latency)[:top]
     rows: list[list[Any]] = [
         [one.text, hex(one.address) if one.address is not None else "?", one.hits, one.latency, _short(one.source)]
         for one in hottest
     ]
-    print(rows_table(["slowest", "address", "issued", "clocks", "source"], rows))
+    print(rows_table(["slowest", "address", "issued", "cycles", "source"], rows))
     _show_timeline(trace, top)
     for issue in trace.issues:
         print(f"warning  {issue}")
-    print(f"\n{trace.hits:,} instructions issued in {trace.latency:,} clocks, summed over wavefronts")
+    print(f"\n{trace.hits:,} instructions issued in {trace.latency:,} cycles, summed over wavefronts")
 
 
 def _show_timeline(trace: "ThreadTrace", top: int) -> None:
@@ -90,12 +90,12 @@ def _show_timeline(trace: "ThreadTrace", top: int) -> None:
             ]
             for one in stalled
         ]
-        print("\n" + rows_table(["most stalled", "stall clocks", "share", "issued", "idle clocks", "source"], rows))
+        print("\n" + rows_table(["most stalled", "stall cycles", "share", "issued", "idle cycles", "source"], rows))
         waves: list[list[Any]] = [
             [one.file.removesuffix(".json"), one.begin, one.clocks, one.issued, one.latency, one.stall, one.idle]
             for one in timeline.wavefronts[:top]
         ]
-        heads = ["wavefront", "begin", "clocks", "issued", "in instructions", "stall", "idle"]
+        heads = ["wavefront", "begin", "cycles", "issued", "in instructions", "stall", "idle"]
         print("\n" + rows_table(heads, waves))
         listed = f" of {trace.wavefronts:,} listed" if trace.wavefronts else ""
         print(f"{len(timeline.wavefronts):,}{listed} wavefronts have a file of their own")
@@ -104,7 +104,7 @@ def _show_timeline(trace: "ThreadTrace", top: int) -> None:
             f"{one.name} {one.clocks:,}" if one.share is None else f"{one.name} {100 * one.share:.1f} %"
             for one in timeline.states
         )
-        print(f"\nstates     {shares} of {sum(one.clocks for one in timeline.states):,} wavefront clocks")
+        print(f"\nstates     {shares} of {sum(one.clocks for one in timeline.states):,} wavefront cycles")
     for one in timeline.occupancy:
         if one.cu is None and one.mean is not None:
             units = [unit for unit in timeline.occupancy if unit.shader_engine == one.shader_engine and unit is not one]

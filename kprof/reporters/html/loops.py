@@ -1,4 +1,4 @@
-"""The table of loops: what a turn does, from the document's facts, and how long it takes, from its model."""
+"""The table of loops: what an iteration does, from the document's facts, and how long it takes, from its model."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ def loop_rows(kernel: KernelReport) -> list[dict[str, Any]]:
 
 
 def _row(loop: LoopFacts, model: LoopPrediction | None) -> dict[str, Any]:
-    where, _, what = loop_summary(loop, full=True).partition("   ")
+    where, _, what = loop_summary(loop).partition("   ")
     if not loop.lines:
         where, what = "", where
     row: dict[str, Any] = {
@@ -29,9 +29,9 @@ def _row(loop: LoopFacts, model: LoopPrediction | None) -> dict[str, Any]:
         "what": what,
         "instructions": sum(loop.instructions.values()),
         "spills": loop.spill_accesses,
-        "turns": "",
+        "iterations": "",
         "assumed": False,
-        "clocks": "",
+        "cycles": "",
         "causes": [],
         "words": "",
         "matrix": "",
@@ -39,9 +39,9 @@ def _row(loop: LoopFacts, model: LoopPrediction | None) -> dict[str, Any]:
     if model is not None:
         whole = sum(model.causes.values()) or 1.0
         row |= {
-            "turns": f"{model.trips:,.4g}",
+            "iterations": f"{model.trips:,.4g}",
             "assumed": not model.trips_known,
-            "clocks": f"{model.cycles_per_turn:,.0f}",
+            "cycles": f"{model.cycles_per_iteration:,.0f}",
             "causes": segments(model.causes, whole, 0.005 * whole)[:_MOST_CAUSES],
             "words": ", ".join(
                 f"{cause_name(cause)} {100 * value / whole:.0f} %"

@@ -6,7 +6,7 @@ from msgspec import UNSET
 
 from kprof.document import KernelReport, Resources
 from kprof.errors import KprofError
-from kprof.reporters._console_text import kib, limiter, reduction, waves
+from kprof.reporters._console_text import kib, limiter, needs, option_in_the_way, waves
 
 _MOST_LIMITS = 10
 
@@ -17,17 +17,15 @@ def occupancy_view(kernel: KernelReport) -> dict[str, Any] | None:
     if occupancy is None or occupancy is UNSET:
         return None
     most = max(1, occupancy.max_waves_per_simd)
-    step, changes = occupancy.next_step, {}
-    if step is not UNSET:
-        changes = {step.resource: step.reduce_by, **step.also}
+    step = occupancy.next_step
+    lds = None if kernel.resources is UNSET else kernel.resources.lds_bytes
     limits = sorted(occupancy.limits.items(), key=lambda item: (item[1], item[0] != occupancy.limiter, item[0]))
     return {
         "waves": waves(occupancy.waves_per_simd),
         "most": most,
         "workgroups": occupancy.workgroups_per_cu,
         "limiter": limiter(occupancy.limiter, occupancy.waves_per_simd) if occupancy.waves_per_simd < most else "",
-        "step": ", ".join(reduction(name, amount) for name, amount in changes.items()),
-        "step_waves": "" if step is UNSET else waves(step.waves_per_simd),
+        "step": "" if step is UNSET else needs(step, lds, option_in_the_way(kernel, step.waves_per_simd)),
         "limits": [
             {
                 "name": limiter(name, allowed),

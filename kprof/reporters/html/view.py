@@ -154,7 +154,7 @@ def _reasons(kernel: KernelReport, anchors: Mapping[tuple[str, int], str]) -> li
 
 
 def _model(model: Prediction) -> dict[str, Any]:
-    hot = max(model.loops, key=lambda loop: loop.cycles_per_turn * loop.trips * loop.entries, default=None)
+    hot = max(model.loops, key=lambda loop: loop.cycles_per_iteration * loop.trips * loop.entries, default=None)
     return {
         "time": None if model.time_us is None else duration(model.time_us),
         "low": None if model.low_us is None else duration(model.low_us),
@@ -162,7 +162,7 @@ def _model(model: Prediction) -> dict[str, Any]:
         "range": time_range(model),
         "light": None if not model.speed_of_light_us else duration(model.speed_of_light_us),
         "light_percent": None if model.speed_of_light_percent is None else f"{model.speed_of_light_percent:.0f}",
-        "turn": None if hot is None else f"{hot.cycles_per_turn:,.0f} clocks a turn of {hot.header}",
+        "iteration": None if hot is None else f"{hot.cycles_per_iteration:,.0f} cycles an iteration of {hot.header}",
         "cycles": f"{model.cycles:,.0f}",
         "causes": segments(model.shares, least=0.002)[:_FEW],
         "traffic": [
