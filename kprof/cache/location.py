@@ -4,9 +4,9 @@ An entry is believed only when it belongs to this user or to root, and no one el
 into the cache decides what kprof says. Folders are made for this user alone, whatever the umask.
 """
 
-import logging
 import os
 import stat
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -16,11 +16,24 @@ OPEN = stat.S_IWGRP | stat.S_IWOTH
 
 _POSIX = os.name == "posix"
 _FOLDER, _FILE = 0o700, 0o600
-_state = {"silent": False}
+
+
+@dataclass
+class _State:
+    """What this process was told by the one that started it."""
+
+    silent: bool = False
+    settled: bool = False
+    root: Path | None = None
+
+
+_state = _State()
 
 
 def root() -> Path | None:
     """``$KPROF_CACHE_DIR``, or ``kprof`` in the user's folder for caches; ``None`` for a user without a home."""
+    if _state.settled:
+        return _state.root
     own = os.environ.get(VARIABLE)
     if own:
         return Path(own).absolute()
@@ -44,15 +57,22 @@ def entries(base: Path) -> Path:
 
 def check() -> None:
     """Warn, once in the life of a process, if nothing can be kept in the cache."""
-    reason = None if _state["silent"] else trouble(root())
+    reason = None if _state.silent else trouble(root())
     if reason is not None:
-        _state["silent"] = True
+        import logging
+
+        _state.silent = True
         logging.getLogger("kprof").warning("kprof: nothing is kept in the cache: %s", reason)
 
 
 def silence() -> None:
     """Leave it to another process to say that there is no cache: a worker's output is taken for the compiler's."""
-    _state["silent"] = True
+    _state.silent = True
+
+
+def settle(base: Path | None) -> None:
+    """Take the root that another process has found, without a word: a recorded program may have no platformdirs."""
+    _state.settled, _state.root, _state.silent = True, base, True
 
 
 @cache

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kprof.cache import location
 from kprof.captures import layout
 from kprof.compiler import environment as switches
 from kprof.recording import describe, jobs, shelf, sources
@@ -47,8 +46,6 @@ class Recorder:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        # The command has said it.
-        location.silence()
         self.executes = False
         self.after_launch: list[Callable[[Any, tuple[Any, ...]], None]] = []
         self._local = threading.local()

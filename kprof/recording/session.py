@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kprof.cache import location
 from kprof.recording import inductor, inductor_backward
 from kprof.recording.imports import AfterImport
 from kprof.recording.patches import Patches
@@ -31,6 +32,7 @@ def start_from_environment() -> None:
     except (ValueError, TypeError, KeyError):
         print(f"kprof capture: {VARIABLE} is damaged: this process is not recorded", file=sys.stderr)
         return
+    location.settle(Path(settings.cache) if settings.cache is not None else None)
     session = Session(settings)
     session.start()
     atexit.register(session.finish)

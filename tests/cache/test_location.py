@@ -15,7 +15,7 @@ from kprof.cache.keys import key
 
 @pytest.fixture(autouse=True)
 def _fresh(monkeypatch):
-    monkeypatch.setattr(location, "_state", {"silent": False})
+    monkeypatch.setattr(location, "_state", location._State())
     location.trouble.cache_clear()
 
 
@@ -98,6 +98,18 @@ def test_a_worker_says_nothing(monkeypatch, tmp_path, caplog):
     with caplog.at_level(logging.WARNING):
         assert not Section("things").write(key(1), [b"x"])
     assert not caplog.messages
+
+
+def test_a_recorded_program_is_told_where_it_is(monkeypatch, tmp_path):
+    """Its Python may be another one, with nothing but Triton in it."""
+    monkeypatch.setitem(sys.modules, "platformdirs", None)
+    monkeypatch.delenv("KPROF_CACHE_DIR")
+    location.settle(tmp_path)
+    assert Section("things").write(key(1), [b"x"])
+    assert location.entries(tmp_path).is_dir()
+    location.settle(None)
+    assert location.root() is None
+    assert Section("things").read(key(1)) is None
 
 
 def test_the_command_works_without_a_cache_and_says_so_in_one_line(tmp_path):

@@ -1,0 +1,77 @@
+"""What the cache holds, and removing it."""
+
+import contextlib
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from kprof.cache import location
+
+QUICK = ("entries", "functions", "inductor")
+"""Folders below the root whose content is made again by itself, in seconds."""
+SLOW = ("searches", "triton-envs")
+"""Those that hold hours of a search, and what was fetched from an index."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A folder of the cache.
+
+    Attributes:
+        name: of the folder below the root.
+        files: how many are in it.
+        size: of them together, bytes.
+        kinds: for ``entries``, number and bytes of each kind.
+    """
+
+    name: str
+    files: int
+    size: int
+    kinds: dict[str, tuple[int, int]]
+
+
+def parts(root: Path) -> list[Part]:
+    """The folders of a cache that exist."""
+    found = []
+    for name in (*QUICK, *SLOW):
+        folder = root / name
+        if folder.is_dir():
+            kinds = {}
+            if folder == location.entries(root):
+                kinds = {kind.name: _count(kind) for kind in sorted(folder.iterdir()) if kind.is_dir()}
+            found.append(Part(name, *_count(folder), kinds))
+    return found
+
+
+def clear(root: Path, names: tuple[str, ...] = QUICK) -> tuple[int, int]:
+    """Remove folders of a cache. Nothing else below its root is touched: it may be a folder with other things in it.
+
+    Args:
+        root: of the cache.
+        names: of :data:`QUICK` and :data:`SLOW`.
+
+    Returns:
+        Files and bytes that were removed.
+
+    Raises:
+        OSError: something cannot be removed.
+    """
+    files = size = 0
+    for name in names:
+        folder = root / name
+        before = _count(folder)
+        if folder.is_dir():
+            shutil.rmtree(folder)
+        files, size = files + before[0], size + before[1]
+    return files, size
+
+
+def _count(folder: Path) -> tuple[int, int]:
+    files = size = 0
+    for place, _, names in os.walk(folder):
+        for name in names:
+            with contextlib.suppress(OSError):
+                size += os.lstat(os.path.join(place, name)).st_size  # noqa: PTH118 - thousands of them
+                files += 1
+    return files, size
