@@ -13,6 +13,7 @@ __all__ = [
     "Launch",
     "Tensor",
     "__version__",
+    "analyze",
     "capture",
     "check",
     "diff",
@@ -21,6 +22,7 @@ __all__ = [
     "prune_configs",
     "read_counters",
     "read_trace",
+    "report",
     "select",
 ]
 
@@ -28,6 +30,7 @@ _PUBLIC = {
     "Kernel": "kprof.kernel_spec",
     "Launch": "kprof.kernel_spec",
     "Tensor": "kprof.kernel_spec",
+    "analyze": "kprof.api.analyze",
     "capture": "kprof.recording.scope",
     "check": "kprof.api.check",
     "diff": "kprof.api.diff",
@@ -36,15 +39,18 @@ _PUBLIC = {
     "prune_configs": "kprof.tuning.autotune",
     "read_counters": "kprof.api.read_counters",
     "read_trace": "kprof.api.read_trace",
+    "report": "kprof.api.report",
     "select": "kprof.tuning.dispatch_table",
 }
 
 if TYPE_CHECKING:
+    from kprof.api.analyze import analyze as analyze
     from kprof.api.check import check as check
     from kprof.api.diff import diff as diff
     from kprof.api.occupancy import occupancy as occupancy
     from kprof.api.read_counters import read_counters as read_counters
     from kprof.api.read_trace import read_trace as read_trace
+    from kprof.api.report import report as report
     from kprof.kernel_spec import Kernel as Kernel
     from kprof.kernel_spec import Launch as Launch
     from kprof.kernel_spec import Tensor as Tensor

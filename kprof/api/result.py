@@ -80,7 +80,7 @@ class Result(ABC):
             return str(self.to_frame().to_csv(index=False))
         for each in formats_of(self.kind):
             if each.extension == ending:
-                return each.render(self._content(), Request(self.kind, frozenset(), self._details))
+                return each.render(self._content(), Request(self.kind, frozenset(), self.details))
         known = ", ".join(self.formats())
         raise KprofError(f"no format is known by the ending {ending!r}", path=str(target), hint=f"known are {known}")
 
@@ -88,7 +88,7 @@ class Result(ABC):
         """What the formats of :attr:`kind` render."""
         raise NotImplementedError
 
-    def _details(self) -> "Mapping[int, Details]":
+    def details(self) -> "Mapping[int, Details]":
         """What is known of kernels beyond the document, by position."""
         return {}
 

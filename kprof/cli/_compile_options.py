@@ -65,14 +65,21 @@ def compile_options(
         all_configs=all_configs,
         signature=signature,
         constexprs=assignments(constexpr, "--constexpr"),
-        grid=None if grid is None else _grid(grid),
+        grid=grid_of(grid),
         environment={name: str(value) for name, value in assignments(env, "--env").items()},
         passes=passes,
         jobs=jobs,
     )
 
 
-def _grid(text: str) -> tuple[int, ...]:
+def grid_of(text: str | None) -> tuple[int, ...] | None:
+    """``64,32`` as numbers of workgroups.
+
+    Raises:
+        KprofError: these are not one to three positive numbers.
+    """
+    if text is None:
+        return None
     parts = [part.strip() for part in text.replace(";", ",").split(",")]
     if not 1 <= len(parts) <= 3 or not all(part.isascii() and part.isdecimal() and int(part) > 0 for part in parts):
         raise KprofError(

@@ -1,6 +1,5 @@
 """``kprof analyze``: what a GPU will do with a kernel."""
 
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -16,7 +15,7 @@ from kprof.cli._compile_options import (
     PassesOption,
     SignatureOption,
     TargetsArgument,
-    compile_options,
+    grid_of,
 )
 from kprof.cli._format_options import format_options
 from kprof.cli._groups import group
@@ -29,16 +28,13 @@ from kprof.cli.common import (
     ShapeOption,
     VerboseOption,
 )
-from kprof.errors import KprofError
+from kprof.inputs.assignments import assignments
 from kprof.output.terminal import terminal
 from kprof.output.writing import log, write_output
 from kprof.reporters.outputs import NO_OUTPUTS, Outputs
 
 if TYPE_CHECKING:
-    from kprof.details import Details
-    from kprof.document import KernelReport, Report
-    from kprof.findings import Severity
-    from kprof.targets.loaded import LoadedKernel
+    from kprof.document import Report
 
 HELP = "Compile or read a kernel and show what holds it back."
 
@@ -91,76 +87,33 @@ def kernel(
 
     Example:  kprof analyze kernel my.py::fn --arch MI300X --signature '*fp16,*fp16,i32:16' --constexpr BLOCK=1024
     """
-    from kprof.targets.dump import write_stages
-    from kprof.targets.resolver import load
+    from kprof.api.analyze import analyze
 
-    options = compile_options(
+    found = analyze(
+        *targets,
         arch=arch,
-        config=config,
-        shape=shape,
+        config=assignments(config, "--config"),
+        shape=assignments(shape, "--shape"),
         case=case,
         all_configs=all_configs,
         signature=signature,
-        constexpr=constexpr,
-        grid=grid,
-        env=env,
+        constexprs=assignments(constexpr, "--constexpr"),
+        grid=grid_of(grid),
+        env=assignments(env, "--env"),
         passes=passes,
+        dump=dump,
+        fail_on=fail_on,
         jobs=jobs,
+        keep_going=True,
+        keep_programs=timeline is not None or outputs.wants("html"),
     )
-    severity = _severity(fail_on)
-    from kprof_analyzers.pipeline import analyze, report
-
-    entries: list[KernelReport] = []
-    seen: list[tuple[str, LoadedKernel]] = []
-    keep = timeline is not None or outputs.wants("html")
-    problems: list[str] = []
-    for target in targets:
-        try:
-            for loaded in load(target, options):
-                entries.append(analyze(loaded, model=True))
-                if keep:
-                    seen.append((target, loaded))
-                if dump is not None:
-                    write_stages(loaded, dump)
-        except KprofError as error:
-            problems.append(str(error))
-            log(f"kprof: {error}")
-    document = report(entries, failed=problems, fail_on=severity)
+    for failure in found.failures:
+        log(f"kprof: {failure}")
     if timeline is not None:
-        _write_timeline(timeline, [loaded for _, loaded in seen])
-    show = partial(_show, document, verbose=verbose, quiet=quiet, no_color=no_color)
-    outputs.write(document, show, partial(_details, seen))
-    raise typer.Exit(_EXIT[document.verdict.status])
-
-
-def _write_timeline(path: str, kernels: "list[LoadedKernel]") -> None:
-    from kprof_analyzers.model.wave_timeline import wave_timeline
-    from kprof_analyzers.pipeline import facts_of
-
-    write_output(path, "".join(wave_timeline(facts_of(loaded)[0] for loaded in kernels)))
-
-
-def _severity(name: str | None) -> "Severity | None":
-    from kprof.findings import Severity
-
-    if name is None:
-        return None
-    try:
-        return Severity(name)
-    except ValueError:
-        raise KprofError(f"--fail-on takes note, warning or error, got {name!r}") from None
-
-
-def _details(kernels: "Sequence[tuple[str, LoadedKernel]]") -> "dict[int, Details]":
-    from kprof.api.report_entries import sources_of
-    from kprof_analyzers.details import details_of
-    from kprof_analyzers.pipeline import facts_of
-
-    folders = (Path.cwd(),)
-    return {
-        position: details_of(facts_of(loaded)[0], sources_of(target, folders))
-        for position, (target, loaded) in enumerate(kernels)
-    }
+        write_output(timeline, found.timeline())
+    show = partial(_show, found.document, verbose=verbose, quiet=quiet, no_color=no_color)
+    outputs.write(found.document, show, found.details)
+    raise typer.Exit(_EXIT[found.document.verdict.status])
 
 
 def _show(document: "Report", *, verbose: int, quiet: bool, no_color: bool) -> None:

@@ -13,11 +13,11 @@ from kprof.cli._compile_options import (
     GridOption,
     PassesOption,
     SignatureOption,
-    compile_options,
+    grid_of,
 )
 from kprof.cli.common import ArchOption, ConfigOption, JobsOption, QuietOption, ShapeOption
-from kprof.errors import KprofError
-from kprof.output.writing import write_output
+from kprof.inputs.assignments import assignments
+from kprof.output.writing import log
 
 HELP = "Write one HTML page of everything that is known of a kernel."
 
@@ -58,37 +58,30 @@ def command(
 
     kprof report ~/.triton/cache --source ~/project -o page.html
     """
-    from kprof.api.report_entries import Request, entries
-    from kprof.reporters.html import HtmlReporter
-    from kprof.reporters.rule_list import all_rules
-    from kprof_analyzers.pipeline import report
+    from kprof.api.report import report
 
-    options = compile_options(
+    found = report(
+        *targets,
+        output=output,
         arch=arch,
-        config=config,
-        shape=shape,
+        config=assignments(config, "--config"),
+        shape=assignments(shape, "--shape"),
         case=case,
         all_configs=all_configs,
         signature=signature,
-        constexpr=constexpr,
-        grid=grid,
-        env=env,
+        constexprs=assignments(constexpr, "--constexpr"),
+        grid=grid_of(grid),
+        env=assignments(env, "--env"),
         passes=passes,
+        kernel=kernel,
+        sources=source,
         jobs=jobs,
+        keep_going=True,
     )
-    for folder in source:
-        if not folder.is_dir():
-            raise KprofError(
-                "no such folder", path=str(folder), hint="--source takes the folder that the sources are in."
-            )
-    found, problems = entries(targets, Request(options, kernel, (Path.cwd(), *source)))
-    document = report([entry.kernel for entry in found], failed=problems)
-    details = {position: entry.details for position, entry in enumerate(found)}
-    if found:
-        page = HtmlReporter(details, all_rules()).render(document)
-        write_output(output, page)
-        if output != "-" and not quiet:
-            print(f"{output}: {len(page.encode()) / 1000:,.0f} kB")
+    for failure in found.failures:
+        log(f"kprof: {failure}")
     if output != "-":
-        print(document.verdict.summary)
-    raise typer.Exit(_EXIT[document.verdict.status])
+        if found.kernels and not quiet:
+            print(f"{output}: {Path(output).stat().st_size / 1000:,.0f} kB")
+        print(found.summary)
+    raise typer.Exit(_EXIT[found.document.verdict.status])

@@ -1,0 +1,226 @@
+"""``kprof.analyze``: what a GPU will do with a kernel and what holds it back."""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kprof.api.options import Names, Values, target_options
+from kprof.api.result import ReportResult
+from kprof.document import KernelReport
+from kprof.errors import KprofError, TargetError, near_hint
+from kprof.findings import Severity
+from kprof.targets.target import Kind, TargetLike, is_report, resolve
+
+if TYPE_CHECKING:
+    from kprof.details import Details
+    from kprof.targets.loaded import LoadedKernel
+    from kprof.targets.options import Options
+    from kprof_analyzers.details import SourceText
+
+
+@dataclass(frozen=True)
+class Program:
+    """A kernel's instructions, and the source files that may be shown beside them."""
+
+    loaded: "LoadedKernel"
+    sources: "SourceText"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Analysis(ReportResult):
+    """What was found out about some kernels.
+
+    Attributes:
+        document: everything, as ``kprof analyze kernel --json`` writes it (``kprof.report/1``).
+        failures: why targets could not be analysed; empty unless ``keep_going`` was asked for.
+        programs: the kernels' instructions, in the order of ``kernels``; ``None`` for those of saved reports.
+    """
+
+    failures: Sequence[KprofError] = ()
+    programs: Sequence[Program | None] = ()
+
+    def timeline(self) -> str:
+        """The modelled wavefronts of a SIMD, as a JSON trace for ui.perfetto.dev. Nothing in it is measured."""
+        from kprof_analyzers.model.wave_timeline import wave_timeline
+        from kprof_analyzers.pipeline import facts_of
+
+        return "".join(wave_timeline(facts_of(one.loaded)[0] for one in self.programs if one is not None))
+
+    def to_html(self) -> str:
+        """One self-contained page: findings, source beside instructions, loops, pictures."""
+        return self._as(".html", Path("page.html"))
+
+    def details(self) -> "Mapping[int, Details]":
+        """What a page shows of each kernel beyond the document, by position."""
+        from kprof_analyzers.details import details_of, without_program
+        from kprof_analyzers.pipeline import facts_of
+
+        return {
+            position: without_program(kernel) if one is None else details_of(facts_of(one.loaded)[0], one.sources)
+            for position, (kernel, one) in enumerate(zip(self.kernels, self.programs, strict=False))
+        }
+
+
+def analyze(
+    *targets: TargetLike,
+    arch: Names = (),
+    config: Values | None = None,
+    shape: Values | None = None,
+    case: str | None = None,
+    all_configs: bool = False,
+    signature: str | None = None,
+    constexprs: Values | None = None,
+    grid: Sequence[int] | None = None,
+    env: Mapping[str, Any] | None = None,
+    passes: bool = False,
+    kernel: str | None = None,
+    sources: "Sequence[str | os.PathLike[str]]" = (),
+    dump: "str | os.PathLike[str] | None" = None,
+    fail_on: str | None = None,
+    jobs: int = 0,
+    keep_going: bool = False,
+    keep_programs: bool = True,
+) -> Analysis:
+    """Compile or read kernels, and find out what an AMD GPU will do with them. No GPU is used.
+
+    Args:
+        targets: a bundled kernel's name, ``"file.py::function"``, a ``@triton.jit`` function, a :class:`kprof.Kernel`,
+            an assembly file, a code object, HIP source, a Triton cache directory, a capture, or a report that
+            ``--json`` wrote. Only Python files are run, as ``import`` runs them.
+        arch: architectures or products; MI300X for sources when empty.
+        config: knobs: constexprs and backend options (``{"BLOCK_M": 128, "num_warps": 8}``).
+        shape: problem parameters on top of the chosen case's; values of a function's arguments.
+        case: one of the kernel's named shapes.
+        all_configs: each configuration that the kernel lists; of a capture, also what was not launched.
+        signature: argument types of a kernel without cases: ``*fp16:16,*fp16,i32``.
+        constexprs: its compile-time arguments.
+        grid: workgroups of its launch, in up to three axes.
+        env: Triton's environment switches for this compile.
+        passes: also tell what each compiler pass changed.
+        kernel: only the kernel of this name, of targets with several.
+        sources: folders with the sources of what is compiled already; the current one always counts.
+        dump: a folder that gets each stage of the compiler.
+        fail_on: a finding this bad makes the verdict ``regression``: ``note``, ``warning`` or ``error``.
+        jobs: worker processes, 0 for one a core.
+        keep_going: a target that cannot be analysed makes the verdict ``cannot_tell`` instead of raising.
+        keep_programs: keep the instructions, a few megabytes a kernel, which pages and timelines show.
+
+    Raises:
+        TargetError: a target does not exist, lacks something, or cannot use one of the options.
+        CompileError: a kernel does not compile, or Triton is missing.
+        InputError: a file cannot be read.
+        HardwareError: an architecture is not known.
+    """
+    from kprof_analyzers.pipeline import report
+
+    options = target_options(
+        arch=arch,
+        config=config,
+        shape=shape,
+        case=case,
+        all_configs=all_configs,
+        signature=signature,
+        constexprs=constexprs,
+        grid=grid,
+        env=env,
+        passes=passes,
+        jobs=jobs,
+    )
+    worst = _severity(fail_on)
+    folders = (Path.cwd(), *map(_folder, sources))
+    wanted = _Wanted(options, kernel, folders, None if dump is None else Path(dump), {})
+    found: list[tuple[KernelReport, Program | None]] = []
+    failures: list[KprofError] = []
+    for target in targets:
+        # One by one: what was read before something cannot be counts.
+        try:
+            found.extend((entry, program if keep_programs else None) for entry, program in wanted.kernels(target))
+        except KprofError as error:
+            if not keep_going:
+                raise
+            failures.append(error)
+    if not found and wanted.names and kernel is not None:
+        hint = near_hint(kernel, wanted.names, "there are")
+        raise TargetError(f"no kernel {kernel!r}", path=", ".join(resolve(t).text for t in targets), hint=hint)
+    if not found and not keep_going:
+        raise TargetError("there is nothing to analyse", hint="Name a target: a kernel, a file or a folder.")
+    document = report([entry for entry, _ in found], failed=list(map(str, failures)), fail_on=worst)
+    return Analysis(document, failures, [program for _, program in found])
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """What is wanted of each target.
+
+    Attributes:
+        options: how sources are compiled.
+        kernel: the only kernel that is wanted; ``None`` for all.
+        folders: where sources of compiled targets are looked for.
+        dump: gets each stage of the compiler.
+        names: filled with the names of all kernels.
+    """
+
+    options: "Options"
+    kernel: str | None
+    folders: Sequence[Path]
+    dump: Path | None
+    names: dict[str, None]
+
+    def kernels(self, target: TargetLike) -> Iterator[tuple[KernelReport, Program | None]]:
+        """The kernels of a target, analysed."""
+        if isinstance(target, str | os.PathLike) and is_report(Path(target)):
+            for entry in self._saved(Path(target)):
+                if self._takes(entry.name):
+                    yield entry, None
+            return
+        from kprof.targets.resolver import load
+        from kprof_analyzers.pipeline import analyze as judged
+
+        sources = self._sources(target)
+        for loaded in load(target, self.options):
+            if self._takes(loaded.name):
+                if self.dump is not None:
+                    from kprof.targets.dump import write_stages
+
+                    write_stages(loaded, self.dump)
+                yield judged(loaded, model=True), Program(loaded, sources)
+
+    def _takes(self, name: str) -> bool:
+        self.names[name] = None
+        return self.kernel in {None, name}
+
+    def _saved(self, path: Path) -> Iterator[KernelReport]:
+        from kprof.diffing.reading import read_report
+        from kprof.targets.usable_options import check, given
+
+        check(Kind.REPORT, str(path), given(self.options))
+        document = read_report(path)
+        yield from document.kernels
+        if document.verdict.status == "cannot_tell" and document.notes:
+            raise KprofError(f"not everything was analysed when it was written: {document.notes[0]}", path=str(path))
+
+    def _sources(self, target: TargetLike) -> "SourceText":
+        """A kernel that is compiled here shows its own files; what is compiled already may name any file it likes."""
+        from kprof_analyzers.details import SourceText
+
+        found = resolve(target)
+        if found.kind in {Kind.SOURCE, Kind.KERNEL, Kind.FUNCTION}:
+            return SourceText(trusted=True)
+        return SourceText((*self.folders, found.path.parent) if found.path.is_file() else self.folders)
+
+
+def _severity(name: str | None) -> Severity | None:
+    if name is None:
+        return None
+    if name not in {severity.value for severity in Severity}:
+        raise KprofError(f"--fail-on takes note, warning or error, got {name!r}")
+    return Severity(name)
+
+
+def _folder(given: "str | os.PathLike[str]") -> Path:
+    path = Path(given)
+    if not path.is_dir():
+        raise KprofError("no such folder", path=str(path), hint="--source takes the folder that the sources are in.")
+    return path

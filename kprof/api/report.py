@@ -1,0 +1,52 @@
+"""``kprof.report``: one page of everything that is known of a kernel."""
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from kprof.api.analyze import Analysis, analyze
+from kprof.api.options import Names, Values
+from kprof.targets.target import TargetLike
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+class AnalyzeOptions(TypedDict, total=False):
+    """Options of :func:`kprof.analyze`."""
+
+    arch: Names
+    config: Values | None
+    shape: Values | None
+    case: str | None
+    all_configs: bool
+    signature: str | None
+    constexprs: Values | None
+    grid: Sequence[int] | None
+    env: Mapping[str, Any] | None
+    passes: bool
+    kernel: str | None
+    sources: "Sequence[str | os.PathLike[str]]"
+    jobs: int
+    keep_going: bool
+
+
+def report(
+    *targets: TargetLike, output: "str | os.PathLike[str] | None" = None, **options: "Unpack[AnalyzeOptions]"
+) -> Analysis:
+    """Write one HTML page of everything that is known of a kernel. It needs nothing but a browser.
+
+    Args:
+        targets: as for :func:`kprof.analyze`, a report that ``--json`` wrote among them.
+        output: the page, ``page.html``; nothing is written where no kernel could be analysed, or when ``None``.
+        options: as for :func:`kprof.analyze`.
+
+    Raises:
+        KprofError: as :func:`kprof.analyze`, or the page cannot be written.
+    """
+    from kprof.output.writing import write_output
+
+    found = analyze(*targets, **options)
+    if output is not None and found.kernels:
+        write_output(os.fspath(output), found.to_html())
+    return found
