@@ -7,7 +7,7 @@ from operator import sub
 
 from kprof.document import Bound, LoopPrediction, Prediction
 from kprof_analyzers.model.outline import LoopNode, Node
-from kprof_analyzers.model.program import LDS, SCRATCH, VMEM
+from kprof_analyzers.model.program import DELAY, KIND, LDS, SCRATCH, VMEM, WHICH
 from kprof_analyzers.model.ranges import RANGES, bounds, sort_of
 from kprof_analyzers.model.runs import Model, Run, matrix_clocks
 from kprof_analyzers.model.simulate import CAUSE_COUNT, CAUSES
@@ -126,8 +126,8 @@ def _spilled(model: Model, nodes: Sequence[Node], times: float) -> float:
         if isinstance(node, LoopNode):
             moved += _spilled(model, node.body, times * model.trips[node.loop.index].mean)
         else:
-            ops = [op for op in model.code.ops[node.start : node.stop] if op[0] == VMEM and op[4] == SCRATCH]
-            moved += times * waves * sum(op[3] / model.simds for op in ops)
+            ops = [op for op in model.code.ops[node.start : node.stop] if op[KIND] == VMEM and op[WHICH] == SCRATCH]
+            moved += times * waves * sum(op[DELAY] / model.simds for op in ops)
     return moved
 
 
@@ -264,7 +264,7 @@ def _assumptions(model: Model, loops: Sequence[LoopPrediction]) -> list[str]:
     found = [*model.machine.assumptions, *model.where.assumptions]
     unknown = (loop for loop in loops if not loop.trips_known)
     found += [f"loop {loop.header}: {loop.trips:g} iterations {loop.trips_from}" for loop in unknown]
-    uses_lds = any(op[0] == LDS for op in model.code.ops)
+    uses_lds = any(op[KIND] == LDS for op in model.code.ops)
     if uses_lds and model.facts.ttgir is not None and not model.machine.arch.lds.phases:
         found.append(f"bank conflicts are not known on {model.machine.arch.name}: none are assumed")
     if not model.sharing.known:

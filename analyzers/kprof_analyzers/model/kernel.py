@@ -14,7 +14,7 @@ from kprof_analyzers.model.lds import conflict_shares
 from kprof_analyzers.model.machine import Machine, machine_of
 from kprof_analyzers.model.memory import ways_of
 from kprof_analyzers.model.outline import LoopNode, Node, loops_of, outline
-from kprof_analyzers.model.program import LOAD, VMEM, Translator
+from kprof_analyzers.model.program import DELAY, KIND, LOAD, VMEM, WHICH, Translator
 from kprof_analyzers.model.runs import Model, Run, matrix_clocks_of
 from kprof_analyzers.model.scalars import Evaluator
 from kprof_analyzers.model.simulate import Result, Setting, Simulator, Way
@@ -227,7 +227,7 @@ def _pooled(
     for node in loops_of(model.nodes):
         if all(isinstance(part, range) for part in node.body):
             ops = (model.code.ops[i] for part in node.body if isinstance(part, range) for i in part)
-            loaded = wavefronts * sum(op[3] for op in ops if op[0] == VMEM and op[4] == LOAD)
+            loaded = wavefronts * sum(op[DELAY] for op in ops if op[KIND] == VMEM and op[WHICH] == LOAD)
             bound = loaded * model.ways[LOAD].clocks_per_byte
             # One that takes no longer than its loads has nothing to gain.
             if length.get(node.loop.index, 0.0) > _SATURATED * bound > 0:

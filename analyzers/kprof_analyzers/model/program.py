@@ -22,7 +22,7 @@ BRANCH     clocks
 import re
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from kprof.hardware.model import MatrixInstruction
 from kprof.inputs.amdgcn import Instruction, InstructionClass, Kind
@@ -34,6 +34,22 @@ VALU, MATRIX, SCALAR, LDS, VMEM, SMEM, WAIT, BARRIER, IDLE, BRANCH = range(10)
 LOAD, STORE, SCRATCH = range(3)
 
 Op = tuple[int, float, Any, float, int, int]
+"""An operation of a wavefront; a plain tuple, since millions are stepped through. Its fields:
+
+- its kind;
+- cycles that its unit is busy, with BEGIN and END the loop's number, with SPLIT the half;
+- what it waits for or counts: matrix results, wait counters, pairs of counter and allowed count, END: where it began;
+- cycles until its result is there, of a memory access the bytes moved, END: iterations;
+- which one: the matrix result it makes, the way of a memory access, cycles of the LDS port;
+- 1 for a matrix instruction with scales.
+"""
+
+KIND: Final = 0
+BUSY: Final = 1
+WAITS: Final = 2
+DELAY: Final = 3
+WHICH: Final = 4
+"""Places of an operation's fields."""
 
 _WRITE_SHARE = 0.8
 # After so many instructions every matrix result is there.

@@ -10,7 +10,24 @@ the smaller number. Each wait counter is a queue of completion times that only g
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from kprof_analyzers.model.program import BARRIER, BRANCH, IDLE, LDS, MATRIX, SCALAR, SMEM, VALU, VMEM, WAIT, Op
+from kprof_analyzers.model.program import (
+    BARRIER,
+    BRANCH,
+    BUSY,
+    DELAY,
+    IDLE,
+    KIND,
+    LDS,
+    MATRIX,
+    SCALAR,
+    SCRATCH,
+    SMEM,
+    VALU,
+    VMEM,
+    WAIT,
+    WAITS,
+    Op,
+)  # fmt: skip
 
 BEGIN, END, SPLIT = 10, 11, 12
 """Further kinds: a loop begins (``a``: its number); a turn of it ends (``a``: its number, ``b``: where it began, ``c``:
@@ -121,7 +138,7 @@ class Simulator:
         total = groups * waves
         self.ops = [op for op, _ in steps]
         self.where = [CAUSE_COUNT * at for _, at in steps]
-        self.loops = 1 + max((int(op[1]) for op in self.ops if op[0] == BEGIN), default=-1)
+        self.loops = 1 + max((int(op[BUSY]) for op in self.ops if op[KIND] == BEGIN), default=-1)
         self.waves, self.ways = waves, setting.ways
         self.issue, self.branch = float(setting.issue), float(setting.branch)
         self.skew, self.blocking = setting.skew, setting.blocking_matrix
@@ -189,7 +206,7 @@ class Simulator:
                     left -= 1
                     break
                 op = ops[position]
-                kind = op[0]
+                kind = op[KIND]
                 at[wave] = position + 1
                 mine = table[kind](wave, op, mine, where[position])
                 if kind >= BARRIER:
@@ -213,9 +230,9 @@ class Simulator:
             self.simd = simd
 
     def _valu(self, wave: int, op: Op, now: float, where: int) -> float:
+        _, busy, waited, _, _, _ = op
         start = self.vector_free
         start = max(now, start)
-        waited = op[2]
         if waited:
             ready = self.ready[wave]
             for number in waited:
@@ -223,63 +240,66 @@ class Simulator:
                     self.spent[where + _MATRIX] += ready[number] - start
                     now += ready[number] - start
                     start = ready[number]
-        end = start + op[1]
+        end = start + busy
         self.vector_free = end
-        self.vector_busy += op[1]
+        self.vector_busy += busy
         self.spent[where + _VECTOR] += end - now
         return end
 
     def _matrix(self, wave: int, op: Op, now: float, where: int) -> float:
+        _, busy, waited, latency, result, scaled = op
         start = max(now, self.vector_free, self.matrix_free)
         ready = self.ready[wave]
-        for number in op[2]:
+        for number in waited:
             start = max(start, ready[number])
-        end = start + op[1]
+        end = start + busy
         self.matrix_free = end
-        self.matrix_busy += op[1]
-        ready[op[4]] = start + op[3]
+        self.matrix_busy += busy
+        ready[result] = start + latency
         # One with scales is two instructions to the issue logic.
-        following = start + self.issue * (2 if op[5] else 1)
+        following = start + self.issue * (2 if scaled else 1)
         self.vector_free = end if self.blocking else following
         self.spent[where + _MATRIX] += following - now
         return following
 
     def _scalar(self, _wave: int, op: Op, now: float, where: int) -> float:
+        _, busy, _, _, _, _ = op
         start = max(now, self.scalar_free)
-        end = start + op[1]
+        end = start + busy
         self.scalar_free = end
         self.spent[where + _ISSUE] += end - now
         return end
 
     def _lds(self, wave: int, op: Op, now: float, where: int) -> float:
+        _, busy, counters, latency, own, _ = op
         start = max(now, self.lds_free - _LDS_QUEUE)
-        own = op[4]
         if own:
             start = max(start, self.port_free - _LDS_QUEUE)
             self.port_free = max(start, self.port_free) + own
-        self.lds_free = done = max(start, self.lds_free) + op[1]
+        self.lds_free = done = max(start, self.lds_free) + busy
         if own:
             done = max(done, self.port_free)
-        for counter in op[2]:
+        for counter in counters:
             queue = self.queues[wave][counter]
-            queue.append((max(done + op[3], queue[-1][0]) if queue else done + op[3], start + op[3], _LDS))
+            queue.append((max(done + latency, queue[-1][0]) if queue else done + latency, start + latency, _LDS))
         if start > now:
             self.spent[where + _LDS] += start - now
         self.spent[where + _ISSUE] += self.issue
         return start + self.issue
 
     def _vmem(self, wave: int, op: Op, now: float, where: int) -> float:
-        way = self.ways[op[4]]
-        idle = self.l1_free + op[1] < now
+        _, busy, counters, moved, way_number, _ = op
+        way = self.ways[way_number]
+        idle = self.l1_free + busy < now
         # Of wavefronts that all come at once, the average one waits for half of the others.
-        start = now + self.skew * op[1] if idle else max(now, self.l1_free - _L1_QUEUE)
-        self.l1_free = passed = (now if idle else max(start, self.l1_free)) + op[1]
+        start = now + self.skew * busy if idle else max(now, self.l1_free - _L1_QUEUE)
+        self.l1_free = passed = (now if idle else max(start, self.l1_free)) + busy
         free = self.memory_free
-        served = max(start, free[way.queue]) + op[3] * way.clocks_per_byte
+        served = max(start, free[way.queue]) + moved * way.clocks_per_byte
         free[way.queue] = served
         done = max(passed, served) + way.latency
-        scratch = op[4] == 2
-        for counter in op[2]:
+        scratch = way_number == SCRATCH
+        for counter in counters:
             queue = self.queues[wave][counter]
             arrival = max(done, queue[-1][0]) if queue else done
             queue.append((arrival, start + way.latency, _SCRATCH if scratch else _BANDWIDTH))
@@ -289,19 +309,21 @@ class Simulator:
         return start + self.issue
 
     def _smem(self, wave: int, op: Op, now: float, where: int) -> float:
+        _, _, counters, latency, _, _ = op
         start = max(now, self.scalar_free)
         self.scalar_free = start + self.issue
-        done = start + op[3]
-        for counter in op[2]:
+        done = start + latency
+        for counter in counters:
             queue = self.queues[wave][counter]
             queue.append((max(done, queue[-1][0]) if queue else done, done, _LATENCY))
         self.spent[where + _ISSUE] += start + self.issue - now
         return start + self.issue
 
     def _wait(self, wave: int, op: Op, now: float, where: int) -> float:
+        _, _, allowed, _, _, _ = op
         end = now + self.issue
         self.spent[where + _ISSUE] += self.issue
-        for counter, count in op[2]:
+        for counter, count in allowed:
             queue = self.queues[wave][counter]
             if len(queue) <= count:
                 continue
@@ -319,8 +341,9 @@ class Simulator:
         return end
 
     def _idle(self, _wave: int, op: Op, now: float, where: int) -> float:
-        self.spent[where + _ISSUE] += op[1]
-        return now + op[1]
+        _, busy, _, _, _, _ = op
+        self.spent[where + _ISSUE] += busy
+        return now + busy
 
     def _barrier(self, wave: int, _op: Op, now: float, where: int) -> float:
         group = wave // self.waves
@@ -337,10 +360,10 @@ class Simulator:
 
     def _split(self, wave: int, op: Op, now: float, where: int) -> float:
         second = wave % self.waves >= self.waves // 2
-        return self._barrier(wave, op, now, where) if second == bool(op[1]) else now
+        return self._barrier(wave, op, now, where) if second == bool(op[BUSY]) else now
 
     def _begin(self, wave: int, op: Op, now: float, _where: int) -> float:
-        loop = int(op[1])
+        loop = int(op[BUSY])
         self.turn[wave][loop] = 0
         turns = self.turns.get(loop)
         if turns is None or (turns.times[wave] and wave == 0):
@@ -349,7 +372,7 @@ class Simulator:
         return now
 
     def _end(self, wave: int, op: Op, now: float, where: int) -> float:
-        loop, count = int(op[1]), int(op[3])
+        loop, count = int(op[BUSY]), int(op[DELAY])
         turns = self.turns[loop]
         turns.times[wave].append(now)
         done = self.turn[wave][loop] = self.turn[wave][loop] + 1
@@ -360,7 +383,7 @@ class Simulator:
             if done == count:
                 turns.end = list(self.spent)
         if done < count:
-            self.at[wave] = int(op[2])
+            self.at[wave] = int(op[WAITS])
             self.spent[where + _ISSUE] += self.branch
             return now + self.branch
         return now

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from kprof.inputs.amdgcn import InstructionClass, Kernel, Kind
 from kprof_analyzers.model.effects import Effects
 from kprof_analyzers.model.outline import LoopNode, Node
-from kprof_analyzers.model.program import BARRIER, Code, Op
+from kprof_analyzers.model.program import BARRIER, KIND, Code, Op
 from kprof_analyzers.model.simulate import BEGIN, END, SPLIT
 
 Steps = list[tuple[Op, int]]
@@ -47,7 +47,7 @@ def _add(
         return
     for position in node:
         op = code.ops[position]
-        if op[0] != BARRIER or (effects.barriers and position not in halves):
+        if op[KIND] != BARRIER or (effects.barriers and position not in halves):
             steps.append((op, position))
         elif effects.barriers and effects.ping_pong:
             steps.append(((SPLIT, float(halves[position]), (), 0.0, 0, 0), position))

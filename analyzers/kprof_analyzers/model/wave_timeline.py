@@ -11,7 +11,7 @@ from typing import Any
 from kprof.analysis import KernelFacts
 from kprof.inputs.amdgcn import Instruction
 from kprof_analyzers.model.kernel import build, simulate
-from kprof_analyzers.model.program import BARRIER, LDS, MATRIX, VALU, VMEM, WAIT, Op
+from kprof_analyzers.model.program import BARRIER, BUSY, DELAY, LDS, MATRIX, VALU, VMEM, WAIT, WHICH, Op
 from kprof_analyzers.model.runs import Model
 from kprof_analyzers.model.simulate import BEGIN, CAUSE_COUNT, CAUSES, END, SPLIT, Simulator
 
@@ -96,7 +96,7 @@ class Recorder(Simulator):
                 return end
             self._last[wave] = end
             if kind in {BEGIN, END}:
-                self._turn(kind, wave, int(op[1]), now)
+                self._turn(kind, wave, int(op[BUSY]), now)
             elif kind != SPLIT and end > now:
                 after = self.spent[where : where + CAUSE_COUNT]
                 grown = [b - a for a, b in zip(before, after, strict=True)]
@@ -119,12 +119,12 @@ class Recorder(Simulator):
         if pipe is None:
             return
         end = (self.matrix_free, self.vector_free, self.lds_free, self.l1_free)[pipe]
-        if op[1]:
-            self.busy.append(Busy(pipe, position, end - op[1], end))
+        if op[BUSY]:
+            self.busy.append(Busy(pipe, position, end - op[BUSY], end))
         if kind == VMEM:
-            way = self.ways[op[4]]
+            way = self.ways[op[WHICH]]
             served = self.memory_free[way.queue]
-            length = op[3] * way.clocks_per_byte
+            length = op[DELAY] * way.clocks_per_byte
             if length:
                 self.busy.append(Busy(_MEMORY_PIPE, position, served - length, served))
 
