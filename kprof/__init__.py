@@ -14,6 +14,7 @@ __all__ = [
     "Tensor",
     "__version__",
     "analyze",
+    "budget",
     "capture",
     "check",
     "diff",
@@ -31,6 +32,7 @@ _PUBLIC = {
     "Launch": "kprof.kernel_spec",
     "Tensor": "kprof.kernel_spec",
     "analyze": "kprof.api.analyze",
+    "budget": "kprof.api.budget",
     "capture": "kprof.recording.scope",
     "check": "kprof.api.check",
     "diff": "kprof.api.diff",
@@ -45,6 +47,7 @@ _PUBLIC = {
 
 if TYPE_CHECKING:
     from kprof.api.analyze import analyze as analyze
+    from kprof.api.budget import budget as budget
     from kprof.api.check import check as check
     from kprof.api.diff import diff as diff
     from kprof.api.occupancy import occupancy as occupancy

@@ -1,0 +1,68 @@
+"""The kernels of one recording against a budget: what a test is told."""
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from msgspec import UNSET
+
+from kprof.errors import KprofError, near
+from kprof.gate.config import METRICS, Budget, KernelEntry
+from kprof.gate.limits import cannot_launch, over_budget
+from kprof.gate.subject import Subject
+
+if TYPE_CHECKING:
+    from kprof.captures.model import Capture
+    from kprof.document import KernelReport
+
+
+def budget_of(limits: Mapping[str, Any]) -> Budget:
+    """A budget from the names of metrics: ``vgpr_spills=0``, ``waves_per_simd=2``.
+
+    Raises:
+        KprofError: a name that is no metric, or a value that is no number.
+    """
+    chosen: dict[str, Any] = {}
+    for name, value in limits.items():
+        if name not in METRICS:
+            raise KprofError(f"a budget has no limit {name!r}{near(name, METRICS)}")
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise KprofError(f"the limit {name} takes a number, got {value!r}")
+        chosen[f"{'min' if name == 'waves_per_simd' else 'max'}_{name}"] = value
+    return Budget(**chosen)
+
+
+def reports(capture: "Capture") -> "list[KernelReport]":
+    """What kprof says of each kernel that was launched.
+
+    Raises:
+        KprofError: a kernel did not compile.
+    """
+    from kprof.targets.captured import loaded
+    from kprof_analyzers.pipeline import analyze
+
+    return [analyze(loaded(kernel)) for kernel in capture.kernels if kernel.launches]
+
+
+def broken(capture: "Capture", budget: Budget) -> Iterator[str]:
+    """What is wrong with the kernels that were launched, a sentence each: over budget, over a limit, not known."""
+    from kprof.targets.captured import loaded
+    from kprof_analyzers.pipeline import analyze
+
+    launched = [kernel for kernel in capture.kernels if kernel.launches]
+    if not launched:
+        yield "no Triton kernel was launched, so nothing could be held against the budget"
+    if not capture.complete:
+        yield "; ".join(capture.notes)
+    for kernel in launched:
+        where = f"{kernel.name} on {kernel.arch}"
+        try:
+            report = analyze(loaded(kernel))
+        except KprofError as error:
+            yield f"{where}: {error}"
+            continue
+        if report.unseen is not UNSET:
+            yield f"{where}: cannot tell: {report.unseen}"
+        subject = Subject(KernelEntry(target=kernel.name), report)
+        for finding in (*cannot_launch(subject), *over_budget(subject, budget)):
+            place = "" if finding.location is UNSET else f"{finding.location}: "
+            yield f"{place}{where}: {finding.message}"

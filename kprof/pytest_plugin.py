@@ -1,0 +1,139 @@
+"""The plug-in for pytest: ``pytest --kprof``, the marker behind ``kprof.budget``, and the fixture ``kprof_capture``.
+
+Loaded by every pytest where kprof is installed, so nothing of kprof is imported before a test needs it.
+"""
+
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from kprof.captures.model import Capture
+    from kprof.document import KernelReport
+    from kprof.gate.config import Budget
+
+_MARKER = "kprof_budget"
+_ARCH = "gfx942"
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """What was launched inside ``with kprof_capture() as recorded:``, to be asked for afterwards.
+
+    Attributes:
+        path: the capture's directory.
+    """
+
+    path: Path
+
+    @property
+    def capture(self) -> "Capture":
+        """The capture: kernels, launches, grids, arguments.
+
+        Raises:
+            KprofError: it cannot be read.
+        """
+        from kprof.captures.reader import read
+
+        return read(self.path)
+
+    @property
+    def kernels(self) -> "list[KernelReport]":
+        """The report of each kernel that was launched: resources, occupancy, loops, findings.
+
+        Raises:
+            KprofError: one of them did not compile.
+        """
+        from kprof.gate.launched import reports
+
+        return reports(self.capture)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Options of kprof."""
+    group = parser.getgroup("kprof", "kernels for AMD GPUs, without a GPU")
+    group.addoption("--kprof", action="store_true", help="Record marked tests without a GPU, and hold their budgets.")
+    group.addoption("--kprof-arch", default=_ARCH, metavar="ARCH", help=f"Architecture or product ({_ARCH}).")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Make the marker known."""
+    config.addinivalue_line(
+        "markers", f"{_MARKER}(arch=None, **limits): limits of the kernels that a test launches, under --kprof"
+    )
+
+
+def pytest_report_header(config: pytest.Config) -> str | None:
+    """What marked tests are recorded for."""
+    return f"kprof: budgets are held for {config.getoption('--kprof-arch')}" if config.getoption("--kprof") else None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    """Record a marked test, and hold what it launched against its budget."""
+    marks = list(item.iter_markers(_MARKER)) if item.config.getoption("--kprof") else []
+    if not marks:
+        return (yield)
+    from kprof.errors import KprofError
+    from kprof.gate.launched import broken
+
+    try:
+        arch, budget = _limits(item, marks)
+        recording = _recording(item.config, arch)
+        recorded = recording.__enter__()
+    except KprofError as error:
+        raise pytest.fail.Exception(f"kprof: {error}", pytrace=False) from None
+    try:
+        result = yield
+    finally:
+        recording.__exit__(None, None, None)
+    try:
+        found = list(broken(recorded.capture, budget))
+    except KprofError as error:
+        found = [str(error)]
+    if found:
+        pytest.fail("\n".join(f"kprof: {text}" for text in found), pytrace=False)
+    return result
+
+
+def _limits(item: pytest.Item, marks: Sequence[pytest.Mark]) -> "tuple[str, Budget]":
+    """Architecture and budget of a test; its own mark counts before its class's, and that before its module's."""
+    from kprof.errors import KprofError
+    from kprof.gate.launched import budget_of
+
+    if any(mark.args for mark in marks):
+        raise KprofError(f"{_MARKER} takes limits by name: vgpr_spills=0")
+    limits = {name: value for mark in reversed(marks) for name, value in mark.kwargs.items()}
+    arch = limits.pop("arch", None) or item.config.getoption("--kprof-arch")
+    return str(arch), budget_of(limits)
+
+
+@pytest.fixture
+def kprof_capture(request: pytest.FixtureRequest) -> Callable[..., AbstractContextManager[Recorded]]:
+    """Record what is launched inside a ``with`` statement, without a GPU: for ``--kprof-arch``, or the one given.
+
+    The statement's target is a :class:`Recorded`.
+    """
+
+    def record(arch: str | None = None) -> AbstractContextManager[Recorded]:
+        return _recording(request.config, arch or str(request.config.getoption("--kprof-arch")))
+
+    return record
+
+
+@contextmanager
+def _recording(config: pytest.Config, arch: str) -> Iterator[Recorded]:
+    import shutil
+    import tempfile
+
+    from kprof.recording.scope import capture
+
+    folder = Path(tempfile.mkdtemp(prefix="kprof-test-"))
+    # The recording is looked at after the test; it goes with the run.
+    config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+    with capture(arch, folder / "capture", execute=False) as recording:
+        yield Recorded(recording.path)
