@@ -117,6 +117,10 @@ def _read(text: str, module: Path | None) -> "Layout":
     found = Scope(aliases).layout(text)
     if isinstance(found, RawLayout):
         hint = None if module or "<" in text else "An alias needs the file that defines it: --module FILE.ttgir."
+        if found.why:
+            raise KprofError(
+                f"this layout cannot be: {found.why}", place=str(module) if module else None, hint=found.text[:200]
+            )
         raise KprofError(f"not a layout that can be drawn: {text}", hint=hint)
     return found
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from kprof.tuning.order import identity
 from kprof.tuning.problems import Problem
 from kprof.tuning.work import Answer
 
@@ -109,18 +110,19 @@ def failure_reason(answer: Answer) -> str:
 def merged(found: Sequence[Scored]) -> list[Scored]:
     """One entry for each program, fastest first; the others that lead to it are its ``alike``.
 
-    Of those that lead to the same program and launch, the configuration that was found first is kept.
+    Of those that lead to the same program and launch, the first one by its text is kept, and equal times are in the
+    order of that text: which compile ended first depends on how many there are at a time.
     """
     from dataclasses import replace
 
     groups: dict[tuple[Any, ...], list[Scored]] = {}
-    for one in found:
+    for one in sorted(found, key=lambda one: (one.time_us, identity(one.config))):
         groups.setdefault((one.codes, one.time_us), []).append(one)
-    single = [
+    # In their first one's order, which is that of time and text.
+    return [
         replace(group[0], alike=tuple(other.config for other in group[1:])) if len(group) > 1 else group[0]
         for group in groups.values()
     ]
-    return sorted(single, key=lambda one: one.time_us)
 
 
 TIE = 0.03

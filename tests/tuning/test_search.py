@@ -1,6 +1,7 @@
 """The search with an executor that answers at once: order, ends, resuming, counting."""
 
 from collections.abc import Callable, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -288,3 +289,31 @@ def test_tiles_are_counted(tmp_path: Path, fake: Callable[..., Any]) -> None:
     found = make(tmp_path, fake(by_tile)).run()
 
     assert (found.tiles, found.tiles_seen) == (12, 12)
+
+
+@pytest.mark.parametrize("together", [2, 3, 7])
+def test_equal_times_are_in_the_same_order_however_many_compile_at_a_time(
+    tmp_path: Path, fake: Callable[..., Any], together: int
+) -> None:
+    """Times that tie, and programs that are alike: with -j 1 and with -j 2 and more the ranking is one."""
+
+    class Together:
+        """Answers so many at a time, the last one first, as processes may end."""
+
+        description = "together"
+
+        def __init__(self, one: Any) -> None:
+            self.one = one
+
+        def run(self, tasks: Any) -> Any:
+            while group := list(islice(tasks, together)):
+                yield from reversed(list(self.one.run(iter(group))))
+
+    def coarse(config: Mapping[str, Any]) -> float:
+        return 100.0 if config.get("BLOCK_M") == 128 else 200.0
+
+    first = make(tmp_path / "one", fake(coarse)).run()
+    other = make(tmp_path / "many", Together(fake(coarse))).run()
+
+    assert first.ranked[0][0].time_us == first.ranked[0][1].time_us
+    assert [(one.config, one.alike) for one in first.ranked[0]] == [(one.config, one.alike) for one in other.ranked[0]]

@@ -17,6 +17,7 @@ from kprof_analyzers.pictures import svg
 MOST = 256 * 256
 """Elements of the largest tensor that is drawn."""
 
+_MOST_HELD = 16 * MOST
 _CELL = 20.0
 _MARGIN = 46.0
 _HEAD = 64.0
@@ -82,6 +83,8 @@ def _title(layout: Layout) -> str:
 def _distributed(layout: Layout, shape: Shape) -> tuple[list[Cell], list[tuple[str, str]], list[str]]:
     """Each element with the first lane that holds it, one colour a wavefront."""
     held = linear(layout, shape)
+    if held.size(WARP) * held.size(LANE) * held.size(REGISTER) > _MOST_HELD:
+        raise UnknownLayoutError("the layout holds each element too often to be drawn")
     owners: dict[tuple[int, ...], list[tuple[int, int, int]]] = {}
     for warp, lane, register in product(range(held.size(WARP)), range(held.size(LANE)), range(held.size(REGISTER))):
         owners.setdefault(held.element(register, lane, warp), []).append((warp, lane, register))

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from kprof.inputs.mlir import layouts as kinds
+from kprof.inputs.mlir.possible import impossible
 from kprof.inputs.mlir.text import closing, fields, integers, value
 
 _ATTRIBUTE = re.compile(r"#(?:(?:ttg|triton_gpu|ttng|triton_nvidia_gpu|amdg|amdgpu|tt)\.)?([\w.]+)\s*(<)?")
@@ -59,7 +60,9 @@ def read_layout(text: str, scope: Scope) -> kinds.Layout:
     reader = _READERS.get(kind)
     try:
         if reader is not None and body:
-            return reader(known, body, scope)
+            found = reader(known, body, scope)
+            why = impossible(found)
+            return found if why is None else kinds.RawLayout(kind, text, known, why)
     except (KeyError, TypeError, ValueError):
         pass
     return kinds.RawLayout(kind, text, known)

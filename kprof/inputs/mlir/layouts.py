@@ -171,11 +171,13 @@ class RawLayout:
         kind: the attribute's name, ``nvmma_shared``.
         text: as written, without the alias.
         fields: what could be read of its fields.
+        why: what is wrong with it, where it is of a known kind and cannot be.
     """
 
     kind: str
     text: str
     fields: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    why: str = ""
 
 
 DistributedLayout: TypeAlias = Blocked | Slice | Mfma | Wmma | DotOperand | Linear

@@ -53,8 +53,8 @@ MMA = Mfma(3, (2, 2), (32, 32, 8), is_transposed=True)
         ("#ttg.dot_op<{opIdx = 1, parent = #mma, kWidth = 4}>", DotOperand(1, MMA, 4)),
         ("#ttg.slice<{dim = 0, parent = #ttg.slice<{dim = 2, parent = #mma}>}>", Slice(0, Slice(2, MMA))),
         (
-            "#ttg.linear<{register = [[1, 0]], lane = [[0, 1], [0, 2]], warp = [], block = []}>",
-            Linear(((1, 0),), ((0, 1), (0, 2)), ()),
+            "#ttg.linear<{register = [[1, 0]], lane = [[0, 1],[0, 2],[0, 4],[0, 8],[0, 16]], warp = [], block = []}>",
+            Linear(((1, 0),), ((0, 1), (0, 2), (0, 4), (0, 8), (0, 16)), ()),
         ),
         (
             "#ttg.swizzled_shared<{vec = 4, perPhase = 2, maxPhase = 8, order = [0, 1]}>",
