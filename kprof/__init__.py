@@ -13,6 +13,7 @@ __all__ = [
     "Launch",
     "Tensor",
     "__version__",
+    "advise",
     "analyze",
     "budget",
     "capture",
@@ -31,6 +32,7 @@ _PUBLIC = {
     "Kernel": "kprof.kernel_spec",
     "Launch": "kprof.kernel_spec",
     "Tensor": "kprof.kernel_spec",
+    "advise": "kprof.api.advise",
     "analyze": "kprof.api.analyze",
     "budget": "kprof.api.budget",
     "capture": "kprof.recording.scope",
@@ -46,6 +48,7 @@ _PUBLIC = {
 }
 
 if TYPE_CHECKING:
+    from kprof.api.advise import advise as advise
     from kprof.api.analyze import analyze as analyze
     from kprof.api.budget import budget as budget
     from kprof.api.check import check as check

@@ -12,6 +12,8 @@ from kprof.findings import Location, Severity
 if TYPE_CHECKING:
     import pandas as pd
 
+    from kprof.tuning.trials import Trial, Trials
+
 KERNEL_COLUMNS = {
     "name": "string",
     "arch": "string",
@@ -83,6 +85,23 @@ def changes_frame(document: Diff) -> "pd.DataFrame":
     columns = dict.fromkeys(("kernel", "arch", "old_side", "new_side", "metric"), "string")
     columns |= {"old": "Float64", "new": "Float64"} | dict.fromkeys(("effect", "severity", "loop"), "string")
     return frame((row for kernel in document.kernels for row in _changes(kernel, document)), columns)
+
+
+def trials_frame(trials: "Trials | None") -> "pd.DataFrame":
+    """A row a trial, the start first; no rows without trials."""
+    columns = {"kind": "string", "change": "string"} | dict.fromkeys(("time_us", "low_us", "high_us"), "Float64")
+    columns |= dict.fromkeys(("vgpr_spills", "scratch", "vgprs", "lds_bytes"), "Int64") | {"waves": "Float64"}
+    kinds = (
+        () if trials is None else (("start", [trials.start]), ("best", trials.best), ("dominated", trials.dominated))
+    )
+    return frame((_trial(kind, trial, columns) for kind, found in kinds for trial in found), columns)
+
+
+def _trial(kind: str, trial: "Trial", columns: Mapping[str, str]) -> dict[str, Any]:
+    times = {"time_us": trial.time_us, "low_us": trial.low_us, "high_us": trial.high_us}
+    figures = {name: getattr(trial.measure, name) for name in columns if hasattr(trial.measure, name)}
+    change = " ".join(f"{name}={value}" for name, value in trial.change.items())
+    return figures | times | {"kind": kind, "change": change}
 
 
 def _changes(kernel: KernelDiff, document: Diff) -> Iterable[dict[str, Any]]:

@@ -2,13 +2,17 @@
 
 from collections.abc import Sequence
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET
 
 from kprof.diffing.document import Diff
 from kprof.document import KernelReport, Report
 from kprof.findings import Location
+
+if TYPE_CHECKING:
+    from kprof.tuning.trials import Trials
+    from kprof_analyzers.profiles.measured.model import Measured
 
 ROWS = 30
 """Rows of a table; what is left out is counted below it. The whole result is in the document and in the frame."""
@@ -87,3 +91,16 @@ def comparison(document: Diff) -> str:
     ]
     headings = ("kernel", "arch", "status", "what", document.sides[0].label, document.sides[-1].label, "effect", "loop")
     return fragment(document.verdict.summary, table(headings, rows), notes=document.notes)
+
+
+def advice(summary: str, trials: "Trials | None", measured: "Measured | None") -> str:
+    """What a notebook shows of advice: what to try, and what measurements say of the findings."""
+    rows: list[tuple[Any, ...]] = []
+    for trial in () if trials is None else (trials.start, *trials.best):
+        known = trial.measure
+        change = " ".join(f"{name}={value}" for name, value in trial.change.items()) or "as it is"
+        figures = (None,) * 4 if known is None else (known.vgpr_spills, known.vgprs, known.waves, known.lds_bytes)
+        rows.append((change, None if trial.time_us is None else f"{trial.time_us:,.4g} µs", *figures))
+    judged = [(one.standing, one.rule, one.message, one.words) for one in (measured.judgements if measured else ())]
+    headings = ("change", "predicted", "spilled", "VGPRs", "waves/SIMD", "LDS bytes")
+    return fragment(summary, table(headings, rows), table(("measured", "rule", "finding", "what was measured"), judged))

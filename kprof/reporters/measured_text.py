@@ -1,71 +1,16 @@
-"""``kprof advise --counters --trace``: the measured part."""
+"""Findings held against measurements, on the terminal."""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from kprof.errors import KprofError
 from kprof.output.writing import log
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from kprof.document import KernelReport
-    from kprof.targets.options import Options
     from kprof_analyzers.profiles.measured.model import Fact, Judgement, Match, Measured
-    from kprof_analyzers.profiles.measured.reading import Measurement
 
-CountersOption = Annotated[
-    list[str],
-    typer.Option("--counters", help="Files or folders of a ROCm profiler with this kernel.", metavar="PATH"),
-]
-TraceOption = Annotated[
-    list[str],
-    typer.Option("--trace", help="PyTorch traces, or folders of them, with this kernel.", metavar="PATH"),
-]
-NoSearchOption = Annotated[
-    bool, typer.Option("--no-search", help="Only judge by --counters and --trace: try no other knobs.")
-]
 _STYLE = {"confirmed": "bold red", "refuted": "green", "not measured": "dim"}
-
-
-def read(counters: "list[str]", traces: "list[str]", asked: str | None, *, search: bool) -> "Measurement | None":
-    """The measurement, ``None`` when no file was given.
-
-    Raises:
-        KprofError: as :func:`kprof_analyzers.profiles.measured.reading.read`; or nothing is left to do.
-    """
-    if not counters and not traces:
-        if not search:
-            raise KprofError("--no-search leaves nothing to do", hint="Give measurements: --counters, --trace or both.")
-        return None
-    from kprof_analyzers.profiles.measured import reading
-
-    measurement = reading.read(counters, traces, asked)
-    if asked is None and measurement.name is not None:
-        log(f"compiling for {measurement.name}, which was measured")
-    return measurement
-
-
-def judge(target: str, arch: str, options: "Options", measurement: "Measurement") -> "tuple[KernelReport, Measured]":
-    """Compile (or read) the kernel, and hold its findings against the measurement.
-
-    Raises:
-        KprofError: the target is no single kernel, or was not measured.
-    """
-    from dataclasses import replace
-
-    from kprof.targets.resolver import load
-    from kprof_analyzers.pipeline import analyze
-    from kprof_analyzers.profiles.measured.join import subject_of
-    from kprof_analyzers.profiles.measured.judge import judge as judged
-
-    kernels = list(load(target, replace(options, archs=[arch])))
-    if len(kernels) != 1:
-        names = ", ".join(kernel.name for kernel in kernels)
-        raise KprofError(f"this is {len(kernels)} kernels: {names}", hint="Measurements are joined to one at a time.")
-    report = analyze(kernels[0])
-    return report, judged(report, subject_of(kernels[0], report, kernels[0].arch), measurement)
 
 
 def show(report: "KernelReport", measured: "Measured", console: "Console") -> None:
@@ -97,20 +42,6 @@ def verdict(measured: "Measured") -> str:
     found = f"{total} finding{'' if total == 1 else 's'}: {', '.join(counts)}" if total else "no findings to judge"
     doubt = "; the match is doubtful" if any(m.confidence == "doubtful" for m in measured.matches) else ""
     return f"measured: {found}{doubt}"
-
-
-def document(report: "KernelReport", measured: "Measured") -> dict[str, Any]:
-    """The fields of the advice document when nothing was searched."""
-    import msgspec
-
-    return {
-        "schema": "kprof.advice/1",
-        "kernel": report.name,
-        "arch": report.arch,
-        "triton": report.triton if isinstance(report.triton, str) else None,
-        "findings": msgspec.to_builtins(report.findings),
-        "measured": msgspec.to_builtins(measured),
-    }
 
 
 def _match(match: "Match") -> str:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kprof.cli.advise import _HEADINGS, _fitting
+from kprof.reporters.advice_text import _HEADINGS, _fitting
 
 ROWS = [
     ["3.82 ms", "443", "102", "256", "1", "64", "16x16", "84", "986", "2.59"],

@@ -1,0 +1,203 @@
+"""``kprof.advise``: other knobs, tried out by recompiling, and findings held against measurements."""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from kprof.api.options import Values, names, target_options
+from kprof.api.result import Result
+from kprof.errors import KprofError, TargetError
+from kprof.findings import Finding
+from kprof.targets.target import TargetLike
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from kprof.document import KernelReport
+    from kprof.targets.options import Options
+    from kprof.tuning.trials import Trial, Trials
+    from kprof_analyzers.profiles.measured.model import Measured
+    from kprof_analyzers.profiles.measured.reading import Measurement
+
+    Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Advised(Result):
+    """What other knobs would change, and what measurements say of the findings.
+
+    Attributes:
+        trials: what was compiled and what it brought; ``None`` without a search. Resources and instructions are those
+            of the compiled programs, times in microseconds are predicted.
+        measured: the findings held against measurements; ``None`` when none were given.
+        report: the kernel that was measured, analysed; ``None`` when no measurements were given.
+        notes: what a person should know of the run.
+    """
+
+    trials: "Trials | None" = None
+    measured: "Measured | None" = None
+    report: "KernelReport | None" = None
+    notes: Sequence[str] = ()
+
+    @property
+    def best(self) -> "Sequence[Trial]":
+        """The trials that are better than the start, the best first; each with its ``config`` and ``change``."""
+        return self.trials.best if self.trials is not None else ()
+
+    @property
+    def findings(self) -> list[Finding]:
+        """The findings of the kernel as it is, each with the change that cures it where one was found."""
+        from kprof.tuning.trials import advised
+
+        if self.trials is not None:
+            return advised(self.trials)
+        return self.report.findings if self.report is not None else []
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """Everything, as ``kprof advise --json`` writes it (``kprof.advice/1``)."""
+        import msgspec
+
+        found: dict[str, Any] = {}
+        if self.measured is not None and self.report is not None:
+            found = {
+                "schema": "kprof.advice/1",
+                "kernel": self.report.name,
+                "arch": self.report.arch,
+                "triton": self.report.triton if isinstance(self.report.triton, str) else None,
+                "findings": msgspec.to_builtins(self.report.findings),
+                "measured": msgspec.to_builtins(self.measured),
+            }
+        if self.trials is not None:
+            from kprof.tuning.trials.document import document
+
+            found |= document(self.trials)
+        return found
+
+    @property
+    def summary(self) -> str:
+        """What to try first, in one line; without a search, how many findings were confirmed."""
+        from kprof.reporters import advice_text, measured_text
+
+        if self.trials is not None:
+            return advice_text.verdict(self.trials)
+        assert self.measured is not None
+        return measured_text.verdict(self.measured)
+
+    def to_json(self) -> str:
+        """The document as JSON text."""
+        from kprof.reporters.json_document import encoded
+
+        return encoded(self.document)
+
+    def to_frame(self) -> "pd.DataFrame":
+        """A row a trial, the start first: ``kind`` (``start``, ``best``, ``dominated``), the knobs as ``change``,
+        ``time_us``, ``low_us``, ``high_us``, ``vgpr_spills``, ``vgprs``, ``waves`` a SIMD and ``lds_bytes``.
+        """  # noqa: D205 - one sentence
+        from kprof.reporters._frames import trials_frame
+
+        return trials_frame(self.trials)
+
+    def _repr_html_(self) -> str:
+        from kprof.reporters._notebook import advice
+
+        return advice(self.summary, self.trials, self.measured)
+
+
+def advise(
+    target: TargetLike,
+    *,
+    arch: str = "",
+    config: Values | None = None,
+    shape: Values | None = None,
+    case: str | None = None,
+    env: Mapping[str, Any] | None = None,
+    budget: float = 45.0,
+    counters: "Paths" = (),
+    trace: "Paths" = (),
+    search: bool = True,
+    jobs: int = 0,
+    progress: Callable[[int, str], None] | None = None,
+) -> Advised:
+    """Try other knobs by recompiling, and say what they change. No GPU is used.
+
+    With ``counters`` or ``trace`` the findings are first held against what was measured. Spills, registers, occupancy
+    and instructions are those of compiled programs; time is predicted.
+
+    Args:
+        target: a bundled kernel, a file with a ``KERNEL``, or a :class:`kprof.Kernel`.
+        arch: one architecture or product; what was measured, or MI300X, when empty.
+        config: the knobs to start from.
+        shape: problem parameters on top of the chosen case's.
+        case: one of the kernel's named shapes.
+        env: Triton's environment switches to start from.
+        budget: seconds after which no compile is begun.
+        counters: files or folders of a ROCm profiler with this kernel.
+        trace: PyTorch traces, or folders of them, with this kernel.
+        search: try other knobs; without it the findings are only held against the measurements.
+        jobs: worker processes, 0 for one a core.
+        progress: called with the number of finished compiles and a few words.
+
+    Raises:
+        TargetError: there is no such kernel, it has no cases, or it is several.
+        CompileError: it does not compile as it is.
+        InputError: a measurement cannot be read, or does not have the kernel.
+        KprofError: more than one architecture, or nothing to do.
+    """
+    from kprof.hardware.machine import load_gpu
+    from kprof.targets.options import DEFAULT_ARCH
+
+    asked = names(arch)
+    if len(asked) > 1:
+        raise KprofError("kprof advise takes one architecture at a time")
+    measurement = _measurement(_paths(counters), _paths(trace), asked[0] if asked else None, search=search)
+    gpu = (measurement.name if measurement is not None else None) or (asked[0] if asked else DEFAULT_ARCH)
+    options = target_options(config=config, shape=shape, case=case, env=env, jobs=jobs)
+    found = Advised()
+    if measurement is not None:
+        told = [] if asked or measurement.name is None else [f"compiled for {measurement.name}, which was measured"]
+        report, measured = _judged(target, gpu, options, measurement)
+        found = Advised(None, measured, report, told)
+    if search:
+        from kprof.targets.target import kernel_of
+        from kprof.tuning.trials import advise as tried
+
+        machine, product = load_gpu(gpu)
+        kernel = kernel_of(target)
+        found = replace(
+            found, trials=tried(kernel, machine, options, product=product, budget=budget, progress=progress)
+        )
+    return found
+
+
+def _paths(given: "Paths") -> list[str]:
+    return [os.fspath(path) for path in ([given] if isinstance(given, str | os.PathLike) else given)]
+
+
+def _measurement(counters: list[str], traces: list[str], asked: str | None, *, search: bool) -> "Measurement | None":
+    """The measurement, ``None`` when no file was given."""
+    if not counters and not traces:
+        if not search:
+            raise KprofError("--no-search leaves nothing to do", hint="Give measurements: --counters, --trace or both.")
+        return None
+    from kprof_analyzers.profiles.measured import reading
+
+    return reading.read(counters, traces, asked)
+
+
+def _judged(
+    target: TargetLike, arch: str, options: "Options", measurement: "Measurement"
+) -> "tuple[KernelReport, Measured]":
+    """Compile (or read) the kernel, and hold its findings against the measurement."""
+    from kprof.targets.resolver import load
+    from kprof_analyzers.pipeline import analyze
+    from kprof_analyzers.profiles.measured.join import subject_of
+    from kprof_analyzers.profiles.measured.judge import judge
+
+    kernels = list(load(target, replace(options, archs=[arch])))
+    if len(kernels) != 1:
+        listed = ", ".join(kernel.name for kernel in kernels)
+        raise TargetError(f"this is {len(kernels)} kernels: {listed}", hint="Measurements are joined to one at a time.")
+    report = analyze(kernels[0])
+    return report, judge(report, subject_of(kernels[0], report, kernels[0].arch), measurement)

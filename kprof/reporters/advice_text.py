@@ -1,0 +1,153 @@
+"""Trials of other knobs on the terminal."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from kprof.output.writing import log
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+    from kprof.tuning.trials import Trial, Trials
+
+_SHOWN = 6
+_DOMINATED = 3
+_HEADINGS = ("predicted", "spilled", "scratch", "VGPRs", "waves", "LDS KiB", "loads", "drains", "instr", "issue")
+# What is left out in a narrow terminal, the first first, and columns for the names of the knobs.
+_SPARE = ("issue", "instr", "drains", "LDS KiB", "loads")
+_CHANGE = 26
+_LEGEND = (
+    "waves per SIMD; scratch, loads (count x bytes a lane), drains (full waits) and instructions of one iteration "
+    "of the hot loop; issue: least issue cycles for 1,000 operations"
+)
+
+
+def show(trials: "Trials", console: "Console") -> None:
+    """What was tried, what it brought, and the verdict on standard output."""
+    from kprof.reporters._console_text import plural
+
+    start = trials.start.report
+    assert start is not None
+    console.print(f"[bold]{start.name}[/bold]   {start.arch}   Triton {start.triton}", highlight=False)
+    console.print(knobs(trials.start.config), style="dim", markup=False)
+    console.print()
+    table, legend = _table(trials, console.width)
+    console.print(table)
+    console.print(legend, style="dim")
+    for reason, count in sorted(trials.failed.items(), key=lambda item: -item[1])[:3]:
+        log(f"{plural(count, 'configuration')} left out: {reason}")
+    if trials.why:
+        log(f"no times: {trials.why}. What is compared are resources and instructions")
+    why = "since the last ones brought nothing better" if trials.settled else "when the budget was spent"
+    left = f", {trials.left} left out {why}" if trials.left else ""
+    console.print(f"\n{plural(trials.tried, 'configuration')} compiled in {trials.seconds:.0f} s{left}.", style="dim")
+    if trials.best:
+        predicted = " Predicted: time." if trials.ranked_by == "time" else ""
+        console.print(f"Verified: resources and instructions.{predicted} Nothing was measured.", style="dim")
+        console.print(f"\n{triton_config(trials.best[0].config)}", markup=False)
+    print(verdict(trials))
+
+
+def verdict(trials: "Trials") -> str:
+    """One line: what to try first, and what it would bring."""
+    from kprof.reporters._console_text import plural
+
+    if not trials.best:
+        return "no change of knobs helps: " + (
+            "none is predicted to be faster"
+            if trials.ranked_by == "time"
+            else "none is better without being worse elsewhere"
+        )
+    first = knobs(trials.best[0].change)
+    if trials.ranked_by != "time":
+        return f"{plural(len(trials.best), 'configuration')} worth a try; the first one: {first}"
+    if not trials.told_apart:
+        return f"no change of knobs is predicted to help enough to tell; the nearest: {first}{_gain(trials)}"
+    return f"try {first}{_gain(trials)}"
+
+
+def _gain(trials: "Trials") -> str:
+    """The predicted time of the first one beside that of the start."""
+    from kprof.reporters._model_text import duration
+
+    before, after, gain = trials.start.time_us, trials.best[0].time_us, trials.gain
+    if before is None or after is None or gain is None:
+        return ""
+    return f" (predicted {duration(before)} → {duration(after)}, {gain:.2f} times as fast)"
+
+
+def _table(trials: "Trials", width: int) -> "tuple[Table, str]":
+    """The trials, and what the columns mean; where there is little room the less telling columns are left out."""
+    from rich.table import Table
+
+    best, dominated = trials.best[:_SHOWN], trials.dominated[:_DOMINATED]
+    cells = {id(trial): _cells(trial) for trial in (trials.start, *best, *dominated)}
+    kept = _fitting(list(cells.values()), width - _CHANGE)
+    table = Table(box=None, pad_edge=False, padding=(0, 1))
+    table.add_column("change")
+    for place in kept:
+        table.add_column(_HEADINGS[place], justify="right", no_wrap=True)
+
+    def add(trial: "Trial", name: str, style: str | None) -> None:
+        table.add_row(name, *(cells[id(trial)][place] for place in kept), style=style)
+
+    add(trials.start, "as it is", "dim")
+    for number, trial in enumerate(best):
+        add(trial, knobs(trial.change), "bold" if number == 0 else None)
+    if dominated:
+        table.add_section()
+        table.add_row("dominated by another:", style="dim")
+        for trial in dominated:
+            add(trial, knobs(trial.change), "dim")
+    missing = [_HEADINGS[place] for place in range(len(_HEADINGS)) if place not in kept]
+    return table, f"{_LEGEND}; no room for {', '.join(missing)}" if missing else _LEGEND
+
+
+def _fitting(rows: list[list[str]], room: int) -> list[int]:
+    """Places of the columns that fit, in order; those of ``_SPARE`` go first where there is no room for all."""
+    sizes = [max(map(len, column)) + 2 for column in zip(_HEADINGS, *rows, strict=True)]
+    kept = list(range(len(_HEADINGS)))
+    for name in _SPARE:
+        if sum(sizes[place] for place in kept) > room:
+            kept.remove(_HEADINGS.index(name))
+    return kept
+
+
+def _cells(trial: "Trial") -> list[str]:
+    from kprof.reporters._model_text import duration
+
+    measure = trial.measure
+    assert measure is not None
+    loads = " ".join(f"{count}x{width}" for width, count in measure.loads.items())
+    issue = "" if measure.issue_per_work == float("inf") else f"{measure.issue_per_work:.3g}"
+    return [
+        "-" if trial.time_us is None else duration(trial.time_us),
+        f"{measure.vgpr_spills}",
+        f"{measure.scratch}",
+        f"{measure.vgprs}",
+        f"{measure.waves:g}",
+        f"{measure.lds_bytes / 1024:.4g}",
+        loads or "-",
+        f"{measure.drains}",
+        f"{measure.instructions}",
+        issue,
+    ]
+
+
+def knobs(config: "Mapping[str, Any]") -> str:
+    """``BLOCK_M=256 num_warps=8``."""
+    return " ".join(f"{name}={value}" for name, value in config.items())
+
+
+def triton_config(config: "Mapping[str, Any]") -> str:
+    """The configuration as code for ``triton.autotune``. AMD's own options go where the kernel's do.
+
+    Environment switches are no part of it: they come first, as a shell would set them.
+    """
+    from kprof.tuning.trials.changes import SWITCHES
+
+    switches = [f"{name}={config[name]}" for name in config if name in SWITCHES]
+    own = {n: v for n, v in config.items() if n not in {"num_warps", "num_stages", *SWITCHES}}
+    launch = ", ".join(f"{name}={config[name]}" for name in ("num_warps", "num_stages") if name in config)
+    return "\n".join([*switches, f"triton.Config({own!r}, {launch})"])

@@ -1,0 +1,51 @@
+"""The document of a round of trials: schema ``kprof.advice/1``."""
+
+from dataclasses import asdict
+from typing import Any
+
+import msgspec
+
+from kprof.tuning.trials.search import advised
+from kprof.tuning.trials.trial import Trial, Trials
+
+
+def document(trials: Trials) -> dict[str, Any]:
+    """The document of a round of trials, as JSON can hold it."""
+
+    def entry(trial: Trial) -> dict[str, Any]:
+        return {
+            "change": dict(trial.change),
+            "config": dict(trial.config),
+            "measure": asdict(trial.measure) if trial.measure is not None else None,
+            "error": trial.error,
+            "time_us": trial.time_us,
+            "low_us": trial.low_us,
+            "high_us": trial.high_us,
+            "parts": dict(trial.parts),
+        }
+
+    start = trials.start.report
+    assert start is not None
+    return {
+        "schema": "kprof.advice/1",
+        "kernel": start.name,
+        "arch": start.arch,
+        "triton": start.triton,
+        "start": entry(trials.start),
+        "best": [entry(trial) for trial in trials.best],
+        "dominated": [entry(trial) for trial in trials.dominated],
+        "findings": msgspec.to_builtins(advised(trials)),
+        "failed": dict(trials.failed),
+        "ranked_by": trials.ranked_by,
+        "why": trials.why,
+        "gain": trials.gain,
+        "told_apart": trials.told_apart,
+        "all": [
+            {"change": dict(t.change), "time_us": t.time_us, "low_us": t.low_us, "high_us": t.high_us}
+            for t in trials.all
+        ],
+        "tried": trials.tried,
+        "left": trials.left,
+        "settled": trials.settled,
+        "seconds": round(trials.seconds, 1),
+    }
