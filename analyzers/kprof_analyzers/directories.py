@@ -18,6 +18,7 @@ import msgspec
 from kprof.cache import location
 from kprof.cache.entries import Section
 from kprof.cache.own import derived_key
+from kprof.children import end_with_parent
 from kprof.compiler.defaults import default_jobs
 from kprof.document import KernelReport
 from kprof.errors import KprofError
@@ -189,10 +190,16 @@ def _analysed(items: Sequence[Item], jobs: int) -> Iterable[tuple[Item, Analysed
     from multiprocessing import get_context
 
     spawn = get_context("spawn")
-    with ProcessPoolExecutor(min(jobs, len(items)), mp_context=spawn, initializer=location.silence) as processes:
+    with ProcessPoolExecutor(min(jobs, len(items)), mp_context=spawn, initializer=_begin) as processes:
         # Results travel as JSON, through the memo's own encoding.
         for item, data in zip(items, processes.map(_in_process, items, chunksize=4), strict=True):
             yield item, _decode(data)
+
+
+def _begin() -> None:
+    """What a process of the pool begins with."""
+    end_with_parent()
+    location.silence()
 
 
 def _in_process(item: Item) -> bytes:

@@ -14,6 +14,7 @@ from typing import IO, Any
 
 import msgspec
 
+from kprof import children
 from kprof.bench.document import Device, Measurement, Task
 from kprof.errors import HardwareError, KprofError
 
@@ -115,7 +116,7 @@ class Runner:
         environment = {k: v for k, v in os.environ.items() if k != "TRITON_INTERPRET"}
         # AMD multiplies float32 as float32; elsewhere Triton would use TF32 unless it is told not to.
         environment.setdefault("TRITON_F32_DEFAULT", "ieee")
-        process = subprocess.Popen(
+        process = children.popen(
             [sys.executable, "-c", _START, json.dumps([str(Path(p or ".").absolute()) for p in sys.path])],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

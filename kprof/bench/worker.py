@@ -17,7 +17,7 @@ from kprof.bench import timing as bench_timing
 from kprof.bench.document import Error, Measurement, Task, rates
 from kprof.bench.errors import NotInstalled
 from kprof.bench.implementations import find
-from kprof.compiler.parent import end_with_parent
+from kprof.children import end_with_parent
 from kprof.errors import HardwareError, KprofError
 from kprof.kernel_spec import Kernel
 

@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from typing import IO, TYPE_CHECKING, Any
 
+from kprof import children
 from kprof.compiler.installations import Environment
 from kprof.errors import CompileError, KprofError
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 _START = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from importlib import import_module; "
-    "import_module(sys.argv[2]).main()"
+    "from kprof.children import end_with_parent; end_with_parent(); import_module(sys.argv[2]).main()"
 )
 # A PYTHONPATH or a user site would come before the chosen Triton; what they add is in the path that is handed over.
 _DROPPED = {"PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "TRITON_INTERPRET"}
@@ -39,7 +40,7 @@ class Child:
         self.environment = environment
         self._log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  # closed with the child
         variables = {name: value for name, value in os.environ.items() if name not in _DROPPED}
-        self._process = subprocess.Popen(
+        self._process = children.popen(
             [sys.executable, "-s", "-c", _START, json.dumps(environment.module_path), module],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

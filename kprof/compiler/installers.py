@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Protocol
 
+from kprof import children
 from kprof.errors import CompileError, KprofError
 
 _NETWORK = re.compile(
@@ -60,7 +61,7 @@ class CommandInstaller:
     def install(self, requirement: str, target: Path) -> None:
         """See :meth:`Installer.install`."""
         try:
-            done = subprocess.run(
+            done = children.run(
                 [*self.command, "--target", str(target), "--", requirement],
                 check=False,
                 capture_output=True,
@@ -100,7 +101,7 @@ def _working_uv() -> str | None:
     if found is None:
         return None
     try:
-        done = subprocess.run([found, "--version"], check=False, capture_output=True, timeout=20)
+        done = children.run([found, "--version"], check=False, capture_output=True, timeout=20)
     except (OSError, subprocess.TimeoutExpired):
         return None
     return found if done.returncode == 0 else None

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from kprof import children
 from kprof.compiler.compiled_cache import lookup
 from kprof.compiler.defaults import TIMEOUT, default_jobs
 from kprof.compiler.encoding import load_compiled, load_failure
@@ -149,7 +150,7 @@ class Pool:
 
     def _start(self) -> Worker:
         log = _log()
-        process = subprocess.Popen(
+        process = children.popen(
             [sys.executable, "-c", _START, json.dumps([str(Path(p or ".").absolute()) for p in sys.path])],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

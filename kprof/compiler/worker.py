@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from kprof.cache import location
+from kprof.children import end_with_parent
 from kprof.compiler.encoding import dump_compiled
 from kprof.compiler.failures import RefusedError, from_diagnostics
-from kprof.compiler.parent import end_with_parent
 from kprof.compiler.request import Compiled, from_json
 from kprof.compiler.wire import pack, unpack
 from kprof.errors import KprofError

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from kprof import children
 from kprof.cache import location
 from kprof.captures import layout
 from kprof.captures.sources import root_of
@@ -192,7 +193,7 @@ def run(settings: Settings, command: Sequence[str], *, folder: Path | None = Non
         raise KprofError("this process is being recorded itself", hint="One kprof capture at a time is enough.")
     started = time.monotonic()
     try:
-        process = subprocess.Popen(list(command), env=environment(settings, os.environ), cwd=folder, stdout=stdout)
+        process = children.popen(command, env=environment(settings, os.environ), cwd=folder, stdout=stdout)
     except OSError as error:
         raise KprofError(
             f"cannot be run: {error.strerror}", path=command[0], hint="After -- comes the program: -- python train.py"
@@ -227,8 +228,11 @@ def _passing_on(process: "subprocess.Popen[bytes]") -> Iterator[None]:
     def pass_on(number: int, _frame: Any) -> None:
         process.send_signal(number)
 
-    before = signal.signal(signal.SIGTERM, pass_on)
+    # What nohup has ignored stays so.
+    numbers = [n for n in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(n) != signal.SIG_IGN]
+    before = {number: signal.signal(number, pass_on) for number in numbers}
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)

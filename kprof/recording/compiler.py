@@ -17,6 +17,7 @@ from typing import Any
 
 from kprof.cache.locks import lock, try_lock
 from kprof.captures import layout
+from kprof.children import end_with_parent
 from kprof.recording import shelf
 from kprof.recording.settings import Settings
 from kprof.recording.ticket import Ticket
@@ -66,6 +67,7 @@ class Compiler:
             if ticket.pid:
                 Compiler.forking = False
         if ticket.pid == 0:
+            end_with_parent()
             self._compile(ticket, make)
         self._running.append(ticket)
         return ticket

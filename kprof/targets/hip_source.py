@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from kprof import children
 from kprof.errors import KprofError
 
 SUFFIXES = (".hip", ".hip.cpp", ".cu", ".cpp", ".cc", ".cxx")
@@ -76,7 +77,7 @@ def _arguments(arch: str, headers: Sequence[str]) -> Iterator[str]:
 def _run(command: Sequence[str], folder: str, path: Path) -> str | None:
     """What the compiler printed when it failed."""
     try:
-        ran = subprocess.run(
+        ran = children.run(
             command, cwd=folder, capture_output=True, text=True, errors="replace", timeout=_TIMEOUT, check=False
         )
     except subprocess.TimeoutExpired:

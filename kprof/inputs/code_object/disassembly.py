@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
+from kprof import children
 from kprof.errors import InputError, KprofError
 from kprof.inputs import amdgcn
 from kprof.inputs.code_object.elf import Elf
@@ -36,7 +37,7 @@ def find_objdump() -> str | None:
 def _run(tool: str, arch: str, file: Path, path: str | None) -> str:
     command = [tool, "--disassemble", "--triple=amdgcn-amd-amdhsa", f"--mcpu={arch}", str(file)]
     try:
-        result = subprocess.run(command, capture_output=True, timeout=_TIMEOUT_SECONDS, check=False)
+        result = children.run(command, capture_output=True, timeout=_TIMEOUT_SECONDS, check=False)
     except subprocess.TimeoutExpired as error:
         raise InputError(f"{tool} took over {_TIMEOUT_SECONDS} s", path=path) from error
     except OSError as error:
@@ -46,7 +47,7 @@ def _run(tool: str, arch: str, file: Path, path: str | None) -> str:
         reason = errors.splitlines()[0][:200] if errors else f"exit status {result.returncode}"
         hint = f"{tool} may be too old for {arch}."
         raise InputError(f"{tool} cannot disassemble the code object: {reason}", path=path, hint=hint)
-    return result.stdout.decode("utf-8", "replace")
+    return str(result.stdout, "utf-8", "replace")
 
 
 def disassemble_text(code: CodeObject, *, tool: str | None = None, path: str | None = None) -> str:

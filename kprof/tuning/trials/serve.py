@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from kprof.compiler.parent import end_with_parent
+from kprof.children import end_with_parent
 from kprof.errors import KprofError
 
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeVar
 
 import msgspec
 
+from kprof.children import end_with_parent
 from kprof.errors import InputError, KprofError
 from kprof.inputs.torch_profiler.load import load
 from kprof.inputs.torch_profiler.model import Trace
@@ -154,7 +155,7 @@ def each_file(
         yield from map(step, files)
         return
     # spawn: a forked child would inherit the threads of whatever the caller runs.
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=end_with_parent) as pool:
         try:
             yield from pool.map(step, files)
         except BrokenProcessPool as error:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "analyzers")])}
-CHILD = "import time; from kprof.compiler.parent import end_with_parent; end_with_parent(0.05); time.sleep(60)"
+CHILD = "import time; from kprof.children import end_with_parent; end_with_parent(0.05); time.sleep(60)"
 PARENT = f"""
 import signal, subprocess, sys
 signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup ignores it
@@ -83,3 +83,69 @@ def test_a_worker_ends_in_the_middle_of_a_compile(tmp_path: Path) -> None:
         assert not gone(worker)
         parent.kill()
         assert ends(worker, 30)
+
+
+TIED = """
+import subprocess, sys
+from kprof import children
+child = children.popen(["sleep", "60"], start_new_session=True)
+print(child.pid, flush=True)
+child.wait()
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux ends a child with its parent")
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGHUP])
+def test_a_program_that_is_not_ours_ends_with_its_parent(how: signal.Signals) -> None:
+    with subprocess.Popen([sys.executable, "-c", TIED], stdout=subprocess.PIPE, text=True, env=ENVIRONMENT) as parent:
+        assert parent.stdout is not None
+        child = int(parent.stdout.readline())
+        time.sleep(0.2)
+        assert not gone(child)
+        parent.send_signal(how)
+        assert ends(child, 10)
+
+
+def descendants(pid: int) -> list[int]:
+    """Every process below one."""
+    found: list[int] = []
+    for task in Path(f"/proc/{pid}/task").glob("*/children"):
+        try:
+            children = [int(word) for word in task.read_text().split()]
+        except OSError:
+            continue
+        for child in children:
+            found += [child, *descendants(child)]
+    return found
+
+
+@pytest.mark.triton
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGHUP])
+@pytest.mark.parametrize("command", ["diff", "capture"])
+def test_no_command_leaves_a_process(tmp_path: Path, command: str, how: signal.Signals) -> None:
+    """The processes of a comparison in the middle of a compile, and the program of a capture with its own."""
+    if not Path(f"/proc/{os.getpid()}/task").is_dir():
+        pytest.skip("this system does not list a process's children")
+    (tmp_path / "endless.py").write_text(ENDLESS)
+    (tmp_path / "program.py").write_text("import time\nprint('begun', flush=True)\ntime.sleep(60)\n")
+    kernel, signature = f"{tmp_path}/endless.py::endless", ["--signature", "*i32", "--arch", "gfx942"]
+    arguments = {
+        "diff": ["diff", kernel, kernel, *signature],
+        "capture": ["capture", "-o", str(tmp_path / "c"), "--", sys.executable, str(tmp_path / "program.py")],
+    }[command]
+    with subprocess.Popen(
+        [sys.executable, "-m", "kprof", *arguments],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env=ENVIRONMENT,
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),  # noqa: PLW1509 - nohup ignores it
+    ) as parent:
+        deadline = time.monotonic() + 60
+        while not descendants(parent.pid) and time.monotonic() < deadline:
+            time.sleep(0.1)
+        # Long enough to be at work.
+        time.sleep(2)
+        below = descendants(parent.pid)
+        assert below
+        parent.send_signal(how)
+        assert [pid for pid in below if not ends(pid, 20)] == []

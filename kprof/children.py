@@ -1,0 +1,82 @@
+"""The one way in which kprof starts a process: it ends with the process that started it, however that ends.
+
+Workers are in sessions of their own, so that Ctrl-C in a terminal is not for them. Then neither a closed terminal nor
+the end of a parent that was killed ends them, and a worker in the middle of a long compile would only notice when it
+is done, with all the memory that the compile takes.
+
+On Linux the kernel is asked to end the child. Python processes of kprof's own look for themselves besides
+(:func:`end_with_parent`): that holds on other systems, and where a thread starts the child that may end before it.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+EVERY = 1.0
+"""Seconds between two looks."""
+_PR_SET_PDEATHSIG = 1
+
+
+def end_with_parent(every: float = EVERY) -> None:
+    """Kill this process as soon as its parent is another one than now.
+
+    A thread looks; compilers let it run, as they give Python's lock back while they work.
+
+    Args:
+        every: seconds between two looks.
+    """
+    parent = os.getppid()
+
+    def look() -> None:
+        while os.getppid() == parent:
+            time.sleep(every)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    threading.Thread(target=look, name="kprof-parent", daemon=True).start()
+
+
+def popen(command: Sequence[str], **options: Any) -> "subprocess.Popen[Any]":
+    """Start a process that ends with this one, as :class:`subprocess.Popen` does otherwise.
+
+    Called from another thread than the main one, the kernel would end the child with that thread: then the child has to
+    call :func:`end_with_parent`.
+
+    Raises:
+        OSError: there is no such program, or it cannot be run.
+    """
+    tied = threading.current_thread() is threading.main_thread()
+    return subprocess.Popen(list(command), preexec_fn=_tie() if tied else None, **options)  # noqa: PLW1509 - one call
+
+
+def run(command: Sequence[str], **options: Any) -> "subprocess.CompletedProcess[Any]":
+    """Run a program to its end, as :func:`subprocess.run` does; it ends with this process.
+
+    Raises:
+        OSError: there is no such program, or it cannot be run.
+        subprocess.TimeoutExpired: it took longer than ``timeout``; it has been ended.
+    """
+    # Whichever thread this is, it stays until the program has ended.
+    return subprocess.run(list(command), preexec_fn=_tie(), **options)  # noqa: PLW1510 - the caller's check
+
+
+def _tie() -> Callable[[], None] | None:
+    """What the child does before it becomes the program; everything that it needs is made here."""
+    if not sys.platform.startswith("linux"):
+        return None
+    import ctypes
+
+    control = ctypes.CDLL(None).prctl
+    parent, death, kill = os.getpid(), _PR_SET_PDEATHSIG, int(signal.SIGKILL)
+
+    def tie() -> None:
+        control(death, kill, 0, 0, 0)
+        # It may have ended before the kernel was asked.
+        if os.getppid() != parent:
+            os._exit(1)
+
+    return tie
