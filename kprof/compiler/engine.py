@@ -14,6 +14,7 @@ from kprof.compiler.from_ttir import SUFFIX, RecordedFunction, load_recorded
 from kprof.compiler.request import STAGES, Compiled, CompileRequest, DtypeRef, FunctionRef
 from kprof.errors import CompileError, KprofError
 from kprof.importing.functions import Function, load_function
+from kprof.importing.without_gpu import simulating
 
 Progress = Callable[[str], None]
 
@@ -56,7 +57,8 @@ def function_of(request: CompileRequest) -> Function:
     """
     if request.path.endswith(SUFFIX):
         return load_recorded(request.path, request.function)
-    return load_function(request.path, request.function)
+    with simulating(request.arch):
+        return load_function(request.path, request.function)
 
 
 def compile_function(

@@ -34,8 +34,8 @@ def with_cures(report: Report, subjects: Sequence[Subject], folder: Path, second
 def _advised(kernel: KernelReport, subject: Subject, folder: Path, deadline: float, jobs: int) -> KernelReport:
     from kprof.hardware.machine import load_gpu
     from kprof.targets.jobs import jobs_of
-    from kprof.targets.library import load
     from kprof.targets.options import Options
+    from kprof.targets.target import kernel_of
     from kprof.tuning.trials import advise, reported
 
     entry = subject.entry
@@ -49,7 +49,7 @@ def _advised(kernel: KernelReport, subject: Subject, folder: Path, deadline: flo
         config=entry.config, shape=entry.shape, case=subject.case, environment=entry.environment, jobs=jobs
     )
     try:
-        spec = load(located(entry.target, folder))
+        spec = kernel_of(located(entry.target, folder), machine.name)
         trials = advise(spec, machine, options, product=product, budget=left)
         (job,) = jobs_of(spec, machine, options)
         harm = failing(kernel)

@@ -10,7 +10,7 @@ from typing import Any
 
 from kprof.errors import KprofError, near_hint
 from kprof.importing.dependencies import Dependencies
-from kprof.importing.loading import dependencies_of, load_module, loaded_modules
+from kprof.importing.loading import dependencies_of, left_out, load_module, loaded_modules
 from kprof.importing.wrappers import configs_of, heuristics_of, jit_function, kernel_function
 
 
@@ -95,6 +95,8 @@ def find_entry(module: ModuleType, path: str | Path, name: str) -> Any:
     has = f"its Triton functions are {', '.join(known)}" if known else "it has no Triton functions"
     if value is None:
         hint = near_hint(name, known, "its Triton functions are") if known else has
+        skipped = left_out(module)
+        hint = hint if skipped is None else f"{hint}; {skipped}"
         raise KprofError(f"has no function {name!r}", path=str(path), hint=hint)
     kind = "a Python function without @triton.jit" if callable(value) else f"a {type(value).__name__}"
     raise KprofError(f"{name!r} is {kind}, not a Triton function", path=str(path), hint=has)

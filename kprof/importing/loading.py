@@ -9,13 +9,14 @@ import sys
 import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import ModuleType
 
 from kprof.errors import KprofError, near
 from kprof.importing.dependencies import Dependencies, dependencies, is_own, unchanged
+from kprof.importing.without_gpu import Missing, answering, execute, simulated_gpu
 
 _PREFIX = "_kprof_user_"
 _INTERPRET = "TRITON_INTERPRET"
@@ -31,6 +32,8 @@ class _Loaded:
         environment: as it was then.
         interpreted: whether Triton's interpreter was on.
         siblings: modules of its package that were imported with it.
+        missing: what it would have needed a GPU for.
+        gpu: what it was told of the GPU, where there is none.
     """
 
     module: ModuleType
@@ -38,10 +41,14 @@ class _Loaded:
     environment: Mapping[str, str]
     interpreted: bool
     siblings: frozenset[str] = frozenset()
+    missing: Missing = field(default_factory=Missing)
+    gpu: str = ""
 
     @property
     def current(self) -> bool:
         """Whether importing it again would give the same."""
+        if self.missing.asked and self.gpu != simulated_gpu():
+            return False
         if not self.dependencies.complete and self.environment != dict(os.environ):
             return False
         return unchanged(self.dependencies.files)
@@ -73,7 +80,7 @@ def load_module(path: str | Path, *, interpret: bool = False) -> ModuleType:
     name, folder = _place(file, interpreted=interpreted)
     spec = importlib.util.spec_from_file_location(name, file, loader=SourceFileLoader(name, str(file)))
     assert spec is not None
-    assert spec.loader is not None
+    assert isinstance(spec.loader, SourceFileLoader)
     module = importlib.util.module_from_spec(spec)
     for sibling in known.siblings if known is not None else ():
         sys.modules.pop(sibling, None)
@@ -81,10 +88,14 @@ def load_module(path: str | Path, *, interpret: bool = False) -> ModuleType:
     # Triton, inspect and dataclasses look the module up by name; its source may be remembered from before.
     sys.modules[name] = module
     linecache.checkcache()
+    missing = Missing()
     try:
         with _importing(folder, package=not name.startswith(_PREFIX), interpret=interpret) as siblings:
-            spec.loader.exec_module(module)
+            with answering(missing):
+                execute(spec.loader, module, str(file), missing)
             found = dependencies(module)
+            # Which GPU there is stands in no file.
+            found.complete = found.complete and not missing.asked
     except (Exception, SystemExit) as error:
         sys.modules.pop(name, None)
         if before is not None:
@@ -92,13 +103,26 @@ def load_module(path: str | Path, *, interpret: bool = False) -> ModuleType:
         if isinstance(error, KprofError):
             raise
         raise _import_failure(path, file, error) from error
-    _LOADED[file, interpreted] = _Loaded(module, found, dict(os.environ), interpreted, frozenset(siblings))
+    _LOADED[file, interpreted] = _Loaded(
+        module, found, dict(os.environ), interpreted, frozenset(siblings), missing, simulated_gpu()
+    )
     return module
 
 
 def loaded_modules() -> list[ModuleType]:
     """The modules that :func:`load_module` gave so far."""
     return [known.module for known in _LOADED.values()]
+
+
+def left_out(module: ModuleType) -> str | None:
+    """What of a file was not run because there is no GPU, in words; ``None`` when all of it was."""
+    for known in _LOADED.values():
+        if known.module is module and known.missing.lines:
+            lines = known.missing.lines
+            which = f"line {lines[0]}" if len(lines) == 1 else f"lines {', '.join(map(str, lines[:5]))}"
+            more = f" and {len(lines) - 5} more" if len(lines) > 5 else ""
+            return f"{known.missing.reason}: statements at {which}{more} were not run when the file was imported"
+    return None
 
 
 def dependencies_of(module: ModuleType) -> Dependencies:
@@ -177,6 +201,9 @@ def _import_failure(path: str | Path, file: Path, error: BaseException) -> Kprof
     if isinstance(error, ModuleNotFoundError) and error.name == "triton":
         how = "pip install triton, or your ROCm build of it"
         return KprofError("Triton is not installed", path=str(path), hint=how)
+    if isinstance(error, ModuleNotFoundError) and error.name == "torch":
+        how = "pip install torch; its build without CUDA or ROCm is enough"
+        return KprofError("imports torch, which is not installed", path=str(path), hint=how)
     if isinstance(error, SyntaxError) and error.filename:
         where = f"line {error.lineno}" if error.filename == str(file) else f"{error.filename}:{error.lineno}"
         return KprofError(f"is not valid Python: {error.msg}", path=str(path), place=where)

@@ -19,14 +19,10 @@ from kprof.captures import layout
 from kprof.captures.sources import root_of
 from kprof.compiler.defaults import TIMEOUT, default_jobs
 from kprof.errors import KprofError
-from kprof.hardware.machine import find_product, products
-from kprof.hardware.machine import load as load_architecture
-from kprof.recording.settings import VARIABLE, Device, Settings, environment
+from kprof.recording.settings import VARIABLE, Settings, environment
 from kprof.recording.sources import of_command
+from kprof.simulation.gpu import gpu_of
 from kprof.version import __version__
-
-MEMORY_BYTES = 64 << 30
-"""What a program is told of the GPU's memory: no table here holds capacities, and programs size batches by it."""
 
 _PATIENCE = 15.0
 _OURS = (layout.HEAD, layout.JOURNAL, layout.KERNELS, layout.WORK)
@@ -74,46 +70,13 @@ class Ended:
     seconds: float
 
 
-def device_of(name: str) -> Device:
-    """The GPU that a program is told it has.
-
-    Args:
-        name: an architecture, for which its first product stands in, or a product.
-
-    Raises:
-        KprofError: neither is known.
-    """
-    machine = load_architecture(name)
-    product = find_product(name)
-    if product is None:
-        first = next((known for known, arch in products().items() if arch == machine.name), None)
-        product = find_product(first) if first is not None else None
-    rules = machine.occupancy
-    size = machine.wavefront_size
-    l2 = machine.memory.get("l2")
-    label = product.name if product is not None else machine.name
-    series = "AMD Instinct" if label.startswith("MI") else "AMD Radeon"
-    return Device(
-        arch=machine.name,
-        name=f"{series} {label}",
-        compute_units=(product.compute_units if product is not None else None) or 1,
-        wavefront_size=size,
-        lds_bytes=machine.lds.bytes_per_workgroup,
-        memory_bytes=MEMORY_BYTES,
-        clock_mhz=(product.clock_mhz if product is not None else None) or 0,
-        threads_per_cu=rules.max_waves_per_simd * rules.simds_per_cu * size,
-        registers_per_cu=rules.vgprs[size].total * size * rules.simds_per_cu,
-        l2_bytes=(l2.size_bytes if l2 is not None else None) or 0,
-    )
-
-
 def prepare(options: Options, command: Sequence[str] = ()) -> Settings:
     """Make the capture directory, and the settings of the processes that write into it.
 
     Raises:
         KprofError: the architecture is not known; the directory cannot be written, or holds something already.
     """
-    device = device_of(options.arch)
+    device = gpu_of(options.arch)
     root = options.output.absolute()
     _empty(root, options)
     folder = (options.folder or Path.cwd()).absolute()

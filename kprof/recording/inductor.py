@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from kprof.cache import location
 
 if TYPE_CHECKING:
-    from kprof.recording.patches import Patches
     from kprof.recording.recorder import Recorder
+    from kprof.simulation.patches import Patches
 
 MODULE = "torch._inductor.runtime.triton_heuristics"
 """After its import :func:`install` is due."""

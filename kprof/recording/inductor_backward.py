@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from kprof.recording.patches import Patches
     from kprof.recording.recorder import Recorder
+    from kprof.simulation.patches import Patches
 
 MODULE = "torch._inductor.compile_fx"
 """After its import :func:`install` is due."""

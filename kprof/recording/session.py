@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from kprof.cache import location
 from kprof.recording import inductor, inductor_backward
-from kprof.recording.imports import AfterImport
-from kprof.recording.patches import Patches
 from kprof.recording.settings import VARIABLE, Settings, from_json
+from kprof.simulation.after_import import AfterImport
+from kprof.simulation.patches import Patches
 
 if TYPE_CHECKING:
     from kprof.recording.recorder import Recorder

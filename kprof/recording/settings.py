@@ -6,54 +6,13 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from kprof.simulation.gpu import Gpu
+
 VARIABLE = "KPROF_CAPTURE"
 """Holds the settings as JSON; a process that finds it records itself."""
 
 BOOTSTRAP = Path(__file__).parent / "bootstrap"
 """The folder that goes to the front of PYTHONPATH: its ``sitecustomize`` starts the recording."""
-
-
-@dataclass(frozen=True)
-class Device:
-    """The GPU that the program is told it has.
-
-    Attributes:
-        arch: ``gfx942``.
-        name: as ``torch.cuda.get_device_name`` gives it.
-        compute_units: of the device.
-        wavefront_size: lanes.
-        lds_bytes: that one workgroup may have.
-        memory_bytes: of the device.
-        clock_mhz: engine clock; 0 when not known.
-        threads_per_cu: work-items that a compute unit holds.
-        registers_per_cu: 32-bit vector registers of a compute unit.
-        l2_bytes: of the second-level cache; 0 when not known.
-    """
-
-    arch: str
-    name: str
-    compute_units: int
-    wavefront_size: int
-    lds_bytes: int
-    memory_bytes: int
-    clock_mhz: int = 0
-    threads_per_cu: int = 2048
-    registers_per_cu: int = 65536
-    l2_bytes: int = 0
-
-    @property
-    def capability(self) -> tuple[int, int]:
-        """What ROCm reports as compute capability: (9, 4) for gfx942."""
-        digits = self.arch.removeprefix("gfx")
-        return int(digits[:-2]), int(digits[-2], 16)
-
-    @property
-    def full_arch(self) -> str:
-        """The architecture with its features, as ``gcnArchName`` has it."""
-        from kprof.hardware.machine import load
-
-        known = load(self.arch).llvm
-        return f"{self.arch}{':sramecc+' if known.sramecc else ''}{':xnack-' if known.xnack else ''}"
 
 
 @dataclass(frozen=True)
@@ -73,7 +32,7 @@ class Settings:
     """
 
     folder: str
-    device: Device
+    device: Gpu
     jobs: int = 1
     cache: str | None = None
     timeout: float = 600.0
@@ -94,7 +53,7 @@ def from_json(text: str) -> Settings:
         ValueError, TypeError, KeyError: the text is something else.
     """
     data = json.loads(text)
-    return Settings(**{**data, "device": Device(**data["device"])})
+    return Settings(**{**data, "device": Gpu(**data["device"])})
 
 
 def environment(settings: Settings, base: Mapping[str, str]) -> dict[str, str]:

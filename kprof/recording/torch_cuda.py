@@ -2,17 +2,13 @@
 
 import os
 from collections.abc import Callable
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from kprof.recording import torch_streams
+from kprof.simulation.gpu import HIP_VERSION, torch_properties
 
 if TYPE_CHECKING:
-    from kprof.recording.settings import Device as Gpu
     from kprof.recording.torch_device import Device
-
-HIP_VERSION = "7.0.51831"
-"""What ``torch.version.hip`` says: a release of ROCm that knows every architecture here."""
 
 _NOTHING = (
     "init", "_lazy_init", "synchronize", "ipc_collect", "empty_cache", "reset_peak_memory_stats",
@@ -103,33 +99,6 @@ def _versions(device: "Device") -> None:
     device.patches.set(torch.version, "cuda", None)
 
 
-def _properties(gpu: "Gpu") -> SimpleNamespace:
-    """What ``torch.cuda.get_device_properties`` gives."""
-    return SimpleNamespace(
-        name=gpu.name,
-        major=gpu.capability[0],
-        minor=gpu.capability[1],
-        gcnArchName=gpu.full_arch,
-        multi_processor_count=gpu.compute_units,
-        total_memory=gpu.memory_bytes,
-        warp_size=gpu.wavefront_size,
-        max_threads_per_multi_processor=gpu.threads_per_cu,
-        max_threads_per_block=1024,
-        regs_per_multiprocessor=gpu.registers_per_cu,
-        shared_memory_per_block=gpu.lds_bytes,
-        shared_memory_per_block_optin=gpu.lds_bytes,
-        shared_memory_per_multiprocessor=gpu.lds_bytes,
-        L2_cache_size=gpu.l2_bytes,
-        clock_rate=gpu.clock_mhz * 1000,
-        is_integrated=0,
-        is_multi_gpu_board=0,
-        pci_bus_id=0,
-        pci_device_id=0,
-        pci_domain_id=0,
-        uuid="00000000-0000-0000-0000-000000000000",
-    )
-
-
 def _device(device: "Device") -> dict[str, Any]:
     gpu = device.gpu
 
@@ -168,7 +137,7 @@ def _device(device: "Device") -> dict[str, Any]:
         "device_count": _count,
         "get_device_name": _constant(gpu.name),
         "get_device_capability": _constant(gpu.capability),
-        "get_device_properties": _constant(_properties(gpu)),
+        "get_device_properties": _constant(torch_properties(gpu)),
         "get_arch_list": lambda: [gpu.arch],
         "can_device_access_peer": _constant(True),
         "is_tf32_supported": _constant(False),

@@ -4,9 +4,9 @@ import threading
 from typing import Any
 
 from kprof.recording.marks import cuda_index
-from kprof.recording.patches import Patches
 from kprof.recording.recorder import Recorder
-from kprof.recording.settings import Device as Gpu
+from kprof.simulation.gpu import Gpu
+from kprof.simulation.patches import Patches
 
 
 class Device:

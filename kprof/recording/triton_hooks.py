@@ -4,9 +4,10 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any
 
-from kprof.recording import driver, executed, tuning
-from kprof.recording.patches import Patches
+from kprof.recording import executed, tuning
 from kprof.recording.recorder import Recorder
+from kprof.simulation import driver
+from kprof.simulation.patches import Patches
 
 
 def replace(recorder: Recorder, patches: Patches, device: Callable[[], int], stream: Callable[[int], int]) -> None:

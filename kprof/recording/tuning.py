@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from kprof.recording.patches import Patches
     from kprof.recording.recorder import Recorder
+    from kprof.simulation.patches import Patches
 
 _NAN = float("nan")
 

@@ -12,7 +12,7 @@ from kprof.findings import Location
 from kprof.hardware.machine import Architecture
 from kprof.inputs import amdgcn
 from kprof.targets.loaded import LoadedKernel
-from kprof.targets.target import Kind, Target, kind_of, resolve
+from kprof.targets.target import Kind, Target, kernel_of, kind_of, resolve
 from kprof.targets.usable_options import check, given
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ class Job:
         grid: workgroups of the launch, ``None`` when no launch is known.
         problem: the launch's problem parameters.
         arguments: numbers that the launch passes, by name.
+        notes: what is not known of it, in words.
     """
 
     request: CompileRequest
@@ -41,6 +42,7 @@ class Job:
     grid: tuple[int, ...] | None
     problem: Mapping[str, Any]
     arguments: Mapping[str, int | float] = field(default_factory=dict)
+    notes: Sequence[str] = ()
 
 
 def compile_target(target: "Target", machines: Sequence[Architecture], options: "Options") -> Iterator[LoadedKernel]:
@@ -119,11 +121,14 @@ def _ask(target: str, machines: Sequence[Architecture], options: "Options") -> l
 
     from kprof.compiler.answers import remember
     from kprof.importing.functions import unwrap
-    from kprof.targets.library import load
 
-    kernel = load(target)
-    jobs = [job for machine in machines for job in jobs_of(kernel, machine, options)]
-    function = unwrap(kernel.entry)
+    jobs: list[Job] = []
+    function = None
+    for machine in machines:
+        # A file may define something else where it is told of another GPU.
+        kernel = kernel_of(target, machine.name)
+        jobs += jobs_of(kernel, machine, options)
+        function = unwrap(kernel.entry)
     module = sys.modules.get(function.jit.fn.__module__) if function is not None else None
     if options.use_cache and module is not None:
         answer = [
@@ -229,7 +234,18 @@ def _from_signature(kernel: "Kernel", machine: Architecture, options: "Options")
             environment=options.environment,
             passes=options.passes,
         )
-        yield Job(request, machine, kernel.name, options.grid, dict(options.shape), passed)
+        yield Job(request, machine, kernel.name, options.grid, dict(options.shape), passed, _left_out(function))
+
+
+def _left_out(function: "Function") -> tuple[str, ...]:
+    """What of the function's file was not run."""
+    import sys
+
+    from kprof.importing.loading import left_out
+
+    module = sys.modules.get(function.jit.fn.__module__)
+    words = None if module is None else left_out(module)
+    return () if words is None else (words,)
 
 
 def _derived(entry: Any, values: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -286,7 +302,7 @@ def loaded(job: Job, compiled: Compiled) -> LoadedKernel:
 
     names = [name for name, kind in job.request.signature.items() if kind != "constexpr"]
     assembly = amdgcn.parse(compiled.amdgcn)
-    notes = [*assembly.notes, *(f"{stage} was not made: {why}" for stage, why in compiled.missing.items())]
+    notes = [*job.notes, *assembly.notes, *(f"{stage} was not made: {why}" for stage, why in compiled.missing.items())]
     line = compiled.source_line
     return LoadedKernel(
         name=job.name,

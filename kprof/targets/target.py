@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from kprof.errors import InputError, TargetError, near
+from kprof.importing.without_gpu import DEFAULT_GPU, simulating
 from kprof.importing.wrappers import kernel_function
 from kprof.kernel_spec import Kernel
 from kprof.targets.library import bare, load
@@ -84,8 +85,12 @@ def _of_kernel(kernel: Kernel) -> Target:
     return Target(kernel.name, kind_of(kernel), kernel)
 
 
-def kernel_of(target: TargetLike) -> Kernel:
+def kernel_of(target: TargetLike, gpu: str = DEFAULT_GPU) -> Kernel:
     """The kernel that a target names, loaded but not compiled, for what tries or runs several configurations of it.
+
+    Args:
+        target: as for :func:`resolve`.
+        gpu: architecture or product that its file is told of where it asks, on a machine without a GPU.
 
     Raises:
         TargetError: as :func:`resolve`; or the target is compiled already.
@@ -100,7 +105,8 @@ def kernel_of(target: TargetLike) -> Kernel:
             path=found.text,
             hint="Give a bundled kernel's name, a Python file with a KERNEL, or FILE.py::FUNCTION.",
         )
-    return load(found.text)
+    with simulating(gpu):
+        return load(found.text)
 
 
 def is_report(path: Path) -> bool:

@@ -80,7 +80,7 @@ def prepare(wanted: Request) -> "tuple[Subject, Space]":
         sizes.extend(read_shapes(wanted.shape_file))
     config, constexprs = assignments(wanted.config, "--config"), assignments(wanted.constexpr, "--constexpr")
     installed()
-    kernel = _kernel(wanted)
+    kernel = _kernel(wanted, machine.name)
     found = tuple(problems(kernel, machine.name, sizes, wanted.case))
     subject: Subject
     if wanted.signature is not None:
@@ -103,11 +103,11 @@ def prepare(wanted: Request) -> "tuple[Subject, Space]":
     return subject, space.supported(chosen, config)
 
 
-def _kernel(wanted: Request) -> "Kernel":
+def _kernel(wanted: Request, arch: str) -> "Kernel":
     from kprof.targets.target import Kind, kernel_of, kind_of
     from kprof.targets.usable_options import check
 
-    kernel = kernel_of(wanted.kernel)
+    kernel = kernel_of(wanted.kernel, arch)
     kind = kind_of(kernel)
     options = {
         "config": wanted.config,

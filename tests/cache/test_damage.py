@@ -143,10 +143,10 @@ def test_one_bit_is_a_miss_and_never_another_answer(kind):
 def test_a_damaged_recorded_kernel_is_compiled_again(tmp_path):
     """Of a recording's kernels: not served, and removed."""
     from kprof.recording import shelf
-    from kprof.recording.command import device_of
     from kprof.recording.settings import Settings
+    from kprof.simulation.gpu import gpu_of
 
-    settings_ = Settings(str(tmp_path), device_of("MI300X"), cache=str(tmp_path / "cache"))
+    settings_ = Settings(str(tmp_path), gpu_of("MI300X"), cache=str(tmp_path / "cache"))
     blobs = {"amdgcn": "s_endpgm", "hsaco": b"\x7fELF"}
     head = {"result": {"status": "ok"}, "metadata": {"shared": 0}}
     from kprof.compiler.wire import pack

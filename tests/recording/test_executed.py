@@ -6,8 +6,8 @@ import pytest
 
 from kprof.captures import layout
 from kprof.captures.reader import read
-from kprof.recording.command import device_of
 from kprof.recording.settings import Settings
+from kprof.simulation.gpu import gpu_of
 
 pytestmark = [pytest.mark.triton, pytest.mark.filterwarnings("ignore:TRITON_DEFAULT_FP_FUSION")]
 
@@ -39,9 +39,9 @@ def device(ran):
     """A driver like that of a real machine, active for a test; its launches are noted instead of done."""
     import triton
 
-    from kprof.recording.driver import make_driver
+    from kprof.simulation.driver import make_driver
 
-    driver = make_driver(device_of("gfx942"), lambda: 0, lambda _index: 0, None)
+    driver = make_driver(gpu_of("gfx942"), lambda: 0, lambda _index: 0, None)
     driver.launcher_cls = lambda _source, _metadata: lambda x, y, z, *rest: ran.append((x, y, z))
     before = triton.runtime.driver.__dict__.copy()
     triton.runtime.driver.set_active(driver)
@@ -52,9 +52,9 @@ def device(ran):
 def test_what_runs_is_recorded_and_still_runs(tmp_path, device, ran):
     """Launches reach the device; the capture has them, and what Triton itself compiled."""
     from kprof.compiler.versions import find_linker, installed, linker
-    from kprof.recording.patches import Patches
     from kprof.recording.recorder import Recorder
     from kprof.recording.triton_hooks import observe
+    from kprof.simulation.patches import Patches
     from tests.compiler.sample_kernels import add
 
     if (3, 5) <= installed().numbers <= (3, 7):
@@ -62,7 +62,7 @@ def test_what_runs_is_recorded_and_still_runs(tmp_path, device, ran):
     if installed().numbers < (3, 6) and find_linker() is None:
         pytest.skip("this Triton needs ld.lld")
     (tmp_path / layout.HEAD).write_text(json.dumps({"schema": layout.SCHEMA, "arch": "gfx942"}))
-    recorder, patches = Recorder(Settings(str(tmp_path), device_of("gfx942"))), Patches()
+    recorder, patches = Recorder(Settings(str(tmp_path), gpu_of("gfx942"))), Patches()
     recorder.executes = True
     observe(recorder, patches)
     tensor = FakeTensor()

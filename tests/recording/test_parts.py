@@ -10,16 +10,16 @@ import pytest
 from kprof.errors import KprofError
 from kprof.recording import command
 from kprof.recording.describe import argument, given_options, key_of
-from kprof.recording.imports import AfterImport
 from kprof.recording.marks import cuda_index
-from kprof.recording.patches import Patches
 from kprof.recording.settings import BOOTSTRAP, VARIABLE, Settings, environment, from_json
 from kprof.recording.tuning import Timing
+from kprof.simulation.after_import import AfterImport
+from kprof.simulation.patches import Patches
 
 
 def test_settings_survive_the_environment(tmp_path):
     """What a process is told is what was meant."""
-    settings = Settings(str(tmp_path), command.device_of("MI355X"), jobs=3, cache="/somewhere", timeout=5.0)
+    settings = Settings(str(tmp_path), command.gpu_of("MI355X"), jobs=3, cache="/somewhere", timeout=5.0)
     passed = environment(settings, {"PYTHONPATH": "/a:/b", "HOME": "/h"})
     assert from_json(passed[VARIABLE]) == settings
     assert passed["PYTHONPATH"] == f"{BOOTSTRAP}:/a:/b"
@@ -37,7 +37,7 @@ def test_settings_survive_the_environment(tmp_path):
 )
 def test_devices_answer_as_rocm_does(name, capability, full, lanes):
     """Major and minor version are the digits of the architecture."""
-    device = command.device_of(name)
+    device = command.gpu_of(name)
     assert (device.capability, device.full_arch, device.wavefront_size) == (capability, full, lanes)
     assert device.lds_bytes >= 65536
     assert device.compute_units > 1

@@ -163,9 +163,10 @@ def _trials(question: Mapping[str, Any]) -> Iterator[Answer]:
 
 def _subject(question: Mapping[str, Any]) -> "tuple[Kernel, Architecture, Options]":
     from kprof.hardware.machine import load_gpu
-    from kprof.targets.library import load
+    from kprof.targets.target import kernel_of
 
-    return load(question["target"]), load_gpu(question["arch"])[0], _options(question)
+    machine, _ = load_gpu(question["arch"])
+    return kernel_of(question["target"], machine.name), machine, _options(question)
 
 
 def _options(question: Mapping[str, Any]) -> "Options":

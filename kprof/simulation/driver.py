@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from kprof.recording.settings import Device
+from kprof.simulation.gpu import Gpu
 
 
 class _Answers:
@@ -47,7 +47,7 @@ class _Answers:
         return torch.empty(size, dtype=torch.int8, device=self.get_active_torch_device())
 
 
-def make_driver(device: Device, current: Callable[[], int], stream: Callable[[int], int], bench: Any) -> Any:
+def make_driver(device: Gpu, current: Callable[[], int], stream: Callable[[int], int], bench: Any) -> Any:
     """A driver for Triton.
 
     Args:
@@ -56,11 +56,10 @@ def make_driver(device: Device, current: Callable[[], int], stream: Callable[[in
         stream: gives the current stream of a device.
         bench: stands for ``do_bench``.
     """
+    from triton.backends.compiler import GPUTarget
     from triton.backends.driver import DriverBase
 
-    from kprof.compiler.versions import api
-
-    target = api().gpu_target("hip", device.arch, device.wavefront_size)
+    target = GPUTarget("hip", device.arch, device.wavefront_size)
 
     class RecordingDriver(_Answers, DriverBase):  # type: ignore[misc]
         """Stands for Triton's HIP driver."""
@@ -101,7 +100,7 @@ def class_of(driver: Any) -> Any:
 class _Utilities:
     """What libraries ask the driver's ``utils``."""
 
-    def __init__(self, device: Device) -> None:
+    def __init__(self, device: Gpu) -> None:
         self._device = device
 
     def get_device_properties(self, index: int = 0) -> dict[str, Any]:

@@ -1,0 +1,195 @@
+"""Importing a file that asks for a GPU, on a machine that has none, to find the kernels that it defines.
+
+Triton and torch answer as if the GPU that is analysed were there: which one it is, how many compute units it has.
+Nothing can be computed on it. A statement at the top level of the file that tries, with a tensor or a launch, is left
+out, and so is what depends on it; functions that are defined further down are still found.
+"""
+
+import __future__
+
+import ast
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from importlib.machinery import SourceFileLoader
+from types import ModuleType
+from typing import Any
+
+from kprof.simulation.after_import import AfterImport
+from kprof.simulation.gpu import HIP_VERSION, gpu_of, torch_properties
+from kprof.simulation.patches import Patches
+
+DEFAULT_GPU = "gfx942"
+
+
+class NoGpuError(RuntimeError):
+    """Something would have to be computed on the GPU."""
+
+
+@dataclass
+class Missing:
+    """What an import would have needed a GPU for.
+
+    Attributes:
+        asked: whether the file asked which GPU there is: for another one it may define something else.
+        lines: first lines of statements that were left out.
+        reason: why the first of them was.
+    """
+
+    asked: bool = False
+    lines: list[int] = field(default_factory=list)
+    reason: str = ""
+
+
+_GPU = [DEFAULT_GPU]
+
+
+def simulated_gpu() -> str:
+    """The architecture or product that imported files are told of."""
+    return _GPU[-1]
+
+
+@contextmanager
+def simulating(name: str) -> Iterator[None]:
+    """Tell files that are imported inside of this GPU, where there is none."""
+    _GPU.append(name)
+    try:
+        yield
+    finally:
+        _GPU.pop()
+
+
+@contextmanager
+def answering(missing: Missing) -> Iterator[None]:
+    """Let Triton and torch answer for the GPU while a file is imported, unless there is one."""
+    patches = Patches()
+    hooks = AfterImport({"torch": lambda: _torch(patches, missing), "triton": lambda: _triton(patches, missing)})
+    hooks.install()
+    try:
+        yield
+    finally:
+        hooks.remove()
+        patches.undo()
+
+
+def execute(loader: SourceFileLoader, module: ModuleType, path: str, missing: Missing) -> None:
+    """Run a module as its loader does; statements that need a GPU, and those that then fail, are left out.
+
+    Raises:
+        BaseException: whatever the file raises before it needs a GPU.
+    """
+    try:
+        loader.exec_module(module)
+    except Exception as error:
+        cause = _cause(error)
+        if cause is None:
+            raise
+        missing.reason = str(cause)
+        tree = ast.parse(loader.get_data(path), path)
+        at = _top_line(error, path)
+        rest = [node for node in tree.body if (node.end_lineno or node.lineno) >= at]
+        missing.lines.append(rest[0].lineno)
+        _statements(module, [*_future(tree), *rest[1:]], path, missing)
+
+
+def _cause(error: BaseException | None) -> NoGpuError | None:
+    """The missing GPU behind an error, which a library may have put into words of its own."""
+    while error is not None and not isinstance(error, NoGpuError):
+        error = error.__cause__ or error.__context__
+    return error
+
+
+def _future(tree: ast.Module) -> list[ast.stmt]:
+    return [node for node in tree.body if isinstance(node, ast.ImportFrom) and node.module == "__future__"]
+
+
+def _statements(module: ModuleType, statements: list[ast.stmt], path: str, missing: Missing) -> None:
+    flags = 0
+    for node in statements:
+        code = compile(ast.Module([node], []), path, "exec", flags=flags, dont_inherit=True)
+        # Futures hold for what follows them.
+        flags |= code.co_flags & __future__.annotations.compiler_flag
+        try:
+            exec(code, module.__dict__)  # noqa: S102  # the file is imported, statement by statement
+        except Exception:  # noqa: BLE001  # it may depend on anything that is not there
+            missing.lines.append(node.lineno)
+
+
+def _top_line(error: BaseException, path: str) -> int:
+    """The line of the file's own top level that was run when the error was raised."""
+    trace, line = error.__traceback__, 1
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == path and trace.tb_frame.f_code.co_name == "<module>":
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    return line
+
+
+def _torch(patches: Patches, missing: Missing) -> None:
+    import torch
+
+    if torch.cuda.is_available():
+        return
+    gpu = gpu_of(simulated_gpu())
+
+    def answer(value: Any) -> Callable[..., Any]:
+        def call(*_args: Any, **_options: Any) -> Any:
+            missing.asked = True
+            return value
+
+        return call
+
+    patches.update(
+        torch.cuda,
+        {
+            "_lazy_init": _refusing(missing, "a tensor on the GPU"),
+            "current_device": answer(0),
+            "device_count": answer(1),
+            "get_device_name": answer(gpu.name),
+            "get_device_capability": answer(gpu.capability),
+            "get_device_properties": answer(torch_properties(gpu)),
+        },
+    )
+    patches.set(torch.version, "hip", HIP_VERSION)
+    patches.set(torch.version, "cuda", None)
+
+
+def _refusing(missing: Missing, what: str) -> Callable[..., Any]:
+    def refuse(*_args: Any, **_options: Any) -> Any:
+        missing.asked = True
+        raise NoGpuError(f"it asks for {what}, and this machine has none")
+
+    return refuse
+
+
+def _triton(patches: Patches, missing: Missing) -> None:
+    import triton.runtime
+
+    # The name of this module is that of an object of its package, too.
+    module = sys.modules["triton.runtime.driver"]
+    original: Callable[[], Any] = module._create_driver  # noqa: SLF001
+
+    def create() -> Any:
+        try:
+            return original()
+        except RuntimeError:
+            missing.asked = True
+            return _driver(missing)
+
+    config: Any = triton.runtime.driver
+    if hasattr(config, "_default"):
+        patches.set(module, "_create_driver", create)
+        for name in ("_default", "_active"):
+            patches.set(config, name, getattr(config, name))
+    else:
+        # Up to 3.4 the attributes themselves are made on first use.
+        for name in ("default", "active"):
+            patches.set(config, name, type(config.default)(create))
+
+
+def _driver(missing: Missing) -> Any:
+    from kprof.simulation.driver import make_driver
+
+    launch = _refusing(missing, "a launch on the GPU")
+    return make_driver(gpu_of(simulated_gpu()), lambda: 0, launch, launch)

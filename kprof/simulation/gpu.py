@@ -1,0 +1,116 @@
+"""What a GPU that is not there answers. Standard library only, until it is looked up by its name."""
+
+from dataclasses import dataclass
+from types import SimpleNamespace
+
+HIP_VERSION = "7.0.51831"
+"""What ``torch.version.hip`` says: a release of ROCm that knows every architecture here."""
+
+MEMORY_BYTES = 64 << 30
+"""What a program is told of the GPU's memory: no table here holds capacities, and programs size batches by it."""
+
+
+@dataclass(frozen=True)
+class Gpu:
+    """The GPU that the program is told it has.
+
+    Attributes:
+        arch: ``gfx942``.
+        name: as ``torch.cuda.get_device_name`` gives it.
+        compute_units: of the device.
+        wavefront_size: lanes.
+        lds_bytes: that one workgroup may have.
+        memory_bytes: of the device.
+        clock_mhz: engine clock; 0 when not known.
+        threads_per_cu: work-items that a compute unit holds.
+        registers_per_cu: 32-bit vector registers of a compute unit.
+        l2_bytes: of the second-level cache; 0 when not known.
+    """
+
+    arch: str
+    name: str
+    compute_units: int
+    wavefront_size: int
+    lds_bytes: int
+    memory_bytes: int
+    clock_mhz: int = 0
+    threads_per_cu: int = 2048
+    registers_per_cu: int = 65536
+    l2_bytes: int = 0
+
+    @property
+    def capability(self) -> tuple[int, int]:
+        """What ROCm reports as compute capability: (9, 4) for gfx942."""
+        digits = self.arch.removeprefix("gfx")
+        return int(digits[:-2]), int(digits[-2], 16)
+
+    @property
+    def full_arch(self) -> str:
+        """The architecture with its features, as ``gcnArchName`` has it."""
+        from kprof.hardware.machine import load
+
+        known = load(self.arch).llvm
+        return f"{self.arch}{':sramecc+' if known.sramecc else ''}{':xnack-' if known.xnack else ''}"
+
+
+def gpu_of(name: str) -> Gpu:
+    """The GPU that a program is told it has.
+
+    Args:
+        name: an architecture, for which its first product stands in, or a product.
+
+    Raises:
+        KprofError: neither is known.
+    """
+    from kprof.hardware.machine import find_product, products
+    from kprof.hardware.machine import load as load_architecture
+
+    machine = load_architecture(name)
+    product = find_product(name)
+    if product is None:
+        first = next((known for known, arch in products().items() if arch == machine.name), None)
+        product = find_product(first) if first is not None else None
+    rules = machine.occupancy
+    size = machine.wavefront_size
+    l2 = machine.memory.get("l2")
+    label = product.name if product is not None else machine.name
+    series = "AMD Instinct" if label.startswith("MI") else "AMD Radeon"
+    return Gpu(
+        arch=machine.name,
+        name=f"{series} {label}",
+        compute_units=(product.compute_units if product is not None else None) or 1,
+        wavefront_size=size,
+        lds_bytes=machine.lds.bytes_per_workgroup,
+        memory_bytes=MEMORY_BYTES,
+        clock_mhz=(product.clock_mhz if product is not None else None) or 0,
+        threads_per_cu=rules.max_waves_per_simd * rules.simds_per_cu * size,
+        registers_per_cu=rules.vgprs[size].total * size * rules.simds_per_cu,
+        l2_bytes=(l2.size_bytes if l2 is not None else None) or 0,
+    )
+
+
+def torch_properties(gpu: Gpu) -> SimpleNamespace:
+    """What ``torch.cuda.get_device_properties`` gives."""
+    return SimpleNamespace(
+        name=gpu.name,
+        major=gpu.capability[0],
+        minor=gpu.capability[1],
+        gcnArchName=gpu.full_arch,
+        multi_processor_count=gpu.compute_units,
+        total_memory=gpu.memory_bytes,
+        warp_size=gpu.wavefront_size,
+        max_threads_per_multi_processor=gpu.threads_per_cu,
+        max_threads_per_block=1024,
+        regs_per_multiprocessor=gpu.registers_per_cu,
+        shared_memory_per_block=gpu.lds_bytes,
+        shared_memory_per_block_optin=gpu.lds_bytes,
+        shared_memory_per_multiprocessor=gpu.lds_bytes,
+        L2_cache_size=gpu.l2_bytes,
+        clock_rate=gpu.clock_mhz * 1000,
+        is_integrated=0,
+        is_multi_gpu_board=0,
+        pci_bus_id=0,
+        pci_device_id=0,
+        pci_domain_id=0,
+        uuid="00000000-0000-0000-0000-000000000000",
+    )
