@@ -23,7 +23,7 @@ _REMEMBERS = os.name == "posix"
 _CHUNK = 1 << 20
 
 
-def of_folders(places: Iterable[Path], suffixes: frozenset[str] | None = None) -> str:
+def of_folders(places: Iterable[Path], suffixes: frozenset[str] | None = None, *, remember: bool = True) -> str:
     """SHA-256 of names and contents of all files at some places.
 
     Byte code is left out. The places themselves may be anywhere: their own paths do not count.
@@ -31,10 +31,12 @@ def of_folders(places: Iterable[Path], suffixes: frozenset[str] | None = None) -
     Args:
         places: folders and files.
         suffixes: of the files that count; all by default.
+        remember: whether files that have not changed need not be read. Without it, damage on the disk is found, too.
     """
     roots = [path.absolute() for path in places]
     name = key([str(root) for root in roots], sorted(suffixes or ()))
-    before = _SECTION.read_json(name) if _REMEMBERS else None
+    remember = remember and _REMEMBERS
+    before = _SECTION.read_json(name) if remember else None
     known = before if isinstance(before, dict) else {}
     now: dict[str, list[Any]] = {}
     found: list[Any] = []
@@ -47,7 +49,7 @@ def of_folders(places: Iterable[Path], suffixes: frozenset[str] | None = None) -
     if not found:
         # Imported from an archive, say. What is kept under this digest is not found again by another process.
         found.append(os.urandom(32).hex())
-    if _REMEMBERS and now != known:
+    if remember and now != known:
         _SECTION.write_json(name, now)
     return key(found)
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from kprof.cache import location
 
-QUICK = ("entries", "functions", "inductor")
-"""Folders below the root whose content is made again by itself, in seconds."""
+QUICK = ("entries", "functions", "inductor", "programs")
+"""Folders below the root whose content is made again by itself, in seconds or minutes."""
 SLOW = ("searches", "triton-envs")
 """Those that hold hours of a search, and what was fetched from an index."""
 

@@ -1,29 +1,27 @@
 """``[[tool.kprof.program]]``: programs that the check itself records, again only when a file of theirs has changed."""
 
-import atexit
-import hashlib
-import json
 import os
-import platform
 import shutil
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
-from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from kprof.cache import location
+from kprof.cache.content import of_folders
+from kprof.cache.folders import private_folder
+from kprof.cache.own import derived_key
 from kprof.captures.reader import is_capture, read
 from kprof.captures.sources import changed, root_of
 from kprof.errors import KprofError, TargetError
 from kprof.gate.captured import captured
 from kprof.gate.config import Program
 from kprof.gate.subject import Subject, failed
-from kprof.version import __version__
 
 _STDERR = 2
+_CONTENT = ".content"
+"""Beside what a capture has: what stands for the content of its files."""
+
 _DISTRIBUTIONS = ("triton", "torch", "pytorch-triton-rocm")
 
 
@@ -50,13 +48,14 @@ def capture_of(program: Program, arch: str, folder: Path, jobs: int = 0) -> Path
     Raises:
         KprofError: the program cannot be run or fails, or launches no Triton kernel.
     """
-    place = _shelf() / _key(program, arch, folder)
+    place = private_folder("programs") / _key(program, arch, folder)
     if _fresh(place, root_of(folder)):
         return place
     made = place.with_name(f"{place.name}.{os.getpid()}")
     shutil.rmtree(made, ignore_errors=True)
     try:
         _record(program, arch, folder, jobs, made)
+        (made / _CONTENT).write_text(of_folders([made], remember=False), encoding="utf-8")
         shutil.rmtree(place, ignore_errors=True)
         made.rename(place)
     finally:
@@ -83,12 +82,14 @@ def _record(program: Program, arch: str, folder: Path, jobs: int, output: Path) 
 
 
 def _fresh(place: Path, root: Path) -> bool:
-    """Whether there is a whole capture there whose files have not changed."""
+    """Whether there is a whole capture there, as it was recorded, whose program's files have not changed."""
     try:
         if not is_capture(place) or not location.trusted(place.stat()):
             return False
+        if (place / _CONTENT).read_text(encoding="utf-8") != of_folders([place], remember=False):
+            return False
         capture = read(place)
-    except (KprofError, OSError):
+    except (KprofError, OSError, UnicodeDecodeError):
         return False
     return capture.complete and capture.sources is not None and not changed(root, capture.sources)
 
@@ -97,8 +98,7 @@ def _key(program: Program, arch: str, folder: Path) -> str:
     """What decides a recording beside the program's own files."""
     root = root_of(folder)
     where = [str(root), folder.relative_to(root).as_posix()]
-    text = json.dumps([program.command, arch, where, _versions(), __version__, platform.python_version()])
-    return hashlib.sha256(text.encode()).hexdigest()[:32]
+    return derived_key(program.command, arch, where, _versions())[:32]
 
 
 def _versions() -> list[str | None]:
@@ -109,22 +109,3 @@ def _versions() -> list[str | None]:
         except PackageNotFoundError:
             found.append(None)
     return found
-
-
-def _shelf() -> Path:
-    """The folder of these captures: beside kprof's cache, or where nothing can be kept one of this process alone."""
-    base = location.root()
-    if base is not None and location.trouble(base) is None:
-        place = base / "programs"
-        with suppress(OSError):
-            location.make_folder(place)
-            if location.trusted(place.stat()) and os.access(place, os.W_OK):
-                return place
-    return _own_shelf()
-
-
-@cache
-def _own_shelf() -> Path:
-    own = Path(tempfile.mkdtemp(prefix="kprof-programs-"))
-    atexit.register(shutil.rmtree, own, ignore_errors=True)
-    return own

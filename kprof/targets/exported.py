@@ -6,23 +6,19 @@ written to one of its own, with what it refers to: other Triton functions, modul
 """
 
 import ast
-import atexit
 import builtins
-import contextlib
 import hashlib
 import inspect
-import shutil
 import sys
-import tempfile
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from kprof.cache import location
+from kprof.cache.folders import private_folder
 from kprof.errors import KprofError
 from kprof.importing.functions import place_of, set_place
 from kprof.importing.wrappers import is_interpreted, jit_function, layers
@@ -193,7 +189,8 @@ def _written(jit: Any) -> Path:
     sources.add(jit)
     text = sources.text()
     digest = hashlib.sha256(text.encode()).hexdigest()[:16]
-    folder = _folder() / digest
+    # What is in it will be run.
+    folder = private_folder("functions") / digest
     path = folder / f"{_stem(jit)}.py"
     try:
         location.make_folder(folder)
@@ -206,25 +203,6 @@ def _written(jit: Any) -> Path:
             f"the source of {jit.fn.__name__} cannot be written: {error.strerror}", path=str(path)
         ) from None
     return path
-
-
-def _folder() -> Path:
-    """Below the cache, where nobody else can write: what is in it will be run. Else for this process alone."""
-    root = location.root()
-    if root is not None and location.trouble(root) is None:
-        folder = root / "functions"
-        with contextlib.suppress(OSError):
-            location.make_folder(folder)
-            if location.trusted(folder.stat()):
-                return folder
-    return _scratch()
-
-
-@cache
-def _scratch() -> Path:
-    folder = Path(tempfile.mkdtemp(prefix="kprof-functions-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return folder
 
 
 def _stem(jit: Any) -> str:

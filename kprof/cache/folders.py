@@ -1,0 +1,37 @@
+"""Folders of the cache that hold more than entries."""
+
+import atexit
+import os
+import shutil
+import tempfile
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+
+from kprof.cache import location
+
+
+def private_folder(name: str) -> Path:
+    """A folder below the cache that nobody else can write to; where nothing can be kept, one of this process alone.
+
+    Args:
+        name: of the folder; see :data:`kprof.cache.inventory.QUICK`.
+
+    Raises:
+        OSError: not even a temporary one can be made.
+    """
+    base = location.root()
+    if base is not None and location.trouble(base) is None:
+        folder = base / name
+        with suppress(OSError):
+            location.make_folder(folder)
+            if location.trusted(folder.stat()) and os.access(folder, os.W_OK):
+                return folder
+    return _temporary(name)
+
+
+@cache
+def _temporary(name: str) -> Path:
+    folder = Path(tempfile.mkdtemp(prefix=f"kprof-{name}-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder

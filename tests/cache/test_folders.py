@@ -1,0 +1,47 @@
+"""Folders that hold more than entries."""
+
+import os
+
+import pytest
+
+from kprof.cache import folders, location
+
+
+@pytest.fixture(autouse=True)
+def _fresh(monkeypatch, tmp_path):
+    monkeypatch.setenv("KPROF_CACHE_DIR", str(tmp_path / "cache"))
+    location.trouble.cache_clear()
+    folders._temporary.cache_clear()
+    yield
+    location.trouble.cache_clear()
+
+
+def test_it_is_below_the_cache_and_its_user_s_alone(tmp_path):
+    """The same one every time."""
+    before = os.umask(0)
+    try:
+        found = folders.private_folder("functions")
+    finally:
+        os.umask(before)
+    assert found == folders.private_folder("functions") == tmp_path / "cache" / "functions"
+    assert found.stat().st_mode & 0o777 == 0o700
+
+
+def test_one_that_others_may_write_to_is_not_taken(tmp_path):
+    """What is in it would be run: another one, of this process alone, takes its place."""
+    (tmp_path / "cache" / "functions").mkdir(parents=True)
+    (tmp_path / "cache" / "functions").chmod(0o777)
+    found = folders.private_folder("functions")
+    assert not found.is_relative_to(tmp_path / "cache")
+    assert found.stat().st_mode & 0o777 == 0o700
+    assert folders.private_folder("functions") == found
+    found.rmdir()
+
+
+def test_without_a_cache_there_is_a_temporary_one(monkeypatch):
+    """For a user without a home, too."""
+    for root in (lambda: None, location.root):
+        monkeypatch.setenv("KPROF_CACHE_DIR", os.devnull)
+        monkeypatch.setattr(location, "root", root)
+        assert folders.private_folder("programs").is_dir()
+    folders.private_folder("programs").rmdir()
