@@ -8,6 +8,7 @@ import typer
 from kprof.cli._format_options import format_options
 from kprof.cli.common import ArchOption, JobsOption, NoColorOption, QuietOption, VerboseOption
 from kprof.output.colour import coloured
+from kprof.output.headline import screen_width
 from kprof.output.writing import log, print_styled
 from kprof.reporters.outputs import NO_OUTPUTS, Outputs
 
@@ -60,7 +61,7 @@ def command(
         if quiet:
             print(found.summary)
             return
-        reporter = CheckTextReporter(colour=coloured(no_color=no_color), verbose=verbose)
+        reporter = CheckTextReporter(colour=coloured(no_color=no_color), verbose=verbose, width=screen_width())
         print_styled(reporter.render(found.document))
 
     outputs.write(found.document, text)

@@ -7,6 +7,7 @@ import typer
 from kprof.cli._groups import group
 from kprof.cli.common import JsonOption, QuietOption
 from kprof.errors import KprofError
+from kprof.output.headline import tell_first, tell_last, wrapped
 from kprof.output.writing import log, write_output
 from kprof.reporters._console_text import plural
 
@@ -69,7 +70,11 @@ def metrics(
     if json == "-":
         return
     flags = sum(bool(metric.flag) and metric.value is not None for _, found in derived for metric in found.values())
+    known = sum(metric.value is not None for _, found in derived for metric in found.values())
+    impossible = f", {flags} of them impossible" if flags else ""
+    verdict = f"{plural(len(derived), 'kernel')}, {plural(known, 'metric')}{impossible}"
     if not quiet:
+        tell_first(verdict)
         print(_gpu_line(gpu))
         for one, found in derived[:top]:
             _show(one, found)
@@ -79,9 +84,7 @@ def metrics(
         if missing:
             print("\nTo collect what is missing (each line is one run of the program):")
             _print_passes(missing)
-    known = sum(metric.value is not None for _, found in derived for metric in found.values())
-    impossible = f", {flags} of them impossible" if flags else ""
-    print(f"{plural(len(derived), 'kernel')}, {plural(known, 'metric')}{impossible}")
+    tell_last(verdict, alone=quiet)
 
 
 @app.command()
@@ -188,7 +191,7 @@ def _show(kernel: "KernelCounters", found: "dict[str, Metric]") -> None:
     print("\n".join(remarks), end="\n" if remarks else "")
     unknown = sorted({name for metric in found.values() for name in metric.unknown})
     if unknown:
-        print(f"not known for this GPU or run: {', '.join(unknown)}")
+        print(wrapped(f"not known for this GPU or run: {', '.join(unknown)}"))
 
 
 def _metric_table(rows: list[list[Any]]) -> str:

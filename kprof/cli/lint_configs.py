@@ -10,6 +10,7 @@ from kprof.cli.common import JobsOption, NoColorOption, QuietOption, ShapeOption
 from kprof.errors import KprofError, near
 from kprof.inputs.assignments import assignments, listed
 from kprof.output.colour import coloured
+from kprof.output.headline import screen_width
 from kprof.output.writing import log, print_styled
 from kprof.reporters.outputs import NO_OUTPUTS, Outputs
 
@@ -102,7 +103,8 @@ def command(
         if quiet:
             print(report.verdict.summary)
             return
-        print_styled(LintTextReporter(colour=coloured(no_color=no_color), verbose=verbose).render(report))
+        reporter = LintTextReporter(colour=coloured(no_color=no_color), verbose=verbose, width=screen_width())
+        print_styled(reporter.render(report))
 
     outputs.write(report, text)
     raise typer.Exit(_EXIT[report.verdict.status])

@@ -1,11 +1,13 @@
 """Where results go: a file, standard output, and messages on standard error."""
 
 import contextlib
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
 
 from kprof.errors import KprofError
+from kprof.output.headline import folded
 from kprof.output.sink import StyledStream, document
 
 
@@ -54,8 +56,9 @@ def write_document(path: str, schema: str, content: dict[str, Any]) -> None:
 
 
 def log(message: str) -> None:
-    """A line for a person on standard error."""
-    print(message, file=sys.stderr)
+    """A line for a person on standard error; a terminal does not cut its words."""
+    width = shutil.get_terminal_size().columns if sys.stderr.isatty() else None
+    print("\n".join(folded(message, width)), file=sys.stderr)
 
 
 def print_styled(text: str) -> None:

@@ -12,6 +12,7 @@ from msgspec import UNSET
 from kprof.document import KernelReport, Report
 from kprof.findings import Finding, Location, Severity
 from kprof.gate.rules import FATAL
+from kprof.reporters._loop_words import without_labels
 
 MARK = "gate"
 """Key in a finding's evidence under which the gate says what it made of the finding: ``fails`` and others."""
@@ -64,6 +65,11 @@ class Item:
             if place is not UNSET:
                 return place
         return None
+
+    @property
+    def message(self) -> str:
+        """What was found, with loops called by their lines."""
+        return without_labels(self.finding.message, self.kernel)
 
     @property
     def where(self) -> str:

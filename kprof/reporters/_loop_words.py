@@ -20,8 +20,9 @@ def lines_of(loop: LoopFacts | LoopPrediction, kernel: KernelReport) -> str:
     """``lines 44-77``, with the file in front where it is not the kernel's own; empty where no line is known."""
     for file, (first, last) in list(loop.lines.items())[:1]:
         lines = f"line {first}" if first == last else f"lines {first}-{last}"
-        own = kernel.source is UNSET or kernel.source.file == file
-        return lines if own else f"{file.rsplit('/', 1)[-1]} {lines}"
+        name = file.rpartition("/")[2]
+        own = kernel.source is UNSET or kernel.source.file.rpartition("/")[2] == name
+        return lines if own else f"{name} {lines}"
     return ""
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from kprof.output.headline import tell_first, tell_last
 from kprof.output.writing import log
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ def show(trials: "Trials", console: "Console") -> None:
 
     start = trials.start.report
     assert start is not None
+    tell_first(verdict(trials))
     console.print(f"[bold]{start.name}[/bold]   {start.arch}   Triton {start.triton}", highlight=False)
     console.print(knobs(trials.start.config), style="dim", markup=False)
     console.print()
@@ -46,7 +48,7 @@ def show(trials: "Trials", console: "Console") -> None:
         predicted = " Predicted: time." if trials.ranked_by == "time" else ""
         console.print(f"Verified: resources and instructions.{predicted} Nothing was measured.", style="dim")
         console.print(f"\n{triton_config(trials.best[0].config)}", markup=False)
-    print(verdict(trials))
+    tell_last(verdict(trials))
 
 
 def verdict(trials: "Trials") -> str:

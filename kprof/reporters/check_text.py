@@ -4,8 +4,10 @@ from collections.abc import Sequence
 
 from kprof.document import Report
 from kprof.output.colour import painted
+from kprof.output.headline import folded
 from kprof.output.sink import clean
 from kprof.reporters._gate_words import Item, advice_text, fails, items, label, unknown
+from kprof.reporters._loop_words import without_labels
 
 _COLOUR = {"error": "31;1", "warning": "33", "note": "36"}
 _VERDICT = {"ok": "32", "regression": "31;1", "cannot_tell": "33;1"}
@@ -16,12 +18,14 @@ class CheckTextReporter:
 
     Args:
         colour: ANSI colours.
-        verbose: 1 also shows findings that do not fail and notes, 2 what is silenced and why.
+        verbose: 1 also shows findings that do not fail and remarks, 2 what is silenced and why.
+        width: columns of the terminal, on which the verdict comes first and no word is cut; ``None`` for a log.
     """
 
-    def __init__(self, *, colour: bool = False, verbose: int = 0) -> None:
+    def __init__(self, *, colour: bool = False, verbose: int = 0, width: int | None = None) -> None:
         self._colour = colour
         self._verbose = verbose
+        self._width = width
 
     def render(self, report: Report) -> str:
         """See :class:`kprof.reporters.interface.Format`."""
@@ -32,14 +36,19 @@ class CheckTextReporter:
         lines = self._lines(told)
         if self._verbose:
             lines += self._lines(others)
-            lines += [f"note: {clean(note)}" for note in report.notes]
+            lines += [line for note in report.notes for line in self._folded(f"remark: {clean(note)}")]
         elif others:
             lines.append(f"findings that do not fail: {len(others)}; -v shows them")
         if self._verbose > 1:
             lines += self._lines(silent)
         elif silent:
             lines.append(f"silenced by ignores, the baseline or allowances: {len(silent)}; -vv shows them")
-        lines.append(self._paint(report.verdict.summary, _VERDICT[report.verdict.status]))
+        summary = report.verdict.summary
+        if len(report.kernels) == 1:
+            summary = without_labels(summary, report.kernels[0])
+        verdict = self._folded(clean(summary))
+        verdict = [self._paint(line, _VERDICT[report.verdict.status]) for line in verdict]
+        lines = [*lines, *verdict] if self._width is None else [*verdict, *([""] if lines else []), *lines]
         # One line each, whatever is in a name: GitHub takes a line that begins with two colons for a command.
         return "".join(line.replace("\n", " ") + "\n" for line in lines)
 
@@ -49,10 +58,15 @@ class CheckTextReporter:
             finding = item.finding
             where = f"{item.where}: " if item.where else ""
             severity = self._paint(finding.severity.value, _COLOUR[finding.severity.value])
-            lines.append(f"{clean(where)}{severity} " + clean(f"{finding.rule} {finding.name}: {finding.message}"))
-            lines.append(clean(f"    {label(item.kernel)} on {item.kernel.arch}"))
-            lines += [f"    {clean(text)}" for text in (advice_text(finding), item.suppressed) if text]
+            text = clean(f"{where}{finding.severity.value} {finding.rule} {finding.name}: {item.message}")
+            first, *more = self._folded(text)
+            lines += [first.replace(f"{finding.severity.value} ", f"{severity} ", 1), *more]
+            for more_text in (f"{label(item.kernel)} on {item.kernel.arch}", advice_text(finding), item.suppressed):
+                lines += self._folded(f"    {clean(more_text)}") if more_text else []
         return lines
+
+    def _folded(self, line: str) -> list[str]:
+        return folded(line.replace("\n", " "), self._width, "    ")
 
     def _paint(self, text: str, code: str) -> str:
         return painted(text, code, colour=self._colour)

@@ -22,7 +22,7 @@ class _Concise(Format):
             place = item.location
             # Without a line there is still a kernel.
             where = f"{place.file}:{max(place.line, 1)}:{place.column or 1}" if place is not None else item.kernel.name
-            lines.append(one_line(f"{where}: {item.finding.rule} {item.finding.message}") + "\n")
+            lines.append(one_line(f"{where}: {item.finding.rule} {item.message}") + "\n")
         return "".join(dict.fromkeys(lines))
 
 

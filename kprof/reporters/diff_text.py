@@ -33,7 +33,10 @@ class DiffTextReporter:
         self._verbose = verbose
 
     def show(self, diff: Diff) -> None:
-        """The whole comparison."""
+        """The whole comparison; on a terminal the verdict comes first, else last."""
+        if self._console.is_terminal:
+            self.verdict(diff)
+            self._console.print()
         harmed = words.told(diff.kernels, {"worse", "mixed", "unknown"})
         others = words.told(diff.kernels, {"better", "new", "gone"})
         quiet = words.told(diff.kernels, {"changed"})
@@ -63,14 +66,16 @@ class DiffTextReporter:
                 self._print(f"{side.label}: {problem}", "yellow")
         for note in diff.notes:
             self._print(f"note: {note}", "dim")
-        self.verdict(diff)
+        if not self._console.is_terminal:
+            self.verdict(diff)
 
     def verdict(self, diff: Diff) -> None:
-        """The last line."""
+        """The verdict alone."""
         self._print(diff.verdict.summary, _VERDICT[diff.verdict.status])
 
     def _print(self, text: str, style: str | None = None) -> None:
-        self._console.print(clean(text), style=style, markup=False, soft_wrap=True)
+        # A log keeps its lines whole; a terminal would cut words.
+        self._console.print(clean(text), style=style, markup=False, soft_wrap=not self._console.is_terminal)
 
     def _head(self, diff: Diff, shown: Sequence[KernelDiff]) -> None:
         """What is compared; for a single kernel also its knobs."""

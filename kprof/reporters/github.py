@@ -48,7 +48,7 @@ def _annotation(item: Item, command: str) -> str:
     if place is not None and place.column:
         properties["col"] = str(place.column)
     properties["title"] = f"{finding.rule} {finding.name}"
-    text = f"{label(item.kernel)} on {item.kernel.arch}: {finding.message}"
+    text = f"{label(item.kernel)} on {item.kernel.arch}: {item.message}"
     advice = advice_text(finding)
     shown = ",".join(f"{name}={_property(clean(value))}" for name, value in properties.items())
     return f"::{command} {shown}::{_data(clean(f'{text}. {advice}' if advice else text))}"

@@ -25,7 +25,7 @@ def _issue(item: Item) -> dict[str, object] | None:
     if place is None:
         return None
     finding = item.finding
-    text = f"{label(item.kernel)} on {item.kernel.arch}: {finding.message}"
+    text = f"{label(item.kernel)} on {item.kernel.arch}: {item.message}"
     advice = advice_text(finding)
     return {
         "description": clean(f"{text}. {advice}" if advice else text),

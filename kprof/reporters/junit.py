@@ -44,7 +44,7 @@ def _suite(kernels: list[KernelReport], found: list[Item]) -> tuple[list[int], l
         told = [*failing, *unsure]
         first = told[0].finding
         more = f" (and {len(told) - 1} more)" if len(told) > 1 else ""
-        message = quoteattr(clean(f"{first.rule} {first.name}: {first.message}{more}"))
+        message = quoteattr(clean(f"{first.rule} {first.name}: {told[0].message}{more}"))
         text = escape(clean("\n".join(_line(item) for item in told)))
         lines += [f"{head}>", f'      <{kind} message={message} type="{first.rule}">{text}</{kind}>', "    </testcase>"]
     return counts, lines
@@ -67,7 +67,7 @@ def _line(item: Item) -> str:
     finding = item.finding
     where = f"{item.where}: " if item.where else ""
     advice = advice_text(finding)
-    return f"{where}{finding.rule} {finding.name}: {finding.message}{f'. {advice}' if advice else ''}"
+    return f"{where}{finding.rule} {finding.name}: {item.message}{f'. {advice}' if advice else ''}"
 
 
 class _JUnit(Format):

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from kprof.document import KernelReport, Report
 from kprof.findings import Location
 from kprof.output.colour import painted
+from kprof.output.headline import folded
 from kprof.output.sink import clean
 from kprof.reporters._gate_words import Item, items
 
@@ -19,11 +20,13 @@ class LintTextReporter:
     Args:
         colour: ANSI colours.
         verbose: 0 leaves out findings that are only notes, 1 shows everything.
+        width: columns of the terminal, on which the verdict comes first and no word is cut; ``None`` for a log.
     """
 
-    def __init__(self, *, colour: bool = False, verbose: int = 0) -> None:
+    def __init__(self, *, colour: bool = False, verbose: int = 0, width: int | None = None) -> None:
         self._colour = colour
         self._verbose = verbose
+        self._width = width
 
     def render(self, report: Report) -> str:
         """See :class:`kprof.reporters.interface.Format`."""
@@ -42,7 +45,9 @@ class LintTextReporter:
         if hidden:
             lines.append(f"notes: {hidden}; -v shows them")
         lines += [clean(note) for note in report.notes]
-        lines.append(self._paint(report.verdict.summary, _VERDICT[report.verdict.status]))
+        verdict = folded(clean(report.verdict.summary), self._width)
+        verdict = [self._paint(line, _VERDICT[report.verdict.status]) for line in verdict]
+        lines = [*lines, *verdict] if self._width is None else [*verdict, *([""] if lines else []), *lines]
         # One line each, whatever is in a name: GitHub takes a line that begins with two colons for a command.
         return "".join(line.replace("\n", " ") + "\n" for line in lines)
 
@@ -53,8 +58,11 @@ class LintTextReporter:
         width = max((len(text) for text in at), default=0)
         for text, item in zip(at, found, strict=True):
             finding = item.finding
-            severity = self._paint(f"{finding.severity.value:<7}", _COLOUR[finding.severity.value])
-            lines.append(f"  {text:>{width}}  {severity}  {finding.rule}  {clean(' '.join(finding.message.split()))}")
+            word = f"{finding.severity.value:<7}"
+            message = clean(" ".join(finding.message.split()))
+            start = f"  {text:>{width}}  {word}  {finding.rule}  "
+            first, *more = folded(start + message, self._width, " " * (len(start) - 2))
+            lines += [first.replace(word, self._paint(word, _COLOUR[finding.severity.value]), 1), *more]
         lines += [f"  {' '.join(clean(note).split())}" for note in notes[:_MOST]]
         if len(notes) > _MOST:
             lines.append(f"  {len(notes) - _MOST} more such notes")

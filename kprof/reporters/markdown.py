@@ -71,7 +71,7 @@ def _section(title: str, found: Sequence[Item], room: int, *, folded: bool) -> l
 
 def _row(item: Item) -> str:
     finding = item.finding
-    text = " ".join(filter(None, (f"{finding.message}.", advice_text(finding))))
+    text = " ".join(filter(None, (f"{item.message}.", advice_text(finding))))
     if item.suppressed is not None:
         text = f"{text} ({item.suppressed})"
     cells = (

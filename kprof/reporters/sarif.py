@@ -49,7 +49,7 @@ class SarifReporter:
         shown = found[:MAX_RESULTS]
         used = sorted({item.finding.rule for item in shown})
         index = {rule: number for number, rule in enumerate(used)}
-        troubles = [_notification(f"{label(i.kernel)}: {i.finding.message}") for i in shown if unknown(i.finding)]
+        troubles = [_notification(f"{label(i.kernel)}: {i.message}") for i in shown if unknown(i.finding)]
         if len(found) > len(shown):
             troubles.append(_notification(f"{len(found) - len(shown)} results of lower severity are left out"))
         return {
@@ -90,7 +90,7 @@ class SarifReporter:
 def _result(item: Item, index: dict[str, int]) -> dict[str, Any]:
     finding, kernel = item.finding, item.kernel
     advice = advice_text(finding)
-    text = clean(f"{label(kernel)} on {kernel.arch}: {finding.message}" + (f". {advice}" if advice else ""))
+    text = clean(f"{label(kernel)} on {kernel.arch}: {item.message}" + (f". {advice}" if advice else ""))
     result: dict[str, Any] = {
         "ruleId": finding.rule,
         "ruleIndex": index[finding.rule],

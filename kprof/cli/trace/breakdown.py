@@ -19,11 +19,14 @@ from kprof.cli.trace._shared import (
     quiet_with_json,
     tell_issues,
 )
+from kprof.output.headline import tell_first, tell_last
 
 if TYPE_CHECKING:
     from kprof_analyzers.profiles.timeline.occupation import DeviceTime
     from kprof_analyzers.profiles.timeline.steps import Shares
 
+# Cells of the line over time: 80 columns are enough for it.
+_CELLS = 48
 HELP = "GPU time by category; busy, idle and exposed communication."
 
 
@@ -51,6 +54,7 @@ def command(
 
     found = per_file(shares_step, paths, jobs, scheduler, categories=categories, by_name=by_name)
     if not quiet_with_json(json, quiet):
+        tell_first(_verdict(found))
         for shares in found:
             print("\n".join(_lines(shares, several=len(found) > 1)))
     for shares in found:
@@ -59,7 +63,7 @@ def command(
     if json:
         dump(json, {"schema": "kprof.trace.breakdown/1", "traces": [_document(s) for s in found]})
     if json != "-":
-        print(_verdict(found))
+        tell_last(_verdict(found), alone=quiet_with_json(json, quiet))
 
 
 def _lines(shares: "Shares", *, several: bool) -> list[str]:
@@ -76,7 +80,7 @@ def _lines(shares: "Shares", *, several: bool) -> list[str]:
     lines += ["", *device_lines(found.devices)]
     for device in shares.utilisation[:8]:
         lanes = [max(parts) for parts in zip(*device.lanes.values(), strict=True)]
-        step = max(1, len(lanes) // 60)
+        step = -(-len(lanes) // _CELLS)
         means = [_mean(lanes[i : i + step]) for i in range(0, len(lanes), step)]
         lines.append(f"  rank {device.rank} busy over time  {sparkline(means)}")
     return [*lines, ""]

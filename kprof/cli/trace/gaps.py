@@ -19,6 +19,7 @@ from kprof.cli.trace._shared import (
     quiet_with_json,
     tell_issues,
 )
+from kprof.output.headline import tell_first, tell_last
 
 if TYPE_CHECKING:
     from kprof_analyzers.profiles.timeline.steps import Idle
@@ -55,6 +56,7 @@ def command(
         limit=limit or 1_000_000,
     )
     if not quiet_with_json(json, quiet):
+        tell_first(_verdict(found))
         for one in found:
             print("\n".join(_lines(one, several=len(found) > 1)))
     for one in found:
@@ -62,7 +64,7 @@ def command(
     if json:
         dump(json, {"schema": "kprof.trace.gaps/1", "traces": found})
     if json != "-":
-        print(_verdict(found))
+        tell_last(_verdict(found), alone=quiet_with_json(json, quiet))
 
 
 def _lines(one: "Idle", *, several: bool) -> list[str]:

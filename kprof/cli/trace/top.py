@@ -21,6 +21,7 @@ from kprof.cli.trace._shared import (
     quiet_with_json,
     tell_issues,
 )
+from kprof.output.headline import tell_first, tell_last
 
 if TYPE_CHECKING:
     from kprof_analyzers.profiles.timeline.steps import Kernels
@@ -47,6 +48,7 @@ def command(
 
     found = per_file(kernels_step, paths, jobs, scheduler, categories=categories)
     if not quiet_with_json(json, quiet):
+        tell_first(_verdict(found))
         for one in found:
             if len(found) > 1:
                 print(label(one.info.path, 90))
@@ -57,7 +59,7 @@ def command(
     if json:
         dump(json, {"schema": "kprof.trace.top/1", "traces": found})
     if json != "-":
-        print(_verdict(found))
+        tell_last(_verdict(found), alone=quiet_with_json(json, quiet))
 
 
 def _table(

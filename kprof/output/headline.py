@@ -1,0 +1,52 @@
+"""Verdicts: on a terminal they stand first, where reading begins; in a pipe last, where logs end."""
+
+import shutil
+import sys
+import textwrap
+
+
+def on_screen() -> bool:
+    """Whether standard output is a terminal."""
+    return bool(sys.stdout.isatty())
+
+
+def screen_width() -> int | None:
+    """Columns of the terminal, ``None`` in a pipe."""
+    return shutil.get_terminal_size().columns if on_screen() else None
+
+
+def tell_first(verdict: str) -> None:
+    """Print a verdict before the rest, on a terminal."""
+    if on_screen():
+        print(wrapped(verdict) + "\n")
+
+
+def tell_last(verdict: str, *, alone: bool = False) -> None:
+    """Print a verdict after the rest, in a pipe, or where it stands ``alone``."""
+    if alone or not on_screen():
+        print(verdict)
+
+
+def wrapped(text: str, further: str = "  ") -> str:
+    """A text in lines that a terminal does not cut; as it is in a pipe.
+
+    Args:
+        text: one line.
+        further: what its second and later lines begin with.
+    """
+    return "\n".join(folded(text, screen_width(), further))
+
+
+def folded(text: str, width: int | None, further: str = "  ") -> list[str]:
+    """A line as lines of at most ``width`` columns, cut between words; whole without a width."""
+    if width is None or len(text) <= width:
+        return [text]
+    start = text[: len(text) - len(text.lstrip())]
+    return textwrap.wrap(
+        text.lstrip(),
+        width,
+        initial_indent=start,
+        subsequent_indent=start + further,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )

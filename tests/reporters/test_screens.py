@@ -1,0 +1,142 @@
+"""First screens at 80 and 120 columns, as text; what holds for all of them is held against each."""
+
+import io
+import json
+import os
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from kprof.cli.app import main
+from kprof.diffing.reading import read_report
+from kprof.output.terminal import terminal
+from kprof.reporters.console import ConsoleReporter
+from tests.artifacts.kineto.builder import FOOTER, HEADER, Builder
+
+SCREENS = Path(__file__).parent / "screens"
+FILES = Path(__file__).parents[1] / "artifacts"
+SGR = re.compile(r"\x1b\[[0-9;]*m")
+COMMANDS = {
+    "analyze-assembly": "analyze kernel matmul.triton-3.9.0.amdgcn",
+    "check": "check --config-file kprof.toml",
+    "diff": "diff matmul.triton-3.4.0.amdgcn matmul.triton-3.9.0.amdgcn",
+    "trace-breakdown": "trace breakdown trace.json",
+    "trace-top": "trace top trace.json",
+    "trace-gaps": "trace gaps trace.json",
+    "counters-metrics": "counters metrics counter_collection_1.csv --arch gfx942",
+    "lint-configs": "lint-configs gfx950-GEMM-A16W16.json",
+}
+
+
+class _Screen(io.StringIO):
+    """A terminal."""
+
+    def isatty(self):
+        return True
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """What the commands read; the working directory."""
+    for version in ("3.4.0", "3.9.0"):
+        name = f"matmul.triton-{version}.amdgcn"
+        text = (FILES / "gfx942" / name).read_text()
+        (tmp_path / name).write_text(re.sub(r'"/[^"]*/([^"/]+\.py)"', r'"\1"', text))
+    (tmp_path / "kprof.toml").write_text('arch = ["gfx942"]\n[[kernel]]\ntarget = "matmul.triton-3.9.0.amdgcn"\n')
+    source = FILES / "rocprof" / "v3" / "counter_collection_1.csv"
+    (tmp_path / source.name).write_bytes(source.read_bytes())
+    (tmp_path / "gfx950-GEMM-A16W16.json").write_text(
+        json.dumps({"any": {"BLOCK_SIZE_M": 64, "num_warps": 4, "kpack": 2}}, indent=2)
+    )
+    trace = Builder()
+    names = ("Cijk_Ailk_Bljk_BBS_BH_Bias_HA_S_SAV_UserArgs_MT64x224x64_MI16x16x1_SN", "triton_poi_fused_add_mul_0")
+    for number in range(9):
+        trace.run(names[number % 2], 1000 * number + 30, 400 + number)
+    trace.run("ncclDevKernel_Generic_4(ncclDevKernelArgsStorage<4096ul>)", 12000, 300)
+    (tmp_path / "trace.json").write_text(json.dumps({**HEADER, "traceEvents": trace.events, **FOOTER}))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def screen(monkeypatch, width, show):
+    """What ``show`` prints on a terminal of this width, without colours and blanks at the ends of lines."""
+    stream = _Screen()
+    for name, value in {"COLUMNS": str(width), "LINES": "40", "TERM": "xterm", "NO_COLOR": "1"}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "stdout", stream)
+        show()
+    return "\n".join(line.rstrip() for line in SGR.sub("", stream.getvalue()).splitlines()) + "\n"
+
+
+def run(monkeypatch, command):
+    """The program, whatever its exit code."""
+    monkeypatch.setattr(sys, "argv", ["kprof", *command.split()])
+    with pytest.raises(SystemExit) as stop:
+        main()
+    assert stop.value.code in {0, 1, 2, None}
+
+
+def held(name, width, text):
+    """The golden text, written anew where that is asked for."""
+    path = SCREENS / f"{name}.{width}.txt"
+    if "KPROF_UPDATE_GOLDEN" in os.environ:
+        path.write_text(text)
+    assert text == path.read_text()
+
+
+def proper(text, width):
+    """No line that the terminal would cut (but commands to copy), no label of a block, no count of nothing."""
+    lines = text.splitlines()
+    for line in lines:
+        assert len(line) <= width or line.startswith("rocprofv3 "), line
+    assert lines[0].strip()
+    assert ".LBB" not in text
+    assert not re.search(r"(?<![\d.,])0 (note|remark|warning|error|finding|change)s?\b", text)
+    assert not re.search(r"\b(turns?|clocks a)\b", text)
+
+
+def words(text):
+    """All words, however they are laid out."""
+    return set(re.findall(r"[^\s│]+", text))
+
+
+@pytest.mark.parametrize("width", [80, 120])
+@pytest.mark.parametrize("name", COMMANDS)
+def test_first_screens(folder, monkeypatch, capsys, name, width):
+    """Each as it was read and found good."""
+    text = screen(monkeypatch, width, lambda: run(monkeypatch, COMMANDS[name]))
+    proper(text, width)
+    held(name, width, text)
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_a_kernel_that_spills(monkeypatch, width):
+    """The README's kernel, from what was saved of it."""
+    report = read_report(SCREENS / "flash_attention.json")
+    text = screen(monkeypatch, width, lambda: ConsoleReporter(terminal()).show(report))
+    proper(text, width)
+    held("analyze", width, text)
+    first = text.splitlines()[0]
+    assert first.startswith("flash_attention on gfx942: 3.82 ms (model), 74 % of it for spilled registers")
+    assert "the loop at lines 44-77" in text.replace("\n", " ") or "lines 44-77" in text
+
+
+def test_narrow_terminals_lose_no_word(monkeypatch):
+    """All that is said at 120 columns is said at 80, but the rules' names."""
+    report = read_report(SCREENS / "flash_attention.json")
+    wide, narrow = (
+        words(screen(monkeypatch, width, lambda: ConsoleReporter(terminal()).show(report))) for width in (120, 80)
+    )
+    assert wide - narrow == {found.name for found in report.kernels[0].findings}
+    assert not narrow - wide
+
+
+def test_pipes_end_with_the_verdict(folder, kprof):
+    """Where there is no terminal, the last line is what it was: scripts and logs look there."""
+    assert kprof(*COMMANDS["check"].split()).out.splitlines()[-1].startswith("regression: ")
+    assert kprof(*COMMANDS["trace-breakdown"].split()).out.splitlines()[-1].startswith("GPU busy ")
+    assert kprof(*COMMANDS["diff"].split()).out.splitlines()[-1].startswith(("ok: ", "regression: "))
