@@ -38,6 +38,9 @@ def command(
     arithmetic: Annotated[
         bool, typer.Option("--arithmetic/--no-arithmetic", help="Compute torch's matrix products, or give zeros.")
     ] = True,
+    argv: Annotated[
+        bool, typer.Option("--argv/--no-argv", help="Keep command lines, without their secrets, or leave them out.")
+    ] = True,
     timeout: Annotated[float, typer.Option("--timeout", help="Seconds that one compile may take.", min=1)] = 600.0,
     jobs: JobsOption = 0,
     outputs: Outputs = NO_OUTPUTS,
@@ -67,6 +70,7 @@ def command(
         execute=execute,
         timeout=timeout,
         arithmetic=arithmetic,
+        argv=argv,
     )
     settings = prepare(options, program)
     ended = run(settings, program)

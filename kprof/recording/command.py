@@ -19,6 +19,7 @@ from kprof.captures import layout
 from kprof.captures.sources import root_of
 from kprof.compiler.defaults import TIMEOUT, default_jobs
 from kprof.errors import KprofError
+from kprof.output.redacting import redacted
 from kprof.recording.settings import VARIABLE, Settings, environment
 from kprof.recording.sources import of_command
 from kprof.simulation.gpu import gpu_of
@@ -41,6 +42,7 @@ class Options:
         execute: where there is a ROCm device, let kernels run.
         timeout: seconds that one compile may take.
         arithmetic: whether torch's matrix products, convolutions and attention are computed; else they give zeros.
+        argv: keep command lines, without the secrets in them.
         folder: where the program runs; this process's own when ``None``.
     """
 
@@ -52,6 +54,7 @@ class Options:
     execute: bool = True
     timeout: float = TIMEOUT
     arithmetic: bool = True
+    argv: bool = True
     folder: Path | None = None
 
 
@@ -86,7 +89,7 @@ def prepare(options: Options, command: Sequence[str] = ()) -> Settings:
         "arch": device.arch,
         "product": device.name,
         "gpu": options.arch,
-        "command": [str(part) for part in command],
+        "command": redacted([str(part) for part in command]) if options.argv else [],
         "started": dt.datetime.now(dt.timezone.utc).isoformat(timespec="seconds"),
         "kprof": __version__,
         "root": Path(os.path.relpath(tree, root)).as_posix(),
@@ -107,6 +110,7 @@ def prepare(options: Options, command: Sequence[str] = ()) -> Settings:
         execute=options.execute,
         version=__version__,
         arithmetic=options.arithmetic,
+        argv=options.argv,
         root=str(tree),
     )
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from kprof.captures import layout
 from kprof.compiler import environment as switches
+from kprof.output.redacting import redacted
 from kprof.recording import describe, jobs, shelf, sources
 from kprof.recording.compiler import Compiler
 from kprof.recording.journal import Journal
@@ -78,7 +79,9 @@ class Recorder:
             "process",
             {
                 "pid": os.getpid(),
-                "argv": [str(part)[:1000] for part in sys.argv[:100]],
+                "argv": [part[:1000] for part in redacted(list(map(str, sys.argv[:100])))]
+                if self.settings.argv
+                else [],
                 "python": ".".join(map(str, sys.version_info[:3])),
                 "torch": str(getattr(torch, "__version__", "")),
                 "triton": str(getattr(triton, "__version__", "")),

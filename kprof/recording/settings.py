@@ -29,6 +29,7 @@ class Settings:
         version: kprof's.
         arithmetic: whether torch's matrix products, convolutions and attention are computed; else they give zeros.
         root: the work tree that sources are named from.
+        argv: keep the processes' command lines, without the secrets in them.
     """
 
     folder: str
@@ -40,6 +41,7 @@ class Settings:
     version: str = ""
     arithmetic: bool = True
     root: str = ""
+    argv: bool = True
 
     def to_json(self) -> str:
         """One line of JSON."""

@@ -89,3 +89,26 @@ def test_the_environments_own_sitecustomize_still_runs(output, tmp_path):
     )
     # Once for kprof itself, once for the program.
     assert ran.stdout.splitlines()[:3] == ["own sitecustomize", "own sitecustomize", "then me"]
+
+
+@pytest.mark.triton
+@pytest.mark.parametrize("keep", [True, False])
+def test_secrets_of_the_command_line_are_not_kept(kprof, output, keep):
+    """In no file of the capture; with --no-argv nothing of the command line is."""
+    program = Path(__file__).parents[1] / "recording" / "programs" / "many.py"
+    secrets = [
+        "--token=S3CRET",
+        "--password",
+        "S3CRET",
+        "WANDB_API_KEY=S3CRET",
+        "https://me:S3CRET@host/x",
+        "--steps=KEPT",
+    ]
+    kprof("capture", *(() if keep else ("--no-argv",)), "-o", output, "--", sys.executable, program, *secrets)
+    files = [path for path in output.rglob("*") if path.is_file()]
+    journals = [path for path in files if path.suffix == ".jsonl"]
+    assert journals
+    assert not [path for path in files if b"S3CRET" in path.read_bytes()]
+    kept = [path for path in files if b"KEPT" in path.read_bytes()]
+    assert ({output / "capture.json", *journals} <= set(kept)) is keep
+    assert bool(kept) is keep

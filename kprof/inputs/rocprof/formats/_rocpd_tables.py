@@ -8,6 +8,7 @@ from kprof.inputs.rocprof.dispatching import ABSURD_NS, complain_about_repeats, 
 from kprof.inputs.rocprof.frames import coded, factorised
 from kprof.inputs.rocprof.model import Columns, Part
 from kprof.inputs.rocprof.names import normalise
+from kprof.output.redacting import redacted_text
 
 __all__ = ["ABSURD_NS", "agents", "everything", "kernel_names", "schema_version", "systems"]
 
@@ -66,12 +67,13 @@ def agents(connection: sqlite3.Connection, runs: list[Run]) -> Columns:
 
 
 def systems(connection: sqlite3.Connection, runs: list[Run]) -> Columns:
-    """Host, system and command line. The environment of the process is not read: it holds secrets."""
+    """Host, system and command line, without secrets. The environment of the process is not read: it holds them."""
     pairs = []
     for run in runs:
         for row in _select(connection, run, "rocpd_info_node", ("hostname", "system_name", "release")):
             pairs += list(zip(("hostname", "system", "release"), row, strict=True))
-        pairs += [("command", row[0]) for row in _select(connection, run, "rocpd_info_process", ("command",))]
+        commands = [_text(row[0]) for row in _select(connection, run, "rocpd_info_process", ("command",))]
+        pairs += [("command", redacted_text(command)) for command in commands if command is not None]
     pairs = [(name, _text(value)) for name, value in pairs if value is not None]
     return {"name": factorised([n for n, _ in pairs]), "value": factorised([v for _, v in pairs])} if pairs else {}
 
