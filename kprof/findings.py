@@ -43,6 +43,22 @@ class Location(msgspec.Struct, frozen=True, omit_defaults=True):
         return f"{self.file.replace(chr(92), '/').rsplit('/', 1)[-1]}:{self.line}"
 
 
+class Edit(msgspec.Struct, frozen=True):
+    """A change of one line.
+
+    Attributes:
+        file: path, as in :class:`Location`.
+        line: 1-based line.
+        before: the line as it is, without its end.
+        after: the line as it should be.
+    """
+
+    file: str
+    line: int
+    before: str
+    after: str
+
+
 class Advice(msgspec.Struct, frozen=True, rename={"from_": "from"}):
     """One change to one knob.
 
@@ -52,6 +68,7 @@ class Advice(msgspec.Struct, frozen=True, rename={"from_": "from"}):
         to: the value to try.
         verified: metric name to ``[before, after]``, present only when the change was recompiled.
         note: what is judgement rather than fact.
+        edit: the line that sets the knob, where exactly one does; of knobs on one line, the same edit.
     """
 
     knob: str
@@ -59,6 +76,7 @@ class Advice(msgspec.Struct, frozen=True, rename={"from_": "from"}):
     to: Any
     verified: dict[str, tuple[Any, Any]] | UnsetType = UNSET
     note: str | UnsetType = UNSET
+    edit: Edit | UnsetType = UNSET
 
 
 class Finding(msgspec.Struct, frozen=True):

@@ -79,7 +79,7 @@ def check(
     if advise:
         from kprof.gate.cures import with_cures
 
-        document = with_cures(document, subjects, folder, advise, jobs)
+        document = with_cures(document, subjects, chosen, advise, jobs)
     return Check(document, named)
 
 

@@ -49,7 +49,8 @@ def command(
     from kprof.api.check import check
 
     found = check(config, arch=arch, baseline=baseline, update_baseline=update_baseline, advise=advise, jobs=jobs)
-    for note in found.notes:
+    no_baseline = found.baseline is not None and not found.baseline.exists()
+    for note in found.notes if update_baseline else found.notes[:no_baseline]:
         log(f"kprof: {note}")
     if update_baseline:
         print(found.summary)

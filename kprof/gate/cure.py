@@ -1,12 +1,16 @@
 """A regression with the change of knobs that undoes it, or with the word that none was found."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec import UNSET
 
 from kprof.document import KernelReport
 from kprof.findings import Advice, Finding, Severity
+from kprof.gate.edits import edits
+from kprof.gate.limits import cannot_launch
 from kprof.gate.rules import FAILS, MARK
 from kprof.gate.subject import Subject
 
@@ -26,6 +30,8 @@ def cures(found: Sequence[Finding], before: Subject, after: Subject) -> bool:
     """
     metrics = after.metrics()
     rules = {finding.rule for finding in after.report.findings}
+    if any(cannot_launch(after)) or after.report.unseen is not UNSET:
+        return False
     for finding in found:
         metric = finding.evidence.get("metric")
         if metric is None:
@@ -38,7 +44,9 @@ def cures(found: Sequence[Finding], before: Subject, after: Subject) -> bool:
     return _errors(after) <= _errors(before)
 
 
-def cured(report: KernelReport, change: Mapping[str, Any], before: Subject, after: Subject) -> KernelReport:
+def cured(
+    report: KernelReport, change: Mapping[str, Any], before: Subject, after: Subject, files: Iterable[Path] = ()
+) -> KernelReport:
     """The judged kernel with the change as verified advice on everything that fails.
 
     Args:
@@ -46,12 +54,17 @@ def cured(report: KernelReport, change: Mapping[str, Any], before: Subject, afte
         change: knobs to their new values.
         before: the kernel that fails, as it was compiled.
         after: the kernel with the change, as it was compiled.
+        files: where the line that sets a knob may be.
     """
     old, new = before.metrics(), after.metrics()
     verified = {name: (old[name], new[name]) for name in old if old[name] != new[name]}
     spec = before.report.specialization
     known = {} if spec is msgspec.UNSET else {**spec.constexprs, **spec.options, **spec.environment}
-    advice = [Advice(knob=k, from_=known.get(k), to=value, verified=verified) for k, value in change.items()]
+    lines = edits(change, known, files)
+    advice = [
+        Advice(knob=k, from_=known.get(k), to=value, verified=verified, edit=lines.get(k, UNSET))
+        for k, value in change.items()
+    ]
     return _changed(report, advice=advice)
 
 

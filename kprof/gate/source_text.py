@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from kprof.findings import Finding, Location
+from kprof.findings import Edit, Finding, Location
 
 _LONGEST = 100
 _MAX_BYTES = 4 * 1024 * 1024
@@ -42,6 +42,8 @@ def relocated(value: Any, root: Path) -> Any:
     """Anything out of a report with every location given from the root, and the root cut from every text."""
     if isinstance(value, str) and not isinstance(value, Enum):
         return value.replace(f"{root.as_posix().rstrip('/')}/", "")
+    if isinstance(value, Edit):
+        return msgspec.structs.replace(value, file=relative(value.file, root))
     if isinstance(value, Location):
         return msgspec.structs.replace(value, file=relative(value.file, root))
     if isinstance(value, msgspec.Struct):

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import UNSET
 
 from kprof.document import KernelReport, Report
-from kprof.findings import Finding, Location, Severity
+from kprof.findings import Edit, Finding, Location, Severity
 from kprof.gate.rules import FATAL
 from kprof.reporters._loop_words import without_labels
 
@@ -130,6 +130,14 @@ def advice_text(finding: Finding) -> str:
     if verified is UNSET or not verified:
         return f"Try {tries}."
     return f"Try {tries} (compiled: {', '.join(f'{name} {old} -> {new}' for name, (old, new) in verified.items())})."
+
+
+def cure(finding: Finding) -> list[Edit]:
+    """The changes of lines that make a verified cure; empty unless the whole of it is changes of lines."""
+    if not finding.advice or not all(a.verified for a in finding.advice):
+        return []
+    found = [advice.edit for advice in finding.advice]
+    return list(dict.fromkeys(e for e in found if e is not UNSET)) if UNSET not in found else []
 
 
 def archs(report: Report) -> list[str]:

@@ -1,10 +1,13 @@
 """Markdown for a comment on a pull request or a job's summary."""
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
 from kprof.document import Report
-from kprof.reporters._gate_words import Item, advice_text, fails, items, label, unknown
+from kprof.findings import Edit
+from kprof.output.sink import clean
+from kprof.reporters._gate_words import Item, advice_text, cure, fails, items, label, unknown
 from kprof.reporters._markdown_cells import cell, code
 from kprof.reporters.interface import Format, Request
 
@@ -43,6 +46,10 @@ class MarkdownReporter:
             section = _section(title, chosen, room, folded=folded)
             room -= sum(len(line) + 1 for line in section)
             lines += section
+            if chosen is failing:
+                cures = _cures(failing, room)
+                room -= sum(len(line) + 1 for line in cures)
+                lines += cures
         notes = [f"- {cell(note)}" for note in report.notes]
         for note in notes:
             room -= len(note) + 1
@@ -67,6 +74,30 @@ def _section(title: str, found: Sequence[Item], room: int, *, folded: bool) -> l
     left = len(found) - len(rows)
     more = ["", f"{left} more do not fit here."] if left else []
     return [*head, *_HEAD, *rows, *more, *end] if rows else [f"**{title}: {len(found)}** (no room for the table)", ""]
+
+
+def _cures(failing: Sequence[Item], room: int) -> list[str]:
+    """Each verified cure that is a change of lines, as suggestions; as many as there is room for."""
+    lines: list[str] = []
+    done: set[Edit] = set()
+    for item in failing:
+        changes = [edit for edit in cure(item.finding) if edit not in done]
+        if not changes:
+            continue
+        done |= set(changes)
+        block = [
+            "",
+            f"**Cure** of {code(label(item.kernel))} on {item.kernel.arch}: {cell(advice_text(item.finding))}",
+            "",
+        ]
+        for edit in changes:
+            fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", edit.after)), default=0))
+            block += [f"{code(f'{edit.file}:{edit.line}')}", "", f"{fence}suggestion", clean(edit.after), fence, ""]
+        room -= sum(len(line) + 1 for line in block)
+        if room < 0:
+            break
+        lines += block
+    return lines
 
 
 def _row(item: Item) -> str:

@@ -6,9 +6,9 @@ from typing import Any, ClassVar
 from urllib.parse import quote
 
 from kprof.document import Report
-from kprof.findings import Location
+from kprof.findings import Edit, Location
 from kprof.output.sink import clean
-from kprof.reporters._gate_words import Item, RuleHelp, advice_text, archs, items, label, unknown
+from kprof.reporters._gate_words import Item, RuleHelp, advice_text, archs, cure, items, label, unknown
 from kprof.reporters.interface import Format, Request
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -120,6 +120,9 @@ def _result(item: Item, index: dict[str, int]) -> dict[str, Any]:
             }
             for number, other in enumerate(finding.related[:MAX_LOCATIONS])
         ]
+    changes = cure(finding)
+    if changes:
+        result["fixes"] = [{"description": {"text": clean(advice)}, "artifactChanges": [_change(e) for e in changes]}]
     if item.suppressed is not None:
         kind = "external" if "gate" in finding.evidence else "inSource"
         result["suppressions"] = [{"kind": kind, "status": "accepted", "justification": item.suppressed}]
@@ -132,6 +135,16 @@ def _physical(place: Location) -> dict[str, Any]:
     region = {"startLine": max(place.line, 1)} | ({"startColumn": place.column} if place.column else {})
     artifact = {"uri": f"file://{uri}"} if absolute else {"uri": uri, "uriBaseId": _ROOT}
     return {"artifactLocation": artifact, "region": region}
+
+
+def _change(edit: Edit) -> dict[str, Any]:
+    """One line replaced."""
+    region = {"startLine": edit.line, "startColumn": 1, "endLine": edit.line, "endColumn": len(edit.before) + 1}
+    place = _physical(Location(file=edit.file, line=edit.line))["artifactLocation"]
+    return {
+        "artifactLocation": place,
+        "replacements": [{"deletedRegion": region, "insertedContent": {"text": edit.after}}],
+    }
 
 
 def _notification(text: str) -> dict[str, Any]:

@@ -4,6 +4,7 @@ import json
 import re
 
 import pytest
+from msgspec import UNSET
 
 from kprof.document import KernelReport, Occupancy, Resources, Specialization
 from kprof.findings import Finding, Location, Severity
@@ -39,13 +40,14 @@ KERNEL = Kernel(
 """
 
 
-def state(spills=0, waves=8.0, findings=(), block=64):
+def state(spills=0, waves=8.0, findings=(), block=64, lds=0, unseen=UNSET):
     """A kernel with so many spills and wavefronts."""
     report = KernelReport(
         name="add",
         arch="gfx942",
         specialization=Specialization(constexprs={"BLOCK": block}),
-        resources=Resources(vgpr_spills=spills),
+        resources=Resources(vgpr_spills=spills, lds_bytes=lds),
+        unseen=unseen,
         occupancy=Occupancy(waves, 8, 2, "vgpr", {}),
         findings=list(findings),
     )
@@ -63,6 +65,7 @@ def failure(rule="KP011", severity=Severity.ERROR, **evidence):
 SPILLS = failure(metric="vgpr_spills", value=9, budget=2)
 WAVES = failure("KP012", metric="waves_per_simd", value=1, baseline=2)
 NARROW = failure("KP101")
+LAUNCH = failure("KP014", value=131_072, limit=65_536)
 
 
 @pytest.mark.parametrize(
@@ -77,6 +80,9 @@ NARROW = failure("KP101")
         ([NARROW], state(findings=[NARROW]), False),
         ([SPILLS, WAVES], state(spills=0, waves=1), False),
         ([SPILLS], state(findings=[failure("KP401")]), False),
+        ([LAUNCH], state(lds=65_536), True),
+        ([LAUNCH], state(lds=65_537), False),
+        ([SPILLS], state(unseen="2 of its 9 instructions could not be decoded"), False),
     ],
 )
 def test_cure_undoes_all_and_brings_nothing_bad(harm, after, gone):
@@ -102,13 +108,29 @@ def test_cure_is_found_by_compiling(repository, kprof, tmp_path):
     (repository.root / "total.py").write_text(KERNEL)
     table = '[[kernel]]\ntarget = "total.py"\nbudget = {max_vgpr_spills = 0}\n'
     (repository.root / "kprof.toml").write_text(f'arch = ["gfx942"]\nfail_on = "never"\n{table}')
-    ran = kprof("check", "--advise", 30, "--json", tmp_path / "out.json")
+    files = {name: tmp_path / f"out.{name}" for name in ("json", "markdown", "sarif")}
+    ran = kprof("check", "--advise", 30, *(text for name, path in files.items() for text in (f"--{name}", path)))
     assert ran.code == 1
     (kernel,) = json.loads((tmp_path / "out.json").read_text())["kernels"]
     (finding,) = [f for f in kernel["findings"] if f["rule"] == "KP011"]
     assert finding["advice"]
     assert all(advice["verified"]["vgpr_spills"][1] == 0 for advice in finding["advice"])
     assert re.search(r"Try .+ \(compiled: vgpr_spills \d+ -> 0, ", ran.out)
+    # What SARIF has as a fix is applied as its readers would: then the gate is content.
+    results = json.loads(files["sarif"].read_text())["runs"][0]["results"]
+    ((fix,),) = [result["fixes"] for result in results if result["ruleId"] == "KP011"]
+    source = repository.root / "total.py"
+    lines = source.read_text().splitlines()
+    for change in fix["artifactChanges"]:
+        assert change["artifactLocation"]["uri"] == "total.py"
+        ((replacement),) = change["replacements"]
+        number = replacement["deletedRegion"]["startLine"]
+        assert replacement["deletedRegion"]["endColumn"] == len(lines[number - 1]) + 1
+        lines[number - 1] = replacement["insertedContent"]["text"]
+        assert f"```suggestion\n{lines[number - 1]}\n```\n" in files["markdown"].read_text()
+    assert sum(old != new for old, new in zip(lines, source.read_text().splitlines(), strict=True)) == 1
+    source.write_text("\n".join(lines) + "\n")
+    assert kprof("check").code == 0
 
 
 @pytest.mark.triton
