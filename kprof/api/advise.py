@@ -164,7 +164,7 @@ def advise(
         from kprof.tuning.trials import advise as tried
 
         machine, product = load_gpu(gpu)
-        kernel = kernel_of(target)
+        kernel = kernel_of(target, machine.name)
         found = replace(
             found, trials=tried(kernel, machine, options, product=product, budget=budget, progress=progress)
         )

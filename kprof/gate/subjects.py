@@ -21,6 +21,8 @@ from kprof.hardware.machine import load_gpu
 from kprof.targets.jobs import Job, plan
 from kprof.targets.options import DEFAULT_ARCH, Options
 from kprof.targets.resolver import load
+from kprof.targets.target import resolve
+from kprof.targets.usable_options import check, given
 
 if TYPE_CHECKING:
     from kprof.compiler.request import Outcome
@@ -105,21 +107,25 @@ def _steps(entry: KernelEntry, machines: "Sequence[Architecture]", folder: Path)
     cases: Sequence[str | None] = entry.cases or [None]
     for machine in machines:
         for case in cases:
-            options = Options(
-                config=entry.config,
-                shape=entry.shape,
-                case=case,
-                all_configs=entry.all_configs,
-                signature=entry.signature,
-                constexprs=entry.constexprs,
-                environment=entry.environment,
-            )
             try:
-                found = plan(target, [machine], options)
+                found = plan(target, [machine], _options(entry, case))
             except KprofError as error:
                 yield failed(entry, machine.name, str(error), _source(target, error), case=case)
                 continue
             yield from (_Planned(entry, case, job, optional=len(found) > 1) for job in found)
+
+
+def _options(entry: KernelEntry, case: str | None) -> Options:
+    """What an entry says of the compile."""
+    return Options(
+        config=entry.config,
+        shape=entry.shape,
+        case=case,
+        all_configs=entry.all_configs,
+        signature=entry.signature,
+        constexprs=entry.constexprs,
+        environment=entry.environment,
+    )
 
 
 def located(target: str, folder: Path) -> str:
@@ -136,6 +142,7 @@ def _read(entry: KernelEntry, target: str, machines: "Sequence[Architecture]") -
 
     archs = tuple(machine.name for machine in machines)
     try:
+        check(resolve(target).kind, entry.target, given(_options(entry, next(iter(entry.cases), None))))
         if is_capture(Path(target)):
             yield from captured(entry, target, archs)
             return

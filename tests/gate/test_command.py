@@ -86,6 +86,15 @@ def test_only_one_format_on_standard_output(assembly, kprof):
     assert "only one of --json and --sarif" in ran.err
 
 
+def test_what_a_target_cannot_use_is_cannot_tell(assembly, kprof):
+    """Sizes of what is compiled already would be ignored."""
+    with assembly.open("a") as file:
+        file.write("shape = {M = 64}\n")
+    ran = kprof("check")
+    assert ran.code == 2
+    assert "k.amdgcn is a file of compiled code and does not use --shape" in " ".join(ran.out.split())
+
+
 @pytest.mark.parametrize(
     ("target", "message"),
     [

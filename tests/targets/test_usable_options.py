@@ -1,6 +1,7 @@
 """What a target cannot use is an error, by every command and in the same words."""
 
 import itertools
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -135,6 +136,16 @@ def test_of_two_sides_one_must_use_an_option(folder: Path) -> None:
     assert usable("recorded", options) == Options(all_configs=True)
     with pytest.raises(TargetError, match=r"code\.amdgcn is a file of compiled code and does not use --config"):
         check_any(["code.amdgcn", "recorded"], options)
+
+
+def test_the_documentation_has_the_same_table() -> None:
+    """docs/targets.md lists the kinds in the words of the messages, with the flags that each uses."""
+    text = (Path(__file__).parents[2] / "docs" / "targets.md").read_text()
+    rows = dict(re.findall(r"^\| ([a-zA-Z ]+) \| (`--.*|none) \|$", text, re.MULTILINE))
+
+    assert {kind: set(re.findall(r"--[a-z-]+", flags)) for kind, flags in rows.items()} == {
+        kind.value: {FLAGS[name] for name in names} for kind, names in USES.items() if kind is not Kind.SOURCE
+    }
 
 
 def test_several_are_named_together() -> None:
