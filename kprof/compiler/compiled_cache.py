@@ -25,7 +25,7 @@ from kprof.importing.dependencies import Dependencies, unchanged
 _OBJECTS = Section("compiled")
 _INDEX = Section("compiled-index")
 _VARIANTS = 8
-MAKERS = ("cache", "compiler", "importing", "errors.py")
+MAKERS = ("cache", "compiler", "importing", "simulation", "errors.py")
 """What of kprof decides what a compile gives."""
 
 
