@@ -26,6 +26,7 @@ __all__ = [
     "read_trace",
     "report",
     "select",
+    "tune",
 ]
 
 _PUBLIC = {
@@ -45,6 +46,7 @@ _PUBLIC = {
     "read_trace": "kprof.api.read_trace",
     "report": "kprof.api.report",
     "select": "kprof.tuning.dispatch_table",
+    "tune": "kprof.api.tune",
 }
 
 if TYPE_CHECKING:
@@ -57,6 +59,7 @@ if TYPE_CHECKING:
     from kprof.api.read_counters import read_counters as read_counters
     from kprof.api.read_trace import read_trace as read_trace
     from kprof.api.report import report as report
+    from kprof.api.tune import tune as tune
     from kprof.kernel_spec import Kernel as Kernel
     from kprof.kernel_spec import Launch as Launch
     from kprof.kernel_spec import Tensor as Tensor

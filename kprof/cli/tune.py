@@ -5,16 +5,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kprof.cli.common import ConfigOption, JsonOption, NoColorOption, QuietOption
-from kprof.inputs.assignments import assignments, listed
+from kprof.inputs.assignments import assignments
 from kprof.output.writing import log, write_output
-from kprof.tuning import request as _tune_request
 
 if TYPE_CHECKING:
-    from kprof.tuning.document import TuneReport
-    from kprof.tuning.request import Manner, Request
-    from kprof.tuning.search import Found
-    from kprof.tuning.space import Space
-    from kprof.tuning.subject import Subject
+    from kprof.api.tune import Tuned
 
 HELP = "Rank a kernel's configurations by predicted time, without a GPU."
 EXIT_INTERRUPTED = 130
@@ -110,78 +105,47 @@ def command(
 
     Example:  kprof tune gemm --shape M=4096,N=4096,K=4096 --arch MI300X
     """
-    wanted = _tune_request.Request(
-        kernel, shape, case, shapes, arch, config, space, signature, grid, constexpr, jobs, scheduler
-    )
-    manner = _tune_request.Manner(budget, top, output, format_, verify, resume, key, device_name, json, quiet, no_color)
-    raise typer.Exit(_run(wanted, manner))
+    from kprof.api.tune import tune
+    from kprof.reporters.tune_progress import Reporter
+
+    with Reporter(quiet=quiet) as reporter:
+        found = tune(
+            kernel,
+            shape=[assignments([item], "--shape") for item in shape],
+            case=case,
+            shape_file=shapes,
+            arch=arch,
+            config=assignments(config, "--config"),
+            space=space,
+            budget=budget,
+            top=top,
+            jobs=jobs,
+            output=output,
+            formats=format_,
+            verify=verify,
+            resume=resume,
+            scheduler=scheduler,
+            signature=signature,
+            grid=grid,
+            constexprs=assignments(constexpr, "--constexpr"),
+            keys=assignments(key, "--key"),
+            device_name=device_name,
+            progress=reporter.show,
+            tell=reporter.tell,
+        )
+    raise typer.Exit(_show(found, json=json, quiet=quiet, no_color=no_color))
 
 
-def _run(wanted: "Request", manner: "Manner") -> int:
-    """Everything, from the questions that can be answered at once to the verdict; the exit code."""
-    formats = _tune_request.writers(listed(manner.formats), manner.output)
-    keys = assignments(manner.key, "--key")
-    device = _tune_request.device(verify=manner.verify)
-    subject, chosen = _tune_request.prepare(wanted)
-    if device is not None:
-        from kprof.tuning import verify
-
-        verify.check(subject, device)
-    found, search_facts = _search(wanted, manner, subject, chosen)
-    measured_on = None
-    if device is not None and found.ended != "interrupted":
-        told = None if manner.quiet else log
-        measured_on = verify.measure(wanted.kernel, subject, found, top=manner.top, device=device, report=told)
-    from kprof.cli._tune_show import show, verdict
-    from kprof.tuning.document import document
-
-    report = document(subject, found, measured_on=measured_on, top=manner.top, **search_facts)
+def _show(found: "Tuned", *, json: str | None, quiet: bool, no_color: bool) -> int:
     # First what the search was for: a full disk must not take it away.
-    if manner.json != "-" and not manner.quiet:
-        show(report, no_color=manner.no_color)
-    _write_json(report, manner)
-    for note in _tune_request.write_formats(formats, subject, found, report, manner, keys=keys):
+    if json != "-" and not quiet:
+        from kprof.reporters.tune_text import show
+
+        show(found.document, no_color=no_color)
+    if json is not None:
+        write_output(json, found.to_json())
+    for note in found.write():
         log(note)
-    if manner.json != "-":
-        print(verdict(report))
-    if report.search.ended == "interrupted":
-        return EXIT_INTERRUPTED
-    return 0 if report.verdict.status == "ok" else 2
-
-
-def _search(wanted: "Request", manner: "Manner", subject: "Subject", space: "Space") -> "tuple[Found, dict[str, str]]":
-    from kprof.cli._tune_progress import Reporter
-    from kprof.tuning import journal
-    from kprof.tuning.search import Search
-
-    judge = _tune_request.judge()
-    executor = _tune_request.executor(wanted, judge, subject)
-    files = tuple(sorted(subject.dependencies()))
-    place = journal.place(manner.output, subject.kernel.name, subject.arch.name, files)
-    kept = journal.Journal(place, fresh=not manner.resume, in_cache=manner.output is None)
-    try:
-        with Reporter(quiet=manner.quiet) as reporter:
-            found = Search(
-                subject,
-                space,
-                judge=judge,
-                executor=executor,
-                journal=kept,
-                budget=manner.budget or None,
-                report=reporter.show,
-            ).run()
-    finally:
-        kept.close()
-    return found, {"workers": executor.description, "journal": "" if place is None else str(place)}
-
-
-def _write_json(report: "TuneReport", manner: "Manner") -> None:
-    from pathlib import Path
-
-    import msgspec
-
-    text = msgspec.json.format(msgspec.json.encode(report), indent=2)
-    if manner.output is not None:
-        write_output(str(Path(manner.output) / "result.json"), text)
-    if manner.json is not None:
-        write_output(manner.json, text)
+    if json != "-":
+        print(found.summary)
+    return EXIT_INTERRUPTED if found.interrupted else 0 if found.ok else 2

@@ -12,6 +12,7 @@ from kprof.findings import Location, Severity
 if TYPE_CHECKING:
     import pandas as pd
 
+    from kprof.tuning.document import TuneReport
     from kprof.tuning.trials import Trial, Trials
 
 KERNEL_COLUMNS = {
@@ -85,6 +86,30 @@ def changes_frame(document: Diff) -> "pd.DataFrame":
     columns = dict.fromkeys(("kernel", "arch", "old_side", "new_side", "metric"), "string")
     columns |= {"old": "Float64", "new": "Float64"} | dict.fromkeys(("effect", "severity", "loop"), "string")
     return frame((row for kernel in document.kernels for row in _changes(kernel, document)), columns)
+
+
+_RANKING = {
+    "problem": "string",
+    "rank": "Int64",
+    **{name: KERNEL_COLUMNS[name] for name in ("time_us", "low_us", "high_us", "bound")},
+    **{name: KERNEL_COLUMNS[name] for name in ("vgpr_allocated", "vgpr_spills", "lds_bytes", "waves_per_simd")},
+    "measured_ms": "Float64",
+}
+
+
+def ranking_frame(document: "TuneReport") -> "pd.DataFrame":
+    """A row a problem and configuration, in the order of the ranking, with a column for each knob."""
+    ranked = [(p.name, rank, one) for p in document.problems for rank, one in enumerate(p.ranking, 1)]
+    knobs = dict.fromkeys(name for _, _, one in ranked for name in one.config)
+    rows = (
+        {name: getattr(one.resources, name, None) for name in _RANKING}
+        | {name: getattr(one, name) for name in ("time_us", "low_us", "high_us", "bound", "measured_ms")}
+        | {"problem": problem, "rank": rank}
+        | one.config
+        for problem, rank, one in ranked
+    )
+    found: pd.DataFrame = frame(rows, _RANKING | dict.fromkeys(knobs, "object")).convert_dtypes()
+    return found
 
 
 def trials_frame(trials: "Trials | None") -> "pd.DataFrame":

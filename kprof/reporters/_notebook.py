@@ -11,6 +11,7 @@ from kprof.document import KernelReport, Report
 from kprof.findings import Location
 
 if TYPE_CHECKING:
+    from kprof.tuning.document import TuneReport
     from kprof.tuning.trials import Trials
     from kprof_analyzers.profiles.measured.model import Measured
 
@@ -104,3 +105,22 @@ def advice(summary: str, trials: "Trials | None", measured: "Measured | None") -
     judged = [(one.standing, one.rule, one.message, one.words) for one in (measured.judgements if measured else ())]
     headings = ("change", "predicted", "spilled", "VGPRs", "waves/SIMD", "LDS bytes")
     return fragment(summary, table(headings, rows), table(("measured", "rule", "finding", "what was measured"), judged))
+
+
+def tuning(summary: str, document: "TuneReport") -> str:
+    """What a notebook shows of a search: the short list of each problem."""
+    rows = [
+        (
+            problem.name,
+            rank,
+            " ".join(f"{name}={value}" for name, value in one.config.items()),
+            f"{one.time_us:,.4g} µs" if one.measured_ms is None else f"{one.measured_ms:,.4g} ms (measured)",
+            one.bound,
+            one.resources.vgpr_allocated,
+            one.resources.vgpr_spills,
+        )
+        for problem in document.problems
+        for rank, one in enumerate((problem.ranking[place] for place in problem.short_list), 1)
+    ]
+    headings = ("problem", "rank", "configuration", "predicted", "bound", "VGPRs", "spilled")
+    return fragment(summary, table(headings, rows))

@@ -1,13 +1,13 @@
-"""From the options of ``kprof tune`` to what is searched, by whom, and what is written."""
+"""What ``kprof.tune`` searches, by whom, and what is written."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kprof.errors import KprofError, TargetError, near, near_hint
-from kprof.inputs.assignments import assignments
 from kprof.output.writing import write_output
+from kprof.targets.target import TargetLike
 
 if TYPE_CHECKING:
     from kprof.bench.document import Device
@@ -25,37 +25,54 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Request:
-    """The options that say what is searched, as given on the command line."""
+    """What is searched.
 
-    kernel: str
-    shape: Sequence[str] = ()
+    Attributes:
+        kernel: a kernel with cases, or a ``@triton.jit`` function.
+        shape: problem parameters, one mapping a problem.
+        case: named problems of the kernel.
+        shape_file: further problems, in a YAML, JSON or TOML file.
+        arch: architecture or product; MI300X when empty.
+        config: knobs that are not searched.
+        space: file with the knobs' values, instead of the kernel's own.
+        signature: argument types of a function.
+        grid: its workgroups: expressions of knobs and sizes, axes with ``;`` between them.
+        constexprs: its other compile-time arguments.
+        jobs: worker processes, 0 for one a core.
+        scheduler: address of a Dask scheduler, whose workers compile.
+    """
+
+    kernel: TargetLike
+    shape: Sequence[Mapping[str, Any]] = ()
     case: Sequence[str] = ()
     shape_file: str | None = None
     arch: str = ""
-    config: Sequence[str] = ()
+    config: Mapping[str, Any] = field(default_factory=dict)
     space: str | None = None
     signature: str | None = None
     grid: str = ""
-    constexpr: Sequence[str] = ()
+    constexprs: Mapping[str, Any] = field(default_factory=dict)
     jobs: int = 0
     scheduler: str | None = None
 
 
 @dataclass(frozen=True)
-class Manner:
-    """The options that say how it is searched and what becomes of the result, as given."""
+class Files:
+    """What becomes of the result.
 
-    budget: float
-    top: int
-    output: str | None
-    formats: str
-    verify: bool
-    resume: bool
-    key: Sequence[str]
-    device_name: str
-    json: str | None
-    quiet: bool
-    no_color: bool
+    Attributes:
+        output: folder for the result, the search's journal and the formats.
+        formats: formats of configurations, one folder each.
+        top: length of the short list.
+        keys: a format's key to the knob or value that it is.
+        device_name: the device in file names, where the product's is another.
+    """
+
+    output: str | None = None
+    formats: Sequence[str] = ()
+    top: int = 8
+    keys: Mapping[str, Any] = field(default_factory=dict)
+    device_name: str = ""
 
 
 def prepare(wanted: Request) -> "tuple[Subject, Space]":
@@ -75,10 +92,10 @@ def prepare(wanted: Request) -> "tuple[Subject, Space]":
         raise KprofError("kprof tune takes one architecture at a time")
     machine, product = load_gpu(wanted.arch or DEFAULT_ARCH)
     given = space_file.read(wanted.space) if wanted.space is not None else None
-    sizes: list[Mapping[str, Any]] = [assignments([item], "--shape") for item in wanted.shape]
+    sizes = list(wanted.shape)
     if wanted.shape_file is not None:
         sizes.extend(read_shapes(wanted.shape_file))
-    config, constexprs = assignments(wanted.config, "--config"), assignments(wanted.constexpr, "--constexpr")
+    config, constexprs = dict(wanted.config), dict(wanted.constexprs)
     installed()
     kernel = _kernel(wanted, machine.name)
     found = tuple(problems(kernel, machine.name, sizes, wanted.case))
@@ -114,7 +131,7 @@ def _kernel(wanted: Request, arch: str) -> "Kernel":
         "shape": wanted.shape or wanted.shape_file,
         "case": wanted.case,
         "signature": wanted.signature,
-        "constexprs": wanted.constexpr,
+        "constexprs": wanted.constexprs,
         "grid": wanted.grid,
     }
     check(kind, kernel.name, [name for name, value in options.items() if value])
@@ -230,9 +247,7 @@ def write_formats(
     subject: "Subject",
     found: "Found",
     report: "TuneReport",
-    manner: Manner,
-    *,
-    keys: Mapping[str, Any],
+    files: Files,
 ) -> list[str]:
     """Write the files of each format below the folder; what there is to say about them.
 
@@ -244,11 +259,11 @@ def write_formats(
 
     pairs = zip(subject.problems, found.ranked, strict=True)
     tuned = [
-        Tuned(problem.values, [ranked[place] for place in short_list(ranked, manner.top)])
+        Tuned(problem.values, [ranked[place] for place in short_list(ranked, files.top)])
         for problem, ranked in pairs
         if ranked
     ]
-    if not formats or not tuned or manner.output is None:
+    if not formats or not tuned or files.output is None:
         return []
     results = Results(
         kernel=subject.kernel.name,
@@ -256,14 +271,14 @@ def write_formats(
         product=subject.product,
         triton=report.triton or "",
         tuned=tuned,
-        keys=keys,
-        device_name=manner.device_name,
+        keys=files.keys,
+        device_name=files.device_name,
         device=report.measured_on or "",
     )
     notes = []
     for form in formats:
         for written in form.write(results):
-            place = Path(manner.output) / form.name / written.path
+            place = Path(files.output) / form.name / written.path
             place.parent.mkdir(parents=True, exist_ok=True)
             write_output(str(place), written.text)
             notes.append(f"wrote {place}")

@@ -328,14 +328,14 @@ def test_ctrl_c_while_measuring(
 )
 def test_times_are_short(value: float, words: str) -> None:
     """Three digits and a unit."""
-    from kprof.cli._tune_show import microseconds
+    from kprof.reporters.tune_text import microseconds
 
     assert microseconds(value) == words
 
 
 def test_bounds_and_columns() -> None:
     """A common unit is said once; numbers stand to the right, words to the left."""
-    from kprof.cli._tune_show import aligned, common, span
+    from kprof.reporters.tune_text import aligned, common, span
 
     assert span(138.0, 391.0) == "138-391 µs"
     assert span(397.0, 1120.0) == "0.397-1.12 ms"
@@ -350,7 +350,7 @@ def test_bounds_and_columns() -> None:
 
 def test_time_left() -> None:
     """The sooner of the budget's end and all being done; hours are written out."""
-    from kprof.cli._tune_progress import line
+    from kprof.reporters.tune_progress import line
     from kprof.tuning.search import Progress
 
     assert "1:00 left" in line(Progress(done=10, total=10_000, compiled=10, seconds=60.0, budget=120.0))
@@ -364,7 +364,7 @@ def test_time_left() -> None:
 
 def test_the_progress_line_begins_with_what_matters() -> None:
     """Eighty columns show what is done, the time left and the best; the problem is named where there are several."""
-    from kprof.cli._tune_progress import line
+    from kprof.reporters.tune_progress import line
     from kprof.tuning.search import Progress
 
     state = Progress(700, 700_800, 700, 0, 120, 30, 100.0, 300.0, ("M=64", 1893.4), 1, 344, 90)
@@ -376,7 +376,7 @@ def test_the_progress_line_begins_with_what_matters() -> None:
 
 def test_what_the_verdict_says_of_the_own_configuration() -> None:
     """Faster, as good, or slower: then to keep it."""
-    from kprof.cli._tune_show import verdict
+    from kprof.reporters.tune_text import verdict
     from kprof.tuning import document as made
 
     def said(time: float, own: float) -> str:

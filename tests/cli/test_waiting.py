@@ -4,10 +4,10 @@ import io
 
 import pytest
 
-from kprof.cli._tune_progress import Reporter
 from kprof.output import waiting as _waiting
 from kprof.output.progress import Underway, tell, watched, watching
 from kprof.output.waiting import Waiting, line
+from kprof.reporters.tune_progress import Reporter
 
 
 class Terminal(io.StringIO):

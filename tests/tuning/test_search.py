@@ -200,7 +200,7 @@ def test_nothing_legal(
 
 def test_progress_adds_up(tmp_path: Path, fake: Callable[..., Any]) -> None:
     """Done never passes the total, the rate and the time left are there."""
-    from kprof.cli._tune_progress import line
+    from kprof.reporters.tune_progress import line
 
     seen: list[tuple[int, int]] = []
     lines: list[str] = []

@@ -49,13 +49,19 @@ class Reporter:
         else:
             print(line(progress), file=self._line.stream, flush=True)
 
+    def tell(self, text: str) -> None:
+        """A line that stays."""
+        self._line.clear()
+        if not self._quiet:
+            print(text, file=self._line.stream, flush=True)
+
 
 def line(progress: "Progress") -> str:
     """``312 of 1,204 · 2:55 left · best 210 µs · 96 of 180 tiles · 5.1 compiles/s · 12 no good``.
 
     What matters most stands first: a narrow terminal cuts the end off.
     """
-    from kprof.cli._tune_show import microseconds
+    from kprof.reporters.tune_text import microseconds
 
     parts = [f"{progress.done:,} of {progress.total:,}"]
     left = progress.left

@@ -1,0 +1,240 @@
+"""``kprof.tune``: a kernel's configurations, ranked by predicted time."""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kprof.api.options import Names, Values, names
+from kprof.api.result import Result
+from kprof.errors import KprofError, TargetError
+from kprof.targets.target import TargetLike
+from kprof.tuning import request
+from kprof.tuning.document import Ranked, TunedProblem, TuneReport
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from kprof.tuning.formats.interface import Writer
+    from kprof.tuning.search import Found, Progress
+    from kprof.tuning.space import Space
+    from kprof.tuning.subject import Subject
+
+    Path_ = str | os.PathLike[str]
+
+
+@dataclass(frozen=True)
+class _Search:
+    """What :meth:`Tuned.write` needs of a search beside its document."""
+
+    subject: "Subject"
+    found: "Found"
+    files: request.Files
+    writers: "Sequence[Writer]"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Tuned(Result):
+    """Configurations, the fastest by prediction first.
+
+    Attributes:
+        document: everything, as ``kprof tune --json`` writes it (``kprof.tune/1``). Times are in microseconds and
+            predicted; ``measured_ms`` is there where ``verify`` measured.
+    """
+
+    document: TuneReport
+    _search: _Search | None = None
+
+    @property
+    def problems(self) -> list[TunedProblem]:
+        """The problems, each with its ranking, its short list and the kernel's own configuration."""
+        return self.document.problems
+
+    @property
+    def best(self) -> Ranked | None:
+        """The first configuration of the only problem, ``None`` where none could be predicted.
+
+        ``best.config`` are its knobs.
+
+        Raises:
+            KprofError: there are several problems.
+        """
+        if len(self.document.problems) != 1:
+            count = len(self.document.problems)
+            raise KprofError(f"there are {count} problems", hint="each has its own ranking: .problems[0].ranking[0]")
+        ranking = self.document.problems[0].ranking
+        return ranking[0] if ranking else None
+
+    @property
+    def ok(self) -> bool:
+        """Whether every problem has a ranking."""
+        return self.document.verdict.status == "ok"
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether the search was stopped by Ctrl-C; the same call goes on from there."""
+        return self.document.search.ended == "interrupted"
+
+    @property
+    def summary(self) -> str:
+        """The first configuration and its gain, in one line."""
+        from kprof.reporters.tune_text import verdict
+
+        return verdict(self.document)
+
+    def to_json(self) -> str:
+        """The document as JSON text."""
+        from kprof.reporters.json_document import encoded
+
+        return encoded(self.document)
+
+    def to_frame(self) -> "pd.DataFrame":
+        """A row a problem and configuration in the order of the ranking: ``problem``, ``rank`` from 1, times in
+        microseconds, ``bound``, registers, LDS in bytes, ``measured_ms``, and a column for each knob.
+        """  # noqa: D205 - one sentence
+        from kprof.reporters._frames import ranking_frame
+
+        return ranking_frame(self.document)
+
+    def _repr_html_(self) -> str:
+        from kprof.reporters._notebook import tuning
+
+        return tuning(self.summary, self.document)
+
+    def write(self) -> list[str]:
+        """Write ``result.json`` and the files of each format into ``output``; what there is to say about them.
+
+        Raises:
+            KprofError: a format needs what the kernel does not have, or a file cannot be written.
+        """
+        from kprof.output.writing import write_output
+
+        search = self._search
+        if search is None or search.files.output is None:
+            return []
+        write_output(os.path.join(search.files.output, "result.json"), self.to_json())  # noqa: PTH118 - text
+        return request.write_formats(search.writers, search.subject, search.found, self.document, search.files)
+
+
+def tune(
+    kernel: TargetLike,
+    *,
+    shape: Values | Sequence[Values] = (),
+    case: Names = (),
+    shape_file: "Path_ | None" = None,
+    arch: str = "",
+    config: Values | None = None,
+    space: "Path_ | None" = None,
+    budget: float = 300.0,
+    top: int = 8,
+    jobs: int = 0,
+    output: "Path_ | None" = None,
+    formats: Names = (),
+    verify: bool = False,
+    resume: bool = True,
+    scheduler: str | None = None,
+    signature: str | None = None,
+    grid: str = "",
+    constexprs: Values | None = None,
+    keys: Values | None = None,
+    device_name: str = "",
+    progress: "Callable[[Progress], None] | None" = None,
+    tell: Callable[[str], None] | None = None,
+) -> Tuned:
+    """Rank a kernel's configurations by predicted time, without a GPU.
+
+    Every configuration is compiled; a model predicts its time from the program and the launch. Ctrl-C ends the search
+    with what is known so far; the same call goes on from there.
+
+    Args:
+        kernel: a bundled kernel, a file with a ``KERNEL``, ``"file.py::function"``, a :class:`kprof.Kernel` or a
+            ``@triton.jit`` function.
+        shape: one problem's parameters (``{"M": 4096, "N": 4096, "K": 4096}``), or a sequence of problems.
+        case: named problems of the kernel.
+        shape_file: further problems, in a YAML, JSON or TOML file.
+        arch: one architecture or product; MI300X when empty.
+        config: knobs that are not searched.
+        space: a file with the knobs' values instead of the kernel's own.
+        budget: seconds after which no compile is begun; 0 for no limit.
+        top: length of the short list.
+        jobs: worker processes, 0 for one a core.
+        output: folder for the search's journal, and for what :meth:`Tuned.write` writes.
+        formats: formats that it writes: ``triton``, ``aiter``, ``vllm``, ``sglang``, ``tune_gemm``, ``dispatch``.
+        verify: measure the short list on this machine's GPU.
+        resume: go on from an earlier search.
+        scheduler: a Dask scheduler whose workers compile: ``tcp://host:8786``.
+        signature: argument types of a function: ``*fp16,i32``.
+        grid: its workgroups: ``cdiv(M,BLOCK_M)*cdiv(N,BLOCK_N)``, more axes after a ``;``.
+        constexprs: its other compile-time arguments.
+        keys: a format's key to the knob or value that it is.
+        device_name: the device in file names, where the product's is another.
+        progress: called with the state of the search.
+        tell: called with a line on each measurement.
+
+    Raises:
+        TargetError: there is no such kernel, case, knob or size.
+        CompileError: Triton is missing.
+        HardwareError: the architecture is not known, or there is no GPU to verify on.
+        KprofError: a space, a grid or a format cannot be used.
+    """
+    from kprof.tuning import verify as verifying
+    from kprof.tuning.document import document
+
+    place = None if output is None else os.fspath(output)
+    files = request.Files(place, names(formats), top, dict(keys or {}), device_name)
+    writers = request.writers(files.formats, place)
+    if verify and not isinstance(kernel, str | os.PathLike):
+        raise TargetError("only what a file names can be measured", hint="Give the kernel as FILE.py or a name.")
+    device = request.device(verify=verify)
+    wanted = request.Request(
+        kernel,
+        [shape] if isinstance(shape, Mapping) else list(shape),
+        names(case),
+        None if shape_file is None else os.fspath(shape_file),
+        arch,
+        dict(config or {}),
+        None if space is None else os.fspath(space),
+        signature,
+        grid,
+        dict(constexprs or {}),
+        jobs,
+        scheduler,
+    )
+    subject, chosen = request.prepare(wanted)
+    if device is not None:
+        verifying.check(subject, device)
+    found, facts = _searched(wanted, place, subject, chosen, budget=budget, resume=resume, progress=progress)
+    measured_on = None
+    if device is not None and found.ended != "interrupted":
+        measured_on = verifying.measure(
+            str(kernel), subject, found, top=top, device=device, report=tell or (lambda _text: None)
+        )
+    report = document(subject, found, measured_on=measured_on, top=top, **facts)
+    return Tuned(report, _Search(subject, found, files, writers))
+
+
+def _searched(
+    wanted: request.Request,
+    output: str | None,
+    subject: "Subject",
+    space: "Space",
+    *,
+    budget: float,
+    resume: bool,
+    progress: "Callable[[Progress], None] | None",
+) -> "tuple[Found, dict[str, str]]":
+    from kprof.tuning import journal
+    from kprof.tuning.search import Search
+
+    judge = request.judge()
+    executor = request.executor(wanted, judge, subject)
+    files = tuple(sorted(subject.dependencies()))
+    place = journal.place(output, subject.kernel.name, subject.arch.name, files)
+    kept = journal.Journal(place, fresh=not resume, in_cache=output is None)
+    try:
+        found = Search(
+            subject, space, judge=judge, executor=executor, journal=kept, budget=budget or None, report=progress
+        ).run()
+    finally:
+        kept.close()
+    return found, {"workers": executor.description, "journal": "" if place is None else str(place)}
