@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args, get_origin
 
 import msgspec
 
-from kprof.errors import KprofError, near
+from kprof.errors import InputError, near
 from kprof.gate.toml_place import Keys, line_of
 from kprof.inputs import boundary
 
@@ -180,7 +180,7 @@ def find(start: Path) -> Path:
             path = folder / name
             if path.is_file() and (name == "kprof.toml" or _table(_read(path)[1], path) is not None):
                 return path
-    raise KprofError(
+    raise InputError(
         "no kprof.toml and no [tool.kprof] in a pyproject.toml, here or above",
         path=str(start),
         hint='The least that is needed, in pyproject.toml: [tool.kprof] with arch = ["gfx942"] and one '
@@ -198,7 +198,7 @@ def load(path: Path) -> Config:
     table = _table(data, path)
     prefix: Keys = ("tool", "kprof") if path.name != "kprof.toml" else ()
     if table is None:
-        raise KprofError("there is no [tool.kprof]", path=str(path))
+        raise InputError("there is no [tool.kprof]", path=str(path))
     source = _Source(path, text, prefix)
     source.known(table, Config, ())
     try:
@@ -206,7 +206,7 @@ def load(path: Path) -> Config:
     except msgspec.ValidationError as error:
         message, _, at = str(error).partition(" - at ")
         where = _keys(at.strip("`"))
-        raise KprofError(
+        raise InputError(
             f"{'.'.join(map(str, where))}: {message[:1].lower()}{message[1:]}",
             path=str(path),
             place=source.place(where),
@@ -214,14 +214,14 @@ def load(path: Path) -> Config:
     for index, program in enumerate(config.program):
         if not program.command:
             place = source.place(("program", index, "command"))
-            raise KprofError("a program needs a command", path=str(path), place=place)
+            raise InputError("a program needs a command", path=str(path), place=place)
     if not config.kernel and not config.program:
         entry = "[[tool.kprof.kernel]]" if prefix else "[[kernel]]"
-        raise KprofError("no kernel is named", path=str(path), hint=f"Add {entry} with a target.")
+        raise InputError("no kernel is named", path=str(path), hint=f"Add {entry} with a target.")
     for index, allowance in enumerate(config.allow):
         if not allowance.reason.strip():
             place = source.place(("allow", index, "reason"))
-            raise KprofError("an allowance needs a reason", path=str(path), place=place)
+            raise InputError("an allowance needs a reason", path=str(path), place=place)
     return config
 
 
@@ -247,7 +247,7 @@ class _Source:
                 if name not in fields:
                     outer = name == "tool" and not at and not self.prefix
                     where = ".".join(str(part) for part in at) or "the configuration"
-                    raise KprofError(
+                    raise InputError(
                         f"{where} has no key {name!r}{near(name, fields)}",
                         path=str(self.path),
                         place=self.place((*at, name)),

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from kprof.errors import KprofError, near_hint
+from kprof.errors import TargetError, near_hint
 from kprof.importing.dependencies import Dependencies
 from kprof.importing.loading import dependencies_of, left_out, load_module, loaded_modules
 from kprof.importing.wrappers import configs_of, heuristics_of, jit_function, kernel_function
@@ -75,7 +75,7 @@ def load_function(path: str | Path, name: str) -> Function:
     entry = find_entry(module, path, name)
     function = unwrap(entry, path=Path(path).absolute(), name=name, module=module)
     if function is None:
-        raise KprofError(f"{name!r} is run by Triton's interpreter and cannot be compiled", path=str(path))
+        raise TargetError(f"{name!r} is run by Triton's interpreter and cannot be compiled", path=str(path))
     return function
 
 
@@ -97,9 +97,9 @@ def find_entry(module: ModuleType, path: str | Path, name: str) -> Any:
         hint = near_hint(name, known, "its Triton functions are") if known else has
         skipped = left_out(module)
         hint = hint if skipped is None else f"{hint}; {skipped}"
-        raise KprofError(f"has no function {name!r}", path=str(path), hint=hint)
+        raise TargetError(f"has no function {name!r}", path=str(path), hint=hint)
     kind = "a Python function without @triton.jit" if callable(value) else f"a {type(value).__name__}"
-    raise KprofError(f"{name!r} is {kind}, not a Triton function", path=str(path), hint=has)
+    raise TargetError(f"{name!r} is {kind}, not a Triton function", path=str(path), hint=has)
 
 
 def triton_functions(module: ModuleType) -> tuple[str, ...]:

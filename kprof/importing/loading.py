@@ -14,7 +14,7 @@ from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import ModuleType
 
-from kprof.errors import KprofError, near
+from kprof.errors import KprofError, TargetError, near
 from kprof.importing.dependencies import Dependencies, dependencies, is_own, unchanged
 from kprof.importing.without_gpu import Missing, answering, execute, simulated_gpu
 
@@ -138,12 +138,12 @@ def _check(path: str | Path, file: Path) -> None:
         file.open("rb").close()
     except FileNotFoundError:
         siblings = [p.name for p in file.parent.glob("*.py")] if file.parent.is_dir() else []
-        raise KprofError(f"no such file{near(file.name, siblings)}", path=str(path)) from None
+        raise TargetError(f"no such file{near(file.name, siblings)}", path=str(path)) from None
     except IsADirectoryError:
         example = "give a Python file, as file.py or file.py::function"
-        raise KprofError("is a directory, not a Python file", path=str(path), hint=example) from None
+        raise TargetError("is a directory, not a Python file", path=str(path), hint=example) from None
     except OSError as error:
-        raise KprofError(f"cannot be read: {error.strerror}", path=str(path)) from error
+        raise TargetError(f"cannot be read: {error.strerror}", path=str(path)) from error
 
 
 def _place(file: Path, *, interpreted: bool) -> tuple[str, Path]:
@@ -197,16 +197,16 @@ def _is_sibling(module: ModuleType, folder: Path) -> bool:
 
 def _import_failure(path: str | Path, file: Path, error: BaseException) -> KprofError:
     if isinstance(error, SystemExit):
-        return KprofError(f"calls sys.exit({error.code!r}) when it is imported", path=str(path))
+        return TargetError(f"calls sys.exit({error.code!r}) when it is imported", path=str(path))
     if isinstance(error, ModuleNotFoundError) and error.name == "triton":
         how = "pip install triton, or your ROCm build of it"
-        return KprofError("Triton is not installed", path=str(path), hint=how)
+        return TargetError("Triton is not installed", path=str(path), hint=how)
     if isinstance(error, ModuleNotFoundError) and error.name == "torch":
         how = "pip install torch; its build without CUDA or ROCm is enough"
-        return KprofError("imports torch, which is not installed", path=str(path), hint=how)
+        return TargetError("imports torch, which is not installed", path=str(path), hint=how)
     if isinstance(error, SyntaxError) and error.filename:
         where = f"line {error.lineno}" if error.filename == str(file) else f"{error.filename}:{error.lineno}"
-        return KprofError(f"is not valid Python: {error.msg}", path=str(path), place=where)
+        return TargetError(f"is not valid Python: {error.msg}", path=str(path), place=where)
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if frame.filename == str(file)]
     place = f"line {own[-1].lineno}" if own else None
@@ -214,7 +214,7 @@ def _import_failure(path: str | Path, file: Path, error: BaseException) -> Kprof
     hint = None
     if frames and own and frames[-1].filename != str(file):
         hint = f"raised in {frames[-1].filename}, line {frames[-1].lineno}"
-    return KprofError(what, path=str(path), place=place, hint=hint)
+    return TargetError(what, path=str(path), place=place, hint=hint)
 
 
 def _first_line(error: BaseException) -> str:

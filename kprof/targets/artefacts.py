@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kprof.document import Specialization
-from kprof.errors import KprofError
+from kprof.errors import InputError, KprofError
 from kprof.hardware.machine import Architecture
 from kprof.hardware.machine import load as load_architecture
 from kprof.inputs import amdgcn, boundary
@@ -80,12 +80,12 @@ def load_directory(path: Path, arch: str | None = None) -> Iterator[LoadedKernel
 
         names = kernels_below(path)
         if names:
-            raise KprofError(
+            raise InputError(
                 f"holds the source of {len(names)} kernels of torch.compile ({_some(names)}), none of them compiled",
                 path=str(path),
                 hint="Give its cache: TORCHINDUCTOR_CACHE_DIR, else /tmp/torchinductor_<user>; or use kprof capture.",
             )
-        raise KprofError(
+        raise InputError(
             "no compiled kernel in this directory",
             path=str(path),
             hint="A Triton cache directory holds *.amdgcn and *.json files; set TRITON_KERNEL_DUMP=1 to get a dump.",
@@ -141,7 +141,7 @@ def _is_for_amd(path: Path) -> bool:
 def _read(path: Path) -> bytes:
     data = boundary.read_bytes(path, most=_MAX_BYTES)
     if not data:
-        raise KprofError("the file is empty", path=str(path))
+        raise InputError("the file is empty", path=str(path))
     return data
 
 
@@ -158,7 +158,7 @@ def from_assembly(path: Path, text: str, arch: str | None) -> Iterator[LoadedKer
     """
     assembly = amdgcn.parse(text, str(path), arch=arch)
     if not assembly.kernels:
-        raise KprofError("no kernel in this file", path=str(path))
+        raise InputError("no kernel in this file", path=str(path))
     metadata = _sibling_metadata(path)
     ttgir = _sibling_ttgir(path)
     for program in assembly.kernels:
@@ -187,7 +187,7 @@ def _from_archive(path: Path, images: "Iterator[Packed]", arch: str | None) -> I
             yield replace(kernel, notes=notes)
     if not found:
         also = f"; {len(missing)} of its configurations did not compile" if missing else ""
-        raise KprofError(f"no code object in this compressed file{also}", path=str(path))
+        raise InputError(f"no code object in this compressed file{also}", path=str(path))
 
 
 def _launch_of(image: "Packed") -> tuple[int, int] | None:
@@ -204,7 +204,7 @@ def _from_object(
     file = code_object.read(data, str(path))
     found = [(code, kernel) for code in file.objects for kernel in code.kernels]
     if not found:
-        raise KprofError("no kernel in this code object", path=str(path))
+        raise InputError("no kernel in this code object", path=str(path))
     for code in file.objects:
         programs, notes, missing = _disassembled(code, path)
         for kernel in code.kernels:
@@ -294,7 +294,7 @@ def _static_lds(program: amdgcn.Kernel) -> int | None:
 
 def _architecture(name: str | None, path: Path) -> Architecture:
     if not name:
-        raise KprofError("the file does not say for which GPU it is", path=str(path), hint="Give it with --arch.")
+        raise InputError("the file does not say for which GPU it is", path=str(path), hint="Give it with --arch.")
     return load_architecture(name)
 
 

@@ -4,7 +4,7 @@ import json
 import re
 from pathlib import Path
 
-from kprof.errors import KprofError
+from kprof.errors import TargetError
 from kprof.targets.loaded import LoadedKernel
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
@@ -36,6 +36,6 @@ def write_stages(kernel: LoadedKernel, folder: Path) -> list[Path]:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content if isinstance(content, bytes) else content.encode())
         except OSError as error:
-            raise KprofError(f"cannot be written: {error.strerror}", path=str(path)) from None
+            raise TargetError(f"cannot be written: {error.strerror}", path=str(path)) from None
         written.append(path)
     return written

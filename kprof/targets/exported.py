@@ -19,7 +19,7 @@ from typing import Any
 
 from kprof.cache import location
 from kprof.cache.folders import private_folder
-from kprof.errors import KprofError
+from kprof.errors import KprofError, TargetError
 from kprof.importing.functions import place_of, set_place
 from kprof.importing.wrappers import is_interpreted, jit_function, layers
 
@@ -37,7 +37,7 @@ def make_importable(entry: Any) -> None:
         KprofError: it refers to something that no other process can be given.
     """
     if any(is_interpreted(layer) for layer in layers(entry)):
-        raise KprofError(
+        raise TargetError(
             f"{entry.fn.__name__} is run by Triton's interpreter and cannot be compiled",
             hint="Unset TRITON_INTERPRET before Triton is imported.",
         )
@@ -112,7 +112,7 @@ class _Sources:
         raise self._refused(name, f"a {type(value).__name__}")
 
     def _refused(self, name: str, what: str) -> KprofError:
-        return KprofError(
+        return TargetError(
             f"{self.owner} is defined where no other process can import it, and refers to {name!r}, which is {what}",
             hint="Move the function with what it needs into a module, or give kprof FILE.py::FUNCTION.",
         )
@@ -199,7 +199,7 @@ def _written(jit: Any) -> Path:
             partial.write_text(text, encoding="utf-8")
             partial.replace(path)
     except OSError as error:
-        raise KprofError(
+        raise TargetError(
             f"the source of {jit.fn.__name__} cannot be written: {error.strerror}", path=str(path)
         ) from None
     return path

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from kprof import children
-from kprof.errors import KprofError
+from kprof.errors import CompileError, KprofError
 
 SUFFIXES = (".hip", ".hip.cpp", ".cu", ".cpp", ".cc", ".cxx")
 _TIMEOUT = 300.0
@@ -37,10 +37,10 @@ def compile_hip(path: Path, arch: str) -> str:
     try:
         text = path.read_bytes()[:_MAX_BYTES].decode(errors="replace")
     except OSError as error:
-        raise KprofError(f"cannot be read: {error.strerror}", path=str(path)) from None
+        raise CompileError(f"cannot be read: {error.strerror}", path=str(path)) from None
     clang = find_clang()
     if clang is None:
-        raise KprofError(
+        raise CompileError(
             "HIP source needs a clang, and none was found",
             path=str(path),
             hint="Install ROCm or clang, or name one in KPROF_CLANG.",
@@ -53,7 +53,7 @@ def compile_hip(path: Path, arch: str) -> str:
         if failure is not None:
             raise _explained(failure, path, clang, arch)
         if not out.is_file():
-            raise KprofError("clang wrote no assembly", path=str(path))
+            raise CompileError("clang wrote no assembly", path=str(path))
         return out.read_bytes()[:_MAX_BYTES].decode(errors="replace")
 
 
@@ -81,9 +81,9 @@ def _run(command: Sequence[str], folder: str, path: Path) -> str | None:
             command, cwd=folder, capture_output=True, text=True, errors="replace", timeout=_TIMEOUT, check=False
         )
     except subprocess.TimeoutExpired:
-        raise KprofError(f"clang took longer than {_TIMEOUT:g} s", path=str(path)) from None
+        raise CompileError(f"clang took longer than {_TIMEOUT:g} s", path=str(path)) from None
     except OSError as error:
-        raise KprofError(f"{command[0]} cannot be run: {error.strerror}", path=str(path)) from None
+        raise CompileError(f"{command[0]} cannot be run: {error.strerror}", path=str(path)) from None
     if ran.returncode == 0:
         return None
     return ran.stderr or f"clang ended with exit status {ran.returncode}"
@@ -103,4 +103,4 @@ def _explained(printed: str, path: Path, clang: str, arch: str) -> KprofError:
         hint = f"HIP's headers are part of ROCm, which {clang} did not find; ROCM_PATH or KPROF_CLANG says where it is"
     elif "unsupported HIP gpu architecture" in text or "unknown target CPU" in text or "invalid target ID" in text:
         hint = f"{clang} does not know {arch}; a newer clang may, see KPROF_CLANG"
-    return KprofError(f"does not compile: {text}", path=str(path), place=place, hint=hint)
+    return CompileError(f"does not compile: {text}", path=str(path), place=place, hint=hint)

@@ -161,7 +161,7 @@ def jobs_of(kernel: "Kernel", machine: Architecture, options: "Options") -> "Ite
     problem = kernel.problem(machine.name, options.case, options.shape)
     reason = kernel.unsupported(machine.name, problem) if kernel.unsupported is not None else None
     if reason:
-        raise KprofError(f"{kernel.name} cannot run on {machine.name}: {reason}")
+        raise TargetError(f"{kernel.name} cannot run on {machine.name}: {reason}")
     overrides: Sequence[Config] = [options.config]
     if options.all_configs:
         overrides = [{**config, **options.config} for config in kernel.configs]
@@ -180,7 +180,7 @@ def _from_case(
     launch = _launch(kernel, problem, config)
     if any(axis < 1 for axis in launch.grid):
         grid = "x".join(map(str, launch.grid))
-        raise KprofError(f"the launch of {kernel.name} has no workgroups: its grid is {grid}", hint="See --shape.")
+        raise TargetError(f"the launch of {kernel.name} has no workgroups: its grid is {grid}", hint="See --shape.")
     request = from_launch(
         kernel.entry,
         launch,
@@ -200,7 +200,7 @@ def _launch(kernel: "Kernel", problem: Mapping[str, Any], config: "Config") -> "
     except KprofError:
         raise
     except Exception as error:
-        raise KprofError(f"the launch of {kernel.name} fails: {type(error).__name__}: {error}") from error
+        raise TargetError(f"the launch of {kernel.name} fails: {type(error).__name__}: {error}") from error
 
 
 def _from_signature(kernel: "Kernel", machine: Architecture, options: "Options") -> Iterator[Job]:
@@ -212,7 +212,7 @@ def _from_signature(kernel: "Kernel", machine: Architecture, options: "Options")
 
     function = unwrap(kernel.entry)
     if function is None:
-        raise KprofError(f"{kernel.name} is not a Triton function")
+        raise TargetError(f"{kernel.name} is not a Triton function")
     if options.signature is None:
         raise _no_launch(kernel, function)
     constexprs, backend = split_config(options.config)
@@ -274,7 +274,7 @@ def _no_launch(kernel: "Kernel", function: "Function") -> KprofError:
     needed = [p.name for p in function.jit.params if p.is_constexpr and not p.has_default and p.name not in tuned]
     typed = ",".join(f"{name}=..." for name in function.arguments if name not in function.constexprs)
     values = "".join(f" --constexpr {name}=..." for name in needed)
-    return KprofError(
+    return TargetError(
         f"{kernel.name} does not say how it is launched",
         hint=f"--signature '{typed}'{values} with types such as *fp16, i32, i32:16, fp32; or add a KERNEL to the file",
     )

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from kprof.errors import KprofError, near
+from kprof.errors import TargetError, near
 from kprof.importing.functions import find_entry, triton_functions
 from kprof.importing.loading import load_module
 from kprof.importing.wrappers import kernel_function
@@ -42,7 +42,7 @@ def folder() -> Path:
     for place in (package / "_kernels", package.parent / "kernels"):
         if (place / "softmax.py").is_file():
             return place
-    raise KprofError("the bundled kernels are missing", path=str(package), hint="install kprof again")
+    raise TargetError("the bundled kernels are missing", path=str(package), hint="install kprof again")
 
 
 def bundled() -> dict[str, Path]:
@@ -66,7 +66,7 @@ def load(target: str) -> Kernel:
         return kernel.part(function) if function and function != _name_of(kernel.entry) else kernel
     if place.endswith(".py") or "/" in place or Path(place).exists():
         return load_file(Path(place), function or None)
-    raise KprofError(
+    raise TargetError(
         f"no kernel {place!r}{near(place, list(known))}",
         hint="'kprof kernels list' shows the bundled ones; a file of your own is given as file.py::function",
     )
@@ -90,9 +90,9 @@ def load_file(path: Path | str, function: str | None = None) -> Kernel:
     module = load_module(path, interpret=True)
     described = getattr(module, "KERNEL", None)
     if described is not None and not isinstance(described, Kernel):
-        raise KprofError(f"KERNEL is a {type(described).__name__}, not a kprof.kernel_spec.Kernel", path=str(path))
+        raise TargetError(f"KERNEL is a {type(described).__name__}, not a kprof.kernel_spec.Kernel", path=str(path))
     if described is not None and kernel_function(described.entry) is None:
-        raise KprofError(
+        raise TargetError(
             f"the entry of KERNEL is a {type(described.entry).__name__}, not a Triton function", path=str(path)
         )
     if described is not None and function in {None, described.name, _name_of(described.entry)}:
@@ -117,7 +117,7 @@ def read_entry(name: str, path: Path) -> KernelSummary:
     try:
         tree = ast.parse(path.read_text(encoding="utf-8"))
     except (OSError, SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise KprofError(f"cannot read the kernel file: {error}", path=str(path)) from error
+        raise TargetError(f"cannot read the kernel file: {error}", path=str(path)) from error
     values = {name: value for statement in tree.body for name, value in _assigned(statement)}
     call = values.get("KERNEL")
     fields = {k.arg: k.value for k in call.keywords if k.arg} if isinstance(call, ast.Call) else {}
@@ -161,10 +161,10 @@ def _only_function(module: ModuleType, path: Path) -> Any:
     """The one Triton function of a file."""
     names = triton_functions(module)
     if not names:
-        raise KprofError("the file has neither a KERNEL nor a @triton.jit function", path=str(path))
+        raise TargetError("the file has neither a KERNEL nor a @triton.jit function", path=str(path))
     if len(names) > 1:
         choices = "for example " + " or ".join(f"{path}::{name}" for name in names[:3])
-        raise KprofError(f"the file has {len(names)} kernels; say which", path=str(path), hint=choices)
+        raise TargetError(f"the file has {len(names)} kernels; say which", path=str(path), hint=choices)
     return find_entry(module, path, names[0])
 
 
@@ -172,7 +172,7 @@ def bare(entry: Any) -> Kernel:
     """A Triton function of which nothing says how it is launched, as a kernel without cases."""
 
     def no_launch(_shape: Shape, _config: Config) -> Launch:
-        raise KprofError(
+        raise TargetError(
             f"{_name_of(entry)} does not say how it is launched",
             hint="give --signature and --constexpr, or add KERNEL = Kernel(...) to the file",
         )

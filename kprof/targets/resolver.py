@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from kprof.errors import KprofError, TargetError
+from kprof.errors import TargetError
 from kprof.hardware.machine import Architecture, Product, load_gpu
 from kprof.targets.artefacts import from_assembly, load_directory, load_file
 from kprof.targets.hip_source import compile_hip
@@ -83,7 +83,9 @@ def _only(
             others.append(kernel.arch.name)
     if others and not found:
         has, asked = ", ".join(sorted(set(others))), ", ".join(wanted)
-        raise KprofError(f"this was compiled for {has}, not for {asked}", hint="Leave --arch out to analyse it anyway.")
+        raise TargetError(
+            f"this was compiled for {has}, not for {asked}", hint="Leave --arch out to analyse it anyway."
+        )
 
 
 def _from_source(

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from kprof.compiler.request import CompileRequest
-from kprof.errors import KprofError, near_hint
+from kprof.errors import KprofError, TargetError, near_hint
 from kprof.importing.functions import Function, load_function
 from kprof.kernel_spec import ELEMENT_TYPES, Launch, Tensor
 from kprof.targets.specialize import DIVISIBILITY, from_launch
@@ -70,7 +70,7 @@ def from_signature(
     given = {name: read_item(function, name, item) for name, item in items.items()}
     for name in values:
         if name in given:
-            raise KprofError(
+            raise TargetError(
                 f"{function.name}: {name!r} is given in the signature and as a value", path=_path(function)
             )
     launch_args = {**{k: v for k, v in tuned.items() if k in known}, **given, **values}
@@ -168,7 +168,7 @@ def items_by_name(
     if named and len(named) == len(items):
         return _checked(function, {name.strip(): item.strip() for name, _, item in named})
     if named:
-        raise KprofError("a signature names all of its arguments or none", path=_path(function))
+        raise TargetError("a signature names all of its arguments or none", path=_path(function))
     known = {*values, *sizes}
     for chosen in (
         [name for name in function.arguments if name not in function.constexprs and name not in known],
@@ -179,7 +179,7 @@ def items_by_name(
         if len(chosen) == len(items):
             return dict(zip(chosen, items, strict=True))
     wanted = [name for name in function.arguments if name not in function.constexprs]
-    raise KprofError(
+    raise TargetError(
         f"{function.name} takes {len(wanted)} arguments besides its constexprs, the signature has {len(items)}",
         path=_path(function),
         hint=f"they are {', '.join(wanted)}" if wanted else None,
@@ -222,7 +222,7 @@ def read_item(function: Function, name: str, item: Any) -> Any:
         return float(text)
     if name in function.constexprs:
         if text == "constexpr":
-            raise KprofError(
+            raise TargetError(
                 f"{function.name}: {name!r} is a constexpr and needs a value",
                 path=_path(function),
                 hint=f"--constexpr {name}=...",
@@ -240,11 +240,11 @@ def _typed(function: Function, name: str, text: str) -> Typed:
     what = f"{function.name}: {text!r} of argument {name!r}"
     if element not in _TYPES or kind.startswith("**"):
         near = near_hint(element, sorted(_TYPES), "element types are")
-        raise KprofError(f"{what} is no type that Triton knows", path=_path(function), hint=near)
+        raise TargetError(f"{what} is no type that Triton knows", path=_path(function), hint=near)
     if pointer:
         return _pointer(what, element, hints)
     if hints and (hints != ["16"] or element[0] not in "iu"):
-        raise KprofError(f"{what} has a hint that means nothing", hint="i32:16 is an integer that 16 divides")
+        raise TargetError(f"{what} has a hint that means nothing", hint="i32:16 is an integer that 16 divides")
     if element.startswith(("fp", "bf")):
         return Typed(element, 0.5, {})
     if element == "i1":
@@ -255,13 +255,13 @@ def _typed(function: Function, name: str, text: str) -> Typed:
 def _pointer(what: str, element: str, hints: Sequence[str]) -> Typed:
     unknown = set(hints) - {"16", "1", "wide"}
     if unknown:
-        raise KprofError(
+        raise TargetError(
             f"{what} has the unknown hint {min(unknown)!r}",
             hint="16 is the default, 1 is a pointer that is not aligned, wide one to more than 2 GiB",
         )
     elements = 2**31 if "wide" in hints else 1024
     if element not in ELEMENT_TYPES:
-        raise KprofError(f"{what} is a pointer to an element that no tensor has")
+        raise TargetError(f"{what} is a pointer to an element that no tensor has")
     return Typed("*" + element, Tensor(element, (elements,), aligned="1" not in hints), None)
 
 
@@ -272,7 +272,7 @@ def _complete(function: Function, args: Mapping[str, Any]) -> None:
     missing_values = [p.name for p in missing if p.is_constexpr]
     if missing_types:
         template = ",".join(f"{name}=..." for name in missing_types)
-        raise KprofError(
+        raise TargetError(
             f"{function.name}: no type for {', '.join(missing_types)}",
             path=_path(function),
             place=f"line {function.line}" if function.line else None,
@@ -281,7 +281,7 @@ def _complete(function: Function, args: Mapping[str, Any]) -> None:
     if missing_values:
         filled = [name for name in missing_values if name in function.heuristics]
         note = f" ({', '.join(filled)} would be set by @triton.heuristics in a launch)" if filled else ""
-        raise KprofError(
+        raise TargetError(
             f"{function.name}: no value for the constexpr {', '.join(missing_values)}",
             path=_path(function),
             place=f"line {function.line}" if function.line else None,
@@ -290,7 +290,7 @@ def _complete(function: Function, args: Mapping[str, Any]) -> None:
 
 
 def _unknown(function: Function, name: str) -> KprofError:
-    return KprofError(
+    return TargetError(
         f"{function.name} has no argument {name!r}",
         path=_path(function),
         hint=near_hint(name, function.arguments, "its arguments are"),

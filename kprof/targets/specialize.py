@@ -11,7 +11,7 @@ from typing import Any
 
 from kprof.compiler.constants import constant
 from kprof.compiler.request import CompileRequest
-from kprof.errors import KprofError
+from kprof.errors import TargetError
 from kprof.importing.functions import Function, unwrap
 from kprof.kernel_spec import ELEMENT_TYPES, Launch, Tensor
 
@@ -57,9 +57,9 @@ def from_launch(
     """
     function = unwrap(entry)
     if function is None:
-        raise KprofError(f"{getattr(entry, '__name__', entry)!r} is not a Triton function")
+        raise TargetError(f"{getattr(entry, '__name__', entry)!r} is not a Triton function")
     if "<locals>" in function.name:
-        raise KprofError(
+        raise TargetError(
             f"{function.name} is defined inside another function, where no other process can find it",
             path=str(function.path),
             hint="move it to the top level of its file",
@@ -97,12 +97,12 @@ def bind(function: Function, args: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         KprofError: an argument is unknown or missing.
     """
-    from kprof.errors import near_hint
+    from kprof.errors import TargetError, near_hint
 
     known = function.arguments
     for name in args:
         if name not in known:
-            raise KprofError(
+            raise TargetError(
                 f"{function.name} has no argument {name!r}",
                 path=str(function.path),
                 hint=near_hint(name, known, "its arguments are"),
@@ -110,7 +110,7 @@ def bind(function: Function, args: Mapping[str, Any]) -> dict[str, Any]:
     defaults = {p.name: p.default for p in function.jit.params if p.has_default}
     missing = [name for name in known if name not in args and name not in defaults]
     if missing:
-        raise KprofError(
+        raise TargetError(
             f"{function.name} is launched without {', '.join(missing)}",
             path=str(function.path),
             hint="every argument without a default needs a value",
@@ -196,7 +196,7 @@ def _integer(value: int, how: _How) -> _Specialized:
         return "i64", hints, _ABSENT
     if value < 2**64 and value > 0:
         return "u64", hints, _ABSENT
-    raise KprofError(f"{how.what} is {value}, which no 64-bit integer holds")
+    raise TargetError(f"{how.what} is {value}, which no 64-bit integer holds")
 
 
 def _pointer_hints(tensor: Tensor, how: _How) -> dict[str, int]:
@@ -213,10 +213,10 @@ def storage_bytes(tensor: Tensor) -> int:
     Raises:
         KprofError: its dtype is none of Triton's.
     """
-    from kprof.errors import near_hint
+    from kprof.errors import TargetError, near_hint
 
     if tensor.dtype not in ELEMENT_TYPES:
-        raise KprofError(
+        raise TargetError(
             f"{tensor.dtype!r} is no element type", hint=near_hint(tensor.dtype, ELEMENT_TYPES, "there are")
         )
     total = ELEMENT_TYPES[tensor.dtype].size

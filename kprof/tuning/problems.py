@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from kprof.errors import KprofError, near_hint
+from kprof.errors import InputError, TargetError, near_hint
 from kprof.kernel_spec import ELEMENT_TYPES
 from kprof.tuning import space_file
 
@@ -49,24 +49,24 @@ def read_shapes(path: str) -> list[dict[str, Any]]:
     if isinstance(data, Mapping) and isinstance(data.get("shapes"), list):
         data = data["shapes"]
     if not isinstance(data, list) or not data:
-        raise KprofError("is no list of sizes", path=path, hint="- {M: 4096, N: 4096, K: 4096}")
+        raise InputError("is no list of sizes", path=path, hint="- {M: 4096, N: 4096, K: 4096}")
     if len(data) > MOST_PROBLEMS:
-        raise KprofError(f"lists {len(data)} sizes, more than {MOST_PROBLEMS}", path=path)
+        raise InputError(f"lists {len(data)} sizes, more than {MOST_PROBLEMS}", path=path)
     return [_entry(item, path, number) for number, item in enumerate(data, 1)]
 
 
 def _entry(item: Any, path: str, number: int) -> dict[str, Any]:
     if not isinstance(item, Mapping) or not item:
-        raise KprofError("is not a table of sizes", path=path, place=f"entry {number}")
+        raise InputError("is not a table of sizes", path=path, place=f"entry {number}")
     found: dict[str, Any] = {}
     for name, value in item.items():
         if name in _LAYOUTS:
             if value not in {"T", "N"}:
-                raise KprofError(f"{name} is T or N, got {value!r}", path=path, place=f"entry {number}")
+                raise InputError(f"{name} is T or N, got {value!r}", path=path, place=f"entry {number}")
             found[_LAYOUTS[name]] = value == "N"
         elif name not in _TUNER_KNOBS:
             if not isinstance(value, bool | int | float | str):
-                raise KprofError(f"{name} is no number or text", path=path, place=f"entry {number}")
+                raise InputError(f"{name} is no number or text", path=path, place=f"entry {number}")
             found[str(name)] = value
     return found
 
@@ -86,7 +86,7 @@ def problems(
         problem = _problem(kernel, arch, case, shape)
         found.setdefault(repr(sorted(problem.values.items(), key=str)), problem)
     if len(found) > MOST_PROBLEMS:
-        raise KprofError(f"{len(found)} problems are more than {MOST_PROBLEMS}")
+        raise TargetError(f"{len(found)} problems are more than {MOST_PROBLEMS}")
     return list(found.values())
 
 
@@ -99,13 +99,13 @@ def _problem(kernel: "Kernel", arch: str, case: str | None, shape: Mapping[str, 
     # A kernel that has an operand in row-major order only has no flag for it.
     shape = {n: v for n, v in shape.items() if n in known or v is not False or n not in _LAYOUTS.values()}
     for name in shape.keys() - known.keys():
-        raise KprofError(f"{kernel.name} has no shape parameter {name!r}", hint=near_hint(name, known, "It has"))
+        raise TargetError(f"{kernel.name} has no shape parameter {name!r}", hint=near_hint(name, known, "It has"))
     shape = {name: _of_kind(name, value, known[name]) for name, value in shape.items()}
     values = kernel.problem(arch, case, shape)
     _check_values(values)
     reason = kernel.unsupported(arch, values) if kernel.unsupported is not None else None
     if reason:
-        raise KprofError(f"{kernel.name} cannot run on {arch}: {reason}")
+        raise TargetError(f"{kernel.name} cannot run on {arch}: {reason}")
     if shape:
         return Problem(_words(shape), values, {n: v for n, v in values.items() if n not in shape})
     name = case or next(iter(kernel.shapes))
@@ -122,18 +122,18 @@ def _of_kind(name: str, value: Any, like: Any) -> Any:
         return value
     if isinstance(value, float) and value.is_integer():
         return int(value)
-    raise KprofError(f"{name}={value}: a whole number is wanted")
+    raise TargetError(f"{name}={value}: a whole number is wanted")
 
 
 def _check_values(values: Mapping[str, Any]) -> None:
     for name, value in values.items():
         if "dtype" in name and isinstance(value, str) and value not in ELEMENT_TYPES:
             known = ", ".join(ELEMENT_TYPES)
-            raise KprofError(f"no element type {value!r} for {name}", hint=f"there are {known}, fp8_e4m3, fp8_e5m2")
+            raise TargetError(f"no element type {value!r} for {name}", hint=f"there are {known}, fp8_e4m3, fp8_e5m2")
         if isinstance(value, int) and not isinstance(value, bool) and not -(2**31) < value < 2**40:
-            raise KprofError(f"{name}={value} is no size of a problem")
+            raise TargetError(f"{name}={value} is no size of a problem")
         if isinstance(value, int) and not isinstance(value, bool) and value < 1 and name.isupper():
-            raise KprofError(f"{name}={value}: a size is above zero")
+            raise TargetError(f"{name}={value}: a size is above zero")
 
 
 def _words(shape: Mapping[str, Any]) -> str:

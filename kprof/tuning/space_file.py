@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from kprof.errors import KprofError
+from kprof.errors import InputError, KprofError
 from kprof.inputs import boundary
 from kprof.tuning.expressions import parse
 from kprof.tuning.space import MOST_COMBINATIONS, Space
@@ -38,17 +38,17 @@ def read(path: str) -> Space:
     if isinstance(data, list):
         return Space(path, listed=_configurations(data, path))
     if not isinstance(data, Mapping):
-        raise KprofError("holds neither knobs nor a list of configurations", path=path, hint=_EXAMPLE)
+        raise InputError("holds neither knobs nor a list of configurations", path=path, hint=_EXAMPLE)
     constraints = data.get("constraints", [])
     if not isinstance(constraints, list) or not all(isinstance(c, str) for c in constraints):
-        raise KprofError("constraints is not a list of comparisons", path=path, hint='constraints = ["BLOCK_M <= 128"]')
+        raise InputError("constraints is not a list of comparisons", path=path, hint='constraints = ["BLOCK_M <= 128"]')
     knobs = {str(name): _values(name, values, path) for name, values in data.items() if name != "constraints"}
     if not knobs:
-        raise KprofError("names no knobs", path=path, hint=_EXAMPLE)
+        raise InputError("names no knobs", path=path, hint=_EXAMPLE)
     try:
         parsed = tuple(parse(text, "the constraint") for text in constraints)
     except KprofError as error:
-        raise KprofError(error.message, path=path, hint=error.hint) from None
+        raise InputError(error.message, path=path, hint=error.hint) from None
     return Space(path, knobs=knobs, constraints=parsed)
 
 
@@ -65,13 +65,13 @@ def load(path: str) -> Any:
     form = _FORMS.get(place.suffix.lower())
     text = boundary.read_text(place, most=MOST_BYTES)
     if form is None:
-        raise KprofError("is not a .toml, .yaml or .json file", path=path)
+        raise InputError("is not a .toml, .yaml or .json file", path=path)
     try:
         return _decode(form, text)
     except KprofError:
         raise
     except (ValueError, RecursionError, MemoryError) as error:
-        raise KprofError(f"is not valid {form}: {_line(error)}", path=path) from error
+        raise InputError(f"is not valid {form}: {_line(error)}", path=path) from error
 
 
 def _decode(form: str, text: str) -> Any:
@@ -103,21 +103,21 @@ def _values(name: Any, values: Any, path: str) -> tuple[Any, ...]:
     listed = values if isinstance(values, list) else [values]
     for value in listed:
         if not isinstance(value, bool | int | float | str) and value is not None:
-            raise KprofError(f"{name} has a value that is no number, text or boolean: {value!r}"[:200], path=path)
+            raise InputError(f"{name} has a value that is no number, text or boolean: {value!r}"[:200], path=path)
     if len(listed) > MOST_COMBINATIONS:
-        raise KprofError(f"{name} has {len(listed):,} values", path=path)
+        raise InputError(f"{name} has {len(listed):,} values", path=path)
     # True and 1 are equal to Python and not to a kernel.
     return tuple(value for _, value in dict.fromkeys((type(v), v) for v in listed))
 
 
 def _configurations(data: list[Any], path: str) -> tuple[Mapping[str, Any], ...]:
     if not data:
-        raise KprofError("is an empty list", path=path)
+        raise InputError("is an empty list", path=path)
     for number, config in enumerate(data, 1):
         if not isinstance(config, Mapping) or not config:
-            raise KprofError("is not a configuration: a table of knobs and values", path=path, place=f"entry {number}")
+            raise InputError("is not a configuration: a table of knobs and values", path=path, place=f"entry {number}")
         for name, value in config.items():
             if not isinstance(value, bool | int | float | str) and value is not None:
-                raise KprofError(f"{name} is no number, text or boolean", path=path, place=f"entry {number}")
+                raise InputError(f"{name} is no number, text or boolean", path=path, place=f"entry {number}")
     distinct = {repr(sorted(c.items(), key=str)): {str(n): v for n, v in c.items()} for c in data}
     return tuple(distinct.values())
