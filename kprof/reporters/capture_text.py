@@ -147,7 +147,7 @@ class CaptureTextReporter:
         return ["", *self._wrapped(lines)] if lines else []
 
     def _notes(self, capture: Capture) -> list[str]:
-        return ["", *self._wrapped([f"note: {note}" for note in capture.notes])] if capture.notes else []
+        return ["", *self._wrapped([f"remark: {note}" for note in capture.notes])] if capture.notes else []
 
     def _wrapped(self, lines: Sequence[str]) -> list[str]:
         import textwrap

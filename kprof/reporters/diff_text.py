@@ -65,7 +65,7 @@ class DiffTextReporter:
             for problem in side.problems[: None if self._verbose else _OTHERS]:
                 self._print(f"{side.label}: {problem}", "yellow")
         for note in diff.notes:
-            self._print(f"note: {note}", "dim")
+            self._print(f"remark: {note}", "dim")
         if not self._console.is_terminal:
             self.verdict(diff)
 

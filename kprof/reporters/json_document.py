@@ -20,9 +20,22 @@ class JsonReporter:
 def encoded(document: Any) -> str:
     """A document as JSON with two spaces of indentation and keys in its order.
 
-    Constexprs may be any Python object: what JSON cannot hold is written as its text.
+    Constexprs may be any Python object: what JSON cannot hold is written as its text, and a byte of a file name that is
+    not UTF-8 as an escape.
     """
-    return msgspec.json.format(msgspec.json.encode(document, enc_hook=str), indent=2).decode() + "\n"
+    try:
+        data = msgspec.json.encode(document, enc_hook=str)
+    except UnicodeEncodeError:
+        data = msgspec.json.encode(_encodable(msgspec.to_builtins(document, enc_hook=str)))
+    return msgspec.json.format(data, indent=2).decode() + "\n"
+
+
+def _encodable(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode(errors="backslashreplace").decode()
+    if isinstance(value, dict):
+        return {_encodable(key): _encodable(each) for key, each in value.items()}
+    return [_encodable(each) for each in value] if isinstance(value, list) else value
 
 
 def schema(title: str = SCHEMA, kind: Any = Report) -> dict[str, Any]:

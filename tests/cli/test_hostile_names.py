@@ -47,6 +47,15 @@ def folder(tmp_path_factory):
     (folder / "gfx942-GEMM-\x1b]0;x\x07\u202e.json").write_text(
         json.dumps({"any": {"BLOCK_SIZE_M": 64, NAME: 1, "num_warps": 3, "kpack": NAME}}, indent=2, ensure_ascii=False)
     )
+    saved = json.loads((ROOT / "tests/reporters/screens/flash_attention.json").read_text())
+    (kernel,) = saved["kernels"]
+    kernel["name"] = NAME
+    kernel["findings"][0]["message"] = NAME
+    kernel["notes"] = kernel["model"]["assumptions"] = [NAME]
+    (folder / "old.json").write_text(json.dumps(saved))
+    kernel["resources"]["vgpr_spills"] += 300
+    kernel["findings"][0]["name"] = NAME
+    (folder / "new.json").write_text(json.dumps(saved))
     (folder / "kprof.toml").write_text(
         'arch = ["gfx942"]\n[[kernel]]\ntarget = "k.amdgcn"\n'
         '[[kernel]]\ntarget = "\\u001b]0;x\\u0007\\n::error::boom"\n'
@@ -73,6 +82,15 @@ COMMANDS = [
     "analyze kernel k.amdgcn -vv",
     "analyze kernel k.amdgcn --json -",
     "diff k.amdgcn k.amdgcn -vv",
+    "diff old.json new.json",
+    "diff old.json new.json -vv",
+    "diff old.json new.json --json -",
+    "diff old.json new.json --markdown -",
+    "report old.json new.json -o page.html",
+    "cfg k.amdgcn -o -",
+    "analyze kernel k.amdgcn --output-format concise",
+    "analyze kernel k.amdgcn --output-format markdown",
+    "analyze kernel k.amdgcn --github",
     "diff k.amdgcn k.amdgcn --markdown -",
     "lint-configs . -v --github",
     "lint-configs . --json -",

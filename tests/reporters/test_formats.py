@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from kprof.document import KernelReport, Report, Verdict
@@ -158,3 +159,14 @@ def test_only_one_format_has_standard_output(kprof):
     assert ran.code == 0
     assert all(re.fullmatch(r"\S+:\d+:\d+: KP\d{3} .+", line) for line in ran.out.splitlines())
     assert ran.out.count("\n") == 2
+
+
+def test_json_of_file_names_that_are_not_utf8():
+    """Written with an escape, everything else as it is."""
+    report = _report()
+    place = Location(b"caf\xe9/k.py".decode(errors="surrogateescape"), 3)
+    kernel = msgspec.structs.replace(report.kernels[0], source=place)
+    text = format_of("json", "report").render(msgspec.structs.replace(report, kernels=[kernel]), Request("report"))
+    found = json.loads(text)["kernels"][0]
+    assert found["source"]["file"] == r"caf\udce9/k.py"
+    assert found["name"] == kernel.name

@@ -94,7 +94,8 @@ def tell_issues(issues: Sequence[Any]) -> None:
     """What was met while reading, on standard error; what was lost first."""
     for issue in sorted(issues, key=lambda i: -i.lost):
         log(
-            f"note: {issue}" + (f" - {issue.lost:,} event{'s' if issue.lost > 1 else ''} missing" if issue.lost else "")
+            f"remark: {issue}"
+            + (f" - {issue.lost:,} event{'s' if issue.lost > 1 else ''} missing" if issue.lost else "")
         )
 
 

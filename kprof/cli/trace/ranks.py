@@ -48,7 +48,7 @@ def command(
     for part in parts:
         tell_issues(part.issues)
     for note in report.notes:
-        log(f"note: {note}")
+        log(f"remark: {note}")
     if json:
         dump(
             json,

@@ -22,7 +22,7 @@ _LEAST = 16
 
 def _conflicts(numbers: Numbers) -> Answer:
     ratio = numbers["lds_conflicts_per_access"]
-    return ratio >= CONFLICTS, f"{ratio:.2f} conflict clocks were counted for each clock of LDS access"
+    return ratio >= CONFLICTS, f"{ratio:.2f} conflict cycles were counted for each cycle of LDS access"
 
 
 class LdsBankConflicts(Rule):
@@ -31,13 +31,13 @@ class LdsBankConflicts(Rule):
     ## What it does
     Computes from the register layout and the LDS layout in the TTGIR which address each lane accesses, and serves the
     lanes as the hardware does: in groups, one dword a bank and clock. Reports a line of a loop when conflicts add
-    at least half of the clocks that its accesses need without any, and at least 16 in an iteration.
+    at least half of the cycles that its accesses need without any, and at least 16 in an iteration.
 
     ## Why it matters
     LDS is shared by all wavefronts of a CU. Clocks lost to conflicts are lost to all of them.
 
     ## Evidence
-    `conflicts` and `cycles`: clocks of one wavefront and iteration, lost and needed. `width`: bytes a lane. The lane
+    `conflicts` and `cycles`: cycles of one wavefront and iteration, lost and needed. `width`: bytes a lane. The lane
     groups are in the hardware files; accesses whose groups nobody has measured (most writes) are left out.
 
     ## What to try
@@ -82,7 +82,7 @@ class LdsBankConflicts(Rule):
         worst = max(accesses, key=lambda a: a.cost.conflicts if a.cost is not None else 0)
         verb = "writes" if worst.write else "reads"
         return self.finding(
-            f"{cost.conflicts} clocks of bank conflicts on top of {cost.cycles} in an iteration "
+            f"{cost.conflicts} cycles of bank conflicts on top of {cost.cycles} in an iteration "
             f"({worst.instructions} {verb} of {worst.width} B a lane)",
             at=worst.operation,
             evidence={

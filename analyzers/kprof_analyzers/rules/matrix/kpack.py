@@ -25,7 +25,7 @@ class KpackMisfit(Rule):
 
     ## Why it matters
     With `kpack=2` a lane holds the operands of two instructions next to each other and reads them with one
-    `ds_read_b128`: half of the LDS instructions, and fewer clocks for the same bytes.
+    `ds_read_b128`: half of the LDS instructions, and fewer cycles for the same bytes.
 
     ## Evidence
     `kpack`, `bytes`: that a lane reads at a time. `k_width`: neighbours along K in a lane. `operand`: 0 or 1.

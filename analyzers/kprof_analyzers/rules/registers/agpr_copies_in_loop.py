@@ -22,14 +22,14 @@ class AgprCopiesInLoop(Rule):
 
     ## What it does
     Counts `v_accvgpr_read`, `v_accvgpr_write` and `v_accvgpr_mov` in each innermost loop with matrix instructions, and
-    reports a loop with at least eight, whose issue takes at least a tenth of the clocks of its matrix work.
+    reports a loop with at least eight, whose issue takes at least a tenth of the cycles of its matrix work.
 
     ## Why it matters
     AGPRs are meant for accumulators that stay there. When they serve as overflow for VGPRs, each use costs a copy on
     the vector pipe: spilling that does not show up as a spill.
 
     ## Evidence
-    `copies`, `matrix`: instructions in one iteration. `share`: clocks of the copies over those of the matrix work.
+    `copies`, `matrix`: instructions in one iteration. `share`: cycles of the copies over those of the matrix work.
     `lines`: copies for each source line.
     """
 
@@ -70,7 +70,7 @@ class AgprCopiesInLoop(Rule):
             place, lines = busiest(copies)
             yield self.finding(
                 f"{len(copies)} copies between VGPRs and AGPRs for {len(matrix)} matrix instructions in loop "
-                f"{loop.header}: {100 * share:.0f} % of their clocks",
+                f"{loop.header}: {100 * share:.0f} % of their cycles",
                 at=place,
                 evidence={
                     "loop": loop.header,

@@ -20,7 +20,7 @@ class ManyBarriersInLoop(Rule):
 
     ## What it does
     Counts `s_barrier` in each innermost loop, outside conditional parts too. Reports more than four in an iteration
-    when fewer than 512 clocks of matrix work stand between them on average. Loops with priorities (`s_setprio`), such
+    when fewer than 512 cycles of matrix work stand between them on average. Loops with priorities (`s_setprio`), such
     as block ping-pong, place their barriers on purpose and are left out.
 
     ## Why it matters
@@ -56,7 +56,7 @@ class ManyBarriersInLoop(Rule):
             if clocks >= _CLOCKS * len(barriers):
                 continue
             place, lines = busiest(barriers)
-            work = f" for {clocks:,} clocks of matrix work" if clocks else ", and no matrix work"
+            work = f" for {clocks:,} cycles of matrix work" if clocks else ", and no matrix work"
             yield self.finding(
                 f"{len(barriers)} barriers an iteration of loop {loop.header}{work}",
                 at=place,

@@ -26,7 +26,7 @@ class LdsWaitRightBehind(Rule):
     in an iteration, and most of its waits for LDS are such.
 
     ## Why it matters
-    An LDS read takes about a hundred clocks. With the wait right behind it nothing of the same wavefront hides them.
+    An LDS read takes about a hundred cycles. With the wait right behind it nothing of the same wavefront hides them.
     With several wavefronts on the SIMD, others fill the time: then this costs little.
 
     ## Evidence

@@ -67,7 +67,7 @@ class LoadNotOverlapped(Rule):
             cycles = max(known) if len(known) == len(waits) else None
             yield self.finding(
                 f"no matrix instruction between the loads of loop {loop.header} and their waits"
-                + ("" if cycles is None else f"; they are {cycles} clocks of issue apart at most"),
+                + ("" if cycles is None else f"; they are {cycles} cycles of issue apart at most"),
                 at=first.waits_for,
                 evidence={"loop": loop.header, "loads": len(waits), "cycles": cycles},
             )
