@@ -51,6 +51,7 @@ _UNITS = (
     ("*.least_workgroups", "workgroups"),
     ("llvm.elf_machine", "e_flags value"),
     ("llvm.sgpr_extra", "registers"),
+    ("llvm.oldest_objdump", "major version"),
     ("products.*.compute_units", "CUs"),
     ("products.*.xcds", "dies"),
     ("products.*.peaks.*", "1e12 operations per second"),

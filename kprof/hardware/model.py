@@ -276,12 +276,15 @@ class LlvmFacts:
         sgpr_extra: scalar registers that ``.sgpr_count`` counts beyond ``.amdhsa_next_free_sgpr`` in a kernel that uses
             neither VCC nor scratch: flat scratch or the XNACK mask.
         sramecc, xnack: whether the name that the driver gives says so: ``gfx942:sramecc+:xnack-``; ``None``: not known.
+        oldest_objdump: major version of the first llvm-objdump that reads the architecture's code right; ``None``: any
+            that knows it.
     """
 
     elf_machine: int
     sgpr_extra: int
     sramecc: bool | None = None
     xnack: bool | None = None
+    oldest_objdump: int | None = None
 
 
 @dataclass(frozen=True)

@@ -10,13 +10,14 @@ from kprof.inputs.code_object import disassembly
 ARTIFACTS = Path(__file__).resolve().parents[1] / "artifacts" / "gfx942"
 OBJECT = ARTIFACTS / "matmul.triton-3.9.0.hsaco"
 LISTING = ARTIFACTS / "matmul.triton-3.9.0.amdgcn"
-MISSING = "llvm-objdump is not installed"
+MISSING = "no disassembler is installed"
 
 
 @pytest.fixture
 def blind(monkeypatch):
-    """A machine without any llvm-objdump."""
+    """A machine without any disassembler."""
     monkeypatch.setattr(disassembly, "_objdumps", lambda: ())
+    monkeypatch.setattr(disassembly, "find_library", lambda: None)
 
 
 @pytest.fixture

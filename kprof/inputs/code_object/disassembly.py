@@ -1,4 +1,4 @@
-"""Disassembling a code object with llvm-objdump, when there is one."""
+"""Disassembling a code object with LLVM's library or llvm-objdump, when there is one."""
 
 import re
 import shutil
@@ -10,13 +10,16 @@ from pathlib import Path
 
 from kprof import children
 from kprof.errors import InputError, KprofError
+from kprof.hardware.machine import load as load_architecture
 from kprof.inputs import amdgcn
 from kprof.inputs.code_object.elf import Elf
+from kprof.inputs.code_object.llvm_library import PACKAGE, find_library, listing
 from kprof.inputs.code_object.model import CodeObject
 
 _ROCM = ("/opt/rocm/llvm/bin/llvm-objdump", "/opt/rocm/lib/llvm/bin/llvm-objdump")
 _VERSIONS = range(26, 14, -1)
 _TIMEOUT_SECONDS = 120
+_HINT = f"pip install {PACKAGE} brings one; or give the .amdgcn file instead, or a folder that has it."
 _LABEL = re.compile(r"^([0-9a-f]+) <(.+)>:$")
 _ADDRESS = re.compile(r"// ([0-9A-F]+):")
 _NO_TYPE, _FUNCTION = 0, 2
@@ -51,33 +54,61 @@ def _run(tool: str, arch: str, file: Path, path: str | None) -> str:
 
 
 def disassemble_text(code: CodeObject, *, tool: str | None = None, path: str | None = None) -> str:
-    """llvm-objdump's text for a code object.
+    """A code object's instructions as llvm-objdump writes them.
 
     Args:
         code: the object.
-        tool: llvm-objdump to use; by default all that are installed are tried, the newest first.
+        tool: llvm-objdump to use; by default LLVM's library where there is one
+            (:mod:`kprof.inputs.code_object.llvm_library`), then every llvm-objdump that is new enough for the
+            architecture, the newest first.
         path: where the object came from, for messages.
 
     Raises:
-        KprofError: no tool, none knows the architecture, or the tool fails or takes over two minutes.
+        InputError: there is neither, none knows the architecture, or what there is fails or takes too long.
     """
+    failures: list[KprofError] = []
+    library = find_library() if tool is None else None
+    if library is not None:
+        try:
+            return listing(code, library, path)
+        except KprofError as error:
+            failures.append(error)
     tools = (tool,) if tool is not None else _objdumps()
-    if not tools:
-        hint = "Install LLVM or ROCm's llvm-objdump, or give the .amdgcn file instead."
-        raise InputError(
-            "llvm-objdump is not installed, so this code object cannot be disassembled", path=path, hint=hint
-        )
-    failure: KprofError | None = None
+    oldest = _oldest(code.arch)
+    fitting = [found for found in tools if tool is not None or oldest is None or (_version(found) or 0) >= oldest]
     with tempfile.TemporaryDirectory(prefix="kprof-") as folder:
         file = Path(folder) / "code.o"
         file.write_bytes(code.data)
-        for candidate in tools:
+        for candidate in fitting:
             try:
                 return _run(candidate, code.arch, file, path)
             except KprofError as error:
-                failure = failure or error
-    assert failure is not None
-    raise failure
+                failures.append(error)
+    if failures:
+        raise failures[0]
+    said = "no disassembler is installed"
+    if tools:
+        said = f"llvm-objdump {_version(tools[0]) or '(of unknown version)'} misreads {code.arch}, {oldest} does not"
+    raise InputError(f"{said}, so this code object cannot be disassembled", path=path, hint=_HINT)
+
+
+def _oldest(arch: str) -> int | None:
+    """The first release of llvm-objdump that reads an architecture's code right; ``None`` where any that knows it."""
+    try:
+        return load_architecture(arch).llvm.oldest_objdump
+    except KprofError:
+        return None
+
+
+@cache
+def _version(tool: str) -> int | None:
+    """Major version of an llvm-objdump; ``None`` when it does not tell."""
+    try:
+        said = subprocess.run([tool, "--version"], capture_output=True, timeout=20, check=False).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    found = re.search(rb"version (\d+)\.", said)
+    return int(found[1]) if found else None
 
 
 def _without_padding(text: str, code: CodeObject) -> str:

@@ -131,11 +131,11 @@ def test_descriptors_against_the_assembler(arch: str, wave32: int, llvm_mc: str,
 
 @pytest.mark.llvm
 @pytest.mark.parametrize("arch", ["gfx908", "gfx942", "gfx1100"])
-def test_disassembly(arch: str) -> None:
+def test_disassembly(arch: str, llvm_objdump: str) -> None:
     """Where llvm-objdump is installed, the object gives the instructions of the text, with its resources."""
     file = ARTIFACTS / arch / "matmul.triton-3.9.0.hsaco"
     (item,) = code_object.read_file(file).objects
-    read = code_object.disassemble(item, path=str(file)).kernel("matmul")
+    read = code_object.disassemble(item, tool=llvm_objdump, path=str(file)).kernel("matmul")
     written = amdgcn.read_file(file.with_suffix(".amdgcn")).kernel("matmul")
     mine = [i.opcode.cls for i in read.instructions if i.opcode.name != "s_nop"]
     theirs = [i.opcode.cls for i in written.instructions if i.opcode.name != "s_nop"]
