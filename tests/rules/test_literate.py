@@ -1,12 +1,15 @@
 """Rules on the assembly in the Markdown files beside this one; see README.md."""
 
 import re
+from pathlib import Path
 
 import pytest
 
 from kprof_analyzers.rules import rules
 from kprof_analyzers.rules.page import page
 from tests.rules.literate import cases, facts_of, said
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize("case", cases(), ids=lambda case: case.name)
@@ -39,3 +42,10 @@ def test_rules_have_their_page_in_the_docstring():
             assert lever.knob not in prose, (rule.id, lever.knob)
         assert re.fullmatch(r"KP\d{3}", rule.id)
         assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)+", rule.name)
+
+
+@pytest.mark.parametrize("rule", rules(), ids=lambda rule: rule.id)
+def test_the_page_says_what_the_rule_says(rule):
+    """Levers, needs and what decides a finding are on the page in the documentation."""
+    file = ROOT / f"docs/rules/{rule.id}-{rule.name}.md"
+    assert file.read_text(encoding="utf-8") == f"# {rule.id} {rule.name}\n\n{page(rule)}\n"

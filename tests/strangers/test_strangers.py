@@ -1,0 +1,446 @@
+"""What a stranger adds is one file: a rule, an architecture, a plug-in. Written into a copy of the project, and run."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+_COPIED = (
+    "kprof",
+    "analyzers",
+    "kernels",
+    "scripts",
+    "docs/rules",
+    "tests/rules",
+    "tests/hardware",
+    "tests/artifacts",
+    "tests/inputs/code_object",
+    "tests/analyzers/occupancy",
+    "tests/oracles.py",
+    "tests/conftest.py",
+    "pyproject.toml",
+    "README.md",
+)
+_KERNEL = """\
+\t.amdgcn_target "amdgcn-amd-amdhsa--{arch}"
+\t.text
+\t.globl\tk
+\t.type\tk,@function
+k:
+\t.file\t1 "{folder}" "k.py"
+\t.loc 1 3 0
+\ts_sleep 1
+\t.loc 1 4 0
+\ts_sleep 2
+\ts_endpgm
+\t.section\t.rodata,"a",@progbits
+\t.amdhsa_kernel k
+\t\t.amdhsa_next_free_vgpr 32
+\t\t.amdhsa_next_free_sgpr 16
+\t.end_amdhsa_kernel
+\t.text
+.Lfunc_end0:
+\t.size\tk, .Lfunc_end0-k
+\t.amdgpu_metadata
+---
+amdhsa.kernels:
+  - .name: k
+    .symbol: k.kd
+    .group_segment_fixed_size: 0
+    .private_segment_fixed_size: 0
+    .vgpr_count: 32
+    .sgpr_count: 16
+    .vgpr_spill_count: 0
+    .sgpr_spill_count: 0
+    .max_flat_workgroup_size: 256
+    .wavefront_size: {lanes}
+    .reqd_workgroup_size: [256, 1, 1]
+amdhsa.target: amdgcn-amd-amdhsa--{arch}
+amdhsa.version: [1, 2]
+...
+\t.end_amdgpu_metadata
+"""
+
+
+@dataclass(frozen=True)
+class Copy:
+    """A copy of the project, and a folder to work in."""
+
+    root: Path
+    folder: Path
+
+    def python(self, *arguments: object, code: int | None = 0, cwd: Path | None = None) -> subprocess.CompletedProcess:
+        """Run Python with the copy's packages."""
+        paths = os.pathsep.join(map(str, (self.root, self.root / "analyzers", self.folder / "plugins")))
+        ran = subprocess.run(
+            [sys.executable, *map(str, arguments)],
+            cwd=cwd or self.folder,
+            env={**os.environ, "PYTHONPATH": paths, "KPROF_CACHE_DIR": str(self.folder / "cache"), "COLUMNS": "160"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert "Traceback" not in ran.stderr, ran.stderr
+        assert code is None or ran.returncode == code, (ran.stdout, ran.stderr)
+        return ran
+
+    def kprof(self, *arguments: object, code: int | None = 0) -> str:
+        """What a command prints, both streams."""
+        ran = self.python("-m", "kprof", *arguments, code=code)
+        return ran.stdout + ran.stderr
+
+    def analysed(self, code: int = 0) -> dict:
+        """The report of ``k.amdgcn`` as JSON."""
+        self.kprof("analyze", "kernel", "k.amdgcn", "--json", "report.json", code=code)
+        return json.loads((self.folder / "report.json").read_text())
+
+    def write_kernel(self, arch: str = "gfx942", lanes: int = 64, comment: str = "") -> None:
+        """``k.amdgcn`` and the source that it comes from."""
+        text = _KERNEL.format(arch=arch, folder=self.folder, lanes=lanes)
+        (self.folder / "k.amdgcn").write_text(text)
+        (self.folder / "k.py").write_text(f"import x\n\nsleep(1){comment}\nsleep(2)\n")
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory) -> Path:
+    """The copy, made once; each test cleans up what it adds."""
+    root = tmp_path_factory.mktemp("project")
+    for name in _COPIED:
+        source, target = ROOT / name, root / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if source.is_dir():
+            shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(source, target)
+    return root
+
+
+@pytest.fixture
+def copy(project, tmp_path) -> Copy:
+    """A folder of its own for each test."""
+    (tmp_path / "plugins").mkdir()
+    return Copy(project, tmp_path)
+
+
+RULE = '''
+"""KP499 sleeping-wavefront."""
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+from kprof.analysis import KernelFacts
+from kprof.findings import Finding, Severity
+from kprof_analyzers.rules.levers import Lever
+from kprof_analyzers.rules.rule import Rule
+
+
+class SleepingWavefront(Rule):
+    """A wavefront goes to sleep.
+
+    ## What it does
+    Looks for `s_sleep`.
+
+    ## Why it matters
+    Nothing is done meanwhile.
+
+    ## Evidence
+    `count`: how often.
+    """
+
+    id: ClassVar[str] = "KP499"
+    name: ClassVar[str] = "sleeping-wavefront"
+    severity: ClassVar[Severity] = Severity.WARNING
+    levers: ClassVar[tuple[Lever, ...]] = (Lever("num_warps", "lower", "fewer to put to sleep"),)
+    explains: ClassVar[tuple[str, ...]] = ("sgpr_spills",)
+
+    def check(self, facts: KernelFacts) -> Iterable[Finding]:
+        """See :meth:`Rule.check`."""
+        found = [i for i in facts.program.instructions if i.opcode.name == "s_sleep"]
+        for instruction in found:
+            yield self.finding("a wavefront sleeps", at=instruction, evidence={"count": len(found)})
+'''
+CASES = """# Sleep
+
+```asm gfx942 metadata.num_warps=4
+    .loc 1 3 0
+    s_sleep 1
+expect: KP499 warning k.py:3
+message: a wavefront sleeps
+evidence: {"count": 1}
+try: num_warps 4 -> 2
+```
+
+Awake.
+
+```asm gfx942
+    s_nop 0
+```
+"""
+
+
+@pytest.fixture
+def rule(copy):
+    """A rule: its file and its cases, nothing else."""
+    files = {
+        copy.root / "analyzers/kprof_analyzers/rules/launch/sleeping.py": RULE.lstrip("\n"),
+        copy.root / "tests/rules/launch/sleeping.md": CASES,
+    }
+    for path, text in files.items():
+        path.write_text(text)
+    yield copy
+    for path in files:
+        path.unlink()
+
+
+def test_a_rule_is_one_file_and_its_cases(rule):
+    """It is listed, explained, documented, tested and found; an ignore comment silences it."""
+    assert "sleeping-wavefront" in rule.kprof("rules", "list")
+    explained = rule.kprof("rules", "explain", "KP499")
+    assert "Looks for `s_sleep`" in explained
+    assert "- lower `num_warps`: fewer to put to sleep" in explained
+    rule.write_kernel()
+    kernel = rule.analysed()["kernels"][0]
+    found = [f for f in kernel["findings"] if f["rule"] == "KP499"]
+    assert [(f["location"]["line"], f["evidence"]) for f in found] == [(3, {"count": 2}), (4, {"count": 2})]
+    assert "KP499" in kernel["rules"]["checked"]
+    rule.write_kernel(comment="  # kprof: ignore[KP499] it is night")
+    kernel = rule.analysed()["kernels"][0]
+    assert [f["location"]["line"] for f in kernel["findings"] if f["rule"] == "KP499"] == [4]
+    assert [(s["finding"]["rule"], s["reason"]) for s in kernel["suppressed"]] == [("KP499", "it is night")]
+
+
+def test_the_gate_knows_a_new_rule(rule):
+    """It can be forbidden, by name too, and be required; SARIF explains it."""
+    rule.write_kernel()
+    config = rule.folder / "kprof.toml"
+    kernel = '[[kernel]]\ntarget = "k.amdgcn"\n'
+    config.write_text(f'forbid = ["sleeping-wavefront"]\n{kernel}')
+    sarif = rule.kprof("check", "--sarif", "out.sarif", code=1)
+    assert (rule.folder / "out.sarif").exists(), sarif
+    document = json.loads((rule.folder / "out.sarif").read_text())["runs"][0]
+    (described,) = (r for r in document["tool"]["driver"]["rules"] if r["id"] == "KP499")
+    assert "s_sleep" in described["help"]["markdown"]
+    assert "KP499" in {result["ruleId"] for result in document["results"]}
+    assert "KP499" in rule.kprof("check", code=1)
+    config.write_text(f'require = ["KP499"]\nfail_on = "never"\n{kernel}')
+    assert "ok" in rule.kprof("check")
+
+
+def test_a_new_rule_is_documented_and_its_cases_run(rule):
+    """The generator writes its page; the project's own tests of rules take it up."""
+    rule.python(
+        "-c",
+        "import sys; sys.path.insert(0, 'scripts'); import generate_docs as g; "
+        "p = [t for f, t in g.generated().items() if f.name == 'KP499-sleeping-wavefront.md']; "
+        "f = g.ROOT / 'docs/rules/KP499-sleeping-wavefront.md'; f.write_text(p[0])",
+        cwd=rule.root,
+    )
+    page = rule.root / "docs/rules/KP499-sleeping-wavefront.md"
+    try:
+        assert "## What to try\n- lower `num_warps`" in page.read_text()
+        chosen = "sleeping or KP499 or explain_are or every_rule_has or own_names"
+        ran = rule.python("-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/rules", "-k", chosen, cwd=rule.root)
+        assert "passed" in ran.stdout
+    finally:
+        page.unlink()
+
+
+ARCHITECTURE = """
+name = "gfx1399"
+family = "RDNA9"
+generation = "gfx12"
+wavefront_size = 32
+wavefront_sizes = [32, 64]
+source = ["llvm22"]
+
+[occupancy]
+source = ["llvm22"]
+max_waves_per_simd = 16
+simds_per_cu = 2
+default_mode = "cu"
+unified_vgprs = false
+max_vgprs = 256
+max_agprs = 0
+accum_granule = 1
+sgpr_granule = 1
+sgpr_trap_handler = 0
+max_sgprs = 106
+max_workgroup_size = 1024
+max_workgroups_per_cu = 16
+
+[occupancy.vgprs.32]
+total = 1536
+granule = 24
+encoding_granule = 24
+
+[occupancy.vgprs.64]
+total = 768
+granule = 12
+encoding_granule = 12
+
+[lds]
+source = ["llvm22"]
+bytes_per_cu = 65536
+bytes_per_workgroup = 65536
+granule = 1024
+granule_llvm = 512
+banks = 32
+bank_bytes = 4
+
+[wait_counters]
+source = ["llvm22"]
+loadcnt = 63
+dscnt = 63
+storecnt = 63
+kmcnt = 31
+
+[llvm]
+source = ["llvm22"]
+elf_machine = 0x7f
+sgpr_extra = 0
+
+[products.RX99]
+source = ["llvm22"]
+note = "invented"
+"""
+
+
+@pytest.fixture
+def architecture(copy):
+    """An architecture: one file with the least that one must say."""
+    path = copy.root / "kprof/hardware/gfx1399.toml"
+    path.write_text(ARCHITECTURE)
+    copy.write_kernel("gfx1399", 32)
+    yield copy
+    path.unlink()
+
+
+def test_an_architecture_is_one_file(architecture):
+    """Every command that takes one works with it, by its name and by its product's."""
+    listed = architecture.kprof("arch", "list")
+    assert "gfx1399" in listed
+    assert "RX99" in listed
+    assert "RDNA9" in architecture.kprof("arch", "show", "RX99")
+    shown = architecture.kprof("occupancy", "--arch", "gfx1399", "--vgpr", 128, "--lds", "16K", "--num-warps", 4)
+    assert "gfx1399" in shown
+    assert "gfx1399" in architecture.kprof("occupancy", "k.amdgcn")
+    assert "gfx1399" in architecture.kprof("analyze", "kernel", "k.amdgcn", "-v")
+    architecture.kprof("report", "k.amdgcn", "-o", "page.html")
+    assert "gfx1399" in (architecture.folder / "page.html").read_text()
+    architecture.kprof("cfg", "k.amdgcn", "-o", "flow.svg")
+    (architecture.folder / "kprof.toml").write_text('arch = ["gfx1399"]\n[[kernel]]\ntarget = "k.amdgcn"\n')
+    assert "ok" in architecture.kprof("check")
+    assert "same" in architecture.kprof("diff", "k.amdgcn", "k.amdgcn")
+    table = {"1": {"BLOCK_SIZE_M": 16, "BLOCK_SIZE_N": 64, "BLOCK_SIZE_K": 64, "num_warps": 64, "num_stages": 2}}
+    (architecture.folder / "gfx1399-GEMM-A16W16.json").write_text(json.dumps({"any": table["1"]}))
+    linted = architecture.kprof("lint-configs", "gfx1399-GEMM-A16W16.json", code=None)
+    assert "gfx1399 allows" in linted or "gfx1399 takes 1,024" in linted
+
+
+def test_every_rule_says_what_it_did_on_a_new_architecture(architecture):
+    """None takes another architecture's figures, and none is silent."""
+    architecture.kprof("rules", "list", "--json", "rules.json")
+    listed = json.loads((architecture.folder / "rules.json").read_text())["rules"]
+    kernels = {r["rule"] for r in listed if r["rule"][:3] in {f"KP{family}" for family in range(1, 7)}}
+    rules = architecture.analysed()["kernels"][0]["rules"]
+    silent = {each["rule"]: each["reason"] for each in rules["not_checked"]}
+    absent = {each["rule"]: each["reason"] for each in rules["does_not_apply"]}
+    assert {*rules["checked"], *silent, *absent} == kernels
+    assert absent["KP304"] == "gfx1399 has no AGPRs"
+    for rule in ("KP104", "KP406", "KP501", "KP502", "KP503", "KP504", "KP507", "KP605"):
+        assert "not known" in silent[rule], rule
+
+
+def test_no_test_breaks_because_of_a_new_architecture(architecture):
+    """Those that go through all architectures take it up or leave it out."""
+    folders = (
+        "hardware",
+        "rules/test_rule.py",
+        "inputs/code_object/test_reader.py",
+        "analyzers/occupancy/test_hardware.py",
+    )
+    tests = [f"tests/{folder}" for folder in folders]
+    chosen = "not test_a_rule_without and (not test_every_rule_says or gfx1399)"
+    ran = architecture.python(
+        "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests, "-k", chosen, cwd=architecture.root, code=None
+    )
+    assert ran.returncode == 0, ran.stdout[-3000:]
+
+
+def plug_in(copy, text: str) -> None:
+    """An installed distribution with an entry point."""
+    (copy.folder / "plugins/shaky.py").write_text(dedent(text))
+    about = copy.folder / "plugins/shaky-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: shaky\nVersion: 1.0\n")
+    (about / "entry_points.txt").write_text("[kprof.analyzers]\nshaky-rules = shaky\n")
+    copy.write_kernel()
+
+
+BROKEN = {
+    "import": ("import no_such_module\n", "entry point shaky-rules (shaky)", "ModuleNotFoundError"),
+    "no function": ("x = 1\n", "entry point shaky-rules (shaky)", "AttributeError"),
+    "making": ("def analyzers():\n    yield 1 / 0\n", "entry point shaky-rules (shaky)", "ZeroDivisionError"),
+    "judging": (
+        """
+        class Shaky:
+            def analyze(self, facts):
+                raise RuntimeError("out of luck")
+
+        def analyzers():
+            return [Shaky()]
+        """,
+        "shaky.Shaky",
+        "RuntimeError: out of luck (shaky.py:4)",
+    ),
+    "nothing": (
+        """
+        class Shaky:
+            def analyze(self, facts):
+                return None
+
+        def analyzers():
+            return [Shaky()]
+        """,
+        "shaky.Shaky",
+        "AttributeError",
+    ),
+}
+
+
+@pytest.mark.parametrize("how", BROKEN)
+def test_a_plug_in_that_raises_is_named_and_costs_nothing_else(copy, how):
+    """One message, exit 2, and the rest of the report is there."""
+    before = copy
+    before.write_kernel()
+    (sound,) = before.analysed()["kernels"]
+    text, name, reason = BROKEN[how]
+    plug_in(copy, text)
+    report = copy.analysed(code=2)
+    (kernel,) = report["kernels"]
+    (failure,) = kernel["rules"]["failed"]
+    assert failure["analyzer"] == name
+    assert failure["reason"].startswith(reason)
+    assert report["verdict"]["status"] == "cannot_tell"
+    assert report["verdict"]["summary"].count(f"the analyzer {name} failed: {reason}") == 1
+    assert kernel["findings"] == sound["findings"]
+    assert kernel["rules"]["checked"] == sound["rules"]["checked"]
+    printed = copy.kprof("analyze", "kernel", "k.amdgcn", code=2)
+    assert printed.count(name) == 1
+    (copy.folder / "kprof.toml").write_text('[[kernel]]\ntarget = "k.amdgcn"\n')
+    assert f"the analyzer {name} failed" in copy.kprof("check", code=2)
+
+
+def test_a_plug_in_may_bring_rules(copy):
+    """As files of its own: they are listed, and judge."""
+    plug_in(copy, RULE + "\n\ndef analyzers():\n    return [SleepingWavefront()]\n")
+    assert "sleeping-wavefront" in copy.kprof("rules", "list")
+    (kernel,) = copy.analysed()["kernels"]
+    assert [f["rule"] for f in kernel["findings"]].count("KP499") == 2
