@@ -95,6 +95,7 @@ def diff(
     tolerance: Mapping[str, float | str] | None = None,
     jobs: int = 0,
     progress: Tell | None = None,
+    waiting: Tell | None = None,
 ) -> Comparison:
     """Compare two compiles, or one kernel under several Tritons, and explain what got worse. No GPU is used.
 
@@ -116,7 +117,8 @@ def diff(
         fail_on: a change for the worse of this severity is a regression: ``note``, ``warning`` or ``error``.
         tolerance: metric to what may get worse: ``{"vgpr_spills": 4, "loop_instructions": "20%"}``.
         jobs: worker processes, 0 for one a core.
-        progress: is told in words what takes long.
+        progress: is told each step in words.
+        waiting: is told what is got from the network, or waited for.
 
     Raises:
         TargetError: a side does not exist or is of no known kind; sides and options that do not go together.
@@ -136,18 +138,22 @@ def diff(
     )
     limits = _limits(fail_on, tolerance or {})
     versions = _versions(names(triton))
-    tell = progress or (lambda _text: None)
+    tell, wait = progress or _silent, waiting or _silent
     if versions:
         if new is not None or isinstance(old, ReportResult):
             raise TargetError("with several Tritons one kernel is compared with itself: name one target")
         seconds = 0.0 if explain is False else budget
-        return Comparison(_tritons(os.fspath(old), versions, options, limits, budget=seconds, tell=tell))
+        return Comparison(_tritons(os.fspath(old), versions, options, limits, budget=seconds, tell=tell, wait=wait))
     if new is None:
         raise TargetError(
             "two things are compared, got 1",
             hint="kprof diff OLD NEW, or kprof diff KERNEL --triton 3.6.0 --triton 3.9.0",
         )
-    return Comparison(_two((old, new), options, limits, budget=budget if explain else 0.0, tell=tell))
+    return Comparison(_two((old, new), options, limits, budget=budget if explain else 0.0, tell=tell, wait=wait))
+
+
+def _silent(_text: str) -> None:
+    """Says nothing."""
 
 
 def _limits(fail_on: str, tolerance: Mapping[str, float | str]) -> "Limits":
@@ -176,7 +182,7 @@ def _versions(named: Sequence[str]) -> list[str]:
 
 
 def _tritons(
-    target: str, versions: list[str], options: "Options", limits: "Limits", *, budget: float, tell: Tell
+    target: str, versions: list[str], options: "Options", limits: "Limits", *, budget: float, tell: Tell, wait: Tell
 ) -> Diff:
     from kprof.diffing.build import diff as compared
     from kprof.targets.recompile import is_recorded
@@ -194,14 +200,16 @@ def _tritons(
             hint="--triton takes a bundled kernel, FILE.py::FUNCTION or a capture. Two caches are compared as: "
             "kprof diff A B",
         )
-    with Tritons(target, options, versions, tell) as tritons:
+    with Tritons(target, options, versions, tell, wait) as tritons:
         sides = tritons.sides()
         explained = tritons.explanations(sides, limits, budget) if budget else {}
     recorded = [f"compiled from the TTIR that {target} holds"] if is_recorded(target) else []
     return compared(sides, limits, explained, recorded)
 
 
-def _two(given: tuple[Side, Side], options: "Options", limits: "Limits", *, budget: float, tell: Tell) -> Diff:
+def _two(
+    given: tuple[Side, Side], options: "Options", limits: "Limits", *, budget: float, tell: Tell, wait: Tell
+) -> Diff:
     from kprof.diffing.build import diff as compared
     from kprof.targets.recompile import is_recorded
     from kprof.targets.usable_options import check_any
@@ -220,7 +228,7 @@ def _two(given: tuple[Side, Side], options: "Options", limits: "Limits", *, budg
         return compared(sides, limits, notes=_upgrade(sides, targets if captures else ()))
     from kprof.tuning.trials.captures import explain_captures
 
-    explained, notes = explain_captures(targets, sides, options, limits, budget=budget, tell=tell)
+    explained, notes = explain_captures(targets, sides, options, limits, budget=budget, tell=tell, wait=wait)
     return compared(sides, limits, explained, notes)
 
 

@@ -120,22 +120,16 @@ def command(
             fail_on=fail_on,
             tolerance=assignments(tolerance, "--tolerance"),
             jobs=jobs,
-            progress=_teller(status),
+            progress=status.draw,
+            waiting=_waiting(status),
         )
     outputs.write(found.document, lambda: _show(found.document, verbose=verbose, quiet=quiet, no_color=no_color))
     raise typer.Exit(_EXIT[found.document.verdict.status])
 
 
-def _teller(status: StatusLine) -> Callable[[str], None]:
-    """Tells steps on a line that the next one replaces; slow ones are told in a log too."""
-
-    def tell(text: str) -> None:
-        if status.terminal:
-            status.draw(text)
-        elif text.startswith(("getting", "waiting")):
-            log(text)
-
-    return tell
+def _waiting(status: StatusLine) -> Callable[[str], None]:
+    """What takes long for reasons of its own is told in a log, too."""
+    return status.draw if status.terminal else log
 
 
 def _show(document: "Diff", *, verbose: int, quiet: bool, no_color: bool) -> None:

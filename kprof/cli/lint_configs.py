@@ -1,14 +1,13 @@
 """``kprof lint-configs``: tuned-configuration files of AITER, vLLM and SGLang, and lists of ``triton.Config``."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from kprof.cli._format_options import format_options
 from kprof.cli.common import JobsOption, NoColorOption, QuietOption, ShapeOption, VerboseOption
-from kprof.errors import KprofError, near
-from kprof.inputs.assignments import assignments, listed
+from kprof.errors import KprofError
+from kprof.inputs.assignments import assignments
 from kprof.output.colour import coloured
 from kprof.output.headline import screen_width
 from kprof.output.writing import log, print_styled
@@ -69,63 +68,36 @@ def command(
 
     Example:  kprof lint-configs aiter/ops/triton/configs --compile
     """
-    from kprof.gate.config_files import document
-    from kprof.tuning.configs.compiling import Choice, compiled
-    from kprof.tuning.configs.devices import architecture
-    from kprof.tuning.configs.lint import lint
-    from kprof.tuning.configs.reading import gather
+    from kprof.api.lint_configs import lint_configs
 
-    left_out = _rules(ignore)
-    names = {name: to or None for name, to in _renamed(rename).items()}
-    if fail_on not in {"note", "warning", "error", "never"}:
-        raise KprofError(f"--fail-on takes note, warning, error or never, got {fail_on!r}")
-    assumed = None if arch is None else architecture(arch)
-    found = gather([str(Path(path).absolute()) for path in paths])
-    for problem in found.problems:
-        log(f"kprof: {problem}")
-    choice: Choice | None = None
-    if compile_ or kernel is not None:
-        choice = Choice(
-            kernel=kernel,
-            rename=names,
-            case=case,
-            shape=assignments(shape, "--shape"),
-            signature=signature,
-            constexprs=assignments(constexpr, "--constexpr"),
-        )
-    tried = None if choice is None else compiled(found.files, choice, assumed, jobs)
-    entries = lint(found.files, assumed, None if tried is None else tried.buckets)
-    report = document(entries, found, tried, left_out, fail_on)
+    found = lint_configs(
+        *paths,
+        arch=arch,
+        compile_buckets=compile_,
+        kernel=kernel,
+        rename={name: to or None for name, to in _renamed(rename).items()},
+        case=case,
+        shape=assignments(shape, "--shape"),
+        signature=signature,
+        constexprs=assignments(constexpr, "--constexpr"),
+        ignore=ignore,
+        fail_on=fail_on,
+        jobs=jobs,
+    )
+    for failure in found.failures:
+        log(f"kprof: {failure}")
 
     def text() -> None:
         from kprof.reporters.lint_text import LintTextReporter
 
         if quiet:
-            print(report.verdict.summary)
+            print(found.summary)
             return
         reporter = LintTextReporter(colour=coloured(no_color=no_color), verbose=verbose, width=screen_width())
-        print_styled(reporter.render(report))
+        print_styled(reporter.render(found.document))
 
-    outputs.write(report, text)
-    raise typer.Exit(_EXIT[report.verdict.status])
-
-
-def _rules(text: str) -> set[str]:
-    """Identifiers and names of rules that are left out.
-
-    Raises:
-        KprofError: one is not known.
-    """
-    from kprof.tuning.configs.checks import checks
-
-    by_name = {check.name: check.id for check in checks()}
-    chosen = set()
-    for word in listed(text):
-        rule = by_name.get(word.lower(), word.upper())
-        if rule not in by_name.values():
-            raise KprofError(f"--ignore: no rule {word!r}{near(word, [*by_name, *by_name.values()])}")
-        chosen.add(rule)
-    return chosen
+    outputs.write(found.document, text)
+    raise typer.Exit(_EXIT[found.document.verdict.status])
 
 
 def _renamed(items: list[str]) -> dict[str, str]:

@@ -4,7 +4,6 @@ import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
-from pkgutil import walk_packages
 from statistics import median
 
 import pytest
@@ -12,27 +11,6 @@ import pytest
 import kprof
 
 ROOT = Path(__file__).resolve().parents[2]
-
-
-def test_every_public_name_is_callable_after_all_modules_are_imported() -> None:
-    """A module of the same name directly under the package would take the name once it is imported."""
-    names = [name for name in kprof.__all__ if name != "__version__"]
-    code = (
-        "import kprof, sys\nfrom importlib import import_module\nfrom pkgutil import walk_packages\n"
-        "for found in walk_packages(kprof.__path__, 'kprof.'):\n"
-        "    if 'bootstrap' not in found.name and '__main__' not in found.name:\n"
-        "        try:\n            import_module(found.name)\n"
-        "        except ImportError as error:\n"
-        "            assert error.name.split('.')[0] not in {'kprof', 'kprof_analyzers'}, error\n"
-        f"print([name for name in {names} if not callable(getattr(kprof, name))])"
-    )
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
-    assert ran.stdout.strip() == "[]"
-
-
-def test_no_module_of_the_package_bears_a_public_name() -> None:
-    own = {found.name for found in walk_packages(kprof.__path__) if "." not in found.name}
-    assert not own & set(kprof.__all__)
 
 
 def test_names_are_listed_and_found() -> None:
@@ -80,23 +58,6 @@ def test_importing_costs_nothing() -> None:
 
     pairs = [(seconds("pass"), seconds("import kprof")) for _ in range(9)]
     assert median(imported - empty for empty, imported in pairs) < 0.02
-
-
-def test_importing_loads_no_other_module_of_the_package() -> None:
-    code = "import sys, kprof\nprint(sorted(m for m in sys.modules if m.startswith('kprof')), 'typing' in sys.modules)"
-    ran = subprocess.run(
-        [
-            sys.executable,
-            "-I",
-            "-S",
-            "-c",
-            f"sys_path = {str(ROOT)!r}\nimport sys\nsys.path.insert(0, sys_path)\n{code}",
-        ],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert ran.stdout.split() == ["['kprof',", "'kprof.version']", "False"]
 
 
 def _children() -> float:

@@ -24,6 +24,7 @@ def explain_captures(
     *,
     budget: float,
     tell: Callable[[str], None],
+    wait: Callable[[str], None],
 ) -> "tuple[dict[int, Explanation], list[str]]":
     """Explanations by index into the chains of the sides, and notes.
 
@@ -33,7 +34,8 @@ def explain_captures(
         options: architectures, and whether all configurations count.
         limits: what counts.
         budget: seconds for the explanations.
-        tell: is told what takes long.
+        tell: is told each step.
+        wait: is told what is got from the network, or waited for.
 
     Raises:
         KprofError: one of them was not made by one release of Triton, or that release cannot be had.
@@ -44,7 +46,7 @@ def explain_captures(
     versions = [_version(target, side) for target, side in zip(targets, sides, strict=True)]
     if versions[0] == versions[1]:
         return {}, [f"Triton {versions[0]} made both sides: what changed is the program, or what it is compiled with"]
-    with Tritons(targets[1], options, [_asked(version) for version in versions], tell) as tritons:
+    with Tritons(targets[1], options, [_asked(version) for version in versions], tell, wait) as tritons:
         again = tritons.sides()
         reasons = tritons.explanations(again, limits, budget)
     notes = [f"explained with {sides[1].label}, compiled again from its TTIR with Triton {' and '.join(versions)}"]

@@ -34,13 +34,15 @@ class Tritons:
         target: what to compile.
         options: how.
         versions: releases in the order of the comparison, ``installed`` for the running one.
-        tell: is told what takes long.
+        tell: is told each step.
+        wait: is told what is got from the network, or waited for.
     """
 
     target: str
     options: "Options"
     versions: Sequence[str]
     tell: Callable[[str], None]
+    wait: Callable[[str], None]
 
     def __post_init__(self) -> None:
         self._stack = ExitStack()
@@ -69,7 +71,7 @@ class Tritons:
             # Told before others are got from the network.
             installed()
         with ThreadPoolExecutor(max_workers=len(self.versions)) as threads:
-            made = list(threads.map(lambda version: provide(version, tell=self.tell), self.versions))
+            made = list(threads.map(lambda version: provide(version, tell=self.wait), self.versions))
             self._children = [self._stack.enter_context(Child(each, _MODULE)) for each in made]
             jobs = max(1, (self.options.jobs or default_jobs()) // len(made))
             try:
