@@ -3,6 +3,7 @@
 import math
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -238,6 +239,28 @@ def test_fewer_waves_are_worse_and_never_more(before, now, limit):
     allow = [Allowance(what="waves_per_simd", reason="r", until=TODAY, limit=limit)]
     allowed = judge(root, [subject(waves=now)], base, allow=allow)
     assert allowed.verdict.status == ("regression" if worse and now < limit else "ok")
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "reason"),
+    [(None, None, None), (2.0, 2.0, None), (2.0, None, "not known now"), (None, 2.0, "not known in the baseline")],
+)
+def test_what_one_side_does_not_know_cannot_be_compared(tmp_path, before, now, reason):
+    """Known on neither side is no difference."""
+    document = judge(tmp_path, [subject(waves=now)], accepted(subject(waves=before)))
+    assert document.verdict.status == ("ok" if reason is None else "cannot_tell")
+    if reason is not None:
+        assert document.kernels[0].findings[0].message == f"waves_per_simd is {reason}, so it cannot be compared"
+
+
+def test_a_knob_that_was_left_out_is_a_change(tmp_path):
+    """From its value to none, and the other way round."""
+    plain, set_ = tile(), tile()
+    spec = set_.report.specialization
+    options = msgspec.structs.replace(spec, options={**spec.options, "waves_per_eu": 2})
+    set_ = Subject(set_.entry, msgspec.structs.replace(set_.report, specialization=options))
+    assert nearest(accepted(set_), plain).change == "waves_per_eu 2 → unset"
+    assert nearest(accepted(plain), set_).change == "waves_per_eu unset → 2"
 
 
 def test_what_is_over_its_budget_is_told_once(tmp_path):
