@@ -50,11 +50,12 @@ def bundled() -> dict[str, Path]:
     return {p.stem: p for p in sorted(folder().glob("*.py")) if not p.stem.startswith("_")}
 
 
-def load(target: str) -> Kernel:
+def load(target: str, *, interpret: bool = True) -> Kernel:
     """A kernel from its name or path.
 
     Args:
         target: ``softmax``, ``gemm_splitk::reduce``, ``my.py`` or ``my.py::function``.
+        interpret: see :func:`kprof.importing.loading.load_module`; false for what is to be compiled.
 
     Raises:
         KprofError: there is no such kernel, file or function, or the file cannot be imported.
@@ -62,17 +63,17 @@ def load(target: str) -> Kernel:
     place, _, function = target.partition("::")
     known = bundled()
     if place in known:
-        kernel = load_file(known[place])
+        kernel = load_file(known[place], interpret=interpret)
         return kernel.part(function) if function and function != _name_of(kernel.entry) else kernel
     if place.endswith(".py") or "/" in place or Path(place).exists():
-        return load_file(Path(place), function or None)
+        return load_file(Path(place), function or None, interpret=interpret)
     raise TargetError(
         f"no kernel {place!r}{near(place, list(known))}",
         hint="'kprof kernels list' shows the bundled ones; a file of your own is given as file.py::function",
     )
 
 
-def load_file(path: Path | str, function: str | None = None) -> Kernel:
+def load_file(path: Path | str, function: str | None = None, *, interpret: bool = True) -> Kernel:
     """The kernel that a file describes, or one of its functions.
 
     Without a ``KERNEL`` in the file the result has no cases and its ``launch`` raises: the caller then says the
@@ -81,13 +82,13 @@ def load_file(path: Path | str, function: str | None = None) -> Kernel:
     Args:
         path: a Python file. It is run, with its folder on the import path.
         function: a ``@triton.jit`` function or a part of ``KERNEL``; by default ``KERNEL`` itself, or the only one.
+        interpret: as for :func:`load`.
 
     Raises:
         KprofError: the file is missing, is not Python, fails while it runs, or has no such kernel.
     """
     path = Path(path)
-    # Kernels are also run from here, where Triton may interpret them.
-    module = load_module(path, interpret=True)
+    module = load_module(path, interpret=interpret)
     described = getattr(module, "KERNEL", None)
     if described is not None and not isinstance(described, Kernel):
         raise TargetError(f"KERNEL is a {type(described).__name__}, not a kprof.kernel_spec.Kernel", path=str(path))

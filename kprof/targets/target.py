@@ -106,7 +106,7 @@ def kernel_of(target: TargetLike, gpu: str = DEFAULT_GPU) -> Kernel:
             hint="Give a bundled kernel's name, a Python file with a KERNEL, or FILE.py::FUNCTION.",
         )
     with simulating(gpu):
-        return load(found.text)
+        return load(found.text, interpret=False)
 
 
 def is_report(path: Path) -> bool:

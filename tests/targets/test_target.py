@@ -231,3 +231,22 @@ def test_script_that_analyses_itself_is_not_run_again(tmp_path: Path) -> None:
     )
 
     assert (ran.stdout, ran.stderr) == ("ran ['add']\n", "")
+
+
+@pytest.mark.triton
+def test_interpreter_is_for_what_runs(tmp_path: Path) -> None:
+    """With TRITON_INTERPRET=1 in the environment, as from a debugging session, kernels are compiled all the same."""
+    pytest.importorskip("triton")
+    path = tmp_path / "own.py"
+    path.write_text(HEAD + KERNELS)
+    code = (
+        "from kprof.hardware.machine import load\n"
+        "from kprof.targets.jobs import plan\n"
+        "from kprof.targets.options import Options\n"
+        f"options = Options(signature='*fp32,*fp32,i32', constexprs={{'BLOCK': 64}})\n"
+        f"print([job.request.function for job in plan({str(path) + '::add'!r}, [load('gfx942')], options)])\n"
+    )
+    environment = {**os.environ, "TRITON_INTERPRET": "1"}
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env=environment)
+
+    assert (ran.stdout, ran.stderr) == ("['add']\n", "")
