@@ -2,11 +2,13 @@
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kprof.api.options import Names, Values, target_options
+from kprof.api.programs import launches_of
 from kprof.api.result import ReportResult
 from kprof.document import KernelReport
 from kprof.errors import KprofError, TargetError, near_hint
@@ -82,6 +84,8 @@ def analyze(
     jobs: int = 0,
     keep_going: bool = False,
     keep_programs: bool = True,
+    program: Sequence[str] | None = None,
+    time_limit: float | None = None,
 ) -> Analysis:
     """Compile or read kernels, and find out what an AMD GPU will do with them. No GPU is used.
 
@@ -106,6 +110,9 @@ def analyze(
         jobs: worker processes, 0 for one a core.
         keep_going: a target that cannot be analysed makes the verdict ``cannot_tell`` instead of raising.
         keep_programs: keep the instructions, a few megabytes a kernel, which pages and timelines show.
+        program: arguments for the one Python file in ``targets``, which is then run as ``__main__`` in a process of its
+            own, on the simulated GPU; what it launches is analysed. ``None``: nothing is run.
+        time_limit: seconds that the program may run, by default 600.
 
     Raises:
         TargetError: a target does not exist, lacks something, or cannot use one of the options.
@@ -133,14 +140,18 @@ def analyze(
     wanted = _Wanted(options, kernel, folders, None if dump is None else Path(dump), {})
     found: list[tuple[KernelReport, Program | None]] = []
     failures: list[KprofError] = []
-    for target in targets:
-        # One by one: what was read before something cannot be counts.
-        try:
-            found.extend((entry, program if keep_programs else None) for entry, program in wanted.kernels(target))
-        except KprofError as error:
-            if not keep_going:
-                raise
-            failures.append(error)
+    run: AbstractContextManager[tuple[Sequence[TargetLike], Sequence[KprofError]]]
+    run = nullcontext((targets, ())) if program is None else launches_of(targets, program, options, time_limit)
+    with run as (chosen, problems):
+        failures += problems
+        for target in chosen:
+            # One by one: what was read before something cannot be counts.
+            try:
+                found.extend((entry, code if keep_programs else None) for entry, code in wanted.kernels(target))
+            except KprofError as error:
+                if not keep_going:
+                    raise
+                failures.append(error)
     if not found and wanted.names and kernel is not None:
         hint = near_hint(kernel, wanted.names, "there are")
         raise TargetError(f"no kernel {kernel!r}", path=", ".join(resolve(t).text for t in targets), hint=hint)

@@ -1,5 +1,6 @@
 """``kprof analyze``: what a GPU will do with a kernel."""
 
+import sys
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -28,6 +29,7 @@ from kprof.cli.common import (
     ShapeOption,
     VerboseOption,
 )
+from kprof.errors import TargetError
 from kprof.inputs.assignments import assignments
 from kprof.output.terminal import terminal
 from kprof.output.writing import log, write_output
@@ -74,6 +76,9 @@ def kernel(
         typer.Option("--timeline", help="Write a SIMD's modelled wavefronts for ui.perfetto.dev.", metavar="PATH"),
     ] = None,
     fail_on: FailOnOption = None,
+    time_limit: Annotated[
+        float | None, typer.Option("--time-limit", help="Seconds that a program after -- may run; 600.", min=1)
+    ] = None,
     jobs: JobsOption = 0,
     outputs: Outputs = NO_OUTPUTS,
     verbose: VerboseOption = 0,
@@ -82,15 +87,21 @@ def kernel(
 ) -> None:
     """Show what an AMD GPU will do with a kernel and what holds it back. No GPU is used.
 
-    FILE.py::FUNCTION imports the file; every other target is only read. kprof rules explain KP301 says what a finding
-    means and what to try, kprof advise tries it, kprof report TARGET -o page.html writes everything on one page.
+    FILE.py::FUNCTION imports the file; every other target is only read. FILE.py -- ARGS runs the file with ARGS on the
+    simulated GPU and shows what it launches; FILE.py::FUNCTION -- ARGS takes that function's launches.
+
+    kprof rules explain KP301 says what a finding means and what to try, kprof advise tries it, kprof report TARGET
+    -o page.html writes everything on one page.
 
     Example:  kprof analyze kernel my.py::fn --arch MI300X --signature '*fp16,*fp16,i32:16' --constexpr BLOCK=1024
     """
     from kprof.api.analyze import analyze
 
+    named, program = program_of(targets)
+    if time_limit is not None and program is None:
+        raise TargetError("--time-limit is for a program that is run", hint="kprof analyze kernel FILE.py -- ARGS")
     found = analyze(
-        *targets,
+        *named,
         arch=arch,
         config=assignments(config, "--config"),
         shape=assignments(shape, "--shape"),
@@ -106,6 +117,8 @@ def kernel(
         jobs=jobs,
         keep_going=True,
         keep_programs=timeline is not None or outputs.wants("html"),
+        program=program,
+        time_limit=time_limit,
     )
     for failure in found.failures:
         log(f"kprof: {failure}")
@@ -114,6 +127,17 @@ def kernel(
     show = partial(_show, found.document, verbose=verbose, quiet=quiet, no_color=no_color)
     outputs.write(found.document, show, found.details)
     raise typer.Exit(_EXIT[found.document.verdict.status])
+
+
+def program_of(arguments: list[str]) -> tuple[list[str], list[str] | None]:
+    """The targets, and the arguments of the program that they are run as: those after ``--``, ``None`` without it."""
+    if "--" not in sys.argv:
+        return arguments, None
+    count = len(sys.argv) - sys.argv.index("--") - 1
+    if count >= len(arguments):
+        # Before it there are options only: it ends them, as for any command.
+        return arguments, None
+    return arguments[: len(arguments) - count], arguments[len(arguments) - count :]
 
 
 def _show(document: "Report", *, verbose: int, quiet: bool, no_color: bool) -> None:

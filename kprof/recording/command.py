@@ -66,11 +66,13 @@ class Ended:
         status: its exit status; negative for a signal.
         interrupted: by Ctrl-C.
         seconds: wall time.
+        stopped: at its time limit.
     """
 
     status: int
     interrupted: bool
     seconds: float
+    stopped: bool = False
 
 
 def prepare(options: Options, command: Sequence[str] = ()) -> Settings:
@@ -144,7 +146,14 @@ def _empty(root: Path, options: Options) -> None:
         raise KprofError("is a file, not a directory", path=str(options.output))
 
 
-def run(settings: Settings, command: Sequence[str], *, folder: Path | None = None, stdout: int | None = None) -> Ended:
+def run(
+    settings: Settings,
+    command: Sequence[str],
+    *,
+    folder: Path | None = None,
+    stdout: int | None = None,
+    time_limit: float | None = None,
+) -> Ended:
     """Run a program with its recording on, and wait for it.
 
     Args:
@@ -152,6 +161,7 @@ def run(settings: Settings, command: Sequence[str], *, folder: Path | None = Non
         command: the program and its arguments.
         folder: where it runs; this process's own when ``None``.
         stdout: file descriptor that it prints to; this process's own when ``None``.
+        time_limit: seconds after which it is asked to end as by Ctrl-C, and ended soon after; ``None`` for no limit.
 
     Raises:
         KprofError: there is no such program.
@@ -165,19 +175,23 @@ def run(settings: Settings, command: Sequence[str], *, folder: Path | None = Non
         raise KprofError(
             f"cannot be run: {error.strerror}", path=command[0], hint="After -- comes the program: -- python train.py"
         ) from None
-    interrupted = False
+    interrupted = stopped = False
     with _passing_on(process):
         while True:
             try:
-                status = process.wait(_PATIENCE if interrupted else None)
+                status = process.wait(_PATIENCE if interrupted or stopped else time_limit)
                 break
             except KeyboardInterrupt:
                 # The terminal has sent it to the program too, which now closes its journal.
                 interrupted = True
             except subprocess.TimeoutExpired:
-                process.kill()
+                if interrupted or stopped:
+                    process.kill()
+                else:
+                    stopped = True
+                    process.send_signal(signal.SIGINT)
     clean(Path(settings.folder))
-    return Ended(status, interrupted, time.monotonic() - started)
+    return Ended(status, interrupted, time.monotonic() - started, stopped)
 
 
 def clean(root: Path) -> None:

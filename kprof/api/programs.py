@@ -1,0 +1,81 @@
+"""Running a Python program on the simulated GPU, to analyse what it launches."""
+
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from kprof.errors import KprofError, TargetError, near_hint
+from kprof.output.writing import log
+from kprof.targets.options import DEFAULT_ARCH, Options
+from kprof.targets.target import Kind, TargetLike, resolve
+from kprof.targets.usable_options import check, given
+
+TIME_LIMIT = 600.0
+"""Seconds that a program may run when nobody says how long."""
+
+
+@contextmanager
+def launches_of(
+    targets: Sequence[TargetLike], arguments: Sequence[str], options: Options, time_limit: float | None = None
+) -> Iterator[tuple[Sequence[TargetLike], list[KprofError]]]:
+    """Run a file as ``__main__`` and record what it launches; gives the recording as the target to analyse.
+
+    The recording is removed in the end. A file that launches nothing is given back as it is. With the target comes what
+    makes it incomplete: that the program failed after some launches.
+
+    Args:
+        targets: one Python file; with ``::function`` only that function's launches are wanted.
+        arguments: the program's own.
+        options: what to analyse. Only ``archs``, with one GPU at most, ``all_configs`` and ``jobs`` are for programs.
+        time_limit: seconds that it may run.
+
+    Raises:
+        TargetError: there is not one file, it does not launch the function, or fails before it launches anything.
+        KprofError: an option that recorded launches do not use.
+    """
+    from kprof.captures.reader import read
+    from kprof.recording.command import Options as Recording
+    from kprof.recording.command import prepare, run
+
+    file, function = _program(targets)
+    check(Kind.CAPTURE, f"what {file} launches", given(options))
+    if len(options.archs) > 1:
+        raise TargetError("a program is run for one GPU at a time", path=file, hint="Name one with --arch.")
+    with tempfile.TemporaryDirectory(prefix="kprof-run-") as folder:
+        output = Path(folder, Path(file).stem)
+        arch = options.archs[0] if options.archs else DEFAULT_ARCH
+        settings = prepare(Recording(arch, output, jobs=options.jobs, execute=False), [file, *arguments])
+        log(f"kprof: running {file} on a simulated {settings.device.name}")
+        # What it prints is no part of the analysis.
+        ended = run(settings, [sys.executable, file, *arguments], stdout=2, time_limit=time_limit or TIME_LIMIT)
+        names = list(dict.fromkeys(kernel.name for kernel in read(output).kernels if kernel.launches))
+        how = "was stopped at its time limit" if ended.stopped else f"failed with exit status {ended.status}"
+        if ended.interrupted:
+            raise KeyboardInterrupt
+        if ended.status and not names:
+            raise TargetError(f"{how}, before it launched a Triton kernel", path=file)
+        problems: list[KprofError] = []
+        if ended.stopped:
+            log(f"kprof: {file} {how}; what it launched before is analysed")
+        elif ended.status:
+            problems.append(TargetError(f"{how}: what it would have launched after that is not known", path=file))
+        if function and names and function not in names:
+            hint = near_hint(function, names, "it launched")
+            raise TargetError(f"did not launch a Triton function {function!r}", path=file, hint=hint)
+        if not names:
+            log(f"kprof: {file} launched no Triton kernel; it is analysed as if it had not been run")
+        recorded = f"{output}::{function}" if function else str(output)
+        yield [recorded] if names else targets, problems
+
+
+def _program(targets: Sequence[TargetLike]) -> tuple[str, str]:
+    """The file to run, and the function whose launches are wanted, if one is."""
+    (target, *others) = map(resolve, targets) if targets else [None]
+    if target is None or others or target.kind is not Kind.SOURCE or target.path.suffix != ".py":
+        hint = "kprof analyze kernel FILE.py -- ARGS"
+        raise TargetError("arguments after -- are for one Python file, which is run", hint=hint)
+    if not target.path.is_file():
+        raise TargetError("no such file", path=str(target.path))
+    return str(target.path), target.text.partition("::")[2]
