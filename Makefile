@@ -10,7 +10,7 @@ TRITON ?= triton==3.9.0
 TORCH  ?= torch==2.13.0
 ARGS   ?= flash_attention --arch gfx942
 
-.PHONY: demo test test-quick lint format docs site clean
+.PHONY: demo test test-quick damage lint format docs site clean
 
 demo: $(VENV)/.demo
 	@$(BIN)/kprof analyze kernel $(ARGS)
@@ -20,6 +20,10 @@ test: $(VENV)/.test
 
 test-quick: $(VENV)/.test
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow and not triton"
+
+# A million damaged files over all readers, for hours: docs/validation/damage.md. COUNT is for each reader.
+damage: $(VENV)/.test
+	$(BIN)/python scripts/damage.py --count $(or $(COUNT),42000) --seed $(or $(SEED),1)
 
 lint: $(VENV)/.test $(VENV)/.lint
 	$(BIN)/ruff check .

@@ -17,6 +17,7 @@ from kprof.errors import InputError, KprofError
 from kprof.findings import Location
 from kprof.hardware.machine import Product, find_product
 from kprof.inputs import plain_files
+from kprof.inputs.boundary import JSON_ERRORS
 
 PROCESSES = 10_000
 """Journals of one capture."""
@@ -90,7 +91,7 @@ def _head(root: Path) -> r.Head:
         ) from None
     try:
         return _HEAD.decode(data)
-    except (msgspec.DecodeError, RecursionError) as error:
+    except JSON_ERRORS as error:
         raise InputError(f"is no head of a capture: {error}", path=str(path)) from None
 
 
@@ -148,7 +149,7 @@ class _Journal:
         for number, line in plain_files.lines(self.path):
             try:
                 record = _RECORD.decode(line)
-            except (msgspec.DecodeError, RecursionError) as error:
+            except JSON_ERRORS as error:
                 if not line.endswith(b"\n"):
                     self.gathered.notes.append(f"{self.path.name} ends in the middle of a line: the recording was cut")
                     return
@@ -339,6 +340,6 @@ def _result(root: Path, folder: Path, notes: list[str]) -> r.Result | None:
         return _RESULT.decode(plain_files.read_bytes(folder / layout.RESULT, plain_files.LINE_LIMIT))
     except FileNotFoundError:
         return None
-    except (KprofError, msgspec.DecodeError, RecursionError) as error:
+    except (KprofError, *JSON_ERRORS) as error:
         notes.append(f"{folder.name}/{layout.RESULT} is damaged: {error}")
         return None

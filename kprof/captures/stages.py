@@ -4,11 +4,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from kprof.captures import layout
 from kprof.errors import InputError, KprofError
-from kprof.inputs import plain_files
+from kprof.inputs import plain_files, triton_metadata
 
 
 def read_stage(folder: Path, stage: str) -> str:
@@ -27,9 +25,10 @@ def read_stage(folder: Path, stage: str) -> str:
 
 
 def read_metadata(folder: Path) -> Mapping[str, Any]:
-    """Triton's metadata of a kernel; empty when there is none or it is damaged."""
+    """Triton's metadata of a kernel, without what cannot be; empty when there is none or it is damaged."""
+    path = folder / layout.METADATA
     try:
-        data = msgspec.json.decode(plain_files.read_bytes(folder / layout.METADATA, plain_files.LINE_LIMIT))
-    except (OSError, KprofError, msgspec.DecodeError, RecursionError):
+        data = plain_files.read_bytes(path, plain_files.LINE_LIMIT)
+    except (OSError, KprofError):
         return {}
-    return data if isinstance(data, dict) else {}
+    return triton_metadata.decoded(data, str(path))[0]

@@ -28,7 +28,7 @@ def read_report(path: Path) -> Report:
         head = msgspec.json.decode(data, type=_Head)
     except msgspec.ValidationError:
         raise InputError(f"this JSON is no {SCHEMA} document", path=str(path), hint=_HINT) from None
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except boundary.JSON_ERRORS as error:
         raise InputError(f"this is no whole JSON document: {error}", path=str(path)) from None
     if head.schema is None:
         raise InputError(f"this JSON is no {SCHEMA} document: it names no schema", path=str(path), hint=_HINT)

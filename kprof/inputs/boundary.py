@@ -31,6 +31,9 @@ FREE = 64 << 20
 TEXT_LIMIT = 64 << 20
 """Bytes of a file that a person writes, or that describes others."""
 
+JSON_ERRORS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError, OverflowError)
+"""What a decoder of JSON raises for what is damaged, of another form, nested too deep or beyond any number."""
+
 _SIZE = re.compile(r"([0-9]{1,15})\s*([KMGT]?)(?:i?B)?", re.ASCII | re.IGNORECASE)
 _CHUNK = 1 << 20
 _HINT = "KPROF_INPUT_LIMIT=4G reads larger ones"
@@ -84,7 +87,10 @@ def read_bytes(path: str | Path, *, most: int | None = None, shown: str | None =
             status = os.fstat(file.fileno())
             if not S_ISREG(status.st_mode):
                 raise InputError("is not a file", path=name)
-            data = b"" if status.st_size > allowed else file.read(allowed + 1)
+            # As much as it has, and what it may have grown by: room for all that is allowed would be taken at once.
+            data = b"" if status.st_size > allowed else file.read(status.st_size)
+            while len(data) <= allowed and (more := file.read(_CHUNK)):
+                data += more
     except FileNotFoundError:
         raise InputError("no such file", path=name) from None
     except IsADirectoryError:
@@ -122,6 +128,17 @@ def read_text(path: str | Path, *, most: int = TEXT_LIMIT) -> str:
         KprofError: as :func:`read_bytes` and :func:`text_of`.
     """
     return text_of(read_bytes(path, most=most), str(path))
+
+
+def whole(text: str | None, most: int = (1 << 63) - 1) -> int | None:
+    """A whole number, not negative and of at most ``most``, from its decimal digits; ``None`` for anything else.
+
+    Python refuses to read thousands of digits, and reads digits of every script.
+    """
+    if text is None or not (0 < len(text) < 20 and text.isascii() and text.isdigit()):
+        return None
+    number = int(text)
+    return number if number <= most else None
 
 
 def json_of(data: bytes, kind: type[T], path: str | None, what: str, *, hint: str | None = None) -> T:

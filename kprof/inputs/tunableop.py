@@ -15,7 +15,7 @@ from kprof.errors import InputError
 from kprof.inputs import boundary
 from kprof.inputs.csv_records import records as csv_records
 
-_PROBLEM = re.compile(r"^([nt]{2})_(\d+)_(\d+)_(\d+)(?:_B_(\d+))?(?:_ld_(\d+)_(\d+)_(\d+))?$")
+_PROBLEM = re.compile(r"^([nt]{2})_([0-9]{1,12})_([0-9]{1,12})_([0-9]{1,12})(?:_B_([0-9]{1,12}))?(?:_ld_\d+_\d+_\d+)?$")
 _OPERATOR = re.compile(r"^(.*?)TunableOp_(.+)_([NT]{2})$")
 _LARGEST = 256 << 20
 

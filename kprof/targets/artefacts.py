@@ -13,7 +13,7 @@ from kprof.document import Specialization
 from kprof.errors import InputError, KprofError
 from kprof.hardware.machine import Architecture
 from kprof.hardware.machine import load as load_architecture
-from kprof.inputs import amdgcn, boundary
+from kprof.inputs import amdgcn, boundary, triton_metadata
 from kprof.targets.loaded import LoadedKernel
 
 if TYPE_CHECKING:
@@ -159,11 +159,11 @@ def from_assembly(path: Path, text: str, arch: str | None) -> Iterator[LoadedKer
     assembly = amdgcn.parse(text, str(path), arch=arch)
     if not assembly.kernels:
         raise InputError("no kernel in this file", path=str(path))
-    metadata = _sibling_metadata(path)
+    metadata, about_metadata = _sibling_metadata(path)
     ttgir = _sibling_ttgir(path)
     for program in assembly.kernels:
         machine = _architecture(program.arch or assembly.arch or arch, path)
-        notes = list(assembly.notes)
+        notes = [*assembly.notes, *about_metadata]
         unseen = None
         if assembly.truncated or not program.complete:
             notes.append("the file ends too early: what is reported covers the part that is there")
@@ -200,7 +200,7 @@ def _from_object(
 ) -> Iterator[LoadedKernel]:
     from kprof.inputs import code_object
 
-    metadata = _sibling_metadata(path)
+    metadata, about_metadata = _sibling_metadata(path)
     file = code_object.read(data, str(path))
     found = [(code, kernel) for code in file.objects for kernel in code.kernels]
     if not found:
@@ -216,7 +216,7 @@ def _from_object(
                 else replace(program, registers=registers, metadata=kernel.metadata)
             )
             machine = _architecture(kernel.arch or arch, path)
-            said = [*file.notes, *code.notes, *notes]
+            said = [*file.notes, *code.notes, *about_metadata, *notes]
             made_by = "code object" if file.container == "elf" else file.container
             yield _loaded(program, machine, metadata, None, said, made_by=made_by, launch=launch, unseen=missing)
 
@@ -298,14 +298,15 @@ def _architecture(name: str | None, path: Path) -> Architecture:
     return load_architecture(name)
 
 
-def _sibling_metadata(path: Path) -> Mapping[str, Any]:
-    """Triton's metadata of the same kernel, when it lies beside the file and is whole."""
+def _sibling_metadata(path: Path) -> tuple[Mapping[str, Any], list[str]]:
+    """Triton's metadata of the same kernel, when it lies beside the file, and notes on what was left out of it."""
     sibling = path.with_suffix(".json")
     try:
-        data = boundary.json_of(boundary.read_bytes(sibling, most=boundary.TEXT_LIMIT), object, str(sibling), "no JSON")
+        data = boundary.read_bytes(sibling, most=boundary.TEXT_LIMIT)
     except KprofError:
-        return {}
-    return data if isinstance(data, dict) and "num_warps" in data else {}
+        return {}, []
+    # Any other JSON of this name is no metadata.
+    return triton_metadata.decoded(data, str(sibling)) if b'"num_warps"' in data else ({}, [])
 
 
 def _sibling_ttgir(path: Path) -> Any:

@@ -54,10 +54,14 @@ def linear(layout: Layout, shape: Sequence[int]) -> LinearLayout:
     sizes = tuple(shape)
     if any(size < 1 or size & (size - 1) for size in sizes):
         raise UnknownLayoutError(f"shape {sizes} is not made of powers of two")
+    unfit = UnknownLayoutError(f"{type(layout).__name__} does not fit a tensor of {len(sizes)} dimensions")
     try:
-        return _linear(layout, sizes)
+        found = _linear(layout, sizes)
     except IndexError:
-        raise UnknownLayoutError(f"{type(layout).__name__} does not fit a tensor of {len(sizes)} dimensions") from None
+        raise unfit from None
+    if any(len(basis) != len(sizes) for bases in found.bases.values() for basis in bases):
+        raise unfit
+    return found
 
 
 def _linear(layout: Layout, sizes: tuple[int, ...]) -> LinearLayout:

@@ -41,7 +41,7 @@ def transposed_operands(facts: KernelFacts) -> Iterator[TransposedOperandUse]:
     accesses = {access.operation.index: access for access in lds_accesses(facts.ttgir, facts.arch)}
     by_hardware = transposed_lines(facts.program)
     for dot in facts.ttgir.named("tt.dot", "tt.dot_scaled"):
-        if dot.loop is None:
+        if dot.loop is None or len(flow.inputs(dot)) < 2:
             continue
         for position in (0, 1):
             # Every product's operands have a history of their own: what another product made ends it.

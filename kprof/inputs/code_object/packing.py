@@ -19,6 +19,11 @@ AKS2_MAGIC = b"AKS2"
 _XZ, _ZSTD, _GZIP, _ZIP = b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd", b"\x1f\x8b", b"PK\x03\x04"
 _MAX_ENTRIES = 65_536
 _MAX_NAME = 4096
+# What Python's zip files raise for damaged headers, besides their own.
+_DAMAGED = (
+    zlib.error, lzma.LZMAError, struct.error, EOFError, NotImplementedError, RuntimeError, ValueError, OSError,
+    OverflowError, KeyError,
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -111,7 +116,7 @@ def _zip(data: bytes, path: str | None) -> Iterator[tuple[str, bytes]]:
                 if left < 0:
                     raise InputError("the archive expands to more than 1 GiB", path=path)
                 yield member.filename, inner
-    except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError, RuntimeError) as error:
+    except (*_DAMAGED, zipfile.BadZipFile) as error:
         raise InputError(f"the archive is damaged or in a form that cannot be read: {error}", path=path) from None
 
 

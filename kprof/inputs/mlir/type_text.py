@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 
+from kprof.inputs.boundary import whole
 from kprof.inputs.mlir.layout_text import Scope
 from kprof.inputs.mlir.text import closing, split
 from kprof.inputs.mlir.types import MemDesc, Pointer, RawType, Scalar, Tensor, Type
@@ -93,8 +94,9 @@ class TypeReader:
         element = text[end:]
         if not element:
             return None
-        shape = tuple(0 if part == "?" else int(part) for part in text[:end].split("x") if part)
-        return shape, self.read(element, nesting + 1)
+        sizes = [0 if part == "?" else whole(part) for part in text[:end].split("x") if part]
+        shape = tuple(size for size in sizes if size is not None)
+        return (shape, self.read(element, nesting + 1)) if len(shape) == len(sizes) else None
 
 
 def types_in(text: str, reader: TypeReader) -> tuple[Type, ...]:

@@ -17,7 +17,8 @@ Column = tuple[str, Kind]
 
 _SQUEEZE = re.compile(r"[\s_\-]+")
 _REPEATED = re.compile(r"_\d{1,2}$")
-_INSTANCE = re.compile(r"^(.*)\[(\d+)\]$")
+# More channels than any GPU has make no instance.
+_INSTANCE = re.compile(r"^(.*)\[([0-9]{1,4})\]$")
 
 
 @lru_cache(maxsize=1 << 12)

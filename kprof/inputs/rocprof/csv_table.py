@@ -241,9 +241,9 @@ def _convert(column: Any, kind: Kind, table: RawTable, part: Part, *, name: str,
 def _lenient_number(text: str, kind: Kind) -> int | float | None:
     try:
         if text.lower().startswith("0x"):
-            return int(text, 16)
+            return float(int(text, 16)) if kind == "float" else int(text, 16)
         number = float(text)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     if kind == "float":
         return number

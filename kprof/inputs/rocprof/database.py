@@ -79,6 +79,9 @@ def opened(path: Path, *, max_seconds: float = MAX_SECONDS) -> Iterator[sqlite3.
         yield connection
     except sqlite3.Error as error:
         raise _in_words(error, path) from error
+    except UnicodeDecodeError as error:
+        # Values are read whatever they hold; names of columns are not ours to decode.
+        raise InputError("the database is damaged: a name in it is not UTF-8", path=str(path)) from error
     finally:
         connection.close()
 

@@ -178,7 +178,8 @@ def agent_numbers(column: "pd.Categorical") -> Any:
 def factorised(values: list[Any]) -> "pd.Categorical":
     """A Categorical from a list of texts, keeping the order of first appearance."""
     place: dict[str, int] = {}
-    codes = [-1 if value is None else place.setdefault(value, len(place)) for value in values]
+    # What pandas has put together has NaN where nothing was.
+    codes = [place.setdefault(value, len(place)) if isinstance(value, str) else -1 for value in values]
     return coded(codes, list(place))
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from kprof.errors import InputError
+from kprof.inputs import boundary
 from kprof.inputs.thread_trace.model import Instruction, ThreadTrace
 
 _SHORTEST = 8
@@ -24,10 +25,7 @@ def read(data: bytes, path: str) -> ThreadTrace:
     Raises:
         KprofError: not this JSON, cut off, or without any instruction.
     """
-    try:
-        document = msgspec.json.decode(data, type=_Code)
-    except (msgspec.DecodeError, msgspec.ValidationError, UnicodeDecodeError) as error:
-        raise InputError(f"not readable as code.json: {error}", path=path) from error
+    document = boundary.json_of(data, _Code, path, "not readable as code.json")
     kernel: str | None = None
     instructions: list[Instruction] = []
     bad = 0

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import msgspec
 
 from kprof.errors import InputError
+from kprof.inputs import boundary
 from kprof.inputs.thread_trace.content import LONGEST, content
 from kprof.inputs.thread_trace.timeline import Occupancy
 
@@ -32,7 +33,7 @@ def read(place: Path) -> tuple[tuple[Occupancy, ...], tuple[str, ...]]:
     """
     try:
         document = msgspec.json.decode(content(place, LARGEST), type=dict[str, Any])
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, OverflowError) as error:
+    except boundary.JSON_ERRORS as error:
         raise InputError(f"not readable as {NAME}: {error}", path=str(place)) from error
     engines = sorted((int(name), name) for name in document if name.isascii() and name.isdecimal() and len(name) < 5)
     if not engines and "dispatches" not in document:

@@ -56,10 +56,11 @@ PRE_KINETO = {"CUDA functions": "kernel", "CPU functions": "operator"}
 # Longer ones are no numbers that anything is known by, and Python refuses to read some of them.
 _MOST_DIGITS = 40
 _INTEGER_LIMIT = 1 << 62
+_MOST_RANKS = 1 << 31
 
 # A merged trace sets the processes of rank r off by r times this.
 RANK_OFFSET = 100_000_000
-_RANK_IN_NAME = re.compile(r"(?:rank|worker|gpu|device)[-_.]?(\d+)", re.IGNORECASE)
+_RANK_IN_NAME = re.compile(r"(?:rank|worker|gpu|device)[-_.]?([0-9]{1,9})", re.IGNORECASE)
 _STREAM_NUMBER = re.compile(r"(\d+)\s*$")
 
 
@@ -111,7 +112,8 @@ def rank_of(told: Loose, pid: Loose) -> int | None:
 def rank_of_file(metadata: dict[str, Any], name: str) -> int | None:
     """The rank by the trace's own ``distributedInfo``, else by its file name."""
     info = metadata.get("distributedInfo")
-    if isinstance(info, dict) and isinstance(info.get("rank"), int):
-        return int(info["rank"])
+    rank = info.get("rank") if isinstance(info, dict) else None
+    if isinstance(rank, int) and 0 <= rank < _MOST_RANKS:
+        return int(rank)
     found = _RANK_IN_NAME.search(name)
     return int(found[1]) if found else None

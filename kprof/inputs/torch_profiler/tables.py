@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from kprof.errors import InputError
+from kprof.inputs import boundary
 from kprof.inputs.torch_profiler.issues import Issue
 from kprof.inputs.torch_profiler.model import Trace, TraceInfo
 from kprof.inputs.torch_profiler.records import Records
@@ -200,7 +201,8 @@ def read_tables(directory: Path) -> Trace:
     import pyarrow.parquet as pq
 
     try:
-        about = msgspec.json.decode((directory / "trace.json").read_bytes())
+        place = directory / "trace.json"
+        about: Any = boundary.json_of(boundary.read_bytes(place), object, str(place), "damaged tables")
         if not isinstance(about, dict) or about.get("schema") != SCHEMA:
             raise InputError(f"not written as {SCHEMA}", path=str(directory), hint="run kprof ingest trace again")
         info = msgspec.convert(about["info"], TraceInfo)

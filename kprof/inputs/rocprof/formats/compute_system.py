@@ -59,9 +59,10 @@ def _read(opened: Opened, part: Part) -> None:
 
 def _number(text: str | None) -> int | None:
     try:
-        return int(float(text)) if text else None
+        number = int(float(text)) if text else None
     except (ValueError, OverflowError):
         return None
+    return number if number is not None and 0 <= number < 1 << 31 else None
 
 
 FORMAT = OtherFormat("workload system", "rocprof-compute", "system", _recognise, _read)

@@ -8,6 +8,7 @@ import re
 import msgspec
 
 from kprof.errors import InputError
+from kprof.inputs.boundary import JSON_ERRORS
 from kprof.inputs.rocprof.columns import DISPATCH, key
 from kprof.inputs.rocprof.dispatching import complain_about_repeats, dispatches
 from kprof.inputs.rocprof.format import OtherFormat
@@ -87,7 +88,7 @@ def _events(text: bytes, opened: Opened, part: Part) -> list[_Event]:
         return _salvaged(text, opened, part, "a fragment is no JSON of its own")
     try:
         return msgspec.json.decode(text, type=_Document).traceEvents
-    except (msgspec.DecodeError, msgspec.ValidationError, UnicodeDecodeError) as error:
+    except JSON_ERRORS as error:
         return _salvaged(text, opened, part, str(error))
 
 
@@ -106,7 +107,7 @@ def _salvaged(text: bytes, opened: Opened, part: Part, reason: str) -> list[_Eve
     for piece in filter(bytes.strip, pieces):
         try:
             events.append(decoder.decode(piece.strip().strip(b",")))
-        except (msgspec.DecodeError, msgspec.ValidationError, UnicodeDecodeError):
+        except JSON_ERRORS:
             bad += 1
     if not any(e.ph == "X" for e in events):
         raise InputError(f"not readable as JSON: {reason}", path=str(opened.path))

@@ -5,6 +5,7 @@ import re
 import msgspec
 
 from kprof.errors import InputError
+from kprof.inputs.boundary import JSON_ERRORS
 from kprof.inputs.rocprof.dispatching import complain_about_repeats, dispatches, trusted_durations
 from kprof.inputs.rocprof.format import OtherFormat
 from kprof.inputs.rocprof.formats._v3_json_samples import samples
@@ -41,12 +42,12 @@ def _read(opened: Opened, part: Part) -> None:
 def _document(data: bytes, opened: Opened, part: Part) -> Document:
     try:
         return msgspec.json.decode(data, type=Document)
-    except (msgspec.DecodeError, msgspec.ValidationError, UnicodeDecodeError) as error:
+    except JSON_ERRORS as error:
         reason = str(error)
     shorter = _repaired(data)
     try:
         document = msgspec.json.decode(shorter, type=Document)
-    except (msgspec.DecodeError, msgspec.ValidationError, UnicodeDecodeError):
+    except JSON_ERRORS:
         raise InputError(f"not readable as rocprofv3 JSON: {reason}", path=str(opened.path)) from None
     share = len(shorter) / len(data)
     part.complain("damaged-json", "error", f"the JSON is cut off or damaged ({reason}); the records in its first "

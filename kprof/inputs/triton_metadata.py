@@ -1,0 +1,44 @@
+"""Triton's metadata of a compiled kernel, ``kernel.json``: what a launch cannot have is left out of it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from kprof.errors import KprofError
+from kprof.inputs import boundary
+
+RANGES: Mapping[str, tuple[int, int]] = {
+    # LDS over the limit compiles, and is to be reported as such.
+    "shared": (0, 1 << 28),
+    "num_warps": (1, 1 << 10),
+    "num_stages": (0, 1 << 10),
+    "num_ctas": (1, 1 << 10),
+    "warp_size": (32, 64),
+    "waves_per_eu": (0, 1 << 10),
+    "kpack": (0, 1 << 10),
+    "matrix_instr_nonkdim": (0, 1 << 10),
+}
+"""Numbers that the analysis takes from it, with the least and the greatest that is taken for one."""
+
+
+def sound(metadata: Any) -> tuple[dict[str, Any], list[str]]:
+    """The metadata without what cannot be, and a note on each number that was left out."""
+    if not isinstance(metadata, dict):
+        return {}, ["the metadata is not a JSON object: left out"]
+    notes = []
+    found = {str(name): value for name, value in metadata.items()}
+    for name, (low, high) in RANGES.items():
+        value = found.get(name, low)
+        if type(value) is not int or not low <= value <= high:
+            notes.append(
+                f"the metadata's {name} is {str(value)[:40]!r}, not a number from {low:,} to {high:,}: left out"
+            )
+            del found[name]
+    return found, notes
+
+
+def decoded(data: bytes, path: str) -> tuple[dict[str, Any], list[str]]:
+    """:func:`sound` of a file's content; empty, with a note, where it is damaged."""
+    try:
+        return sound(boundary.json_of(data, object, path, "the metadata is not JSON"))
+    except KprofError as error:
+        return {}, [f"{error.message}: left out"]
