@@ -127,6 +127,8 @@ def test_nobody_else_can_write(tmp_path):
         assert SECTION.read(KEY, tmp_path / "closed") == b"y"
     finally:
         os.umask(before)
+    made = (tmp_path / "closed").rglob("*")
+    assert {oct(p.stat().st_mode & 0o777) for p in made} == {"0o700", "0o600"}
 
 
 @pytest.mark.parametrize("mode", [0o620, 0o602, 0o666])

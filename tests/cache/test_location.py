@@ -82,6 +82,25 @@ def test_a_folder_of_another_user_is_refused(monkeypatch, tmp_path):
     assert "belongs to another user" in (location.trouble(tmp_path) or "")
 
 
+def test_whose_files_are_believed(monkeypatch):
+    """This user's and root's, when nobody else may write to them."""
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+
+    def file(owner, mode):
+        return os.stat_result((mode, 1, 1, 1, owner, 1000, 1, 1, 1, 1))
+
+    assert [location.trusted(file(owner, 0o100644)) for owner in (1000, 0, 1001)] == [True, True, False]
+    assert [location.trusted(file(1000, mode)) for mode in (0o100600, 0o100620, 0o100602)] == [True, False, False]
+
+
+def test_a_home_that_is_not_resolved_is_none(monkeypatch):
+    """As older releases of platformdirs leave it."""
+    for name in ("KPROF_CACHE_DIR", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("platformdirs.user_cache_path", lambda *_, **__: Path("~/.cache/kprof"))
+    assert location.root() is None
+
+
 def test_a_folder_that_is_open_is_closed(tmp_path):
     """It is this user's; what others have put there is theirs and not believed."""
     folder = location.entries(tmp_path)
