@@ -380,6 +380,8 @@ class KernelReport(msgspec.Struct, frozen=True):
             ``[before, after]``.
         coverage: share of instructions that the reader knows, 0 to 1; ``None`` when none of them were seen.
         unseen: what of the code could not be looked at and why, one sentence; absent when all of it was.
+        unrecorded: of a recorded kernel, what its program called and nothing ran for: launches may be missing beside
+            this one. One sentence; absent when nothing was.
     """
 
     name: str
@@ -405,6 +407,7 @@ class KernelReport(msgspec.Struct, frozen=True):
     passes: list[PassChange] | UnsetType = UNSET
     coverage: float | None | UnsetType = UNSET
     unseen: str | UnsetType = UNSET
+    unrecorded: str | UnsetType = UNSET
 
 
 class Verdict(msgspec.Struct, frozen=True):

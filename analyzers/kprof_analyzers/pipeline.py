@@ -129,7 +129,8 @@ def report(kernels: Iterable[KernelReport], failed: Sequence[str] = (), fail_on:
     found = ", ".join(words) or "no findings"
     unseen = [f"{k.name}: {k.unseen}" for k in entries if isinstance(k.unseen, str)]
     kind = "kernel" if len(entries) == 1 else "kernels"
-    done = f"{len(entries)} {kind} analysed: {found}"
+    unrecorded = dict.fromkeys(k.unrecorded for k in entries if isinstance(k.unrecorded, str))
+    done = "; ".join([f"{len(entries)} {kind} analysed: {found}", *unrecorded])
     reasons = [f"{len(failed)} of the targets could not be analysed"] if failed else []
     reasons += [*broken, *_some(unseen)]
     if failing and fail_on is not None:
@@ -204,6 +205,7 @@ def _kernel_report(
         passes=UNSET if facts.passes is None else list(facts.passes),
         coverage=round(loaded.program.coverage, 6) if instructions else None,
         unseen=_unseen(loaded) or UNSET,
+        unrecorded=loaded.unrecorded or UNSET,
     )
 
 

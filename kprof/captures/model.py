@@ -83,6 +83,45 @@ class CapturedTuning:
 
 
 @dataclass(frozen=True)
+class UnrunOperator:
+    """An operator on tensors of the GPU that was answered without running what the GPU would run.
+
+    Attributes:
+        name: ``library::operator.overload``.
+        how: what answered: ``zeros``, ``cpu kernel`` or ``recursion``.
+        calls: how often, over all processes; at least, where a process was killed.
+        site: where it was called first, and the callers outwards.
+    """
+
+    name: str
+    how: str
+    calls: int
+    site: Sequence[Location] = ()
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.calls:,} call{'' if self.calls == 1 else 's'}, {_HOW.get(self.how, self.how)})"
+
+
+_HOW = {"cpu kernel": "by its CPU kernel", "recursion": "by the CPU, since it calls itself without end"}
+_NAMED = 8
+
+
+def unrun_words(operators: Sequence[UnrunOperator], most: int = _NAMED) -> str | None:
+    """What was answered without running, in one sentence; ``None`` when nothing was.
+
+    Args:
+        operators: of a capture.
+        most: names that are listed.
+    """
+    if not operators:
+        return None
+    listed = ", ".join(map(str, operators[:most]))
+    more = f", and {len(operators) - most} more" if len(operators) > most else ""
+    count = "1 operator" if len(operators) == 1 else f"{len(operators)} operators"
+    return f"{count} answered without running: {listed}{more}"
+
+
+@dataclass(frozen=True)
 class CapturedKernel:
     """One specialisation of a kernel.
 
@@ -105,6 +144,7 @@ class CapturedKernel:
         product: the product that was named when it was recorded, or that the program was told it runs on where an
             older version did not record the name; ``None`` when only an architecture was named.
         product_assumed: whether it is not known that the product was named.
+        unrecorded: what of its program was answered without running, one sentence; ``None`` when nothing was.
     """
 
     id: str
@@ -124,6 +164,7 @@ class CapturedKernel:
     choice_unknown: bool = False
     product: Product | None = None
     product_assumed: bool = False
+    unrecorded: str | None = None
 
     @property
     def ok(self) -> bool:
@@ -176,6 +217,8 @@ class Capture:
         tunings: autotuned kernels.
         reads: places where the program looked at values that were not computed: what, and where.
         reads_count: how often it did.
+        unrun: operators that were answered without running what the GPU would run, most calls first.
+        ran: operators that the program registered for the GPU to the calls of their kernels.
         notes: what is missing or doubtful, in words.
         complete: whether every process closed its journal.
         sources: the program's own files to their SHA-256, named from :attr:`root`; ``None`` when that is not recorded.
@@ -189,6 +232,8 @@ class Capture:
     tunings: Sequence[CapturedTuning] = ()
     reads: Sequence[tuple[str, Sequence[Location]]] = ()
     reads_count: int = 0
+    unrun: Sequence[UnrunOperator] = ()
+    ran: Mapping[str, int] = field(default_factory=dict)
     notes: Sequence[str] = ()
     complete: bool = True
     sources: Mapping[str, str] | None = None

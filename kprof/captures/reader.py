@@ -11,7 +11,16 @@ import msgspec
 
 from kprof.captures import layout
 from kprof.captures import records as r
-from kprof.captures.model import Capture, CapturedKernel, CapturedLaunch, CapturedTuning, Grid, TensorInfo
+from kprof.captures.model import (
+    Capture,
+    CapturedKernel,
+    CapturedLaunch,
+    CapturedTuning,
+    Grid,
+    TensorInfo,
+    UnrunOperator,
+    unrun_words,
+)
 from kprof.compiler.request import CompileRequest, from_json
 from kprof.errors import InputError, KprofError
 from kprof.findings import Location
@@ -49,7 +58,9 @@ def read(path: str | Path) -> Capture:
         _Journal(journal, gathered).all()
     if not journals:
         gathered.notes.append("nothing was recorded: no process of the program compiled a Triton kernel")
-    kernels = [_kernel(root, head, entry, gathered.notes) for entry in gathered.kernels.values()]
+    unrun = sorted(gathered.unrun.values(), key=lambda operator: (-operator.calls, operator.name))
+    words = unrun_words(unrun)
+    kernels = [_kernel(root, head, entry, words, gathered.notes) for entry in gathered.kernels.values()]
     return Capture(
         path=root,
         head=head,
@@ -59,6 +70,8 @@ def read(path: str | Path) -> Capture:
         tunings=[tuning for tuning in gathered.tunings if tuning.candidates],
         reads=gathered.reads,
         reads_count=gathered.reads_count,
+        unrun=unrun,
+        ran=dict(gathered.ran.most_common()),
         notes=list(dict.fromkeys(gathered.notes)),
         complete=gathered.complete,
         sources=None if gathered.sources is None else {**gathered.sources, **head.sources},
@@ -127,6 +140,8 @@ class _Gathered:
     tunings: list[CapturedTuning] = field(default_factory=list)
     reads: list[tuple[str, Sequence[Location]]] = field(default_factory=list)
     reads_count: int = 0
+    unrun: dict[tuple[str, str], UnrunOperator] = field(default_factory=dict)
+    ran: Counter[str] = field(default_factory=Counter)
     notes: list[str] = field(default_factory=list)
     complete: bool = True
     executed: bool = False
@@ -143,6 +158,7 @@ class _Journal:
         self.sites: dict[int, tuple[Location, ...]] = {}
         self.arguments: dict[int, Mapping[str, Any]] = {}
         self.tunings: dict[int, CapturedTuning] = {}
+        self.unrun: dict[int, r.Unrun] = {}
 
     def records(self) -> Iterator[r.Record]:
         """The records of the journal; those that later ones refer to are kept on the way."""
@@ -170,12 +186,16 @@ class _Journal:
     def all(self) -> None:
         """Read everything into what is gathered."""
         ended = False
+        calls: dict[int, int] = {}
         try:
             for record in self.records():
                 ended = ended or isinstance(record, r.End)
+                calls.update(record.unrun if isinstance(record, r.Operators) else ())
                 self._take(record)
         except KprofError as error:
             self.gathered.notes.append(f"{error}; what follows is left out")
+        for number, unrun in self.unrun.items():
+            self._add(unrun, max(1, calls.get(number, 1)))
         if not ended:
             self.gathered.complete = False
             self.gathered.notes.append(f"{self.path.name} was not closed: the process was killed or still runs")
@@ -197,6 +217,10 @@ class _Journal:
                 self._candidate(record)
             case r.Read():
                 everything.reads.append((record.what, self.sites.get(record.site or 0, ())))
+            case r.Unrun():
+                self.unrun[record.n] = record
+            case r.Operators():
+                everything.ran.update(record.ran)
             case r.Sources():
                 everything.sources = {**record.files, **(everything.sources or {})}
             case r.Note():
@@ -205,6 +229,15 @@ class _Journal:
                 everything.reads_count += record.reads
             case _:
                 pass
+
+    def _add(self, record: r.Unrun, calls: int) -> None:
+        known = self.gathered.unrun.get((record.name, record.how))
+        site = self.sites.get(-1 if record.site is None else record.site, ())
+        self.gathered.unrun[record.name, record.how] = (
+            UnrunOperator(record.name, record.how, calls, site)
+            if known is None
+            else dataclasses.replace(known, calls=known.calls + calls)
+        )
 
     def _count(self, record: r.Launch) -> None:
         entry = self._entry(record.kernel)
@@ -260,7 +293,9 @@ def _argument(value: Any) -> Any:
             return value
 
 
-def _kernel(root: Path, head: r.Head, entry: _Specialisation, notes: list[str]) -> CapturedKernel:
+def _kernel(
+    root: Path, head: r.Head, entry: _Specialisation, unrecorded: str | None, notes: list[str]
+) -> CapturedKernel:
     record = entry.record
     request = _request(record, head, notes)
     folder = root / layout.KERNELS / record.id
@@ -282,6 +317,7 @@ def _kernel(root: Path, head: r.Head, entry: _Specialisation, notes: list[str]) 
         choice_unknown=bool(entry.chosen) and entry.chosen == entry.launches,
         product=_product(head.gpu or head.product or "", request.arch),
         product_assumed=not head.gpu,
+        unrecorded=unrecorded,
     )
 
 

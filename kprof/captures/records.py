@@ -157,6 +157,34 @@ class Read(msgspec.Struct, frozen=True, tag_field="t", tag="read"):
     site: Count | None = None
 
 
+class Unrun(msgspec.Struct, frozen=True, tag_field="t", tag="unrun"):
+    """An operator on tensors of the GPU was answered without running what the GPU would run; written once.
+
+    Attributes:
+        n: its number in this journal.
+        name: ``library::operator.overload``.
+        how: what answered: ``zeros``, ``cpu kernel`` or ``recursion``.
+        site: where it was called first.
+    """
+
+    n: Count
+    name: Name
+    how: Name
+    site: Count | None = None
+
+
+class Operators(msgspec.Struct, frozen=True, tag_field="t", tag="operators"):
+    """Counts at the end of a journal.
+
+    Attributes:
+        ran: operators that the program registered for the GPU to the calls of their kernels.
+        unrun: numbers of :class:`Unrun` with the calls of each.
+    """
+
+    ran: dict[Name, Count] = {}
+    unrun: list[tuple[Count, Count]] = []
+
+
 class Sources(msgspec.Struct, frozen=True, tag_field="t", tag="sources"):
     """The program's own files that the process had loaded when it ended, from the head's root, to their SHA-256."""
 
@@ -181,7 +209,9 @@ class End(msgspec.Struct, frozen=True, tag_field="t", tag="end"):
     reads: Count = 0
 
 
-Record = Process | Kernel | Site | Arguments | Tuning | Candidate | Launch | Read | Sources | Note | End
+Record = (
+    Process | Kernel | Site | Arguments | Tuning | Candidate | Launch | Read | Unrun | Operators | Sources | Note | End
+)
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):

@@ -41,6 +41,9 @@ def command(
     argv: Annotated[
         bool, typer.Option("--argv/--no-argv", help="Keep command lines, without their secrets, or leave them out.")
     ] = True,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Fail (2) when an operator was answered without running.")
+    ] = False,
     timeout: Annotated[float, typer.Option("--timeout", help="Seconds that one compile may take.", min=1)] = 600.0,
     jobs: JobsOption = 0,
     outputs: Outputs = NO_OUTPUTS,
@@ -55,7 +58,8 @@ def command(
 
     Then:  kprof analyze kernel DIR
 
-    Exit codes: 0 recorded, 2 the program failed, or a kernel that it launches does not compile.
+    Exit codes: 0 recorded, 2 the program failed, or a kernel that it launches does not compile; with --strict also when
+    an operator was answered without running.
     """
     from kprof.recording.command import Options, prepare, run
 
@@ -80,14 +84,15 @@ def command(
     capture = read(output)
     found = summary(capture, ended.status)
     outputs.write(found, lambda: _show(capture, ended, verbose=verbose, quiet=quiet))
-    raise typer.Exit(_status(capture, ended))
+    raise typer.Exit(_status(capture, ended, strict=strict))
 
 
-def _status(capture: "Capture", ended: "Ended") -> int:
+def _status(capture: "Capture", ended: "Ended", *, strict: bool) -> int:
     if ended.interrupted:
         return _INTERRUPTED
     launched = [kernel for kernel in capture.kernels if kernel.launches and not kernel.ok]
-    return _FAILED if ended.status or launched or not capture.kernels else 0
+    failed = ended.status or launched or not capture.kernels or (strict and capture.unrun)
+    return _FAILED if failed else 0
 
 
 def _words(capture: "Capture", ended: "Ended") -> str | None:

@@ -14,6 +14,7 @@ from kprof.captures import layout
 from kprof.compiler import environment as switches
 from kprof.output.redacting import redacted
 from kprof.recording import describe, jobs, shelf, sources
+from kprof.recording.answers import Answers
 from kprof.recording.compiler import Compiler
 from kprof.recording.journal import Journal
 from kprof.recording.settings import Settings
@@ -59,6 +60,7 @@ class Recorder:
     def _begin(self) -> None:
         self.journal = Journal(Path(self.settings.folder))
         self.compiler = Compiler(self.settings)
+        self.answers = Answers(self._unrun)
         self._started = False
         self._sequence = 0
         self._reads = 0
@@ -180,6 +182,12 @@ class Recorder:
             site = self.site()
             self.journal.number("read", (what, site), {"what": what, "site": site})
 
+    def _unrun(self, name: str, how: str) -> int:
+        """Note that an operator is answered without running; gives its number."""
+        self.start()
+        with self._lock:
+            return self.journal.number("unrun", (name, how), {"name": name, "how": how, "site": self.site()})
+
     def load(self, ticket: Ticket) -> tuple[dict[str, Any], dict[str, str | bytes]]:
         """Metadata and products of a kernel; waits for its compile.
 
@@ -286,6 +294,9 @@ class Recorder:
             self._check_disk()
             if self.settings.root:
                 self.journal.write("sources", {"files": sources.of_process(Path(self.settings.root))})
+            totals = self.answers.totals()
+            if totals is not None:
+                self.journal.write("operators", totals)
             self.journal.write("end", {"how": how, "reads": self._reads})
             self.journal.close()
             self._started = False

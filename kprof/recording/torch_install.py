@@ -9,6 +9,7 @@ from kprof.recording.torch_cuda import install as install_cuda
 from kprof.recording.torch_device import Device
 from kprof.recording.torch_guard import install as install_guard
 from kprof.recording.torch_mode import install_fallback, make_mode
+from kprof.recording.torch_operators import Operators
 from kprof.recording.torch_tensors import install as install_tensors
 from kprof.recording.written import written_arguments
 
@@ -25,9 +26,11 @@ class Installation:
         self._modes: list[Any] = []
         self._remove_guard: Callable[[], None] = lambda: None
         self._library: Any = None
+        self._operators = Operators(lambda: device.recorder.answers)
 
     def install(self) -> None:
         """Change torch."""
+        self._operators.install(self.device.patches)
         self._remove_guard = install_guard()
         self._library = install_fallback(self.device.current_index)
         install_tensors(self.device)
@@ -42,22 +45,23 @@ class Installation:
         for mode in self._modes:
             mode.__exit__(None, None, None)
         self._modes.clear()
+        self._operators.remove()
         self._remove_guard()
         if self._library is not None:
             self._library._destroy()  # noqa: SLF001
 
     def _enter(self) -> None:
-        mode = make_mode(self.device.recorder, self.device.current_index)
+        mode = make_mode(self.device.recorder, self._operators, self.device.current_index)
         mode.__enter__()
         self._modes.append(mode)
 
     def _threads(self) -> None:
         """Dispatch modes belong to a thread: each new one gets its own."""
         original: Callable[[Any], Any] = threading.Thread.run
-        recorder, current = self.device.recorder, self.device.current_index
+        recorder, operators, current = self.device.recorder, self._operators, self.device.current_index
 
         def run(thread: Any) -> Any:
-            with make_mode(recorder, current):
+            with make_mode(recorder, operators, current):
                 return original(thread)
 
         self.device.patches.set(threading.Thread, "run", run)

@@ -7,6 +7,7 @@ from kprof.recording.marks import cuda_index, mark, mark_of, storage
 
 if TYPE_CHECKING:
     from kprof.recording.recorder import Recorder
+    from kprof.recording.torch_operators import Operators
 
 _READS = {
     "aten::_local_scalar_dense": "item",
@@ -26,11 +27,12 @@ _HEAVY = frozenset(
 """Operators whose arithmetic grows faster than their memory."""
 
 
-def make_mode(recorder: "Recorder", current: Callable[[], int]) -> Any:
+def make_mode(recorder: "Recorder", operators: "Operators", current: Callable[[], int]) -> Any:
     """A dispatch mode that redirects what is for the GPU.
 
     Args:
         recorder: is told when a value is looked at that was not computed.
+        operators: what the program registered for the GPU.
         current: gives the index of the current device.
     """
     import torch
@@ -63,15 +65,23 @@ def make_mode(recorder: "Recorder", current: Callable[[], int]) -> Any:
                 # To torch's own code every tensor is on the CPU: a copy "to the CPU" that it asks for stays where it
                 # is. What the program moves to the CPU loses its mark afterwards.
                 index = cuda_index(named, current()) if named.type == "cuda" or marked is None else marked
-                if named.type == "cuda":
-                    kwargs = {**kwargs, "device": cpu}
             schema = func._schema  # noqa: SLF001
             name = schema.name
+            place = index if index is not None else _placed(args, current())
+            if place is not None and operators.has(func):
+                ran, out = operators.run(self, func, args, kwargs)
+                if ran:
+                    _mark_result(out, args, place, mutable=schema.is_mutable)
+                    return out
+            if named is not None and named.type == "cuda":
+                kwargs = {**kwargs, "device": cpu}
             if unknown and name in _READS:
                 recorder.read(_READS[name])
             skipped = skip and marked is not None and name in _HEAVY
-            unknown = unknown or skipped
-            out = _zeros(func, args, kwargs) if skipped else _run(func, args, kwargs)
+            out, computed = (_zeros(func, args, kwargs), False) if skipped else _run(func, args, kwargs)
+            unknown = unknown or not computed
+            if index is not None and not skipped:
+                (operators.computed if computed else operators.zeros)(func)
             if schema.is_mutable:
                 if unknown and name == "aten::copy_" and mark_of(args[0]) is None:
                     recorder.read("to cpu")
@@ -96,9 +106,9 @@ def install_fallback(current: Callable[[], int]) -> Any:
         index = cuda_index(kwargs.get("device"), current())
         if index is not None:
             kwargs = {**kwargs, "device": cpu}
-        out = _run(op, args, kwargs)
+        out, computed = _run(op, args, kwargs)
         if index is not None:
-            _mark_all(out, index, torch.Tensor, unknown=False)
+            _mark_all(out, index, torch.Tensor, unknown=not computed)
         return out
 
     registry: Any = torch.library
@@ -147,16 +157,37 @@ def _mark_all(out: Any, index: int, tensor_type: type, *, unknown: bool) -> None
             _mark_all(item, index, tensor_type, unknown=unknown)
 
 
-def _run(func: Any, args: Any, kwargs: Any) -> Any:
-    """The operator on the CPU; where the CPU has none for these types, its result's shape with zeros."""
+def _placed(args: Any, current: int) -> int | None:
+    """Index of the device that an argument names; an operator's own arguments need not be called ``device``."""
+    import torch
+
+    return next((cuda_index(value, current) for value in args if isinstance(value, torch.device)), None)
+
+
+def _mark_result(out: Any, args: Any, index: int, *, mutable: bool) -> None:
+    """Marks on what a kernel of the program gave; what a launch would have written is marked by the launch."""
+    import torch
+
+    if mutable:
+        _after_change(out, args, index, unknown=False, in_place=False)
+    else:
+        _mark_all(out, index, torch.Tensor, unknown=False)
+
+
+def _run(func: Any, args: Any, kwargs: Any) -> tuple[Any, bool]:
+    """The operator on the CPU; where the CPU has none for these types, its result's shape with zeros.
+
+    Returns:
+        The result, and whether it was computed.
+    """
     try:
-        return func(*args, **kwargs)
+        return func(*args, **kwargs), True
     except NotImplementedError:
-        return _zeros(func, args, kwargs)
+        return _zeros(func, args, kwargs), False
     except RuntimeError as error:
         if "not implemented for" not in str(error):
             raise
-        return _zeros(func, args, kwargs)
+        return _zeros(func, args, kwargs), False
 
 
 def _zeros(func: Any, args: Any, kwargs: Any) -> Any:

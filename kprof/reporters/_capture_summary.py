@@ -31,6 +31,12 @@ def summary(capture: Capture, status: int = 0) -> dict[str, Any]:
             "count": capture.reads_count,
             "places": [{"what": what, "site": list(site)} for what, site in capture.reads],
         },
+        "operators": {
+            "ran": dict(capture.ran),
+            "answered_without_running": [
+                {"name": o.name, "how": o.how, "calls": o.calls, "site": list(o.site)} for o in capture.unrun
+            ],
+        },
         "notes": list(capture.notes),
     }
 

@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from kprof.captures.model import Capture, CapturedKernel
+from kprof.captures.model import Capture, CapturedKernel, unrun_words
 from kprof.findings import Location
 
 _ROWS = 30
 _FAILURES = 10
+_OPERATORS = 8
 
 
 @dataclass
@@ -73,7 +74,13 @@ class CaptureTextReporter:
         if quiet:
             return verdict + "\n"
         found = rows(capture)
-        parts = [self._head(capture), *self._table(found), *self._failures(found), *self._unknown(capture)]
+        parts = [
+            self._head(capture),
+            *self._unrun(capture),
+            *self._table(found),
+            *self._failures(found),
+            *self._unknown(capture),
+        ]
         return "\n".join([*parts, *self._notes(capture), "", verdict]) + "\n"
 
     def _head(self, capture: Capture) -> str:
@@ -81,6 +88,16 @@ class CaptureTextReporter:
         how = "recorded while it ran" if capture.executed else "recorded, not run"
         product = f" · {capture.head.product}" if capture.head.product else ""
         return f"{capture.arch}{product}   Triton {', '.join(versions) or '-'}   {how}"
+
+    def _unrun(self, capture: Capture) -> list[str]:
+        """What was answered without running: launches that may be missing come first."""
+        words = unrun_words(capture.unrun, len(capture.unrun) if self._verbose else _OPERATORS)
+        if words is None:
+            return []
+        return self._wrapped([f"{words}; their launches, if any, are not here", *self._unrun_places(capture)])
+
+    def _unrun_places(self, capture: Capture) -> list[str]:
+        return [f"  {o.name} first at {_caller(o.site)}" for o in capture.unrun] if self._verbose else []
 
     def _table(self, found: Sequence[Row]) -> list[str]:
         if not found:
@@ -164,6 +181,10 @@ class CaptureTextReporter:
         )
         text += f" ({cached:,} from the cache)" if cached else ""
         text += f", {len(failed):,} cannot be told" if failed else ""
+        if capture.ran:
+            operators = _count(len(capture.ran), "registered operator")
+            text += f"; {_count(sum(capture.ran.values()), 'call')} of {operators} ran"
+        text += f"; {_count(len(capture.unrun), 'operator')} answered without running" if capture.unrun else ""
         text += f"; {ended}" if ended else ""
         return f"{capture.path}: {text}"
 

@@ -100,5 +100,6 @@ def loaded(kernel: CapturedKernel) -> LoadedKernel:
         compile_seconds=result.seconds,
         cached=result.cached,
         stages={"ttgir": ttgir, "amdgcn": text},
+        unrecorded=kernel.unrecorded,
         notes=notes,
     )

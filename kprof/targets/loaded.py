@@ -38,6 +38,8 @@ class LoadedKernel:
         passes: MLIR after every pass, when asked for.
         stages: what the compiler made, by stage; empty when nothing was compiled.
         unseen: why its instructions, or a part of them, are not there; ``None`` when they are.
+        unrecorded: what of the recorded program was answered without running, so that launches may be missing beside
+            this one; ``None`` when nothing was.
         notes: what is missing in the target, in words.
     """
 
@@ -60,4 +62,5 @@ class LoadedKernel:
     passes: "PassHistory | None" = None
     stages: Mapping[str, str | bytes] = field(default_factory=dict)
     unseen: str | None = None
+    unrecorded: str | None = None
     notes: Sequence[str] = ()

@@ -252,6 +252,8 @@ def _provenance(kernel: KernelReport) -> list[tuple[str, str]]:
         rows.append(("instructions known to the reader", known))
     if kernel.unseen is not UNSET:
         rows.append(("not looked at", kernel.unseen))
+    if kernel.unrecorded is not UNSET:
+        rows.append(("not recorded", kernel.unrecorded))
     return rows
 
 

@@ -1,0 +1,125 @@
+# ruff: noqa: SLF001  # the dispatcher has no public door
+"""At the CPU's keys for autograd and autocast: on to what the program registered for the GPU, where a tensor is there.
+
+torch decides by these keys before any dispatch mode is asked. By the CPU's, an operator such as ``layer_norm`` is taken
+apart, and a kernel for ``AutogradCUDA`` is never seen.
+"""
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from kprof.recording.marks import cuda_index, mark_of
+
+_AUTOGRAD, _AUTOCAST = "AutogradCPU", "AutocastCPU"
+_AT = {"CUDA": _AUTOGRAD, "AutogradCUDA": _AUTOGRAD, "AutocastCUDA": _AUTOCAST}
+_ORDER = {_AUTOGRAD: ("AutogradCUDA", "CUDA"), _AUTOCAST: ("AutocastCUDA",)}
+
+
+class Redirects:
+    """The redirections of a process.
+
+    Args:
+        ran: is told the name of an operator whose kernel for ``CUDA`` is called from here.
+    """
+
+    def __init__(self, ran: Callable[[str], None]) -> None:
+        import torch
+
+        self._ran = ran
+        self._c: Any = torch._C
+        self._tensor = torch.Tensor
+        self._has = self._c._dispatch_has_kernel_for_dispatch_key
+        self._libraries: dict[tuple[str, str], Any] = {}
+
+    def remove(self) -> None:
+        """Take them out of the dispatcher."""
+        for library in self._libraries.values():
+            library._destroy()
+        self._libraries.clear()
+
+    def follow(self, name: str, key: str) -> None:
+        """A kernel was registered.
+
+        Args:
+            name: ``library::operator.overload``.
+            key: ``CUDA``, ``AutogradCUDA`` or ``AutocastCUDA``.
+        """
+        at = _AT[key]
+        if (name, at) in self._libraries:
+            return
+        if key == "CUDA" and any(self._has(name, k) for k in (_AUTOGRAD, "Autograd")):
+            # It has derivatives of its own, below which the mode is asked.
+            return
+        op = _overload(name)
+        if op is None:
+            return
+        import torch
+
+        registry: Any = torch.library
+        namespace, _, rest = name.partition("::")
+        library = self._libraries[name, at] = registry.Library(namespace, "IMPL")
+        with warnings.catch_warnings():
+            # That a kernel is replaced is what is wanted.
+            warnings.simplefilter("ignore")
+            library.impl(rest, self._redirect(op, name, at), at, with_keyset=True)
+
+    def _redirect(self, op: Any, name: str, at: str) -> Callable[..., Any]:
+        keys = self._c.DispatchKey
+        onwards = self._before(op, name, at)
+        autocast = self._c.DispatchKeySet(keys.AutocastCPU)
+
+        def redirect(keyset: Any, *args: Any, **kwargs: Any) -> Any:
+            target = next((k for k in _ORDER[at] if self._has(name, k)), None) if self._on_gpu(args, kwargs) else None
+            if target is None:
+                return onwards(keyset, args, kwargs)
+            if target == "CUDA":
+                self._ran(name)
+            key = getattr(keys, target)
+            if at != _AUTOCAST:
+                return op._op_dk(key, *args, **kwargs)
+            # Such a kernel calls its operator again, past autocast for CUDA; here it has to be past the CPU's.
+            with self._c._ExcludeDispatchKeyGuard(autocast):
+                return op._op_dk(key, *args, **kwargs)
+
+        return redirect
+
+    def _before(self, op: Any, name: str, at: str) -> Callable[[Any, Any, Any], Any]:
+        """What happened at a key so far."""
+        c, keys = self._c, self._c.DispatchKey
+        kernel = (
+            c._dispatch_get_computed_kernel_for_dispatch_key(name, at)
+            if c._dispatch_has_computed_kernel_for_dispatch_key(name, at)
+            else None
+        )
+        try:
+            passes = kernel is None or bool(c._dispatch_kernel_for_dispatch_key_is_fallthrough(name, at))
+        except RuntimeError:
+            # The kernel is an alias's, or a fallback.
+            passes = False
+        if at == _AUTOGRAD and self._has(name, "CompositeImplicitAutograd"):
+            return lambda _keyset, args, kwargs: op._op_dk(keys.CompositeImplicitAutograd, *args, **kwargs)
+        if at == _AUTOGRAD and passes:
+            below = c._after_autograd_keyset
+            return lambda keyset, args, kwargs: op.redispatch(keyset & below, *args, **kwargs)
+        if passes:
+            return lambda keyset, args, kwargs: op.redispatch(keyset.remove(keys.AutocastCPU), *args, **kwargs)
+        call: Any = kernel
+        return lambda keyset, args, kwargs: call.call_boxed(keyset, *args, **kwargs)
+
+    def _on_gpu(self, args: Any, kwargs: Any) -> bool:
+        for value in (*args, *kwargs.values()):
+            for item in value if isinstance(value, list | tuple) else (value,):
+                if isinstance(item, self._tensor) and mark_of(item) is not None:
+                    return True
+        return cuda_index(kwargs.get("device"), 0) is not None
+
+
+def _overload(name: str) -> Any:
+    """The overload of a name; ``None`` when it has not been defined."""
+    import torch
+
+    namespace, _, rest = name.partition("::")
+    base, _, overload = rest.partition(".")
+    packet = getattr(getattr(torch.ops, namespace), base, None)
+    return getattr(packet, overload or "default", None)
