@@ -11,6 +11,7 @@ import signal
 import sys
 import time
 import warnings
+from collections import deque
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from kprof.recording.ticket import Ticket
 
 _STAGE_BYTES = 64
 _WAITING_PER_JOB = 2
+_TELL_SECONDS = 10.0
 _DISK = 100
 """Exit status of a compile whose result could not be written: this plus the error's number."""
 
@@ -39,8 +41,11 @@ class Compiler:
         self.root = Path(settings.folder)
         self.disk_error: OSError | None = None
         self._running: list[Ticket] = []
+        self._waiting: deque[Ticket] = deque()
 
-    def ask(self, identifier: str, name: str, make: Callable[[Callable[[str], None]], Any]) -> Ticket:
+    def ask(
+        self, identifier: str, name: str, make: Callable[[Callable[[str], None]], Any], *, later: bool = False
+    ) -> Ticket:
         """Have a kernel compiled, unless a result is there.
 
         Args:
@@ -48,11 +53,35 @@ class Compiler:
             name: of the kernel.
             make: compiles; is told where to report each stage; gives a :class:`kprof.compiler.request.Compiled` or
                 raises a :class:`kprof.errors.KprofError`.
+            later: nothing waits for it: it is begun when there is a place, see :meth:`advance`.
         """
-        ticket = Ticket(identifier, name, self.root / layout.KERNELS / identifier)
+        ticket = Ticket(identifier, name, self.root / layout.KERNELS / identifier, make=make)
         if (ticket.folder / layout.RESULT).is_file() or shelf.from_cache(self.settings, ticket.id, ticket.folder):
             return ticket
+        known = next((other for other in self._waiting if other.id == identifier), None)
+        if later:
+            if known is None:
+                self._waiting.append(ticket)
+                self.advance()
+            return known or ticket
+        if known is not None:
+            self._waiting.remove(known)
         self._reap(block=len(self._running) >= _WAITING_PER_JOB * self.settings.jobs)
+        self._begin(known or ticket)
+        return known or ticket
+
+    def advance(self) -> None:
+        """Begin what waits for its turn, as far as there are places."""
+        if not self._waiting:
+            return
+        self._reap(block=False)
+        while self._waiting and len(self._running) < self.settings.jobs:
+            self._begin(self._waiting.popleft())
+
+    def _begin(self, ticket: Ticket) -> None:
+        """Fork the process that compiles."""
+        make, ticket.make = ticket.make, None
+        assert make is not None
         ticket.stage = mmap.mmap(-1, _STAGE_BYTES)
         for stream in (sys.stdout, sys.stderr):
             with contextlib.suppress(Exception):
@@ -70,10 +99,14 @@ class Compiler:
             end_with_parent()
             self._compile(ticket, make)
         self._running.append(ticket)
-        return ticket
 
     def wait(self, ticket: Ticket) -> None:
         """Come back when there is a result."""
+        if ticket.make is not None and not (ticket.folder / layout.RESULT).is_file():
+            # Its turn is now; in a copy of the process that asked, too, which has no list of what waits.
+            if ticket in self._waiting:
+                self._waiting.remove(ticket)
+            self._begin(ticket)
         if ticket in self._running:
             self._finish(ticket, 0)
         elif ticket.pid:
@@ -85,15 +118,25 @@ class Compiler:
     def unfinished(self) -> int:
         """Compiles that have no result yet."""
         self._reap(block=False)
-        return len(self._running)
+        return len(self._running) + len(self._waiting)
 
-    def finish(self) -> None:
-        """Wait for everything that was asked for."""
-        while self._running:
+    def finish(self, tell: Callable[[int, int], None] = lambda _done, _all: None) -> None:
+        """Wait for everything that was asked for.
+
+        Args:
+            tell: is told from time to time how many compiles are done since, and of how many.
+        """
+        everything, told = self.unfinished, time.monotonic()
+        while self._running or self._waiting:
+            self.advance()
             self._reap(block=True)
+            if time.monotonic() - told >= _TELL_SECONDS:
+                told = time.monotonic()
+                tell(everything - len(self._running) - len(self._waiting), everything)
 
     def abandon(self) -> None:
-        """End what is still being compiled."""
+        """End what is still being compiled; what waits for its turn is not begun."""
+        self._waiting.clear()
         for ticket in self._running:
             with contextlib.suppress(OSError):
                 os.kill(ticket.pid, signal.SIGKILL)

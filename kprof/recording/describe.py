@@ -30,6 +30,17 @@ def site(skip: int = 1) -> tuple[tuple[str, int, str], ...]:
     return tuple(found)
 
 
+def names_in_program(names: frozenset[str]) -> bool:
+    """Whether code of the program that is being executed uses one of these names."""
+    frame: FrameType | None = sys._getframe(1)  # noqa: SLF001
+    while frame is not None:
+        code = frame.f_code
+        if not names.isdisjoint(code.co_names) and not _is_machinery(code):
+            return True
+        frame = frame.f_back
+    return False
+
+
 _MACHINERY: dict[str, bool] = {}
 
 

@@ -21,6 +21,9 @@ from kprof.recording.settings import Settings
 from kprof.recording.stub import RecordedKernel
 from kprof.recording.ticket import Ticket
 
+_HANDLERS = frozenset({"OutOfResources", "TritonError", "Exception"})
+"""Names of exceptions by which a program handles a launch that needs too much."""
+
 
 @dataclass
 class Candidate:
@@ -52,6 +55,7 @@ class Recorder:
         self.after_launch: list[Callable[[Any, tuple[Any, ...]], None]] = []
         self._local = threading.local()
         self._functions: dict[int, Any] = {}
+        self._needed: dict[str, int] = {}
         # Autotuner and kernel to the tuning that made it a candidate: its key and line. The autotuner is kept alive,
         # for its id.
         self._choices: dict[tuple[int, str], tuple[Any, object, dict[str, Any]]] = {}
@@ -104,12 +108,15 @@ class Recorder:
         with self._lock:
             self._functions[id(function)] = function
             self.number(identifier, source, request)
+            candidate = self._context.candidate
             ticket = self.compiler.ask(
-                identifier, function.fn.__name__, lambda report: jobs.compile_source(job, report)
+                identifier,
+                function.fn.__name__,
+                lambda report: jobs.compile_source(job, report),
+                later=candidate is not None,
             )
             self._check_disk()
         kernel = RecordedKernel(source, ticket, request, self.launch, self.load)
-        candidate = self._context.candidate
         if candidate is not None:
             candidate.kernel = kernel
         return kernel
@@ -130,7 +137,11 @@ class Recorder:
         return self.journal.number("kernel", identifier, fields)
 
     def launch(self, kernel: RecordedKernel, grid: tuple[Any, ...], stream: Any, args: tuple[Any, ...]) -> None:
-        """Note a launch."""
+        """Note a launch.
+
+        Raises:
+            OutOfResources: Triton's, where the program would handle it and the kernel needs more LDS than there is.
+        """
         context = self._context
         if context.candidate is not None:
             context.candidate.kernel = kernel
@@ -138,6 +149,8 @@ class Recorder:
         sizes = [int(n) for n in grid]
         if 0 in sizes:
             return
+        self.refuse(kernel)
+        self.compiler.advance()
         self.start()
         number = self.number(kernel.hash, kernel.src, kernel.request)
         choice = self._choices.get((id(context.tuner), kernel.hash))
@@ -210,13 +223,35 @@ class Recorder:
 
     def usable(self, kernel: RecordedKernel | None) -> bool:
         """Whether a device could launch it: it compiles and its LDS is there. Waits for its compile."""
-        if kernel is None:
-            return False
+        lds = None if kernel is None else self._lds(kernel)
+        return lds is not None and lds <= self.settings.device.lds_bytes
+
+    def refuse(self, kernel: RecordedKernel) -> None:
+        """Raise what a launch raises that needs more LDS than there is, if the program looks as if it handles that.
+
+        The compile has to be waited for, so others are not; a program that would end here goes on instead, and the
+        capture says of the kernel that it cannot be launched.
+
+        Raises:
+            OutOfResources: Triton's.
+        """
+        if kernel.hash not in self._needed:
+            if not describe.names_in_program(_HANDLERS):
+                return
+            self._needed[kernel.hash] = self._lds(kernel) or 0
+        needed, limit = self._needed[kernel.hash], self.settings.device.lds_bytes
+        if needed > limit and describe.names_in_program(_HANDLERS):
+            from triton.runtime.errors import OutOfResources
+
+            raise OutOfResources(needed, limit, "shared memory")
+
+    def _lds(self, kernel: RecordedKernel) -> int | None:
+        """Bytes of LDS of a workgroup, 0 where it is not told; ``None`` when it does not compile."""
         self.compiler.wait(kernel.ticket)
         if shelf.result(kernel.ticket.folder).get("status") != "ok":
-            return False
+            return None
         shared = shelf.metadata(kernel.ticket.folder).get("shared")
-        return not isinstance(shared, int) or shared <= self.settings.device.lds_bytes
+        return shared if isinstance(shared, int) else 0
 
     @contextmanager
     def tuning(self, tuner: Any) -> Iterator[None]:
@@ -288,7 +323,7 @@ class Recorder:
         """Wait for the compiles, or end them when interrupted, and close the journal."""
         if self._started:
             if how == "exit":
-                self.compiler.finish()
+                self.compiler.finish(_tell)
             else:
                 self.compiler.abandon()
             self._check_disk()
@@ -320,3 +355,7 @@ class Recorder:
     def _check_disk(self) -> None:
         if self.compiler.disk_error is not None:
             self.journal.fail(self.compiler.disk_error)
+
+
+def _tell(done: int, everything: int) -> None:
+    print(f"kprof capture: {done:,} of {everything:,} kernels compiled; Ctrl-C keeps these", file=sys.stderr)

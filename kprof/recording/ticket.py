@@ -1,5 +1,6 @@
 """A compile that the recorded program waits for, or will ask for. Standard library only."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,8 @@ class Ticket:
         name: of the kernel.
         folder: where its result is, or will be.
         stage: memory that the compiling process shares: what it is making.
-        pid: of the process that compiles; 0 when the result is there.
+        pid: of the process that compiles; 0 when the result is there, or the compile waits for its turn.
+        make: compiles, where it waits for its turn.
     """
 
     id: str
@@ -22,3 +24,4 @@ class Ticket:
     folder: Path
     pid: int = 0
     stage: Any = field(default=None, repr=False)
+    make: Callable[[Callable[[str], None]], Any] | None = field(default=None, repr=False)
