@@ -17,7 +17,7 @@ from kprof.recording.torch_redirects import Redirects
 
 if TYPE_CHECKING:
     from kprof.recording.answers import Answers
-    from kprof.recording.patches import Patches
+    from kprof.simulation.patches import Patches
 
 NESTED = 16
 """Calls of an operator inside its own kernel from which on the CPU's kernel answers."""
