@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from kprof.hardware.default import DEFAULT_GPU
+
 if TYPE_CHECKING:
     from kprof.captures.model import Capture
     from kprof.document import KernelReport
     from kprof.gate.config import Budget
 
 _MARKER = "kprof_budget"
-_ARCH = "gfx942"
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Options of kprof."""
     group = parser.getgroup("kprof", "kernels for AMD GPUs, without a GPU")
     group.addoption("--kprof", action="store_true", help="Record marked tests without a GPU, and hold their budgets.")
-    group.addoption("--kprof-arch", default=_ARCH, metavar="ARCH", help=f"Architecture or product ({_ARCH}).")
+    group.addoption(
+        "--kprof-arch", default=DEFAULT_GPU, metavar="ARCH", help=f"Architecture or product ({DEFAULT_GPU})."
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:

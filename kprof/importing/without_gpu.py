@@ -16,11 +16,10 @@ from importlib.machinery import SourceFileLoader
 from types import ModuleType
 from typing import Any
 
+from kprof.hardware.default import DEFAULT_GPU
 from kprof.simulation.after_import import AfterImport
 from kprof.simulation.gpu import HIP_VERSION, gpu_of, torch_properties
 from kprof.simulation.patches import Patches
-
-DEFAULT_GPU = "gfx942"
 
 
 class NoGpuError(RuntimeError):

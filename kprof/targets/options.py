@@ -4,7 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-DEFAULT_ARCH = "MI300X"
+from kprof.hardware.default import DEFAULT_GPU
+
+DEFAULT_ARCH = DEFAULT_GPU
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ import kprof
 for module in sys.stdin.read().split():
     importlib.import_module(module)
 found = {name: getattr(kprof, name) for name in sys.argv[1:]}
-sys.exit(", ".join(n for n, v in found.items() if isinstance(v, ModuleType) or not callable(v)))
+sys.exit(", ".join(n for n, v in found.items() if isinstance(v, ModuleType) or not callable(v)) or None)
 """
 
 
