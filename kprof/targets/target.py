@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from kprof.errors import InputError, TargetError, near
-from kprof.importing.without_gpu import DEFAULT_GPU, simulating
+from kprof.hardware.default import DEFAULT_GPU
+from kprof.importing.without_gpu import simulating
 from kprof.importing.wrappers import kernel_function
 from kprof.kernel_spec import Kernel
 from kprof.targets.library import bare, load
