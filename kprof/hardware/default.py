@@ -1,0 +1,3 @@
+"""The GPU that is meant where nobody names one."""
+
+DEFAULT_GPU = "MI300X"
