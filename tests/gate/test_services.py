@@ -94,7 +94,7 @@ def demonstration(tmp_path_factory):
     assert installed.code == 0, installed.text
     python = demo.machine.temp / "kprof-venv" / "bin" / "python"
     place = subprocess.run(
-        [python, "-c", "import kprof; print(kprof.__file__)"], capture_output=True, text=True, check=True
+        [python, "-c", "import kprof; print(kprof.__file__)"], cwd=demo.root, capture_output=True, text=True, check=True
     )
     assert place.stdout.startswith(str(demo.machine.temp / "kprof-venv"))
     recorded = demo.machine.github(inputs, only="Record programs")

@@ -253,6 +253,56 @@ def test_what_one_side_does_not_know_cannot_be_compared(tmp_path, before, now, r
         assert document.kernels[0].findings[0].message == f"waves_per_simd is {reason}, so it cannot be compared"
 
 
+def test_a_reason_is_whole_up_to_its_limit(tmp_path):
+    """300 characters of it stand in the verdict's line; what is longer is cut and says so."""
+    for length, end in ((300, "x"), (301, "...")):
+        summary = judge(tmp_path, [tile(problem="x" * length)]).verdict.summary
+        assert summary.endswith(f": {'x' * 300}{'' if end == 'x' else end}")
+
+
+def test_a_failed_kernel_keeps_its_state_on_its_architecture_only():
+    """Of a kernel that is gone from another architecture, which was seen, nothing is kept."""
+    old = updated(Baseline(), [subject(), subject(arch="gfx950")])
+    failed_there = subject(problem="did not compile", block=5)
+    other = Subject(KernelEntry(target="other.py"), subject(arch="gfx950").report)
+    also = Subject(KernelEntry(target="other.py"), subject().report)
+    (kept,) = updated(old, [failed_there, other, also]).kernels["k.py::add"].values()
+    assert list(kept) == ["gfx942"]
+
+
+@pytest.mark.parametrize(("target", "kept"), [("k.py::add", True), ("k.py", True), ("k.p", False), ("add", False)])
+def test_only_a_failed_target_s_own_kernels_keep_their_state(target, kept):
+    """By the whole name, or by the file before the colons; the architecture was seen through another kernel."""
+    old = updated(Baseline(), [subject()])
+    seen = Subject(KernelEntry(target="other.py"), subject().report)
+    lost = Subject(KernelEntry(target=target), subject().report, problem="did not compile")
+    assert ("k.py::add" in updated(old, [lost, seen]).kernels) is kept
+
+
+@pytest.mark.parametrize(("warps", "lds", "line"), [(4, LIMIT + 1, 12), (17, LIMIT, 7)])
+def test_what_cannot_be_launched_is_told_where_its_rule_found_it(tmp_path, warps, lds, line):
+    """LDS at the line of KP401; threads of a workgroup at the kernel's own."""
+    place = msgspec.structs.replace(OVER, location=Location(file="/repo/k.py", line=12))
+    document = judge(tmp_path, [tile(warps=warps, lds=lds, findings=[place])])
+    (found,) = [f for f in document.kernels[0].findings if f.rule == "KP014"]
+    assert found.location.line == line
+
+
+@pytest.mark.parametrize("value", ["ieee", 0, None])
+def test_what_is_no_positive_number_is_far_away(value):
+    """A word or a zero for a number counts for more than some doublings of a number."""
+    knobs = [{"precision": value}, {"precision": 8}]
+    now = _with(tile(), {"precision": 64})
+    base = accepted(*(_with(tile(bk=32), each) for each in knobs if each["precision"] is not None))
+    assert nearest(base, now).change == "precision 8 → 64"
+
+
+def _with(found, options):
+    """The same kernel with other options."""
+    spec = msgspec.structs.replace(found.report.specialization, options=options)
+    return Subject(found.entry, msgspec.structs.replace(found.report, specialization=spec))
+
+
 def test_a_knob_that_was_left_out_is_a_change(tmp_path):
     """From its value to none, and the other way round."""
     plain, set_ = tile(), tile()
