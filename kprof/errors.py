@@ -51,7 +51,11 @@ def near(word: str, known: Iterable[str]) -> str:
     # Only a mistake pays for the import.
     from difflib import get_close_matches
 
-    matches = get_close_matches(word, list(known), n=3, cutoff=0.5)
+    names = list(known)
+    # N for n is the commonest slip where sizes are arguments; case counts for the order alone.
+    other_case = [name for name in names if name.casefold() == word.casefold()]
+    close = get_close_matches(word, names, n=3, cutoff=0.5)
+    matches = list(dict.fromkeys([*other_case, *close]))[:3]
     return f"; did you mean {' or '.join(repr(match) for match in matches)}?" if matches else ""
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from kprof.errors import CompileError, HardwareError, InputError, KprofError, TargetError
+from kprof.errors import CompileError, HardwareError, InputError, KprofError, TargetError, near
 
 
 @pytest.mark.parametrize("kind", [TargetError, CompileError, InputError, HardwareError])
@@ -48,3 +48,10 @@ def test_no_release_of_triton_is_about_compiling() -> None:
 
     with pytest.raises(CompileError, match="release"):
         normalise("latest")
+
+
+def test_the_other_case_is_near() -> None:
+    """``N`` for ``n``: one letter has nothing else in common."""
+    assert near("N", ["x", "n", "BLOCK"]) == "; did you mean 'n'?"
+    assert near("block", ["BLOCK", "blocks"]) == "; did you mean 'BLOCK' or 'blocks'?"
+    assert near("zzz", ["x", "n"]) == ""

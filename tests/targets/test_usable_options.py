@@ -112,7 +112,9 @@ def test_tune_and_advise_say_the_same(folder: Path, kprof: Callable[..., Ran]) -
     compiled = kprof("tune", folder / "code.amdgcn")
     case = kprof("tune", f"{folder}/own.py::scale", "--signature", "*fp32", "--case", "zzz")
 
-    assert (compiled.code, case.code) == (2, 2)
+    advised = kprof("advise", f"{folder}/own.py::scale", "--case", "zzz")
+    assert (compiled.code, case.code, advised.code) == (2, 2, 2)
+    assert "scale is a Triton function without a KERNEL and does not use --case" in advised.err
     assert "a file of compiled code" in compiled.err
     assert "scale is a Triton function without a KERNEL and does not use --case" in case.err
 

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from kprof.compiler.compile import compile_many
 from kprof.compiler.versions import installed
-from kprof.errors import KprofError
+from kprof.errors import KprofError, TargetError
 from kprof.findings import Advice, Finding
 from kprof.hardware.machine import Architecture, Product
 from kprof.targets.jobs import Job, jobs_of
+from kprof.targets.target import kind_of
+from kprof.targets.usable_options import check, given
 from kprof.tuning.trials.analysed import analysed
 from kprof.tuning.trials.changes import SWITCHES, neighbours
 from kprof.tuning.trials.climb import climb
@@ -53,12 +55,15 @@ def advise(
         progress: called with the number of finished compiles and a few words.
 
     Raises:
-        KprofError: the kernel has no cases, or its present configuration does not compile.
+        TargetError: the kernel has no cases, or does not use one of the options.
+        KprofError: its present configuration does not compile.
     """
+    check(kind_of(kernel), kernel.name, given(options))
     if not kernel.shapes:
-        raise KprofError(
+        raise TargetError(
             f"{kernel.name} has no cases, so that no launch can be derived for other tile sizes",
-            hint="Add a KERNEL with shapes and a launch to its file.",
+            hint="Add a KERNEL with shapes and a launch to its file; kprof tune FILE.py::FUNCTION with --signature, "
+            "--shape and --grid takes the grid as an expression.",
         )
     began = time.monotonic()
     (job,) = jobs_of(kernel, machine, options)
