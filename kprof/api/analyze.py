@@ -19,15 +19,19 @@ if TYPE_CHECKING:
     from kprof.details import Details
     from kprof.targets.loaded import LoadedKernel
     from kprof.targets.options import Options
-    from kprof_analyzers.details import SourceText
 
 
 @dataclass(frozen=True)
 class Program:
-    """A kernel's instructions, and the source files that may be shown beside them."""
+    """A kernel's instructions, and where the source that may be shown beside them is looked for.
+
+    Attributes:
+        loaded: the kernel.
+        folders: folders with its sources; ``None`` when it was compiled here, and so shows its own files.
+    """
 
     loaded: "LoadedKernel"
-    sources: "SourceText"
+    folders: Sequence[Path] | None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -56,13 +60,17 @@ class Analysis(ReportResult):
 
     def details(self) -> "Mapping[int, Details]":
         """What a page shows of each kernel beyond the document, by position."""
-        from kprof_analyzers.details import details_of, without_program
+        from kprof_analyzers.details import SourceText, details_of, without_program
         from kprof_analyzers.pipeline import facts_of
 
-        return {
-            position: without_program(kernel) if one is None else details_of(facts_of(one.loaded)[0], one.sources)
-            for position, (kernel, one) in enumerate(zip(self.kernels, self.programs, strict=False))
-        }
+        found = {}
+        for position, (kernel, one) in enumerate(zip(self.kernels, self.programs, strict=False)):
+            if one is None:
+                found[position] = without_program(kernel)
+                continue
+            sources = SourceText(trusted=True) if one.folders is None else SourceText(one.folders)
+            found[position] = details_of(facts_of(one.loaded)[0], sources)
+        return found
 
 
 def analyze(
@@ -189,7 +197,7 @@ class _Wanted:
         from kprof.targets.resolver import load
         from kprof_analyzers.pipeline import analyze as judged
 
-        sources = self._sources(target)
+        sources = self._source_folders(target)
         for loaded in load(target, self.options):
             if self._takes(loaded.name):
                 if self.dump is not None:
@@ -212,14 +220,12 @@ class _Wanted:
         if document.verdict.status == "cannot_tell" and document.notes:
             raise KprofError(f"not everything was analysed when it was written: {document.notes[0]}", path=str(path))
 
-    def _sources(self, target: TargetLike) -> "SourceText":
+    def _source_folders(self, target: TargetLike) -> Sequence[Path] | None:
         """A kernel that is compiled here shows its own files; what is compiled already may name any file it likes."""
-        from kprof_analyzers.details import SourceText
-
         found = resolve(target)
         if found.kind in {Kind.SOURCE, Kind.KERNEL, Kind.FUNCTION}:
-            return SourceText(trusted=True)
-        return SourceText((*self.folders, found.path.parent) if found.path.is_file() else self.folders)
+            return None
+        return (*self.folders, found.path.parent) if found.path.is_file() else self.folders
 
 
 def _severity(name: str | None) -> Severity | None:

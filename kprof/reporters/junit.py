@@ -1,7 +1,6 @@
 """JUnit XML: a suite for each architecture, a test case for each kernel and specialisation."""
 
 from pathlib import PurePosixPath
-from xml.sax.saxutils import escape, quoteattr
 
 from msgspec import UNSET
 
@@ -16,6 +15,8 @@ class JUnitReporter:
 
     def render(self, report: Report) -> str:
         """See :class:`kprof.reporters.interface.Format`."""
+        from xml.sax.saxutils import escape
+
         found = items(report)
         suites: list[str] = []
         totals = [0, 0, 0]
@@ -29,6 +30,9 @@ class JUnitReporter:
 
 
 def _suite(kernels: list[KernelReport], found: list[Item]) -> tuple[list[int], list[str]]:
+    # Every command that can write this format loads the file, and xml.sax loads an HTTP client.
+    from xml.sax.saxutils import escape, quoteattr
+
     lines: list[str] = []
     counts = [len(kernels), 0, 0]
     for kernel in kernels:
@@ -51,6 +55,8 @@ def _suite(kernels: list[KernelReport], found: list[Item]) -> tuple[list[int], l
 
 
 def _attributes(kernel: KernelReport) -> str:
+    from xml.sax.saxutils import quoteattr
+
     pairs = {"classname": kernel.name, "name": label(kernel)}
     if kernel.source is not UNSET:
         path = PurePosixPath(kernel.source.file)

@@ -11,9 +11,6 @@ from typing import Any
 from kprof.details import Details
 from kprof.document import KernelReport, Report
 from kprof.reporters._gate_words import RuleHelp
-from kprof.reporters.html.parts import environment, script_hash
-from kprof.reporters.html.smaller import size, smaller
-from kprof.reporters.html.view import differing, kernel_view, rank
 from kprof.reporters.interface import Format, Request
 
 LIMIT = 1_000_000
@@ -46,6 +43,10 @@ class HtmlReporter:
         """See :class:`kprof.reporters.interface.Format`."""
         from markupsafe import Markup
 
+        # Every command that can write a page loads this file.
+        from kprof.reporters.html.parts import environment, script_hash
+        from kprof.reporters.html.view import differing, rank
+
         order = sorted(range(len(report.kernels)), key=lambda position: rank(report.kernels[position], position))
         shown = order[:_INDEX_ROWS]
         differs = differing([report.kernels[position] for position in shown])
@@ -77,6 +78,10 @@ class HtmlReporter:
 
     def _section(self, subject: "_Subject", room: int, told: set[str]) -> tuple[dict[str, Any], str | None]:
         """A kernel's row for the index, and its section as large as there is room for; the first is always there."""
+        from kprof.reporters.html.parts import environment
+        from kprof.reporters.html.smaller import size, smaller
+        from kprof.reporters.html.view import kernel_view
+
         template = environment().get_template("kernel.html")
         key, first = f"k{subject.number + 1}", subject.number == 0
         if room < _LEAST and not first:
