@@ -41,6 +41,9 @@ def command(
     argv: Annotated[
         bool, typer.Option("--argv/--no-argv", help="Keep command lines, without their secrets, or leave them out.")
     ] = True,
+    full_values: Annotated[
+        bool, typer.Option("--full-values", help="Compute large tensors of the GPU too, in the machine's memory.")
+    ] = False,
     strict: Annotated[
         bool, typer.Option("--strict", help="Fail (2) when an operator was answered without running.")
     ] = False,
@@ -74,6 +77,7 @@ def command(
         execute=execute,
         timeout=timeout,
         arithmetic=arithmetic,
+        full_values=full_values,
         argv=argv,
     )
     settings = prepare(options, program)

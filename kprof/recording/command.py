@@ -43,6 +43,7 @@ class Options:
         timeout: seconds that one compile may take.
         arithmetic: whether torch's matrix products, convolutions and attention are computed; else they give zeros.
         argv: keep command lines, without the secrets in them.
+        full_values: whether large tensors of the GPU have memory and values, too.
         folder: where the program runs; this process's own when ``None``.
     """
 
@@ -54,6 +55,7 @@ class Options:
     execute: bool = True
     timeout: float = TIMEOUT
     arithmetic: bool = True
+    full_values: bool = False
     argv: bool = True
     folder: Path | None = None
 
@@ -112,6 +114,7 @@ def prepare(options: Options, command: Sequence[str] = ()) -> Settings:
         execute=options.execute,
         version=__version__,
         arithmetic=options.arithmetic,
+        full_values=options.full_values,
         argv=options.argv,
         root=str(tree),
     )

@@ -75,6 +75,11 @@ class Recorder:
         """This process is a copy: it has its own journal, and none of the compiles that run."""
         self._begin()
 
+    @property
+    def started(self) -> bool:
+        """Whether there was something to tell."""
+        return self._started
+
     def start(self) -> None:
         """Write the first line, once there is something to tell."""
         if self._started:

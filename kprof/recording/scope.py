@@ -45,6 +45,7 @@ def capture(
     force: bool = False,
     execute: bool = True,
     arithmetic: bool = True,
+    full_values: bool = False,
 ) -> Iterator[Recording]:
     """Record the Triton kernels that the code inside launches, and Python programs that it starts. See docs/capture.md.
 
@@ -56,6 +57,7 @@ def capture(
         force: replace a capture that is there.
         execute: where there is a ROCm device, let kernels run; else they are only compiled.
         arithmetic: whether torch's matrix products, convolutions and attention are computed; else they give zeros.
+        full_values: whether tensors of 1 MiB and more have memory and values, too.
 
     Raises:
         KprofError: the architecture is not known, the directory is not usable, or something is being recorded already.
@@ -66,7 +68,14 @@ def capture(
     if VARIABLE in os.environ:
         raise KprofError("this process is being recorded already", hint="Leave out kprof.capture, or kprof capture.")
     options = command.Options(
-        arch, Path(output), jobs=jobs, use_cache=cache, force=force, execute=execute, arithmetic=arithmetic
+        arch,
+        Path(output),
+        jobs=jobs,
+        use_cache=cache,
+        force=force,
+        execute=execute,
+        arithmetic=arithmetic,
+        full_values=full_values,
     )
     settings = command.prepare(options)
     session = Session(settings)

@@ -28,6 +28,7 @@ class Settings:
         execute: on a machine with a ROCm device, let kernels run and record them (``True``), or only record.
         version: kprof's.
         arithmetic: whether torch's matrix products, convolutions and attention are computed; else they give zeros.
+        full_values: whether large tensors have memory and values, too.
         root: the work tree that sources are named from.
         argv: keep the processes' command lines, without the secrets in them.
     """
@@ -40,6 +41,7 @@ class Settings:
     execute: bool = False
     version: str = ""
     arithmetic: bool = True
+    full_values: bool = False
     root: str = ""
     argv: bool = True
 

@@ -8,6 +8,7 @@ from kprof.recording.marks import mark, mark_of
 from kprof.recording.torch_cuda import install as install_cuda
 from kprof.recording.torch_device import Device
 from kprof.recording.torch_guard import install as install_guard
+from kprof.recording.torch_large import LIMIT, Large
 from kprof.recording.torch_mode import install_fallback, make_mode
 from kprof.recording.torch_operators import Operators
 from kprof.recording.torch_tensors import install as install_tensors
@@ -27,6 +28,7 @@ class Installation:
         self._remove_guard: Callable[[], None] = lambda: None
         self._library: Any = None
         self._operators = Operators(lambda: device.recorder.answers)
+        self._large = None if device.recorder.settings.full_values else Large(LIMIT)
 
     def install(self) -> None:
         """Change torch."""
@@ -42,6 +44,9 @@ class Installation:
     def remove(self) -> None:
         """Leave the operators alone again; the attributes go back with the patches."""
         self.device.recorder.after_launch.clear()
+        words = None if self._large is None else self._large.words()
+        if words is not None and self.device.recorder.started:
+            self.device.recorder.note(words)
         for mode in self._modes:
             mode.__exit__(None, None, None)
         self._modes.clear()
@@ -50,18 +55,21 @@ class Installation:
         if self._library is not None:
             self._library._destroy()  # noqa: SLF001
 
+    def _mode(self) -> Any:
+        return make_mode(self.device.recorder, self._operators, self._large, self.device.current_index)
+
     def _enter(self) -> None:
-        mode = make_mode(self.device.recorder, self._operators, self.device.current_index)
+        mode = self._mode()
         mode.__enter__()
         self._modes.append(mode)
 
     def _threads(self) -> None:
         """Dispatch modes belong to a thread: each new one gets its own."""
         original: Callable[[Any], Any] = threading.Thread.run
-        recorder, operators, current = self.device.recorder, self._operators, self.device.current_index
+        make = self._mode
 
         def run(thread: Any) -> Any:
-            with make_mode(recorder, operators, current):
+            with make():
                 return original(thread)
 
         self.device.patches.set(threading.Thread, "run", run)

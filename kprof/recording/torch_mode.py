@@ -4,9 +4,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from kprof.recording.marks import cuda_index, mark, mark_of, storage
+from kprof.recording.torch_large import on_meta
 
 if TYPE_CHECKING:
     from kprof.recording.recorder import Recorder
+    from kprof.recording.torch_large import Large
     from kprof.recording.torch_operators import Operators
 
 _READS = {
@@ -27,12 +29,13 @@ _HEAVY = frozenset(
 """Operators whose arithmetic grows faster than their memory."""
 
 
-def make_mode(recorder: "Recorder", operators: "Operators", current: Callable[[], int]) -> Any:
+def make_mode(recorder: "Recorder", operators: "Operators", large: "Large | None", current: Callable[[], int]) -> Any:
     """A dispatch mode that redirects what is for the GPU.
 
     Args:
         recorder: is told when a value is looked at that was not computed.
         operators: what the program registered for the GPU.
+        large: decides what is not computed; ``None`` to compute everything.
         current: gives the index of the current device.
     """
     import torch
@@ -77,6 +80,12 @@ def make_mode(recorder: "Recorder", operators: "Operators", current: Callable[[]
                 kwargs = {**kwargs, "device": cpu}
             if unknown and name in _READS:
                 recorder.read(_READS[name])
+            if large is not None and index is not None and name not in _READS:
+                fetches = named is not None and named.type == "cpu" and not unknown
+                shapes = large.shapes(func, args, kwargs, fetches=fetches)
+                if shapes is not None:
+                    _mark_all(shapes.out, index, tensor_type, unknown=shapes.unknown)
+                    return shapes.out
             skipped = skip and marked is not None and name in _HEAVY
             out, computed = (_zeros(func, args, kwargs), False) if skipped else _run(func, args, kwargs)
             unknown = unknown or not computed
@@ -196,13 +205,7 @@ def _zeros(func: Any, args: Any, kwargs: Any) -> Any:
     import torch
     from torch.utils._pytree import tree_map_only
 
-    def to_meta(tensor: Any) -> Any:
-        return torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device="meta")
-
-    meta_args, meta_kwargs = tree_map_only(torch.Tensor, to_meta, (args, kwargs))
-    if "device" in meta_kwargs:
-        meta_kwargs = {**meta_kwargs, "device": torch.device("meta")}
-    out = func(*meta_args, **meta_kwargs)
+    out = on_meta(func, args, kwargs)
     return tree_map_only(
         torch.Tensor, lambda t: torch.empty_strided(t.shape, t.stride(), dtype=t.dtype, device="cpu").zero_(), out
     )
