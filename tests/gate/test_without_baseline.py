@@ -288,6 +288,19 @@ def test_what_cannot_be_launched_is_told_where_its_rule_found_it(tmp_path, warps
     assert found.location.line == line
 
 
+@pytest.mark.parametrize(
+    ("rule", "place", "line"),
+    [("KP301", 12, 12), ("KP301", None, 7), ("KP204", 12, 7)],
+)
+def test_a_metric_is_told_where_a_rule_explains_it(tmp_path, rule, place, line):
+    """Spills at the line of KP301; without a line, or by a rule that explains something else, at the kernel's own."""
+    where = UNSET if place is None else Location(file="/repo/k.py", line=place)
+    found = Finding(rule=rule, name="n", severity=Severity.NOTE, message="m", location=where)
+    document = judge(tmp_path, [tile(spills=3, findings=[found])], accepted(tile()), watch=["vgpr_spills"])
+    (worse,) = [f for f in document.kernels[0].findings if f.rule == "KP012"]
+    assert worse.location.line == line
+
+
 @pytest.mark.parametrize("value", ["ieee", 0, None])
 def test_what_is_no_positive_number_is_far_away(value):
     """A word or a zero for a number counts for more than some doublings of a number."""
