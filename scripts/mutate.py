@@ -29,6 +29,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "analyzers")]
 _SECONDS = 60
 KINDS = ("evidence", "threshold", "text", "logic")
 """What a mutant may be a change of."""
+_SMALL = 64
 _QUIETLY = ("-q", "-x", "--assert=plain", "-p", "no:cacheprovider", "--no-header", "--tb=no")
 
 _COMPARE: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
@@ -126,6 +127,12 @@ class _Sites(ast.NodeVisitor):
         names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
         self._as("threshold" if names & self._thresholds else self._kind, node)
 
+    def visit_BoolOp(self, node: ast.BoolOp) -> None:
+        # ``x or 0``: what is not known counts nothing, and one byte more is no other answer.
+        zero = isinstance(node.op, ast.Or) and _is_number(node.values[-1])
+        for child in node.values[:-1] if zero else [node]:
+            self.visit(child) if zero else self.generic_visit(child)
+
     def visit_Dict(self, node: ast.Dict) -> None:
         keys = [key.value for key in node.keys if isinstance(key, ast.Constant)]
         words = bool(keys) and all(isinstance(key, str) for key in keys) and self._kind == "logic"
@@ -202,7 +209,8 @@ def _constants(value: object) -> list[object]:
     if isinstance(value, bool):
         return [not value]
     if isinstance(value, int):
-        return [value + 1, value - 1]
+        # Sizes are powers of two: the next number is no other size.
+        return [value + 1, value - 1] if abs(value) < _SMALL else [value * 2, value // 2]
     if isinstance(value, float):
         return [value * 1.25, value * 0.75]
     if isinstance(value, str) and value.strip():
@@ -398,7 +406,7 @@ def _line(found: Score) -> str:
 
 
 def _write(page: Path, scores: Sequence[Score]) -> None:
-    kinds = KINDS
+    kinds = [kind for kind in KINDS if any(kind in found.counts for found in scores)]
     rows = ["| module | " + " | ".join(kinds) + " |", "|---|" + "---|" * len(kinds)]
     total = dict.fromkeys(kinds, (0, 0))
     for found in scores:

@@ -108,6 +108,7 @@ def facts_of(case: Case) -> KernelFacts:
         vgpr_allocated=demand.vgpr_allocated,
         vgpr_spills=case.facts.get("vgpr_spills"),
         sgpr_spills=case.facts.get("sgpr_spills"),
+        scratch_bytes=case.facts.get("scratch_bytes"),
         wavefront_size=case.facts.get("wavefront_size", machine.wavefront_size),
     )
     return KernelFacts(

@@ -249,12 +249,12 @@ def test_metrics_that_rules_explain_are_metrics():
         (
             "lds-bank-conflicts",
             {"lds_conflicts_per_access": 0.1},
-            (True, "0.10 conflict clocks were counted for each clock of LDS access"),
+            (True, "0.10 conflict cycles were counted for each cycle of LDS access"),
         ),
         (
             "lds-bank-conflicts",
             {"lds_conflicts_per_access": 0.09},
-            (False, "0.09 conflict clocks were counted for each clock of LDS access"),
+            (False, "0.09 conflict cycles were counted for each cycle of LDS access"),
         ),
         ("dot-without-matrix-unit", {"mfma_per_wave": 0}, (True, "0 matrix instructions a wavefront were counted")),
         ("dot-without-matrix-unit", {"mfma_per_wave": 1}, (False, "1 matrix instructions a wavefront were counted")),

@@ -10,7 +10,6 @@ from kprof_analyzers.rules.levers import Lever
 from kprof_analyzers.rules.questions import Answer, Numbers, Question, achieved
 from kprof_analyzers.rules.rule import Need, Rule, known, units_of
 
-_ROUNDS = 4
 _IDLE = 0.25
 
 
@@ -70,7 +69,8 @@ class TailWave(Rule):
             "idle": round(idle, 3),
             "product": product.name,
         }
-        if 1 < rounds <= _ROUNDS and idle >= _IDLE:
+        # So many empty places take no more than three rounds.
+        if rounds > 1 and idle >= _IDLE:
             yield self.finding(
                 f"{workgroups:,} workgroups take {rounds} rounds of {places:,}: {100 * idle:.0f} % of the places stay "
                 "empty in the last one",
