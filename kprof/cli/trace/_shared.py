@@ -3,17 +3,29 @@
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeVar
 
 import typer
 
 from kprof.errors import KprofError
+from kprof.output.headline import tell_first, tell_last
 from kprof.output.writing import log, write_output
 
 if TYPE_CHECKING:
     from kprof_analyzers.profiles.timeline.files import LeftOut
 
 R = TypeVar("R")
+
+
+class HasIssues(Protocol):
+    """What was found in one trace."""
+
+    @property
+    def issues(self) -> Sequence[Any]:
+        """What was met while reading it."""
+
+
+Answer = TypeVar("Answer", bound=HasIssues)
 _SHOWN = 4
 _TENSILE = re.compile(r"^(Cijk_[A-Za-z]+_[A-Za-z]+_[A-Z0-9]+)_\w*?_(?=MT\d+x)(.*)$")
 
@@ -124,6 +136,38 @@ def dump(path: str, document: dict[str, Any]) -> None:
     import msgspec
 
     write_output(path, msgspec.json.format(msgspec.json.encode(document), indent=2).decode())
+
+
+def answer(
+    found: Sequence[Answer],
+    schema: str,
+    lines: Callable[[Answer], list[str]],
+    verdict: str,
+    *,
+    json: str | None,
+    quiet: bool,
+) -> None:
+    """Show what was found in each trace, what was met while reading, and the verdict; write the document.
+
+    Args:
+        found: a result a trace, each with the ``issues`` of its trace.
+        schema: of the document.
+        lines: what people see of a result.
+        verdict: one line.
+        json: where the document goes; ``-`` is standard output, which it then has alone.
+        quiet: only the verdict.
+    """
+    silent = quiet_with_json(json, quiet)
+    if not silent:
+        tell_first(verdict)
+        for one in found:
+            print("\n".join(lines(one)))
+    for one in found:
+        tell_issues(one.issues)
+    if json:
+        dump(json, {"schema": schema, "traces": found})
+    if json != "-":
+        tell_last(verdict, alone=silent)
 
 
 def quiet_with_json(path: str | None, quiet: bool) -> bool:

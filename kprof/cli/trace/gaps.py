@@ -10,16 +10,13 @@ from kprof.cli.trace._shared import (
     LimitOption,
     PathsArgument,
     SchedulerOption,
-    dump,
+    answer,
     kernel_label,
     label,
     milliseconds,
     per_file,
     percent,
-    quiet_with_json,
-    tell_issues,
 )
-from kprof.output.headline import tell_first, tell_last
 
 if TYPE_CHECKING:
     from kprof_analyzers.profiles.timeline.steps import Idle
@@ -55,16 +52,10 @@ def command(
         at_least_ns=round(at_least * 1000),
         limit=limit or 1_000_000,
     )
-    if not quiet_with_json(json, quiet):
-        tell_first(_verdict(found))
-        for one in found:
-            print("\n".join(_lines(one, several=len(found) > 1)))
-    for one in found:
-        tell_issues(one.issues)
-    if json:
-        dump(json, {"schema": "kprof.trace.gaps/1", "traces": found})
-    if json != "-":
-        tell_last(_verdict(found), alone=quiet_with_json(json, quiet))
+    several = len(found) > 1
+    answer(
+        found, "kprof.trace.gaps/1", lambda one: _lines(one, several=several), _verdict(found), json=json, quiet=quiet
+    )
 
 
 def _lines(one: "Idle", *, several: bool) -> list[str]:

@@ -12,16 +12,13 @@ from kprof.cli.trace._shared import (
     LimitOption,
     PathsArgument,
     SchedulerOption,
-    dump,
+    answer,
     kernel_label,
     label,
     milliseconds,
     per_file,
     percent,
-    quiet_with_json,
-    tell_issues,
 )
-from kprof.output.headline import tell_first, tell_last
 
 if TYPE_CHECKING:
     from kprof_analyzers.profiles.timeline.steps import Kernels
@@ -47,19 +44,13 @@ def command(
     from kprof_analyzers.profiles.timeline.steps import kernels_step
 
     found = per_file(kernels_step, paths, jobs, scheduler, categories=categories)
-    if not quiet_with_json(json, quiet):
-        tell_first(_verdict(found))
-        for one in found:
-            if len(found) > 1:
-                print(label(one.info.path, 90))
-            lines = _operator_lines(one) if operators else _triton_lines(one) if triton else _kernel_lines(one)
-            print("\n".join([*(lines[: limit + 1] if limit else lines), ""]))
-    for one in found:
-        tell_issues(one.issues)
-    if json:
-        dump(json, {"schema": "kprof.trace.top/1", "traces": found})
-    if json != "-":
-        tell_last(_verdict(found), alone=quiet_with_json(json, quiet))
+
+    def lines(one: "Kernels") -> list[str]:
+        head = [label(one.info.path, 90)] if len(found) > 1 else []
+        rows = _operator_lines(one) if operators else _triton_lines(one) if triton else _kernel_lines(one)
+        return [*head, *(rows[: limit + 1] if limit else rows), ""]
+
+    answer(found, "kprof.trace.top/1", lines, _verdict(found), json=json, quiet=quiet)
 
 
 def _table(
