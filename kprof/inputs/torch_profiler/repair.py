@@ -13,6 +13,7 @@ from kprof.inputs.torch_profiler.scan import EVENT_START, Scanner
 
 # Anything larger that never closes is damage, not an event: the largest real ones are under 1 MB.
 MAX_EVENT = 8 << 20
+_LEAST_PATIENCE = 1 << 10
 _NESTED = frozenset({"grid", "block", "input_dims", "input_dims_old", "input_types", "concrete_inputs"})
 # What may stand at the end of the list of events: more metadata, the end of the document, the end of the data.
 _LIST_END = re.compile(rb'\]\s*(?:,\s*"|\}|\Z)')
@@ -56,9 +57,13 @@ class Repair:
         """
         events: list[AnyEvent] = []
         position = 0
+        patience = MAX_EVENT
         while True:
-            scanner = Scanner(data, position)
+            scanner = Scanner(data, position, patience)
+            before = len(events)
             resume = self._walk(scanner, data, offset, events)
+            # Damage that packing has repeated in every event would have each of them walked to the end of the data.
+            patience = min(MAX_EVENT, patience << (len(events) - before).bit_length()) // 2 + _LEAST_PATIENCE
             if resume is None:
                 if scanner.end is not None and _LIST_END.match(data, scanner.end):
                     return events, scanner.end, scanner.end
@@ -72,7 +77,9 @@ class Repair:
                         self._issues.add("malformed", "a bracket closes nothing", place=f"byte {offset + rest}", lost=1)
                         position = following.end()
                         continue
-                following = EVENT_START.search(data, rest) if final or len(data) - rest > MAX_EVENT else None
+                following = (
+                    EVENT_START.search(data, rest) if final or scanner.gave_up or len(data) - rest > MAX_EVENT else None
+                )
                 if following is None:
                     return events, None, rest
                 self._issues.add("malformed", "an event has no end", place=f"byte {offset + rest}", lost=1)

@@ -1,6 +1,7 @@
 """The exact way through a list of JSON values: token by token, on bytes, whatever stands in the strings."""
 
 import re
+import sys
 from collections.abc import Iterator
 
 # A closed string, or one of the marks that structure is made of. A lone quote is a string without an end.
@@ -22,9 +23,12 @@ class Scanner:
     Attributes:
         end: after the walk, index of the bracket that closes the list; ``None`` when the data ends before it.
         rest: after the walk, index from which on the data is not part of a complete value.
+        gave_up: the walk ended in a value of more than ``longest`` bytes.
     """
 
-    def __init__(self, data: bytes, start: int = 0) -> None:
+    def __init__(self, data: bytes, start: int = 0, longest: int = sys.maxsize) -> None:
+        self._longest = longest
+        self.gave_up = False
         self._data = data
         self._start = start
         self.end: int | None = None
@@ -43,6 +47,9 @@ class Scanner:
                     return
             elif mark in _OPEN:
                 depth += 1
+                if at - begin > self._longest:
+                    self.gave_up = True
+                    return
             elif depth == 0:
                 # A comma between values, or a closing mark of the list itself.
                 yield from _trimmed(data, begin, at)
