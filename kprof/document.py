@@ -265,7 +265,8 @@ class Prediction(msgspec.Struct, frozen=True):
     """The performance model's result for one kernel and launch. Everything is modelled, nothing measured.
 
     Attributes:
-        time_us: time of one launch in microseconds; ``None`` when the grid or the number of CUs is not known.
+        time_us: time of one launch in microseconds; ``None`` when the grid, the number of CUs or how often a
+            loop iterates is not known.
         low_us, high_us: what the time is likely to lie between: about nine of ten measurements.
         cycles: cycles of the CU that works longest, launch overhead left out.
         bound: the cause with the largest share.

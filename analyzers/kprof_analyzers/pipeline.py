@@ -42,7 +42,7 @@ def analyze(loaded: LoadedKernel, analyzers: Sequence[Analyzer] | None = None, *
 
 
 def _modelled(document: KernelReport, facts: KernelFacts) -> KernelReport:
-    from kprof_analyzers.model.worth import explained
+    from kprof_analyzers.model.worth import explained, without_guesses
 
     if facts.occupancy is not None and not facts.occupancy.waves_per_simd:
         return replace(document, notes=[*document.notes, "the time is not modelled: no workgroup fits on a CU"])
@@ -54,7 +54,7 @@ def _modelled(document: KernelReport, facts: KernelFacts) -> KernelReport:
             prediction = replace(
                 prediction, time_us=None, low_us=None, high_us=None, speed_of_light_percent=None, occupancy_worth=UNSET
             )
-        return replace(document, model=prediction)
+        return replace(document, model=without_guesses(prediction))
     except Exception as error:  # noqa: BLE001 - what is known of a kernel must not be lost to a guess at its time
         reason = f"the time is not modelled: {type(error).__name__}: {error}"
         return replace(document, notes=[*document.notes, reason])
@@ -99,6 +99,7 @@ def facts_of(loaded: LoadedKernel) -> tuple[KernelFacts, list[str]]:
         metadata=loaded.metadata,
         grid=loaded.grid,
         arguments=loaded.arguments,
+        contents=loaded.contents,
         passes=None if loaded.passes is None else _passes(loaded.passes),
         history=loaded.passes,
         triton=loaded.triton,

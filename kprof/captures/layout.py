@@ -24,3 +24,6 @@ STAGES = ("ttir", "ttgir", "amdgcn")
 
 ID_LENGTH = 32
 """Hexadecimal digits of a specialisation's identifier: the start of the SHA-256 of everything that decides its code."""
+
+VALUES = 4096
+"""Integers of a tensor that are kept at most, where loop bounds come from it."""

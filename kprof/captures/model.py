@@ -28,11 +28,14 @@ class TensorInfo:
         dtype: as torch writes it, without ``torch.``: ``bfloat16``.
         shape: elements along each dimension.
         strides: in elements.
+        values: its integers in the order of memory, where a loop bound comes from them and they were known at the
+            launch; else ``None``.
     """
 
     dtype: str
     shape: tuple[int, ...]
     strides: tuple[int, ...]
+    values: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True)

@@ -288,9 +288,15 @@ def _argument(value: Any) -> Any:
         case {"dtype": str() as dtype, "shape": list() as shape, "strides": list() as strides} if all(
             isinstance(n, int) for n in (*shape, *strides)
         ):
-            return TensorInfo(dtype, tuple(shape), tuple(strides))
+            return TensorInfo(dtype, tuple(shape), tuple(strides), _values(value.get("values")))
         case _:
             return value
+
+
+def _values(given: Any) -> tuple[int, ...] | None:
+    if not isinstance(given, list) or len(given) > layout.VALUES or not all(type(n) is int for n in given):
+        return None
+    return tuple(given)
 
 
 def _kernel(

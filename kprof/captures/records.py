@@ -91,7 +91,10 @@ class Site(msgspec.Struct, frozen=True, tag_field="t", tag="site"):
 
 
 class Arguments(msgspec.Struct, frozen=True, tag_field="t", tag="args"):
-    """Arguments of a launch by name: a number, a text, or an object ``{dtype, shape, strides}`` for a tensor."""
+    """Arguments of a launch by name: a number, a text, or an object ``{dtype, shape, strides}`` for a tensor.
+
+    A tensor has ``values``, too, where the bound of a loop comes from them and they were known.
+    """
 
     n: Count
     args: dict[str, Any]

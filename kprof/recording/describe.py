@@ -1,6 +1,8 @@
 """A launch in words that a journal can hold. Standard library only, and Triton's objects by their shape."""
 
+import ctypes
 import math
+import struct
 import sys
 import sysconfig
 from pathlib import Path
@@ -9,6 +11,7 @@ from typing import Any
 
 from kprof.compiler.constants import constant
 from kprof.compiler.request import encode
+from kprof.recording.marks import mark_of
 
 FRAMES = 12
 """Frames that are kept of a place in the program."""
@@ -89,6 +92,30 @@ def _tensor(value: Any) -> dict[str, Any]:
         }
     except (TypeError, ValueError, RuntimeError):
         return {"dtype": str(value.dtype), "shape": [], "strides": []}
+
+
+def values_of(tensor: Any, most: int) -> list[int] | None:
+    """The integers in a tensor of the simulated GPU; ``None`` where they are unknown, or more than ``most``.
+
+    No operator is called for it: the bytes are read where they are.
+    """
+    form = _INTEGERS.get(str(getattr(tensor, "dtype", "")))
+    found = mark_of(tensor)
+    if form is None or found is None or found.unknown:
+        return None
+    count = tensor.numel()
+    if not 0 < count <= most or not tensor.is_contiguous():
+        return None
+    return list(struct.unpack(f"={count}{form}", ctypes.string_at(tensor.data_ptr(), count * tensor.element_size())))
+
+
+_INTEGERS = {
+    "torch.int8": "b",
+    "torch.uint8": "B",
+    "torch.int16": "h",
+    "torch.int32": "i",
+    "torch.int64": "q",
+}
 
 
 def key_of(described: Any) -> Any:

@@ -18,6 +18,7 @@ from kprof.recording.answers import Answers
 from kprof.recording.compiler import Compiler
 from kprof.recording.journal import Journal
 from kprof.recording.settings import Settings
+from kprof.recording.steering import steering_arguments
 from kprof.recording.stub import RecordedKernel
 from kprof.recording.ticket import Ticket
 
@@ -177,6 +178,8 @@ class Recorder:
         """Write the line of a launch."""
         names = getattr(source.fn, "arg_names", None) or [p.name for p in source.fn.params]
         described = {str(name): describe.argument(value) for name, value in zip(names, args, strict=False)}
+        if not self.executes:
+            _add_values(described, source.fn, dict(zip(map(str, names), args, strict=False)))
         fields: dict[str, Any] = {"kernel": number, "seq": self._sequence, "grid": grid}
         with self._lock:
             self._sequence += 1
@@ -360,6 +363,14 @@ class Recorder:
     def _check_disk(self) -> None:
         if self.compiler.disk_error is not None:
             self.journal.fail(self.compiler.disk_error)
+
+
+def _add_values(described: dict[str, Any], function: Any, values: dict[str, Any]) -> None:
+    """Keep the values of small integer tensors that loop bounds come from."""
+    for name in steering_arguments(function):
+        held = describe.values_of(values.get(name), layout.VALUES)
+        if held is not None and isinstance(described.get(name), dict):
+            described[name]["values"] = held
 
 
 def _tell(done: int, everything: int) -> None:

@@ -73,8 +73,8 @@ def _time(prediction: Prediction, kernel: KernelReport) -> "Text":
         loop = ""
         if hot is not None:
             loop = f"   {hot.cycles_per_iteration:,.0f} cycles an iteration of {called(hot.header, kernel)}"
-        missing = "the grid is not given" if prediction.workgroups is None else "the number of CUs is not"
-        return Text(f"time not known: {missing}{loop}", style="yellow")
+        missing = missing_for_time(prediction)
+        return Text(f"time not known: {missing.removesuffix(' known')}{loop}", style="yellow")
     text = Text(f"{duration(prediction.time_us)}")
     if prediction.low_us is not None and prediction.high_us is not None:
         text.append(f" ({duration(prediction.low_us)} to {duration(prediction.high_us)})", style="dim")
@@ -82,6 +82,16 @@ def _time(prediction: Prediction, kernel: KernelReport) -> "Text":
         text.append(f"   {prediction.speed_of_light_percent:.0f} % of the speed of light")
         text.append(f" ({duration(prediction.speed_of_light_us)})", style="dim")
     return text
+
+
+def missing_for_time(prediction: Prediction) -> str:
+    """Why there is no time."""
+    if prediction.workgroups is None:
+        return "the grid is not given"
+    unknown = sum(not loop.trips_known for loop in prediction.loops)
+    if unknown:
+        return f"how often {'a loop iterates' if unknown == 1 else f'{unknown} loops iterate'} is not known"
+    return "the number of CUs is not known"
 
 
 def _assumed(kernel: KernelReport, prediction: Prediction, *, full: bool) -> list[str]:

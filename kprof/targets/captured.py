@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from kprof.captures.model import Capture, CapturedKernel
+from kprof.captures.model import Capture, CapturedKernel, TensorInfo
 from kprof.captures.reader import read
 from kprof.errors import InputError, KprofError, near_hint
 from kprof.hardware.machine import load as load_architecture
@@ -95,6 +95,11 @@ def loaded(kernel: CapturedKernel) -> LoadedKernel:
         specialization=kernel.specialization,
         grid=next(iter(kernel.grids), None),
         arguments={name: value for name, value in kernel.arguments.items() if isinstance(value, int | float)},
+        contents={
+            name: value.values
+            for name, value in kernel.arguments.items()
+            if isinstance(value, TensorInfo) and value.values is not None
+        },
         triton=kernel.triton,
         source=kernel.source,
         compile_seconds=result.seconds,

@@ -28,6 +28,7 @@ class LoadedKernel:
         specialization: what was compiled.
         grid: workgroups in x, y, z, when the launch is known.
         arguments: numbers that the launch passes, by name; empty when no launch is known.
+        contents: integers in memory that pointer arguments point to, by name, where the launch is known to have them.
         triton: version of the compiling Triton.
         compiler: another compiler's identification.
         source: where the kernel is defined.
@@ -52,6 +53,7 @@ class LoadedKernel:
     specialization: Specialization = field(default_factory=Specialization)
     grid: tuple[int, ...] | None = None
     arguments: Mapping[str, int | float] = field(default_factory=dict)
+    contents: Mapping[str, Sequence[int]] = field(default_factory=dict)
     triton: str | None = None
     compiler: str | None = None
     source: Location | None = None

@@ -18,6 +18,7 @@ from kprof_analyzers.model.values import Value, each_of, induction_variable, quo
 from kprof_analyzers.model.whiles import walk
 
 _DEPTH = 180
+_PARAMETER = re.compile(r"(%[\w$.-]+): ")
 _POINTER = re.compile(r"%([\w$.-]+): !tt\.ptr")
 _LOWER_HALF = 1 << 44
 # Keeps loaded values so far apart that what is added to them does not make two of them equal.
@@ -95,6 +96,8 @@ class Evaluator:
                 self._known[f"%{name}"] = int(number)
         function = next(iter(module.functions), None)
         names = _POINTER.findall(function.text) if function is not None else []
+        self._pointers = [f"%{name}" for name in names]
+        self._parameters = set(_PARAMETER.findall(function.text)) if function is not None else set()
         for place, name in enumerate(names):
             self._known[f"%{name}"] = (place + 1) * _LOWER_HALF
         self._contents = {names.index(name) + 1: held for name, held in (contents or {}).items() if name in names}
@@ -110,7 +113,7 @@ class Evaluator:
         self._known[name] = found
         op = self.flow.producer(name)
         sources = self.flow.inputs(op) if op is not None else (self.flow.initial(name) or "",)
-        if (op is not None and is_load(op)) or not self._from_data.isdisjoint(sources):
+        if (op is not None and is_load(op) and not self._is_known(op)) or not self._from_data.isdisjoint(sources):
             self._from_data.add(name)
         return found
 
@@ -258,6 +261,36 @@ class Evaluator:
         argument, element = divmod(where, _LOWER_HALF)
         held = self._contents.get(argument, ())
         return held[element] if element < len(held) else where * _APART
+
+    def _is_known(self, load: Operation) -> bool:
+        """Whether it is known what lies at each address of a load."""
+        where = self.corner(load) if self._contents else None
+        if where is None:
+            return False
+        places = (divmod(at, _LOWER_HALF) for at in ([where] if isinstance(where, int) else where))
+        return all(element < len(self._contents.get(argument, ())) for argument, element in places)
+
+    def missing(self, loop: Operation) -> tuple[str, ...]:
+        """Arguments that a loop's bounds come from and that are not known: ``n``, ``values of lengths``."""
+        found: dict[str, None] = {}
+        seen: set[str] = set()
+        left = list(self.flow.inputs(loop)[: 3 if loop.name == "scf.for" else None])
+        while left:
+            name = left.pop()
+            if name in seen:
+                continue
+            seen.add(name)
+            op = self.flow.producer(name)
+            if op is not None:
+                left += self.flow.inputs(op)
+            elif (initial := self.flow.initial(name)) is not None:
+                left.append(initial)
+            elif name in self._pointers:
+                known = self._pointers.index(name) + 1 in self._contents
+                found |= {} if known else {f"values of {name.removeprefix('%')}": None}
+            elif name in self._parameters and name not in self._given:
+                found[name.removeprefix("%")] = None
+        return tuple(found)
 
     def _two(self, function: Callable[[int, int], int], inputs: Sequence[str], depth: int) -> Value | None:
         if len(inputs) < 2:

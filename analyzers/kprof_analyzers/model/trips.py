@@ -16,6 +16,8 @@ from kprof_analyzers.model.values import Value
 
 # Turns of a loop of which nothing is known.
 ASSUMED = 16.0
+# How often a compare-and-swap is tried: the one guess that changes no time by much.
+RETRY = "assumed: a compare-and-swap succeeds at once"
 # Share of a loop's instructions from which on a loop in it is that loop once more.
 _NEARLY = 0.9
 
@@ -75,7 +77,7 @@ def _count(
         elif loop is None:
             swaps = any("cmpswap" in facts.program.instructions[i].opcode.name for i in node.loop.instructions)
             found[node.loop.index] = (
-                Trips(1.0, source="assumed: a compare-and-swap succeeds at once")
+                Trips(1.0, source=RETRY)
                 if swaps and not any(isinstance(inner, LoopNode) for inner in node.body)
                 else Trips(ASSUMED, source="assumed: no loop of the TTGIR corresponds")
             )
@@ -86,7 +88,13 @@ def _count(
             innermost = not any(isinstance(inner, LoopNode) for inner in node.body)
             factor = _unrolled(facts, node, loop) if innermost else 1
             found[node.loop.index] = (
-                _trips(turns, factor, loop, queue=is_queue(loop, evaluator))
+                _trips(
+                    turns,
+                    factor,
+                    loop,
+                    queue=is_queue(loop, evaluator),
+                    missing=_missing(evaluator, loop) if turns is None else "",
+                )
                 if exact is None or turns is None
                 else _averaged(*exact, factor, loop)
             )
@@ -94,11 +102,17 @@ def _count(
         _count(facts, node.body, matches, evaluator, found)
 
 
-def _trips(turns: Value | None, factor: int, loop: Operation, *, queue: bool) -> Trips:
+def _missing(evaluator: Evaluator, loop: Operation) -> str:
+    names = evaluator.missing(loop)
+    return f" (not known: {', '.join(names)})" if names else ""
+
+
+def _trips(turns: Value | None, factor: int, loop: Operation, *, queue: bool, missing: str) -> Trips:
     if turns is None and loop.name == "scf.while":
-        return Trips(1.0, source="assumed: it ends when data says so", operation=loop)
+        return Trips(1.0, source=f"assumed: it ends when data says so{missing}", operation=loop)
     if turns is None:
-        return Trips(ASSUMED, source="assumed: the bounds depend on data or on unknown arguments", operation=loop)
+        source = f"assumed: the bounds depend on data or on unknown arguments{missing}"
+        return Trips(ASSUMED, source=source, operation=loop)
     each = [turns] if isinstance(turns, int) else turns
     counts = tuple(t / factor for t in each) if each else (0.0,)
     if queue:

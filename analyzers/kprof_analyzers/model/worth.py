@@ -7,6 +7,7 @@ import msgspec
 from kprof.analysis import KernelFacts
 from kprof.document import OccupancyWorth, Prediction
 from kprof_analyzers.model.kernel import build, predict, predict_model
+from kprof_analyzers.model.trips import RETRY
 
 
 def explained(facts: KernelFacts) -> Prediction:
@@ -21,3 +22,18 @@ def explained(facts: KernelFacts) -> Prediction:
         more = msgspec.structs.replace(facts.occupancy, workgroups_per_cu=allowed + 1)
         worth = OccupancyWorth(allowed + 1, predict(replace(facts, occupancy=more)).time_us)
     return msgspec.structs.replace(prediction, occupancy_worth=worth)
+
+
+def without_guesses(prediction: Prediction) -> Prediction:
+    """The same without its times where it is not known how often a loop iterates: cycles an iteration are left."""
+    if all(loop.trips_known or loop.trips_from == RETRY for loop in prediction.loops):
+        return prediction
+    return msgspec.structs.replace(
+        prediction,
+        time_us=None,
+        low_us=None,
+        high_us=None,
+        speed_of_light_us=None,
+        speed_of_light_percent=None,
+        occupancy_worth=msgspec.UNSET,
+    )

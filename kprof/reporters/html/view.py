@@ -11,7 +11,7 @@ from kprof.findings import Severity
 from kprof.reporters._console_text import config_line, plural
 from kprof.reporters._coverage_words import coverage_line
 from kprof.reporters._gate_words import RuleHelp
-from kprof.reporters._model_text import duration
+from kprof.reporters._model_text import duration, missing_for_time
 from kprof.reporters.html.charts import cause_name, curve_title, occupancy_curve, segments, time_range
 from kprof.reporters.html.findings import finding_groups, source_places
 from kprof.reporters.html.listing import code_listing, places, source_table
@@ -157,6 +157,7 @@ def _model(model: Prediction) -> dict[str, Any]:
     hot = max(model.loops, key=lambda loop: loop.cycles_per_iteration * loop.trips * loop.entries, default=None)
     return {
         "time": None if model.time_us is None else duration(model.time_us),
+        "missing": missing_for_time(model),
         "low": None if model.low_us is None else duration(model.low_us),
         "high": None if model.high_us is None else duration(model.high_us),
         "range": time_range(model),
