@@ -365,3 +365,10 @@ def test_a_baseline_that_cannot_be_read_is_an_error(tmp_path):
     path.write_text('{"kernels": {"k": {"s": {"gfx942": {"T": {"metrics": {}, "findings": {}, "knobs": 3}}}}}}')
     with pytest.raises(KprofError):
         read(path)
+
+
+def test_half_a_wavefront_is_kept_in_the_baseline(tmp_path):
+    """A baseline rounds nothing: 1 is fewer than 1.5."""
+    base = accepted(subject(waves=1.5))
+    assert judge(tmp_path, [subject(waves=1.5)], base).verdict.status == "ok"
+    assert judge(tmp_path, [subject(waves=1)], base).verdict.status == "regression"
