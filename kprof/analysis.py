@@ -9,16 +9,8 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
 
-from kprof.document import (
-    Failure,
-    LoopFacts,
-    Occupancy,
-    PassChange,
-    Resources,
-    Specialization,
-    Unjudged,
-)
-from kprof.findings import Finding
+from kprof.document import LoopFacts, Occupancy, PassChange, Resources, Specialization
+from kprof.findings import Failure, Finding, Unjudged
 
 if TYPE_CHECKING:
     from kprof.hardware.machine import Architecture, Product

@@ -101,3 +101,45 @@ class Finding(msgspec.Struct, frozen=True):
     related: list[Location] = []
     evidence: dict[str, Any] = {}
     advice: list[Advice] = []
+
+
+class Unjudged(msgspec.Struct, frozen=True):
+    """A rule that gave no verdict, or none on all of the kernel.
+
+    Attributes:
+        rule: identifier.
+        name: in kebab-case.
+        reason: why, in words that go on from "not checked:" or "does not apply:".
+    """
+
+    rule: str
+    name: str
+    reason: str
+
+
+class Failure(msgspec.Struct, frozen=True):
+    """An analyzer that could not be asked.
+
+    Attributes:
+        analyzer: its class, or the entry point that was to bring it.
+        reason: the exception.
+    """
+
+    analyzer: str
+    reason: str
+
+
+class Coverage(msgspec.Struct, frozen=True):
+    """What was checked, so that no finding is not taken for a clean bill.
+
+    Attributes:
+        checked: identifiers of the rules that looked at everything they look for.
+        not_checked: rules that lack a fact that they rest on: of the launch, the input or the architecture.
+        does_not_apply: rules about what the architecture does not have.
+        failed: analyzers that raised, and entry points that could not be loaded.
+    """
+
+    checked: list[str] = []
+    not_checked: list[Unjudged] = []
+    does_not_apply: list[Unjudged] = []
+    failed: list[Failure] = []

@@ -8,9 +8,9 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from kprof.analysis import Analysis, Analyzer, KernelFacts, asked, discover
-from kprof.document import Coverage, KernelReport, Occupancy, PassChange, Report, Resources, Suppressed, Verdict
+from kprof.document import KernelReport, Occupancy, PassChange, Report, Resources, Suppressed, Verdict
 from kprof.errors import KprofError
-from kprof.findings import Finding, Location, Severity
+from kprof.findings import Coverage, Finding, Location, Severity
 from kprof.hardware.machine import Architecture
 from kprof.inputs.amdgcn import Registers
 from kprof.targets.loaded import LoadedKernel

@@ -10,17 +10,15 @@ from functools import cache
 from pathlib import Path
 
 from kprof.errors import HardwareError
+from kprof.hardware.code import IssueRules, LlvmFacts, TritonFacts
 from kprof.hardware.model import (
     Architecture,
-    IssueRules,
     LdsRules,
-    LlvmFacts,
     MatrixInstruction,
     MemoryLevel,
     OccupancyRules,
     Product,
     Source,
-    TritonFacts,
     VgprFile,
 )
 

@@ -7,18 +7,16 @@ from pathlib import Path
 from typing import Any
 
 from kprof.errors import HardwareError
+from kprof.hardware.code import IssueRules, LlvmFacts, TritonFacts
 from kprof.hardware.model import (
     Architecture,
-    IssueRules,
     Lanes,
     LdsRules,
-    LlvmFacts,
     MatrixInstruction,
     MemoryLevel,
     OccupancyRules,
     Product,
     Source,
-    TritonFacts,
     VgprFile,
 )
 

@@ -4,7 +4,8 @@ from collections.abc import Iterable
 
 from msgspec import UNSET
 
-from kprof.document import KernelReport, Unjudged
+from kprof.document import KernelReport
+from kprof.findings import Unjudged
 
 
 def coverage_line(kernel: KernelReport) -> str:

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from kprof.diffing.kernels import compare, differences, status_of, step
 from kprof.diffing.limits import Limits, Tolerance, tolerances
-from kprof.document import Coverage, KernelReport, LoopFacts, Occupancy, Resources, Unjudged
+from kprof.document import KernelReport, LoopFacts, Occupancy, Resources
 from kprof.errors import KprofError
-from kprof.findings import Severity
+from kprof.findings import Coverage, Severity, Unjudged
 
 LIMITS = Limits()
 

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET
 
-from kprof.document import Coverage, KernelReport, Occupancy, Resources, Specialization, Unjudged
+from kprof.document import KernelReport, Occupancy, Resources, Specialization
 from kprof.errors import KprofError
-from kprof.findings import Finding, Location, Severity
+from kprof.findings import Coverage, Finding, Location, Severity, Unjudged
 from kprof.gate.baseline import Baseline, read, updated
 from kprof.gate.config import Allowance, Budget, Config, KernelEntry
 from kprof.gate.judge import Gate

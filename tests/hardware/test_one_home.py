@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from kprof.hardware.code import TritonFacts
 from kprof.hardware.machine import architectures, load
-from kprof.hardware.model import TritonFacts
 from kprof.inputs import amdgcn
 from kprof.tuning.pruning import value_problem
 from kprof.tuning.trials.changes import option_changes

@@ -9,8 +9,9 @@ import pytest
 
 from kprof.analysis import KernelFacts
 from kprof.document import Specialization
+from kprof.hardware.code import TritonFacts
 from kprof.hardware.machine import architectures, find_product, load
-from kprof.hardware.model import Architecture, TritonFacts
+from kprof.hardware.model import Architecture
 from kprof_analyzers.rules import known_rules, rules
 from kprof_analyzers.rules.levers import Lever, proposed
 from kprof_analyzers.rules.rule import Need

@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 
+from kprof.hardware.code import IssueRules
 from kprof.hardware.machine import Architecture, Product
-from kprof.hardware.model import IssueRules, MemoryLevel
+from kprof.hardware.model import MemoryLevel
 
 # What is taken where neither the architecture nor the product says more; each use becomes an assumption.
 _CLOCK_MHZ = 2000

@@ -9,8 +9,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from kprof.analysis import Analysis, KernelFacts
-from kprof.document import Unjudged
-from kprof.findings import Advice, Finding, Location, Severity
+from kprof.findings import Advice, Finding, Location, Severity, Unjudged
 from kprof.hardware.machine import Architecture, Product
 from kprof_analyzers.rules.levers import Lever, proposed
 from kprof_analyzers.rules.questions import Question
