@@ -36,6 +36,7 @@ JSON_ERRORS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError, Overflow
 
 _SIZE = re.compile(r"([0-9]{1,15})\s*([KMGT]?)(?:i?B)?", re.ASCII | re.IGNORECASE)
 _CHUNK = 1 << 20
+_BRACKETS = re.compile(r"[\[\]{}]")
 _HINT = "KPROF_INPUT_LIMIT=4G reads larger ones"
 
 
@@ -162,6 +163,18 @@ def json_of(data: bytes, kind: type[T], path: str | None, what: str, *, hint: st
         raise InputError(f"{what}: not UTF-8 ({error.reason})", path=path, hint=hint) from None
     except (msgspec.DecodeError, OverflowError) as error:
         raise InputError(f"{what}: {error}", path=path, hint=hint) from None
+
+
+def brackets(text: str) -> int:
+    """How deep brackets and braces are nested in a text, those in its strings included.
+
+    PyYAML looks at all that are open for each further one.
+    """
+    depth = deepest = 0
+    for mark in _BRACKETS.findall(text):
+        depth += 1 if mark in "[{" else -1
+        deepest = max(deepest, depth)
+    return deepest
 
 
 def toml_of(text: str, path: str | None) -> dict[str, Any]:

@@ -55,6 +55,9 @@ def read(path: str) -> Space:
 _EXAMPLE = "a table of knobs with lists of values: BLOCK_M = [64, 128]"
 
 
+_DEEPEST = 50
+
+
 def load(path: str) -> Any:
     """What a TOML, YAML or JSON file holds.
 
@@ -85,6 +88,8 @@ def _decode(form: str, text: str) -> Any:
         return tomllib.loads(text)
     import yaml
 
+    if boundary.brackets(text) > _DEEPEST:
+        raise ValueError("nested too deep")
     try:
         if any(isinstance(token, yaml.tokens.AliasToken) for token in yaml.scan(text, Loader=yaml.SafeLoader)):
             # Aliases of aliases make a small file hold billions of values.

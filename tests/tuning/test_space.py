@@ -1,6 +1,7 @@
 """Search spaces and the files that they are read from."""
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -125,3 +126,13 @@ def test_two_thousand_configurations_are_fine(tmp_path: Path) -> None:
 
     assert check(space_file.read(written(tmp_path, "s.json", json.dumps(configs))), KNOWN, {}).size == 2000
     assert MOST_COMBINATIONS > 900_000
+
+
+def test_yaml_of_many_open_brackets_is_refused_at_once(tmp_path: Path) -> None:
+    """PyYAML would look at all of them for each further one."""
+    path = tmp_path / "deep.yaml"
+    path.write_text("BLOCK: " + "[" * 20_000)
+    began = time.process_time()
+    with pytest.raises(KprofError, match="is not valid YAML: nested too deep"):
+        space_file.load(str(path))
+    assert time.process_time() - began < 5
