@@ -155,11 +155,13 @@ class Recorder:
         sizes = [int(n) for n in grid]
         if 0 in sizes:
             return
-        self.refuse(kernel)
+        choice = self._choices.get((id(context.tuner), kernel.hash))
+        if choice is None:
+            # An autotuner on a device would not have chosen what cannot be launched.
+            self.refuse(kernel)
         self.compiler.advance()
         self.start()
         number = self.number(kernel.hash, kernel.src, kernel.request)
-        choice = self._choices.get((id(context.tuner), kernel.hash))
         tuning = None if choice is None else self.journal.number("tuning", choice[1], choice[2])
         self.note_launch(number, kernel.src, sizes, stream, args, tuning=tuning)
         for action in self.after_launch:

@@ -1,0 +1,42 @@
+"""Runs a program and counts the launches that Triton's own entry sees, for ``scripts/record_programs.py``.
+
+Usage: ``python counted.py PROGRAM.py``. The last line that it prints is ``counted N``. What an autotuner only tries
+is no launch.
+"""
+
+import runpy
+import sys
+from typing import Any
+
+import triton
+from triton.runtime.autotuner import Autotuner
+
+count, trying = [0], [0]
+# There is no public place to see a trial.
+plain_run, plain_tune = triton.JITFunction.run, Autotuner._bench  # noqa: SLF001
+
+
+def run(self: Any, *args: Any, grid: Any, warmup: bool, **options: Any) -> Any:
+    """Count what is launched, with a grid that is not empty."""
+    if not warmup and not trying[0]:
+        sizes = grid(dict(zip(self.arg_names, args, strict=False)) | options) if callable(grid) else grid
+        count[0] += 0 not in tuple(sizes)
+    return plain_run(self, *args, grid=grid, warmup=warmup, **options)
+
+
+def tune(self: Any, *args: Any, **options: Any) -> Any:
+    """Keep trials out of the count."""
+    trying[0] += 1
+    try:
+        return plain_tune(self, *args, **options)
+    finally:
+        trying[0] -= 1
+
+
+triton.JITFunction.run = run
+Autotuner._bench = tune  # noqa: SLF001
+sys.argv = sys.argv[1:]
+try:
+    runpy.run_path(sys.argv[0], run_name="__main__")
+finally:
+    print(f"counted {count[0]}")
