@@ -11,7 +11,7 @@ from typing import Any
 import triton
 from triton.runtime.autotuner import Autotuner
 
-count, trying = [0], [0]
+count, trying, watched = [0], [0], set[Any]()
 # There is no public place to see a trial.
 plain_run, plain_tune = triton.JITFunction.run, Autotuner._bench  # noqa: SLF001
 
@@ -19,9 +19,32 @@ plain_run, plain_tune = triton.JITFunction.run, Autotuner._bench  # noqa: SLF001
 def run(self: Any, *args: Any, grid: Any, warmup: bool, **options: Any) -> Any:
     """Count what is launched, with a grid that is not empty."""
     if not warmup and not trying[0]:
-        sizes = grid(dict(zip(self.arg_names, args, strict=False)) | options) if callable(grid) else grid
+        defaults = {parameter.name: parameter.default for parameter in self.params if parameter.has_default}
+        meta = defaults | dict(zip(self.arg_names, args, strict=False)) | options
+        sizes = grid(meta) if callable(grid) else grid
         count[0] += 0 not in tuple(sizes)
-    return plain_run(self, *args, grid=grid, warmup=warmup, **options)
+    kernel = plain_run(self, *args, grid=grid, warmup=warmup, **options)
+    watch(type(kernel))
+    return kernel
+
+
+def watch(kind: Any) -> None:
+    """Count launches of compiled kernels that a program keeps, too: ``kernel[grid](...)``."""
+    if kind in watched or not hasattr(kind, "__getitem__"):
+        return
+    watched.add(kind)
+    plain = kind.__getitem__
+
+    def launcher(self: Any, grid: Any) -> Any:
+        launch = plain(self, grid)
+
+        def counted(*args: Any, **options: Any) -> Any:
+            count[0] += not trying[0] and 0 not in tuple(grid)
+            return launch(*args, **options)
+
+        return counted
+
+    kind.__getitem__ = launcher
 
 
 def tune(self: Any, *args: Any, **options: Any) -> Any:
