@@ -1,4 +1,4 @@
-"""Write the parts of ``docs/`` that follow from the code: the document's JSON Schema and the rule pages.
+"""Write the parts of ``docs/`` that follow from the code: the documents' JSON Schemas, the rule pages, tables.
 
 Run ``make docs`` after a change; a test fails when the files are stale.
 """
@@ -32,6 +32,7 @@ def generated() -> dict[Path, str]:
         files[ROOT / "docs/rules" / page] = f"# {rule.id} {rule.name}\n\n{rule.help}\n"
     files[ROOT / "docs/rules/README.md"] = "\n".join(index) + "\n"
     files[ROOT / "docs/formats.md"] = _formats()
+    files[ROOT / "docs/doctor.md"] = _doctor((ROOT / "docs/doctor.md").read_text())
     return files
 
 
@@ -48,6 +49,24 @@ def _formats() -> str:
         commands = ", ".join(f"`{DOCUMENTS[kind]}`" for kind in each.documents)
         lines.append(f"| {each.name} | `{each.extension}` | {option} | {each.help} | {commands} |")
     return "\n".join(lines) + "\n"
+
+
+def _doctor(page: str) -> str:
+    """The page of ``kprof doctor`` with its table of settings made anew."""
+    from kprof.doctor.judging import wanted
+    from kprof.doctor.settings import settings
+
+    first, last = "<!-- settings: made by `make docs` -->", "<!-- end of settings -->"
+    before, _, rest = page.partition(first)
+    _, _, after = rest.partition(last)
+    lines = ["| setting | wanted | why | source |", "|---|---|---|---|"]
+    for name, each in settings().items():
+        versions = "; ".join(
+            f"{word} {bound}" for word, bound in (("since", each.since), ("until", each.until)) if bound
+        )
+        value = f"{wanted(each)}; {versions}" if versions else wanted(each)
+        lines.append(f"| `{name}` | {value} | {each.why} | {each.source} |")
+    return f"{before}{first}\n" + "\n".join(lines) + f"\n{last}{after}"
 
 
 def main() -> None:

@@ -3,7 +3,7 @@
 import shutil
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,6 +13,9 @@ from kprof.errors import KprofError
 from kprof.output.colour import coloured
 from kprof.output.writing import print_styled
 from kprof.reporters.outputs import NO_OUTPUTS, Outputs
+
+if TYPE_CHECKING:
+    from kprof.doctor import Workload
 
 HELP = "Look whether this machine is set up for kernel work."
 
@@ -24,6 +27,17 @@ def command(
     root: Annotated[
         Path, typer.Option("--root", help="Where the machine's /proc, /sys, /dev and /opt are: /host in a container.")
     ] = Path("/"),
+    workload: Annotated[
+        str | None,
+        typer.Option(
+            "--workload",
+            metavar="NAME",
+            help="What the settings are for: inference, training, tuning, multi-gpu, vllm or sglang.",
+        ),
+    ] = None,
+    fix: Annotated[
+        bool, typer.Option("--fix", help="Print a shell script of what to change, and run nothing of it.")
+    ] = False,
     outputs: Outputs = NO_OUTPUTS,
     verbose: VerboseOption = 0,
     quiet: QuietOption = False,
@@ -33,19 +47,46 @@ def command(
 
     Without a GPU it says what works without one.
 
+    Variables, kernel parameters and libraries are held against what AMD's guides ask for: what is set otherwise is
+    told, and with --workload also what that workload wants and is not set. What is right is shown with -v.
+
     Exit codes: 0 fine, 1 something would make measurements wrong.
     """
-    from kprof.doctor import Host, examine
+    from kprof.doctor import Host, examine, script
     from kprof.reporters.doctor_text import DoctorTextReporter
 
     if not root.is_dir():
         raise KprofError("no such folder", path=str(root), hint="--root takes the folder that holds proc, sys and dev.")
-    found = examine(Host(root=root))
+    if fix and quiet:
+        raise KprofError("--fix and --quiet exclude each other")
+    if fix and outputs.to_stdout:
+        raise KprofError("--fix prints to standard output, and so does the other format")
+    found = examine(Host(root=root), _workload(workload))
 
     def text() -> None:
+        if fix:
+            sys.stdout.write(script(found))
+            return
         width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 100
         reporter = DoctorTextReporter(width, colour=coloured(no_color=no_color), verbose=verbose)
         print_styled(reporter.verdict(found) if quiet else reporter.render(found))
 
     outputs.write(found, text)
     raise typer.Exit(_EXIT[found.verdict.status])
+
+
+def _workload(name: str | None) -> "Workload | None":
+    """The workload of that name.
+
+    Raises:
+        KprofError: there is none.
+    """
+    from kprof.doctor import WORKLOADS
+    from kprof.errors import near_hint
+
+    if name is None:
+        return None
+    for each in WORKLOADS:
+        if each == name:
+            return each
+    raise KprofError(f"no workload {name}", hint=near_hint(name, WORKLOADS, "--workload takes"))

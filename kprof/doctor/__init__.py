@@ -3,5 +3,7 @@
 from kprof.doctor.document import SCHEMA, Diagnosis, Outcome
 from kprof.doctor.examine import checks, examine
 from kprof.doctor.host import Host
+from kprof.doctor.script import script
+from kprof.doctor.settings import WORKLOADS, Workload
 
-__all__ = ["SCHEMA", "Diagnosis", "Host", "Outcome", "checks", "examine"]
+__all__ = ["SCHEMA", "WORKLOADS", "Diagnosis", "Host", "Outcome", "Workload", "checks", "examine", "script"]

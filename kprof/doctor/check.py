@@ -5,7 +5,6 @@ from typing import ClassVar
 from kprof.doctor.document import Outcome, Status
 from kprof.doctor.host import Host
 
-GUIDE = "AMD's system optimization guide for the MI300X"
 DRIVER = "the Linux kernel's documentation of amdgpu"
 
 

@@ -32,6 +32,30 @@ class Outcome(msgspec.Struct, frozen=True, omit_defaults=True):
     source: str = ""
 
 
+class SettingOutcome(msgspec.Struct, frozen=True, omit_defaults=True):
+    """How one setting of the guides stands.
+
+    Attributes:
+        name: of the variable, parameter, file or library.
+        kind: what it is.
+        status: as of a check; what nobody asks for and is not set is ``ok``.
+        found: its value, or ``not set``.
+        wanted: the value for this workload and GPU; absent where none is wanted.
+        why: what it does, one sentence.
+        fix: commands, in their order.
+        source: whose advice it is.
+    """
+
+    name: str
+    kind: Literal["environment", "kernel parameter", "sysfs", "library"]
+    status: Status
+    found: str
+    wanted: str = ""
+    why: str = ""
+    fix: list[str] = []
+    source: str = ""
+
+
 class Verdict(msgspec.Struct, frozen=True):
     """The last line.
 
@@ -54,6 +78,8 @@ class Diagnosis(msgspec.Struct, frozen=True):
         left_out: checks that mean nothing without a GPU, on a machine that has none.
         works: what can be done here as it is.
         verdict: the result as a whole.
+        workload: what the settings were asked for, absent when nothing was named.
+        settings: outcomes of the settings that have no check of their own.
         schema: always ``kprof.doctor/1``.
     """
 
@@ -63,4 +89,6 @@ class Diagnosis(msgspec.Struct, frozen=True):
     left_out: list[str]
     works: dict[str, bool]
     verdict: Verdict
+    workload: str = ""
+    settings: list[SettingOutcome] = []
     schema: Literal["kprof.doctor/1"] = SCHEMA

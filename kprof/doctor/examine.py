@@ -8,8 +8,10 @@ from pkgutil import iter_modules
 from msgspec.structs import replace
 
 from kprof.doctor.check import Check
-from kprof.doctor.document import Diagnosis, Outcome, Verdict
+from kprof.doctor.document import Diagnosis, Outcome, SettingOutcome, Verdict
 from kprof.doctor.host import Gpu, Host
+from kprof.doctor.judging import judged
+from kprof.doctor.settings import Workload
 from kprof.version import __version__
 
 _READ = "read assembly, code objects, caches, counters and traces"
@@ -31,23 +33,27 @@ def checks() -> tuple[Check, ...]:
     return tuple(sorted(found, key=lambda check: (_SECTIONS.index(check.section), check.name)))
 
 
-def examine(machine: Host) -> Diagnosis:
-    """Look at everything that means something on this machine.
+def examine(machine: Host, workload: Workload | None = None) -> Diagnosis:
+    """Look at everything that means something on this machine, and hold its settings against what a workload wants.
 
     Without a GPU nothing is measured, so that nothing makes measurements wrong: what would be a failure is a warning.
     """
     chosen = [check for check in checks() if _means_something(check, machine)]
     outcomes = [_looked(check, machine) for check in chosen]
     works = _works(machine, {outcome.check: outcome for outcome in outcomes})
+    settings = judged(machine, workload)
     if not machine.has_gpu:
-        outcomes = [replace(outcome, status="warn") if outcome.status == "fail" else outcome for outcome in outcomes]
+        outcomes = [replace(each, status="warn") if each.status == "fail" else each for each in outcomes]
+        settings = [replace(each, status="warn") if each.status == "fail" else each for each in settings]
     return Diagnosis(
         kprof=__version__,
         gpus=[_named(gpu) for gpu in machine.gpus],
         checks=outcomes,
         left_out=[check.name for check in checks() if check.needs_gpu and check not in chosen],
         works=works,
-        verdict=_verdict(machine, outcomes, works),
+        verdict=_verdict(machine, [*outcomes, *settings], works),
+        workload=workload or "",
+        settings=settings,
     )
 
 
@@ -85,7 +91,7 @@ def _works(machine: Host, found: dict[str, Outcome]) -> dict[str, bool]:
     return works
 
 
-def _verdict(machine: Host, outcomes: list[Outcome], works: dict[str, bool]) -> Verdict:
+def _verdict(machine: Host, outcomes: list[Outcome | SettingOutcome], works: dict[str, bool]) -> Verdict:
     counts = Counter(outcome.status for outcome in outcomes)
     words = [
         _plural(counts["fail"], "failure"),

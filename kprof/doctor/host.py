@@ -65,16 +65,20 @@ class Host:
 
     def text(self, path: str | Path) -> str | None:
         """A small file's text without blanks around it; ``None`` when it cannot be read or is no file."""
+        data = self.data(path)
+        return None if data is None else data.decode("utf-8", errors="replace").strip()
+
+    def data(self, path: str | Path) -> bytes | None:
+        """The first 64 KiB of a file; ``None`` when it cannot be read or is no file."""
         full = self.at(path) if isinstance(path, str) else path
         try:
             # Anything but a plain file might keep a reader waiting.
             if not stat.S_ISREG(full.stat().st_mode):
                 return None
             with full.open("rb") as file:
-                data = file.read(_MOST_BYTES)
+                return file.read(_MOST_BYTES)
         except (OSError, ValueError):
             return None
-        return data.decode("utf-8", errors="replace").strip()
 
     def number(self, path: str | Path) -> int | None:
         """A file's text as a whole number; ``None`` when it is none."""

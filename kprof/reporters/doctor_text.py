@@ -2,7 +2,7 @@
 
 import textwrap
 
-from kprof.doctor.document import Diagnosis, Outcome
+from kprof.doctor.document import Diagnosis, Outcome, SettingOutcome
 from kprof.output.colour import painted
 from kprof.output.sink import one_line
 
@@ -34,12 +34,38 @@ class DoctorTextReporter:
                 lines.append("")
             section = outcome.section
             lines += self._outcome(outcome, name)
+        lines += self._settings(found)
         lines.append("")
         lines += [f"  {'yes' if can else 'no':3}  {what}" for what, can in found.works.items()]
         if found.left_out:
             lines += self._wrapped("  ", f"Without an AMD GPU not looked at: {', '.join(found.left_out)}", "  ")
         lines += ["", self._verdict(found)]
         return "\n".join(lines) + "\n"
+
+    def _settings(self, found: Diagnosis) -> list[str]:
+        """Settings that are not as wanted, all of them when verbose; how many are right is said in any case."""
+        bad = [outcome for outcome in found.settings if outcome.status != "ok"]
+        right = len(found.settings) - len(bad)
+        about = f"settings for {found.workload}" if found.workload else "settings, whatever the workload"
+        if found.workload and not found.gpus:
+            about += " (no AMD GPU here: as for an MI300X)"
+        lines = ["", *self._wrapped("  ", f"{about}: {right} of {len(found.settings)} need no change", "  ")]
+        for outcome in found.settings if self._verbose else bad:
+            lines += self._setting(outcome)
+        return lines
+
+    def _setting(self, outcome: SettingOutcome) -> list[str]:
+        indent = " " * _INDENT
+        head = f"  {self._painted(outcome.status, f'{outcome.status:7}')}  "
+        words = f"{outcome.name}: {outcome.found}"
+        bad = outcome.status != "ok"
+        if bad and outcome.wanted:
+            words += f", wanted: {outcome.wanted}"
+        lines = self._wrapped(head, words, indent, skip=_INDENT)
+        if bad or self._verbose:
+            source = f" ({outcome.source})" if self._verbose else ""
+            lines += self._wrapped(indent, f"{outcome.why}{source}", indent)
+        return lines + [self._fix(fix, indent) for fix in outcome.fix]
 
     def verdict(self, found: Diagnosis) -> str:
         """The last line alone."""
@@ -57,11 +83,11 @@ class DoctorTextReporter:
             source = f" ({outcome.source})" if outcome.source and self._verbose else ""
             lines += self._wrapped(" " * plain, f"{outcome.why}{source}", " " * plain)
         # A command must stay whole: it is there to be copied.
-        lines += [
-            f"{' ' * plain}$ {one_line(fix)}" if _is_command(fix) else f"{' ' * plain}{one_line(fix)}"
-            for fix in outcome.fix
-        ]
-        return lines
+        return lines + [self._fix(fix, " " * plain) for fix in outcome.fix]
+
+    @staticmethod
+    def _fix(fix: str, indent: str) -> str:
+        return f"{indent}{'$ ' if _is_command(fix) else ''}{one_line(fix)}"
 
     def _wrapped(self, first: str, text: str, rest: str, skip: int | None = None) -> list[str]:
         """Text behind a beginning, which takes ``skip`` columns whatever its colour."""

@@ -45,6 +45,11 @@ class Outputs:
         if len(piped) > 1:
             raise KprofError(f"only one of {' and '.join(piped)} can go to standard output")
 
+    @property
+    def to_stdout(self) -> bool:
+        """Whether a format goes to standard output in place of the text."""
+        return self.shown != TEXT or "-" in self.paths.values()
+
     def wants(self, name: str) -> bool:
         """Whether a format is asked for."""
         return name in {*self.paths, self.shown}
@@ -66,7 +71,7 @@ class Outputs:
             KprofError: as :meth:`check`, or a file cannot be written.
         """
         self.check()
-        piped = self.shown != TEXT or "-" in self.paths.values()
+        piped = self.to_stdout
         for name, path in self.paths.items():
             found, request = self._request(name, details)
             write_output(path, found.render(document, request))

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import jsonschema
+import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -54,6 +55,34 @@ def test_a_failure_has_exit_code_1_and_its_fix(kprof, tmp_path):
     assert ran.out.splitlines()[-1].startswith("measurements here would be wrong or fail: ")
     # Commands stay whole, to be copied; everything else is wrapped.
     assert max(len(line) for line in ran.out.splitlines() if "docker" not in line and "$ " not in line) <= 100
+
+
+def test_a_workload_s_settings_and_their_script(kprof, tmp_path):
+    """What the workload wants is told; --fix is a script of it, and nothing else is printed."""
+    ran = kprof("doctor", "--root", tmp_path, "--workload", "training")
+    assert ran.code == 0
+    assert "GPU_MAX_HW_QUEUES: not set, wanted: 2" in ran.out
+    ran = kprof("doctor", "--root", tmp_path, "--workload", "training", "--fix")
+    assert "export GPU_MAX_HW_QUEUES=2" in ran.out.splitlines()
+    assert all(line.startswith(("#", "export ", "unset ")) for line in ran.out.splitlines() if line)
+    found = json.loads(kprof("doctor", "--root", tmp_path, "--workload", "vllm", "--json", "-").out)
+    assert found["workload"] == "vllm"
+    jsonschema.validate(found, json.loads(kprof("schema", "doctor").out))
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--workload", "trainin"], "training"),
+        (["--fix", "--quiet"], "exclude each other"),
+        (["--fix", "--json", "-"], "standard output"),
+    ],
+)
+def test_options_that_cannot_be_used(kprof, options, words):
+    """One message, exit code 2."""
+    ran = kprof("doctor", *options)
+    assert ran.code == 2
+    assert words in ran.err
 
 
 def test_the_document(kprof, tmp_path):

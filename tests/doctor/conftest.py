@@ -20,6 +20,7 @@ def good_files(gpus=2):
         "/opt/rocm/.info/version": "6.4.1-83",
         "/opt/rocm/bin/rocprofv3": "",
         "/opt/rocm/llvm/bin/llvm-objdump": "",
+        "/opt/rocm/llvm/lib/clang/19/include/a.h": "",
         "/opt/rocm/llvm/bin/clang++": "",
         "/dev/kfd": "",
         "/python/triton/__init__.py": "__version__ = '3.4.0'\n",
@@ -65,7 +66,7 @@ class Tree:
 
     def __init__(self, root):
         self.root = root
-        self.environment = {"HOME": str(root / "home")}
+        self.environment = {"HOME": str(root / "home"), "HIP_FORCE_DEV_KERNARG": "1"}
         self.programs = {}
         self.closed = set()
 
@@ -110,6 +111,12 @@ def bare(tmp_path):
     """A machine with no file at all but a home."""
     (tmp_path / "home").mkdir()
     return Tree(tmp_path)
+
+
+@pytest.fixture
+def eight(bare):
+    """A node of eight MI300X, set up as AMD's guides ask."""
+    return bare.write(good_files(8)).link()
 
 
 @pytest.fixture

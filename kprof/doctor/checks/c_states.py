@@ -1,8 +1,11 @@
 """How deep the CPU sleeps."""
 
-from kprof.doctor.check import GUIDE, Check
+from kprof.doctor.check import Check
 from kprof.doctor.document import Outcome
 from kprof.doctor.host import Host
+from kprof.doctor.settings import wanted_by
+
+_WANTED = wanted_by("c-states")
 
 
 class CStates(Check):
@@ -11,8 +14,8 @@ class CStates(Check):
     name = "c-states"
     section = "host"
     needs_gpu = True
-    source = GUIDE
-    why = "A CPU that sleeps deeply takes long to wake: launches and synchronisation scatter."
+    source = _WANTED.source
+    why = _WANTED.why
 
     def look(self, machine: Host) -> Outcome:
         """See :meth:`Check.look`."""

@@ -5,6 +5,9 @@ from collections import Counter
 from kprof.doctor.check import Check
 from kprof.doctor.document import Outcome
 from kprof.doctor.host import Host
+from kprof.doctor.settings import wanted_by
+
+_WANTED = wanted_by("cpu-governor")
 
 
 class CpuGovernor(Check):
@@ -13,8 +16,8 @@ class CpuGovernor(Check):
     name = "cpu-governor"
     section = "host"
     needs_gpu = True
-    source = "the Linux kernel's documentation of cpufreq"
-    why = "Launches take longer and scatter while the CPU's clock rises; kernels of a few microseconds feel it."
+    source = _WANTED.source
+    why = _WANTED.why
 
     def look(self, machine: Host) -> Outcome:
         """See :meth:`Check.look`."""
@@ -26,6 +29,6 @@ class CpuGovernor(Check):
         if not found:
             return self.unknown("the kernel does not tell, as in virtual machines")
         words = ", ".join(f"{name} on {count}" for name, count in sorted(found.items()))
-        if set(found) == {"performance"}:
+        if all(map(_WANTED.rules[0].accepts, found)):
             return self.ok(words)
-        return self.warn(words, "sudo cpupower frequency-set -g performance")
+        return self.warn(words, *_WANTED.fix)

@@ -5,6 +5,9 @@ import re
 from kprof.doctor.check import Check
 from kprof.doctor.document import Outcome
 from kprof.doctor.host import Host
+from kprof.doctor.settings import wanted_by
+
+_WANTED = wanted_by("huge-pages")
 
 _CHOSEN = re.compile(r"\[(always|madvise|never)\]")
 
@@ -15,14 +18,12 @@ class HugePages(Check):
     name = "huge-pages"
     section = "host"
     needs_gpu = True
-    source = "the Linux kernel's documentation of transparent huge pages"
-    why = "Host buffers in pages of 4 KiB take longer to pin and to copy; times of kernels alone are not affected."
+    source = _WANTED.source
+    why = _WANTED.why
 
     def look(self, machine: Host) -> Outcome:
         """See :meth:`Check.look`."""
-        chosen = _CHOSEN.search(machine.text("/sys/kernel/mm/transparent_hugepage/enabled") or "")
+        chosen = _CHOSEN.search(machine.text(_WANTED.file) or "")
         if chosen is None:
             return self.unknown("the kernel does not tell")
-        if chosen[1] == "never":
-            return self.warn("never", "echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled")
-        return self.ok(chosen[1])
+        return self.ok(chosen[1]) if _WANTED.rules[0].accepts(chosen[1]) else self.warn(chosen[1], *_WANTED.fix)

@@ -1,10 +1,11 @@
 """Whether the GPU's accesses to host memory are translated."""
 
-from kprof.doctor.check import GUIDE, Check
+from kprof.doctor.check import Check
 from kprof.doctor.document import Outcome
 from kprof.doctor.host import Host
+from kprof.doctor.settings import wanted_by
 
-_GRUB = "add {} to GRUB_CMDLINE_LINUX in /etc/default/grub"
+_WANTED = wanted_by("iommu")
 
 
 class Iommu(Check):
@@ -13,8 +14,8 @@ class Iommu(Check):
     name = "iommu"
     section = "host"
     needs_gpu = True
-    source = GUIDE
-    why = "Without pass-through each access of the GPU to host memory is translated, which slows copies down."
+    source = _WANTED.source
+    why = _WANTED.why
 
     def look(self, machine: Host) -> Outcome:
         """See :meth:`Check.look`."""
@@ -31,15 +32,15 @@ class Iommu(Check):
         if line is None:
             return self.unknown("the kernel's command line cannot be read")
         words = line.split()
-        if "iommu=pt" in words:
-            return self.ok("iommu=pt")
+        if _WANTED.name in words:
+            return self.ok(_WANTED.name)
         if {"iommu=off", "amd_iommu=off", "intel_iommu=off"} & set(words):
             return self.ok("off")
         if not machine.entries("/sys/kernel/iommu_groups"):
             return self.ok("none in use")
-        return self._translated("iommu=pt is not on the kernel's command line", machine)
+        return self._translated(f"{_WANTED.name} is not on the kernel's command line", machine)
 
     def _translated(self, found: str, machine: Host) -> Outcome:
         intel = "GenuineIntel" in (machine.text("/proc/cpuinfo") or "")
-        option = "intel_iommu=on iommu=pt" if intel else "iommu=pt"
-        return self.warn(found, _GRUB.format(option), "sudo update-grub && sudo reboot")
+        option = f"intel_iommu=on {_WANTED.name}" if intel else _WANTED.name
+        return self.warn(found, *(fix.replace(_WANTED.name, option) for fix in _WANTED.fix))

@@ -1,37 +1,102 @@
 """LLVM's tools for what kprof does not read by itself."""
 
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
 from kprof.doctor.check import Check
 from kprof.doctor.document import Outcome
 from kprof.doctor.host import Host
+from kprof.doctor.settings import archs_of
+from kprof.errors import KprofError
 
-_VERSIONS = ("", *(f"-{n}" for n in range(24, 16, -1)))
+_VERSIONS = range(26, 13, -1)
+_ROCM = ("/opt/rocm/llvm", "/opt/rocm/lib/llvm")
+# The first releases of LLVM that know them. Others are as old as the oldest tools that are still found.
+_KNOWN_SINCE = {"gfx942": 17, "gfx950": 20}
+_IN_PATH = re.compile(r"llvm(?:-objdump)?-(\d{1,3})(?:/|$)")
 
 
 class LlvmTools(Check):
-    """``llvm-objdump`` for code objects, ``clang++`` for HIP source."""
+    """A disassembler for code objects, ``clang++`` for HIP source."""
 
     name = "llvm-tools"
     section = "software"
     why = (
-        "Instructions of .hsaco and .co files need llvm-objdump, HIP source needs clang++; Triton kernels need neither."
+        "Instructions of .hsaco and .co files need LLVM's library or an llvm-objdump that is new enough for the GPU, "
+        "HIP source needs clang++; Triton kernels need neither."
     )
 
     def look(self, machine: Host) -> Outcome:
         """See :meth:`Check.look`."""
-        objdump = _find(machine, "llvm-objdump")
-        clang = _find(machine, "clang++")
-        found = ", ".join(tool for tool in (objdump, clang) if tool is not None)
-        missing = [name for name, tool in (("llvm-objdump", objdump), ("clang++", clang)) if tool is None]
-        if missing:
-            words = f"{found + '; ' if found else ''}{' and '.join(missing)} not found"
-            return self.warn(words, "sudo apt install llvm clang")
-        return self.ok(found)
+        from kprof.inputs.code_object.llvm_library import PACKAGE
+
+        reader, good = _disassembler(machine)
+        clang = _clang(machine)
+        fixes = [] if good else [f"pip install {PACKAGE}"]
+        fixes += [] if clang else ["sudo apt install clang"]
+        words = f"{reader}; {clang or 'clang++ not found'}"
+        return self.warn(words, *fixes) if fixes else self.ok(words)
 
 
-def _find(machine: Host, tool: str) -> str | None:
-    for version in _VERSIONS:
-        found = machine.which(f"{tool}{version}")
+def _disassembler(machine: Host) -> tuple[str, bool]:
+    """What reads code objects of this machine's GPUs, and whether it does."""
+    library = _library(machine)
+    if library is not None:
+        return f"code objects are read by {library}", True
+    archs = archs_of(machine)
+    oldest = max(map(_oldest, archs))
+    tools = list(_objdumps(machine))
+    for tool, version in tools:
+        if oldest == 0 or (version or 0) >= oldest:
+            return f"code objects are read by {tool}", True
+    if not tools:
+        return "no disassembler: neither LLVM's library nor llvm-objdump", False
+    tool, version = tools[0]
+    said = "is of unknown version" if version is None else f"is version {version}"
+    return f"{tool} {said}, {' and '.join(archs)} needs {oldest} or newer", False
+
+
+def _library(machine: Host) -> str | None:
+    """LLVM's library, as :func:`kprof.inputs.code_object.llvm_library.find_library` looks for it."""
+    from kprof.inputs.code_object.llvm_library import IN_PACKAGE, IN_ROCM, PACKAGE
+
+    if any(machine.at(place).is_file() for place in IN_ROCM):
+        return "ROCm's libLLVM.so"
+    if any((folder / IN_PACKAGE).is_file() for folder in machine.packages):
+        return f"LLVM's library of {PACKAGE}"
+    return None
+
+
+def _oldest(arch: str) -> int:
+    """The first release of LLVM whose llvm-objdump reads an architecture right; 0 where any does."""
+    from kprof.hardware.machine import load
+
+    try:
+        oldest = load(arch).llvm.oldest_objdump or 0
+    except KprofError:
+        return 0
+    return max(oldest, _KNOWN_SINCE.get(arch, 0))
+
+
+def _objdumps(machine: Host) -> Iterator[tuple[str, int | None]]:
+    """Every llvm-objdump with its major version, which is told by paths: nothing is run."""
+    for folder in _ROCM:
+        if machine.at(f"{folder}/bin/llvm-objdump").is_file():
+            versions = [path.name for path in machine.entries(f"{folder}/lib/clang")]
+            numbers = [int(name.split(".")[0]) for name in versions if name.split(".")[0].isdecimal()]
+            yield str(machine.at(f"{folder}/bin/llvm-objdump")), max(numbers, default=None)
+    for name in (*(f"llvm-objdump-{number}" for number in _VERSIONS), "llvm-objdump"):
+        found = machine.which(name)
+        if found is not None:
+            version = _IN_PATH.search(found) or _IN_PATH.search(str(Path(found).resolve()))
+            yield found, int(version[1]) if version else None
+
+
+def _clang(machine: Host) -> str | None:
+    for name in ("clang++", *(f"clang++-{number}" for number in _VERSIONS)):
+        found = machine.which(name)
         if found is not None:
             return found
-    bundled = machine.at(f"/opt/rocm/llvm/bin/{tool}")
-    return str(bundled) if bundled.is_file() else None
+    places = [machine.at(f"{folder}/bin/clang++") for folder in _ROCM]
+    return next((str(place) for place in places if place.is_file()), None)

@@ -1,8 +1,11 @@
 """Whether the kernel moves memory between NUMA nodes on its own."""
 
-from kprof.doctor.check import GUIDE, Check
+from kprof.doctor.check import Check
 from kprof.doctor.document import Outcome
 from kprof.doctor.host import Host
+from kprof.doctor.settings import wanted_by
+
+_WANTED = wanted_by("numa-balancing")
 
 
 class NumaBalancing(Check):
@@ -11,13 +14,13 @@ class NumaBalancing(Check):
     name = "numa-balancing"
     section = "host"
     needs_gpu = True
-    source = GUIDE
-    why = "The kernel unmaps pages to see who uses them: launches and copies become slower and their times scatter."
+    source = _WANTED.source
+    why = _WANTED.why
 
     def look(self, machine: Host) -> Outcome:
         """See :meth:`Check.look`."""
-        value = machine.number("/proc/sys/kernel/numa_balancing")
+        value = machine.number(_WANTED.file)
         if value is None:
             nodes = machine.entries("/sys/devices/system/node", "node")
             return self.ok("one NUMA node only") if len(nodes) == 1 else self.unknown("the kernel does not tell")
-        return self.ok("off") if value == 0 else self.warn("on", "sudo sysctl kernel.numa_balancing=0")
+        return self.ok("off") if _WANTED.rules[0].accepts(str(value)) else self.warn("on", *_WANTED.fix)

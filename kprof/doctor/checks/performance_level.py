@@ -1,10 +1,12 @@
 """Whether somebody has fixed the clocks."""
 
-from kprof.doctor.check import DRIVER, Check
+from kprof.doctor.check import Check
 from kprof.doctor.document import Outcome
 from kprof.doctor.host import Host
+from kprof.doctor.settings import wanted_by
 
-_GOOD = {"auto", "high", "perf_determinism", "profile_peak"}
+_WANTED = wanted_by("performance-level")
+_GOOD = {_WANTED.rules[0].value, *_WANTED.rules[0].also}
 _SLOW = {"low", "profile_min_sclk", "profile_min_mclk"}
 _KNOWN = {*_GOOD, *_SLOW, "manual", "profile_standard", "profile_exit"}
 
@@ -15,8 +17,8 @@ class PerformanceLevel(Check):
     name = "performance-level"
     section = "gpu"
     needs_gpu = True
-    source = DRIVER
-    why = "At a forced level the GPU runs at other clocks than it would; at the low ones every time is wrong."
+    source = _WANTED.source
+    why = _WANTED.why
 
     def look(self, machine: Host) -> Outcome:
         """See :meth:`Check.look`."""

@@ -3,6 +3,9 @@
 from kprof.doctor.check import Check
 from kprof.doctor.document import Outcome
 from kprof.doctor.host import Host
+from kprof.doctor.settings import wanted_by
+
+_WANTED = wanted_by("triton-interpreter")
 
 
 class TritonInterpreter(Check):
@@ -10,11 +13,12 @@ class TritonInterpreter(Check):
 
     name = "triton-interpreter"
     section = "environment"
-    why = "Kernels then run in Python on the CPU: what is timed is not a kernel."
+    source = _WANTED.source
+    why = _WANTED.why
 
     def look(self, machine: Host) -> Outcome:
         """See :meth:`Check.look`."""
-        value = machine.environment.get("TRITON_INTERPRET", "")
+        value = machine.environment.get(_WANTED.name, "")
         if value.lower() in {"1", "true", "on", "yes", "y"}:
-            return self.fail(f"TRITON_INTERPRET={value}", "unset TRITON_INTERPRET")
+            return self.fail(f"{_WANTED.name}={value}", f"unset {_WANTED.name}")
         return self.ok("off")

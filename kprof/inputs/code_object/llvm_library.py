@@ -19,8 +19,8 @@ from kprof.inputs.code_object.model import CodeObject
 from kprof.inputs.code_object.stub_library import stub_library
 
 PACKAGE = "rocm-bindings-compiler"
-_IN_PACKAGE = "rocm/bindings/llvm/libLLVM.so"
-_IN_ROCM = ("/opt/rocm/lib/llvm/lib/libLLVM.so", "/opt/rocm/llvm/lib/libLLVM.so")
+IN_PACKAGE = "rocm/bindings/llvm/libLLVM.so"
+IN_ROCM = ("/opt/rocm/lib/llvm/lib/libLLVM.so", "/opt/rocm/llvm/lib/libLLVM.so")
 _NEEDED = ("librocm_sysdeps_z.so.1", "librocm_sysdeps_zstd.so.1")
 _CHILD = Path(__file__).with_name("llvm_child.py")
 _TIMEOUT_SECONDS = 60
@@ -50,11 +50,11 @@ class Decoded:
 @cache
 def find_library() -> Path | None:
     """LLVM's library with an AMDGPU disassembler; ``None`` when there is none."""
-    for place in map(Path, _IN_ROCM):
+    for place in map(Path, IN_ROCM):
         if place.is_file():
             return place
     try:
-        place = Path(str(metadata.distribution(PACKAGE).locate_file(_IN_PACKAGE)))
+        place = Path(str(metadata.distribution(PACKAGE).locate_file(IN_PACKAGE)))
     except metadata.PackageNotFoundError:
         return None
     return place if place.is_file() else None

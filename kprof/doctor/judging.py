@@ -1,0 +1,168 @@
+"""Holding a machine against ``settings.toml``."""
+
+import re
+import shlex
+from collections.abc import Iterator
+
+from kprof.doctor.document import SettingOutcome, Status
+from kprof.doctor.host import Host
+from kprof.doctor.probes import PROBES, Probed
+from kprof.doctor.settings import ANY, Rule, Setting, Workload, archs_of, settings
+from kprof.doctor.versions import copies
+
+_VERSION_FILES = {
+    "torch": "version.py",
+    "triton": "__init__.py",
+    "vllm": "_version.py",
+    "sglang": "version.py",
+}
+_MOST_SHOWN = 60
+_MOST_DEVICES = 64
+
+
+def judged(machine: Host, workload: Workload | None) -> list[SettingOutcome]:
+    """Every setting that means something on this machine and has no check of its own.
+
+    Kernel parameters and files of the kernel are for machines with an AMD GPU. Where there is none and no workload is
+    named, nothing is asked for: only what is set and should not be is told.
+    """
+    found = [_outcome(setting, machine, workload) for setting in settings().values() if not setting.check]
+    return [outcome for outcome in found if outcome is not None]
+
+
+def _outcome(setting: Setting, machine: Host, workload: Workload | None) -> SettingOutcome | None:
+    rule = setting.rule(workload, archs_of(machine), machine.environment)
+    if setting.kind == "environment":
+        return _variable(setting, rule, machine, workload)
+    if rule is None:
+        return None
+    if setting.kind == "library":
+        return _library(setting, rule, machine)
+    if not machine.has_gpu:
+        return None
+    if setting.kind == "kernel parameter":
+        return _parameter(setting, rule, machine)
+    return _file(setting, rule, machine)
+
+
+def _variable(setting: Setting, rule: Rule | None, machine: Host, workload: Workload | None) -> SettingOutcome:
+    value = machine.environment.get(setting.name, "").strip()
+    shown = f"{value[:_MOST_SHOWN]}" if value else "not set"
+    other = _other_version(setting, machine)
+    if other:
+        return _told(setting, "ok", f"{shown}, and not read by {other}")
+    if rule is None:
+        values = [each for each in setting.rules if not each.when]
+        if not value or value == setting.default or any(each.accepts(value) for each in values):
+            return _told(setting, "ok", shown)
+        return _told(setting, _bad(setting), shown, wanted(setting), [f"unset {setting.name}"])
+    if not value:
+        asked = rule.value not in {"", setting.default} and (machine.has_gpu or workload is not None)
+        return _told(setting, "warn" if asked else "ok", shown, rule.value, _exports(setting, rule) if asked else [])
+    if rule.accepts(value):
+        return _told(setting, "ok", shown, rule.value)
+    return _told(setting, _bad(setting), shown, rule.value or "not set", _exports(setting, rule))
+
+
+def _bad(setting: Setting) -> Status:
+    return "fail" if setting.fails else "warn"
+
+
+def _exports(setting: Setting, rule: Rule) -> list[str]:
+    if not rule.value:
+        return [f"unset {setting.name}"]
+    value = setting.example if rule.value == ANY else rule.value
+    return [f"export {setting.name}={shlex.quote(value)}"]
+
+
+def wanted(setting: Setting) -> str:
+    """Values and who wants them: ``2 (training, multi-gpu)``."""
+    parts = []
+    for rule in setting.rules:
+        value = {"": "not set", ANY: "any value"}.get(rule.value, rule.value)
+        value = f">= {value}" if setting.kind == "library" else value
+        about = [", ".join(rule.workloads), f"on {', '.join(rule.gpus)}" if rule.gpus else "", _with(rule.when)]
+        about = [each for each in about if each]
+        parts.append(f"{value} ({', '.join(about)})" if about else value)
+    return "; ".join(parts)
+
+
+def _with(condition: str) -> str:
+    return f"with {condition}" if condition else ""
+
+
+def _parameter(setting: Setting, rule: Rule, machine: Host) -> SettingOutcome:
+    line = machine.text("/proc/cmdline")
+    if line is None:
+        return _told(setting, "unknown", "the kernel's command line cannot be read", rule.value)
+    if setting.name in line.split():
+        return _told(setting, "ok", "set", rule.value)
+    return _told(setting, _bad(setting), "not on the kernel's command line", rule.value, list(setting.fix))
+
+
+def _file(setting: Setting, rule: Rule, machine: Host) -> SettingOutcome:
+    found = PROBES[setting.probe](machine) if setting.probe else _read(setting, machine)
+    if found.value is None:
+        return _told(setting, "unknown", found.words, rule.value)
+    if rule.accepts(found.value):
+        return _told(setting, "ok", found.words, rule.value)
+    return _told(setting, _bad(setting), found.words, rule.value, list(_fixes(setting, found)))
+
+
+def _read(setting: Setting, machine: Host) -> Probed:
+    text = machine.text(setting.file)
+    return Probed(text, text[:_MOST_SHOWN]) if text else Probed(None, "the kernel does not tell")
+
+
+def _fixes(setting: Setting, found: Probed) -> Iterator[str]:
+    for fix in setting.fix:
+        if "{device}" in fix:
+            yield from (fix.format(device=shlex.quote(device)) for device in found.devices[:_MOST_DEVICES])
+        else:
+            yield fix
+
+
+def _library(setting: Setting, rule: Rule, machine: Host) -> SettingOutcome:
+    version = _installed(setting.name, machine)
+    if not version:
+        return _told(setting, "ok", "not installed, or its version is not told", f">= {rule.value}")
+    if _number(version) >= _number(rule.value):
+        return _told(setting, "ok", version, f">= {rule.value}")
+    return _told(setting, _bad(setting), version, f">= {rule.value}", list(setting.fix))
+
+
+def _other_version(setting: Setting, machine: Host) -> str:
+    """The installed package that does not read the variable, empty when it does or cannot be told."""
+    for bound, too_old in ((setting.since, True), (setting.until, False)):
+        package, _, limit = bound.partition(" ")
+        version = _installed(package, machine) if package else ""
+        if version and (_number(version) < _number(limit)) == too_old:
+            return f"{package} {version}"
+    return ""
+
+
+def _installed(package: str, machine: Host) -> str:
+    """Version of a package; empty when it is not installed or does not tell one."""
+    found = copies(machine, package, _VERSION_FILES[package], (package,))
+    return found[0].version if found and _number(found[0].version) else ""
+
+
+def _number(version: str) -> tuple[int, ...]:
+    """``(2, 8)`` for ``2.8.0+rocm6.4``; empty for what is no version."""
+    match = re.match(r"(\d{1,5})\.(\d{1,5})", version)
+    return (int(match[1]), int(match[2])) if match else ()
+
+
+def _told(
+    setting: Setting, status: Status, found: str, value: str = "", fix: list[str] | None = None
+) -> SettingOutcome:
+    return SettingOutcome(
+        name=setting.name,
+        kind=setting.kind,
+        status=status,
+        found=found,
+        wanted=value,
+        why=setting.why,
+        fix=fix or [],
+        source=setting.source,
+    )
