@@ -96,7 +96,7 @@ def diff(
         kernels=found,
         counts={status: counts[status] for status in _ORDER if counts[status]},
         verdict=verdict(found, sides),
-        notes=list(notes),
+        notes=[*notes, *(f"{side.label}: {words}" for side in sides for words in facts.unrecorded(side.kernels))],
     )
 
 

@@ -131,3 +131,8 @@ def figures(kernel: KernelReport) -> dict[str, Number]:
 def location_of(kernel: KernelReport) -> str:
     """``gemm.py:47``, or nothing."""
     return "" if kernel.source is UNSET else str(kernel.source)
+
+
+def unrecorded(kernels: Iterable[KernelReport]) -> list[str]:
+    """What the programs of recorded kernels called and nothing ran for, each sentence once."""
+    return list(dict.fromkeys(kernel.unrecorded for kernel in kernels if isinstance(kernel.unrecorded, str)))

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 from msgspec import UNSET
 
-from kprof.diffing.facts import unchecked
+from kprof.diffing.facts import unchecked, unrecorded
 from kprof.document import KernelReport, Report, Suppressed
 from kprof.findings import Finding, Severity
 from kprof.gate.baseline import Baseline, State, news
@@ -75,7 +75,7 @@ class Gate:
             kprof=__version__,
             kernels=kernels,
             verdict=verdict(kernels, compared=self.baseline is not None, nearest=len(changed)),
-            notes=[*notes, *changed, *unused, *not_run(kernels)],
+            notes=[*notes, *unrecorded(kernels), *changed, *unused, *not_run(kernels)],
         )
 
     def _held(self, subjects: Sequence[Subject]) -> "list[_Against]":

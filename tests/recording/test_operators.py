@@ -74,6 +74,13 @@ def test_every_analysis_says_it(ran, kprof):
     assert all("mine::faked" in kernel["unrecorded"] for kernel in document["kernels"])
 
 
+def test_comparisons_say_it(ran, kprof):
+    """Of each side."""
+    path = str(ran[0].path)
+    notes = json.loads(kprof("diff", path, path, "--json", "-").out)["notes"]
+    assert sum("3 operators answered without running: mine::faked" in note for note in notes) == 2
+
+
 def test_a_program_without_them_passes_strict(tmp_path, kprof):
     """Nothing to list, nothing to fail."""
     program = tmp_path / "program.py"
