@@ -1,6 +1,7 @@
 """Counter values that must not be taken at face value."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 from kprof.inputs.rocprof.frames import length
 from kprof.inputs.rocprof.model import Columns, Issue, Part
@@ -83,37 +84,73 @@ def _in_order(counters: Columns) -> bool:
 def _over_hundred(counters: Columns, part: Part) -> None:
     import numpy as np
 
-    words = counters["counter"].categories
-    codes = [place for place, word in enumerate(words) if word in _PERCENT]
-    if not codes:
+    words, codes, values = counters["counter"].categories, counters["counter"].codes, np.asarray(counters["value"])
+    for name, rows in _above(words, codes, values):
+        part.complain("over-100-percent", "warning", f"{name} is a percentage and reads up to "
+                      f"{values[rows].max():.4g}", count=len(rows))  # fmt: skip
+
+
+def _above(words: Any, codes: Any, values: Any) -> Iterator[tuple[str, Any]]:
+    """Percentages that are above 100, and their rows."""
+    import numpy as np
+
+    percentages = [place for place, word in enumerate(words) if word in _PERCENT]
+    if not percentages:
         return
-    over = np.isin(counters["counter"].codes, codes) & (np.asarray(counters["value"]) > 100.0)
-    for code in codes:
-        values = np.asarray(counters["value"])[over & (counters["counter"].codes == code)]
-        if len(values):
-            part.complain("over-100-percent", "warning", f"{words[code]} is a percentage and reads up to "
-                          f"{values.max():.4g}", count=len(values))  # fmt: skip
+    over = np.isin(codes, percentages) & (values > 100.0)
+    for code in percentages:
+        rows = np.flatnonzero(over & (codes == code))
+        if len(rows):
+            yield str(words[code]), rows
 
 
 def _unsupported(counters: Columns, part: Part) -> None:
     import numpy as np
 
-    words = list(counters["counter"].categories)
-    codes = np.asarray(counters["counter"].codes)
+    words, codes = list(counters["counter"].categories), np.asarray(counters["counter"].codes)
     value, dispatch = np.asarray(counters["value"]), np.asarray(counters["dispatch"])
     told = set()
+    for whole, fraction, busy in _empty(words, codes, value, dispatch):
+        if whole not in told:
+            told.add(whole)
+            part.complain("unsupported-counter", "warning", f"{whole} reads 0 in {len(busy):,} dispatches where "
+                          f"{fraction} does not: the counter is not supported there, 0 is not a measurement",
+                          count=len(busy))  # fmt: skip
+
+
+def _empty(words: list[str], codes: Any, value: Any, dispatch: Any) -> Iterator[tuple[str, str, Any]]:
+    """Counters that read 0, one that they contain or imply and that does not, and the dispatches in which it is so."""
+    import numpy as np
+
     for whole, fraction in _WHOLE_AND_PART:
-        if whole not in words or fraction not in words or whole in told:
+        if whole not in words or fraction not in words:
             continue
         zero = dispatch[(codes == words.index(whole)) & (value == 0)]
         if not len(zero):
             continue
         busy = np.intersect1d(zero, dispatch[(codes == words.index(fraction)) & (value > 0)])
         if len(busy):
-            told.add(whole)
-            part.complain("unsupported-counter", "warning", f"{whole} reads 0 in {len(busy):,} dispatches where "
-                          f"{fraction} does not: the counter is not supported there, 0 is not a measurement",
-                          count=len(busy))  # fmt: skip
+            yield whole, fraction, busy
+
+
+def untrusted(counters: "pd.DataFrame") -> Iterator[tuple[str, str, Any]]:
+    """Counters whose values are no measurement: name, why, and the dispatches (rows of that table) in which.
+
+    Args:
+        counters: the table of that name, files about the same dispatches joined.
+    """
+    import numpy as np
+    import pandas as pd
+
+    if not len(counters):
+        return
+    names = pd.Categorical(counters["counter"].astype(object))
+    words, codes = list(map(str, names.categories)), np.asarray(names.codes)
+    value, dispatch = np.asarray(counters["value"]), np.asarray(counters["dispatch"])
+    for whole, fraction, busy in _empty(words, codes, value, dispatch):
+        yield whole, f"{whole} reads 0 although {fraction} does not: 0 is not a measurement", busy
+    for name, rows in _above(words, codes, value):
+        yield name, f"{name} is a percentage and reads {value[rows].max():.4g}", np.unique(dispatch[rows])
 
 
 def compare_passes(parts: list[Part]) -> list[Issue]:
