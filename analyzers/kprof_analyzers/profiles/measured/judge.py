@@ -25,23 +25,24 @@ def judge(report: KernelReport, subject: "Subject", measurement: "Measurement") 
     Raises:
         KprofError: a measurement has no such kernel.
     """
-    numbers = computed(report, measurement.gpu)
+    # What is shown, and what decides: of a doubtful match only the first.
+    numbers, sure = computed(report, measurement.gpu), computed(report, measurement.gpu)
     matches: list[Match] = []
     if measurement.data is not None:
         match, dispatches = join.in_counters(subject, measurement.data)
         matches.append(match)
         assert measurement.gpu is not None
-        add_counters(numbers, measurement.data, dispatches, measurement.gpu)
+        for one in _takers(match, numbers, sure):
+            add_counters(one, measurement.data, dispatches, measurement.gpu)
     if measurement.traces:
         match, activities = join.in_traces(subject, measurement.traces)
         matches.append(match)
-        add_traces(numbers, measurement.traces, activities)
+        for one in _takers(match, numbers, sure):
+            add_traces(one, measurement.traces, activities)
     if not matches:
         raise InputError("there is no measurement to judge by")
-    if any(match.confidence == "doubtful" for match in matches):
-        numbers.values.pop("dispatches", None)
-        numbers.doubts["dispatches"] = "it is not sure that what ran was this configuration"
-    judgements = [_judged(place, finding, numbers) for place, finding in enumerate(report.findings)]
+    doubts = _doubts(matches)
+    judgements = [_judged(place, finding, sure, _other_build(matches)) for place, finding in enumerate(report.findings)]
     judgements.sort(key=lambda one: (_ORDER.index(one.standing), _RANKS.index(one.severity), one.finding))
     return Measured(
         gpu=measurement.name or report.arch,
@@ -49,11 +50,27 @@ def judge(report: KernelReport, subject: "Subject", measurement: "Measurement") 
         judgements=judgements,
         facts=facts_of(report, numbers),
         collect=_collect(judgements),
-        notes=[*_doubts(matches), *measurement.notes, *numbers.notes],
+        notes=[*doubts, *measurement.notes, *numbers.notes],
     )
 
 
-def _judged(place: int, finding: Finding, numbers: Numbers) -> Judgement:
+def _takers(match: Match, numbers: Numbers, sure: Numbers) -> tuple[Numbers, ...]:
+    return (numbers,) if match.confidence == "doubtful" else (numbers, sure)
+
+
+def _other_build(matches: list[Match]) -> str:
+    """Why the numbers of doubtful matches decide nothing; empty when there are none."""
+    doubtful = [match for match in matches if match.confidence == "doubtful"]
+    keys = dict.fromkeys(_differing(match) or "only the name is known to agree" for match in doubtful)
+    return f"what ran may be another build of the kernel: {'; '.join(keys)}" if doubtful else ""
+
+
+def _differing(match: Match) -> str:
+    return ", ".join(f"{key.name} {key.measured} measured, {key.computed} compiled"
+                     for key in match.keys if not key.agrees)  # fmt: skip
+
+
+def _judged(place: int, finding: Finding, numbers: Numbers, other_build: str) -> Judgement:
     def made(standing: Standing, words: str, used: dict[str, float], collect: list[str]) -> Judgement:
         where = str(finding.location) if isinstance(finding.location, Location) else ""
         return Judgement(
@@ -74,6 +91,8 @@ def _judged(place: int, finding: Finding, numbers: Numbers) -> Judgement:
         return made("not measured", "no number that profilers give decides it", {}, [])
     absent = [name for name in question.needs if name not in numbers.values]
     if absent:
+        if other_build:
+            return made("not measured", other_build, {}, [])
         counters = sorted({counter for name in absent for counter in numbers.missing.get(name, ())})
         return made("not measured", _why(absent, counters, numbers), {}, counters)
     used = {name: numbers.values[name] for name in (*question.needs, *question.may) if name in numbers.values}
@@ -100,10 +119,8 @@ def _doubts(matches: list[Match]) -> list[str]:
     """What the engineer has to know before believing the rest."""
     found = []
     for match in matches:
-        differing = [key for key in match.keys if not key.agrees]
-        words = [f"{key.name} {key.measured} measured, {key.computed} compiled" for key in differing]
-        if words:
-            found.append(f"the {match.source} may be of another configuration or Triton version: {', '.join(words)}")
+        if words := _differing(match):
+            found.append(f"the {match.source} may be of another configuration or Triton version: {words}")
         elif match.confidence == "doubtful":
             found.append(
                 f"the {match.source} tell no more than the kernel's name: any configuration of it may be meant"

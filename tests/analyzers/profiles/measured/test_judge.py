@@ -53,7 +53,7 @@ def test_confirmed_refuted_and_not_measured_in_this_order(measured):
     ]
     confirmed, absent, refuted = result.judgements
     assert confirmed.numbers == {"lds_conflicts_per_access": pytest.approx(0.5)}
-    assert "0.50 conflict clocks" in confirmed.words
+    assert "0.50 conflict cycles" in confirmed.words
     assert confirmed.place == "flash_attention.py:56"
     assert absent.numbers == {}
     assert any(counter.startswith(("TCC_", "FETCH", "Fetch")) for counter in absent.collect)
@@ -107,6 +107,15 @@ def test_doubtful_match_is_said_and_refutes_no_launch(measured):
     assert result.matches[0].confidence == "doubtful"
     assert _standings(result) == {"KP401": "not measured"}
     assert any("lds_bytes 16384 measured, 32768 compiled" in note for note in result.notes)
+
+
+def test_a_doubtful_match_confirms_and_refutes_nothing(measured):
+    """LDS 16,896 measured, 32,768 compiled: numbers that would confirm and refute are shown, and decide nothing."""
+    result = measured(_report("KP112", "KP302", "KP303"), lds=16896, conflicts=0.5)
+    assert set(_standings(result).values()) == {"not measured"}
+    assert all("another build" in one.words and "16896 measured" in one.words for one in result.judgements)
+    assert result.collect == []
+    assert "lds_conflicts_per_access" in {fact.id for fact in result.facts}
 
 
 def test_facts_beyond_findings(measured):
