@@ -7,14 +7,13 @@ import typer
 from kprof.cli._groups import group
 from kprof.cli.common import JsonOption, QuietOption
 from kprof.errors import KprofError
-from kprof.output.headline import tell_first, tell_last, wrapped
+from kprof.output.headline import tell_first, tell_last
 from kprof.output.writing import log, write_output
 from kprof.reporters._console_text import plural
 
 if TYPE_CHECKING:
-    from kprof.inputs.rocprof import Data
+    from kprof.cli._counter_tables import Loaded
     from kprof_analyzers.profiles.counters.kernels import KernelCounters
-    from kprof_analyzers.profiles.counters.machine import Gpu
     from kprof_analyzers.profiles.counters.metrics import Metric
 
 HELP = "Bandwidth, hit rates, utilisation and roofline from hardware counters."
@@ -43,11 +42,27 @@ def _group() -> None:
     """What hardware counters say about kernels."""
 
 
+Runs_ = Annotated[
+    list[str] | None,
+    typer.Option("--run", metavar="N|TEXT", help="Only this run: its number, or a part of its path. May be repeated."),
+]
+Dispatches = Annotated[
+    list[int] | None, typer.Option("--dispatch", metavar="ID", help="Only this dispatch. May be repeated.")
+]
+By = Annotated[
+    str, typer.Option("--by", metavar="FIELDS", help="Put launches together that agree in these: --by name,grid.")
+]
+_BY = "agent,name,grid,workgroup,lds,vgprs"
+
+
 @app.command()
 def metrics(
     paths: Paths,
     arch: Arch = None,
     kernel: KernelName = "",
+    run: Runs_ = None,
+    dispatch: Dispatches = None,
+    by: By = _BY,
     top: Top = 3,
     pmc: Annotated[bool, typer.Option("--pmc", help="Only the lines that collect what is missing.")] = False,
     json: JsonOption = None,
@@ -55,31 +70,38 @@ def metrics(
 ) -> None:
     """Derived metrics of each kernel. What cannot be told is left out, with the counters to collect.
 
+    Launches with another grid, workgroup, LDS, number of VGPRs or agent are kernels of their own. Several runs (each
+    PATH is one) stand side by side.
+
     Example:  kprof counters metrics results/ --arch MI300X --kernel attention
     """
+    from kprof.cli import _counter_tables as tables
     from kprof_analyzers.profiles.counters.metrics import metrics as derive
 
-    _, gpu, kernels = _load(paths, arch, kernel)
-    derived = [(one, derive(one, gpu)) for one in kernels]
+    loaded = _load(paths, arch, kernel, run, dispatch, by)
+    derived = [(one, derive(one, loaded.gpu(one))) for one in loaded.kernels]
     missing = [counter for _, found in derived for metric in found.values() for counter in metric.missing]
     if pmc:
         _print_passes(missing)
         return
     if json:
-        write_output(json, _document(gpu, derived, missing))
+        write_output(json, _document(loaded, derived, missing))
     if json == "-":
         return
     flags = sum(bool(metric.flag) and metric.value is not None for _, found in derived for metric in found.values())
     known = sum(metric.value is not None for _, found in derived for metric in found.values())
     impossible = f", {flags} of them impossible" if flags else ""
-    verdict = f"{plural(len(derived), 'kernel')}, {plural(known, 'metric')}{impossible}"
+    runs = f" in {len(loaded.used)} runs" if len(loaded.used) > 1 else ""
+    verdict = f"{plural(len(derived), 'kernel')}{runs}, {plural(known, 'metric')}{impossible}"
     if not quiet:
         tell_first(verdict)
-        print(_gpu_line(gpu))
-        for one, found in derived[:top]:
-            _show(one, found)
-        if len(derived) > top:
-            more = len(derived) - top
+        for line in loaded.heading():
+            print(line)
+        sets = tables.side_by_side(derived)
+        for members in sets[:top]:
+            tables.show(members, loaded)
+        if len(sets) > top:
+            more = len(sets) - top
             print(f"\n... and {more:,} more kernel{'s' if more > 1 else ''} (--top, --kernel)")
         if missing:
             print("\nTo collect what is missing (each line is one run of the program):")
@@ -92,6 +114,9 @@ def roofline(
     paths: Paths,
     arch: Arch = None,
     kernel: KernelName = "",
+    run: Runs_ = None,
+    dispatch: Dispatches = None,
+    by: By = _BY,
     top: Top = 12,
     svg: Annotated[
         str | None, typer.Option("--svg", metavar="PATH", help="Write the picture; - is standard output.")
@@ -103,13 +128,20 @@ def roofline(
 
     Example:  kprof counters roofline results/ --arch MI300X --svg roofline.svg
     """
+    from kprof_analyzers.profiles.counters.machine import gpu_name
     from kprof_analyzers.profiles.counters.roofline import place, roofs
     from kprof_analyzers.profiles.counters.roofline_svg import render
 
-    data, gpu, kernels = _load(paths, arch, kernel)
-    limits = roofs(gpu, data)
-    points = [place(one, gpu, limits) for one in kernels]
-    product = gpu.product.name if gpu.product else gpu.arch.name
+    loaded = _load(paths, arch, kernel, run, dispatch, by)
+    indexes = sorted({one.gpu for one in loaded.kernels})
+    if len(indexes) > 1:
+        names = ", ".join(gpu_name(loaded.gpu_at(index)) for index in indexes)
+        raise KprofError(f"the kernels ran on several GPUs: {names}", hint="a roofline is of one: choose with --run")
+    gpu = loaded.gpu_at(indexes[0])
+    limits = roofs(gpu, loaded.data)
+    points = [place(one, gpu, limits) for one in loaded.kernels]
+    remarks = [loaded.remark(one) for one in loaded.kernels]
+    product = gpu_name(gpu)
     if svg:
         write_output(svg, render(points, limits, f"Roofline, {product}"))
     if json:
@@ -118,45 +150,32 @@ def roofline(
         import msgspec
 
         document = {"schema": "kprof.roofline/1", "gpu": product, "roofs": [asdict(roof) for roof in limits],
-                    "kernels": [asdict(point) for point in points]}  # fmt: skip
+                    "kernels": [asdict(point) | loaded.identity(one)
+                                for point, one in zip(points, loaded.kernels, strict=True)]}  # fmt: skip
         write_output(json, msgspec.json.format(msgspec.json.encode(document), indent=2).decode())
     if "-" in {json, svg}:
         return
     placed = [point for point in points if point.share is not None]
     if not quiet:
-        print(_gpu_line(gpu) + "\n")
-        _show_roofline(points, limits, top)
+        print("\n".join(loaded.heading()) + "\n")
+        _show_roofline(points, limits, top, remarks)
     best = max((point.share or 0.0 for point in placed), default=None)
     verdict = f"{len(placed):,} of {plural(len(points), 'kernel')} placed"
     print(verdict if best is None else f"{verdict}; the nearest to its roof reaches {100 * best:.0f} %")
 
 
-def _load(paths: list[str], arch: str | None, kernel: str) -> "tuple[Data, Gpu, list[KernelCounters]]":
+def _load(
+    paths: list[str], arch: str | None, kernel: str, run: list[str] | None, dispatch: list[int] | None, by: str
+) -> "Loaded":
+    from kprof.cli._counter_tables import load
 
-    from kprof.inputs import rocprof
-    from kprof_analyzers.profiles.counters.kernels import kernels
-    from kprof_analyzers.profiles.counters.machine import gpu_of
-
-    data = rocprof.read(paths)
-    for issue in data.issues:
+    loaded = load(paths, arch, kernel, run or [], dispatch or [], by)
+    for issue in loaded.data.issues:
         if issue.severity != "note":
             log(f"kprof: {issue.severity}: {issue.message} ({issue.path.replace(chr(92), '/').rsplit('/', 1)[-1]})")
-    found = kernels(data)
-    if not found:
-        raise KprofError(
-            "no counters in these files", path=paths[0], hint="they may be a trace: kprof ingest counters tells"
-        )
-    chosen = [one for one in found if kernel.lower() in one.name.lower()]
-    if not chosen:
-        raise KprofError(f"no kernel has {kernel!r} in its name")
-    return data, gpu_of(data, arch), chosen
-
-
-def _gpu_line(gpu: "Gpu") -> str:
-    name = gpu.product.name if gpu.product else "product not known: no peaks"
-    cus = f" · {gpu.cus} CUs" if gpu.cus else ""
-    xcds = f" on {gpu.xcds} XCDs" if gpu.xcds and gpu.xcds > 1 else ""
-    return f"{gpu.arch.name} · {name}{cus}{xcds} ({gpu.origin})"
+    for words in loaded.left_out:
+        log(f"kprof: warning: {words}")
+    return loaded
 
 
 def _print_passes(missing: list[str]) -> None:
@@ -169,47 +188,7 @@ def _print_passes(missing: list[str]) -> None:
         print(f"rocprofv3 {one.option} -f csv -d counters -- your_program")
 
 
-def _show(kernel: "KernelCounters", found: "dict[str, Metric]") -> None:
-    from kprof.inputs.rocprof import short
-    from kprof.output.tables import number
-
-    time = f"{kernel.nanoseconds / 1e3:,.2f} us" if kernel.nanoseconds else "time not known"
-    print(f"\n{short(kernel.name)}   {kernel.calls:,} dispatch{'es' if kernel.calls != 1 else ''}, {time} each")
-    groups: dict[str, list[Metric]] = {}
-    for metric in found.values():
-        if metric.value is not None:
-            groups.setdefault(metric.formula.group, []).append(metric)
-    rows: list[list[Any]] = []
-    remarks: list[str] = []
-    for title, members in groups.items():
-        for place, metric in enumerate(members):
-            heading = title if not place else ""
-            rows.append([heading, metric.formula.title, number(metric.value), metric.formula.unit])
-            if remark := metric.flag or metric.note:
-                remarks.append(f"{metric.formula.title}: {remark}")
-    print(_metric_table(rows))
-    print("\n".join(remarks), end="\n" if remarks else "")
-    unknown = sorted({name for metric in found.values() for name in metric.unknown})
-    if unknown:
-        print(wrapped(f"not known for this GPU or run: {', '.join(unknown)}"))
-
-
-def _metric_table(rows: list[list[Any]]) -> str:
-    """Group, metric, value and unit; where the names of the metrics would be cut, groups get lines of their own."""
-    from kprof.output.tables import rows_table, table_width
-
-    wide = [max((len(row[place]) for row in rows), default=0) + 2 for place in range(4)]
-    if sum(wide) - 2 <= table_width():
-        return rows_table(["", "metric", "value", "unit"], rows, wide=1)
-    lines: list[list[Any]] = []
-    for title, *cells in rows:
-        if title:
-            lines.append([title, "", ""])
-        lines.append([f"  {cells[0]}", *cells[1:]])
-    return rows_table(["metric", "value", "unit"], lines)
-
-
-def _document(gpu: "Gpu", derived: "list[tuple[KernelCounters, dict[str, Metric]]]", missing: list[str]) -> str:
+def _document(loaded: "Loaded", derived: "list[tuple[KernelCounters, dict[str, Metric]]]", missing: list[str]) -> str:
     import msgspec
 
     from kprof_analyzers.profiles.counters.collecting import passes
@@ -219,13 +198,17 @@ def _document(gpu: "Gpu", derived: "list[tuple[KernelCounters, dict[str, Metric]
             "kernel": one.name,
             "dispatches": one.calls,
             "nanoseconds": one.nanoseconds,
+            **loaded.identity(one),
             "metrics": {name: _entry(metric) for name, metric in found.items()},
         }
         for one, found in derived
     ]
+    gpus = {one.gpu for one in loaded.kernels}
     document = {
         "schema": "kprof.metrics/1",
-        "gpu": {"arch": gpu.arch.name, "product": gpu.product.name if gpu.product else None, "cus": gpu.cus},
+        # Each kernel has its own; this is the one of all, when there is but one.
+        "gpu": loaded.identity(loaded.kernels[0])["gpu"] if len(gpus) == 1 else None,
+        "runs": [loaded.runs.labels[run] for run in loaded.used],
         "kernels": kernels,
         "collect": [one.option for one in passes(missing)],
     }
@@ -240,7 +223,7 @@ def _entry(metric: "Metric") -> dict[str, Any]:
     return entry | {name: value for name, value in extra.items() if value}
 
 
-def _show_roofline(points: list[Any], limits: list[Any], top: int) -> None:
+def _show_roofline(points: list[Any], limits: list[Any], top: int, remarks: list[str]) -> None:
     from kprof.inputs.rocprof import short
     from kprof.output.tables import number, rows_table
     from kprof_analyzers.profiles.counters.roofline_text import draw
@@ -252,12 +235,13 @@ def _show_roofline(points: list[Any], limits: list[Any], top: int) -> None:
         print()
     letters = {id(point): letter for point, letter in zip(plotted, "ABCDEFGHIJKLMNOPQRSTUVWXYZ", strict=False)}
     rows, reasons = [], list(dict.fromkeys(point.reason for point in points[:top] if point.share is None))
-    for point in points[:top]:
+    for point, remark in zip(points[:top], remarks, strict=False):
         if point.share is None:
             share = f"not placed ({reasons.index(point.reason) + 1})"
         else:
             share = f"{100 * point.share:.1f} % of {point.bound}"
-        rows.append([letters.get(id(point), ""), short(point.kernel), number(point.intensity), number(point.flop_rate),
+        name = f"{short(point.kernel)} {remark}".rstrip()
+        rows.append([letters.get(id(point), ""), name, number(point.intensity), number(point.flop_rate),
                      number(point.bandwidth), share])  # fmt: skip
     headings = ["", "kernel", "FLOP/byte", "GFLOP/s", "GB/s", "reaches"]
     print(rows_table(headings, rows, wide=1))

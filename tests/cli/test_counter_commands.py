@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kprof.cli.counters import _metric_table
+from kprof.cli._counter_tables import _table
 
 FILES = Path(__file__).parents[1] / "artifacts" / "rocprof"
 
@@ -207,11 +207,11 @@ def test_groups_get_lines_of_their_own_where_names_would_be_cut(monkeypatch):
     """In a narrow terminal every metric keeps its whole name; in a wide one the group stands beside it."""
     rows = [["memory", "L2 hit rate", "4.5", "%"], ["", "Bytes written over the fabric", "2,304", "bytes"]]
     monkeypatch.setattr("kprof.output.tables.table_width", lambda: 50)
-    lines = _metric_table(rows).splitlines()
+    lines = _table(rows, ["run 1"]).splitlines()
     assert [line.split("  ")[0] for line in lines if not line.startswith(" ")] == ["metric", "memory"]
     assert any(line.startswith("  Bytes written over the fabric") for line in lines)
     monkeypatch.setattr("kprof.output.tables.table_width", lambda: 80)
-    assert len(_metric_table(rows).splitlines()) == 3
+    assert len(_table(rows, ["run 1"]).splitlines()) == 3
 
 
 def test_why_kernels_have_no_place_under_the_roof_is_said_once(kprof, tmp_path):
@@ -224,3 +224,38 @@ def test_why_kernels_have_no_place_under_the_roof_is_said_once(kprof, tmp_path):
     assert rows
     assert all(line.endswith("not placed (1)") for line in rows)
     assert sum(line.startswith("(1) ") for line in ran.out.splitlines()) == 1
+
+
+def _run(folder, nanoseconds):
+    """One launch that counted 1,000 KiB read and took so long."""
+    folder.mkdir()
+    lines = (FILES / "v3/counter_collection_4.csv").read_text().splitlines()
+    name = '"k",256,0,0,8,4,16,"FETCH_SIZE",1000'
+    row = f'1,1,"Agent 4",1,77,77,4096,12,{name},1000000,{1_000_000 + nanoseconds}'
+    (folder / "counters.csv").write_text(f"{lines[0]}\n{row}\n")
+    return folder
+
+
+def test_two_runs_stand_side_by_side_with_their_ratio(kprof, tmp_path):
+    """1,000 KiB in 1,000 ns and in 2,000 ns: 1,024 and 512 GB/s, half as much; never one number."""
+    runs = _run(tmp_path / "before", 1000), _run(tmp_path / "after", 2000)
+    ran = kprof("counters", "metrics", *runs, "--arch", "MI300X")
+    assert ran.code == 0
+    (line,) = [line for line in ran.out.splitlines() if "read bandwidth" in line]
+    assert re.findall(r"[\d,.]+", line.partition("bandwidth")[2]) == ["1,024", "512", "0.500"]
+    assert "run 2  after" in ran.out
+    document = json.loads(kprof("counters", "metrics", *runs, "--arch", "MI300X", "--json", "-").out)
+    assert [one["run"] for one in document["kernels"]] == ["after", "before"]
+    assert [one["metrics"]["hbm_read_bandwidth"]["value"] for one in document["kernels"]] == pytest.approx([512, 1024])
+
+
+def test_runs_and_dispatches_are_chosen(kprof, tmp_path):
+    """By number or a part of the path; what is not there is an error."""
+    runs = _run(tmp_path / "before", 1000), _run(tmp_path / "after", 2000)
+    for choice in ("2", "aft"):
+        out = kprof("counters", "metrics", *runs, "--arch", "MI300X", "--run", choice).out
+        assert re.search(r"read bandwidth +512 ", out)
+    for option, value in (("--run", "other"), ("--dispatch", "7"), ("--by", "colour")):
+        ran = kprof("counters", "metrics", *runs, "--arch", "MI300X", option, value)
+        assert ran.code == 2
+        assert value in ran.err

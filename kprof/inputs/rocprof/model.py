@@ -153,6 +153,7 @@ class Source:
         role: what its rows are good for: ``trace``, ``counters``, ``summary``, ``system`` or ``other``.
         folder: the workload folder it belongs to.
         same_as: index of a source with the same dispatches; its dispatches are not counted again.
+        given: the file or folder that was named, in which it was found.
     """
 
     path: str
@@ -163,6 +164,7 @@ class Source:
     role: str = "other"
     folder: str | None = None
     same_as: int | None = None
+    given: str = ""
 
 
 @dataclass(frozen=True)

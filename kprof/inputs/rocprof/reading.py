@@ -46,6 +46,7 @@ def read(paths: str | Path | Iterable[str | Path], *, max_unpacked: int | None =
                 issues.append(_left_out(error, file))
                 continue
             if part is not None:
+                part.describe(given=str(path))
                 parts.append(part)
             elif path.is_dir():
                 issues.append(_not_a_measurement(file))

@@ -1,7 +1,13 @@
-"""Counter values by kernel, pass by pass."""
+"""Counter values by measured kernel, pass by pass."""
 
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from kprof_analyzers.profiles.counters.identity import FIELDS, Identity, identified
+from kprof_analyzers.profiles.counters.machine import Gpus
+from kprof_analyzers.profiles.counters.runs import Runs, runs_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,13 +24,26 @@ class KernelCounters:
         calls: dispatches that were counted.
         nanoseconds: mean duration; ``None`` when no times can be trusted.
         passes: for each file and pass, counter to mean over the dispatches.
+        identities: the measured kernels it is of; more than one only where the reader asked for it.
+        untrusted: counter to why its values are no measurement; they are in no pass.
     """
 
     name: str
     calls: int
     nanoseconds: float | None
     passes: tuple[dict[str, float], ...]
-    _order: dict[str, int] = field(default_factory=dict, compare=False)
+    identities: tuple[Identity, ...] = (Identity(),)
+    untrusted: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def run(self) -> int:
+        """Index of its run."""
+        return self.identities[0].run
+
+    @property
+    def gpu(self) -> int:
+        """Index of its GPU; -1 when it is not known."""
+        return self.identities[0].gpu
 
     def value(self, counter: str, others: frozenset[str] = frozenset()) -> tuple[float, int] | None:
         """A counter and the pass it is of: the one that has most of the other counters, else the first.
@@ -32,11 +51,10 @@ class KernelCounters:
         A formula's counters should be of one run of the kernel. ``NAME_sum`` and ``NAME`` stand for each other:
         tools call the sum over all instances by either name.
         """
-        names = [counter, counter.removesuffix("_sum") if counter.endswith("_sum") else f"{counter}_sum"]
         found = [
             (sum(other in one for other in others), -place, one[name])
             for place, one in enumerate(self.passes)
-            for name in names
+            for name in _names(counter)
             if name in one
         ]
         if not found:
@@ -44,45 +62,118 @@ class KernelCounters:
         _, place, value = max(found, key=lambda entry: entry[:2])
         return value, -place
 
+    def doubt(self, counter: str) -> str | None:
+        """Why the values that there are of a counter are no measurement."""
+        return next((self.untrusted[name] for name in _names(counter) if name in self.untrusted), None)
 
-def kernels(data: "Data") -> list[KernelCounters]:
-    """Kernels with counters, longest total time first."""
+
+def _names(counter: str) -> tuple[str, str]:
+    return counter, counter.removesuffix("_sum") if counter.endswith("_sum") else f"{counter}_sum"
+
+
+# Of a source and a pass of it: counter to mean.
+_Passes = dict[tuple[int, int], dict[str, float]]
+
+
+def kernels(
+    data: "Data",
+    *,
+    by: Sequence[str] = FIELDS,
+    runs: Runs | None = None,
+    gpus: Gpus | None = None,
+    dispatches: Collection[int] | None = None,
+) -> list[KernelCounters]:
+    """Measured kernels with counters, longest total time first.
+
+    Args:
+        data: what was read.
+        by: fields of an identity that keep kernels apart. Runs and kinds of GPU always do.
+        runs: of the data, when they are known already.
+        gpus: as ``runs``.
+        dispatches: ids of the dispatches to look at; ``None`` looks at all.
+    """
+    if not len(data.counters):
+        return []
+    runs = runs or runs_of(data)
+    numbers, identities = identified(data, runs, gpus or Gpus(data), dispatches)
+    values = _values(data, numbers)
+    doubts = _doubts(data, numbers)
+    calls = values.groupby("kernel", observed=True)["dispatch"].nunique()
+    times = _times(data, numbers, identities)
+    passes: dict[int, _Passes] = defaultdict(dict)
+    means = values.groupby(["kernel", "source", "pass", "counter"], sort=False, observed=True)["value"].mean()
+    order = _order(data)
+    for kernel, source, one_pass, counter, value in means.reset_index().itertuples(index=False):
+        if str(counter) not in doubts[int(kernel)]:
+            place = order.get(int(source), 0), int(one_pass)
+            passes[int(kernel)].setdefault(place, {})[str(counter)] = float(value)
+    groups: dict[tuple[Any, ...], list[int]] = defaultdict(list)
+    for kernel in dict.fromkeys(values["kernel"].tolist()):
+        one = identities[kernel]
+        key = (one.run, one.gpu, *(getattr(one, name) for name in by))
+        groups[key].append(kernel)
+    result = [_merged([identities[k] for k in members], [int(calls[k]) for k in members],
+                      [times.get(k) for k in members], [passes[k] for k in members], [doubts[k] for k in members])
+              for members in groups.values()]  # fmt: skip
+    return sorted(result, key=lambda one: (-(one.nanoseconds or 0.0) * one.calls, one.run))
+
+
+def _merged(
+    identities: list[Identity],
+    calls: list[int],
+    times: list[float | None],
+    passes: list[_Passes],
+    doubts: list[dict[str, str]],
+) -> KernelCounters:
+    """Means over all dispatches. What one of the kernels does not have, all together have not."""
+    whole = sum(calls)
+
+    def mean(values: list[float | None]) -> float | None:
+        known = [value for value in values if value is not None]
+        return sum(v * n for v, n in zip(known, calls, strict=True)) / whole if len(known) == len(values) else None
+
+    joined: _Passes = {}
+    for place in sorted({place for one in passes for place in one}):
+        for counter in next(one[place] for one in passes if place in one):
+            value = mean([one.get(place, {}).get(counter) for one in passes])
+            if value is not None:
+                joined.setdefault(place, {})[counter] = value
+    untrusted = {counter: why for one in doubts for counter, why in one.items()}
+    return KernelCounters(identities[0].name, whole, mean(times), tuple(joined.values()), tuple(identities), untrusted)
+
+
+def _values(data: "Data", numbers: "pd.Series[Any]") -> "pd.DataFrame":
+    """One row a kernel, source, pass, dispatch and counter; channels are summed."""
     import pandas as pd
 
     counters = data.counters
-    if not len(counters):
-        return []
-    table = counters[["source", "pass", "kernel_name", "dispatch", "counter", "instance", "value"]].copy()
-    table["kernel_name"] = table["kernel_name"].astype(object)
+    table: pd.DataFrame = counters[["source", "pass", "dispatch", "counter", "instance", "value"]].copy()
     table["counter"] = table["counter"].astype(object)
+    table["kernel"] = numbers.reindex(table["dispatch"]).to_numpy()
+    table = table[table["kernel"].notna()]
+    table["kernel"] = table["kernel"].astype("int64")
     table = table.drop_duplicates(["source", "pass", "dispatch", "counter", "instance"])
     channels = table["instance"] >= 0
-    whole = table[~channels]
-    summed = (
-        table[channels]
-        .groupby(["source", "pass", "kernel_name", "dispatch", "counter"], sort=False, observed=True)["value"]
-        .sum()
-    )
-    pieces = [whole[["source", "pass", "kernel_name", "dispatch", "counter", "value"]]]
-    if len(summed):
-        extra = summed.reset_index()
+    keys = ["kernel", "source", "pass", "dispatch", "counter"]
+    pieces = [table[~channels][[*keys, "value"]]]
+    if channels.any():
+        extra = table[channels].groupby(keys, sort=False, observed=True)["value"].sum().reset_index()
         extra["counter"] += "_sum"
         # A total that the tool counted itself goes before one summed from channels.
         pieces.append(extra)
-    values = pd.concat(pieces).drop_duplicates(["source", "pass", "dispatch", "counter"])
-    means = values.groupby(["kernel_name", "source", "pass", "counter"], sort=False, observed=True)["value"].mean()
-    calls = values.groupby("kernel_name", observed=True)["dispatch"].nunique()
-    times = _times(data)
-    order = _order(data)
-    result = []
-    for name, group in means.groupby(level=0, sort=False, observed=True):
-        passes = [
-            (order.get(int(key[1]), 0), int(key[2]), {str(c): float(v) for c, v in part.droplevel([0, 1, 2]).items()})
-            for key, part in group.groupby(level=[0, 1, 2], sort=False, observed=True)
-        ]
-        passes.sort(key=lambda entry: entry[:2])
-        result.append(KernelCounters(str(name), int(calls[name]), times.get(str(name)), tuple(p[2] for p in passes)))
-    return sorted(result, key=lambda one: -(one.nanoseconds or 0.0) * one.calls)
+    values: pd.DataFrame = pd.concat(pieces).drop_duplicates(["source", "pass", "dispatch", "counter"])
+    return values
+
+
+def _doubts(data: "Data", numbers: "pd.Series[Any]") -> dict[int, dict[str, str]]:
+    """For each kernel the counters that are no measurement in one of its dispatches."""
+    from kprof.inputs.rocprof.trust import untrusted
+
+    found: dict[int, dict[str, str]] = defaultdict(dict)
+    for counter, reason, dispatches in untrusted(data.counters):
+        for kernel in numbers.reindex(dispatches).dropna().unique():
+            found[int(kernel)].setdefault(counter, reason)
+    return found
 
 
 def _order(data: "Data") -> dict[int, int]:
@@ -92,15 +183,71 @@ def _order(data: "Data") -> dict[int, int]:
     return {index: rank for rank, (index, _) in enumerate(ranked)}
 
 
-def _times(data: "Data") -> dict[str, float]:
-    """Mean duration by kernel: from traces when there are some, since counting slows a kernel down."""
-    table = data.kernels
-    timed: pd.DataFrame = table[table["timed_calls"] > 0]
-    if not len(timed):
+def _times(data: "Data", numbers: "pd.Series[Any]", identities: list[Identity]) -> dict[int, float]:
+    """Mean duration by kernel: from traces of the same run when there are some, since counting slows a kernel down."""
+    import pandas as pd
+
+    dispatches = data.dispatches
+    if "duration_ns" not in dispatches:
         return {}
-    traces = [index for index, source in enumerate(data.sources) if source.role == "trace"]
-    result: dict[str, float] = {}
-    for rows in (timed[~timed["source"].isin(traces)], timed[timed["source"].isin(traces)]):
-        sums = rows.groupby("kernel_name", observed=True)[["total_ns", "timed_calls"]].sum()
-        result.update({str(name): float(row["total_ns"] / row["timed_calls"]) for name, row in sums.iterrows()})
+    table = pd.DataFrame({
+        "kernel": numbers,
+        "traced": dispatches["source"].reindex(numbers.index).isin(
+            [index for index, source in enumerate(data.sources) if source.role == "trace"]
+        ),
+        "ns": dispatches["duration_ns"].reindex(numbers.index),
+    }).dropna(subset=["ns"])  # fmt: skip
+    sums = {traced: rows.groupby("kernel")["ns"].agg(["sum", "count"]) for traced, rows in table.groupby("traced")}
+    result = {int(k): float(row["sum"] / row["count"]) for k, row in sums[False].iterrows()} if False in sums else {}
+    if True in sums:
+        traces = {int(k): (float(row["sum"]), int(row["count"])) for k, row in sums[True].iterrows()}
+        result |= _of_traces(traces, identities)
     return result
+
+
+def _of_traces(traces: dict[int, tuple[float, int]], identities: list[Identity]) -> dict[int, float]:
+    """Times of traced kernels for the counted ones that are the same.
+
+    A trace may be of another process, which ran on another agent, and may tell less of a launch: then what both tell
+    decides, as long as it names one kernel only.
+    """
+    result: dict[int, float] = {}
+    levels = (_exactly, _launch, _shape, _name)
+    for level in levels:
+        mine: dict[Any, list[int]] = defaultdict(list)
+        for number, one in enumerate(identities):
+            mine[level(one)].append(number)
+        for members in mine.values():
+            traced = [number for number in members if number in traces]
+            if not traced or len({_launch(identities[number]) for number in traced}) > 1:
+                continue
+            counted = [number for number in members if number not in traces]
+            if len({_launch(identities[number]) for number in counted}) > 1:
+                continue
+            spent, runs = (sum(traces[number][place] for number in traced) for place in (0, 1))
+            for number in members:
+                own = traces.get(number)
+                result.setdefault(number, own[0] / own[1] if own else spent / runs)
+    return result
+
+
+def _exactly(one: Identity) -> Any:
+    return one
+
+
+def _launch(one: Identity) -> Any:
+    return (*_shape(one), one.lds, one.vgprs)
+
+
+def _shape(one: Identity) -> Any:
+    return (*_name(one), _items(one.grid), _items(one.workgroup))
+
+
+def _name(one: Identity) -> Any:
+    return one.run, one.gpu, one.name
+
+
+def _items(size: tuple[int, ...] | None) -> int | None:
+    from math import prod
+
+    return None if size is None else prod(size)

@@ -1,9 +1,10 @@
 """Which GPU the counters are of, and its constants for the formulas."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from kprof.errors import InputError
@@ -11,6 +12,8 @@ from kprof.hardware import machine
 from kprof.hardware.machine import Architecture, Product
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from kprof.inputs.rocprof import Data
 
 
@@ -35,36 +38,147 @@ class Gpu:
     origin: str
 
 
+class Gpus:
+    """The GPUs of measurements. Each agent has its own, which its own file says, or the system file beside it."""
+
+    def __init__(self, data: "Data", name: str | None = None) -> None:
+        """As :func:`gpu_of`; ``name`` is for agents of which no file says what they are, or for all.
+
+        Raises:
+            KprofError: the name is unknown.
+        """
+        agents = data.agents
+        self._rows: pd.DataFrame = agents[agents["type"].astype(str) == "GPU"] if len(agents) else agents
+        self._sources = data.sources
+        self._named = name
+        self._found: list[Gpu] = []
+        self._places: dict[tuple[int, int | None], int] = {}
+        several = len({_kind(row) for _, row in self._rows.iterrows()}) > 1
+        # One kind of GPU in all files: the name corrects them. Of several, it is for those that fit.
+        self._overrides = name is not None and not several
+        if name is not None:
+            self._gpu(name, None, "as given")
+
+    def __getitem__(self, index: int) -> Gpu | None:
+        """By index; ``None`` for -1."""
+        return self._found[index] if index >= 0 else None
+
+    def index_of(self, source: int, agent: int | None) -> int:
+        """The GPU of an agent in a source as an index, equal for agents of one kind; -1 when nothing says it."""
+        place = source, agent
+        if place not in self._places:
+            self._places[place] = self._index(self._described(source, agent))
+        return self._places[place]
+
+    def _index(self, row: Any) -> int:
+        if row is None and self._named is None:
+            return -1
+        said = self._named
+        origin = "as given"
+        if row is not None and not self._overrides:
+            own = product_in(str(row.get("product", ""))) or str(row["name"])
+            if said is None or not _same(row, _architecture(said)):
+                said, origin = own, "from the measurement"
+        assert said is not None
+        gpu = self._gpu(said, row, origin)
+        if gpu not in self._found:
+            self._found.append(gpu)
+        return self._found.index(gpu)
+
+    def _gpu(self, said: str, row: Any, origin: str) -> Gpu:
+        product = machine.find_product(said)
+        arch = machine.load(product.arch if product else said)
+        reported = row if row is not None and _same(row, arch) else None
+        cus = _integer(reported, "cu_count") or (product.compute_units if product else None)
+        xcds = _integer(reported, "xcd_count") or (product.xcds if product else None)
+        clock = _integer(reported, "max_clock_mhz") or (product.clock_mhz if product else None)
+        return Gpu(arch, product, cus, xcds, _constants(arch, product, cus, xcds, clock), origin)
+
+    def _described(self, source: int, agent: int | None) -> Any:
+        """The row that is about an agent; ``None`` when there is none, or one of several cannot be chosen."""
+        for rows in self._nearest(source):
+            if not len(rows):
+                continue
+            numbered = rows[[self._sources[int(s)].format != "rocminfo" for s in rows["source"]]]
+            own = numbered[numbered["agent"] == agent] if agent is not None else numbered[:0]
+            for candidates in (own, rows):
+                if len({_kind(row) for _, row in candidates.iterrows()}) == 1:
+                    return candidates.iloc[0]
+            return None
+        return None
+
+    def _nearest(self, source: int) -> "Iterator[pd.DataFrame]":
+        """Rows about agents: of the file itself, its process's files, system files in its folder and above, all."""
+        rows, sources = self._rows, self._sources
+        if not len(rows):
+            return
+        at = sources[source].same_as
+        mine = {source} if at is None else {source, at}
+        path = PurePath(sources[source].path)
+        yield rows[rows["source"].isin(mine)]
+        # rocprofv3 begins all names of one process with its number.
+        stem = path.name.split("_", 1)[0]
+        beside = [PurePath(one.path).parent == path.parent for one in sources]
+        same = [near and stem.isdigit() and PurePath(one.path).name.startswith(f"{stem}_")
+                for near, one in zip(beside, sources, strict=True)]  # fmt: skip
+        yield self._of(same)
+        system = [one.role == "system" for one in sources]
+        for folder in path.parents:
+            yield self._of([s and PurePath(one.path).parent == folder for s, one in zip(system, sources, strict=True)])
+        given = sources[source].given
+        yield self._of([s and one.given == given for s, one in zip(system, sources, strict=True)])
+        yield self._of(system)
+
+    def _of(self, wanted: list[bool]) -> "pd.DataFrame":
+        chosen: pd.DataFrame = self._rows[[wanted[int(source)] for source in self._rows["source"]]]
+        return chosen
+
+
 def gpu_of(data: "Data", name: str | None = None) -> Gpu:
-    """The GPU of measurements, or the one named.
+    """The GPU of measurements of one kind of GPU, or the one named.
 
     Args:
         data: may hold agents or a workload's system description.
         name: architecture or product, overriding what the data says.
 
     Raises:
-        KprofError: nothing says which GPU it was, or the name is unknown.
+        KprofError: nothing says which GPU it was, it was more than one kind, or the name is unknown.
     """
-    agents = data.agents
-    gpus = agents[agents["type"].astype(str) == "GPU"] if len(agents) else agents
-    row = gpus.iloc[0] if len(gpus) else None
-    origin = "as given"
-    said = name
-    if said is None and row is not None:
-        said = product_in(str(row.get("product", ""))) or str(row["name"])
-        origin = "from the measurement"
-    if said is None:
-        raise InputError(
-            "the files do not say which GPU was measured",
-            hint="name it: --arch MI300X (a product gives peaks too) or --arch gfx942",
-        )
-    product = machine.find_product(said)
-    arch = machine.load(product.arch if product else said)
-    reported = row if row is not None and _same(row, arch) else None
-    cus = _integer(reported, "cu_count") or (product.compute_units if product else None)
-    xcds = _integer(reported, "xcd_count") or (product.xcds if product else None)
-    clock = _integer(reported, "max_clock_mhz") or (product.clock_mhz if product else None)
-    return Gpu(arch, product, cus, xcds, _constants(arch, product, cus, xcds, clock), origin)
+    gpus = Gpus(data, name)
+    dispatches = data.dispatches
+    columns = dispatches.reindex(columns=["source", "agent"]).drop_duplicates()
+    pairs = [(int(source), whole(agent)) for source, agent in columns.itertuples(index=False)]
+    found = {gpus.index_of(source, agent) for source, agent in pairs or [(0, None)]} - {-1}
+    if not found:
+        raise unknown_gpu()
+    if len(found) > 1:
+        names = sorted({gpu_name(gpu) for gpu in (gpus[index] for index in found) if gpu is not None})
+        raise InputError(f"the measurements are of several GPUs: {', '.join(names)}", hint="Give those of one of them.")
+    gpu = gpus[found.pop()]
+    assert gpu is not None
+    return gpu
+
+
+def unknown_gpu() -> InputError:
+    """Nothing says what was measured."""
+    return InputError(
+        "the files do not say which GPU was measured",
+        hint="name it: --arch MI300X (a product gives peaks too) or --arch gfx942",
+    )
+
+
+def gpu_name(gpu: Gpu) -> str:
+    """The product, else the architecture."""
+    return gpu.product.name if gpu.product is not None else gpu.arch.name
+
+
+def _kind(row: Any) -> tuple[str, str]:
+    return str(row["name"]), str(row.get("product", ""))
+
+
+def _architecture(name: str) -> Architecture:
+    product = machine.find_product(name)
+    return machine.load(product.arch if product else name)
 
 
 def _same(row: Any, arch: Architecture) -> bool:
@@ -82,12 +196,15 @@ def product_in(text: str) -> str | None:
     return None
 
 
-def _integer(row: Any, name: str) -> int | None:
+def whole(value: Any) -> int | None:
+    """An integer of a table; ``None`` where it has none."""
     import pandas as pd
 
-    if row is None or name not in row or pd.isna(row[name]):
-        return None
-    return int(row[name]) or None
+    return None if value is None or pd.isna(value) else int(value)
+
+
+def _integer(row: Any, name: str) -> int | None:
+    return None if row is None or name not in row else whole(row[name]) or None
 
 
 def _constants(

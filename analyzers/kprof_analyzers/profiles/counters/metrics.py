@@ -28,7 +28,7 @@ class Metric:
         missing: counters to collect; for the alternative that needs fewest.
         unknown: constants of the GPU that are not known.
         confidence: ``one pass``, ``several passes`` (its counters are of different runs of the kernel) or ``""``.
-        flag: what is wrong with the value, in words.
+        flag: what is wrong with the value, or with the counters that it would be of, in words.
         note: what to keep in mind about the formula used.
     """
 
@@ -43,9 +43,10 @@ class Metric:
 
 
 class _MissingError(Exception):
-    def __init__(self, counters: set[str], constants: set[str]) -> None:
+    def __init__(self, counters: set[str], constants: set[str], doubts: set[str] | None = None) -> None:
         super().__init__()
         self.counters, self.constants = counters, constants
+        self.doubts = doubts or set()
 
 
 def metrics(kernel: KernelCounters, gpu: Gpu) -> dict[str, Metric]:
@@ -72,15 +73,22 @@ def _one(formula: Formula, formulas: dict[str, Formula], kernel: KernelCounters,
         try:
             value = evaluation.of(text)
         except _MissingError as missing:
-            if best is None or len(missing.counters) < len(best.counters):
-                best = missing
+            best = _nearer(missing, best)
             continue
         confidence = "one pass" if len(evaluation.passes) <= 1 else "several passes"
         note = formula.note if text == formula.formulas[0] else formula.alternative_note or formula.note
         return Metric(formula, value, text, confidence=confidence, flag=_flag(formula, value, gpu), note=note)
     counters = tuple(sorted(best.counters)) if best else ()
     constants = tuple(sorted(best.constants)) if best else ()
-    return Metric(formula, None, missing=counters, unknown=constants)
+    flag = "; ".join(sorted(best.doubts)) if best else ""
+    return Metric(formula, None, missing=counters, unknown=constants, flag=flag)
+
+
+def _nearer(one: _MissingError, best: _MissingError | None) -> _MissingError:
+    """The one that lacks fewer counters. Counters that were collected in vain are not asked for again."""
+    if best is None or (bool(one.doubts), len(one.counters)) < (bool(best.doubts), len(best.counters)):
+        return one
+    return best
 
 
 def _flag(formula: Formula, value: float | None, gpu: Gpu) -> str:
@@ -107,7 +115,7 @@ class _Evaluation:
 
     def of(self, text: str) -> float | None:
         node = expression.parse(text)
-        missing, unknown = set[str](), set[str]()
+        missing, unknown, doubts = set[str](), set[str](), set[str]()
         values: dict[str, float | None] = {}
         for name in set(expression.names(node)):
             try:
@@ -115,8 +123,9 @@ class _Evaluation:
             except _MissingError as error:
                 missing |= error.counters
                 unknown |= error.constants
-        if missing or unknown:
-            raise _MissingError(missing, unknown)
+                doubts |= error.doubts
+        if missing or unknown or doubts:
+            raise _MissingError(missing, unknown, doubts)
         if any(value is None for value in values.values()):
             return None
         return expression.evaluate(node, lambda name: values[name] or 0.0)
@@ -134,7 +143,8 @@ class _Evaluation:
             return self._gpu.constants[name]
         found = self._kernel.value(name, self._wanted)
         if found is None:
-            raise _MissingError({name}, set())
+            doubt = self._kernel.doubt(name)
+            raise _MissingError(set() if doubt else {name}, set(), {doubt} if doubt else set())
         self.passes.add(found[1])
         return found[0]
 
@@ -144,6 +154,5 @@ class _Evaluation:
             try:
                 return self.of(text)
             except _MissingError as missing:
-                if best is None or len(missing.counters) < len(best.counters):
-                    best = missing
+                best = _nearer(missing, best)
         raise best or _MissingError(set(), {name})

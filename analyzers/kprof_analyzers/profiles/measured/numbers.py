@@ -63,7 +63,10 @@ def add_counters(numbers: Numbers, data: "Data", rows: Collection[int], gpu: Gpu
     durations = dispatches["duration_ns"].dropna()
     if len(durations):
         numbers.values["mean_ns"] = float(durations.mean())
-    found = kernels(chosen)
+    found = kernels(chosen, by=("name",))
+    if len({one.run for one in found}) > 1:
+        numbers.notes.append("the files of --counters are of several runs: only the first one's counters are used")
+        found = [one for one in found if one.run == min(other.run for other in found)]
     if not found:
         numbers.notes.append("the files of --counters have no counters of this kernel, only launches")
     one = found[0] if found else KernelCounters("", len(dispatches), numbers.values.get("mean_ns"), ())

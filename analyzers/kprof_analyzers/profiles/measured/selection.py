@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class Selection(Data):
-    """The rows of chosen dispatches; tables that are not about dispatches stay whole."""
+    """The dispatches chosen and their counters; all other tables stay whole."""
 
     def __init__(self, whole: Data, rows: Collection[int]) -> None:
         """Rows are those of ``whole.dispatches``."""
@@ -33,15 +33,4 @@ class Selection(Data):
             counters: pd.DataFrame = self._whole.counters
             counted: pd.DataFrame = counters[counters["dispatch"].isin(self._rows)]
             return counted
-        if name == "kernels":
-            return self._summed()
         return self._whole.table(name)
-
-    def _summed(self) -> "pd.DataFrame":
-        import pandas as pd
-
-        table = self.dispatches
-        groups = table.groupby(["source", "kernel_name"], observed=True, sort=False)["duration_ns"]
-        sums: pd.DataFrame = groups.agg(["size", "count", "sum"]).reset_index()
-        sums.columns = pd.Index(["source", "kernel_name", "calls", "timed_calls", "total_ns"])
-        return sums

@@ -1,0 +1,137 @@
+"""What one measured kernel is: run, GPU, agent, name, grid, workgroup, LDS and VGPRs.
+
+Every specialisation of a Triton kernel has the same name, and so have launches of different sizes.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+from kprof.errors import InputError
+from kprof_analyzers.profiles.counters.machine import whole
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from kprof.inputs.rocprof import Data
+    from kprof_analyzers.profiles.counters.machine import Gpus
+    from kprof_analyzers.profiles.counters.runs import Runs
+
+_SIZES = ("grid_x", "grid_y", "grid_z", "grid_work_items", "workgroup_x", "workgroup_y", "workgroup_z",
+          "workgroup_work_items")  # fmt: skip
+KEY = ("run", "gpu", "agent", "kernel_name", *_SIZES, "lds_bytes", "vgprs")
+"""Columns of a dispatch that tell measured kernels apart."""
+
+
+@dataclass(frozen=True)
+class Identity:
+    """A measured kernel. What the files do not tell, and what was put together, is ``None``.
+
+    Attributes:
+        run: index of the run.
+        gpu: index of the GPU in :class:`~kprof_analyzers.profiles.counters.machine.Gpus`; -1 when it is not known.
+        agent: as the tool numbers GPUs.
+        name: normalised kernel name.
+        grid: in work-items, by dimension where that is told.
+        workgroup: as ``grid``.
+        lds: bytes a workgroup was given.
+        vgprs: architectural VGPRs.
+    """
+
+    run: int = 0
+    gpu: int = -1
+    agent: int | None = None
+    name: str = ""
+    grid: tuple[int, ...] | None = None
+    workgroup: tuple[int, ...] | None = None
+    lds: int | None = None
+    vgprs: int | None = None
+
+
+FIELDS = tuple(field.name for field in fields(Identity) if field.name not in {"run", "gpu"})
+"""What ``--by`` may name. Runs and kinds of GPU are always kept apart."""
+
+
+def parse_fields(text: str) -> tuple[str, ...]:
+    """``name,grid`` as fields.
+
+    Raises:
+        InputError: one is unknown.
+    """
+    names = tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
+    unknown = [name for name in names if name not in FIELDS]
+    if unknown or not names:
+        raise InputError(f"--by takes {', '.join(FIELDS)}, got {text!r}")
+    return names if "name" in names else ("name", *names)
+
+
+def identified(
+    data: "Data", runs: "Runs", gpus: "Gpus", chosen: Collection[int] | None = None
+) -> "tuple[pd.Series[Any], list[Identity]]":
+    """For each row of ``data.dispatches`` the number of its identity, and the identities.
+
+    Args:
+        data: what was read.
+        runs: its runs; dispatches of none are left out.
+        gpus: its GPUs.
+        chosen: dispatch ids to keep; ``None`` keeps all.
+    """
+    from kprof_analyzers.profiles.counters.runs import run_column
+
+    dispatches = data.dispatches
+    table = dispatches.reindex(columns=["source", "dispatch_id", *KEY[2:]])
+    table["kernel_name"] = table["kernel_name"].astype(object)
+    table["run"] = run_column(data, runs)
+    table = table[table["run"] >= 0]
+    if chosen is not None:
+        table = table[table["dispatch_id"].isin(list(chosen))]
+    pairs = table[["source", "agent"]].drop_duplicates()
+    places = {(int(s), whole(a)): gpus.index_of(int(s), whole(a)) for s, a in pairs.itertuples(index=False)}
+    columns = zip(table["source"].tolist(), table["agent"].tolist(), strict=True)
+    table["gpu"] = [places[int(source), whole(agent)] for source, agent in columns]
+    numbers = table.groupby(list(KEY), dropna=False, sort=False, observed=True).ngroup()
+    firsts = table[~numbers.duplicated()]
+    rows = firsts[list(KEY)].to_dict("records")
+    order = numbers[~numbers.duplicated()].tolist()
+    return numbers, [_identity(row) for _, row in sorted(zip(order, rows, strict=True), key=lambda pair: pair[0])]
+
+
+def _identity(row: dict[Any, Any]) -> Identity:
+    def size(prefix: str) -> tuple[int, ...] | None:
+        axes = [whole(row[f"{prefix}_{axis}"]) for axis in "xyz"]
+        if all(axis is not None for axis in axes):
+            return tuple(axis for axis in axes if axis is not None)
+        total = whole(row[f"{prefix}_work_items"])
+        return None if total is None else (total,)
+
+    name = row["kernel_name"]
+    return Identity(
+        run=int(row["run"]),
+        gpu=int(row["gpu"]),
+        agent=whole(row["agent"]),
+        name=name if isinstance(name, str) else "?",
+        grid=size("grid"),
+        workgroup=size("workgroup"),
+        lds=whole(row["lds_bytes"]),
+        vgprs=whole(row["vgprs"]),
+    )
+
+
+def described(members: Sequence[Identity], shown: Collection[str]) -> str:
+    """``grid 4096x1x1, workgroup 256, LDS 512 B, 16 VGPRs, agent 1``; several values are counted.
+
+    Args:
+        members: the identities that were put together.
+        shown: fields to tell.
+    """
+    words = []
+    for field in ("grid", "workgroup", "lds", "vgprs", "agent"):
+        values = {getattr(one, field) for one in members}
+        if len(values) > 1:
+            plurals = {"lds": "sizes of LDS", "vgprs": "counts of VGPRs"}
+            words.append(f"{len(values)} {plurals.get(field, field + 's')}")
+        elif field in shown and (value := values.pop()) is not None:
+            text = "x".join(map(str, value)) if isinstance(value, tuple) else f"{value:,}"
+            forms = {"lds": f"LDS {text} B", "vgprs": f"{text} VGPRs"}
+            words.append(forms.get(field, f"{field} {text}"))
+    return ", ".join(words)
