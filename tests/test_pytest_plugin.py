@@ -133,7 +133,9 @@ def test_the_plug_in_is_registered_and_costs_nothing():
         "sorted(n for n in sys.modules if n.startswith('kprof')))"
     )
     ran = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert ran.stdout.strip() == "[] ['kprof', 'kprof.pytest_plugin', 'kprof.version']"
+    assert ran.stdout.strip() == (
+        "[] ['kprof', 'kprof.hardware', 'kprof.hardware.default', 'kprof.pytest_plugin', 'kprof.version']"
+    )
 
 
 @pytest.mark.parametrize("metric", METRICS)
