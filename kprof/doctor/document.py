@@ -47,7 +47,7 @@ class SettingOutcome(msgspec.Struct, frozen=True, omit_defaults=True):
     """
 
     name: str
-    kind: Literal["environment", "kernel parameter", "sysfs", "library"]
+    kind: Literal["environment", "kernel parameter", "sysfs", "library", "argument"]
     status: Status
     found: str
     wanted: str = ""
@@ -80,6 +80,8 @@ class Diagnosis(msgspec.Struct, frozen=True):
         verdict: the result as a whole.
         workload: what the settings were asked for, absent when nothing was named.
         settings: outcomes of the settings that have no check of their own.
+        unseen: what the workload wants besides, as arguments of a program, which cannot be seen from here: ``unknown``,
+            and part of no verdict.
         schema: always ``kprof.doctor/1``.
     """
 
@@ -91,4 +93,5 @@ class Diagnosis(msgspec.Struct, frozen=True):
     verdict: Verdict
     workload: str = ""
     settings: list[SettingOutcome] = []
+    unseen: list[SettingOutcome] = []
     schema: Literal["kprof.doctor/1"] = SCHEMA

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from kprof.doctor.check import Check
 from kprof.doctor.document import Diagnosis, Outcome, SettingOutcome, Verdict
 from kprof.doctor.host import Gpu, Host
-from kprof.doctor.judging import judged
+from kprof.doctor.judging import judged, unseen
 from kprof.doctor.settings import Workload
 from kprof.version import __version__
 
@@ -54,6 +54,7 @@ def examine(machine: Host, workload: Workload | None = None) -> Diagnosis:
         verdict=_verdict(machine, [*outcomes, *settings], works),
         workload=workload or "",
         settings=settings,
+        unseen=unseen(machine, workload),
     )
 
 

@@ -26,8 +26,19 @@ def judged(machine: Host, workload: Workload | None) -> list[SettingOutcome]:
     Kernel parameters and files of the kernel are for machines with an AMD GPU. Where there is none and no workload is
     named, nothing is asked for: only what is set and should not be is told.
     """
-    found = [_outcome(setting, machine, workload) for setting in settings().values() if not setting.check]
+    looked_at = [setting for setting in settings().values() if not setting.check and setting.kind != "argument"]
+    found = [_outcome(setting, machine, workload) for setting in looked_at]
     return [outcome for outcome in found if outcome is not None]
+
+
+def unseen(machine: Host, workload: Workload | None) -> list[SettingOutcome]:
+    """What a workload wants as arguments of a program, which cannot be seen from here."""
+    found = []
+    for setting in settings().values():
+        rule = setting.rule(workload, archs_of(machine), machine.environment)
+        if setting.kind == "argument" and rule is not None:
+            found.append(_told(setting, "unknown", "not seen from here", rule.value))
+    return found
 
 
 def _outcome(setting: Setting, machine: Host, workload: Workload | None) -> SettingOutcome | None:
@@ -58,7 +69,10 @@ def _variable(setting: Setting, rule: Rule | None, machine: Host, workload: Work
         return _told(setting, _bad(setting), shown, wanted(setting), [f"unset {setting.name}"])
     if not value:
         asked = rule.value not in {"", setting.default} and (machine.has_gpu or workload is not None)
-        return _told(setting, "warn" if asked else "ok", shown, rule.value, _exports(setting, rule) if asked else [])
+        if not asked:
+            return _told(setting, "ok", shown, rule.value)
+        value = f"{rule.value}, or {setting.program} in the program" if setting.program else rule.value
+        return _told(setting, "warn", shown, value, _exports(setting, rule))
     if rule.accepts(value):
         return _told(setting, "ok", shown, rule.value)
     return _told(setting, _bad(setting), shown, rule.value or "not set", _exports(setting, rule))

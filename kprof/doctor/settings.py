@@ -1,6 +1,7 @@
 """What a machine should be set to, from ``settings.toml``: the one place where such values and their reasons stand."""
 
 from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -11,7 +12,7 @@ from kprof.doctor.host import Host
 from kprof.inputs.boundary import toml_of
 
 Workload = Literal["inference", "training", "tuning", "multi-gpu", "vllm", "sglang"]
-Kind = Literal["environment", "kernel parameter", "sysfs", "library"]
+Kind = Literal["environment", "kernel parameter", "sysfs", "library", "argument"]
 WORKLOADS: tuple[Workload, ...] = get_args(Workload)
 
 _FILE = Path(__file__).with_name("settings.toml")
@@ -25,7 +26,7 @@ class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         value: the value; empty: leave it unset; ``*``: any.
         workloads: those that want it; empty: every one, and when none is named.
         gpus: beginnings of the architectures that it is for; empty: all.
-        also: values that do as well.
+        also: values that do as well, as patterns of a shell.
         when: a variable as ``NAME=VALUE`` without which the rule means nothing.
     """
 
@@ -46,8 +47,7 @@ class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def accepts(self, value: str) -> bool:
         """Whether a value that is set is as good as the wanted one."""
-        wanted = {each.lower() for each in (self.value, *self.also)}
-        return ANY in wanted or value.lower() in wanted
+        return any(fnmatchcase(value.lower(), each.lower()) for each in (self.value, *self.also))
 
 
 class Setting(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -59,6 +59,7 @@ class Setting(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     rules: tuple[Rule, ...]
     name: str = ""
     default: str | None = None
+    program: str = ""
     example: str = ""
     fails: bool = False
     since: str = ""
@@ -95,7 +96,7 @@ def settings() -> Mapping[str, Setting]:
 
 
 def wanted_by(check: str) -> Setting:
-    """The setting that a check judges."""
+    """The first setting that a check judges."""
     return next(setting for setting in settings().values() if setting.check == check)
 
 

@@ -52,6 +52,12 @@ class DoctorTextReporter:
         lines = ["", *self._wrapped("  ", f"{about}: {right} of {len(found.settings)} need no change", "  ")]
         for outcome in found.settings if self._verbose else bad:
             lines += self._setting(outcome)
+        if self._verbose:
+            for outcome in found.unseen:
+                lines += self._setting(outcome)
+        elif found.unseen:
+            words = "; ".join(f"{outcome.name} ({outcome.wanted})" for outcome in found.unseen)
+            lines += self._wrapped("  ", f"not seen from here: {words}", "  ")
         return lines
 
     def _setting(self, outcome: SettingOutcome) -> list[str]:

@@ -5,7 +5,7 @@ import subprocess
 import msgspec
 import pytest
 
-from kprof.doctor import WORKLOADS, Diagnosis, examine, script
+from kprof.doctor import WORKLOADS, Diagnosis, checks, examine, script
 from kprof.doctor.probes import acs
 from kprof.doctor.settings import ANY, settings
 from kprof.reporters.doctor_text import DoctorTextReporter
@@ -78,12 +78,14 @@ def prepared(good, setting, rule, arch):
 def test_the_file_has_what_the_guides_name():
     """Forty entries and more, of every kind, each with a reason that is a sentence and a source."""
     assert len(SETTINGS) >= 60
-    assert {each.kind for each in SETTINGS.values()} == {"environment", "kernel parameter", "sysfs", "library"}
+    assert {each.kind for each in SETTINGS.values()} == {
+        "environment", "kernel parameter", "sysfs", "library", "argument",
+    }  # fmt: skip
     for name, each in SETTINGS.items():
         assert each.why.endswith("."), name
         assert each.source, name
         assert each.rules, name
-        assert each.kind == "environment" or each.fix, name
+        assert each.kind in {"environment", "argument"} or each.fix, name
         assert (each.kind == "sysfs") <= bool(each.check or each.probe or each.file), name
         assert all(bool(rule.value != ANY or each.example) for rule in each.rules), name
     assert {workload for each in SETTINGS.values() for rule in each.rules for workload in rule.workloads} == set(
@@ -133,6 +135,32 @@ def test_the_environment_that_is_asked_for_gives_no_complaint(eight, workload):
     assert [each for each in (*found.checks, *found.settings) if each.status != "ok"] == []
     assert found.verdict.summary == "ready to measure: all is well"
     assert script(found).endswith("# Nothing to change.\n")
+
+
+@pytest.mark.parametrize("name", [name for name, each in SETTINGS.items() if each.check])
+def test_checks_say_what_the_file_says(name):
+    """A setting with a check of its own has the check's reason and source, and is not told twice."""
+    check = {each.name: each for each in checks()}[SETTINGS[name].check]
+    assert SETTINGS[name].why in check.why
+    assert check.source == SETTINGS[name].source
+
+
+def test_arguments_of_programs_are_named_and_judge_nothing(good):
+    """They cannot be seen: said in the text with what is wanted, left out of the verdict."""
+    found = examine(good.machine(), "vllm")
+    assert {each.status for each in found.unseen} == {"unknown"}
+    assert "unknown" not in found.verdict.summary
+    text = " ".join(DoctorTextReporter(100).render(found).split())
+    assert "not seen from here: --kv-cache-dtype (fp8)" in text
+    assert SETTINGS["--kv-cache-dtype"].why in " ".join(DoctorTextReporter(100, verbose=1).render(found).split())
+    assert examine(good.machine()).unseen == []
+
+
+def test_a_program_may_do_in_place_of_a_variable(good):
+    """Inductor's options can be set in Python, which cannot be seen: both ways are named."""
+    outcome = told(good, "inference")["TORCHINDUCTOR_FREEZING"]
+    assert outcome.wanted == "1, or torch._inductor.config.freezing = True in the program"
+    assert outcome.fix == ["export TORCHINDUCTOR_FREEZING=1"]
 
 
 def test_what_the_guide_asks_for_is_not_taken_back(good):

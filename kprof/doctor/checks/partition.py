@@ -1,8 +1,12 @@
 """Whether GPUs are divided."""
 
-from kprof.doctor.check import DRIVER, Check
+from kprof.doctor.check import Check
 from kprof.doctor.document import Outcome
 from kprof.doctor.host import Host
+from kprof.doctor.settings import settings
+
+_COMPUTE = settings()["current_compute_partition"]
+_MEMORY = settings()["current_memory_partition"]
 
 
 class Partition(Check):
@@ -11,26 +15,22 @@ class Partition(Check):
     name = "partition"
     section = "gpu"
     needs_gpu = True
-    source = DRIVER
-    why = (
-        "Predictions and published times are for the whole GPU (SPX, NPS1); a partition has a share of its CUs, "
-        "and with NPS4 of its memory."
-    )
+    source = _COMPUTE.source
+    why = f"{_COMPUTE.why} {_MEMORY.why}"
 
     def look(self, machine: Host) -> Outcome:
         """See :meth:`Check.look`."""
         modes: dict[str, str] = {}
         fixes: list[str] = []
         for name, device in machine.devices:
-            compute = machine.text(device / "current_compute_partition")
-            memory = machine.text(device / "current_memory_partition")
+            compute = machine.text(device / _COMPUTE.name)
+            memory = machine.text(device / _MEMORY.name)
             if compute is None and memory is None:
                 continue
             modes[name] = f"{(compute or 'unknown')[:12]}/{(memory or 'unknown')[:12]}"
-            if compute not in {None, "SPX"}:
-                fixes.append(f"echo SPX | sudo tee /sys/class/drm/{name}/device/current_compute_partition")
-            if memory not in {None, "NPS1"}:
-                fixes.append(f"echo NPS1 | sudo tee /sys/class/drm/{name}/device/current_memory_partition")
+            for value, wanted in ((compute, _COMPUTE), (memory, _MEMORY)):
+                if value is not None and not wanted.rules[0].accepts(value):
+                    fixes.append(wanted.fix[0].format(device=name))
         if not modes:
             if any(_divisible(gpu.arch) for gpu in machine.gpus):
                 return self.unknown("the driver tells no mode")

@@ -30,11 +30,7 @@ class PerformanceLevel(Check):
         words = ", ".join(sorted({level[:24] for level in levels.values()}))
         if not levels or not set(levels.values()) <= _KNOWN:
             return self.unknown(words or "the driver does not tell")
-        fixes = [
-            f"echo auto | sudo tee /sys/class/drm/{name}/device/power_dpm_force_performance_level"
-            for name, level in levels.items()
-            if level not in _GOOD
-        ]
+        fixes = [_WANTED.fix[0].format(device=name) for name, level in levels.items() if level not in _GOOD]
         if set(levels.values()) & _SLOW:
             return self.fail(words, *fixes[:8])
         return self.warn(words, *fixes[:8]) if fixes else self.ok(words)
