@@ -102,7 +102,7 @@ def analyse_directory(
     Raises:
         KprofError: the directory holds no kernel.
     """
-    from kprof.captures.reader import is_capture
+    from kprof.captures.layout import is_capture
     from kprof.targets.artefacts import load_directory
 
     items = _captured(path, all_configs=all_configs) if is_capture(path) else _files(path, arch)

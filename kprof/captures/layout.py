@@ -10,6 +10,8 @@
         kernel.ttir .ttgir .amdgcn
 """
 
+from pathlib import Path
+
 SCHEMA = "kprof.capture/1"
 HEAD = "capture.json"
 JOURNAL = "journal"
@@ -27,3 +29,8 @@ ID_LENGTH = 32
 
 VALUES = 4096
 """Integers of a tensor that are kept at most, where loop bounds come from it."""
+
+
+def is_capture(path: Path) -> bool:
+    """Whether a directory looks like a capture."""
+    return (path / HEAD).is_file()

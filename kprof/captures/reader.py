@@ -37,11 +37,6 @@ _RECORD: msgspec.json.Decoder[r.Record] = msgspec.json.Decoder(r.Record)
 _DEPTH = 32
 
 
-def is_capture(path: Path) -> bool:
-    """Whether a directory looks like a capture."""
-    return (path / layout.HEAD).is_file()
-
-
 def read(path: str | Path) -> Capture:
     """Read a capture directory.
 

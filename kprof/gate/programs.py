@@ -11,7 +11,8 @@ from kprof.cache import location
 from kprof.cache.content import of_folders
 from kprof.cache.folders import private_folder
 from kprof.cache.own import derived_key
-from kprof.captures.reader import is_capture, read
+from kprof.captures.layout import is_capture
+from kprof.captures.reader import read
 from kprof.captures.sources import changed, root_of
 from kprof.errors import KprofError, TargetError
 from kprof.gate.captured import captured

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import UNSET
 
-from kprof.captures.reader import is_capture
+from kprof.captures.layout import is_capture
 from kprof.compiler.specialization import specialization_of
 from kprof.document import KernelReport
 from kprof.errors import KprofError

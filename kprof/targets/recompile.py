@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from kprof.captures.layout import is_capture
 from kprof.captures.model import CapturedKernel
-from kprof.captures.reader import is_capture, read
+from kprof.captures.reader import read
 from kprof.compiler.environment import SWITCHES
 from kprof.compiler.request import CompileRequest
 from kprof.errors import InputError, KprofError

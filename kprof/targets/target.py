@@ -131,7 +131,7 @@ def kind_of(kernel: Kernel) -> Kind:
 
 
 def _of_text(text: str) -> Target:
-    from kprof.captures.reader import is_capture
+    from kprof.captures.layout import is_capture
     from kprof.targets.hip_source import is_hip
 
     path = Path(text)

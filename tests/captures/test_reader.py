@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kprof.captures.layout import is_capture
 from kprof.captures.model import TensorInfo
-from kprof.captures.reader import is_capture, launches, read
+from kprof.captures.reader import launches, read
 from kprof.errors import KprofError
 from kprof.targets.captured import load_capture
 from tests.captures.conftest import END, HEAD, ID, KERNEL, LAUNCH, REQUEST
