@@ -47,6 +47,19 @@ def test_measurements_given_to_ingest_trace(name):
     assert "kprof ingest counters" in (raised.value.hint or "")
 
 
+def test_a_rocprof_trace_that_begins_with_copies_given_to_ingest_trace(tmp_path):
+    """Copies have no kernel's fields, and the arrows between events have a category: still rocprof's."""
+    copy = {"ph": "X", "name": "CopyHostToDevice", "pid": 1, "tid": 7, "ts": "1", "dur": "2",
+            "args": {"BeginNs": "1000", "EndNs": "3000", "Name": "CopyHostToDevice"}}  # fmt: skip
+    arrow = {"ts": 1, "ph": "s", "cat": "DataFlow", "id": 1, "pid": 2, "tid": 7, "name": "dep"}
+    path = tmp_path / "results.json"
+    path.write_text(json.dumps({"traceEvents": [{}, copy, arrow]}, separators=(",", ":")))
+    with pytest.raises(KprofError) as raised:
+        summarise(path)
+    assert "kprof ingest counters" in (raised.value.hint or "")
+    assert len(rocprof.read(path).table("api_calls")) == 1
+
+
 def test_a_folder_of_measurements_given_to_ingest_trace(tmp_path):
     """Nothing in it ends like a trace."""
     shutil.copy(FILES / "v1/results.csv", tmp_path)

@@ -148,8 +148,10 @@ class TraceReader(Generic[E]):
 
     def _refuse_rocprof(self, events: bytes) -> None:
         """Rocprof v1 writes its trace in the same outer form."""
-        head = events[: 1 << 16]
-        if b'"KernelName"' in head and b'"gpu-id"' in head and b'"cat"' not in head:
+        # The arrows between its events are the only ones with a category.
+        head = events[: 1 << 16].replace(b'"cat":"DataFlow"', b"")
+        rocprof = (b'"KernelName"' in head and b'"gpu-id"' in head) or (b'"BeginNs"' in head and b'"EndNs"' in head)
+        if rocprof and b'"cat"' not in head:
             raise InputError(
                 "this is a trace of rocprof, not of PyTorch's profiler",
                 path=str(self.path),

@@ -1,5 +1,7 @@
 """The oddities of real files, one test each. Numbers are those of the list the project keeps of them."""
 
+import json
+
 import pytest
 
 from kprof.inputs import rocprof
@@ -227,6 +229,56 @@ def test_18_v1_json_has_exact_times_in_its_args(files):
     fragment = rocprof.read(files / "v1/fragment/results.json")
     assert fragment.dispatches["duration_ns"].tolist() == exact["duration_ns"].tolist()
     assert kinds(fragment) == {"fragment"}
+
+
+def _copies_first(path):
+    """As ``rocprof --sys-trace`` writes: 6 copies, 135 calls with arrows to them, one operation and a barrier."""
+
+    def event(pid, name, begin, end, **more):
+        args = {"BeginNs": str(begin), "EndNs": str(end), "pid": "77", "tid": "77", "Name": name, **more}
+        head = {
+            "ph": "X",
+            "name": name,
+            "pid": pid,
+            "tid": 77,
+            "ts": str(begin // 1000),
+            "dur": str((end - begin) // 1000),
+        }
+        return head | {"args": args}
+
+    def label(pid, name):
+        return {"args": {"name": name}, "ph": "M", "pid": pid, "name": "process_name", "sort_index": 0}
+
+    events = [
+        {},
+        label(1, "COPY"),
+        *(event(1, "CopyHostToDevice", n * 10_000, n * 10_000 + 4_000) for n in range(1, 7)),
+    ]
+    events += [label(2, "CPU HIP API"), *(event(2, "hipMemcpy", n * 1000, n * 1000 + 500) for n in range(1, 101))]
+    events += [label(3, "CPU HSA API"), *(event(3, "hsa_init", n * 1000, n * 1000 + 100) for n in range(1, 36))]
+    arrow = {"ts": 1, "ph": "s", "cat": "DataFlow", "id": 1, "pid": 2, "tid": 77, "name": "dep"}
+    events += [arrow, label(6, "GPU0"), event(6, "gemm.kd", 200_000, 230_000, **{"dev-id": "0", "queue-id": "0"})]
+    events += [event(6, "<barrier packet>", 240_000, 241_000, **{"dev-id": "0", "queue-id": "0"})]
+    lines = [json.dumps(event, separators=(",", ":")) for event in events]
+    path.write_text('{ "traceEvents":[' + "\n,".join(lines) + "\n]}")
+    return path
+
+
+def test_18_v1_json_that_begins_with_copies(tmp_path):
+    """1 kernel, 6 copies, 135 calls: by what the processes are called; a barrier is no kernel."""
+    data = rocprof.read(_copies_first(tmp_path / "results.json"))
+    assert (data.sources[0].tool, data.sources[0].format) == ("rocprof", "trace JSON")
+    kernel = data.dispatches.iloc[0]
+    assert (len(data.dispatches), kernel["kernel_name"], kernel["agent"], kernel["duration_ns"]) == (
+        1,
+        "gemm",
+        0,
+        30_000,
+    )
+    assert (len(data.copies), set(data.copies["direction"])) == (6, {"CopyHostToDevice"})
+    assert data.copies["duration_ns"].sum() == 6 * 4_000
+    assert data.table("api_calls")["domain"].value_counts().to_dict() == {"HIP_API": 100, "HSA_API": 35}
+    assert kinds(data) == {"barriers-left-out"}
 
 
 def test_18_stats_that_do_not_agree_with_their_trace_are_reported(files, tmp_path):

@@ -1,6 +1,8 @@
 """rocprof v1 ``results.json``, whole or a fragment that begins with a comma.
 
-Only the ``args`` of an event are used: ``ts`` and ``dur`` are microseconds, cut, as text or number.
+Of an event's times only those in ``args`` are used: ``ts`` and ``dur`` are microseconds, cut, as text or number.
+What an event is, its process tells: ``COPY``, ``GPU0``, ``GPU Barriers0``, ``CPU HIP API`` and so on. Their numbers
+differ between versions of the tool, their names do not.
 """
 
 import re
@@ -9,14 +11,18 @@ import msgspec
 
 from kprof.errors import InputError
 from kprof.inputs.boundary import JSON_ERRORS
-from kprof.inputs.rocprof.columns import DISPATCH, key
-from kprof.inputs.rocprof.dispatching import complain_about_repeats, dispatches
+from kprof.inputs.rocprof.columns import DISPATCH, Column, key
+from kprof.inputs.rocprof.dispatching import complain_about_repeats, dispatches, trusted_durations
 from kprof.inputs.rocprof.format import OtherFormat
 from kprof.inputs.rocprof.frames import factorised
 from kprof.inputs.rocprof.model import Columns, Part
 from kprof.inputs.rocprof.opening import Opened
 
 _START = re.compile(rb'^\s*(\{\s*"traceEvents"\s*:\s*\[|,?\s*\{)')
+_BARRIER = "<barrier packet>"
+_DOMAINS = {"HIP": "HIP_API", "HSA": "HSA_API", "Marker": "MARKER_API"}
+# How operations call what dispatches call gpu-id.
+_OPERATION: dict[str, Column] = {"dev-id": ("agent", "agent")}
 
 
 class _Event(msgspec.Struct):
@@ -31,20 +37,62 @@ def _recognise(opened: Opened) -> float:
     head = opened.head
     if not _START.match(head[:200]) or b'"ph"' not in head[:20000]:
         return 0.0
-    marks = (b'"DispatchNs"', b'"KernelName"', b'"gpu-id"', b'"BeginNs"')
+    marks = (b'"DispatchNs"', b'"KernelName"', b'"gpu-id"', b'"BeginNs"', b'"EndNs"')
     return 1.0 if sum(mark in head for mark in marks) >= 2 else 0.0
+
+
+def _sorted(events: list[_Event]) -> tuple[list[_Event], list[_Event], list[_Event], list[tuple[str, _Event]], int]:
+    """Dispatches, operations of a GPU that tell nothing else, copies, calls with their domain; and barriers."""
+    labels = {str(e.pid): str(e.args.get("name", "")) for e in events if e.ph == "M" and e.name == "process_name"}
+    kernels: list[_Event] = []
+    operations: list[_Event] = []
+    copies: list[_Event] = []
+    calls: list[tuple[str, _Event]] = []
+    barriers = 0
+    for event in events:
+        if event.ph != "X" or "BeginNs" not in event.args:
+            continue
+        label = labels.get(str(event.pid), "")
+        if "KernelName" in event.args:
+            kernels.append(event)
+        elif label.startswith("GPU"):
+            barrier = "Barrier" in label or event.name == _BARRIER
+            barriers += barrier
+            if not barrier:
+                operations.append(event)
+        elif label == "COPY":
+            copies.append(event)
+        else:
+            calls.append((next((domain for word, domain in _DOMAINS.items() if word in label), ""), event))
+    return kernels, operations, copies, calls, barriers
 
 
 def _read(opened: Opened, part: Part) -> None:
     events = _events(bytes(opened.body), opened, part)
-    kernels = [e.args for e in events if e.ph == "X" and "BeginNs" in e.args]
-    calls = [e for e in events if e.ph == "X" and "BeginNs" in e.args and "KernelName" not in e.args]
-    kernels = [args for args in kernels if "KernelName" in args]
+    launches, operations, copies, calls, barriers = _sorted(events)
     if calls:
-        part.tables["api_calls"] = _calls(calls)
+        columns = _timed([event for _, event in calls], part, "api_calls")
+        domains = [domain or None for domain, _ in calls]
+        part.tables["api_calls"] = columns | {"domain": factorised(domains)} if any(domains) else columns
+    if copies:
+        columns = _timed(copies, part, "copies")
+        columns["direction"] = columns.pop("function")
+        part.tables["copies"] = columns
+    if barriers:
+        part.complain("barriers-left-out", "note", f"{barriers:,} barrier packets are no kernels and are left out",
+                      count=barriers)  # fmt: skip
+    if launches and operations:
+        part.complain("same-dispatches", "note", f"{len(operations):,} operations of the GPU that dispatches tell more "
+                      "about are not counted again", count=len(operations))  # fmt: skip
+    kernels = [e.args for e in launches] or [{"KernelName": e.name, **e.args} for e in operations]
+    _dispatches(kernels, part)
+    part.describe(rows=len(kernels) + len(calls) + len(copies))
+
+
+def _dispatches(kernels: list[dict[str, str | int | float | None]], part: Part) -> None:
     columns: Columns = {}
     for name in dict.fromkeys(name for args in kernels for name in args):
-        known = DISPATCH.get(key(name))
+        known = _OPERATION.get(name) or DISPATCH.get(key(name))
         if known is None or known[1] == "skip":
             continue
         texts = [args.get(name) for args in kernels]
@@ -57,14 +105,14 @@ def _read(opened: Opened, part: Part) -> None:
         part.tables["dispatches"] = table
     else:
         part.complain("no-records", "warning", "no kernel in the file")
-    part.describe(rows=len(kernels) + len(calls))
 
 
-def _calls(events: list[_Event]) -> Columns:
+def _timed(events: list[_Event], part: Part, what: str) -> Columns:
+    """Names and times of calls or copies."""
     columns: Columns = {"function": factorised([e.name for e in events])}
     for name, source in (("start_ns", "BeginNs"), ("end_ns", "EndNs"), ("process_id", "pid"), ("thread_id", "tid")):
         columns[name] = _numbers([e.args.get(source) for e in events])
-    columns["duration_ns"] = columns["end_ns"] - columns["start_ns"]
+    columns["duration_ns"] = trusted_durations(columns, part, what=what)
     return columns
 
 
