@@ -140,6 +140,21 @@ def test_roofline_of_published_kernels(kprof, shared, tmp_path):
     assert all(0 < point["share"] < 1.05 for point in placed)
 
 
+def test_thread_trace_lists_all_dispatches(kprof, tmp_path):
+    """The fill comes first in the folder and last in the list; the kernel is named and shown."""
+    for number, name in ((1, "__amd_rocclr_fillBufferAligned"), (2, "gemm")):
+        place = tmp_path / f"ui_output_agent_1_dispatch_{number}"
+        place.mkdir()
+        (place / "code.json").write_text(
+            json.dumps({"code": [[f"; {name}", 0, 0, "", 4, 0, 0, 0], ["s_endpgm", 0, 1, "", 4, 4, number, 10]]})
+        )
+    ran = kprof("ingest", "thread-trace", tmp_path)
+    assert ran.code == 0
+    assert ran.out.index("gemm") < ran.out.index("fillBufferAligned")
+    assert "2 dispatches" in ran.out
+    assert re.search(r"^gemm   code.json", ran.out, re.MULTILINE)
+
+
 def test_thread_trace(kprof, tmp_path):
     """By line and instruction, and as JSON."""
     path = tmp_path / "att.csv"

@@ -20,6 +20,8 @@ def command(
 ) -> None:
     """Show where the traced wavefronts spent their cycles: by source line, by mnemonic and by instruction.
 
+    Of a folder with several dispatches all are listed, and the first that was traced and is no fill is shown.
+
     Example:  kprof ingest thread-trace ui_output_agent_1_dispatch_20
     """
     from kprof.inputs import thread_trace
@@ -52,6 +54,9 @@ def _document(trace: "ThreadTrace") -> str:
 def _show(trace: "ThreadTrace", top: int) -> None:
     from kprof.output.tables import rows_table
 
+    if trace.dispatches:
+        print(rows_table(["dispatch", "agent", "kernel", "issued", "cycles", "folder"], _dispatches(trace)))
+        print(f"{len(trace.dispatches)} dispatches; the first is shown here, another one is with its own path\n")
     waves = f" of {trace.wavefronts} wavefronts" if trace.wavefronts else ""
     if trace.lifetimes:
         mean = sum(trace.lifetimes) / len(trace.lifetimes)
@@ -70,6 +75,18 @@ def _show(trace: "ThreadTrace", top: int) -> None:
     for issue in trace.issues:
         print(f"warning  {issue}")
     print(f"\n{trace.hits:,} instructions issued in {trace.latency:,} cycles, summed over wavefronts")
+
+
+def _dispatches(trace: "ThreadTrace") -> list[list[Any]]:
+    def told(number: int | None) -> str:
+        return "?" if number is None else str(number)
+
+    return [[told(one.dispatch), told(one.agent), one.kernel or "?", one.hits, one.latency, _folder(one.path)]
+            for one in trace.dispatches]  # fmt: skip
+
+
+def _folder(path: str) -> str:
+    return "/".join(path.replace("\\", "/").split("/")[-2:])
 
 
 def _show_timeline(trace: "ThreadTrace", top: int) -> None:

@@ -11,10 +11,10 @@ from typing import Any
 from kprof.errors import InputError
 from kprof.inputs import boundary
 from kprof.inputs.thread_trace.content import content
-from kprof.inputs.thread_trace.model import Instruction, LineCost, ThreadTrace
+from kprof.inputs.thread_trace.model import Dispatch, Instruction, LineCost, ThreadTrace
 from kprof.inputs.thread_trace.timeline import Timeline
 
-__all__ = ["Instruction", "LineCost", "ThreadTrace", "Timeline", "find", "is_thread_trace", "read"]
+__all__ = ["Dispatch", "Instruction", "LineCost", "ThreadTrace", "Timeline", "find", "is_thread_trace", "read"]
 
 _LARGEST = 512 << 20
 
@@ -40,28 +40,23 @@ def find(folder: Path) -> list[Path]:
 
 
 def read(path: str | Path) -> ThreadTrace:
-    """Read an ATT CSV, a ``code.json``, or the folder that holds one of them.
+    """Read an ATT CSV, a ``code.json``, or the folder that holds one or more of them.
+
+    Of several dispatches the first is read that issued instructions and is no fill or copy of the runtime; all are in
+    :attr:`ThreadTrace.dispatches`.
 
     Raises:
         KprofError: nothing of the kind is there, or it cannot be read.
     """
-    place = Path(path)
-    if place.is_dir():
-        traces = find(place)
-        if not traces:
-            raise InputError("no decoded thread trace in this folder", path=str(path))
-        place = min(traces, key=lambda one: (one.suffix != ".json", len(str(one))))
-    data = content(place, _LARGEST)
-    if data.lstrip()[:1] == b"{":
-        from kprof.inputs.thread_trace import code_json
-
-        trace = code_json.read(data, str(path))
-    else:
-        from kprof.inputs.thread_trace import att_csv
-
-        trace = att_csv.read(data.decode("utf-8", "replace"), str(path))
     from dataclasses import replace
 
+    place = Path(path)
+    dispatches: tuple[Dispatch, ...] = ()
+    left_out: tuple[str, ...] = ()
+    if place.is_dir():
+        place, dispatches, left_out = _first(place)
+    trace = _listing(place, str(path))
+    trace = replace(trace, dispatches=dispatches, issues=(*left_out, *trace.issues))
     listing = place.parent / "filenames.json"
     waves, trouble = _wavefronts(listing) if listing.is_file() else (None, ())
     count = None if waves is None else len(waves)
@@ -72,6 +67,32 @@ def read(path: str | Path) -> ThreadTrace:
     trace = replace(trace, wavefronts=count, lifetimes=lifetimes)
     issues = (*trace.issues, *trouble, *odd, *_disagreements(trace, timeline))
     return replace(trace, timeline=timeline, issues=issues)
+
+
+def _first(folder: Path) -> tuple[Path, tuple[Dispatch, ...], tuple[str, ...]]:
+    """The listing to read of a folder, all its dispatches when there are several, and what was left out."""
+    from kprof.inputs.thread_trace.dispatches import listings, summaries
+
+    found = listings(find(folder))
+    if not found:
+        raise InputError("no decoded thread trace in this folder", path=str(folder))
+    if len(found) == 1:
+        return found[0].path, (), ()
+    told, issues, failed = summaries(found, lambda file: _listing(file, str(file)))
+    if not told:
+        raise failed or InputError("no decoded thread trace in this folder", path=str(folder))
+    return told[0][0].path, tuple(short for _, short in told), issues
+
+
+def _listing(place: Path, path: str) -> ThreadTrace:
+    data = content(place, _LARGEST)
+    if data.lstrip()[:1] == b"{":
+        from kprof.inputs.thread_trace import code_json
+
+        return code_json.read(data, path)
+    from kprof.inputs.thread_trace import att_csv
+
+    return att_csv.read(data.decode("utf-8", "replace"), path)
 
 
 def _disagreements(trace: ThreadTrace, timeline: Timeline) -> list[str]:

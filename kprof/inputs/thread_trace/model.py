@@ -65,6 +65,27 @@ class LineCost:
 
 
 @dataclass(frozen=True)
+class Dispatch:
+    """A traced dispatch in short.
+
+    Attributes:
+        path: its listing.
+        agent: number in the name of its folder or file; ``None`` when it has none.
+        dispatch: as ``agent``.
+        kernel: name from the listing, when told.
+        hits: instructions issued by the traced wavefronts.
+        latency: clocks of them, summed.
+    """
+
+    path: str
+    agent: int | None
+    dispatch: int | None
+    kernel: str | None
+    hits: int
+    latency: int
+
+
+@dataclass(frozen=True)
 class ThreadTrace:
     """A decoded thread trace.
 
@@ -78,6 +99,7 @@ class ThreadTrace:
         wavefronts: number of wavefront files listed beside it, when there is such a list.
         lifetimes: clocks from the beginning to the end of each wavefront of that list.
         timeline: wavefronts that have a file of their own, states and occupancy; empty without such files.
+        dispatches: of a folder with several: all of them, the one that this is in front.
     """
 
     path: str
@@ -89,6 +111,7 @@ class ThreadTrace:
     wavefronts: int | None = None
     lifetimes: tuple[int, ...] = ()
     timeline: Timeline = field(default=Timeline())
+    dispatches: tuple[Dispatch, ...] = ()
 
     @property
     def hits(self) -> int:

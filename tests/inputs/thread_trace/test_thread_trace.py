@@ -113,6 +113,50 @@ def test_a_folder_is_searched_and_wavefronts_are_counted(tmp_path):
     assert any("filenames.json" in issue for issue in trace.issues)
 
 
+def _dispatch(folder, number, kernel, hits=10):
+    place = folder / f"ui_output_agent_7_dispatch_{number}"
+    place.mkdir(parents=True)
+    code = [[f"; {kernel}", 100, 0, "", 4, 0, 0, 0], ["s_endpgm", 0, 1, "k.py:1", 4, 4, hits, 5 * hits]]
+    (place / "code.json").write_text(json.dumps({"code": code}))
+    return place
+
+
+def test_the_first_traced_dispatch_that_is_no_fill_is_read(tmp_path):
+    """A fill, a kernel without a traced wavefront, the kernel, another one: all listed, the third is read."""
+    _dispatch(tmp_path, 1, "__amd_rocclr_fillBufferAligned", hits=3)
+    _dispatch(tmp_path, 2, "untraced", hits=0)
+    _dispatch(tmp_path, 10, "gemm", hits=7)
+    _dispatch(tmp_path, 20, "softmax", hits=9)
+    trace = thread_trace.read(tmp_path)
+    assert (trace.kernel, trace.hits, trace.latency) == ("gemm", 7, 35)
+    assert [(one.dispatch, one.agent, one.kernel, one.hits) for one in trace.dispatches] == [
+        (10, 7, "gemm", 7),
+        (20, 7, "softmax", 9),
+        (1, 7, "__amd_rocclr_fillBufferAligned", 3),
+        (2, 7, "untraced", 0),
+    ]
+
+
+def test_one_dispatch_in_two_forms_is_one(tmp_path):
+    """The CSV of the same dispatch beside its folder or in it is not another dispatch."""
+    place = _dispatch(tmp_path, 5, "gemm")
+    (place / "att_output.csv").write_text(first())
+    (tmp_path / "stats_ui_output_agent_7_dispatch_5.csv").write_text(first())
+    assert thread_trace.read(tmp_path).dispatches == ()
+
+
+def test_a_damaged_dispatch_costs_only_itself(tmp_path):
+    """It is named; when all are damaged that is an error."""
+    (_dispatch(tmp_path, 1, "a") / "code.json").write_text('{"code": [')
+    _dispatch(tmp_path, 2, "gemm")
+    trace = thread_trace.read(tmp_path)
+    assert trace.kernel == "gemm"
+    assert any("dispatch_1/code.json is left out" in issue for issue in trace.issues)
+    (tmp_path / "ui_output_agent_7_dispatch_2/code.json").write_text('{"code": [')
+    with pytest.raises(KprofError):
+        thread_trace.read(tmp_path)
+
+
 def test_lifetimes_of_the_published_trace_are_those_of_its_wavefront_files(shared):
     """Each wavefront's own file tells its duration."""
     folder = shared / "samples/att/rocprofv3_triton_gemm_afp4/att_hack5/ui_output_agent_50282_dispatch_20"
