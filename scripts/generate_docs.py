@@ -64,7 +64,8 @@ def _doctor(page: str) -> str:
         versions = "; ".join(
             f"{word} {bound}" for word, bound in (("since", each.since), ("until", each.until)) if bound
         )
-        value = f"{wanted(each)}; {versions}" if versions else wanted(each)
+        value = wanted(each).replace("*", r"\*")
+        value += f"; {versions}" if versions else ""
         value += f"; or `{each.program}`" if each.program else ""
         lines.append(f"| `{name}` | {value} | {each.why} | {each.source} |")
     return f"{before}{first}\n" + "\n".join(lines) + f"\n{last}{after}"

@@ -75,7 +75,7 @@ def _variable(setting: Setting, rule: Rule | None, machine: Host, workload: Work
         return _told(setting, "warn", shown, value, _exports(setting, rule))
     if rule.accepts(value):
         return _told(setting, "ok", shown, rule.value)
-    return _told(setting, _bad(setting), shown, rule.value or "not set", _exports(setting, rule))
+    return _told(setting, _bad(setting), shown, _value(rule), _exports(setting, rule))
 
 
 def _bad(setting: Setting) -> Status:
@@ -93,12 +93,19 @@ def wanted(setting: Setting) -> str:
     """Values and who wants them: ``2 (training, multi-gpu)``."""
     parts = []
     for rule in setting.rules:
-        value = {"": "not set", ANY: "any value"}.get(rule.value, rule.value)
-        value = f">= {value}" if setting.kind == "library" else value
+        value = f">= {rule.value}" if setting.kind == "library" else _value(rule)
         about = [", ".join(rule.workloads), f"on {', '.join(rule.gpus)}" if rule.gpus else "", _with(rule.when)]
         about = [each for each in about if each]
         parts.append(f"{value} ({', '.join(about)})" if about else value)
     return "; ".join(parts)
+
+
+def _value(rule: Rule) -> str:
+    """The wanted value and those that do as well: ``not set or 0``."""
+    if ANY in {rule.value, *rule.also}:
+        return "any value"
+    *others, last = [rule.value or "not set", *rule.also]
+    return f"{', '.join(others)} or {last}" if others else last
 
 
 def _with(condition: str) -> str:

@@ -1,6 +1,9 @@
 """Settings against ``settings.toml``: each entry right and wrong, and the environment that the guides ask for."""
 
+import importlib.util
+import re
 import subprocess
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -135,6 +138,72 @@ def test_the_environment_that_is_asked_for_gives_no_complaint(eight, workload):
     assert [each for each in (*found.checks, *found.settings) if each.status != "ok"] == []
     assert found.verdict.summary == "ready to measure: all is well"
     assert script(found).endswith("# Nothing to change.\n")
+
+
+def source_of(package, *files):
+    """Text of an installed package's files; nothing is imported."""
+    folder = Path(importlib.util.find_spec(package).submodule_search_locations[0])
+    return "".join((folder / file).read_text(encoding="utf-8") for file in files)
+
+
+def test_the_names_are_those_that_torch_reads():
+    """Inductor's variables, options and defaults as in its configuration; collectives and convolutions in headers."""
+    config = source_of("torch", "_inductor/config.py")
+    names = [name for name in SETTINGS if name.startswith("TORCHINDUCTOR_")]
+    assert len(names) > 7
+    for name in names:
+        assert f'"{name}"' in config, name
+        option = SETTINGS[name].program.removeprefix("torch._inductor.config.").partition(" =")[0]
+        assert re.search(rf"^{option}\b", config, re.MULTILINE), name
+        default = re.search(rf'"{name}", "([01])"', config)
+        assert default is None or default[1] == SETTINGS[name].default, name
+    headers = source_of(
+        "torch",
+        "include/torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp",
+        "include/ATen/native/ConvUtils.h",
+        "cuda/tunable.py",
+    )
+    for name in ("TORCH_NCCL_HIGH_PRIORITY", "PYTORCH_MIOPEN_SUGGEST_NHWC", "PYTORCH_TUNABLEOP_ENABLED"):
+        assert name in headers, name
+
+
+def test_the_names_are_those_that_triton_reads():
+    """In its knobs; MLIR_ENABLE_DUMP is read by its compiled library only."""
+    knobs = source_of("triton", "knobs.py")
+    names = [name for name in SETTINGS if name.startswith(("TRITON_", "AMDGCN_"))]
+    assert len(names) == 5
+    assert [name for name in names if f'"{name}"' not in knobs] == []
+
+
+# As the guides write them: by variable, its value and a workload that they want it for.
+WRITTEN = [
+    ("HIP_FORCE_DEV_KERNARG", "1", "vllm"),
+    ("HIP_FORCE_DEV_KERNARG", "1", None),
+    ("NCCL_MIN_NCHANNELS", "112", "vllm"),
+    ("NCCL_MIN_NCHANNELS", "112", "multi-gpu"),
+    ("TORCH_NCCL_HIGH_PRIORITY", "1", "training"),
+    ("GPU_MAX_HW_QUEUES", "2", "training"),
+    ("PYTORCH_TUNABLEOP_ENABLED", "1", "tuning"),
+    ("PYTORCH_TUNABLEOP_TUNING", "0", "inference"),
+    ("TORCHINDUCTOR_MAX_AUTOTUNE", "1", "tuning"),
+    ("TORCHINDUCTOR_COORDINATE_DESCENT_TUNING", "1", "tuning"),
+    ("TORCHINDUCTOR_FREEZING", "1", "inference"),
+    ("TORCHINDUCTOR_CPP_WRAPPER", "1", "inference"),
+    ("TORCHINDUCTOR_LAYOUT_OPTIMIZATION", "1", "tuning"),
+    ("MIOPEN_FIND_MODE", "1", "tuning"),
+    ("MIOPEN_FIND_ENFORCE", "3", "tuning"),
+    ("DEBUG_CLR_GRAPH_PACKET_CAPTURE", "1", "vllm"),
+    ("SGLANG_USE_AITER", "1", "sglang"),
+    ("HSA_NO_SCRATCH_RECLAIM", "1", "sglang"),
+    ("PCIe ACS", "off", "multi-gpu"),
+    ("numa_balancing", "0", None),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "workload"), WRITTEN)
+def test_values_are_those_of_the_guides(name, value, workload):
+    """Held against a second reading of them."""
+    assert SETTINGS[name].rule(workload, ["gfx942"], {}).value == value
 
 
 @pytest.mark.parametrize("name", [name for name, each in SETTINGS.items() if each.check])
