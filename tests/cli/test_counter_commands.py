@@ -274,3 +274,12 @@ def test_runs_and_dispatches_are_chosen(kprof, tmp_path):
         ran = kprof("counters", "metrics", *runs, "--arch", "MI300X", option, value)
         assert ran.code == 2
         assert value in ran.err
+
+
+def test_ingest_does_not_add_up_runs(kprof, tmp_path):
+    """1,000 ns before and 2,000 ns after are two rows with their own means, not one of 1,500 ns."""
+    runs = _run(tmp_path / "before", 1000), _run(tmp_path / "after", 2000)
+    out = kprof("ingest", "counters", *runs).out
+    assert re.search(r"^k +after +1 +0\.0020* +2 +100\.0 %", out, re.MULTILINE)
+    assert re.search(r"^k +before +1 +0\.0010* +1 +100\.0 %", out, re.MULTILINE)
+    assert " run " not in kprof("ingest", "counters", runs[0]).out

@@ -125,22 +125,31 @@ def _show(data: "Data", top: int, *, no_color: bool) -> None:
             kinds["name"].astype(object).fillna("?") + " " + kinds["product"].astype(object).fillna("")
         ).value_counts()
         print("\nGPUs  " + ", ".join(f"{count} x {str(name).strip()}" for name, count in names.items()))
-    kernels = _timed(data)
-    if len(kernels):
-        total = float(kernels["total_ns"].sum()) or 1.0
-        best = kernels.head(top)
-        shown = [
-            [label, row["calls"], row["total_ns"] / 1e6, row["total_ns"] / row["timed"] / 1e3, row["total_ns"] / total]
-            for label, (_, row) in zip(_labels([str(name) for name in best.index]), best.iterrows(), strict=True)
-        ]
-        shown = [[*cells, f"{100 * share:.1f} %"] for *cells, share in shown]
-        print()
-        print(rows_table(["kernel", "calls", "total ms", "mean us", "share"], shown))
-        if len(kernels) > top:
-            more = len(kernels) - top
-            print(f"... and {more:,} more kernel{'s' if more > 1 else ''} (--top)")
+    _show_kernels(data, top)
     _show_counters(data, console)
     _show_issues(data.issues, console)
+
+
+def _show_kernels(data: "Data", top: int) -> None:
+    """Time by kernel; of several runs each has rows of its own, with shares of its own total."""
+    from kprof.output.tables import rows_table
+
+    kernels = _timed(data)
+    if not len(kernels):
+        return
+    totals = kernels.groupby("run")["total_ns"].transform("sum").replace(0.0, 1.0)
+    shares = [f"{100 * share:.1f} %" for share in (kernels["total_ns"] / totals).head(top)]
+    best = kernels.head(top).to_dict("records")
+    several = len(set(kernels["run"])) > 1
+    labels = _labels([str(row["kernel_name"]) for row in best])
+    shown = [[label, *([row["run"]] if several else []), row["calls"], row["total_ns"] / 1e6,
+              row["total_ns"] / row["timed"] / 1e3, share]
+             for label, row, share in zip(labels, best, shares, strict=True)]  # fmt: skip
+    print()
+    print(rows_table(["kernel", *(["run"] if several else []), "calls", "total ms", "mean us", "share"], shown))
+    if len(kernels) > top:
+        more = len(kernels) - top
+        print(f"... and {more:,} more kernel{'s' if more > 1 else ''} (--top)")
 
 
 def _labels(names: list[str]) -> list[str]:
@@ -153,18 +162,27 @@ def _labels(names: list[str]) -> list[str]:
 
 
 def _timed(data: "Data") -> "pd.DataFrame":
-    """Time by kernel name over all sources; counting runs are left out when there are traces."""
+    """Time by kernel name and path named (each is a run); counting runs are left out when there are traces."""
     table = data.kernels
     traces = [index for index, source in enumerate(data.sources) if source.role == "trace"]
     if traces and table["source"].isin(traces).any():
         table = table[table["source"].isin(traces)]
     table = table[table["timed_calls"] > 0]
-    groups = table.groupby("kernel_name", observed=True)
+    names = _run_names([source.given for source in data.sources])
+    groups = table.assign(run=[names[data.sources[int(source)].given] for source in table["source"]]).groupby(
+        ["kernel_name", "run"], observed=True
+    )
     sums: pd.DataFrame = groups.agg(
         calls=("calls", "sum"), timed=("timed_calls", "sum"), total_ns=("total_ns", "sum")
     ).astype(float)
-    ordered: pd.DataFrame = sums.sort_values("total_ns", ascending=False)
+    ordered: pd.DataFrame = sums.reset_index().sort_values("total_ns", ascending=False)
     return ordered
+
+
+def _run_names(paths: list[str]) -> dict[str, str]:
+    """What each path named is called in the table: its last part, where no other has that."""
+    ends = {path: path.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1] for path in paths}
+    return {path: end if list(ends.values()).count(end) == 1 else path for path, end in ends.items()}
 
 
 def _show_counters(data: "Data", console: Any) -> None:
