@@ -1,6 +1,7 @@
 """JUnit XML: a suite for each architecture, a test case for each kernel and specialisation."""
 
 from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
 
 from msgspec import UNSET
 
@@ -9,64 +10,63 @@ from kprof.output.sink import clean
 from kprof.reporters._gate_words import Item, advice_text, archs, fails, items, label, unknown
 from kprof.reporters.interface import Format, Request
 
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
+
 
 class JUnitReporter:
     """What fails is a failure, what cannot be told an error."""
 
     def render(self, report: Report) -> str:
         """See :class:`kprof.reporters.interface.Format`."""
-        from xml.sax.saxutils import escape
+        from xml.etree import ElementTree as ET  # written, never read
 
         found = items(report)
-        suites: list[str] = []
+        root = ET.Element("testsuites", name="kprof")
         totals = [0, 0, 0]
         for arch in archs(report):
-            kernels = [kernel for kernel in report.kernels if kernel.arch == arch]
-            counts, cases = _suite(kernels, found)
-            suites += [f'  <testsuite name="kprof {escape(arch)}" {_numbers(counts)}>', *cases, "  </testsuite>"]
+            suite = ET.SubElement(root, "testsuite", name=clean(f"kprof {arch}"))
+            counts = _suite(suite, [kernel for kernel in report.kernels if kernel.arch == arch], found)
+            suite.attrib.update(_numbers(counts))
             totals = [a + b for a, b in zip(totals, counts, strict=True)]
-        head = ['<?xml version="1.0" encoding="UTF-8"?>', f'<testsuites name="kprof" {_numbers(totals)}>']
-        return "\n".join([*head, *suites, "</testsuites>"]) + "\n"
+        root.attrib.update(_numbers(totals))
+        ET.indent(root)
+        return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(root, encoding="unicode")}\n'
 
 
-def _suite(kernels: list[KernelReport], found: list[Item]) -> tuple[list[int], list[str]]:
-    # Every command that can write this format loads the file, and xml.sax loads an HTTP client.
-    from xml.sax.saxutils import escape, quoteattr
+def _suite(suite: "Element", kernels: list[KernelReport], found: list[Item]) -> list[int]:
+    """Add a test case for each kernel; tests, failures and errors."""
+    from xml.etree import ElementTree as ET
 
-    lines: list[str] = []
     counts = [len(kernels), 0, 0]
     for kernel in kernels:
         own = [item for item in found if item.kernel is kernel]
         failing = [item for item in own if fails(item.finding)]
         unsure = [item for item in own if unknown(item.finding)]
-        kind = "failure" if failing else "error" if unsure else ""
-        head = f"    <testcase {_attributes(kernel)}"
-        if not kind:
-            lines.append(f"{head}/>")
+        case = ET.SubElement(suite, "testcase", _attributes(kernel))
+        if not failing and not unsure:
             continue
         counts[1 if failing else 2] += 1
         told = [*failing, *unsure]
-        first = told[0].finding
+        first = told[0]
         more = f" (and {len(told) - 1} more)" if len(told) > 1 else ""
-        message = quoteattr(clean(f"{first.rule} {first.name}: {told[0].message}{more}"))
-        text = escape(clean("\n".join(_line(item) for item in told)))
-        lines += [f"{head}>", f'      <{kind} message={message} type="{first.rule}">{text}</{kind}>', "    </testcase>"]
-    return counts, lines
+        message = clean(f"{first.finding.rule} {first.finding.name}: {first.message}{more}")
+        outcome = ET.SubElement(case, "failure" if failing else "error", message=message, type=first.finding.rule)
+        outcome.text = clean("\n".join(_line(item) for item in told))
+    return counts
 
 
-def _attributes(kernel: KernelReport) -> str:
-    from xml.sax.saxutils import quoteattr
-
+def _attributes(kernel: KernelReport) -> dict[str, str]:
     pairs = {"classname": kernel.name, "name": label(kernel)}
     if kernel.source is not UNSET:
         path = PurePosixPath(kernel.source.file)
         pairs["classname"] = ".".join((*path.parent.parts, path.stem)).strip("/.") or kernel.name
         pairs |= {"file": kernel.source.file, "line": str(kernel.source.line)}
-    return " ".join(f"{name}={quoteattr(clean(value))}" for name, value in pairs.items())
+    return {name: clean(value) for name, value in pairs.items()}
 
 
-def _numbers(counts: list[int]) -> str:
-    return f'tests="{counts[0]}" failures="{counts[1]}" errors="{counts[2]}"'
+def _numbers(counts: list[int]) -> dict[str, str]:
+    return dict(zip(("tests", "failures", "errors"), map(str, counts), strict=True))
 
 
 def _line(item: Item) -> str:
