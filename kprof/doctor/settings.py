@@ -102,4 +102,7 @@ def wanted_by(check: str) -> Setting:
 
 def archs_of(machine: Host) -> tuple[str, ...]:
     """Architectures of the machine's GPUs; without one that of the MI300X, which the guides are for."""
-    return tuple(dict.fromkeys(gpu.arch for gpu in machine.gpus if gpu.arch)) or ("gfx942",)
+    from kprof.hardware.default import DEFAULT_GPU
+    from kprof.hardware.machine import load_gpu
+
+    return tuple(dict.fromkeys(gpu.arch for gpu in machine.gpus if gpu.arch)) or (load_gpu(DEFAULT_GPU)[0].name,)

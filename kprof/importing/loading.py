@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.machinery import SourceFileLoader
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 
@@ -195,13 +196,18 @@ def _is_sibling(module: ModuleType, folder: Path) -> bool:
     return not {"site-packages", "dist-packages"} & set(Path(file).parts)
 
 
+def _misses(error: ModuleNotFoundError, package: str) -> bool:
+    """Whether an import failed because a package is not there, rather than a part of it."""
+    return (error.name or "").partition(".")[0] == package and find_spec(package) is None
+
+
 def _import_failure(path: str | Path, file: Path, error: BaseException) -> KprofError:
     if isinstance(error, SystemExit):
         return TargetError(f"calls sys.exit({error.code!r}) when it is imported", path=str(path))
-    if isinstance(error, ModuleNotFoundError) and error.name == "triton":
+    if isinstance(error, ModuleNotFoundError) and _misses(error, "triton"):
         how = "pip install triton, or your ROCm build of it"
         return TargetError("Triton is not installed", path=str(path), hint=how)
-    if isinstance(error, ModuleNotFoundError) and error.name == "torch":
+    if isinstance(error, ModuleNotFoundError) and _misses(error, "torch"):
         how = "pip install torch; its build without CUDA or ROCm is enough"
         return TargetError("imports torch, which is not installed", path=str(path), hint=how)
     if isinstance(error, SyntaxError) and error.filename:

@@ -48,6 +48,7 @@ def test_configurations_are_ranked_as_by_the_command(tmp_path: Path, run: Callab
     assert f"BLOCK={found.best.config['BLOCK']}" in found._repr_html_()
 
 
+@pytest.mark.triton
 def test_what_cannot_be_done_is_told(tmp_path: Path) -> None:
     with pytest.raises(TargetError, match="memory_cop"):
         kprof.tune("memory_cop")

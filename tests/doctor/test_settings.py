@@ -142,7 +142,10 @@ def test_the_environment_that_is_asked_for_gives_no_complaint(eight, workload):
 
 def source_of(package, *files):
     """Text of an installed package's files; nothing is imported."""
-    folder = Path(importlib.util.find_spec(package).submodule_search_locations[0])
+    found = importlib.util.find_spec(package)
+    if found is None:
+        pytest.skip(f"{package} is not installed")
+    folder = Path(found.submodule_search_locations[0])
     return "".join((folder / file).read_text(encoding="utf-8") for file in files)
 
 

@@ -17,6 +17,7 @@ _COPIED = (
     "kernels",
     "scripts",
     "docs/rules",
+    "docs/doctor.md",
     "tests/rules",
     "tests/hardware",
     "tests/artifacts",

@@ -12,8 +12,6 @@ from kprof.errors import KprofError
 
 _VERSIONS = range(26, 13, -1)
 _ROCM = ("/opt/rocm/llvm", "/opt/rocm/lib/llvm")
-# The first releases of LLVM that know them. Others are as old as the oldest tools that are still found.
-_KNOWN_SINCE = {"gfx942": 17, "gfx950": 20}
 _IN_PATH = re.compile(r"llvm(?:-objdump)?-(\d{1,3})(?:/|$)")
 
 
@@ -73,10 +71,9 @@ def _oldest(arch: str) -> int:
     from kprof.hardware.machine import load
 
     try:
-        oldest = load(arch).llvm.oldest_objdump or 0
+        return load(arch).llvm.oldest_objdump or 0
     except KprofError:
         return 0
-    return max(oldest, _KNOWN_SINCE.get(arch, 0))
 
 
 def _objdumps(machine: Host) -> Iterator[tuple[str, int | None]]:
