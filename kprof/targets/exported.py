@@ -142,7 +142,7 @@ def _source_of(jit: Any) -> str:
 
 def _line_of(jit: Any) -> int:
     """The line with ``def``, which follows those of the decorators."""
-    decorators = next((at for at, line in enumerate(jit.raw_src) if line.lstrip().startswith("def ")), 0)
+    decorators = next((at for at, line in enumerate(_lines(jit)) if line.lstrip().startswith("def ")), 0)
     return int(jit.starting_line_number) + decorators
 
 
@@ -209,3 +209,9 @@ def _stem(jit: Any) -> str:
     """A file name that says where the function is from: the script's, or the function's for a notebook's cell."""
     stem = Path(jit.fn.__code__.co_filename).stem
     return stem if stem.isidentifier() else str(jit.fn.__name__)
+
+
+def _lines(jit: Any) -> list[str]:
+    """Source lines of a function, decorators included; Triton before 3.5 keeps them nowhere."""
+    kept = getattr(jit, "raw_src", None)
+    return list(kept) if kept is not None else inspect.getsourcelines(jit.fn)[0]

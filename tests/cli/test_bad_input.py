@@ -104,6 +104,8 @@ def test_cut_files_of_a_real_kernel(kprof, tmp_path):
     shape = kernel.problem("gfx942")
     config = kernel.configure("gfx942", {"num_warps": 4}, shape)
     compiled = compile_kernel(from_launch(kernel.entry, kernel.launch(shape, config), "gfx942", {"num_warps": 4}))
+    if "hsaco" not in compiled.stages:
+        pytest.skip("this Triton links with ld.lld, which is not there")
     text, binary = compiled.amdgcn, compiled.stages["hsaco"]
     for share in (0.02, 0.3, 0.7, 0.95):
         assembly, objects = tmp_path / "cut.amdgcn", tmp_path / "cut.hsaco"
