@@ -204,7 +204,7 @@ def test_the_dispatch_table_is_chosen_from(tmp_path: Path) -> None:
     assert chosen.basis == "predicted"
     assert chosen.reason == "predicted for MI300X"
     assert chosen.config.items() >= {**GEMM, "SPLIT_K": 1}.items()
-    measured = dispatch_table.Entry("gemm", "gfx942", shape, "torch", ms=1.0)
+    measured = dispatch_table.DispatchEntry("gemm", "gfx942", shape, "torch", ms=1.0)
     merged = dispatch_table.merge(dispatch_table.Table([measured]), table.entries)
     assert merged.entries == [measured], "a prediction does not replace a measurement"
     assert dispatch_table.merge(table, [measured]).entries == [measured]
