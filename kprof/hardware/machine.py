@@ -6,7 +6,9 @@
 'gfx950'
 """
 
+import re
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 from kprof.errors import HardwareError
@@ -39,6 +41,7 @@ __all__ = [
     "find_product",
     "load",
     "load_gpu",
+    "product_in",
     "products",
 ]
 
@@ -111,6 +114,13 @@ def find_product(name: str) -> Product | None:
     """The product called ``name``, spelled in any way that :func:`load` takes; ``None`` when there is none."""
     product = _product_name(name)
     return None if product is None else _load(products()[product]).products[product]
+
+
+def product_in(text: str) -> str | None:
+    """The product in a device's name: ``MI300X`` of ``AMD Instinct MI300X VF`` and ``MI300X_A1``, ``None`` without."""
+    words = re.split(r"[^A-Za-z0-9]+", text)
+    candidates = [*words, *("".join(pair) for pair in pairwise(words))]
+    return next((word for word in candidates if word and find_product(word) is not None), None)
 
 
 @cache

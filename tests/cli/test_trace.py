@@ -205,3 +205,60 @@ def test_one_of_something_is_said_as_such(tmp_path):
     path.write_text(json.dumps({"traceEvents": events}))
     assert kprof("trace", "top", path).stdout.splitlines()[-1].startswith("1 kernel, ")
     assert kprof("trace", "gaps", path).stdout.splitlines()[-1].startswith("1 gap, ")
+
+
+def _product(tmp_path, **changes):
+    """A trace of one ``aten::mm`` of 1 ms on an MI300X."""
+    call = {"ph": "X", "pid": 1, "tid": 1}
+    shapes = {"Input Dims": [[4096, 4096], [4096, 4096]], "Input type": ["c10::Half", "c10::Half"]}
+    events = [
+        {**call, "cat": "cpu_op", "name": "aten::mm", "ts": 10, "dur": 80, "args": {"External id": 2, **shapes}},
+        {**call, "cat": "cuda_runtime", "name": "hipLaunchKernel", "ts": 20, "dur": 5, "args": {"correlation": 7}},
+        {"ph": "X", "pid": 0, "tid": 3, "cat": "kernel", "name": "Cijk_x", "ts": 200, "dur": 1000,
+         "args": {"correlation": 7, "device": 0}},
+    ]  # fmt: skip
+    document = {
+        "schemaVersion": 1,
+        "deviceProperties": [{"id": 0, "name": "AMD Instinct MI300X"}],
+        "traceEvents": events,
+    }
+    path = tmp_path / "product.json"
+    path.write_text(json.dumps({**document, **changes}))
+    return path
+
+
+def test_ops_says_what_is_lost_and_of_how_much(tmp_path):
+    """The verdict has the loss and the part of the time that was judged; JSON has the same figures."""
+    path = _product(tmp_path)
+    done = kprof("trace", "ops", path)
+    assert "11 % matrix fp16" in done.stdout
+    assert "mm 4096x4096 4096x4096 fp16" in done.stdout
+    verdict = done.stdout.splitlines()[-1]
+    assert verdict.startswith("0.895 of 1.000 ms lost against the GPU's limits, most in mm (0.895 ms); 100.0 %")
+
+    (found,) = json.loads(kprof("trace", "ops", path, "--json", "-").stdout)["traces"]
+    assert found["limits"]["gpu"] == "MI300X"
+    assert found["rows"][0]["flop"] == 2 * 4096**3
+
+
+def test_ops_without_a_gpu_judges_nothing(tmp_path):
+    """No limit, no loss; a product can be named, an architecture has none of its own."""
+    path = _product(tmp_path, deviceProperties=[])
+    done = kprof("trace", "ops", path)
+    assert "No limits: the trace does not name its GPU" in done.stdout
+    assert (
+        done.stdout.splitlines()[-1] == "no time lost can be told; work is known for 100.0 % of the kernels' 1.000 ms"
+    )
+    assert "matrix fp16" in kprof("trace", "ops", path, "--arch", "MI325X").stdout
+    assert "name a product" in kprof("trace", "ops", path, "--arch", "gfx942", code=2).stderr
+
+
+def test_ops_answers_from_tables_as_from_the_trace(tmp_path):
+    """Scalars that decide the work are kept in the tables."""
+    path = _product(tmp_path)
+    kprof("ingest", "trace", path, "-o", tmp_path / "out")
+    rows = [
+        json.loads(kprof("trace", "ops", where, "--json", "-").stdout)["traces"][0]["rows"]
+        for where in (path, tmp_path / "out")
+    ]
+    assert rows[0] == rows[1]

@@ -224,11 +224,17 @@ def _operator(event: FullEvent, args: FullArgs, kind: str, rank: int, times: tup
         forward_thread=integer(args.forward_thread),
         input_dims=_json_text(args.input_dims) or _json_text(args.input_dims_old),
         input_types=_json_text(args.input_types),
+        concrete_inputs=_json_text(args.concrete_inputs) if _needs_values(event.name) else None,
         kernel_file=text(args.kernel_file),
         kernel_hash=text(args.kernel_hash),
         num_warps=integer(args.num_warps),
         num_stages=integer(args.num_stages),
     )
+
+
+def _needs_values(name: str) -> bool:
+    """Whether the work of an operator depends on more than shapes: strides, paddings, masks."""
+    return "conv" in name or "attention" in name or "_attn" in name
 
 
 def _external_id(args: FullArgs) -> int | None:

@@ -98,6 +98,7 @@ class Operator(msgspec.Struct, gc=False):
         frame: innermost kept Python frame around it, or -1.
         forward: for a backward operator the forward operator with its sequence number, or -1.
         input_dims, input_types: JSON text as written.
+        concrete_inputs: scalars and lists of them as JSON text, of convolutions and attention, whose work they decide.
         kernel_file, kernel_hash, num_warps, num_stages: what Inductor says of a Triton kernel it launches.
     """
 
@@ -115,6 +116,7 @@ class Operator(msgspec.Struct, gc=False):
     forward: int = -1
     input_dims: str | None = None
     input_types: str | None = None
+    concrete_inputs: str | None = None
     kernel_file: str | None = None
     kernel_hash: str | None = None
     num_warps: int | None = None

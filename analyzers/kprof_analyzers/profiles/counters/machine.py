@@ -1,9 +1,7 @@
 """Which GPU the counters are of, and its constants for the formulas."""
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
@@ -76,7 +74,7 @@ class Gpus:
         said = self._named
         origin = "as given"
         if row is not None and not self._overrides:
-            own = product_in(str(row.get("product", ""))) or str(row["name"])
+            own = machine.product_in(str(row.get("product", ""))) or str(row["name"])
             if said is None or not _same(row, _architecture(said)):
                 said, origin = own, "from the measurement"
         assert said is not None
@@ -184,16 +182,6 @@ def _architecture(name: str) -> Architecture:
 def _same(row: Any, arch: Architecture) -> bool:
     name = str(row["name"])
     return name.partition(":")[0] == arch.name
-
-
-def product_in(text: str) -> str | None:
-    """``MI300X_A1`` and ``AMD Instinct MI300X`` as ``MI300X``."""
-    words = re.split(r"[^A-Za-z0-9]+", text)
-    candidates = [*words, *("".join(pair) for pair in pairwise(words))]
-    for word in candidates:
-        if word and machine.find_product(word) is not None:
-            return word
-    return None
 
 
 def whole(value: Any) -> int | None:

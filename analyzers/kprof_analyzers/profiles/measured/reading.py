@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from kprof.errors import InputError
 from kprof.hardware import machine
-from kprof_analyzers.profiles.counters.machine import Gpu, gpu_of, product_in
+from kprof_analyzers.profiles.counters.machine import Gpu, gpu_of
 
 if TYPE_CHECKING:
     from kprof.inputs.rocprof import Data
@@ -75,7 +75,7 @@ def _traced(traces: "Sequence[Trace]") -> Gpu | None:
         if trace.info.vendor == "nvidia":
             raise InputError("this trace is of an NVIDIA GPU", path=trace.info.path)
         for device in trace.info.devices:
-            product = product_in(device)
+            product = machine.product_in(device)
             if product is not None:
                 found.setdefault(product, trace.info.path)
     if len(found) > 1:

@@ -16,6 +16,7 @@ from kprof_analyzers.profiles.timeline.files import TraceFile, open_trace
 from kprof_analyzers.profiles.timeline.gaps import GapReport, find_gaps
 from kprof_analyzers.profiles.timeline.launch_bound import Stretch, launch_bound_stretches
 from kprof_analyzers.profiles.timeline.names import NameTime
+from kprof_analyzers.profiles.timeline.operators.rooflines import OperatorTable, limits_of, operator_table
 from kprof_analyzers.profiles.timeline.pictures.utilisation import Utilisation, utilisation
 from kprof_analyzers.profiles.timeline.ranks import RankPart, rank_part
 from kprof_analyzers.profiles.timeline.streaming import TraceSummary, summarise
@@ -115,6 +116,12 @@ def gaps_step(file: TraceFile, categories: str | None = None, *, at_least_ns: in
     rules = load_categories(categories)
     report = find_gaps(trace, rules, at_least_ns=at_least_ns, limit=limit)
     return Idle(report, launch_bound_stretches(trace)[:limit], trace.issues)
+
+
+def operators_step(file: TraceFile, gpu: str | None = None) -> OperatorTable:
+    """Operators by shape against the limits of the trace's GPU, or of the one named."""
+    trace = open_trace(file)
+    return operator_table(trace, limits_of(trace.info, gpu))
 
 
 def rank_step(file: TraceFile, categories: str | None = None) -> RankPart:

@@ -1,0 +1,65 @@
+"""Convolutions: every output element is a product over the weights that it sees."""
+
+import math
+from collections.abc import Mapping, Sequence
+
+from kprof_analyzers.profiles.timeline.operators.arguments import Argument
+from kprof_analyzers.profiles.timeline.operators.work import Formula, Work, matrix_unit
+
+
+def output_dims(
+    x: Sequence[int], weight: Sequence[int], stride: Sequence[int], padding: Sequence[int], dilation: Sequence[int]
+) -> tuple[int, ...] | None:
+    """Extents of a convolution's result: batch, channels and space; ``None`` where the arguments do not fit."""
+    space = len(x) - 2
+    if space < 1 or len(weight) != len(x):
+        return None
+    steps = [tuple(v) * space if len(v) == 1 else tuple(v) for v in (stride, padding, dilation)]
+    if any(len(v) != space for v in steps):
+        return None
+    found = [x[0], weight[0]]
+    for extent, taps, step, pad, gap in zip(x[2:], weight[2:], *steps, strict=True):
+        if step < 1:
+            return None
+        found.append((extent + 2 * pad - gap * (taps - 1) - 1) // step + 1)
+    return tuple(found) if min(found) > 0 else None
+
+
+def _forward(given: Sequence[Argument]) -> Work | None:
+    """``convolution(x, weight, bias, stride, padding, dilation, transposed, output_padding, groups)``."""
+    if len(given) < 9 or not (given[0].is_tensor and given[1].is_tensor) or given[6].flag() is not False:
+        return None
+    x, weight = given[:2]
+    steps = [argument.integers() for argument in given[3:6]]
+    if any(step is None for step in steps):
+        return None
+    result = output_dims(x.dims, weight.dims, *(step for step in steps if step is not None))
+    if result is None:
+        return None
+    # The weights' second extent is the input's channels over the groups.
+    flop = 2 * math.prod(result) * math.prod(weight.dims[1:])
+    bias = given[2].bytes if given[2].is_tensor else 0
+    return Work(flop, x.bytes + weight.bytes + bias + math.prod(result) * x.element_bytes, matrix_unit(x))
+
+
+def _backward(given: Sequence[Argument]) -> Work | None:
+    """``convolution_backward(gradient, x, weight, ..., output_mask)``: a product each for x and for the weights."""
+    if len(given) < 11 or not all(argument.is_tensor for argument in given[:3]):
+        return None
+    gradient, x, weight = given[:3]
+    if given[7].flag() is not False:
+        return None
+    one = 2 * gradient.elements * math.prod(weight.dims[1:])
+    wanted = [word == "True" for word in given[10].value.strip("[]").replace(" ", "").split(",")][:2]
+    if not any(wanted):
+        return None
+    written = (x.bytes if wanted[0] else 0) + (weight.bytes if wanted[-1] else 0)
+    read = gradient.bytes * sum(wanted) + (weight.bytes if wanted[0] else 0) + (x.bytes if wanted[-1] else 0)
+    return Work(one * sum(wanted), read + written, matrix_unit(x))
+
+
+OPERATORS: Mapping[str, Formula] = {
+    "aten::convolution": _forward,
+    "aten::_convolution": _forward,
+    "aten::convolution_backward": _backward,
+}

@@ -1,0 +1,80 @@
+"""Operators that memory limits: what they read and write, each element once."""
+
+from collections.abc import Mapping, Sequence
+
+from kprof_analyzers.profiles.timeline.operators.arguments import Argument
+from kprof_analyzers.profiles.timeline.operators.work import Formula, Work
+
+_MAPS = (
+    "add", "sub", "mul", "div", "silu", "gelu", "relu", "sigmoid", "tanh", "exp", "log", "neg", "sqrt", "rsqrt",
+    "reciprocal", "pow", "abs", "clamp", "clamp_min", "where", "sin", "cos", "leaky_relu", "addcmul", "addcdiv",
+    "native_dropout", "silu_backward", "gelu_backward", "sigmoid_backward", "tanh_backward", "threshold_backward",
+)  # fmt: skip
+_ROWS = ("_softmax", "_log_softmax", "native_layer_norm", "native_group_norm", "_fused_rms_norm", "cumsum")
+
+
+def _tensors(given: Sequence[Argument]) -> list[Argument]:
+    return [argument for argument in given if argument.is_tensor]
+
+
+def _broadcast(tensors: Sequence[Argument]) -> int | None:
+    """Elements of the shape that all fit into; ``None`` where they do not fit."""
+    rank = max(len(t.dims) for t in tensors)
+    result = 1
+    for axis in range(1, rank + 1):
+        extents = {t.dims[-axis] for t in tensors if len(t.dims) >= axis} - {1}
+        if len(extents) > 1:
+            return None
+        result *= extents.pop() if extents else 1
+    return result
+
+
+def _map(given: Sequence[Argument]) -> Work | None:
+    """Reads all tensors, writes one of the shape that they are broadcast to, in the first one's type."""
+    tensors = _tensors(given)
+    if not tensors:
+        return None
+    elements = _broadcast(tensors)
+    if elements is None:
+        return None
+    return Work(None, sum(t.bytes for t in tensors) + elements * tensors[0].element_bytes)
+
+
+def _in_place(given: Sequence[Argument]) -> Work | None:
+    """Reads all tensors and writes the first."""
+    tensors = _tensors(given)
+    return Work(None, sum(t.bytes for t in tensors) + tensors[0].bytes) if tensors else None
+
+
+def _rows(given: Sequence[Argument]) -> Work | None:
+    """Reads all tensors, writes as much as the first has."""
+    return _in_place(given)
+
+
+def _copy(given: Sequence[Argument]) -> Work | None:
+    """``copy_(to, from)``: one is written, one is read."""
+    tensors = _tensors(given)
+    return Work(None, tensors[0].bytes + tensors[1].bytes) if len(tensors) == 2 else None
+
+
+def _fill(given: Sequence[Argument]) -> Work | None:
+    """Writes the first."""
+    tensors = _tensors(given)
+    return Work(None, tensors[0].bytes) if tensors else None
+
+
+def _reduce(given: Sequence[Argument]) -> Work | None:
+    """Reads the first; what it writes is taken to be little."""
+    tensors = _tensors(given)
+    return Work(None, tensors[0].bytes) if tensors else None
+
+
+OPERATORS: Mapping[str, Formula] = {
+    **{f"aten::{name}": _map for name in _MAPS},
+    **{f"aten::{name}_": _in_place for name in _MAPS},
+    **{f"aten::{name}": _rows for name in _ROWS},
+    **{f"aten::{name}": _reduce for name in ("sum", "mean", "amax", "amin", "argmax", "max", "min", "norm")},
+    "aten::copy_": _copy,
+    "aten::fill_": _fill,
+    "aten::zero_": _fill,
+}

@@ -1,0 +1,244 @@
+"""Operators by shape: what they computed and moved a second, and the time that they lost against the GPU's limits."""
+
+from array import array
+from collections.abc import Iterator
+
+import msgspec
+
+from kprof.hardware import machine
+from kprof.hardware.machine import Product
+from kprof.inputs.torch_profiler.issues import Issue
+from kprof.inputs.torch_profiler.model import Trace, TraceInfo
+from kprof.inputs.torch_profiler.records import Words
+from kprof_analyzers.profiles.timeline.operators.arguments import Argument, arguments
+from kprof_analyzers.profiles.timeline.operators.formulas import FORMULAS, triton_work, work_of
+from kprof_analyzers.profiles.timeline.operators.work import Work
+
+_TERA = 1e12
+
+
+class Limits(msgspec.Struct, frozen=True):
+    """What the GPU can do.
+
+    Attributes:
+        gpu: product.
+        hbm: bytes a second.
+        peaks: ``matrix_bf16``, ... to operations a second.
+    """
+
+    gpu: str
+    hbm: float | None
+    peaks: dict[str, float]
+
+
+class OperatorRoofline(msgspec.Struct, frozen=True):
+    """All calls of one operator with equal shapes and types.
+
+    Attributes:
+        name: operator, or the Triton kernel.
+        shapes: tensors' extents, ``25088x768 768x2304``.
+        types: tensors' types, each once.
+        calls: calls that launched something.
+        kernels: kernels they launched.
+        total_ns: GPU time of these kernels.
+        flop: operations a call; ``None`` where they do not limit it, or are not known.
+        bytes: a call, each operand and result once; ``None`` where not known.
+        bound: the limit that takes longest: ``HBM`` or a peak (``matrix_bf16``); empty where none is known.
+        least_ns: time of all calls at that limit; ``None`` as above.
+        assumed: what was taken for granted.
+        lost_ns: time beyond ``least_ns``; 0 of what is faster.
+        share: of the limit, 1 being at it. Above 1 is possible where operands stay in a cache.
+        tflops, tbs: 1e12 operations and bytes a second.
+    """
+
+    name: str
+    shapes: str
+    types: str
+    calls: int
+    kernels: int
+    total_ns: int
+    flop: int | None = None
+    bytes: int | None = None
+    bound: str = ""
+    least_ns: float | None = None
+    assumed: str = ""
+    lost_ns: float | None = None
+    share: float | None = None
+    tflops: float | None = None
+    tbs: float | None = None
+
+
+class OperatorTable(msgspec.Struct, frozen=True):
+    """The operators of one trace.
+
+    Attributes:
+        limits: of the GPU; ``None`` where it is not known which it is.
+        rows: by time lost, then by time.
+        kernel_ns: time of all kernels.
+        known_ns: time of kernels whose operator has a formula and shapes.
+        graph_ns: time of kernels that a graph replayed: their operators are not in the trace.
+        without_shapes: no operator has shapes: the trace was taken without ``record_shapes``.
+    """
+
+    info: TraceInfo
+    limits: Limits | None
+    rows: list[OperatorRoofline]
+    kernel_ns: int
+    known_ns: int
+    graph_ns: int
+    without_shapes: bool
+    issues: tuple[Issue, ...]
+
+
+class _Sum:
+    def __init__(self) -> None:
+        self.total = self.kernels = 0
+        self.calls: set[int] = set()
+
+
+Key = tuple[str, str | None, str | None, str | None]
+
+
+def limits_of(info: TraceInfo, gpu: str | None = None) -> Limits | None:
+    """Published limits of the GPU that the trace names, or of the product ``gpu``; ``None`` where neither tells."""
+    names = [gpu] if gpu else [machine.product_in(name) for name in info.devices]
+    products = {product.name: product for name in names if name and (product := machine.find_product(name)) is not None}
+    return _limits(next(iter(products.values()))) if len(products) == 1 else None
+
+
+def _limits(product: Product) -> Limits:
+    arch = machine.load(product.arch)
+    hbm = product.memory.get("hbm")
+    peaks = {name: value * _TERA for name, value in product.peaks.items()}
+    if product.compute_units and product.clock_mhz:
+        for name, rate in arch.rates.items():
+            if name.startswith("matrix_") and rate and name != "matrix_sparse_factor":
+                peaks.setdefault(name, rate * product.compute_units * product.clock_mhz * 1e6)
+    bandwidth = hbm.bandwidth_gbs if hbm else None
+    return Limits(product.name, bandwidth * 1e9 if bandwidth else None, peaks)
+
+
+def operator_table(trace: Trace, limits: Limits | None) -> OperatorTable:
+    """Operators by shape, those that lose most time first.
+
+    A kernel belongs to the innermost operator around its launch that has a formula, else to the innermost one.
+    """
+    sums: dict[Key, _Sum] = {}
+    durations = trace.activities.numbers("duration_ns").data
+    replayed = trace.activities.words("graph")
+    kernel_ns = graph_ns = 0
+    texts = [trace.operators.words(field) for field in ("name", "input_dims", "input_types", "concrete_inputs")]
+    owners = _Owners(trace)
+    names, operators = trace.activities.words("name"), trace.activities.numbers("operator").data
+    for row in _kernels(trace):
+        kernel_ns += durations[row]
+        operator = owners.of(operators[row])
+        key: Key
+        if replayed[row] or operator < 0:
+            graph_ns += durations[row] if replayed[row] else 0
+            key = (names[row], None, None, None)
+        else:
+            key = _key(texts, operator)
+        found = sums.setdefault(key, _Sum())
+        found.total += durations[row]
+        found.kernels += 1
+        found.calls.add(operator if not replayed[row] and operator >= 0 else -row - 1)
+    rows = [_row(key, found, limits) for key, found in sums.items()]
+    rows.sort(key=lambda r: (-(r.lost_ns or 0.0), -r.total_ns, r.name, r.shapes))
+    known = sum(r.total_ns for r in rows if r.bytes is not None or r.flop is not None)
+    no_shapes = not any(texts[1].words)
+    return OperatorTable(trace.info, limits, rows, kernel_ns, known, graph_ns, no_shapes, trace.issues)
+
+
+def _key(texts: list[Words], operator: int) -> Key:
+    name, dims, types, values = (column[operator] for column in texts)
+    return name, dims, types, values
+
+
+def _kernels(trace: Trace) -> Iterator[int]:
+    kinds = trace.activities.words("kind")
+    code = kinds.code("kernel")
+    return (row for row, kind in enumerate(kinds.data) if kind == code)
+
+
+class _Owners:
+    """The operator that a launch is counted under, by the operator directly around it."""
+
+    def __init__(self, trace: Trace) -> None:
+        names = trace.operators.words("name")
+        self._has_formula = [name in FORMULAS for name in names.words]
+        self._names = names.data
+        self._annotations = [kind == "annotation" for kind in trace.operators.words("kind").words]
+        self._kinds = trace.operators.words("kind").data
+        self._parents = trace.operators.numbers("parent").data
+        self._found = array("q", [-2]) * len(trace.operators)
+
+    def of(self, innermost: int) -> int:
+        """Its row, -1 where no operator is around it."""
+        if innermost < 0:
+            return -1
+        known = self._found[innermost]
+        if known != -2:
+            return known
+        at, first = innermost, -1
+        while at >= 0:
+            if not self._annotations[self._kinds[at]]:
+                first = at if first < 0 else first
+                if self._has_formula[self._names[at]]:
+                    break
+            at = self._parents[at]
+        self._found[innermost] = result = at if at >= 0 else first
+        return result
+
+
+def _row(key: Key, found: _Sum, limits: Limits | None) -> OperatorRoofline:
+    name, dims, types, values = key
+    given = arguments(dims, types, values)
+    work = work_of(name, given)
+    if work is None and name.startswith("triton_"):
+        work = triton_work(given)
+    calls, total = len(found.calls), found.total
+    tensors = [argument for argument in given if argument.is_tensor]
+    bound, least = _bound(work, limits)
+    least = least * calls if least is not None else None
+    flop, moved = (work.flop, work.bytes) if work else (None, None)
+    return OperatorRoofline(
+        name,
+        " ".join("x".join(map(str, t.dims)) or "scalar" for t in tensors),
+        " ".join(dict.fromkeys(_short(t) for t in tensors)),
+        calls,
+        found.kernels,
+        total,
+        flop,
+        moved,
+        bound,
+        least,
+        work.assumed if work else "",
+        max(0.0, total - least) if least is not None else None,
+        least / total if least is not None and total else None,
+        # Per ns to 1e12 per second.
+        flop * calls / total / 1e3 if flop and total else None,
+        moved * calls / total / 1e3 if moved and total else None,
+    )
+
+
+def _short(tensor: Argument) -> str:
+    return tensor.arithmetic or tensor.type.removeprefix("c10::")
+
+
+def _bound(work: Work | None, limits: Limits | None) -> tuple[str, float | None]:
+    """The limit that takes longest, and ns a call at it."""
+    if work is None or limits is None:
+        return "", None
+    times: dict[str, float] = {}
+    if work.bytes is not None and limits.hbm:
+        times["HBM"] = work.bytes / limits.hbm * 1e9
+    if work.flop and work.unit in limits.peaks:
+        times[work.unit] = work.flop / limits.peaks[work.unit] * 1e9
+    elif work.flop:
+        # Without the peak of its type a product's limit is not known.
+        return "", None
+    if not times:
+        return "", None
+    name = max(times, key=lambda n: times[n])
+    return name, times[name]
