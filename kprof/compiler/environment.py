@@ -36,6 +36,12 @@ SWITCHES: Mapping[str, str] = {
 }
 """Variables that change the generated code, with what they do. Their values are part of every cache key."""
 
+_FORMER: Mapping[str, str] = {
+    "OPTIMIZE_EPILOGUE": "Triton before 3.1 read it; newer ones store results in the layout of the matrix "
+    "instructions, without a trip through LDS, by themselves.",
+}
+"""Variables of guides that newer Tritons have no use for, with the reason."""
+
 
 def check(environment: Mapping[str, str | None]) -> None:
     """See that the variables of a request mean something to Triton.
@@ -45,7 +51,7 @@ def check(environment: Mapping[str, str | None]) -> None:
     """
     for name, value in environment.items():
         if name not in SWITCHES and not name.startswith(("LLVM_", "MLIR_")) and not _in_knobs(name):
-            hint = near_hint(name, sorted(SWITCHES), "known are")
+            hint = _FORMER.get(name) or near_hint(name, sorted(SWITCHES), "known are")
             raise CompileError(f"{name} is no environment variable that changes how Triton compiles", hint=hint)
         if value is not None and "\0" in value:
             raise CompileError(f"the value of {name} has a zero byte")

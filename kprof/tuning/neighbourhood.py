@@ -6,6 +6,7 @@ is followed at once, and small changes that only help together are found one beh
 """
 
 import heapq
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import count
 from math import inf
@@ -24,6 +25,9 @@ STEP = 0.04
 TRUST = 0.5
 """How much of the rough cost is believed: the power of its ratio."""
 
+SEED_EVERY = 3
+"""One in so many is far from the start, while there are such."""
+
 BETTER = 0.995
 """Less than this share of the best time so far is an improvement."""
 
@@ -34,6 +38,8 @@ class Neighbourhood:
     Args:
         start: the starting point: all knobs.
         changes: the changes around a configuration, most promising first; they are legal.
+        seeds: configurations far from it that are worth a look, such as a kernel's own one: one in
+            :data:`SEED_EVERY` is one of them while there are any.
         cost: a rough cost of a configuration, for what is looked at first; no prediction.
 
     Attributes:
@@ -47,17 +53,21 @@ class Neighbourhood:
         start: Mapping[str, Any],
         changes: Callable[[Config], Iterable[Mapping[str, Any]]],
         cost: Callable[[Config], float] = lambda _config: 1.0,
+        seeds: Iterable[Mapping[str, Any]] = (),
     ) -> None:
         self._changes, self._cost = changes, cost
+        self._seeds = deque(dict(seed) for seed in seeds)
         self._given: set[str] = set()
         self._waiting: list[tuple[float, int, Config]] = []
         self._number = count()
-        self._best, self._since, self._singles = inf, 0, 0
+        self._best, self._since, self._turn = inf, 0, 0
+        # Single changes of the fastest that were not given out, by their text.
+        self._singles: dict[str, Config] = {}
         self.tiles = 0
         self.settled = False
         # Until the start has a time, its neighbours come in the order of the changes.
         self._push(dict(start), inf, of_best=True)
-        self.size = 1 + len(self._waiting)
+        self.size = 1 + len(self._waiting) + len(self._seeds)
 
     def __len__(self) -> int:
         """How many are still to be given out."""
@@ -66,7 +76,8 @@ class Neighbourhood:
     @property
     def left(self) -> int:
         """How many were never given out."""
-        return len({identity(config) for _, _, config in self._waiting} - self._given)
+        waiting = (*(config for _, _, config in self._waiting), *self._seeds)
+        return len({identity(config) for config in waiting} - self._given)
 
     def __iter__(self) -> Iterator[Config]:
         return self
@@ -77,18 +88,24 @@ class Neighbourhood:
         Raises:
             StopIteration: none is left, or nothing better has come for a while.
         """
-        while self._waiting and not self.settled:
-            if self._since >= PATIENCE and self._singles <= 0:
+        while (self._waiting or self._seeds) and not self.settled:
+            if self._since >= PATIENCE and not self._singles and not self._seeds:
                 self.settled = True
                 break
-            _, _, config = heapq.heappop(self._waiting)
-            key = identity(config)
-            if key not in self._given:
-                self._given.add(key)
+            config = self._next()
+            if self.claim(config):
                 self._since += 1
-                self._singles -= 1
+                self._turn += 1
                 return config
         raise StopIteration
+
+    def _next(self) -> Config:
+        if self._seeds and (self._turn % SEED_EVERY == 0 or not self._waiting):
+            return self._seeds.popleft()
+        if self._since >= PATIENCE and self._singles:
+            # Only these are waited for.
+            return next(iter(self._singles.values()))
+        return heapq.heappop(self._waiting)[2]
 
     def claim(self, config: Mapping[str, Any]) -> bool:
         """Take a configuration out of turn; false when it was given out."""
@@ -96,6 +113,7 @@ class Neighbourhood:
         if key in self._given:
             return False
         self._given.add(key)
+        self._singles.pop(key, None)
         return True
 
     def look_near(self, config: Mapping[str, Any], time: float) -> None:
@@ -111,11 +129,13 @@ class Neighbourhood:
         self._push(dict(config), time, of_best=better)
 
     def _push(self, config: Config, time: float, *, of_best: bool) -> None:
-        singles, here = 0, self._cost(config)
+        singles, here = dict[str, Config](), self._cost(config)
         for place, change in enumerate(self._changes(config)):
             neighbour = {**config, **change}
-            if identity(neighbour) not in self._given:
-                singles += len(change) == 1
+            key = identity(neighbour)
+            if key not in self._given:
+                if len(change) == 1:
+                    singles[key] = neighbour
                 rough = (self._cost(neighbour) / here) ** TRUST
                 heapq.heappush(self._waiting, (time * rough * (1 + STEP * place), next(self._number), neighbour))
         if of_best:

@@ -74,3 +74,29 @@ def test_small_spaces_are_looked_at_whole() -> None:
     queue.claim({"a": 0})
     assert list(queue) == [{"a": 1}]
     assert not queue.settled
+
+
+def test_all_single_changes_of_the_fastest_are_looked_at_before_it_ends() -> None:
+    """However many changes of two knobs come before them."""
+    pairs = [{"a": n, "b": n} for n in range(1, 60)]
+    singles = [{"c": n} for n in range(1, 6)]
+    queue = Neighbourhood({"a": 0, "b": 0, "c": 0}, lambda config: [*pairs, *singles] if not config["c"] else [])
+    queue.claim({"a": 0, "b": 0, "c": 0})
+    queue.look_near({"a": 0, "b": 0, "c": 0}, 10.0)
+    seen = list(queue)
+    assert {config["c"] for config in seen if not config["a"]} == {1, 2, 3, 4, 5}
+    assert queue.settled
+    assert len(seen) == neighbourhood.PATIENCE + len(singles)
+
+
+def test_what_is_far_comes_between_neighbours_and_before_the_end() -> None:
+    """One in three while there are any; the search goes on from them where they are better."""
+    seeds = [{"a": 9, "b": n} for n in range(10)]
+    queue = Neighbourhood({"a": 0, "b": 0}, single_steps, seeds=seeds)
+    queue.claim({"a": 0, "b": 0})
+    queue.look_near({"a": 0, "b": 0}, 10.0)
+    first = [next(queue) for _ in range(4)]
+    assert [config for config in first if config in seeds] == seeds[:2]
+    assert (first[0], first[3]) == (seeds[0], seeds[1])
+    rest = list(queue)
+    assert all(seed in [*first, *rest] for seed in seeds)

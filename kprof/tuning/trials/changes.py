@@ -50,7 +50,9 @@ def values(
     for name, found in _options_of(arch).items():
         known.setdefault(name, found)
     for name, value in config.items():
-        if name not in known and _is_tile(name, value):
+        if name not in known and isinstance(value, bool):
+            known[name] = (False, True)
+        elif name not in known and _is_tile(name, value):
             known[name] = (value // 2, value, value * 2)
     for name in CODE_SWITCHES:
         if name in (arch.triton.switches or {}):

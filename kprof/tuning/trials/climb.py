@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from kprof.compiler.versions import installed
@@ -11,7 +12,9 @@ from kprof.tuning.candidates import Scored
 from kprof.tuning.estimate import Estimate
 from kprof.tuning.executors.local import LocalExecutor
 from kprof.tuning.neighbourhood import Neighbourhood
+from kprof.tuning.order import Queue
 from kprof.tuning.problems import Problem
+from kprof.tuning.pruning import Pruned, legal_values, question
 from kprof.tuning.search import Found, Progress, Search
 from kprof.tuning.space import Space
 from kprof.tuning.subject import KernelSubject, Subject
@@ -27,6 +30,9 @@ if TYPE_CHECKING:
 
 CLOSE = 1.01
 """Of configurations this near to the fastest, the one with the fewest changes is proposed."""
+
+CHEAPEST = 6
+"""So many tiles of the kernel's space, those with the least rough cost, are looked at wherever the search starts."""
 
 LOOKED_AT = 12
 """So many of the fastest configurations, and no more, are analysed whole."""
@@ -67,17 +73,21 @@ def climb(
     subject = KernelSubject(
         kernel, machine, product, (Problem("", problem),), config=options.config, environment=options.environment
     )
-    rules = {finding.rule for finding in start.report.findings}
+    findings = start.report.findings
+    rules = {finding.rule for finding in findings}
     version = installed().numbers
+    told = {(advice.knob, repr(advice.to)) for finding in findings for advice in finding.advice}
 
     def changes(config: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
-        return neighbours(kernel, problem, config, machine, rules, version=version)
+        found = neighbours(kernel, problem, config, machine, rules, version=version)
+        # What a finding proposes comes first.
+        return sorted(found, key=lambda change: len(change) > 1 or not told & {(n, repr(v)) for n, v in change.items()})
 
     estimate = Estimate(machine, product, problem, subject.element_bytes(subject.problems[0]), start.config)
     orders: list[Neighbourhood] = []
 
     def order(base: Mapping[str, Any]) -> Neighbourhood:
-        orders.append(Neighbourhood(base, changes, estimate.cost))
+        orders.append(Neighbourhood(base, changes, estimate.cost, seeds(kernel, machine, problem, base, estimate.cost)))
         return orders[-1]
 
     judge = Judge(predicted.FUNCTION, predicted.version())
@@ -98,6 +108,35 @@ def climb(
         return found.example or "the model cannot say how long it takes"
     (waiting,) = orders
     return _trials(subject, options, start, own, found, left=waiting.left, settled=waiting.settled)
+
+
+def seeds(
+    kernel: "Kernel",
+    machine: Architecture,
+    problem: Mapping[str, Any],
+    start: Mapping[str, Any],
+    cost: Callable[[Mapping[str, Any]], float],
+) -> list[dict[str, Any]]:
+    """Configurations that are worth a look wherever a search starts.
+
+    The kernel's own one for this problem, those that its file lists, and of its space the tiles that look cheapest.
+
+    Args:
+        kernel: whose configurations.
+        machine: architecture.
+        problem: problem parameters.
+        start: knobs and switches of the starting point.
+        cost: a rough cost.
+    """
+    overrides = [{}, *kernel.configs]
+    own = [{**start, **kernel.configure(machine.name, override, problem)} for override in overrides]
+    legal = [config for config in own if kernel.legal is None or kernel.legal(problem, config, machine.name) is None]
+    # What the kernel's own configuration says of finer knobs is better than what the starting point says.
+    if kernel.space:
+        ask = question(kernel, problem, machine, ())
+        knobs = legal_values(kernel.space, machine, problem, Pruned())
+        legal += islice(Queue(Space("", knobs), {**start, **own[0]}, ask, cost, Pruned()), CHEAPEST)
+    return legal
 
 
 def _teller(progress: Callable[[int, str], None] | None) -> Callable[[Progress], None] | None:

@@ -79,3 +79,22 @@ def test_reduction_of_split_products_counts() -> None:
     parts = trials.start.parts
     assert parts
     assert 0 < sum(parts.values()) < trials.start.time_us
+
+
+def test_the_kernels_own_configurations_are_looked_at_from_everywhere() -> None:
+    """With the starting point's switches, each legal, and then tiles of its space that look cheap."""
+    from kprof.hardware.machine import load
+    from kprof.targets.library import load as load_kernel
+    from kprof.tuning.trials.climb import CHEAPEST, seeds
+
+    kernel, machine = load_kernel("gemm"), load("gfx942")
+    problem = kernel.problem("gfx942", None, {"M": 4096, "N": 4096, "K": 4096})
+    start = {**kernel.configure("gfx942", {"BLOCK_M": 32, "kpack": 2}, problem), "AMDGCN_USE_BUFFER_OPS": "0"}
+    found = seeds(kernel, machine, problem, start, lambda config: 1e6 / (config["BLOCK_M"] * config["BLOCK_N"]))
+    own = kernel.configure("gfx942", None, problem)
+    assert found[0] == {**own, "kpack": 2, "AMDGCN_USE_BUFFER_OPS": "0"}
+    assert all(config["AMDGCN_USE_BUFFER_OPS"] == "0" for config in found)
+    assert all(kernel.legal(problem, config, "gfx942") is None for config in found)
+    for place, listed in enumerate(kernel.configs, start=1):
+        assert {**found[place], **listed} == found[place]
+    assert len(found) == 1 + len(kernel.configs) + CHEAPEST

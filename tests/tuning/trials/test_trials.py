@@ -91,6 +91,14 @@ def test_switches_kpack_and_the_kernels_own_knobs_are_tried():
     assert on_rdna & set(SWITCHES) == {"AMDGCN_USE_BUFFER_OPS"}
 
 
+def test_switches_of_the_kernel_are_turned_over():
+    """A knob that is true or false, in the kernel's space or only in its configuration."""
+    kernel = Kernel("made", None, "", None, shapes={}, config={"BLOCK": 64, "PRE_LOAD_V": True})
+    changes = list(neighbours(kernel, {}, dict(kernel.config), load("gfx942"), (), version=(3, 9)))
+    assert {"PRE_LOAD_V": False} in changes
+    assert {"PRE_LOAD_V": True} not in changes
+
+
 @pytest.mark.parametrize(
     ("version", "buffers", "copies", "pingpong"),
     [((3, 4), "1", "1", "1"), ((3, 6), "0", "1", "1"), ((3, 7), "0", "1", "1"), ((3, 8), "0", "0", "0")],
