@@ -134,7 +134,7 @@ def seeds(
     # What the kernel's own configuration says of finer knobs is better than what the starting point says.
     if kernel.space:
         ask = question(kernel, problem, machine, ())
-        knobs = legal_values(kernel.space, machine, problem, Pruned())
+        knobs = legal_values({name: tuple(found) for name, found in kernel.space.items()}, machine, problem, Pruned())
         legal += islice(Queue(Space("", knobs), {**start, **own[0]}, ask, cost, Pruned()), CHEAPEST)
     return legal
 
