@@ -215,10 +215,12 @@ def _unseen(loaded: LoadedKernel) -> str | None:
     instructions = loaded.program.instructions
     if not instructions:
         return f"its instructions were not seen: {loaded.unseen or 'the listing has none'}"
+    if loaded.unseen is not None:
+        return f"only a part of its instructions was seen: {loaded.unseen}"
     unknown = sum(not instruction.opcode.known for instruction in instructions)
     if unknown:
         return f"{unknown:,} of its {len(instructions):,} instructions could not be decoded"
-    return None if loaded.unseen is None else f"only a part of its instructions was seen: {loaded.unseen}"
+    return None
 
 
 def _passes(history: "PassHistory") -> list[PassChange]:

@@ -17,7 +17,7 @@ from kprof.cache.own import derived_key
 from kprof.compiler.compiled_cache import directory, known
 from kprof.compiler.request import Compiled, CompileRequest, Outcome
 from kprof.document import KernelReport
-from kprof.hardware.machine import load as load_architecture
+from kprof.hardware.machine import load_gpu
 from kprof.targets.jobs import Job, loaded
 from kprof_analyzers.collecting import paused
 
@@ -66,13 +66,15 @@ def judged(jobs: Iterable[Job], workers: int | None = None) -> Iterator[tuple[in
 
 def judge(compiled: Compiled, argument: Mapping[str, Any]) -> dict[str, Any]:
     """In a worker: the report of a compiled kernel, kept for the next time, as JSON values."""
+    machine, product = load_gpu(argument["gpu"])
     job = Job(
         request=compiled.request,
-        machine=load_architecture(argument["arch"]),
+        machine=machine,
         name=argument["name"],
         grid=None if argument["grid"] is None else tuple(argument["grid"]),
         problem={},
         arguments=argument["arguments"],
+        product=product,
     )
     report = _analyzed(job, compiled)
     text = msgspec.json.encode(report, enc_hook=str)
@@ -108,7 +110,7 @@ def _recall(job: Job) -> KernelReport | None:
 def _argument(job: Job) -> dict[str, Any]:
     """What a worker must know beside the request."""
     return {
-        "arch": job.machine.name,
+        "gpu": job.machine.name if job.product is None else job.product.name,
         "name": job.name,
         "grid": None if job.grid is None else list(job.grid),
         "arguments": dict(job.arguments),

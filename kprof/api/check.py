@@ -12,6 +12,7 @@ from kprof.errors import KprofError, near
 from kprof.version import __version__
 
 if TYPE_CHECKING:
+    from kprof.gate.baseline import Baseline
     from kprof.gate.config import Config
     from kprof.gate.subject import Subject
 
@@ -63,7 +64,7 @@ def check(
         HardwareError: an architecture is not known.
     """
     from kprof.gate.config import find, load
-    from kprof.gate.subjects import gather
+    from kprof.gate.subjects import gather, vanished
 
     chosen = (Path(config_file) if config_file is not None else find(Path.cwd())).absolute()
     settings = load(chosen)
@@ -75,7 +76,10 @@ def check(
     subjects = gather(settings, folder, jobs, names(arch))
     if update_baseline and named is not None:
         return Check(_updated(named, subjects, settings), named)
-    document = _judged(settings, subjects, named, folder, rules)
+    known, notes = _accepted(named)
+    if known is not None:
+        subjects += vanished(known, subjects)
+    document = _judged(settings, subjects, known, folder, rules, notes)
     if advise:
         from kprof.gate.cures import with_cures
 
@@ -104,20 +108,29 @@ def _rules(settings: "Config", path: Path) -> dict[str, str]:
     return rules
 
 
+def _accepted(path: Path | None) -> "tuple[Baseline | None, list[str]]":
+    """The baseline, empty where its file is not there yet, and notes on it."""
+    from kprof.gate.baseline import Baseline, read
+
+    if path is None:
+        return None, []
+    if path.exists():
+        return read(path), []
+    return Baseline(), [f"there is no baseline yet: kprof check --update-baseline writes {path.name}"]
+
+
 def _judged(
-    settings: "Config", subjects: "list[Subject]", baseline: Path | None, folder: Path, rules: dict[str, str]
+    settings: "Config",
+    subjects: "list[Subject]",
+    known: "Baseline | None",
+    folder: Path,
+    rules: dict[str, str],
+    notes: list[str],
 ) -> Report:
     import datetime as dt
 
-    from kprof.gate.baseline import Baseline, read
     from kprof.gate.judge import Gate
 
-    notes = []
-    known = None
-    if baseline is not None:
-        known = read(baseline) if baseline.exists() else Baseline()
-        if not baseline.exists():
-            notes.append(f"there is no baseline yet: kprof check --update-baseline writes {baseline.name}")
     root = next((p for p in (folder, *folder.parents) if (p / ".git").exists()), folder)
     today = dt.datetime.now(dt.timezone.utc).date()
     gate = Gate(config=settings, baseline=known, today=today, root=root, rules=rules)

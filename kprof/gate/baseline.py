@@ -1,7 +1,7 @@
 """The accepted state of the kernels, in a file to be committed."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -74,19 +74,48 @@ def read(path: Path) -> Baseline:
     return boundary.json_of(data, Baseline, str(path), "is not a baseline", hint=hint)
 
 
+def gone(baseline: Baseline, subjects: Sequence[Subject]) -> list[tuple[str, str, str]]:
+    """Kernel, specialisation and architecture of each entry that this run should have met and did not.
+
+    Entries of other architectures and other Tritons belong to other runs; those of a target that could not be told are
+    told of there.
+    """
+    archs = {subject.report.arch for subject in subjects}
+    compilers = {subject.compiler for subject in subjects if subject.problem is None}
+    here = {(s.kernel, s.specialization, s.report.arch) for s in subjects}
+    lost = _lost(subjects)
+    return [
+        (kernel, spec, arch)
+        for kernel, spec, arch, compiler, _ in _states(baseline.kernels)
+        if arch in archs
+        and (compiler in compilers or not compiler.startswith("Triton "))
+        and (kernel, spec, arch) not in here
+        and not _is_of(kernel, arch, lost)
+    ]
+
+
+def _lost(subjects: Sequence[Subject]) -> set[tuple[str, str]]:
+    """Targets that could not be told, and the architectures."""
+    return {(s.entry.target, s.report.arch) for s in subjects if s.problem is not None}
+
+
+def _is_of(kernel: str, arch: str, targets: Collection[tuple[str, str]]) -> bool:
+    """Whether a kernel, as the baseline names it, is one of these targets'."""
+    return any(arch == a and (kernel == t or kernel.startswith(f"{t}::")) for t, a in targets)
+
+
 def updated(old: Baseline, subjects: Sequence[Subject]) -> Baseline:
     """The baseline after a run: its states replace the old ones of the same compilers and architectures.
 
     States of other compilers and architectures stay, and so does the state of a kernel that could not be told.
     """
     done = [subject for subject in subjects if subject.problem is None]
-    failed = {(s.entry.target, s.report.arch) for s in subjects if s.problem is not None}
+    lost = _lost(subjects)
     compilers = {s.compiler for s in done}
     archs = {s.report.arch for s in done}
     result: Kernels = {}
     for kernel, spec, arch, compiler, state in _states(old.kernels):
-        unseen = any(arch == a and (kernel == t or kernel.startswith(f"{t}::")) for t, a in failed)
-        if compiler not in compilers or arch not in archs or unseen:
+        if compiler not in compilers or arch not in archs or _is_of(kernel, arch, lost):
             _put(result, (kernel, spec, arch, compiler), state)
     for subject in done:
         key = (subject.kernel, subject.specialization, subject.report.arch, subject.compiler)

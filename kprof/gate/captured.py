@@ -13,30 +13,33 @@ from kprof.errors import InputError, KprofError
 from kprof.findings import Location
 from kprof.gate.config import KernelEntry
 from kprof.gate.subject import COMPILER_STAGES, Subject, failed
+from kprof.hardware.machine import load_gpu
 
 if TYPE_CHECKING:
     from kprof.captures.model import Capture, CapturedKernel
+    from kprof.hardware.machine import Product
 
 _SHOWN = 3
 
 
-def captured(entry: KernelEntry, target: str, archs: Sequence[str]) -> Iterator[Subject]:
+def captured(entry: KernelEntry, target: str, gpus: Sequence[str]) -> Iterator[Subject]:
     """Every specialisation of a capture; one that did not compile there cannot be told here.
 
     Args:
         entry: what the kernels are judged as.
         target: the capture's directory.
-        archs: architectures that are wanted.
+        gpus: architectures that are wanted; a product takes the place of the one that was recorded for.
 
     Raises:
         KprofError: it cannot be read, or holds nothing for these architectures.
     """
     capture = read(target)
-    wanted = [kernel for kernel in capture.kernels if kernel.arch in archs]
+    products = {machine.name: product for machine, product in map(load_gpu, gpus)}
+    wanted = [kernel for kernel in capture.kernels if kernel.arch in products]
     if not wanted:
         has = ", ".join(sorted({kernel.arch for kernel in capture.kernels})) or "no kernel"
         hint = "; ".join(capture.notes) or None
-        raise InputError(f"the capture holds {has}, not {', '.join(archs)}", path=target, hint=hint)
+        raise InputError(f"the capture holds {has}, not {', '.join(products)}", path=target, hint=hint)
     place = Location(file=target, line=1)
     old = stale(capture, entry.target)
     if old is not None:
@@ -45,7 +48,7 @@ def captured(entry: KernelEntry, target: str, archs: Sequence[str]) -> Iterator[
         # What was launched after the end of the recording is not known.
         yield failed(entry, capture.arch, "; ".join(capture.notes), place)
     for kernel in wanted:
-        yield _judged(entry, kernel)
+        yield _judged(entry, kernel, products[kernel.arch])
 
 
 def stale(capture: "Capture", target: str) -> str | None:
@@ -67,13 +70,14 @@ def stale(capture: "Capture", target: str) -> str | None:
     return f"{why}; record it again: kprof capture --arch {capture.arch} --force -o {shlex.quote(target)} -- {command}"
 
 
-def _judged(entry: KernelEntry, kernel: "CapturedKernel") -> Subject:
+def _judged(entry: KernelEntry, kernel: "CapturedKernel", product: "Product | None") -> Subject:
     from kprof.targets.captured import loaded
     from kprof_analyzers.pipeline import analyze
 
     optional = not kernel.launches
     try:
-        return Subject(entry, analyze(loaded(kernel)), optional=optional)
+        found = loaded(kernel)
+        return Subject(entry, analyze(replace(found, product=product or found.product)), optional=optional)
     except KprofError as error:
         result = kernel.result
         refused = result is not None and result.status == "failed" and result.stage in COMPILER_STAGES

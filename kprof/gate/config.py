@@ -9,8 +9,9 @@ from typing import Any, Literal, get_args, get_origin
 
 import msgspec
 
-from kprof.errors import InputError, near
+from kprof.errors import HardwareError, InputError, KprofError, near
 from kprof.gate.toml_place import Keys, line_of
+from kprof.hardware.machine import load as load_architecture
 from kprof.inputs import boundary
 
 FILES = ("kprof.toml", "pyproject.toml")
@@ -165,8 +166,13 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
 
     def budget_for(self, entry: KernelEntry, arch: str) -> Budget:
         """The limits of one kernel on one architecture, the most particular one first."""
-        result = entry.arch_budget.get(arch, Budget()).over(entry.budget)
-        return result.over(self.arch_budget.get(arch, Budget())).over(self.budget)
+        result = _on(arch, entry.arch_budget).over(entry.budget)
+        return result.over(_on(arch, self.arch_budget)).over(self.budget)
+
+
+def _on(arch: str, budgets: Mapping[str, Budget]) -> Budget:
+    """The budget of an architecture, which may be named by a product."""
+    return next((budget for name, budget in budgets.items() if load_architecture(name).name == arch), Budget())
 
 
 def find(start: Path) -> Path:
@@ -215,6 +221,7 @@ def load(path: Path) -> Config:
         if not program.command:
             place = source.place(("program", index, "command"))
             raise InputError("a program needs a command", path=str(path), place=place)
+    source.gpus(config)
     if not config.kernel and not config.program:
         entry = "[[tool.kprof.kernel]]" if prefix else "[[kernel]]"
         raise InputError("no kernel is named", path=str(path), hint=f"Add {entry} with a target.")
@@ -254,6 +261,27 @@ class _Source:
                         hint="In kprof.toml tables stand without tool.kprof: [budget], [[kernel]]." if outer else None,
                     )
                 self.known(item, fields[name], (*at, name))
+
+    def gpus(self, config: Config) -> None:
+        """Refuse what is no GPU's name: a budget for it would limit nothing."""
+        tables: list[tuple[Keys, Config | KernelEntry | Program]] = [((), config)]
+        tables += [(("kernel", index), entry) for index, entry in enumerate(config.kernel)]
+        tables += [(("program", index), program) for index, program in enumerate(config.program)]
+        for at, table in tables:
+            seen: dict[str, str] = {}
+            for keys, name in [
+                *(((*at, "arch"), name) for name in table.arch),
+                *(((*at, "arch_budget", name), name) for name in table.arch_budget),
+            ]:
+                try:
+                    arch = load_architecture(name).name
+                except KprofError as error:
+                    raise HardwareError(
+                        error.message, path=str(self.path), place=self.place(keys), hint=error.hint
+                    ) from None
+                if keys[-1] == name and seen.setdefault(arch, name) != name:
+                    text = f"arch_budget.{seen[arch]} and arch_budget.{name} are both for {arch}"
+                    raise InputError(text, path=str(self.path), place=self.place(keys))
 
     def place(self, keys: Keys) -> str | None:
         """``line 12``, when the key can be found."""

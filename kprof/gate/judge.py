@@ -2,7 +2,7 @@
 
 import datetime as dt
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -13,16 +13,20 @@ from msgspec import UNSET
 from kprof.diffing.facts import unchecked, unrecorded
 from kprof.document import KernelReport, Report, Suppressed
 from kprof.findings import Finding, Severity
-from kprof.gate.baseline import Baseline, State, news
+from kprof.gate.baseline import Baseline, State, gone, news
 from kprof.gate.config import Allowance, Config
 from kprof.gate.limits import cannot_launch, cannot_tell, over_budget, refused, worse
 from kprof.gate.nearest import nearest
-from kprof.gate.rules import ALLOWED, FAILS, KNOWN, MARK
+from kprof.gate.rules import ALLOWED, FAILS, GATE_RULES, KNOWN, MARK, WORSE
 from kprof.gate.source_text import relocated
 from kprof.gate.subject import Subject
 from kprof.gate.verdict import not_run, verdict
 from kprof.version import __version__
 from kprof_analyzers.rules import launch_rules
+from kprof_analyzers.suppressions import UNNEEDED
+
+_OWN = frozenset({*(rule.id for rule in GATE_RULES), UNNEEDED})
+"""Rules that are judged here for every kernel."""
 
 
 @dataclass(frozen=True)
@@ -32,10 +36,12 @@ class _Against:
     Attributes:
         state: an entry of the baseline, the reason why there is none, or ``None`` without a baseline.
         change: knobs that the entry has otherwise; empty when it is the kernel's own.
+        specialization: the entry's, where it is not the kernel's own.
     """
 
     state: State | str | None
     change: str = ""
+    specialization: str = ""
 
 
 @dataclass(frozen=True)
@@ -71,12 +77,30 @@ class Gate:
             for subject, against in zip(subjects, held, strict=True)
             if against.change
         ]
+        missing = self._missing(subjects, held)
+        left_out = [subject.left_out for subject in subjects if subject.left_out]
+        beside = [f"{len(missing)} of the baseline are gone"] if len(missing) > 1 else missing
         return Report(
             kprof=__version__,
             kernels=kernels,
-            verdict=verdict(kernels, compared=self.baseline is not None, nearest=len(changed)),
-            notes=[*notes, *unrecorded(kernels), *changed, *unused, *not_run(kernels)],
+            verdict=verdict(
+                kernels, compared=self.baseline is not None, nearest=len(changed), beside=[*beside, *left_out]
+            ),
+            notes=[*notes, *unrecorded(kernels), *changed, *missing, *left_out, *unused, *not_run(kernels)],
         )
+
+    def _missing(self, subjects: Sequence[Subject], held: "Sequence[_Against]") -> list[str]:
+        """Specialisations that the baseline has of kernels that are there, and that nothing is compared with now."""
+        if self.baseline is None:
+            return []
+        compared = {
+            (s.kernel, against.specialization, s.report.arch) for s, against in zip(subjects, held, strict=True)
+        }
+        return [
+            f"{kernel} {spec} on {arch} is in the baseline and gone"
+            for kernel, spec, arch in gone(self.baseline, subjects)
+            if (kernel, spec, arch) not in compared
+        ]
 
     def _held(self, subjects: Sequence[Subject]) -> "list[_Against]":
         """What each kernel is held against: its entry in the baseline, else the nearest one that nobody else has."""
@@ -92,7 +116,7 @@ class Gate:
         for subject, state in zip(subjects, found, strict=True):
             others = taken.get((subject.kernel, subject.report.arch), ())
             near = nearest(baseline, subject, others) if isinstance(state, str) and subject.problem is None else None
-            result.append(_Against(state) if near is None else _Against(near.state, near.change))
+            result.append(_Against(state) if near is None else _Against(near.state, near.change, near.specialization))
         return result
 
     def _kernel(self, subject: Subject, against: "_Against", used: set[int]) -> KernelReport:
@@ -102,7 +126,8 @@ class Gate:
             fatal = subject.refused and not subject.optional
             findings = [refused(subject, subject.problem) if fatal else cannot_tell(subject, subject.problem)]
         else:
-            findings = [*self._metrics(subject, against), *self._blind(subject)]
+            # What was not seen explains why something cannot be compared, and comes first.
+            findings = [*self._blind(subject), *self._metrics(subject, against)]
             for finding in self._findings(subject, against.state):
                 if finding.evidence.get(MARK) == KNOWN:
                     silenced.append(Suppressed(finding=finding, reason="the baseline has it"))
@@ -141,11 +166,24 @@ class Gate:
         found = [] if unseen is UNSET else [cannot_tell(subject, unseen)]
         failed = [] if subject.report.rules is UNSET else subject.report.rules.failed
         found += [cannot_tell(subject, f"the analyzer {each.analyzer} failed: {each.reason}") for each in failed]
-        required = {*self.config.require, *subject.entry.require}
-        for rule, reason in unchecked(subject.report).items() if required else ():
-            names = {rule, self.rules.get(rule, rule)} & required
-            found += [cannot_tell(subject, f"{name} is required and could not run: {reason}") for name in names]
+        for name, reason in self._unanswered(subject.report, [*self.config.require, *subject.entry.require]):
+            found.append(cannot_tell(subject, f"{name} is required and could not run: {reason}"))
         return found
+
+    def _unanswered(self, report: KernelReport, required: Sequence[str]) -> Iterator[tuple[str, str]]:
+        """Required rules that say nothing of this kernel, as they were named, and why."""
+        ids = {name: id_ for id_, name in self.rules.items()}
+        lost = unchecked(report)
+        coverage = None if report.rules is UNSET else report.rules
+        done = set() if coverage is None else {*coverage.checked, *(each.rule for each in coverage.does_not_apply)}
+        for name in dict.fromkeys(required):
+            rule = ids.get(name, name)
+            if rule in lost:
+                yield name, lost[rule]
+            elif rule == WORSE.id and self.baseline is None:
+                yield name, "there is no baseline"
+            elif rule not in done and rule not in _OWN:
+                yield name, "it is no rule of compiled kernels, or its analyzer failed"
 
     def _findings(self, subject: Subject, state: State | str | None) -> list[Finding]:
         """The analyzers' findings, marked: failing, known, or neither."""
@@ -202,7 +240,10 @@ def _covers(allowance: Allowance, subject: Subject, finding: Finding, counts: Co
     names = (subject.kernel, subject.report.name)
     if not any(fnmatchcase(name, allowance.kernel) for name in names):
         return False
-    if not fnmatchcase(subject.report.arch, allowance.arch):
+    product = subject.report.product
+    if not any(
+        fnmatchcase(name, allowance.arch) for name in (subject.report.arch, *([] if product is UNSET else [product]))
+    ):
         return False
     metric = finding.evidence.get("metric")
     if allowance.what not in {metric, finding.rule, finding.name}:

@@ -16,10 +16,12 @@ class Near:
     Attributes:
         state: what the baseline has there.
         change: the knobs that differ: ``BK 32 → 256, num_warps 4 → 8``.
+        specialization: whose state it is.
     """
 
     state: State
     change: str
+    specialization: str
 
 
 def nearest(baseline: Baseline, subject: Subject, taken: Collection[str] = ()) -> Near | None:
@@ -40,7 +42,7 @@ def nearest(baseline: Baseline, subject: Subject, taken: Collection[str] = ()) -
         changed = _changed(state.knobs, knobs)
         if changed:
             distance = sum(_distance(before, after) for before, after in changed.values())
-            found.append((len(changed), distance, specialization, Near(state, _words(changed))))
+            found.append((len(changed), distance, specialization, Near(state, _words(changed), specialization)))
     return min(found, key=lambda entry: entry[:3])[3] if found else None
 
 

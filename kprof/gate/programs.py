@@ -18,6 +18,7 @@ from kprof.errors import KprofError, TargetError
 from kprof.gate.captured import captured
 from kprof.gate.config import Program
 from kprof.gate.subject import Subject, failed
+from kprof.hardware.machine import load_gpu
 
 _STDERR = 2
 _CONTENT = ".content"
@@ -26,36 +27,36 @@ _CONTENT = ".content"
 _DISTRIBUTIONS = ("triton", "torch", "pytorch-triton-rocm")
 
 
-def recorded(program: Program, archs: Sequence[str], folder: Path, jobs: int = 0) -> Iterator[Subject]:
+def recorded(program: Program, gpus: Sequence[str], folder: Path, jobs: int = 0) -> Iterator[Subject]:
     """Every kernel that a program launches, for each architecture; one that goes wrong is a *cannot tell*.
 
     Args:
         program: what to run.
-        archs: architectures.
+        gpus: architectures or products.
         folder: the configuration's, in which it runs.
         jobs: compiles at a time, 0 for one a core.
     """
     entry = program.entry()
-    for arch in archs:
+    for gpu in gpus:
         try:
-            yield from captured(entry, str(capture_of(program, arch, folder, jobs)), [arch])
+            yield from captured(entry, str(capture_of(program, gpu, folder, jobs)), [gpu])
         except KprofError as error:
-            yield failed(entry, arch, str(error), None)
+            yield failed(entry, load_gpu(gpu)[0].name, str(error), None)
 
 
-def capture_of(program: Program, arch: str, folder: Path, jobs: int = 0) -> Path:
+def capture_of(program: Program, gpu: str, folder: Path, jobs: int = 0) -> Path:
     """A capture of a program as it is now: the last one when none of its files has changed since, else a new one.
 
     Raises:
         KprofError: the program cannot be run or fails, or launches no Triton kernel.
     """
-    place = private_folder("programs") / _key(program, arch, folder)
+    place = private_folder("programs") / _key(program, gpu, folder)
     if _fresh(place, root_of(folder)):
         return place
     made = place.with_name(f"{place.name}.{os.getpid()}")
     shutil.rmtree(made, ignore_errors=True)
     try:
-        _record(program, arch, folder, jobs, made)
+        _record(program, gpu, folder, jobs, made)
         (made / _CONTENT).write_text(of_folders([made], remember=False), encoding="utf-8")
         shutil.rmtree(place, ignore_errors=True)
         made.rename(place)
@@ -64,12 +65,12 @@ def capture_of(program: Program, arch: str, folder: Path, jobs: int = 0) -> Path
     return place
 
 
-def _record(program: Program, arch: str, folder: Path, jobs: int, output: Path) -> None:
+def _record(program: Program, gpu: str, folder: Path, jobs: int, output: Path) -> None:
     from kprof.recording.command import Options, prepare, run
 
     first, *others = program.command
     command = [sys.executable if first in {"python", "python3"} else first, *others]
-    options = Options(arch, output, jobs=jobs, execute=False, folder=folder)
+    options = Options(gpu, output, jobs=jobs, execute=False, folder=folder)
     # What the program prints must not get into a document on standard output.
     ended = run(prepare(options, command), command, folder=folder, stdout=_STDERR)
     name = program.entry().target
@@ -95,11 +96,11 @@ def _fresh(place: Path, root: Path) -> bool:
     return capture.complete and capture.sources is not None and not changed(root, capture.sources)
 
 
-def _key(program: Program, arch: str, folder: Path) -> str:
+def _key(program: Program, gpu: str, folder: Path) -> str:
     """What decides a recording beside the program's own files."""
     root = root_of(folder)
     where = [str(root), folder.relative_to(root).as_posix()]
-    return derived_key(program.command, arch, where, _versions())[:32]
+    return derived_key(program.command, gpu, where, _versions())[:32]
 
 
 def _versions() -> list[str | None]:

@@ -2,7 +2,8 @@
 
 import hashlib
 import json
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import msgspec
@@ -29,6 +30,9 @@ class Subject:
         refused: ``problem`` is the compiler's own refusal: it is so on every machine.
         stale: ``problem`` is that the sources have changed since the recording.
         optional: one configuration of several that an autotuner passes over when it cannot be launched.
+        number: which one of several that are called and specialised the same, the best first: what was compiled
+            elsewhere does not say for which constexprs.
+        left_out: what the same target holds beside and is not checked, in words.
     """
 
     entry: KernelEntry
@@ -38,6 +42,8 @@ class Subject:
     refused: bool = False
     stale: bool = False
     optional: bool = False
+    number: int = 1
+    left_out: str = ""
 
     @property
     def kernel(self) -> str:
@@ -50,14 +56,15 @@ class Subject:
     def specialization(self) -> str:
         """The knobs for people, and eight digits that stand for everything that was compiled."""
         spec = self.report.specialization
+        also = f" ({self.number})" if self.number > 1 else ""
         if spec is UNSET:
-            return "as found"
+            return f"as found{also}"
         text = json.dumps(msgspec.to_builtins(spec, enc_hook=str), sort_keys=True, default=str)
         digest = hashlib.sha256(text.encode()).hexdigest()[:8]
         knobs = {**spec.constexprs, **spec.options, **spec.environment}
         words = " ".join(f"{name}={value}" for name, value in knobs.items() if value is not None)
         label = " ".join(filter(None, (self.case, words[:_LABEL])))
-        return f"{label} #{digest}".strip()
+        return f"{label} #{digest}".strip() + also
 
     @property
     def types(self) -> dict[str, str]:
@@ -96,6 +103,30 @@ class Subject:
         return found
 
 
+def numbered(subjects: Sequence[Subject]) -> list[Subject]:
+    """Kernels of one entry, those of the same name and specialisation told apart by number, in the order given.
+
+    Files say neither their constexprs nor their types, and a compiler's cache names folders by a hash: the n-th best of
+    them is held against the n-th best, so that none can hide behind another.
+    """
+    groups: dict[tuple[str, ...], list[int]] = {}
+    for index, one in enumerate(subjects):
+        groups.setdefault((one.kernel, one.specialization, one.report.arch, one.compiler), []).append(index)
+    found = list(subjects)
+    for group in groups.values():
+        for number, index in enumerate(sorted(group, key=lambda at: _badness(subjects[at])), 1):
+            found[index] = replace(subjects[index], number=number)
+    return found
+
+
+def _badness(subject: Subject) -> tuple[list[float], list[str]]:
+    """What orders kernels of one name: metrics, fewer wavefronts being worse, then findings."""
+    metrics = subject.metrics()
+    signs = {"waves_per_simd": -1.0}
+    values = [signs.get(name, 1.0) * (0.0 if value is None else value) for name, value in metrics.items()]
+    return values, sorted(f.rule for f in subject.report.findings)
+
+
 def failed(entry: KernelEntry, arch: str, why: str, source: Location | None, *, case: str | None = None) -> Subject:
     """A check that could not be made.
 
@@ -107,5 +138,7 @@ def failed(entry: KernelEntry, arch: str, why: str, source: Location | None, *, 
         case: the kernel's case, when one was named.
     """
     name = entry.target if case is None else f"{entry.target} {case}"
-    reason = " ".join(why.split())
+    # An error's hint stands on a line of its own.
+    first, *hints = [" ".join(line.split()) for line in why.splitlines() if line.strip()] or [""]
+    reason = " ".join([first, *([f"({' '.join(hints).rstrip('.')})"] if hints else [])])
     return Subject(entry, KernelReport(name=name, arch=arch, source=source or UNSET, notes=[reason]), case, reason)

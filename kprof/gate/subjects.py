@@ -1,6 +1,7 @@
 """From the gate's configuration to analysed kernels; what goes wrong with one of them ends none of the others."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,11 +13,12 @@ from msgspec import UNSET
 from kprof.captures.layout import is_capture
 from kprof.compiler.specialization import specialization_of
 from kprof.document import KernelReport
-from kprof.errors import KprofError
+from kprof.errors import HardwareError, KprofError
 from kprof.findings import Location
+from kprof.gate.baseline import Baseline, gone
 from kprof.gate.captured import captured
 from kprof.gate.config import Config, KernelEntry
-from kprof.gate.subject import COMPILER_STAGES, Subject, failed
+from kprof.gate.subject import COMPILER_STAGES, Subject, failed, numbered
 from kprof.hardware.machine import load_gpu
 from kprof.targets.jobs import Job, plan
 from kprof.targets.options import DEFAULT_ARCH, Options
@@ -26,7 +28,6 @@ from kprof.targets.usable_options import check, given
 
 if TYPE_CHECKING:
     from kprof.compiler.request import Outcome
-    from kprof.hardware.machine import Architecture
 
 _LINE = re.compile(r"line (\d+)")
 
@@ -56,14 +57,14 @@ def gather(config: Config, folder: Path, jobs: int = 0, archs: Sequence[str] = (
     from kprof_analyzers.remembered import judged
 
     wanted = [load_gpu(name)[0].name for name in archs]
-    chosen = [(entry, _machines(entry.arch or config.arch or [DEFAULT_ARCH], wanted)) for entry in config.kernel]
+    chosen = [(entry, _gpus(entry.arch or config.arch or [DEFAULT_ARCH], wanted)) for entry in config.kernel]
     slots: list[Subject | None] = []
     planned: list[tuple[int, _Planned]] = []
 
     def compiles() -> Iterator[Job]:
         """What is to be compiled, found out entry by entry while the workers are busy with what came before."""
-        for entry, machines in chosen:
-            for step in _steps(entry, machines, folder) if machines else ():
+        for entry, gpus in chosen:
+            for step in _steps(entry, gpus, folder) if gpus else ():
                 if isinstance(step, _Planned):
                     planned.append((len(slots), step))
                     slots.append(None)
@@ -81,6 +82,14 @@ def gather(config: Config, folder: Path, jobs: int = 0, archs: Sequence[str] = (
     return [*(subject for subject in slots if subject is not None), *_programs(config, folder, jobs, wanted)]
 
 
+def vanished(baseline: Baseline, subjects: Sequence[Subject]) -> list[Subject]:
+    """A check that cannot be told for each kernel that the baseline has and this run has not met at all."""
+    here = {(subject.kernel, subject.report.arch) for subject in subjects}
+    why = "the baseline has this kernel, and it is gone; where that is meant: kprof check --update-baseline"
+    lost = dict.fromkeys((kernel, arch) for kernel, _, arch in gone(baseline, subjects) if (kernel, arch) not in here)
+    return [failed(KernelEntry(target=kernel), arch, why, None) for kernel, arch in lost]
+
+
 def _programs(config: Config, folder: Path, jobs: int, wanted: Sequence[str]) -> Iterator[Subject]:
     """The kernels of the programs that are recorded now."""
     if not config.program:
@@ -88,31 +97,46 @@ def _programs(config: Config, folder: Path, jobs: int, wanted: Sequence[str]) ->
     from kprof.gate.programs import recorded
 
     for program in config.program:
-        machines = _machines(program.arch or config.arch or [DEFAULT_ARCH], wanted)
-        yield from recorded(program, [machine.name for machine in machines], folder, jobs)
+        gpus = _gpus(program.arch or config.arch or [DEFAULT_ARCH], wanted)
+        yield from numbered(list(recorded(program, gpus, folder, jobs)))
 
 
-def _machines(names: Sequence[str], wanted: Sequence[str]) -> "list[Architecture]":
-    """Each architecture once, only those that are wanted; all when none is."""
-    found = {machine.name: machine for machine in (load_gpu(name)[0] for name in names)}
-    return [machine for name, machine in found.items() if not wanted or name in wanted]
+def _gpus(names: Sequence[str], wanted: Sequence[str]) -> list[str]:
+    """Each architecture once, by its product where one is named; only those that are wanted, all when none is.
+
+    Raises:
+        KprofError: two products of one architecture: their code and so their checks would be the same.
+    """
+    found: dict[str, str] = {}
+    for name in names:
+        machine, product = load_gpu(name)
+        known = load_gpu(found[machine.name])[1] if machine.name in found else None
+        if product is not None and known is not None and product != known:
+            both = f"{known.name} and {product.name}"
+            raise HardwareError(
+                f"arch names {both}, which run the same code ({machine.name})", hint="Name one of them."
+            )
+        chosen = product or known
+        found[machine.name] = machine.name if chosen is None else chosen.name
+    return [gpu for arch, gpu in found.items() if not wanted or arch in wanted]
 
 
-def _steps(entry: KernelEntry, machines: "Sequence[Architecture]", folder: Path) -> Iterator[Subject | _Planned]:
+def _steps(entry: KernelEntry, gpus: Sequence[str], folder: Path) -> Iterator[Subject | _Planned]:
     target = located(entry.target, folder)
     place = Path(target.partition("::")[0])
     if place.suffix != ".py" and (place.exists() or place.suffix or "/" in target):
-        yield from _read(entry, target, machines)
+        yield from numbered(list(_read(entry, target, gpus)))
         return
     cases: Sequence[str | None] = entry.cases or [None]
-    for machine in machines:
+    for machine, product in map(load_gpu, gpus):
         for case in cases:
             try:
                 found = plan(target, [machine], _options(entry, case))
             except KprofError as error:
                 yield failed(entry, machine.name, str(error), _source(target, error), case=case)
                 continue
-            yield from (_Planned(entry, case, job, optional=len(found) > 1) for job in found)
+            several = len(found) > 1
+            yield from (_Planned(entry, case, replace(job, product=product), optional=several) for job in found)
 
 
 def _options(entry: KernelEntry, case: str | None) -> Options:
@@ -136,23 +160,45 @@ def located(target: str, folder: Path) -> str:
     return f"{path}{colons}{function}" if is_file else target
 
 
-def _read(entry: KernelEntry, target: str, machines: "Sequence[Architecture]") -> Iterator[Subject]:
-    """Kernels that are compiled already."""
-    from kprof_analyzers.pipeline import analyze
-
-    archs = tuple(machine.name for machine in machines)
+def _read(entry: KernelEntry, target: str, gpus: Sequence[str]) -> Iterator[Subject]:
+    """Kernels that are compiled already; an architecture that is asked for and not there cannot be told."""
+    place = Location(file=target, line=1)
+    missing = {load_gpu(name)[0].name: None for name in gpus}
+    first = next(iter(missing))
+    found: list[Subject] = []
     try:
         check(resolve(target).kind, entry.target, given(_options(entry, next(iter(entry.cases), None))))
-        if is_capture(Path(target)):
-            yield from captured(entry, target, archs)
-            return
-        for kernel in load(target, Options(archs=archs)):
-            report = analyze(kernel)
-            if report.source is UNSET:
-                report = msgspec.structs.replace(report, source=Location(file=target, line=1))
-            yield Subject(entry, report)
+        for one in captured(entry, target, gpus) if is_capture(Path(target)) else _compiled(entry, target, gpus):
+            found.append(one)
+            missing.pop(one.report.arch, None)
+            yield one
     except KprofError as error:
-        yield failed(entry, archs[0], str(error), Location(file=target, line=1))
+        yield failed(entry, first, str(error), place)
+        return
+    has = ", ".join(dict.fromkeys(one.report.arch for one in found))
+    for arch in missing:
+        yield failed(
+            entry, arch, f"holds no kernel for {arch}, only for {has}; arch of this entry can name those", place
+        )
+
+
+def _compiled(entry: KernelEntry, target: str, gpus: Sequence[str]) -> Iterator[Subject]:
+    """Every kernel of a file or a directory; the last one says what was left out beside."""
+    from kprof_analyzers.pipeline import analyze
+
+    others: list[str] = []
+    last: Subject | None = None
+    for kernel in load(target, Options(archs=tuple(gpus)), others):
+        if last is not None:
+            yield last
+        report = analyze(kernel)
+        if report.source is UNSET:
+            report = msgspec.structs.replace(report, source=Location(file=target, line=1))
+        last = Subject(entry, report)
+    if last is not None:
+        counts = Counter(others)
+        words = ", ".join(f"{count} for {arch}" for arch, count in sorted(counts.items()))
+        yield replace(last, left_out=f"{entry.target} has {words} beside" if words else "")
 
 
 def _lost(step: _Planned, outcome: "Outcome") -> Subject:

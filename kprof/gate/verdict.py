@@ -13,13 +13,16 @@ _REASON = 300
 """Characters of a reason in the verdict, which is one line."""
 
 
-def verdict(kernels: Sequence[KernelReport], *, compared: bool, nearest: int = 0) -> Verdict:
+def verdict(
+    kernels: Sequence[KernelReport], *, compared: bool, nearest: int = 0, beside: Sequence[str] = ()
+) -> Verdict:
     """The result of a check.
 
     Args:
         kernels: as judged.
         compared: whether there is a baseline.
         nearest: how many were compared with an entry of other knobs.
+        beside: what was not looked at, though nobody asked for it, in words.
     """
     marks = [{f.evidence.get(MARK) for f in kernel.findings} for kernel in kernels]
     total = _count(len(kernels), "check")
@@ -40,7 +43,7 @@ def verdict(kernels: Sequence[KernelReport], *, compared: bool, nearest: int = 0
     lost = {rule for kernel in kernels for rule in unchecked(kernel)}
     if lost:
         text += f"; {_count(len(lost), 'rule')} could not run"
-    return Verdict(status="ok", summary=f"ok: {total}, {text}")
+    return Verdict(status="ok", summary="; ".join([f"ok: {total}, {text}", *beside]))
 
 
 def not_run(kernels: Sequence[KernelReport]) -> list[str]:
@@ -72,7 +75,9 @@ def _why(kernels: Sequence[KernelReport], mark: str) -> str:
 
 def _rank(finding: Finding) -> tuple[bool, int, int]:
     metric = finding.evidence.get("metric")
-    place = METRICS.index(metric) if metric in METRICS else len(METRICS)
+    # That the kernel was not seen, or not compared, explains that a metric is not known.
+    other = -1 if finding.evidence.get(MARK) == UNKNOWN else len(METRICS)
+    place = METRICS.index(metric) if metric in METRICS else other
     return finding.rule not in FATAL and finding.rule != STALE.id, -finding.severity.rank, place
 
 

@@ -9,7 +9,7 @@ from kprof.compiler.request import Compiled, CompileRequest, from_json
 from kprof.compiler.specialization import specialization_of
 from kprof.errors import KprofError, TargetError
 from kprof.findings import Location
-from kprof.hardware.machine import Architecture
+from kprof.hardware.machine import Architecture, Product
 from kprof.inputs import amdgcn
 from kprof.targets.loaded import LoadedKernel
 from kprof.targets.target import Kind, Target, kernel_of, kind_of, resolve
@@ -34,6 +34,7 @@ class Job:
         problem: the launch's problem parameters.
         arguments: numbers that the launch passes, by name.
         notes: what is not known of it, in words.
+        product: the GPU, when one was named.
     """
 
     request: CompileRequest
@@ -43,6 +44,7 @@ class Job:
     problem: Mapping[str, Any]
     arguments: Mapping[str, int | float] = field(default_factory=dict)
     notes: Sequence[str] = ()
+    product: Product | None = None
 
 
 def compile_target(target: "Target", machines: Sequence[Architecture], options: "Options") -> Iterator[LoadedKernel]:
@@ -307,6 +309,7 @@ def loaded(job: Job, compiled: Compiled) -> LoadedKernel:
     return LoadedKernel(
         name=job.name,
         arch=job.machine,
+        product=job.product,
         program=assembly.kernels[0],
         ttgir=mlir.parse(with_argument_names(compiled.ttgir, names)),
         metadata=compiled.metadata,

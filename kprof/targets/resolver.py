@@ -14,7 +14,7 @@ from kprof.targets.target import Kind, Target, TargetLike, resolve
 from kprof.targets.usable_options import check, given
 
 
-def load(target: TargetLike, options: Options) -> Iterator[LoadedKernel]:
+def load(target: TargetLike, options: Options, others: list[str] | None = None) -> Iterator[LoadedKernel]:
     """Every kernel that a target stands for, one for each architecture.
 
     Args:
@@ -22,6 +22,7 @@ def load(target: TargetLike, options: Options) -> Iterator[LoadedKernel]:
             ``@triton.jit`` function. Only Python files are run, as ``import`` runs them; others are read, or compiled
             and not run.
         options: what to compile of it. One that the target cannot use is an error.
+        others: takes the architectures of kernels that are there and were not asked for, one each.
 
     Raises:
         KprofError: the target does not exist, cannot be read, or does not compile.
@@ -33,14 +34,14 @@ def load(target: TargetLike, options: Options) -> Iterator[LoadedKernel]:
         check(found.kind, found.text, given(options))
     match found.kind:
         case Kind.CAPTURE | Kind.DIRECTORY:
-            yield from _only(machines, _from_directory(found, _single(machines), options))
+            yield from _only(machines, _from_directory(found, _single(machines), options), others)
         case Kind.HIP:
             yield from _from_hip(path, machines)
         case Kind.REPORT:
             hint = f"kprof report {found.text} -o page.html shows it; kprof diff compares two."
             raise TargetError("is a report, or other JSON, and holds no code to analyse", path=found.text, hint=hint)
         case Kind.CODE:
-            yield from _only(machines, load_file(path, _single(machines)))
+            yield from _only(machines, load_file(path, _single(machines)), others)
         case _:
             yield from _from_source(found, machines, options)
 
@@ -66,14 +67,16 @@ def _single(machines: Sequence[tuple[Architecture, Product | None]]) -> str | No
 
 
 def _only(
-    machines: Sequence[tuple[Architecture, Product | None]], kernels: Iterator[LoadedKernel]
+    machines: Sequence[tuple[Architecture, Product | None]],
+    kernels: Iterator[LoadedKernel],
+    others: list[str] | None,
 ) -> Iterator[LoadedKernel]:
     """Kernels of the architectures asked for; all of them when none was named.
 
     A product that is named takes the place of the one that a capture was recorded for.
     """
     wanted = {machine.name: product for machine, product in machines}
-    others: list[str] = []
+    others = [] if others is None else others
     found = False
     for kernel in kernels:
         if not wanted or kernel.arch.name in wanted:

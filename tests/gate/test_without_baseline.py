@@ -127,8 +127,11 @@ def test_changed_knobs_are_compared_with_the_nearest_entry(tmp_path):
         "BK 32 → 64: 3 VGPRs spilled, the baseline has 0"
     ]
     document = judge(tmp_path, [tile(bk=64)], base)
-    assert document.verdict.summary == ("ok: 1 check, nothing is worse than the baseline (1 compared with other knobs)")
-    assert document.notes == ["k.py::gemm on gfx942: BK 32 → 64: compared with its nearest entry there"]
+    assert document.verdict.summary.startswith(
+        "ok: 1 check, nothing is worse than the baseline (1 compared with other knobs); k.py::gemm BK=512 num_warps=8 #"
+    )
+    assert document.notes[0] == "k.py::gemm on gfx942: BK 32 → 64: compared with its nearest entry there"
+    assert document.notes[1].endswith(" on gfx942 is in the baseline and gone")
 
 
 def test_an_entry_that_is_still_there_is_nobody_elses(tmp_path):
@@ -167,10 +170,11 @@ def doublings(one, other):
 
 GRID = "the launch's grid is not known"
 LACKING = Coverage(
+    checked=["KP301"],
     not_checked=[
         Unjudged(rule="KP404", name="fewer-workgroups-than-cus", reason=GRID),
         Unjudged(rule="KP405", name="tail-wave", reason=GRID),
-    ]
+    ],
 )
 
 
@@ -180,7 +184,7 @@ LACKING = Coverage(
         ([], "ok"),
         (["KP404"], "cannot_tell"),
         (["fewer-workgroups-than-cus"], "cannot_tell"),
-        (["KP301"], "ok"),
+        (["KP301", "KP014"], "ok"),
     ],
 )
 @pytest.mark.parametrize("where", ["all", "one"])

@@ -1,0 +1,189 @@
+"""What a stranger does to a gate by accident: never ok, and the reason stands in the verdict."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from kprof.errors import KprofError
+from kprof.gate.config import load
+
+ARTIFACTS = Path(__file__).resolve().parents[1] / "artifacts"
+MATMUL = ARTIFACTS / "gfx942" / "matmul.triton-3.9.0.amdgcn"
+EXP = ARTIFACTS / "gfx942" / "scaled_exp.triton-3.9.0.amdgcn"
+
+
+class Gate:
+    """A folder of compiled kernels with an accepted baseline."""
+
+    def __init__(self, root, kprof):
+        self.root, self.kprof = root, kprof
+        self.folder = root / "compiled"
+        self.folder.mkdir()
+        shutil.copy(MATMUL, self.folder / "matmul.amdgcn")
+        shutil.copy(EXP, self.folder / "exp.amdgcn")
+        self.config()
+        assert self("--update-baseline").code == 0
+        assert self().code == 0
+
+    def config(self, text="", arch='["gfx942"]'):
+        """The configuration, with more in front of its one kernel."""
+        path = self.root / "kprof.toml"
+        path.write_text(f'arch = {arch}\nbaseline = "b.json"\n{text}\n[[kernel]]\ntarget = "compiled"\n')
+
+    def __call__(self, *options):
+        return self.kprof("check", *options)
+
+    def reason(self, code, *options):
+        """The verdict's line of a check that ends with this code."""
+        ran = self(*options)
+        assert ran.code == code, ran.out
+        return ran.out.splitlines()[-1]
+
+
+@pytest.fixture
+def gate(tmp_path, monkeypatch, kprof):
+    """See :class:`Gate`."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
+    return Gate(tmp_path, kprof)
+
+
+def test_a_kernel_that_vanished(gate):
+    """Nobody looked at it; accepted, it is gone for good."""
+    (gate.folder / "exp.amdgcn").unlink()
+    verdict = gate.reason(2)
+    assert verdict.startswith("cannot tell: 1 of 2 checks could not be judged: compiled::scaled_exp on gfx942: ")
+    assert "the baseline has this kernel, and it is gone" in verdict
+    assert gate("--update-baseline").code == 0
+    assert gate().code == 0
+
+
+def test_a_target_that_the_configuration_no_longer_names(gate):
+    """The same: the difference of the baseline shows that it was meant."""
+    shutil.copy(EXP, gate.root / "alone.amdgcn")
+    (gate.root / "kprof.toml").write_text(
+        'arch = ["gfx942"]\nbaseline = "b.json"\n[[kernel]]\ntarget = "alone.amdgcn"\n'
+    )
+    assert "cannot tell: 3 of 3 checks" in gate.reason(2)
+
+
+@pytest.mark.parametrize("bytes_kept", [0, 1, 900, 9_000, -700])
+def test_a_listing_cut_short(gate, bytes_kept):
+    """At any place, from nothing left to the last lines missing."""
+    path = gate.folder / "matmul.amdgcn"
+    path.write_bytes(path.read_bytes()[:bytes_kept])
+    verdict = gate.reason(2)
+    assert any(word in verdict for word in ("ends too early", "cut off", "is empty", "not AMDGCN", "it is gone")), (
+        verdict
+    )
+
+
+def test_an_empty_folder(gate):
+    """No kernel is no good news."""
+    for file in gate.folder.iterdir():
+        file.unlink()
+    assert "compiled on gfx942: compiled: no compiled kernel in this directory" in gate.reason(2)
+
+
+def test_an_architecture_that_nothing_was_compiled_for(gate):
+    """Each one that is asked for has to be there."""
+    gate.config(arch='["gfx942", "gfx950"]')
+    assert "compiled on gfx950: holds no kernel for gfx950, only for gfx942" in gate.reason(2)
+    gate.config(arch='["gfx950"]')
+    assert "this was compiled for gfx942, not for gfx950" in gate.reason(2)
+
+
+def test_kernels_for_another_architecture_are_named(gate):
+    """They are nobody's business, and the verdict says that they are there."""
+    shutil.copy(ARTIFACTS / "gfx950" / MATMUL.name, gate.folder / "other.amdgcn")
+    assert gate.reason(0).endswith("compiled has 1 for gfx950 beside")
+
+
+def test_a_baseline_of_another_triton(gate):
+    """Two compilers' programs are not compared."""
+    path = gate.root / "b.json"
+    path.write_text(path.read_text().replace('"triton"', '"Triton 3.4.0"'))
+    assert "cannot tell: 2 of 2 checks could not be judged" in gate.reason(2)
+
+
+def test_no_kernel_matches(gate):
+    """A filter that leaves nothing, and a baseline that is not there."""
+    assert gate.reason(2, "--arch", "gfx90a") == "cannot tell: 0 of 0 checks could not be judged"
+    assert "the baseline does not have this kernel" in gate.reason(2, "--baseline", "nowhere.json")
+
+
+def test_one_kernel_does_not_hide_behind_another_of_its_name(gate):
+    """Files say no constexprs: the best one is held against the best one."""
+    text = MATMUL.read_text()
+    spilling = text.replace(".vgpr_spill_count: 0", ".vgpr_spill_count: 9")
+    assert text != spilling
+    (gate.folder / "larger.amdgcn").write_text(spilling)
+    gate("--update-baseline")
+    assert gate().code == 0
+    # Which file it is does not count, as in a cache whose folders are named by hashes.
+    (gate.folder / "larger.amdgcn").rename(gate.folder / "a.amdgcn")
+    assert gate().code == 0
+    (gate.folder / "matmul.amdgcn").write_text(spilling)
+    assert "9 VGPRs spilled, the baseline has 0" in gate.reason(1)
+
+
+@pytest.mark.parametrize(
+    ("rule", "why"),
+    [
+        ("KP604", "there is no TTGIR"),
+        ("loop-not-pipelined", "there is no TTGIR"),
+        ("KP742", "it is no rule of compiled kernels"),
+    ],
+)
+def test_a_required_rule_that_could_not_run(gate, rule, why):
+    """By identifier or name, configuration files' rules too."""
+    gate.config(f'require = ["{rule}"]')
+    assert f"{rule} is required and could not run: {why}" in gate.reason(2)
+
+
+def test_required_rules_that_ran(gate):
+    """The quiet case: the gate's own rules always do."""
+    gate.config('require = ["KP111", "KP012", "cannot-launch", "KP001"]')
+    assert gate().code == 0
+
+
+def test_a_required_comparison_without_a_baseline(gate):
+    """Nothing was compared."""
+    path = gate.root / "kprof.toml"
+    path.write_text('arch = ["gfx942"]\nfail_on = "never"\nrequire = ["KP012"]\n[[kernel]]\ntarget = "compiled"\n')
+    assert "KP012 is required and could not run: there is no baseline" in gate.reason(2)
+
+
+def test_a_product_stays_a_product(gate):
+    """What depends on the number of CUs is judged for the GPU that is named; its budget holds."""
+    gate.config("arch_budget.MI300X = {max_vgpr_allocated = 1}", arch='["MI300X"]')
+    assert gate("--json", "out.json").code == 1
+    kernels = json.loads((gate.root / "out.json").read_text())["kernels"]
+    assert {(kernel["arch"], kernel["product"]) for kernel in kernels} == {("gfx942", "MI300X")}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('arch = ["gfx9420"]', "no architecture or product 'gfx9420'"),
+        ("arch_budget.gfx9420 = {max_sgpr = 1}", "no architecture or product 'gfx9420'"),
+        ("arch_budget.gfx942 = {max_sgpr = 1}\narch_budget.MI300X = {max_sgpr = 2}", "are both for gfx942"),
+    ],
+)
+def test_a_budget_for_no_gpu_is_an_error(tmp_path, text, message):
+    """It would limit nothing; with its line."""
+    path = tmp_path / "kprof.toml"
+    path.write_text(f'\n{text}\n[[kernel]]\ntarget = "x.s"\n')
+    with pytest.raises(KprofError, match=message) as caught:
+        load(path)
+    assert caught.value.place in {"line 2", "line 3"}
+
+
+def test_two_products_of_one_architecture_are_an_error(gate):
+    """Their checks would have the same name in the baseline."""
+    gate.config(arch='["MI300X", "MI325X"]')
+    ran = gate()
+    assert ran.code == 2
+    assert "arch names MI300X and MI325X, which run the same code (gfx942)" in ran.err
