@@ -71,5 +71,12 @@ def busiest(items: Iterable[T]) -> tuple[T | None, dict[str, int]]:
     return first[counts.most_common(1)[0][0]], dict(counts.most_common())
 
 
+def other_lines(items: Iterable[Located], place: Located | None) -> list[Location]:
+    """The users' lines of several instructions but for one of them, in order."""
+    main = location_of(place)[0] if place is not None else None
+    lines = {(line.file, line.line): line for item in items if (line := location_of(item)[0]) is not None}
+    return [line for key, line in sorted(lines.items()) if main is None or key != (main.file, main.line)]
+
+
 def _location(frame: Frame) -> Location:
     return Location(file=frame.file, line=frame.line, column=frame.column or None)

@@ -65,6 +65,15 @@ def address(load: Operation) -> str | None:
     return next((v for v, name in zip(values, load.operands, strict=False) if name == inside), None)
 
 
+def pointer(access: Operation) -> str | None:
+    """The pointer that offsets of a buffer operation are added to; of others the tensor of pointers."""
+    if not access.name.startswith("amdg.buffer"):
+        return address(access)
+    name = next((n for n in access.operands if f"{n}[" in access.text), None)
+    values = flow_of(access.module).inputs(access)
+    return next((v for v, n in zip(values, access.operands, strict=False) if n == name), None)
+
+
 def tile(load: Operation) -> Tensor | None:
     """The loaded tile with its register layout; for a copy to LDS the tensor of its addresses."""
     found = [t for t in (*load.result_types, *load.operand_types) if isinstance(t, Tensor)]

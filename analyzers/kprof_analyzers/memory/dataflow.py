@@ -185,6 +185,7 @@ def arguments(module: Module) -> tuple[str, ...]:
 
 
 GLOBAL_LOADS = ("tt.load", "amdg.buffer_load", "amdg.buffer_load_to_local", "ttg.async_copy_global_to_local")
+GLOBAL_STORES = ("tt.store", "amdg.buffer_store")
 
 
 def global_loads(module: Module) -> Iterator[Operation]:

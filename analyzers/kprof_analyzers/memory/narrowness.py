@@ -1,9 +1,10 @@
-"""Why a load from global memory is narrow, as far as its TTGIR tells."""
+"""Why a load from global memory, or a store, is narrow, as far as its TTGIR tells."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from kprof.inputs.mlir import Operation
-from kprof_analyzers.memory.addressing import address, element_bytes, strides, tile
+from kprof_analyzers.memory.addressing import address, element_bytes, pointer, strides, tile
 from kprof_analyzers.memory.alignment import given_divisors, known_alignment, mask_is_constant
 from kprof_analyzers.memory.dataflow import Dataflow, argument, arguments, flow_of
 from kprof_analyzers.memory.linear_layout import REGISTER, UnknownLayoutError, linear
@@ -15,6 +16,19 @@ _DEPTH = 50
 # What one wavefront of 64 lanes fetches with a single wide load. Tiles below it are scales, indices, rows of maxima.
 _SMALL_BYTES = 1024
 _THIN = 4
+
+
+@dataclass(frozen=True)
+class Cause:
+    """One thing that keeps an access narrow; two accesses with an equal one are mended together.
+
+    Attributes:
+        words: a clause.
+        values: values that it comes from, where the words do not tell them.
+    """
+
+    words: str
+    values: tuple[str, ...] = ()
 
 
 def loads_needed(loads: Sequence[Operation]) -> int:
@@ -44,23 +58,30 @@ def _bytes_held(load: Operation) -> int:
 
 
 def reason_for(load: Operation) -> str | None:
-    """One clause that says why; ``None`` when nothing can be said for sure.
+    """One clause that says why; ``None`` when nothing can be said for sure. See :func:`causes_of`."""
+    return ", and ".join(cause.words for cause in causes_of(load)) or None
+
+
+def causes_of(access: Operation) -> tuple[Cause, ...]:
+    """Why a load or store is narrow; nothing where nothing can be said for sure.
 
     In this order: no axis is contiguous in memory; rows are short; the address is not known to be a multiple of 16
     bytes, and the mask changes inside what could be one access, which are both named where both hold.
     """
-    found, size, held = strides(load), element_bytes(load), tile(load)
+    found, size, held = strides(access), element_bytes(access), tile(access)
     if found and all(step is not None and step.value({}) != 1 for step in found.values()):
         steps = ", ".join(str(step) for step in found.values())
-        return f"no axis is contiguous in memory (steps of {steps} elements)"
+        return (Cause(f"no axis is contiguous in memory (steps of {steps} elements)"),)
     if size is not None and size >= _ALIGNED:
-        return None
+        return ()
     axis = next((a for a, step in (found or {}).items() if step is not None and step.value({}) == 1), None)
     if axis is not None and held is not None and size is not None and held.shape[axis] * size < _ALIGNED:
-        return f"rows of the tile have {held.shape[axis] * size} bytes"
-    mask = mask_of(load)
-    masked = "its mask may change inside 16 bytes" if mask is not None and _varies(load, mask, axis) else None
-    return ", and ".join(filter(None, (_misaligned(load, axis), masked))) or None
+        return (Cause(f"rows of the tile have {held.shape[axis] * size} bytes"),)
+    mask, misaligned = mask_of(access), _misaligned(access, axis)
+    causes = [] if misaligned is None else [Cause(misaligned)]
+    if mask is not None and _varies(access, mask, axis):
+        causes.append(Cause("its mask may change inside 16 bytes", tuple(sorted(flow_of(access.module).roots(mask)))))
+    return tuple(causes)
 
 
 def _misaligned(load: Operation, axis: int | None) -> str | None:
@@ -78,11 +99,11 @@ def _misaligned(load: Operation, axis: int | None) -> str | None:
 def _not_divisible(load: Operation) -> list[str]:
     """Arguments in the address that have no divisibility, in the order of the signature."""
     flow = flow_of(load.module)
-    value = address(load)
-    if value is None:
+    value, base = address(load), pointer(load)
+    if value is None or base is None:
         return []
     divisible = {name for name, by in given_divisors(load.module).items() if by % _ALIGNED == 0}
-    roots = {argument(root) for start in (value, *flow.inputs(load)[:1]) for root in flow.roots(start, _ENDS)}
+    roots = {argument(root) for start in (value, base) for root in flow.roots(start, _ENDS)}
     return [name for name in arguments(load.module) if name in roots and name not in divisible]
 
 

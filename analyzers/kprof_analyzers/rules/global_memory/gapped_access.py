@@ -3,29 +3,36 @@
 from collections.abc import Iterable
 from typing import ClassVar
 
+from msgspec.structs import replace
+
 from kprof.analysis import KernelFacts
 from kprof.findings import Finding, Severity
 from kprof.inputs.mlir import Operation, Tensor
-from kprof_analyzers.memory.addressing import Steps, element_bytes, strides, tile
-from kprof_analyzers.memory.dataflow import global_loads
+from kprof_analyzers.memory.addressing import Steps, element_bytes, pointer, strides, tile
+from kprof_analyzers.memory.dataflow import argument, arguments, flow_of, global_loads
 from kprof_analyzers.memory.linear_layout import LANE, REGISTER, Basis, UnknownLayoutError, linear
+from kprof_analyzers.model.executions import is_worth_looking
 from kprof_analyzers.rules.rule import Need, Rule, known
-from kprof_analyzers.source_lines import location_of
+from kprof_analyzers.source_lines import location_of, other_lines
 
 # A cache line is 128 bytes and is fetched in halves: a run shorter than this wastes what is fetched.
 _RUN_BYTES = 64
 # A bias, a scale, a row of maxima: a few lines, which stay in the L1 however they are read.
 _SMALL_BYTES = 4096
+# The same outside of loops, where nothing is read again: what a wavefront fetches at once.
+_TINY_BYTES = 1024
 
 
 class GappedGlobalAccess(Rule):
     """The lanes of a wavefront read short runs of memory with gaps between them.
 
     ## What it does
-    Follows the address arithmetic of each load in a loop to the distance between neighbours along each axis of the
-    tile, and lays the register layout over it: how many bytes next to each other do the lanes of one wavefront read
-    with one instruction? Reports runs shorter than 64 bytes where the tile would allow longer ones, and tiles that have
-    no axis along which memory is contiguous. Tiles below 4 KiB (a bias, scales) are left alone.
+    Follows the address arithmetic of each load in a loop, and of others that make at least an eighth of what the kernel
+    loads, to the distance between neighbours along each axis of the tile, and lays the register layout over it: how
+    many bytes next to each other do the lanes of one wavefront read with one instruction? Reports runs shorter than 64
+    bytes where the tile would allow longer ones, and tiles that have no axis along which memory is contiguous. Loads
+    from one array with the same steps are one finding. Left alone are tiles below 4 KiB in loops (a bias, scales) and
+    1 KiB outside, and axes with a stride that is 0 in the launch: there all lanes read the same.
 
     ## Why it matters
     Memory and L2 deliver whole lines. What the lanes leave out was fetched all the same, and each line keeps the
@@ -37,7 +44,8 @@ class GappedGlobalAccess(Rule):
 
     ## What to try
     Let the last axis of the block be the one that is contiguous in memory; pass a stride of 1 as such (Triton makes it
-    a constant); a larger tile along the contiguous axis; transpose in LDS rather than in memory.
+    a constant); a larger tile along the contiguous axis; transpose in LDS rather than in memory. What alternates in
+    memory (pairs of RoPE, gate and up) is loaded as one tile and taken apart with `tl.split`, or stored as two halves.
     """
 
     id: ClassVar[str] = "KP103"
@@ -48,25 +56,34 @@ class GappedGlobalAccess(Rule):
     def check(self, facts: KernelFacts) -> Iterable[Finding]:
         """See :meth:`Rule.check`."""
         module = known(facts.ttgir)
-        seen: set[str] = set()
+        groups: dict[tuple[object, ...], list[tuple[Operation, Finding]]] = {}
         for load in global_loads(module):
-            place = str(location_of(load)[0])
-            if place not in seen:
-                for reported in self.judge(load):
-                    seen.add(place)
-                    yield reported
+            for reported in self.judge(load, facts):
+                # What is read from one array with the same steps alternates in memory: one change mends all of it.
+                steps = tuple(reported.evidence["steps"].items())
+                groups.setdefault((load.loop, base(load), steps), []).append((load, reported))
+        seen: set[str] = set()
+        for group in groups.values():
+            places = {str(location_of(load)[0]): load for load, _ in group}
+            if seen.isdisjoint(places):
+                seen |= places.keys()
+                first, reported = group[0]
+                related = other_lines(places.values(), first)
+                yield replace(reported, related=[*reported.related, *related])
 
-    def judge(self, load: Operation) -> Iterable[Finding]:
+    def judge(self, load: Operation, facts: KernelFacts) -> Iterable[Finding]:
         """The finding for one load, if there is one."""
         found, held, size = strides(load), tile(load), element_bytes(load)
-        if load.loop is None or not found or held is None or not size:
+        if not found or held is None or not size or None in found.values():
             return
-        if held.elements * size < _SMALL_BYTES or None in found.values():
-            return
+        # Expanded tensors have strides of 0: all lanes read the same element.
+        found = {axis: step for axis, step in found.items() if step is None or step.value(facts.arguments) != 0}
         if any(extent > 1 and axis not in found for axis, extent in enumerate(held.shape)):
             return
+        if held.elements * size < (_SMALL_BYTES if load.loop is not None else _TINY_BYTES):
+            return
         reported = self._judge(load, held, found, size)
-        if reported is not None:
+        if reported is not None and (load.loop is not None or is_worth_looking(facts, load)):
             yield reported
 
     def _judge(self, load: Operation, held: Tensor, found: Steps, size: int) -> Finding | None:
@@ -105,3 +122,10 @@ def _run(held: Tensor, axis: int) -> int | None:
     while any(basis[axis] == run and sum(basis) == run for basis in left):
         run *= 2
     return run
+
+
+def base(load: Operation) -> tuple[str, ...]:
+    """Names of the pointer arguments that a load may read."""
+    names, start = set(arguments(load.module)), pointer(load)
+    roots = flow_of(load.module).roots(start) if start is not None else set()
+    return tuple(sorted(name for root in roots if (name := argument(root)) in names))

@@ -1,4 +1,4 @@
-"""KP506 natural-exponential-in-loop."""
+"""KP506 natural-exponential."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -6,11 +6,11 @@ from typing import ClassVar
 
 from kprof.analysis import KernelFacts
 from kprof.findings import Finding, Severity
-from kprof.inputs.amdgcn import Instruction
+from kprof.inputs.amdgcn import Instruction, InstructionClass
 from kprof.inputs.mlir import Operation, Tensor
+from kprof_analyzers.model.executions import worth_looking
 from kprof_analyzers.rules.questions import VECTOR, Question
 from kprof_analyzers.rules.rule import Rule
-from kprof_analyzers.scheduling.loops import own_instructions
 from kprof_analyzers.source_lines import location_of
 
 _NATURAL = {"math.exp": "exp2", "math.log": "log2"}
@@ -20,19 +20,22 @@ _CONSTANTS = ("0x3fb8aa3b", "0x3f317218", "0x3f317217")
 _ENOUGH = 4
 
 
-class NaturalExponentialInLoop(Rule):
-    """A loop computes natural exponentials or logarithms of a tile.
+class NaturalExponential(Rule):
+    """Natural exponentials or logarithms of a tile are computed.
 
     ## What it does
-    Looks for `math.exp` and `math.log` of tensors inside loops of the TTGIR; without TTGIR, for `v_exp_f32` and
-    `v_log_f32` next to multiplications by log2(e) or ln(2) in an innermost loop.
+    Looks for `math.exp` and `math.log` of tensors in the TTGIR: in loops those of tiles with two axes or with four
+    elements a lane; the latter outside of loops, too, where at least an eighth of the kernel's vector instructions are
+    executed there. Without TTGIR, for `v_exp_f32` and `v_log_f32` next to multiplications by log2(e) or ln(2) in the
+    same code.
 
     ## Why it matters
     The hardware has the powers of two: `v_exp_f32` computes 2**x. A natural exponential takes a multiplication more for
     each element, and in full precision a correction for tiny results besides.
 
     ## Evidence
-    `function`, `elements`: of the tile in one iteration, or `instructions` in the assembly.
+    `function`, `elements`: of the tile in one execution, or `instructions` and `multiplications` in the
+    assembly with the `loop`, null outside of loops.
 
     ## What to try
     `tl.exp2`, with log2(e) multiplied into a scale that is applied anyway. For attention the scale of the scores takes
@@ -40,7 +43,7 @@ class NaturalExponentialInLoop(Rule):
     """
 
     id: ClassVar[str] = "KP506"
-    name: ClassVar[str] = "natural-exponential-in-loop"
+    name: ClassVar[str] = "natural-exponential"
     severity: ClassVar[Severity] = Severity.NOTE
     confirmed_by: ClassVar[Question | None] = VECTOR
 
@@ -49,39 +52,48 @@ class NaturalExponentialInLoop(Rule):
         if facts.ttgir is None:
             yield from self._in_assembly(facts)
             return
+        outside = any(region.loop is None for region in worth_looking(facts, InstructionClass.VALU))
         seen: set[str] = set()
         for op in facts.ttgir.named(*_NATURAL):
             tile = next((t for t in op.result_types if isinstance(t, Tensor)), None)
             place = str(location_of(op)[0])
-            if op.loop is None or tile is None or len(tile.shape) < 2 or place in seen:
+            if tile is None or place in seen or not (_is_large(op, tile) or (op.loop is not None and _is_wide(tile))):
                 continue
-            seen.add(place)
-            yield self._report(op, tile)
+            if op.loop is not None or outside:
+                seen.add(place)
+                yield self._report(op, tile)
 
     def _report(self, op: Operation, tile: Tensor) -> Finding:
         name = op.name.removeprefix("math.")
         shape = "x".join(map(str, tile.shape))
+        where = "in straight-line code" if op.loop is None else "in the loop"
         return self.finding(
-            f"{name} of a {shape} tile in the loop: {_NATURAL[op.name]} saves a multiplication for each element",
+            f"{name} of a {shape} tile {where}: {_NATURAL[op.name]} saves a multiplication for each element",
             at=op,
             evidence={"function": name, "elements": tile.elements},
         )
 
     def _in_assembly(self, facts: KernelFacts) -> Iterable[Finding]:
-        parents = {loop.parent for loop in facts.program.loops}
-        for loop in facts.program.loops:
-            if loop.index in parents:
-                continue
-            members = own_instructions(facts.program, loop)
-            lines = Counter(str(location_of(i)[0]) for i in members if _is_scaling(i))
-            found = [i for i in members if i.opcode.name in _INSTRUCTIONS and lines[str(location_of(i)[0])]]
+        for region in worth_looking(facts, InstructionClass.VALU):
+            lines = Counter(str(location_of(i)[0]) for i in region.instructions if _is_scaling(i))
+            found = [i for i in region.instructions if i.opcode.name in _INSTRUCTIONS and lines[str(location_of(i)[0])]]
             scalings = sum(lines.values())
             if min(len(found), scalings) >= _ENOUGH:
                 yield self.finding(
-                    f"{len(found)} {found[0].opcode.name} with a multiplication each in loop {loop.header}",
+                    f"{len(found)} {found[0].opcode.name} with a multiplication each {region.words}",
                     at=found[0],
-                    evidence={"loop": loop.header, "instructions": len(found), "multiplications": scalings},
+                    evidence={"loop": region.header, "instructions": len(found), "multiplications": scalings},
                 )
+
+
+def _is_wide(tile: Tensor) -> bool:
+    return len(tile.shape) > 1
+
+
+def _is_large(op: Operation, tile: Tensor) -> bool:
+    """Whether each lane has four elements or more."""
+    lanes = (op.module.num_warps or 4) * (op.module.threads_per_warp or 64)
+    return tile.elements >= _ENOUGH * lanes
 
 
 def _is_scaling(instruction: Instruction) -> bool:

@@ -7,28 +7,29 @@ from typing import ClassVar
 from kprof.analysis import KernelFacts
 from kprof.findings import Finding, Severity
 from kprof.hardware.machine import Architecture
-from kprof.inputs.amdgcn import Instruction
+from kprof.inputs.amdgcn import Instruction, InstructionClass
+from kprof_analyzers.model.executions import worth_looking
 from kprof_analyzers.rules.questions import VECTOR, Question
 from kprof_analyzers.rules.rule import NotCheckedError, Rule, known
-from kprof_analyzers.scheduling.loops import own_instructions
 from kprof_analyzers.source_lines import busiest
 
 _ENOUGH = 16
 
 
 class UnpackedConversion(Rule):
-    """A loop converts values one at a time where an instruction converts two.
+    """Values are converted one at a time where an instruction converts two.
 
     ## What it does
-    Counts conversions in innermost loops that have a packed form with the same rounding on the architecture: from fp8
-    to fp32, and on CDNA 4 from fp32 to fp16. Reports a loop with at least 16. On CDNA 3 the only packed conversion to
+    Counts conversions that have a packed form with the same rounding on the architecture: from fp8 to fp32, and on
+    CDNA 4 from fp32 to fp16. Reports at least 16 in an innermost loop, or in other code where at least an eighth of the
+    kernel's vector instructions are executed. On CDNA 3 the only packed conversion to
     fp16 rounds towards zero, and bf16 has none: nothing can be gained there.
 
     ## Why it matters
     The packed form halves the instructions, and spares those that put two halves into one register.
 
     ## Evidence
-    `instruction`, `count`, `packed`: the instruction that does two. `loop`.
+    `instruction`, `count`, `packed`: the instruction that does two. `loop`, null outside of loops.
 
     ## What to try
     Keep neighbours next to each other: the compiler packs what lies in one register. An inline assembly block
@@ -49,21 +50,18 @@ class UnpackedConversion(Rule):
     def check(self, facts: KernelFacts) -> Iterable[Finding]:
         """See :meth:`Rule.check`."""
         packed = known(facts.arch.packed_conversions)
-        parents = {loop.parent for loop in facts.program.loops}
-        for loop in facts.program.loops:
-            if loop.index in parents:
-                continue
+        for region in worth_looking(facts, InstructionClass.VALU):
             by_name: dict[str, list[Instruction]] = defaultdict(list)
-            for instruction in own_instructions(facts.program, loop):
+            for instruction in region.instructions:
                 if instruction.opcode.name in packed:
                     by_name[instruction.opcode.name].append(instruction)
             for name, found in by_name.items():
                 if len(found) >= _ENOUGH:
                     yield self.finding(
-                        f"{len(found)} {name} in loop {loop.header}; {packed[name]} converts two at once",
+                        f"{len(found)} {name} {region.words}; {packed[name]} converts two at once",
                         at=busiest(found)[0],
                         evidence={
-                            "loop": loop.header,
+                            "loop": region.header,
                             "instruction": name,
                             "count": len(found),
                             "packed": packed[name],

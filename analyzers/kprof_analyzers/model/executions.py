@@ -1,0 +1,144 @@
+"""How often each part of a program is executed, so that rules can look at straight-line code as at loops."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from kprof.analysis import KernelFacts
+from kprof.inputs.amdgcn import Instruction, InstructionClass, Kernel, Loop
+from kprof.inputs.mlir import Operation
+from kprof_analyzers.memory.addressing import element_bytes, tile
+from kprof_analyzers.memory.dataflow import global_loads
+from kprof_analyzers.model.effects import Effects
+from kprof_analyzers.model.launch import samples, spread
+from kprof_analyzers.model.machine import machine_of
+from kprof_analyzers.model.outline import outline
+from kprof_analyzers.model.scalars import Evaluator
+from kprof_analyzers.model.trips import ASSUMED, Trips, loop_trips
+from kprof_analyzers.scheduling.loops import own_instructions
+
+_WORTH = 0.125
+"""Share of a kernel's executed instructions of a kind from which on code outside innermost loops is looked at."""
+
+
+@dataclass(frozen=True)
+class Region:
+    """Instructions that are executed equally often.
+
+    Attributes:
+        loop: the loop that they belong to and no loop inside it; ``None`` for what is in no loop.
+        instructions: in order.
+        times: how often a wavefront executes them, the mean of all; a guess where the launch does not tell.
+        innermost: no loop is inside.
+        alone: the kernel has no other region.
+    """
+
+    loop: Loop | None
+    instructions: Sequence[Instruction]
+    times: float
+    innermost: bool
+    alone: bool = False
+
+    @property
+    def header(self) -> str | None:
+        """The loop's label, for evidence."""
+        return None if self.loop is None else self.loop.header
+
+    @property
+    def words(self) -> str:
+        """Where it is, to go on from "8 loads": ``in loop .LBB0_1``."""
+        if self.loop is not None:
+            return f"in loop {self.loop.header}"
+        return "in straight-line code" if self.alone else "outside loops"
+
+
+@dataclass(frozen=True)
+class _Program:
+    """What is known of one kernel."""
+
+    facts: KernelFacts
+    trips: dict[int, Trips]
+    regions: tuple[Region, ...]
+
+
+# The kernel that was asked for last: one rule after the other asks for the same.
+_last: list[_Program] = []
+
+
+def _program(facts: KernelFacts) -> _Program:
+    for known in _last:
+        if known.facts is facts:
+            return known
+    trips = _turns(facts) if facts.program.loops else {}
+    found = _Program(facts, trips, tuple(_regions(facts.program, trips)))
+    _last[:] = [found]
+    return found
+
+
+def regions(facts: KernelFacts) -> tuple[Region, ...]:
+    """All of a program, loops first, in their order."""
+    return _program(facts).regions
+
+
+def worth_looking(facts: KernelFacts, *kinds: InstructionClass) -> list[Region]:
+    """Innermost loops, and other regions in which at least an eighth of the instructions of some kinds are executed."""
+    found = regions(facts)
+    counts = [r.times * sum(i.opcode.cls in kinds for i in r.instructions) for r in found]
+    total = sum(counts)
+    return [
+        region
+        for region, count in zip(found, counts, strict=True)
+        if region.innermost or region.alone or (total and count >= _WORTH * total)
+    ]
+
+
+def executions(facts: KernelFacts, operation: Operation) -> float:
+    """How often a workgroup executes an operation of the TTGIR, by the loops of the assembly made from those around."""
+    times, around = 1.0, operation.loop
+    if around is None:
+        return times
+    known = {t.operation.index: t.mean for t in _program(facts).trips.values() if t.operation is not None}
+    while around is not None:
+        times *= known.get(around, ASSUMED)
+        around = operation.module.operations[around].loop
+    return times
+
+
+def is_worth_looking(facts: KernelFacts, load: Operation) -> bool:
+    """Whether a load of the TTGIR makes at least an eighth of the bytes that its kernel loads, iterations counted."""
+    moved = {load.index: 0.0} | {
+        op.index: executions(facts, op) * held.elements * size
+        for op in global_loads(load.module)
+        if (held := tile(op)) is not None and (size := element_bytes(op))
+    }
+    return moved[load.index] >= _WORTH * sum(moved.values())
+
+
+def _turns(facts: KernelFacts) -> dict[int, Trips]:
+    """Turns of each loop of the assembly at each entry, by its number."""
+    nodes = outline(facts.program)
+    evaluator = None
+    if facts.ttgir is not None:
+        lanes = facts.resources.wavefront_size
+        size = lanes if isinstance(lanes, int) else facts.arch.wavefront_size
+        machine = machine_of(facts.arch, facts.product, size, wgp=facts.program.registers.wgp_mode)
+        where = spread(facts, machine, Effects())
+        evaluator = Evaluator(facts.ttgir, facts.arguments, samples(where), where.grid, facts.contents)
+    return loop_trips(facts, nodes, evaluator)
+
+
+def _regions(program: Kernel, trips: Mapping[int, Trips]) -> list[Region]:
+    if not program.loops:
+        return [Region(None, program.instructions, 1.0, innermost=False, alone=True)]
+    parents = {loop.parent for loop in program.loops}
+    found = []
+    for loop in program.loops:
+        times, around = 1.0, loop
+        while True:
+            times *= trips[around.index].mean if around.index in trips else ASSUMED
+            if around.parent is None:
+                break
+            around = program.loops[around.parent]
+        found.append(Region(loop, own_instructions(program, loop), times, innermost=loop.index not in parents))
+    inside = {i for loop in program.loops for i in loop.instructions}
+    rest = [i for i in program.instructions if i.index not in inside]
+    return [*found, Region(None, rest, 1.0, innermost=False)]

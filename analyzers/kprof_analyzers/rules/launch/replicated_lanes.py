@@ -1,0 +1,71 @@
+"""KP408 replicated-lanes."""
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+from kprof.analysis import KernelFacts
+from kprof.findings import Finding, Severity
+from kprof_analyzers.memory.addressing import tile
+from kprof_analyzers.memory.dataflow import GLOBAL_LOADS, GLOBAL_STORES
+from kprof_analyzers.memory.spare_lanes import asked_and_different, lanes_of, widest
+from kprof_analyzers.model.executions import executions
+from kprof_analyzers.rules.levers import Lever
+from kprof_analyzers.rules.rule import Need, Rule, known
+
+_COPIES = 2.0
+
+
+class ReplicatedLanes(Rule):
+    """Most lanes of a workgroup do what others do: its tiles have fewer elements than it has lanes.
+
+    ## What it does
+    Adds up, over all loads and stores of tensors, iterations counted, the bytes that lanes ask for and the bytes of
+    the tiles' elements. Reports a kernel where the lanes ask for at least twice as much. Kernels with matrix products
+    are left to KP508: their operands are held by several wavefronts on purpose.
+
+    ## Why it matters
+    A tile is laid out over all lanes of the workgroup. Where it is too small, its elements are held and computed
+    several times: the wavefronts take places, instructions and memory requests of others that would do something new.
+
+    ## Evidence
+    `copies`: bytes asked for over bytes that differ. `elements`: of the largest tile. `lanes`: of a workgroup.
+    `num_warps`; with a single wavefront it is a note.
+
+    ## What to try
+    Several rows in a workgroup (a tile with two axes), or a larger block, so that each lane has 4 to 16 bytes to load.
+    """
+
+    id: ClassVar[str] = "KP408"
+    name: ClassVar[str] = "replicated-lanes"
+    severity: ClassVar[Severity] = Severity.WARNING
+    needs: ClassVar[tuple[Need, ...]] = (Need.TTGIR,)
+    levers: ClassVar[tuple[Lever, ...]] = (Lever("num_warps", "lower", "as many lanes as the tile has elements"),)
+
+    def check(self, facts: KernelFacts) -> Iterable[Finding]:
+        """See :meth:`Rule.check`."""
+        module = known(facts.ttgir)
+        if any(True for _ in module.named("tt.dot", "tt.dot_scaled")):
+            return
+        accesses = list(module.named(*GLOBAL_LOADS, *GLOBAL_STORES))
+        asked = different = 0.0
+        for access in accesses:
+            moved = asked_and_different(access)
+            if moved is not None:
+                times = executions(facts, access)
+                asked, different = asked + times * moved[0], different + times * moved[1]
+        largest = widest(accesses)
+        if largest is None or not different or asked < _COPIES * different:
+            return
+        elements, lanes = known(tile(largest)).elements, lanes_of(module)
+        yield self.finding(
+            f"the {lanes} lanes of a workgroup hold each element of its tiles {asked / different:.3g} times: the "
+            f"largest has {elements}",
+            at=largest,
+            evidence={
+                "copies": round(asked / different, 2),
+                "elements": elements,
+                "lanes": lanes,
+                "num_warps": module.num_warps,
+            },
+            severity=Severity.NOTE if module.num_warps == 1 else None,
+        )

@@ -1,0 +1,54 @@
+"""KP509 full-precision-division."""
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+from kprof.analysis import KernelFacts
+from kprof.findings import Finding, Severity
+from kprof.inputs.amdgcn import InstructionClass
+from kprof_analyzers.model.executions import worth_looking
+from kprof_analyzers.rules.questions import VECTOR, Question
+from kprof_analyzers.rules.rule import Rule
+from kprof_analyzers.source_lines import busiest, other_lines
+
+_ENDS = ("v_div_fixup_f32", "v_div_fixup_f16", "v_div_fixup_f64")
+_ENOUGH = 4
+
+
+class FullPrecisionDivision(Rule):
+    """Elements of a tile are divided with correct rounding, about ten instructions each.
+
+    ## What it does
+    Counts divisions by the instruction that ends them (`v_div_fixup_f32`) in innermost loops, and in other code where
+    at least an eighth of the kernel's vector instructions are executed. Reports at least four.
+
+    ## Why it matters
+    There is no division instruction. The correctly rounded quotient is a reciprocal with two steps of refinement, two
+    scalings and a correction: nine to eleven instructions in a chain. A reciprocal and a multiplication are two, with
+    an error of about one unit in the last place of fp32, which no result in fp16 or bf16 shows.
+
+    ## Evidence
+    `divisions`: a lane, in one execution. `instruction`: what they end with. `loop`, null outside of loops.
+
+    ## What to try
+    Divide once where the divisor is the same for a row: `x * (1.0 / total)`. For a divisor of each element
+    `tl.extra.hip.libdevice.fast_dividef(x, y)`, a reciprocal and a multiplication; `tl.sigmoid` divides, too.
+    """
+
+    id: ClassVar[str] = "KP509"
+    name: ClassVar[str] = "full-precision-division"
+    severity: ClassVar[Severity] = Severity.NOTE
+    confirmed_by: ClassVar[Question | None] = VECTOR
+
+    def check(self, facts: KernelFacts) -> Iterable[Finding]:
+        """See :meth:`Rule.check`."""
+        for region in worth_looking(facts, InstructionClass.VALU):
+            found = [i for i in region.instructions if i.opcode.name in _ENDS]
+            if len(found) >= _ENOUGH:
+                place = busiest(found)[0]
+                yield self.finding(
+                    f"{len(found)} full-precision divisions a lane {region.words}, about ten instructions each",
+                    at=place,
+                    evidence={"divisions": len(found), "instruction": found[0].opcode.name, "loop": region.header},
+                    related=other_lines(found, place),
+                )

@@ -1,0 +1,145 @@
+"""Source lines that go to global memory in small pieces where the tile would allow wide ones."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from kprof.analysis import KernelFacts
+from kprof.inputs.amdgcn import Instruction, InstructionClass, MemorySpace
+from kprof.inputs.mlir import Operation
+from kprof_analyzers.memory.dataflow import GLOBAL_LOADS, GLOBAL_STORES
+from kprof_analyzers.memory.narrowness import Cause, causes_of, loads_needed
+from kprof_analyzers.model.executions import Region, worth_looking
+from kprof_analyzers.source_lines import busiest, location_of
+
+WIDEST = 16
+"""Bytes a lane of the widest access."""
+_SPACES = {MemorySpace.GLOBAL, MemorySpace.BUFFER, MemorySpace.FLAT}
+_NARROW = 4
+# One or two narrow accesses are an index or a scale; a row of them is a tile that was taken apart.
+_ENOUGH = 4
+
+
+@dataclass(frozen=True)
+class Narrow:
+    """The narrow accesses of one line, or of several with the same cause.
+
+    Attributes:
+        region: the code that they are in.
+        instructions: the accesses, wide ones of the lines among them.
+        enough: accesses of 16 bytes a lane that would do.
+        tiles: what the TTGIR has on the lines.
+        causes: what the TTGIR tells of the cause.
+    """
+
+    region: Region
+    instructions: tuple[Instruction, ...]
+    enough: int
+    tiles: tuple[Operation, ...]
+    causes: tuple[Cause, ...]
+
+    @property
+    def why(self) -> str | None:
+        """The causes in words."""
+        return ", and ".join(dict.fromkeys(cause.words for cause in self.causes)) or None
+
+    @property
+    def widths(self) -> dict[int, int]:
+        """Bytes a lane to number of accesses."""
+        return dict(sorted(Counter(i.opcode.bytes_per_lane or 0 for i in self.instructions).items()))
+
+    @property
+    def bytes_per_lane(self) -> int:
+        """What all of them move."""
+        return sum(width * count for width, count in self.widths.items())
+
+    @property
+    def place(self) -> Instruction | None:
+        """An access on the line that has most of them."""
+        return busiest(self.instructions)[0]
+
+    @property
+    def words(self) -> str:
+        """``96 loads and 32 stores a lane in loop .LBB0_1 (128 of 2 B); 16 of 16 B would do``, and why."""
+        stores = sum(i.opcode.is_store for i in self.instructions)
+        loads = len(self.instructions) - stores
+        kinds = " and ".join(f"{n} {kind}" for n, kind in ((loads, "loads"), (stores, "stores")) if n)
+        listed = ", ".join(f"{count} of {width} B" for width, count in self.widths.items())
+        why = f": {self.why}" if self.why else ""
+        return f"{kinds} a lane {self.region.words} ({listed}); {self.enough} of {WIDEST} B would do{why}"
+
+
+def narrow_accesses(facts: KernelFacts) -> Iterator[Narrow]:
+    """Lines with at least four accesses of 4 bytes or less a lane, those with the same cause together.
+
+    Left out are tiles that are small, thin, or take as many accesses as any tile of their size.
+    """
+    for region in worth_looking(facts, InstructionClass.VMEM):
+        by_line: dict[tuple[bool, str, int], list[Instruction]] = defaultdict(list)
+        for instruction in region.instructions:
+            if _is_plain(instruction):
+                frame, is_store = instruction.user_frame, instruction.opcode.is_store
+                by_line[(is_store, frame.file, frame.line) if frame else (is_store, "", 0)].append(instruction)
+        yield from _by_cause([one for found in by_line.values() if (one := _judged(facts, region, found)) is not None])
+
+
+def _judged(facts: KernelFacts, region: Region, accesses: Sequence[Instruction]) -> Narrow | None:
+    if sum(0 < (i.opcode.bytes_per_lane or 0) <= _NARROW for i in accesses) < _ENOUGH:
+        return None
+    tiles = _tiles(facts, region, busiest(accesses)[0], GLOBAL_STORES if accesses[0].opcode.is_store else GLOBAL_LOADS)
+    needed = max((loads_needed(found) for found in tiles), default=1)
+    if (tiles and len(accesses) <= 2 * needed) or not needed:
+        return None
+    operations = tuple(operation for found in tiles for operation in found)
+    causes = next(filter(None, map(causes_of, operations)), ())
+    total = sum(i.opcode.bytes_per_lane or 0 for i in accesses)
+    return Narrow(region, tuple(accesses), max(needed, -(-total // WIDEST)), operations, causes)
+
+
+def _by_cause(lines: Sequence[Narrow]) -> list[Narrow]:
+    """Lines of one region that have a cause in common are one: one change mends them all."""
+    found: list[Narrow] = []
+    for line in lines:
+        alike = next((n for n, other in enumerate(found) if set(line.causes) & set(other.causes)), None)
+        if alike is None:
+            found.append(line)
+            continue
+        other = found[alike]
+        found[alike] = Narrow(
+            region=line.region,
+            instructions=(*other.instructions, *line.instructions),
+            enough=other.enough + line.enough,
+            tiles=(*other.tiles, *line.tiles),
+            causes=tuple(dict.fromkeys((*other.causes, *line.causes))),
+        )
+    return found
+
+
+def _tiles(
+    facts: KernelFacts, region: Region, place: Instruction | None, names: Sequence[str]
+) -> list[list[Operation]]:
+    """The accesses of the same line in the TTGIR, loop by loop: those outside of loops for code outside of loops.
+
+    What the compiler unrolled or took out of a loop is in a loop of the TTGIR only.
+    """
+    where = location_of(place)[0] if place is not None else None
+    if facts.ttgir is None or where is None:
+        return []
+    by_loop: dict[int | None, list[Operation]] = defaultdict(list)
+    for access in facts.ttgir.named(*names):
+        line = location_of(access)[0]
+        if line is not None and (line.file, line.line) == (where.file, where.line):
+            by_loop[access.loop].append(access)
+    outside = by_loop.pop(None, None)
+    return [outside] if region.loop is None and outside is not None else list(by_loop.values())
+
+
+def _is_plain(instruction: Instruction) -> bool:
+    opcode = instruction.opcode
+    return (
+        opcode.cls is InstructionClass.VMEM
+        and (opcode.is_load or opcode.is_store)
+        and not opcode.is_atomic
+        and not instruction.to_lds
+        and opcode.space in _SPACES
+    )
