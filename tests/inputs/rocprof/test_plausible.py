@@ -1,8 +1,11 @@
 """Numbers that no GPU can have had are in no sum, and are said with their place."""
 
 import gzip
+import shutil
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -75,6 +78,59 @@ def test_the_answer_begins_with_what_is_in_no_sum(kprof, made, tmp_path):
     ran = kprof("ingest", "counters", tmp_path / "c.csv")
     assert ran.out.startswith("3 values or records could not be used and are in no sum")
     assert ran.out.splitlines()[-1].endswith("3 errors")
+
+
+DATABASE = ROOT / "tests" / "artifacts" / "rocprof" / "rocpd" / "run.db"
+LAST = 'WHERE id = (SELECT max(id) FROM "{table}")'
+
+
+@pytest.fixture
+def database(tmp_path):
+    """The database of a run with one statement done to a table of it."""
+
+    def changed(prefix, statement):
+        path = tmp_path / "run.db"
+        shutil.copy(DATABASE, path)
+        with closing(sqlite3.connect(path)) as connection:
+            names = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+            table = next(name for (name,) in names if name.startswith(prefix))
+            connection.execute(statement.format(table=table))
+            connection.commit()
+        return path
+
+    return changed
+
+
+@pytest.mark.parametrize(
+    ("change", "issue", "timed"),
+    [
+        ('"end" = start + 1000000000000000000 ' + LAST, ("absurd-time", 1), 2),
+        ('"end" = 9000000000000000000', ("absurd-time", 3), 0),
+        ("\"end\" = 'soon' " + LAST, ("unknown-time", 1), 2),
+        ("start = NULL " + LAST, ("unknown-time", 1), 2),
+        ('"end" = start - 5 ' + LAST, ("negative-time", 1), 2),
+    ],
+)
+def test_sums_of_a_database_leave_out_times_that_cannot_be(database, change, issue, timed):
+    """The table of kernels is one sum in SQL: what is wrong is said with it, not only with the rows."""
+    data = rocprof.read(database("rocpd_kernel_dispatch", f'UPDATE "{{table}}" SET {change}'))
+    kernels = data.kernels
+    assert [(found.kind, found.count) for found in data.issues] == [issue]
+    assert (kernels["calls"].sum(), kernels["timed_calls"].sum()) == (3, timed)
+    durations = data.dispatches["duration_ns"]
+    assert kernels["total_ns"].sum() == durations.sum()
+    assert durations.notna().sum() == timed
+
+
+@pytest.mark.parametrize("value", ["-1", "18446744073709551615.0", "9e999", "'many'"])
+def test_an_instance_that_cannot_be_does_not_hide_in_a_sum(database, value):
+    """One channel of TCC_MISS: no sum of the others is given out for the whole."""
+    sound = rocprof.read(DATABASE).counters
+    data = rocprof.read(database("rocpd_pmc_event", f'UPDATE "{{table}}" SET value = {value} {LAST}'))
+    assert data.counters.shape[0] == sound.shape[0] - 1
+    (issue,) = data.issues
+    assert (issue.kind, issue.count) == ("impossible-counter", 1)
+    assert "TCC_MISS" in issue.message
 
 
 def test_a_packed_file_takes_no_more_than_its_share_of_memory(tmp_path):

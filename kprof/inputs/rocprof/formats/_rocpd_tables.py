@@ -1,6 +1,7 @@
 """The queries behind :mod:`rocpd`: each reads one base table in one pass and joins in Python."""
 
 import sqlite3
+from math import nan
 from typing import Any
 
 from kprof.inputs.rocprof.columns import instance_of
@@ -8,6 +9,7 @@ from kprof.inputs.rocprof.dispatching import ABSURD_NS, complain_about_repeats, 
 from kprof.inputs.rocprof.frames import coded, factorised
 from kprof.inputs.rocprof.model import Columns, Part
 from kprof.inputs.rocprof.names import normalise
+from kprof.inputs.rocprof.plausible import COUNTER_LIMIT
 from kprof.output.redacting import redacted_text
 
 __all__ = ["ABSURD_NS", "agents", "everything", "kernel_names", "schema_version", "systems"]
@@ -172,10 +174,17 @@ def _counters(connection: sqlite3.Connection, run: Run, own: Columns, events: di
     names = dict(_select(connection, run, "rocpd_info_pmc", ("id", "name")))
     # One row an instance (XCD, shader engine, channel): a counter's value is their sum.
     sums: dict[tuple[int, Any], float] = {}
+    wrong: dict[tuple[int, Any], float] = {}
     for event, counter, value in rows:
         row = events.get(event)
-        if row is not None and isinstance(value, int | float):
+        if row is None:
+            continue
+        if isinstance(value, int | float) and 0 <= value < COUNTER_LIMIT:
             sums[row, counter] = sums.get((row, counter), 0.0) + value
+        else:
+            # A sum must not hide it: the whole value is taken out, and said, by what it is.
+            wrong[row, counter] = float(value) if isinstance(value, int | float) else nan
+    sums |= wrong
     places = np.array([row for row, _ in sums], dtype=np.int64)
     split = [instance_of(_text(names.get(counter)) or f"counter {counter}") for _, counter in sums]
     return {

@@ -58,10 +58,14 @@ def _read(opened: Opened, part: Part) -> None:
             part.tables["systems"] = systems
         counted = any(_count(connection, run.get("rocpd_pmc_event")) for run in runs)
         part.describe(role="counters" if counted else "trace")
-        part.kernels = kernels(connection, runs, part) if rows else {}
+        part.kernels = kernels(connection, runs) if rows else {}
     if not rows:
         part.complain("no-records", "warning", "the database has no dispatch")
-    part.lazy = _Loader(path)
+    load = _Loader(path)
+    if part.kernels is None:
+        load(part)
+        return
+    part.lazy = load
     part.promised = frozenset({"dispatches", *_OTHERS.values()}) - (frozenset() if counted else {"counters"})
 
 
@@ -100,41 +104,30 @@ def _count(connection: sqlite3.Connection, table: str | None) -> int:
     return int(connection.execute(f'SELECT count(*) FROM "{table}"').fetchone()[0])  # noqa: S608 - a checked name
 
 
-def kernels(connection: sqlite3.Connection, runs: list[dict[str, str]], part: Part) -> Columns:
-    """The kernels table, from one pass of SQL."""
+def kernels(connection: sqlite3.Connection, runs: list[dict[str, str]]) -> Columns | None:
+    """The kernels table, from one pass of SQL; ``None`` where a time cannot be: each row must be looked at."""
     merged: dict[tuple[int | None, str], list[Any]] = {}
-    bad = 0
     for run in runs:
         names = reader.kernel_names(connection, run)
         agent_of = reader.agent_numbers(connection, run)
-        query = (
-            'SELECT agent_id, kernel_id, count(*), sum("end" - start), min("end" - start), max("end" - start), '  # noqa: S608 - a checked name
-            f'min(start) FROM "{run["rocpd_kernel_dispatch"]}" GROUP BY agent_id, kernel_id'
+        good = (
+            "typeof(start) = 'integer' AND typeof(\"end\") = 'integer' AND start > 0 "
+            f'AND "end" - start BETWEEN 0 AND {reader.ABSURD_NS}'
         )
-        for agent, kernel, calls, total, least, most, first in connection.execute(query):
-            if not isinstance(least, int) or least < 0 or most > reader.ABSURD_NS or first <= 0:
-                bad += 1
-                continue
+        query = (
+            f'SELECT agent_id, kernel_id, count(*), sum({good}), sum(CASE WHEN {good} THEN "end" - start END), '  # noqa: S608 - a checked name
+            f'min("end" - start), max("end" - start) FROM "{run["rocpd_kernel_dispatch"]}" GROUP BY agent_id, kernel_id'
+        )
+        for agent, kernel, calls, timed, total, least, most in connection.execute(query):
+            if timed < calls:
+                return None
             key = (agent_of.get(agent), names.get(kernel, (f"kernel {kernel}",))[0])
             entry = merged.setdefault(key, [0, 0, least, most])
             entry[0] += calls
-            entry[1] += total or 0
+            entry[1] += total
             entry[2] = min(entry[2], least)
             entry[3] = max(entry[3], most)
-    if bad:
-        # Sums over impossible times are worthless: the rows are looked at one by one instead.
-        return _slow_kernels(part)
     return reader.kernel_columns(merged)
-
-
-def _slow_kernels(part: Part) -> Columns:
-    from kprof.inputs.rocprof.frames import kernels_frame
-
-    copy = Part(part.source)
-    _Loader(Path(part.source.path))(copy)
-    copy.kernels = None
-    whole = kernels_frame([copy])
-    return {name: whole[name].array for name in whole.columns if name != "source"}
 
 
 class _Loader:
