@@ -14,6 +14,7 @@ from kprof.errors import InputError, KprofError
 from kprof.hardware.machine import Architecture
 from kprof.hardware.machine import load as load_architecture
 from kprof.inputs import amdgcn, boundary, triton_metadata
+from kprof.targets.listing_beside import beside
 from kprof.targets.loaded import LoadedKernel
 
 if TYPE_CHECKING:
@@ -225,11 +226,17 @@ def _disassembled(code: "CodeObject", path: Path) -> tuple[dict[str, amdgcn.Kern
     """The instructions of a code object by kernel, notes on them, and the reason why there are none."""
     from kprof.inputs import code_object
 
+    notes: list[str] = []
     try:
         assembly = code_object.disassemble(code, path=str(path))
     except KprofError as error:
-        return {}, [f"resources only, no instructions: {error.message}"], error.message
-    return {kernel.name: kernel for kernel in (*assembly.kernels, *assembly.functions)}, list(assembly.notes), None
+        found = beside(code, path, most=_MAX_BYTES)
+        if found is None:
+            return {}, [f"resources only, no instructions: {error.message}"], error.message
+        assembly, other = found
+        notes.append(f"its instructions are those of {other.name}, which lies beside it: {error.message}")
+    programs = {kernel.name: kernel for kernel in (*assembly.kernels, *assembly.functions)}
+    return programs, [*notes, *assembly.notes], None
 
 
 def _loaded(

@@ -21,6 +21,14 @@ def blind(monkeypatch):
 
 
 @pytest.fixture
+def alone(tmp_path):
+    """The object with nothing beside it."""
+    path = tmp_path / "alone.hsaco"
+    path.write_bytes(OBJECT.read_bytes())
+    return path
+
+
+@pytest.fixture
 def gate(tmp_path, monkeypatch):
     """Puts files under a gate that asks for nothing but that they be looked at."""
     monkeypatch.chdir(tmp_path)
@@ -82,6 +90,40 @@ def test_a_listing_beside_the_object_is_used(blind, gate, kprof, suffix):
     assert kprof("check").code == 0
 
 
+@pytest.mark.parametrize("suffix", ["amdgcn", "s"])
+def test_a_lone_object_looks_beside_itself(blind, gate, kprof, suffix):
+    """Named as a file it finds its listing, too, and says so; loops and coverage are the listing's."""
+    folder = gate("matmul.hsaco")
+    (folder / "matmul.hsaco").write_bytes(OBJECT.read_bytes())
+    (folder / f"matmul.{suffix}").write_bytes(LISTING.read_bytes())
+    ran = kprof("check", "--json", "out.json")
+    assert ran.code == 0
+    (kernel,) = json.loads(Path("out.json").read_text())["kernels"]
+    assert (kernel["coverage"], len(kernel["loops"])) == (1.0, 1)
+    assert any(f"those of matmul.{suffix}, which lies beside it" in note for note in kernel["notes"])
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("; codeLenInByte = 2908", "; codeLenInByte = 2912"),
+        (".vgpr_spill_count: 0", ".vgpr_spill_count: 1"),
+        ("gfx942", "gfx950"),
+        (".end_amdgpu_metadata", ""),
+    ],
+)
+def test_a_listing_of_another_compile_is_not_the_objects(blind, gate, kprof, old, new):
+    """Left over beside it, of another architecture, or cut short: nothing was seen of this object."""
+    folder = gate("matmul.hsaco")
+    (folder / "matmul.hsaco").write_bytes(OBJECT.read_bytes())
+    text = LISTING.read_text()
+    assert old in text
+    (folder / "matmul.amdgcn").write_text(text.replace(old, new))
+    ran = kprof("check")
+    assert ran.code == 2
+    assert MISSING in ran.out.splitlines()[-1]
+
+
 @pytest.mark.parametrize(("text", "reason"), [(damaged, "1 of its"), (cut, "only a part")])
 def test_listings_that_are_not_whole_are_never_ok(gate, kprof, text, reason):
     """One instruction that could not be decoded is enough."""
@@ -95,9 +137,9 @@ def test_listings_that_are_not_whole_are_never_ok(gate, kprof, text, reason):
     assert reason in " ".join(ran.out[ran.out.index("cannot tell: ") :].split())
 
 
-def test_analyze_says_what_it_has_not_seen(blind, kprof):
+def test_analyze_says_what_it_has_not_seen(blind, alone, kprof):
     """No word about loops where no instruction was seen, and none about time."""
-    ran = kprof("analyze", "kernel", OBJECT, "--no-color")
+    ran = kprof("analyze", "kernel", alone, "--no-color")
     assert ran.code == 2
     assert "straight-line" not in ran.out
     assert "Bound by" not in ran.out
@@ -105,13 +147,13 @@ def test_analyze_says_what_it_has_not_seen(blind, kprof):
     assert MISSING in verdict
 
 
-def test_diff_does_not_call_blindness_an_improvement(blind, kprof, tmp_path):
+def test_diff_does_not_call_blindness_an_improvement(blind, alone, kprof):
     """A rule that had nothing to look at on the new side has not been cured."""
-    ran = kprof("diff", LISTING, OBJECT)
+    ran = kprof("diff", LISTING, alone)
     assert ran.code == 2
     assert "better" not in ran.out
     assert MISSING in " ".join(ran.out.split())
-    ran = kprof("diff", OBJECT, OBJECT)
+    ran = kprof("diff", alone, alone)
     assert ran.code == 2
     assert MISSING in ran.out
 
