@@ -67,6 +67,7 @@ COMMANDS = [
     "trace top trace.json",
     "trace top trace.json --operators",
     "trace gaps trace.json",
+    "trace ops trace.json",
     "trace breakdown trace.json --by-name",
     "trace diff trace.json trace.json",
     "trace ranks trace.json",

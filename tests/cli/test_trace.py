@@ -262,3 +262,26 @@ def test_ops_answers_from_tables_as_from_the_trace(tmp_path):
         for where in (path, tmp_path / "out")
     ]
     assert rows[0] == rows[1]
+
+
+def test_diff_refuses_to_judge_a_trace_that_is_cut_off(trace, tmp_path):
+    """Half of the events took half the time: neither green nor red."""
+    cut = tmp_path / "cut.json"
+    cut.write_bytes(trace.read_bytes()[:-900])
+    done = kprof("trace", "diff", cut, trace, "--fail-over", 10, code=2)
+    assert "cannot tell whether it is slower" in done.stderr
+    assert "is cut off" in done.stdout.splitlines()[-1]
+    kprof("trace", "diff", cut, trace)
+
+
+def test_steps_of_a_trace(tmp_path):
+    """Each step with its kernels; without marks, that there are none."""
+    path = _product(tmp_path)
+    assert "no steps are marked" in kprof("trace", "steps", path).stdout
+    mark = {"ph": "X", "pid": 1, "tid": 1, "cat": "user_annotation", "name": "ProfilerStep#7", "ts": 0, "dur": 150}
+    document = json.loads(path.read_text())
+    document["traceEvents"].append({**mark, "args": {}})
+    path.write_text(json.dumps(document))
+    done = kprof("trace", "steps", path)
+    assert "ProfilerStep#7" in done.stdout
+    assert done.stdout.splitlines()[-1] == "1 step of 1.000 ms (median)"

@@ -20,9 +20,11 @@ from kprof.cli.trace._shared import (
     quiet_with_json,
     tell_issues,
 )
+from kprof.output.writing import log
 
 if TYPE_CHECKING:
-    from kprof_analyzers.profiles.timeline.compare import Comparison
+    from kprof_analyzers.profiles.timeline.compare import Comparison, Side
+    from kprof_analyzers.profiles.timeline.steps import SteppedKernels
 
 HELP = "Two traces compared, kernel by kernel."
 
@@ -43,16 +45,17 @@ def command(
 ) -> None:
     """What changed between two runs: before and after, or two batch sizes.
 
+    Where both traces mark steps, the mean step is compared, so that they need not have equally many. With --fail-over a
+    trace that is cut off, or that alone marks no steps, gives "cannot tell" and exit code 2.
+
     Example:  kprof trace diff before.json after.json --fail-over 3
     """
     from kprof_analyzers.profiles.timeline.compare import compare
     from kprof_analyzers.profiles.timeline.pictures.stacked_bars import stacked_bars
-    from kprof_analyzers.profiles.timeline.steps import kernels_step
+    from kprof_analyzers.profiles.timeline.steps import stepped_kernels_step
 
-    old, new = (per_file(kernels_step, [p], jobs, scheduler, categories=categories) for p in (before, after))
-    result = compare(
-        [k for one in old for k in one.kernels], [k for one in new for k in one.kernels], (str(before), str(after))
-    )
+    old, new = (per_file(stepped_kernels_step, [p], jobs, scheduler, categories=categories) for p in (before, after))
+    result = compare(_side(before, old), _side(after, new))
     if not quiet_with_json(json, quiet):
         print("\n".join(_lines(result, limit)))
     for one in (*old, *new):
@@ -66,9 +69,23 @@ def command(
         dump(json, _document(result))
     if json != "-":
         print(_verdict(result))
-    grown = 100 * (result.after_ns / result.before_ns - 1) if result.before_ns else 0.0
-    if fail_over is not None and grown > fail_over:
+    if fail_over is None:
+        return
+    if result.cannot_tell:
+        log(f"kprof: cannot tell whether it is slower: {result.cannot_tell}")
+        raise typer.Exit(2)
+    if result.before_ns and 100 * (result.after_ns / result.before_ns - 1) > fail_over:
         raise typer.Exit(1)
+
+
+def _side(path: Path, found: "list[SteppedKernels]") -> "Side":
+    """One trace, or the traces of a folder taken together."""
+    from kprof_analyzers.profiles.timeline.compare import Side
+
+    cut = any(issue.kind == "cut-off" for one in found for issue in one.issues)
+    # Of several files each must mark its steps.
+    steps = sum(one.steps for one in found) if all(one.steps for one in found) else 0
+    return Side(str(path), [kernel for one in found for kernel in one.kernels], steps, cut)
 
 
 def _lines(result: "Comparison", limit: int) -> list[str]:
@@ -83,7 +100,7 @@ def _lines(result: "Comparison", limit: int) -> list[str]:
             _signed(k.delta_ns),
             "new" if k.before_ns is None else milliseconds(k.before_ns),
             "gone" if k.after_ns is None else milliseconds(k.after_ns),
-            f"{k.after_count:,}" if k.before_count == k.after_count else f"{k.before_count:,} -> {k.after_count:,}",
+            _calls(k.after_count) if k.before_count == k.after_count else _calls(k.before_count, k.after_count),
             "-" if k.mean_ratio is None else f"{k.mean_ratio:.2f}x",
             kernel_label(k.name),
         )
@@ -96,6 +113,10 @@ def _lines(result: "Comparison", limit: int) -> list[str]:
         headings = ("change ms", "before ms", "after ms", "calls", "mean", "kernel")
         lines += ["", *rows_table(headings, by_kernel, wide=5).splitlines()]
     return [*lines, ""]
+
+
+def _calls(*counts: float) -> str:
+    return " -> ".join(f"{count:,}" if count == int(count) else f"{count:,.1f}" for count in counts)
 
 
 def _signed(ns: float) -> str:
@@ -113,6 +134,8 @@ def _document(result: "Comparison") -> dict[str, Any]:
         "after": result.after,
         "before_ns": result.before_ns,
         "after_ns": result.after_ns,
+        "steps": result.steps,
+        "cannot_tell": result.cannot_tell,
         "categories": {c: {"before_ns": was, "after_ns": now} for c, (was, now) in result.categories.items()},
         "kernels": [
             {
@@ -139,4 +162,7 @@ def _verdict(result: "Comparison") -> str:
     most = (
         f"; most by {kernel_label(first.name, 50)} ({_signed(first.delta_ns)} ms)" if first and first.delta_ns else ""
     )
-    return f"kernel time {milliseconds(result.before_ns)} -> {milliseconds(result.after_ns)} ms ({grown:+.1f} %){most}"
+    of_a_step = f" a step, of {result.steps[0]:,} and {result.steps[1]:,}" if all(result.steps) else ""
+    told = f"; cannot be compared: {result.cannot_tell}" if result.cannot_tell else ""
+    times = f"{milliseconds(result.before_ns)} -> {milliseconds(result.after_ns)} ms"
+    return f"kernel time {times}{of_a_step} ({grown:+.1f} %){told}{most}"

@@ -34,7 +34,8 @@ def command(
 ) -> None:
     """Several files, one a rank, or one merged trace: who computes longer, who waits, and for whom.
 
-    A collective ends on all ranks together: the rank whose kernel is shortest came last, and the others waited.
+    A collective ends on all ranks together: the rank whose kernel is shortest came last, and the others waited. Sends
+    and receives have no common end and are summed apart. Without all ranks of the job nobody is named.
 
     Example:  kprof trace ranks rank_*.json.gz -j 0
     """
@@ -61,6 +62,9 @@ def command(
                 "matched": report.matched,
                 "unmatched": report.unmatched,
                 "notes": report.notes,
+                "point_to_point": {str(k): v for k, v in report.point_to_point.items()},
+                "world_size": report.world_size,
+                "missing": report.missing,
             },
         )
     if json != "-":
@@ -75,7 +79,8 @@ def _lines(report: "RankReport") -> list[str]:
         rows = [
             (
                 milliseconds(c.waited_ns),
-                f"rank {c.last}",
+                # Without all ranks the one that came last may not be here.
+                "?" if report.missing else f"rank {c.last}",
                 f"#{c.number}",
                 c.name,
                 " ".join(f"{rank}:{ns / 1000:,.0f}" for rank, ns in list(c.durations.items())[:8]),
@@ -84,6 +89,9 @@ def _lines(report: "RankReport") -> list[str]:
         ]
         headings = ("waited ms", "came last", "no.", "collective", "us by rank")
         lines += ["", *rows_table(headings, rows, wide=(3, 4)).splitlines()]
+    if report.point_to_point:
+        shown = sorted(report.point_to_point.items(), key=lambda item: -item[1])[:8]
+        lines.append("Sends and receives, ms: " + ", ".join(f"rank {rank} {milliseconds(ns)}" for rank, ns in shown))
     return [*lines, ""]
 
 
@@ -92,6 +100,9 @@ def _verdict(report: "RankReport") -> str:
     if ranks < 2:
         return "one rank only: nothing to compare"
     skew = f"compute skew {100 * report.compute_skew:.1f} %"
+    if report.missing:
+        seen = f"{ranks} of {report.world_size} ranks, {skew} among them"
+        return f"{seen}; who is waited for cannot be told without the rest"
     if not report.stragglers:
         return f"{ranks} ranks, {skew}; no collectives could be matched"
     rank, waited = next(iter(report.stragglers.items()))

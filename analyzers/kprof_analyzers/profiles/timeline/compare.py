@@ -6,14 +6,14 @@ from kprof_analyzers.profiles.timeline.top import KernelTime
 
 
 class KernelChange(msgspec.Struct, frozen=True):
-    """One kernel in both traces; ``None`` where it does not occur. Times in ns."""
+    """One kernel in both traces; ``None`` where it does not occur. Times in ns; counts a step may be broken."""
 
     name: str
     category: str
     before_ns: int | None
     after_ns: int | None
-    before_count: int
-    after_count: int
+    before_count: float
+    after_count: float
 
     @property
     def delta_ns(self) -> int:
@@ -29,7 +29,12 @@ class KernelChange(msgspec.Struct, frozen=True):
 
 
 class Comparison(msgspec.Struct, frozen=True):
-    """Kernels sorted by how much their summed time changed, and the sums by category: before and after, in ns."""
+    """Kernels sorted by how much their summed time changed, and the sums by category: before and after, in ns.
+
+    Attributes:
+        steps: how many steps each trace has; where both have some, all times and counts are those of one step.
+        cannot_tell: why a change of the sums says nothing about the program; empty where it does.
+    """
 
     before: str
     after: str
@@ -37,12 +42,24 @@ class Comparison(msgspec.Struct, frozen=True):
     categories: dict[str, tuple[int, int]]
     before_ns: int
     after_ns: int
+    steps: tuple[int, int] = (0, 0)
+    cannot_tell: str = ""
 
 
-def compare(before: list[KernelTime], after: list[KernelTime], names: tuple[str, str]) -> Comparison:
-    """Join two lists of kernels by name and category."""
-    left = {(k.name, k.category): k for k in before}
-    right = {(k.name, k.category): k for k in after}
+class Side(msgspec.Struct, frozen=True):
+    """One of the traces that are compared: its kernels, its steps, and whether a part of it is missing."""
+
+    name: str
+    kernels: list[KernelTime]
+    steps: int = 0
+    cut_off: bool = False
+
+
+def compare(before: Side, after: Side) -> Comparison:
+    """Join two lists of kernels by name and category; by step where both have steps."""
+    by_step = bool(before.steps and after.steps)
+    left = {(k.name, k.category): _of_a_step(k, before.steps if by_step else 1) for k in before.kernels}
+    right = {(k.name, k.category): _of_a_step(k, after.steps if by_step else 1) for k in after.kernels}
     changes: list[KernelChange] = []
     categories: dict[str, tuple[int, int]] = {}
     for key in {**left, **right}:
@@ -51,16 +68,39 @@ def compare(before: list[KernelTime], after: list[KernelTime], names: tuple[str,
             *key,
             old.total_ns if old else None,
             new.total_ns if new else None,
-            old.count if old else 0,
-            new.count if new else 0,
+            old.calls if old else 0,
+            new.calls if new else 0,
         )
         changes.append(change)
         was, now = categories.get(key[1], (0, 0))
         categories[key[1]] = (was + (change.before_ns or 0), now + (change.after_ns or 0))
     return Comparison(
-        *names,
+        before.name,
+        after.name,
         sorted(changes, key=lambda c: (-abs(c.delta_ns), c.name)),
         dict(sorted(categories.items(), key=lambda item: -max(item[1]))),
-        sum(k.total_ns for k in before),
-        sum(k.total_ns for k in after),
+        sum(k.total_ns for k in left.values()),
+        sum(k.total_ns for k in right.values()),
+        (before.steps, after.steps),
+        _why_not(before, after),
     )
+
+
+class _OfAStep(msgspec.Struct, frozen=True):
+    total_ns: int
+    calls: float
+
+
+def _of_a_step(kernel: KernelTime, steps: int) -> _OfAStep:
+    calls = kernel.count / steps
+    return _OfAStep(round(kernel.total_ns / steps), int(calls) if calls == int(calls) else calls)
+
+
+def _why_not(before: Side, after: Side) -> str:
+    for side in (before, after):
+        if side.cut_off:
+            return f"{side.name} is cut off"
+    if bool(before.steps) != bool(after.steps):
+        with_steps, without = (before, after) if before.steps else (after, before)
+        return f"{with_steps.name} has {with_steps.steps} steps and {without.name} marks none"
+    return ""

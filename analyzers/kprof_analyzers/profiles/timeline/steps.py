@@ -18,6 +18,7 @@ from kprof_analyzers.profiles.timeline.launch_bound import Stretch, launch_bound
 from kprof_analyzers.profiles.timeline.names import NameTime
 from kprof_analyzers.profiles.timeline.operators.rooflines import OperatorTable, limits_of, operator_table
 from kprof_analyzers.profiles.timeline.pictures.utilisation import Utilisation, utilisation
+from kprof_analyzers.profiles.timeline.profiler_steps import StepTable, launched_in, step_table
 from kprof_analyzers.profiles.timeline.ranks import RankPart, rank_part
 from kprof_analyzers.profiles.timeline.streaming import TraceSummary, summarise
 from kprof_analyzers.profiles.timeline.top import KernelTime, OperatorTime, top_kernels, top_operators
@@ -25,12 +26,28 @@ from kprof_analyzers.profiles.timeline.triton_kernels import TritonKernel, trito
 
 
 class Kernels(msgspec.Struct, frozen=True):
-    """What ``kprof trace top`` and ``diff`` need of one file."""
+    """What ``kprof trace top`` needs of one file."""
 
     info: TraceInfo
     kernels: list[KernelTime]
     operators: list[OperatorTime]
     triton: list[TritonKernel]
+    issues: tuple[Issue, ...]
+
+
+class SteppedKernels(msgspec.Struct, frozen=True):
+    """What ``kprof trace diff`` needs of one file.
+
+    Attributes:
+        kernels: those launched in a whole step where steps are marked, else all.
+        steps: how many whole ones are marked.
+        outside_ns: time of other kernels, where steps are marked.
+    """
+
+    info: TraceInfo
+    kernels: list[KernelTime]
+    steps: int
+    outside_ns: int
     issues: tuple[Issue, ...]
 
 
@@ -89,6 +106,26 @@ def kernels_step(file: TraceFile, categories: str | None = None) -> Kernels:
     )
 
 
+def stepped_kernels_step(file: TraceFile, categories: str | None = None) -> SteppedKernels:
+    """Kernels of all steps, and how many steps there are."""
+    if file.kind == "proton":
+        found = kernels_step(file, categories)
+        return SteppedKernels(found.info, found.kernels, 0, 0, found.issues)
+    trace = open_trace(file)
+    steps, places = launched_in(trace)
+    if not steps:
+        return SteppedKernels(trace.info, top_kernels(trace, load_categories(categories)), 0, 0, trace.issues)
+    durations = trace.activities.numbers("duration_ns").data
+    inside, outside = set(), 0
+    for row, place in places:
+        if place >= 0 and steps[place].whole:
+            inside.add(row)
+        else:
+            outside += durations[row]
+    kernels = top_kernels(trace, load_categories(categories), rows=inside)
+    return SteppedKernels(trace.info, kernels, sum(step.whole for step in steps), outside, trace.issues)
+
+
 def shares_step(file: TraceFile, categories: str | None = None, *, by_name: bool = False, bins: int = 120) -> Shares:
     """Categories and devices; ``by_name`` streams in bounded memory and does without ancestry and utilisation."""
     rules = load_categories(categories)
@@ -122,6 +159,11 @@ def operators_step(file: TraceFile, gpu: str | None = None) -> OperatorTable:
     """Operators by shape against the limits of the trace's GPU, or of the one named."""
     trace = open_trace(file)
     return operator_table(trace, limits_of(trace.info, gpu))
+
+
+def step_times_step(file: TraceFile) -> StepTable:
+    """Kernels by the step that launched them."""
+    return step_table(open_trace(file))
 
 
 def rank_step(file: TraceFile, categories: str | None = None) -> RankPart:

@@ -1,6 +1,7 @@
 """The kernels and the operators that take most GPU time."""
 
 from collections import Counter
+from collections.abc import Container
 
 import msgspec
 
@@ -72,12 +73,14 @@ class _Sum:
         self.apis[trace.launches.words("name")[activity.launch] if activity.launch >= 0 else None] += 1
 
 
-def top_kernels(trace: Trace, categories: Categories, *, transfers: bool = False) -> list[KernelTime]:
-    """Kernels by summed time, largest first; with ``transfers`` copies and memsets too."""
+def top_kernels(
+    trace: Trace, categories: Categories, *, transfers: bool = False, rows: Container[int] | None = None
+) -> list[KernelTime]:
+    """Kernels by summed time, largest first; with ``transfers`` copies and memsets too, with ``rows`` only those."""
     sums: dict[tuple[str, str], _Sum] = {}
     whole = 0
-    for activity in trace.activities:
-        if activity.kind != "kernel" and not transfers:
+    for row, activity in enumerate(trace.activities):
+        if (activity.kind != "kernel" and not transfers) or (rows is not None and row not in rows):
             continue
         whole += activity.duration_ns
         key = (activity.name, categories.of(trace, activity))
@@ -85,8 +88,8 @@ def top_kernels(trace: Trace, categories: Categories, *, transfers: bool = False
         if found is None:
             found = sums[key] = _Sum()
         found.add(trace, activity)
-    rows = [_kernel_row(name, category, found, whole) for (name, category), found in sums.items()]
-    return sorted(rows, key=lambda r: (-r.total_ns, r.name, r.category))
+    found_rows = [_kernel_row(name, category, found, whole) for (name, category), found in sums.items()]
+    return sorted(found_rows, key=lambda r: (-r.total_ns, r.name, r.category))
 
 
 def _kernel_row(name: str, category: str, found: _Sum, whole: int) -> KernelTime:

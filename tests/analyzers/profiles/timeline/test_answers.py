@@ -1,8 +1,10 @@
 """Top lists, gaps, launch-bound stretches, ranks, comparison, Triton kernels: by hand on small traces."""
 
+import json
+
 from kprof.inputs.torch_profiler import load
 from kprof_analyzers.profiles.timeline.categories import load_categories
-from kprof_analyzers.profiles.timeline.compare import compare
+from kprof_analyzers.profiles.timeline.compare import Side, compare
 from kprof_analyzers.profiles.timeline.gaps import find_gaps
 from kprof_analyzers.profiles.timeline.launch_bound import launch_bound_stretches
 from kprof_analyzers.profiles.timeline.ranks import compare_ranks, rank_part
@@ -117,6 +119,41 @@ def test_collectives_that_do_not_match_are_not_paired(tmp_path, kineto):
     assert any("no counterpart" in n for n in report.notes)
 
 
+def _rank(tmp_path, kineto, rank, world, *kernels, name="all"):
+    """One rank's part: kernels by name and duration, of a job of ``world`` ranks."""
+    builder = kineto.Builder()
+    for n, (kernel, duration) in enumerate(kernels):
+        builder.kernel(kernel, 10.0 + n * 100, duration, n, rank=rank)
+    path = builder.write(tmp_path / f"{name}{rank}.json")
+    document = json.loads(path.read_text())
+    path.write_text(json.dumps({**document, "distributedInfo": {"rank": rank, "world_size": world}}))
+    return rank_part(load(path), RULES)
+
+
+def test_some_of_the_ranks_cannot_say_who_is_waited_for(tmp_path, kineto):
+    """The same two ranks: of two, one comes last; of 128, it may be any other."""
+    kernels = [("ncclDevKernel_AllReduce", 60.0)], [("ncclDevKernel_AllReduce", 10.0)]
+    whole = compare_ranks([_rank(tmp_path, kineto, r, 2, *k) for r, k in enumerate(kernels)])
+    part = compare_ranks([_rank(tmp_path, kineto, r, 128, *k) for r, k in enumerate(kernels)])
+
+    assert (whole.stragglers, whole.missing) == ({1: 50_000}, 0)
+    assert (part.stragglers, part.missing, part.world_size) == ({}, 126, 128)
+    assert part.matched == 1
+    assert "2 of 128 ranks are here" in part.notes[0]
+
+
+def test_sends_and_receives_are_no_collectives(tmp_path, kineto):
+    """They have no common end: summed, never matched, nobody is blamed for them."""
+    parts = [
+        _rank(tmp_path, kineto, rank, 2, ("ncclDevKernel_SendRecv(ncclDevComm*)", 30.0 + 40 * rank))
+        for rank in range(2)
+    ]
+    report = compare_ranks(parts)
+
+    assert report.point_to_point == {0: 30_000, 1: 70_000}
+    assert (report.matched, report.unmatched, report.stragglers) == (0, 0, {})
+
+
 def test_two_traces_kernel_by_kernel(tmp_path, kineto):
     """Faster, slower, new and gone; sums by category."""
     before, after = kineto.Builder(), kineto.Builder()
@@ -127,7 +164,7 @@ def test_two_traces_kernel_by_kernel(tmp_path, kineto):
         after.kernel("Cijk_a", n * 100.0, 40.0, n)
     after.kernel("fmha_fwd", 1000.0, 30.0, 9)
     lists = [top_kernels(load(b.write(tmp_path / f"{n}.json")), RULES) for n, b in enumerate((before, after))]
-    found = compare(*lists, ("a", "b"))
+    found = compare(Side("a", lists[0]), Side("b", lists[1]))
 
     assert [(k.name, k.delta_ns) for k in found.kernels] == [
         ("Cijk_a", -120_000),
