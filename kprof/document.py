@@ -233,6 +233,9 @@ class LoopPrediction(msgspec.Struct, frozen=True, omit_defaults=True):
         by_line: ``file:line`` to the cycles of an iteration that a wavefront spends there; they add up likewise.
         matrix_share: share of an iteration in which the SIMD's matrix unit is busy.
         steady: whether iterations had become equally long when the simulation ended.
+        missing: what would have to be known for the iterations: an argument (``n``), or ``values of lengths``, what is
+            in a tensor. ``--value`` supplies it.
+        elements_per_iteration: how many elements of the axis of unknown extent an iteration does, where that is known.
     """
 
     header: str
@@ -246,6 +249,13 @@ class LoopPrediction(msgspec.Struct, frozen=True, omit_defaults=True):
     by_line: dict[str, float] = {}
     matrix_share: float = 0.0
     steady: bool = True
+    missing: list[str] = []
+    elements_per_iteration: float | None = None
+
+    @property
+    def cycles_per_element(self) -> float | None:
+        """Cycles for one more element of the axis of unknown extent."""
+        return self.cycles_per_iteration / self.elements_per_iteration if self.elements_per_iteration else None
 
 
 class OccupancyWorth(msgspec.Struct, frozen=True):
@@ -268,9 +278,11 @@ class Prediction(msgspec.Struct, frozen=True):
         time_us: time of one launch in microseconds; ``None`` when the grid, the number of CUs or how often a
             loop iterates is not known.
         low_us, high_us: what the time is likely to lie between: about nine of ten measurements.
-        cycles: cycles of the CU that works longest, launch overhead left out.
+        cycles: cycles of the CU that works longest, launch overhead left out; ``None`` when it is not known how often a
+            loop iterates.
         bound: the cause with the largest share.
-        shares: cause to its share of the time, 0 to 1; they add up to 1.
+        shares: cause to its share of the time, 0 to 1; they add up to 1. Where it is not known how often a loop
+            iterates they are those of the assumed iterations.
         loops: every loop, outer before inner.
         speed_of_light_us: the least time for the same work: matrix operations at their peak, or bytes that must come
             from memory at its peak.
@@ -290,7 +302,7 @@ class Prediction(msgspec.Struct, frozen=True):
     time_us: float | None
     low_us: float | None
     high_us: float | None
-    cycles: float
+    cycles: float | None
     bound: Bound
     shares: dict[str, float]
     loops: list[LoopPrediction] = []

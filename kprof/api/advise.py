@@ -113,6 +113,7 @@ def advise(
     shape: Values | None = None,
     case: str | None = None,
     env: Mapping[str, Any] | None = None,
+    values: Mapping[str, int | Sequence[int]] | None = None,
     budget: float = 45.0,
     counters: "Paths" = (),
     trace: "Paths" = (),
@@ -132,6 +133,7 @@ def advise(
         shape: problem parameters on top of the chosen case's.
         case: one of the kernel's named shapes.
         env: Triton's environment switches to start from.
+        values: numbers that the launch does not tell, as for :func:`kprof.analyze`.
         budget: seconds after which no compile is begun.
         counters: files or folders of a ROCm profiler with this kernel.
         trace: PyTorch traces, or folders of them, with this kernel.
@@ -153,7 +155,7 @@ def advise(
         raise KprofError("kprof advise takes one architecture at a time")
     measurement = _measurement(_paths(counters), _paths(trace), asked[0] if asked else None, search=search)
     gpu = (measurement.name if measurement is not None else None) or (asked[0] if asked else DEFAULT_ARCH)
-    options = target_options(config=config, shape=shape, case=case, env=env, jobs=jobs)
+    options = target_options(config=config, shape=shape, case=case, env=env, values=values, jobs=jobs)
     found = Advised()
     if measurement is not None:
         told = [] if asked or measurement.name is None else [f"compiled for {measurement.name}, which was measured"]

@@ -84,6 +84,7 @@ def analyze(
     constexprs: Values | None = None,
     grid: Sequence[int] | None = None,
     env: Mapping[str, Any] | None = None,
+    values: Mapping[str, int | Sequence[int]] | None = None,
     passes: bool = False,
     kernel: str | None = None,
     sources: "Sequence[str | os.PathLike[str]]" = (),
@@ -110,6 +111,8 @@ def analyze(
         constexprs: its compile-time arguments.
         grid: workgroups of its launch, in up to three axes.
         env: Triton's environment switches for this compile.
+        values: numbers that the launch does not tell, by the name of an argument: its value, or what is in the tensor
+            (one number for all of its elements, or a sequence in the order of memory).
         passes: also tell what each compiler pass changed.
         kernel: only the kernel of this name, of targets with several.
         sources: folders with the sources of what is compiled already; the current one always counts.
@@ -140,6 +143,7 @@ def analyze(
         constexprs=constexprs,
         grid=grid,
         env=env,
+        values=values,
         passes=passes,
         jobs=jobs,
     )

@@ -30,6 +30,7 @@ def target_options(
     constexprs: Values | None = None,
     grid: Sequence[int] | None = None,
     env: Mapping[str, Any] | None = None,
+    values: "Mapping[str, int | Sequence[int]] | None" = None,
     passes: bool = False,
     jobs: int = 0,
 ) -> "Options":
@@ -53,6 +54,7 @@ def target_options(
         constexprs=dict(constexprs or {}),
         grid=None if grid is None else tuple(grid),
         environment={name: str(value) for name, value in (env or {}).items()},
+        values=dict(values or {}),
         passes=passes,
         jobs=jobs,
     )

@@ -24,6 +24,7 @@ class AnalyzeOptions(TypedDict, total=False):
     constexprs: Values | None
     grid: Sequence[int] | None
     env: Mapping[str, Any] | None
+    values: Mapping[str, int | Sequence[int]] | None
     passes: bool
     kernel: str | None
     sources: "Sequence[str | os.PathLike[str]]"

@@ -136,6 +136,7 @@ def tune(
     signature: str | None = None,
     grid: str = "",
     constexprs: Values | None = None,
+    values: Mapping[str, int | Sequence[int]] | None = None,
     keys: Values | None = None,
     device_name: str = "",
     progress: "Callable[[Progress], None] | None" = None,
@@ -166,6 +167,7 @@ def tune(
         signature: argument types of a function: ``*fp16,i32``.
         grid: its workgroups: ``cdiv(M,BLOCK_M)*cdiv(N,BLOCK_N)``, more axes after a ``;``.
         constexprs: its other compile-time arguments.
+        values: numbers that a launch does not tell, as for :func:`kprof.analyze`.
         keys: a format's key to the knob or value that it is.
         device_name: the device in file names, where the product's is another.
         progress: called with the state of the search.
@@ -199,6 +201,7 @@ def tune(
         dict(constexprs or {}),
         jobs,
         scheduler,
+        dict(values or {}),
     )
     subject, chosen = request.prepare(wanted)
     if device is not None:

@@ -28,7 +28,7 @@ ID_LENGTH = 32
 """Hexadecimal digits of a specialisation's identifier: the start of the SHA-256 of everything that decides its code."""
 
 VALUES = 4096
-"""Integers of a tensor that are kept at most, where loop bounds come from it."""
+"""Integers of a tensor that are kept at most, where the course of a kernel depends on it."""
 
 
 def is_capture(path: Path) -> bool:

@@ -28,8 +28,8 @@ class TensorInfo:
         dtype: as torch writes it, without ``torch.``: ``bfloat16``.
         shape: elements along each dimension.
         strides: in elements.
-        values: its integers in the order of memory, where a loop bound comes from them and they were known at the
-            launch; else ``None``.
+        values: its integers in the order of memory, where the course of the kernel or whole tiles' addresses depend on
+            them and they were known at the launch; else ``None``.
     """
 
     dtype: str
@@ -140,7 +140,8 @@ class CapturedKernel:
         folder: where its files are.
         launches: how often it was launched.
         grids: grid to the number of launches with it, most frequent first.
-        arguments: of its first launch, by name, as in :attr:`CapturedLaunch.arguments`; empty when never launched.
+        arguments: of its first launch with the most frequent grid, by name, as in :attr:`CapturedLaunch.arguments`;
+            empty when never launched.
         site: the Python line of its first launch, and its callers outwards.
         configs: configurations of autotuners that it is, as Triton writes them.
         choice_unknown: it was launched only for an autotuner whose choice is not known.

@@ -121,7 +121,7 @@ class _Specialisation:
     launches: int = 0
     chosen: int = 0
     grids: Counter[Grid] = field(default_factory=Counter)
-    arguments: Mapping[str, Any] = field(default_factory=dict)
+    arguments: dict[Grid, Mapping[str, Any]] = field(default_factory=dict)
     site: Sequence[Location] = ()
     configs: dict[str, None] = field(default_factory=dict)
 
@@ -238,11 +238,12 @@ class _Journal:
         entry = self._entry(record.kernel)
         if entry is not None:
             if not entry.launches:
-                entry.arguments = self.arguments.get(-1 if record.args is None else record.args, {})
                 entry.site = self.sites.get(-1 if record.site is None else record.site, ())
             entry.launches += 1
             entry.chosen += record.tuning is not None
-            entry.grids[tuple(record.grid)] += 1
+            grid = tuple(record.grid)
+            entry.grids[grid] += 1
+            entry.arguments.setdefault(grid, self.arguments.get(-1 if record.args is None else record.args, {}))
 
     def _candidate(self, record: r.Candidate) -> None:
         tuning = self.tunings.get(record.tuning)
@@ -312,7 +313,7 @@ def _kernel(
         folder=folder,
         launches=entry.launches,
         grids=dict(entry.grids.most_common()),
-        arguments=entry.arguments,
+        arguments=entry.arguments[entry.grids.most_common(1)[0][0]] if entry.grids else {},
         site=entry.site,
         configs=tuple(entry.configs),
         choice_unknown=bool(entry.chosen) and entry.chosen == entry.launches,

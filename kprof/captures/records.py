@@ -93,7 +93,7 @@ class Site(msgspec.Struct, frozen=True, tag_field="t", tag="site"):
 class Arguments(msgspec.Struct, frozen=True, tag_field="t", tag="args"):
     """Arguments of a launch by name: a number, a text, or an object ``{dtype, shape, strides}`` for a tensor.
 
-    A tensor has ``values``, too, where the bound of a loop comes from them and they were known.
+    A tensor has ``values``, too, where the course of the kernel depends on them and they were known.
     """
 
     n: Count

@@ -4,8 +4,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kprof.cli.common import ArchOption, ConfigOption, JobsOption, JsonOption, NoColorOption, ShapeOption
+from kprof.cli.common import ArchOption, ConfigOption, JobsOption, JsonOption, NoColorOption, ShapeOption, ValueOption
 from kprof.inputs.assignments import assignments
+from kprof.inputs.supplied_values import supplied_values
 from kprof.output.status_line import StatusLine
 from kprof.output.terminal import terminal
 from kprof.output.writing import log, write_output
@@ -37,6 +38,7 @@ def command(
     env: Annotated[
         list[str], typer.Option("--env", help="Triton's environment switches to start from.", metavar="K=V,...")
     ] = [],
+    value: ValueOption = [],
     budget: Annotated[float, typer.Option("--budget", help="Seconds after which no compile is begun.", min=1)] = 45.0,
     counters: CountersOption = [],
     trace: TraceOption = [],
@@ -64,6 +66,7 @@ def command(
             shape=assignments(shape, "--shape"),
             case=case,
             env=assignments(env, "--env"),
+            values=supplied_values(value),
             budget=budget,
             counters=counters,
             trace=trace,

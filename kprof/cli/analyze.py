@@ -27,10 +27,12 @@ from kprof.cli.common import (
     NoColorOption,
     QuietOption,
     ShapeOption,
+    ValueOption,
     VerboseOption,
 )
 from kprof.errors import TargetError
 from kprof.inputs.assignments import assignments
+from kprof.inputs.supplied_values import supplied_values
 from kprof.output.terminal import terminal
 from kprof.output.writing import log, write_output
 from kprof.reporters.outputs import NO_OUTPUTS, Outputs
@@ -67,6 +69,7 @@ def kernel(
     constexpr: ConstexprOption = [],
     grid: GridOption = None,
     env: EnvOption = [],
+    value: ValueOption = [],
     passes: PassesOption = False,
     dump: Annotated[
         Path | None, typer.Option("--dump", help="Write each stage, and with --passes each pass, to this folder.")
@@ -111,6 +114,7 @@ def kernel(
         constexprs=assignments(constexpr, "--constexpr"),
         grid=grid_of(grid),
         env=assignments(env, "--env"),
+        values=supplied_values(value),
         passes=passes,
         dump=dump,
         fail_on=fail_on,

@@ -20,6 +20,14 @@ ConfigOption = Annotated[
 ShapeOption = Annotated[
     list[str], typer.Option("--shape", "-s", help="Problem parameters: M=4096,dtype=fp16.", metavar="K=V,...")
 ]
+ValueOption = Annotated[
+    list[str],
+    typer.Option(
+        "--value",
+        help="What a launch does not tell: an argument's value, or what is in a tensor, one number or FILE.json.",
+        metavar="NAME=N|FILE",
+    ),
+]
 JsonOption = Annotated[
     str | None,
     typer.Option("--json", help="Write the whole result as JSON; - is standard output.", metavar="PATH"),

@@ -15,8 +15,9 @@ from kprof.cli._compile_options import (
     SignatureOption,
     grid_of,
 )
-from kprof.cli.common import ArchOption, ConfigOption, JobsOption, QuietOption, ShapeOption
+from kprof.cli.common import ArchOption, ConfigOption, JobsOption, QuietOption, ShapeOption, ValueOption
 from kprof.inputs.assignments import assignments
+from kprof.inputs.supplied_values import supplied_values
 from kprof.output.writing import log
 
 HELP = "Write one HTML page of everything that is known of a kernel."
@@ -39,6 +40,7 @@ def command(
     constexpr: ConstexprOption = [],
     grid: GridOption = None,
     env: EnvOption = [],
+    value: ValueOption = [],
     passes: PassesOption = False,
     kernel: Annotated[
         str | None, typer.Option("--kernel", help="Only this kernel, of a target with several.", metavar="NAME")
@@ -72,6 +74,7 @@ def command(
         constexprs=assignments(constexpr, "--constexpr"),
         grid=grid_of(grid),
         env=assignments(env, "--env"),
+        values=supplied_values(value),
         passes=passes,
         kernel=kernel,
         sources=source,

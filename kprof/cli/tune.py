@@ -4,8 +4,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kprof.cli.common import ConfigOption, JsonOption, NoColorOption, QuietOption
+from kprof.cli.common import ConfigOption, JsonOption, NoColorOption, QuietOption, ValueOption
 from kprof.inputs.assignments import assignments
+from kprof.inputs.supplied_values import supplied_values
 from kprof.output.writing import log, write_output
 
 if TYPE_CHECKING:
@@ -90,6 +91,7 @@ def command(
     signature: SignatureOption = None,
     grid: GridOption = "",
     constexpr: ConstexprOption = [],
+    value: ValueOption = [],
     key: KeyOption = [],
     device_name: DeviceOption = "",
     json: JsonOption = None,
@@ -128,6 +130,7 @@ def command(
             signature=signature,
             grid=grid,
             constexprs=assignments(constexpr, "--constexpr"),
+            values=supplied_values(value),
             keys=assignments(key, "--key"),
             device_name=device_name,
             progress=reporter.show,

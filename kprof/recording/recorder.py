@@ -368,7 +368,7 @@ class Recorder:
 
 
 def _add_values(described: dict[str, Any], function: Any, values: dict[str, Any]) -> None:
-    """Keep the values of small integer tensors that loop bounds come from."""
+    """Keep the values of small integer tensors that decide what the kernel does."""
     for name in steering_arguments(function):
         held = describe.values_of(values.get(name), layout.VALUES)
         if held is not None and isinstance(described.get(name), dict):

@@ -1,89 +1,233 @@
-"""Which tensors decide how often a Triton kernel's loops turn, as far as its source tells. Standard library only."""
+"""Which tensors decide what a Triton kernel does, as far as its source tells. Standard library only.
+
+That is what the bounds of loops come from, what branches compare that leave the kernel or go round a loop, and what
+picks whole tiles: sequence lengths, offsets, expert ids, block tables. Only single values count, not blocks (what is
+loaded through ``tl.arange``). What picks a row, or is held against one number, stays out: it may be a token.
+"""
 
 import ast
+from dataclasses import dataclass, field
 from typing import Any
 
 _ATTRIBUTE = "kprof_steering"
+_ORDER = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
+# A branch decides how much is done where it holds one of these.
+_COURSE = (ast.Return, ast.For, ast.While)
+_MEMORY = frozenset({"load", "store"})
+_DEPTH = 6
+_WHOLE_TILES = frozenset({"make_block_ptr", "make_tensor_descriptor"})
+
+
+@dataclass(frozen=True)
+class Steering:
+    """What decides the course of a function.
+
+    Attributes:
+        loaded: arguments from which a value that decides is loaded.
+        passed: arguments that decide themselves.
+        planes: arguments whose value picks tiles of two axes.
+        given: arguments from which the result is loaded.
+        through: arguments that the result is made from.
+    """
+
+    loaded: frozenset[str] = frozenset()
+    passed: frozenset[str] = frozenset()
+    planes: frozenset[str] = frozenset()
+    given: frozenset[str] = frozenset()
+    through: frozenset[str] = frozenset()
 
 
 def steering_arguments(function: Any) -> frozenset[str]:
-    """Names of the pointer arguments from which the bound of a loop is loaded: sequence lengths, offsets.
+    """Names of the pointer arguments from which values are loaded that decide: see this module's first lines.
 
-    Only single values count, not blocks (what is loaded through ``tl.arange``). What is loaded to branch on or to
-    address with stays out: it may be a token.
+    Functions that it calls are looked into.
     """
+    return steering(function).loaded
+
+
+def steering(function: Any, depth: int = 0) -> Steering:
+    """What decides the course of a ``@triton.jit`` function; of other things nothing is known."""
     known = function.__dict__.get(_ATTRIBUTE)
     if known is None:
+        # For a function that calls itself.
+        function.__dict__[_ATTRIBUTE] = Steering()
         try:
             tree = function.parse().body[0]
-            known = _steering(tree, frozenset(parameter.name for parameter in function.params))
-        except (AttributeError, IndexError, SyntaxError, AssertionError):
-            known = frozenset()
+            parameters = tuple(parameter.name for parameter in function.params)
+            known = _Reader(tree, parameters, getattr(function.fn, "__globals__", {}), depth).read()
+        except (AttributeError, IndexError, SyntaxError, AssertionError, OSError):
+            known = Steering()
         function.__dict__[_ATTRIBUTE] = known
-    found: frozenset[str] = known
+    found: Steering = known
     return found
 
 
-class _Names:
-    """What each name of a function is made from.
+@dataclass
+class _Sources:
+    """What a value is made from.
 
     Attributes:
-        pointers: name to the arguments that it is made from, loads left out.
-        loaded: name to the arguments of which it holds a loaded value.
-        blocks: names that hold more than one value.
+        arguments: arguments that it is made from, loads left out.
+        loaded: arguments of which it holds a loaded value.
+        block: whether it is more than one value.
+        plane: whether it has two axes.
     """
 
-    def __init__(self, arguments: frozenset[str]) -> None:
-        self.pointers: dict[str, set[str]] = {name: {name} for name in arguments}
-        self.loaded: dict[str, set[str]] = {}
-        self.blocks: set[str] = set()
+    arguments: set[str] = field(default_factory=set)
+    loaded: set[str] = field(default_factory=set)
+    block: bool = False
+    plane: bool = False
 
-    def assign(self, names: list[str], value: ast.AST) -> None:
-        for name in names:
-            self.pointers.setdefault(name, set()).update(self.pointers_in(value))
-            self.loaded.setdefault(name, set()).update(self.loaded_in(value))
-            if self.is_block(value):
-                self.blocks.add(name)
+    def add(self, other: "_Sources") -> None:
+        self.arguments |= other.arguments
+        self.loaded |= other.loaded
+        self.block |= other.block
+        self.plane |= other.plane
 
-    def is_block(self, node: ast.AST) -> bool:
-        return any(
-            (isinstance(part, ast.Name) and part.id in self.blocks) or _callee(part) == "arange"
-            for part in ast.walk(node)
-        )
 
-    def pointers_in(self, node: ast.AST) -> set[str]:
-        if _callee(node) == "load":
-            return set()
-        found = set(self.pointers.get(node.id, ())) if isinstance(node, ast.Name) else set()
-        return found.union(*(self.pointers_in(child) for child in ast.iter_child_nodes(node)))
+class _Reader:
+    """Reads one function."""
 
-    def loaded_in(self, node: ast.AST) -> set[str]:
-        found: set[str] = set()
-        for part in ast.walk(node):
-            if isinstance(part, ast.Name):
-                found |= self.loaded.get(part.id, set())
-            elif (
-                isinstance(part, ast.Call) and _callee(part) == "load" and part.args and not self.is_block(part.args[0])
-            ):
-                found |= self.pointers_in(part.args[0])
+    def __init__(self, tree: ast.AST, parameters: tuple[str, ...], names: dict[str, Any], depth: int) -> None:
+        self.tree, self.parameters, self.globals, self.depth = tree, parameters, names, depth
+        self.names = {name: _Sources({name}) for name in parameters}
+        self.loaded: set[str] = set()
+        self.passed: set[str] = set()
+        self.planes: set[str] = set()
+        self.result = _Sources()
+
+    def read(self) -> Steering:
+        # What is assigned in a loop may be used above.
+        for _ in range(2):
+            for node in ast.walk(self.tree):
+                self._assigned(node)
+        for node in ast.walk(self.tree):
+            self._used(node)
+        mine = frozenset(self.parameters)
+        found = (self.loaded, self.passed, self.planes, self.result.loaded, self.result.arguments)
+        return Steering(*(mine & names for names in found))
+
+    def _assigned(self, node: ast.AST) -> None:
+        if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign) and node.value is not None:
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            made = self.sources(node.value)
+            for name in (n.id for target in targets for n in ast.walk(target) if isinstance(n, ast.Name)):
+                self.names.setdefault(name, _Sources()).add(made)
+
+    def _used(self, node: ast.AST) -> None:
+        match node:
+            case ast.For():
+                self._decides(self.sources(node.iter))
+            case ast.While():
+                self._decides(self.sources(node.test))
+            case ast.If() if any(isinstance(part, _COURSE) for part in ast.walk(node)):
+                for test in ast.walk(node.test):
+                    if isinstance(test, ast.Compare) and isinstance(test.ops[0], _ORDER):
+                        self._decides(self.sources(test))
+            case ast.Return() if node.value is not None:
+                self.result.add(self.sources(node.value))
+            case ast.Call():
+                self._called(node)
+            case _:
+                pass
+
+    def _called(self, call: ast.Call) -> None:
+        name = _callee(call)
+        if name in _MEMORY and isinstance(call.func, ast.Attribute):
+            where = self.sources(call.args[0]) if call.args else self.sources(call.func.value)
+            if where.plane or _is_tuple(call):
+                self.planes |= where.arguments
+                self.loaded |= where.loaded
+        elif name in _WHOLE_TILES:
+            for value in (*call.args, *(keyword.value for keyword in call.keywords)):
+                self.loaded |= self.sources(value).loaded
+        for parameter, value in self._passed_to(call):
+            inner, made = self._inner(call), self.sources(value)
+            if parameter in inner.passed or (parameter in inner.planes and not made.block):
+                self._decides(made)
+            if parameter in inner.loaded:
+                self.loaded |= made.arguments
+
+    def _decides(self, made: _Sources) -> None:
+        self.loaded |= made.loaded
+        self.passed |= made.arguments
+
+    def sources(self, node: ast.AST) -> _Sources:
+        """What an expression is made from."""
+        if isinstance(node, ast.Name):
+            found = _Sources()
+            if node.id in self.names:
+                found.add(self.names[node.id])
+            return found
+        if isinstance(node, ast.Call):
+            return self._of_call(node)
+        found = _Sources()
+        for child in ast.iter_child_nodes(node):
+            found.add(self.sources(child))
+        if isinstance(node, ast.Subscript) and any(_is_new_axis(n) for n in ast.walk(node.slice)):
+            found.plane = True
         return found
 
+    def _of_call(self, call: ast.Call) -> _Sources:
+        name = _callee(call)
+        if name == "load" and isinstance(call.func, ast.Attribute):
+            where = self.sources(call.args[0] if call.args else call.func.value)
+            if where.block or _is_tuple(call):
+                return _Sources(block=True, plane=where.plane)
+            # A value whose place was loaded, too, holds a value of both.
+            return _Sources(loaded=where.arguments | where.loaded)
+        inner = self._inner(call)
+        if inner is not _NOTHING:
+            found = _Sources()
+            for parameter, value in self._passed_to(call):
+                made = self.sources(value)
+                found.block |= made.block
+                found.loaded |= made.loaded if parameter in inner.through else set()
+                found.loaded |= made.arguments if parameter in inner.given else set()
+                found.arguments |= made.arguments if parameter in inner.through else set()
+            return found
+        found = _Sources(block=name == "arange")
+        for value in (*call.args, *(keyword.value for keyword in call.keywords)):
+            found.add(self.sources(value))
+        if isinstance(call.func, ast.Attribute):
+            found.add(self.sources(call.func.value))
+        return found
 
-def _steering(tree: ast.AST, arguments: frozenset[str]) -> frozenset[str]:
-    names = _Names(arguments)
-    # What is assigned in a loop may be used above.
-    for _ in range(2):
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign) and node.value is not None:
-                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-                names.assign([n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)], node.value)
-    found: set[str] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.For):
-            found |= names.loaded_in(node.iter)
-        elif isinstance(node, ast.While):
-            found |= names.loaded_in(node.test)
-    return frozenset(found & arguments)
+    def _inner(self, call: ast.Call) -> Steering:
+        function = self._function(call.func) if self.depth < _DEPTH else None
+        return _NOTHING if function is None else steering(function, self.depth + 1)
+
+    def _function(self, node: ast.AST) -> Any:
+        """The function of the program's that is called; ``None`` for Triton's own."""
+        found: Any = None
+        if isinstance(node, ast.Name):
+            found = self.globals.get(node.id)
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            found = getattr(self.globals.get(node.value.id), node.attr, None)
+        if not hasattr(found, "parse") or not hasattr(found, "params"):
+            return None
+        return None if str(getattr(found, "__module__", "")).startswith("triton.language") else found
+
+    def _passed_to(self, call: ast.Call) -> list[tuple[str, ast.expr]]:
+        """Parameters of the called function with what each is given."""
+        function = self._function(call.func)
+        if function is None:
+            return []
+        names = [parameter.name for parameter in function.params]
+        keywords = [(keyword.arg, keyword.value) for keyword in call.keywords if keyword.arg is not None]
+        return [*zip(names, call.args, strict=False), *keywords]
+
+
+_NOTHING = Steering()
+
+
+def _is_tuple(call: ast.Call) -> bool:
+    """Whether a descriptor is called with the coordinates of a tile, and no pointer is given."""
+    return bool(call.args) and isinstance(call.args[0], ast.List | ast.Tuple)
+
+
+def _is_new_axis(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
 
 
 def _callee(node: ast.AST) -> str:

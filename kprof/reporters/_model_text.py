@@ -14,6 +14,7 @@ _NOTHING = 0.03
 _SHOWN = 4
 _ASSUMPTIONS = 2
 _LINES = 3
+_VALUES = "values of "
 _NEEDED = {
     "matrix": "green",
     "vector": "yellow",
@@ -48,6 +49,8 @@ def model_rows(kernel: KernelReport, *, full: bool = False) -> list[tuple[str, "
     from rich.text import Text
 
     rows = [("  Model", _time(prediction, kernel))]
+    if prediction.time_us is None and (how := supplied(prediction)) is not None:
+        rows.append(("", Text(how, style="cyan")))
     rows += [("", Text(line, style="dim")) for line in _assumed(kernel, prediction, full=full)]
     causes = Text()
     shares = [(cause, share) for cause, share in prediction.shares.items() if share >= 0.01]
@@ -70,9 +73,7 @@ def _time(prediction: Prediction, kernel: KernelReport) -> "Text":
         hot = max(
             prediction.loops, key=lambda loop: loop.cycles_per_iteration * loop.trips * loop.entries, default=None
         )
-        loop = ""
-        if hot is not None:
-            loop = f"   {hot.cycles_per_iteration:,.0f} cycles an iteration of {called(hot.header, kernel)}"
+        loop = "" if hot is None else f"   {iteration(hot, called(hot.header, kernel))}"
         missing = missing_for_time(prediction)
         return Text(f"time not known: {missing.removesuffix(' known')}{loop}", style="yellow")
     text = Text(f"{duration(prediction.time_us)}")
@@ -82,6 +83,25 @@ def _time(prediction: Prediction, kernel: KernelReport) -> "Text":
         text.append(f"   {prediction.speed_of_light_percent:.0f} % of the speed of light")
         text.append(f" ({duration(prediction.speed_of_light_us)})", style="dim")
     return text
+
+
+def iteration(loop: LoopPrediction, name: str) -> str:
+    """What is known of a loop without the number of its iterations."""
+    words = f"{loop.cycles_per_iteration:,.0f} cycles an iteration of {name}"
+    each = loop.cycles_per_element
+    return words if each is None else f"{words}, {each:,.3g} for each element of {axis(loop)}"
+
+
+def axis(loop: LoopPrediction) -> str:
+    """The axis of unknown extent: ``n``; ``lengths`` where its extent is what is in that tensor."""
+    return " and ".join(name.removeprefix(_VALUES) for name in loop.missing)
+
+
+def supplied(prediction: Prediction) -> str | None:
+    """The options that supply what is not known; ``None`` where no name is known for it."""
+    names = dict.fromkeys(name for loop in prediction.loops for name in loop.missing)
+    given = (f"--value {n.removeprefix(_VALUES)}={'FILE.json' if n.startswith(_VALUES) else 'N'}" for n in names)
+    return " ".join(given) + " supplies it" if names else None
 
 
 def missing_for_time(prediction: Prediction) -> str:

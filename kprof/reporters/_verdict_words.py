@@ -47,7 +47,9 @@ def _modelled(model: Prediction, kernel: KernelReport) -> str:
     if cause == "scratch" and kernel.resources is not UNSET and kernel.resources.vgpr_spills:
         spent = "spilled registers"
     if model.time_us is None:
-        return f"{100 * share:.0f} % of the time goes to {spent} (model); how long it takes depends on the launch"
+        names = dict.fromkeys(name for loop in model.loops for name in loop.missing)
+        depends = " and ".join(names) or "the launch"
+        return f"{100 * share:.0f} % of the time goes to {spent} (model); how long it takes depends on {depends}"
     time = f"{duration(model.time_us)} (model), {100 * share:.0f} % of it for {spent}"
     light = model.speed_of_light_percent
     return time if light is None else f"{time}; {light:.0f} % of the speed of light"

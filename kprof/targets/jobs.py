@@ -14,6 +14,7 @@ from kprof.inputs import amdgcn
 from kprof.targets.loaded import LoadedKernel
 from kprof.targets.target import Kind, Target, kernel_of, kind_of, resolve
 from kprof.targets.usable_options import check, given
+from kprof.targets.values import supplied
 
 if TYPE_CHECKING:
     from kprof.importing.functions import Function
@@ -35,6 +36,7 @@ class Job:
         arguments: numbers that the launch passes, by name.
         notes: what is not known of it, in words.
         product: the GPU, when one was named.
+        values: numbers that the launch does not tell, see :mod:`kprof.targets.values`.
     """
 
     request: CompileRequest
@@ -45,6 +47,7 @@ class Job:
     arguments: Mapping[str, int | float] = field(default_factory=dict)
     notes: Sequence[str] = ()
     product: Product | None = None
+    values: Mapping[str, int | Sequence[int]] = field(default_factory=dict)
 
 
 def compile_target(target: "Target", machines: Sequence[Architecture], options: "Options") -> Iterator[LoadedKernel]:
@@ -112,6 +115,7 @@ def _asked_before(target: str, machines: Sequence[Architecture], options: "Optio
             grid=None if entry["grid"] is None else tuple(entry["grid"]),
             problem=entry["problem"],
             arguments=entry["arguments"],
+            values=options.values,
         )
         for entry in answer
     ]
@@ -192,7 +196,7 @@ def _from_case(
         passes=options.passes,
     )
     numbers = {name: value for name, value in launch.args.items() if isinstance(value, int | float)}
-    return Job(request, machine, kernel.name, tuple(launch.grid), problem, numbers)
+    return Job(request, machine, kernel.name, tuple(launch.grid), problem, numbers, values=options.values)
 
 
 def _launch(kernel: "Kernel", problem: Mapping[str, Any], config: "Config") -> "Launch":
@@ -236,7 +240,8 @@ def _from_signature(kernel: "Kernel", machine: Architecture, options: "Options")
             environment=options.environment,
             passes=options.passes,
         )
-        yield Job(request, machine, kernel.name, options.grid, dict(options.shape), passed, _left_out(function))
+        notes, problem = _left_out(function), dict(options.shape)
+        yield Job(request, machine, kernel.name, options.grid, problem, passed, notes, values=options.values)
 
 
 def _left_out(function: "Function") -> tuple[str, ...]:
@@ -306,7 +311,7 @@ def loaded(job: Job, compiled: Compiled) -> LoadedKernel:
     assembly = amdgcn.parse(compiled.amdgcn)
     notes = [*job.notes, *assembly.notes, *(f"{stage} was not made: {why}" for stage, why in compiled.missing.items())]
     line = compiled.source_line
-    return LoadedKernel(
+    kernel = LoadedKernel(
         name=job.name,
         arch=job.machine,
         product=job.product,
@@ -324,3 +329,5 @@ def loaded(job: Job, compiled: Compiled) -> LoadedKernel:
         stages=compiled.stages,
         notes=notes,
     )
+    (found,) = supplied([kernel], job.values, job.name)
+    return found

@@ -23,6 +23,7 @@ class Options:
         constexprs: its compile-time arguments.
         grid: workgroups of its launch, in up to three axes.
         environment: environment switches for the compile.
+        values: numbers that the launch does not tell: of arguments, and in tensors.
         passes: keep the MLIR after every pass.
         jobs: worker processes, 0 for one a core.
         use_cache: serve repeated compiles from kprof's cache.
@@ -37,6 +38,7 @@ class Options:
     constexprs: Mapping[str, Any] = field(default_factory=dict)
     grid: tuple[int, ...] | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
+    values: Mapping[str, int | Sequence[int]] = field(default_factory=dict)
     passes: bool = False
     jobs: int = 0
     use_cache: bool = True

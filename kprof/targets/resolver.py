@@ -12,6 +12,7 @@ from kprof.targets.loaded import LoadedKernel
 from kprof.targets.options import DEFAULT_ARCH, Options
 from kprof.targets.target import Kind, Target, TargetLike, resolve
 from kprof.targets.usable_options import check, given
+from kprof.targets.values import supplied
 
 
 def load(target: TargetLike, options: Options, others: list[str] | None = None) -> Iterator[LoadedKernel]:
@@ -34,7 +35,8 @@ def load(target: TargetLike, options: Options, others: list[str] | None = None) 
         check(found.kind, found.text, given(options))
     match found.kind:
         case Kind.CAPTURE | Kind.DIRECTORY:
-            yield from _only(machines, _from_directory(found, _single(machines), options), others)
+            kernels = _only(machines, _from_directory(found, _single(machines), options), others)
+            yield from supplied(kernels, options.values, found.text)
         case Kind.HIP:
             yield from _from_hip(path, machines)
         case Kind.REPORT:

@@ -16,20 +16,21 @@ FLAGS: Mapping[str, str] = {
     "constexprs": "--constexpr",
     "grid": "--grid",
     "environment": "--env",
+    "values": "--value",
     "passes": "--passes",
 }
 """Fields of :class:`kprof.targets.options.Options` that say what is compiled, as the command line calls them."""
 
 USES: Mapping[Kind, frozenset[str]] = {
     Kind.SOURCE: frozenset(FLAGS),  # Known better once it is loaded, as one of the next two.
-    Kind.KERNEL: frozenset({"config", "shape", "case", "all_configs", "environment", "passes"}),
+    Kind.KERNEL: frozenset({"config", "shape", "case", "all_configs", "environment", "values", "passes"}),
     Kind.FUNCTION: frozenset(
-        {"config", "shape", "signature", "constexprs", "grid", "all_configs", "environment", "passes"}
+        {"config", "shape", "signature", "constexprs", "grid", "all_configs", "environment", "values", "passes"}
     ),
     Kind.HIP: frozenset(),
     Kind.CODE: frozenset(),
-    Kind.DIRECTORY: frozenset(),
-    Kind.CAPTURE: frozenset({"all_configs"}),
+    Kind.DIRECTORY: frozenset({"values"}),
+    Kind.CAPTURE: frozenset({"all_configs", "values"}),
     Kind.REPORT: frozenset(),
 }
 

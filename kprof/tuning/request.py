@@ -40,6 +40,7 @@ class Request:
         constexprs: its other compile-time arguments.
         jobs: worker processes, 0 for one a core.
         scheduler: address of a Dask scheduler, whose workers compile.
+        values: numbers that a launch does not tell, see :mod:`kprof.targets.values`.
     """
 
     kernel: TargetLike
@@ -54,6 +55,7 @@ class Request:
     constexprs: Mapping[str, Any] = field(default_factory=dict)
     jobs: int = 0
     scheduler: str | None = None
+    values: Mapping[str, int | Sequence[int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -102,10 +104,10 @@ def prepare(wanted: Request) -> "tuple[Subject, Space]":
     subject: Subject
     if wanted.signature is not None:
         grid = _grid(wanted.grid)
-        subject = SignatureSubject(kernel, machine, product, found, wanted.signature, grid, constexprs)
+        subject = SignatureSubject(kernel, machine, product, found, wanted.signature, grid, constexprs, wanted.values)
         known = _arguments(kernel)
     else:
-        subject = KernelSubject(kernel, machine, product, found)
+        subject = KernelSubject(kernel, machine, product, found, values=wanted.values)
         known = kernel.knobs()
     chosen = given if given is not None else space.of_kernel(kernel)
     if given is None and known:

@@ -1,6 +1,6 @@
 """What is tuned: from a problem and a configuration to the compiles and launches that it means."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -72,6 +72,7 @@ class KernelSubject:
         kernel, arch, product, problems: see :class:`Subject`.
         config: knobs on top of the kernel's own.
         environment: Triton's environment switches. A configuration may hold some too: they come before these.
+        values: numbers that a launch does not tell, see :mod:`kprof.targets.values`.
     """
 
     kernel: Kernel
@@ -80,6 +81,7 @@ class KernelSubject:
     problems: tuple[Problem, ...]
     config: Mapping[str, Any] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)
+    values: Mapping[str, int | Sequence[int]] = field(default_factory=dict)
 
     def base(self, problem: Problem) -> dict[str, Any]:
         """Default knobs, with what the shape wants; environment switches where some are set."""
@@ -141,7 +143,9 @@ class KernelSubject:
             code.entry, made, self.arch.name, options=split_config(options)[1], environment=environment
         )
         numbers = {n: v for n, v in made.args.items() if isinstance(v, int | float) and not isinstance(v, bool)}
-        return Job(request, self.arch, name, tuple(made.grid), problem.values, numbers)
+        # Parts of a kernel need not have the same arguments.
+        values = self.values if name == self.kernel.name else {}
+        return Job(request, self.arch, name, tuple(made.grid), problem.values, numbers, values=values)
 
 
 def _launched(name: str, launch: Any, shape: Mapping[str, Any], config: Mapping[str, Any]) -> "Launch":
@@ -165,6 +169,7 @@ class SignatureSubject:
         signature: argument types, see :mod:`kprof.targets.signature`.
         grid: workgroups in x, y, z as expressions of sizes and knobs; empty: not known.
         constexprs: further compile-time arguments.
+        values: numbers that a launch does not tell, see :mod:`kprof.targets.values`.
     """
 
     kernel: Kernel
@@ -174,6 +179,7 @@ class SignatureSubject:
     signature: str
     grid: tuple[Expression, ...] = ()
     constexprs: Mapping[str, Any] = field(default_factory=dict)
+    values: Mapping[str, int | Sequence[int]] = field(default_factory=dict)
 
     def base(self, problem: Problem) -> dict[str, Any]:
         """Nothing: the configurations are complete."""
@@ -191,7 +197,7 @@ class SignatureSubject:
         grid = tuple(int(part.value({**sizes, **config})) for part in self.grid) or None
         if grid is not None and not all(size > 0 for size in grid):
             raise KprofError(f"the grid is {'x'.join(map(str, grid))}")
-        return [Job(request, self.arch, self.kernel.name, grid, problem.values, numbers)]
+        return [Job(request, self.arch, self.kernel.name, grid, problem.values, numbers, values=self.values)]
 
     def element_bytes(self, problem: Problem) -> int | None:
         """From the pointer types in the signature."""

@@ -38,7 +38,7 @@ class Task:
         key: SHA-256 of everything that the answer depends on.
         request: the compile.
         launch: ``name``, ``arch`` (a product's name where one was given), ``grid``, ``arguments``, ``problem``, the
-            judge's ``version`` and ``flops`` (``None``: not known): values of JSON.
+            judge's ``version``, ``flops`` (``None``: not known) and ``values``: values of JSON.
         config: the configuration that wants it, for messages.
     """
 
@@ -122,6 +122,7 @@ def task_of(
         "problem": {n: v for n, v in job.problem.items() if isinstance(v, bool | int | float | str) or v is None},
         "version": judge.version,
         "flops": flops,
+        "values": {n: v if isinstance(v, int) else list(v) for n, v in job.values.items()},
     }
     name = key(job.request.key, identity(), sorted(files.items()), launch)
     return Task(name, job.request, launch, dict(config))

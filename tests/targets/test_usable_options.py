@@ -35,6 +35,7 @@ VALUES = {
     "grid": ("--grid", "4"),
     "environment": ("--env", "TRITON_DEBUG=1"),
     "passes": ("--passes",),
+    "values": ("--value", "zzz=1"),
 }
 COMMANDS = (("analyze", "kernel"), ("occupancy",), ("cfg",), ("report", "-o", "page.html"))
 TAKES = {

@@ -231,6 +231,8 @@ def _loop(model: Model, run: Run, node: LoopNode, entries: float) -> LoopPredict
         by_line={k: round(v, 1) for k, v in sorted(lines.items(), key=lambda item: -item[1])},
         matrix_share=round(share, 4),
         steady=number in run.steady,
+        missing=list(trips.missing),
+        elements_per_iteration=trips.elements,
     )
 
 

@@ -9,10 +9,12 @@ marked so that nothing is counted with it.
 import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
+from typing import overload
 
 from kprof.inputs.mlir import Module, Operation
 from kprof_analyzers.memory.addressing import address
 from kprof_analyzers.memory.dataflow import flow_of, is_load
+from kprof_analyzers.model.branches import alive
 from kprof_analyzers.model.queues import drawn
 from kprof_analyzers.model.values import Value, each_of, induction_variable, quotient, remainder
 from kprof_analyzers.model.whiles import walk
@@ -23,6 +25,8 @@ _POINTER = re.compile(r"%([\w$.-]+): !tt\.ptr")
 _LOWER_HALF = 1 << 44
 # Keeps loaded values so far apart that what is added to them does not make two of them equal.
 _APART = 1_000_003
+_VALUES = "values of "
+_EXTENTS = (1 << 20, 1 << 21)
 
 
 _BINARY: Mapping[str, Callable[[int, int], int]] = {
@@ -91,6 +95,7 @@ class Evaluator:
         self._known: dict[str, Value | None] = {}
         self._from_data: set[str] = set()
         self._turns: dict[int, Value | None] = {}
+        self._ended: dict[str, Value | None] = {}
         for name, number in arguments.items():
             if isinstance(number, int):
                 self._known[f"%{name}"] = int(number)
@@ -149,7 +154,8 @@ class Evaluator:
                 self._walk(loop)
             else:
                 self.inside(loop.loop)
-                self._turns[loop.index] = self.trips_here(loop)
+                turns, here = self.trips_here(loop), alive(self, loop)
+                self._turns[loop.index] = turns if turns is None or here is None else each_of(operator.mul, turns, here)
         return self._turns[loop.index]
 
     def trips_here(self, loop: Operation) -> Value | None:
@@ -171,7 +177,17 @@ class Evaluator:
             else:
                 self._turns.setdefault(index, None)
         self._variables.update(counts.first)
+        self._ended.update(counts.last)
         self._known = dict(self._given)
+
+    def _after(self, loop: Operation, name: str) -> Value | None:
+        """A result of a ``scf.while`` that is in no other loop."""
+        if loop.loop is not None:
+            return None
+        before = self._known
+        self.trips(loop)
+        self._known = before
+        return self._ended.get(name)
 
     def known(self) -> dict[str, Value | None]:
         """Names that loops around set, with arguments."""
@@ -254,6 +270,8 @@ class Evaluator:
             return self._choice(*(self.value(v, depth) for v in inputs[:3]))
         if op.name == "scf.if":
             return self._branch(op, name, inputs, depth)
+        if op.name == "scf.while":
+            return self._after(op, name)
         return drawn(self, op, depth) if op.name == "tt.atomic_rmw" else None
 
     def _held(self, where: int, _: int) -> int:
@@ -287,10 +305,33 @@ class Evaluator:
                 left.append(initial)
             elif name in self._pointers:
                 known = self._pointers.index(name) + 1 in self._contents
-                found |= {} if known else {f"values of {name.removeprefix('%')}": None}
+                found |= {} if known else {f"{_VALUES}{name.removeprefix('%')}": None}
             elif name in self._parameters and name not in self._given:
                 found[name.removeprefix("%")] = None
         return tuple(found)
+
+    def elements_an_iteration(self, loop: Operation) -> float | None:
+        """How far one iteration goes along the axis whose extent is not known, in its elements.
+
+        That is how much longer the axis has to be for one more iteration: the loop is looked at with two extents.
+        ``None`` where nothing is missing, or the iterations do not follow from what is missing.
+        """
+        names = self.missing(loop)
+        turns = [self._supposing(names, extent).trips(loop) for extent in _EXTENTS] if names else []
+        first = [turn if turn is None or isinstance(turn, int) else max(turn) for turn in turns]
+        if len(first) < 2 or first[0] is None or first[1] is None or first[1] <= first[0]:
+            return None
+        return (_EXTENTS[1] - _EXTENTS[0]) / (first[1] - first[0])
+
+    def _supposing(self, names: Sequence[str], extent: int) -> "Evaluator":
+        """The same module for the first workgroup alone, where each of the missing names has this value."""
+        arguments = {name.removeprefix("%"): value for name, value in self._given.items() if isinstance(value, int)}
+        arguments |= {name: extent for name in names if not name.startswith(_VALUES)}
+        pointers = [name.removeprefix("%") for name in self._pointers]
+        contents = {pointers[place - 1]: held for place, held in self._contents.items()}
+        # As lengths and as offsets each of them is one extent further than the one before.
+        contents |= {name.removeprefix(_VALUES): _Ramp(extent) for name in names if name.startswith(_VALUES)}
+        return Evaluator(self.module, arguments, self.programs[:1], self.grid, contents)
 
     def _two(self, function: Callable[[int, int], int], inputs: Sequence[str], depth: int) -> Value | None:
         if len(inputs) < 2:
@@ -318,6 +359,27 @@ class Evaluator:
         left = yes if isinstance(yes, list) else [yes] * size
         right = no if isinstance(no, list) else [no] * size
         return [a if c else b for c, a, b in zip(condition, left, right, strict=True)]
+
+
+class _Ramp(Sequence[int]):
+    """``extent``, twice that, three times that, ... without an end."""
+
+    def __init__(self, extent: int) -> None:
+        self._extent = extent
+
+    def __len__(self) -> int:
+        return _LOWER_HALF
+
+    @overload
+    def __getitem__(self, place: int) -> int: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> list[int]: ...
+
+    def __getitem__(self, place: int | slice) -> int | list[int]:
+        if isinstance(place, slice):
+            raise TypeError("has no end")
+        return self._extent * (place + 1)
 
 
 def _opaque(where: Value) -> Value:

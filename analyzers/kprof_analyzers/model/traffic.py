@@ -11,6 +11,7 @@ from kprof.analysis import KernelFacts
 from kprof.inputs.mlir import Operation, Tensor
 from kprof_analyzers.memory.addressing import element_bytes, strides, tile
 from kprof_analyzers.memory.dataflow import is_load
+from kprof_analyzers.model.branches import alive
 from kprof_analyzers.model.entries import reach
 from kprof_analyzers.model.scalars import Evaluator
 from kprof_analyzers.model.values import Value
@@ -95,6 +96,8 @@ def accesses(facts: KernelFacts, evaluator: Evaluator, times: Mapping[int | None
         evaluator.inside(op.loop)
         corner = evaluator.corner(op)
         whole, run = times.get(op.loop, 1.0), _run(op, shape, size)
+        if op.loop is None and live is not None:
+            whole *= sum(live) / len(live)
         span = _span(op, shape, size, evaluator, facts.arguments)
         if span is not None and op.loop is not None:
             # Other turns of the loops around may be elsewhere.
@@ -131,8 +134,9 @@ def _run(op: Operation, shape: Tensor, size: int) -> int | None:
 
 
 def _live(evaluator: Evaluator, op: Operation) -> tuple[bool, ...] | None:
-    """Workgroups whose loops around an operation turn at least once."""
-    live: list[bool] | None = None
+    """Workgroups that come to an operation, and whose loops around it turn at least once."""
+    here = alive(evaluator, op)
+    live = None if here is None else list(map(bool, here))
     around = op.loop
     while around is not None:
         loop = op.module.operations[around]

@@ -1,7 +1,7 @@
 """How often each loop of the assembly turns, from the loops of the TTGIR that it was made from."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kprof.analysis import KernelFacts
 from kprof.inputs.amdgcn import InstructionClass, Kernel
@@ -32,6 +32,8 @@ class Trips:
         known: whether it follows from the launch.
         source: how it was found.
         operation: the TTGIR loop; ``None`` when there is none.
+        missing: what would have to be known: ``n``, ``values of lengths``; empty when nothing is named.
+        elements: how far an iteration goes along the axis of unknown extent; ``None`` when that is not known.
     """
 
     mean: float
@@ -39,6 +41,8 @@ class Trips:
     known: bool = False
     source: str = "assumed"
     operation: Operation | None = None
+    missing: tuple[str, ...] = ()
+    elements: float | None = None
 
 
 def loop_trips(facts: KernelFacts, nodes: Sequence[Node], evaluator: Evaluator | None) -> dict[int, Trips]:
@@ -93,25 +97,35 @@ def _count(
                     factor,
                     loop,
                     queue=is_queue(loop, evaluator),
-                    missing=_missing(evaluator, loop) if turns is None else "",
                 )
                 if exact is None or turns is None
                 else _averaged(*exact, factor, loop)
             )
+            if turns is None:
+                found[node.loop.index] = _unknown(found[node.loop.index], evaluator, loop, factor)
             used[loop.index] = node.loop.index
         _count(facts, node.body, matches, evaluator, found)
 
 
-def _missing(evaluator: Evaluator, loop: Operation) -> str:
+def _unknown(trips: Trips, evaluator: Evaluator, loop: Operation, factor: int) -> Trips:
+    """The same with what is not known, and how far an iteration goes there."""
     names = evaluator.missing(loop)
-    return f" (not known: {', '.join(names)})" if names else ""
+    if not names:
+        return trips
+    elements = evaluator.elements_an_iteration(loop) if loop.name == "scf.for" else None
+    return replace(
+        trips,
+        source=f"{trips.source} (not known: {', '.join(names)})",
+        missing=names,
+        elements=None if elements is None else factor * elements,
+    )
 
 
-def _trips(turns: Value | None, factor: int, loop: Operation, *, queue: bool, missing: str) -> Trips:
+def _trips(turns: Value | None, factor: int, loop: Operation, *, queue: bool) -> Trips:
     if turns is None and loop.name == "scf.while":
-        return Trips(1.0, source=f"assumed: it ends when data says so{missing}", operation=loop)
+        return Trips(1.0, source="assumed: it ends when data says so", operation=loop)
     if turns is None:
-        source = f"assumed: the bounds depend on data or on unknown arguments{missing}"
+        source = "assumed: the bounds depend on data or on unknown arguments"
         return Trips(ASSUMED, source=source, operation=loop)
     each = [turns] if isinstance(turns, int) else turns
     counts = tuple(t / factor for t in each) if each else (0.0,)

@@ -4,6 +4,7 @@ import operator
 from dataclasses import dataclass, field
 
 from kprof.inputs.mlir import Operation
+from kprof_analyzers.model.branches import alive
 from kprof_analyzers.model.entries import taken
 from kprof_analyzers.model.values import Evaluation, Value
 
@@ -19,11 +20,13 @@ class Counts:
         entries: loop to how often each workgroup enters it.
         turns: loop to the turns in all; ``None`` where they depend on data.
         first: loop to what it carries at its first turn.
+        last: results of the loop that was walked; ``None`` for those that depend on data.
     """
 
     entries: dict[int, list[int]] = field(default_factory=dict)
     turns: dict[int, list[int] | None] = field(default_factory=dict)
     first: dict[int, dict[str, Value]] = field(default_factory=dict)
+    last: dict[str, Value | None] = field(default_factory=dict)
 
 
 def walk(evaluator: Evaluation, loop: Operation) -> Counts:
@@ -33,7 +36,7 @@ def walk(evaluator: Evaluation, loop: Operation) -> Counts:
     printer has it.
     """
     walker = _Walker(evaluator)
-    walker.go(loop, [1] * len(evaluator.programs), evaluator.known())
+    walker.go(loop, alive(evaluator, loop) or [1] * len(evaluator.programs), evaluator.known())
     return walker.counts
 
 
@@ -48,7 +51,8 @@ class _Walker:
         evaluator, counts, flow, size = self.evaluator, self.counts, self.evaluator.flow, len(live)
         _add(counts.entries, loop.index, live)
         names, starts = loop.operands[0::2], flow.inputs(loop)[1::2]
-        state = {name: evaluator.value(start) for name, start in zip(names, starts, strict=False)}
+        begun = {name: evaluator.value(start) for name, start in zip(names, starts, strict=False)}
+        state = {name: evaluator.certain(start) for name, start in zip(names, starts, strict=False)}
         children = [op for op in loop.module.operations if op.parent == loop.index]
         condition = next((op for op in children if op.name == "scf.condition"), None)
         ending = next((op for op in reversed(children) if op.name == "scf.yield"), None)
@@ -56,7 +60,7 @@ class _Walker:
             counts.turns[loop.index] = None
             return
         counts.turns.setdefault(loop.index, [0] * size)
-        counts.first.setdefault(loop.index, {name: value for name, value in state.items() if value is not None})
+        counts.first.setdefault(loop.index, {name: value for name, value in begun.items() if value is not None})
         while any(live):
             evaluator.restart({**around, **state})
             going = evaluator.certain(flow.inputs(condition)[0])
@@ -69,8 +73,12 @@ class _Walker:
             if any(live):
                 self._inside(loop, live)
                 evaluator.restart({**around, **state})
-                following = {n: evaluator.value(v) for n, v in zip(names, flow.inputs(ending), strict=False)}
+                following = {n: evaluator.certain(v) for n, v in zip(names, flow.inputs(ending), strict=False)}
                 state = {name: _chosen(live, following.get(name), state[name], size) for name in state}
+        evaluator.restart({**around, **state})
+        counts.last = {
+            n: evaluator.certain(v) for n, v in zip(flow.results(loop), flow.inputs(condition)[1:], strict=False)
+        }
 
     def _inside(self, loop: Operation, live: list[int]) -> None:
         """Entries and turns of the loops in one turn of a loop."""

@@ -26,14 +26,21 @@ def explained(facts: KernelFacts) -> Prediction:
 
 def without_guesses(prediction: Prediction) -> Prediction:
     """The same without its times where it is not known how often a loop iterates: cycles an iteration are left."""
-    if all(loop.trips_known or loop.trips_from == RETRY for loop in prediction.loops):
+    if turns_known(prediction):
         return prediction
     return msgspec.structs.replace(
         prediction,
         time_us=None,
         low_us=None,
         high_us=None,
+        cycles=None,
         speed_of_light_us=None,
         speed_of_light_percent=None,
         occupancy_worth=msgspec.UNSET,
+        traffic={},
     )
+
+
+def turns_known(prediction: Prediction) -> bool:
+    """Whether it is known how often every loop iterates, retries of a compare-and-swap apart."""
+    return all(loop.trips_known or loop.trips_from == RETRY for loop in prediction.loops)

@@ -35,6 +35,7 @@ class Operation:
         text: everything after the name up to the region or the end of the line.
         tail: what follows the regions' closing brace: attributes and position of a loop.
         region: which of the parent's regions holds it: 1 for what follows ``else`` or ``do``.
+        block: label of the block that holds it (``^bb2``); empty in a region's first one.
     """
 
     index: int
@@ -50,6 +51,7 @@ class Operation:
     text: str = field(repr=False)
     tail: str = field(default="", repr=False)
     region: int = 0
+    block: str = ""
 
     @cached_property
     def _details(self) -> Details:

@@ -86,6 +86,7 @@ class _Scan:
     regions: list[int] = field(default_factory=list)
     parts: list[int] = field(default_factory=list)
     loops: list[int] = field(default_factory=list)
+    blocks: list[str] = field(default_factory=list)
     strange: list[int] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     dialects: bool = False
@@ -98,7 +99,10 @@ class _Scan:
             self._close(number, line)
         elif first in "#!":
             self._alias(line)
-        elif first not in "^{":
+        elif first == "^":
+            if self.blocks:
+                self.blocks[-1] = line.partition(":")[0].partition("(")[0]
+        elif first != "{":
             self.strange.append(number)
 
     def _alias(self, line: str) -> None:
@@ -137,6 +141,7 @@ class _Scan:
                 "line": number,
                 "parent": self.regions[-1] if self.regions else None,
                 "region": self.parts[-1] if self.parts else 0,
+                "block": self.blocks[-1] if self.blocks else "",
                 "depth": len(self.regions),
                 "loop": self.loops[-1] if self.loops else None,
                 "loop_depth": len(self.loops),
@@ -146,6 +151,7 @@ class _Scan:
         if opens:
             self.regions.append(index)
             self.parts.append(0)
+            self.blocks.append("")
             if name in LOOPS:
                 self.loops.append(index)
 
@@ -157,9 +163,11 @@ class _Scan:
         if line.endswith("{"):
             # The next region of the same operation: else, do, a partition.
             self.parts[-1] += 1
+            self.blocks[-1] = ""
             return
         self.regions.pop()
         self.parts.pop()
+        self.blocks.pop()
         if self.loops and self.loops[-1] == index:
             self.loops.pop()
         self.operations[index]["tail"] = line[1:]

@@ -11,7 +11,7 @@ from kprof.findings import Severity
 from kprof.reporters._console_text import config_line, plural
 from kprof.reporters._coverage_words import coverage_line
 from kprof.reporters._gate_words import RuleHelp
-from kprof.reporters._model_text import duration, missing_for_time
+from kprof.reporters._model_text import duration, iteration, missing_for_time, supplied
 from kprof.reporters.html.charts import cause_name, curve_title, occupancy_curve, segments, time_range
 from kprof.reporters.html.findings import finding_groups, source_places
 from kprof.reporters.html.listing import code_listing, places, source_table
@@ -163,8 +163,8 @@ def _model(model: Prediction) -> dict[str, Any]:
         "range": time_range(model),
         "light": None if not model.speed_of_light_us else duration(model.speed_of_light_us),
         "light_percent": None if model.speed_of_light_percent is None else f"{model.speed_of_light_percent:.0f}",
-        "iteration": None if hot is None else f"{hot.cycles_per_iteration:,.0f} cycles an iteration of {hot.header}",
-        "cycles": f"{model.cycles:,.0f}",
+        "iteration": None if hot is None else iteration(hot, hot.header),
+        "supplied": None if model.time_us is not None else supplied(model),
         "causes": segments(model.shares, least=0.002)[:_FEW],
         "traffic": [
             (_LEVEL.get(level, level), _bytes(amount)) for level, amount in sorted(model.traffic.items()) if amount

@@ -71,7 +71,13 @@ def climb(
     """
     assert start.report is not None
     subject = KernelSubject(
-        kernel, machine, product, (Problem("", problem),), config=options.config, environment=options.environment
+        kernel,
+        machine,
+        product,
+        (Problem("", problem),),
+        config=options.config,
+        environment=options.environment,
+        values=options.values,
     )
     findings = start.report.findings
     rules = {finding.rule for finding in findings}
@@ -218,7 +224,13 @@ def reported(
         KprofError: a trial that compiled before does not any more.
     """
     subject = KernelSubject(
-        kernel, machine, None, (Problem("", problem),), config=options.config, environment=options.environment
+        kernel,
+        machine,
+        None,
+        (Problem("", problem),),
+        config=options.config,
+        environment=options.environment,
+        values=options.values,
     )
     seen = {repr(sorted(trial.config.items(), key=str)) for trial in trials.best}
     yield from trials.best

@@ -38,7 +38,8 @@ def judge(compiled: Compiled, argument: Mapping[str, Any]) -> dict[str, Any]:
     Args:
         compiled: the kernel.
         argument: ``name``, ``arch`` (or a product), ``grid``, ``arguments``, ``problem``, ``version``,
-            and ``flops``, the operations of the whole problem where they are known.
+            ``flops``, the operations of the whole problem where they are known, and ``values`` that the launch does
+            not tell.
 
     Returns:
         The fields of :class:`kprof.tuning.work.Answer`, apart from its key.
@@ -56,7 +57,7 @@ def judge(compiled: Compiled, argument: Mapping[str, Any]) -> dict[str, Any]:
     if argument["version"] != version():
         raise KprofError("this machine has another kprof than the one that asks")
     resources = [compiled.lds_bytes, compiled.metadata.get("num_warps")]
-    name = derived_key(code, launch, resources, argument["problem"], argument.get("flops"))
+    name = derived_key(code, launch, resources, argument["problem"], argument.get("flops"), argument.get("values", {}))
     before = _JUDGED.read_json(name)
     if isinstance(before, dict):
         return {**before, **done, "again": True}
@@ -86,11 +87,14 @@ def version() -> str:
 
 def _judge(compiled: Compiled, argument: Mapping[str, Any]) -> dict[str, Any]:
     from kprof_analyzers.model import predict
+    from kprof_analyzers.model.worth import turns_known
 
     facts = facts_for(compiled, argument)
     prediction = predict(facts)
     if prediction.time_us is None:
         raise KprofError("the model cannot say how long it takes")
+    if not argument.get("flops") and not turns_known(prediction):
+        raise KprofError(_unknown(prediction))
     assumptions = [_LABEL.sub("a loop:", said) for said in prediction.assumptions]
     scale = work_scale(prediction, facts, argument.get("flops"))
     if scale != 1.0:
@@ -103,6 +107,15 @@ def _judge(compiled: Compiled, argument: Mapping[str, Any]) -> dict[str, Any]:
         "bound": str(prediction.bound),
         "assumptions": list(dict.fromkeys(assumptions)),
     }
+
+
+def _unknown(prediction: "Prediction") -> str:
+    """Why there is no time, and what there is instead."""
+    unknown = [loop for loop in prediction.loops if not loop.trips_known]
+    names = list(dict.fromkeys(name for loop in unknown for name in loop.missing))
+    given = " ".join(f"--value {name.removeprefix('values of ')}=N" for name in names)
+    why = f"not known: {', '.join(names)} ({given} supplies it)" if names else "its bounds depend on data"
+    return f"the model cannot say how long it takes: how often a loop iterates is {why}"
 
 
 def work_scale(prediction: "Prediction", facts: "KernelFacts", flops: int | None) -> float:
@@ -140,6 +153,7 @@ def facts_for(compiled: Compiled, argument: Mapping[str, Any]) -> "KernelFacts":
         None if grid is None else tuple(grid),
         argument["problem"],
         argument["arguments"],
+        values=argument.get("values", {}),
     )
     kernel = replace(loaded(job, compiled), product=find_product(argument["arch"]))
     return facts_of(kernel)[0]

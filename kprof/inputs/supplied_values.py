@@ -1,0 +1,60 @@
+"""``--value NAME=N`` and ``--value NAME=FILE.json``: numbers that a launch does not tell."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from kprof.errors import InputError, KprofError
+from kprof.inputs import plain_files
+from kprof.inputs.assignments import assignments
+from kprof.inputs.boundary import JSON_ERRORS
+
+MOST = 1 << 22
+"""Integers of one tensor."""
+
+_BYTES = 64 << 20
+
+
+def supplied_values(items: Iterable[str]) -> dict[str, int | tuple[int, ...]]:
+    """The numbers by the name of the argument; several for what is in a tensor, in the order of memory.
+
+    Raises:
+        KprofError: an item is neither a number nor names a file; the file is not JSON, or holds something else than
+            integers.
+    """
+    return {name: _value(name, value) for name, value in assignments(items, "--value").items()}
+
+
+def _value(name: str, value: Any) -> int | tuple[int, ...]:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    if not isinstance(value, str) or not value.endswith(".json"):
+        raise KprofError(f"--value takes NAME=N or NAME=FILE.json, got {name}={value}")
+    path = Path(value)
+    try:
+        found = msgspec.json.decode(plain_files.read_bytes(path, _BYTES))
+    except FileNotFoundError:
+        raise InputError("no such file", path=value) from None
+    except JSON_ERRORS as error:
+        raise InputError(f"is not JSON: {error}", path=value) from None
+    numbers = tuple(_flat(found, value))
+    if not numbers or len(numbers) > MOST:
+        raise InputError(f"has {len(numbers):,} numbers; a tensor has 1 to {MOST:,}", path=value)
+    return numbers
+
+
+def _flat(found: Any, path: str) -> Sequence[int]:
+    """Integers of nested lists, rows one after the other."""
+    numbers: list[int] = []
+    pending = [found]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, list):
+            pending += reversed(item)
+        elif isinstance(item, int) and not isinstance(item, bool):
+            numbers.append(item)
+        else:
+            raise InputError(f"holds {type(item).__name__}, and only integers and lists of them are values", path=path)
+    return numbers

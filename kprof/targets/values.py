@@ -1,0 +1,92 @@
+"""Values that a launch does not tell and a user supplies: of arguments, and of what is in tensors."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import overload
+
+from kprof.errors import TargetError, near_hint
+from kprof.targets.loaded import LoadedKernel
+
+Value = int | Sequence[int]
+"""One number: of an argument, or of every element of a tensor. Several: of its elements, as they lie in memory."""
+
+_ARGUMENT = re.compile(r"%([\w$.-]+): (!tt\.ptr)?")
+
+
+class Everywhere(Sequence[int]):
+    """One number at every place of a tensor of unknown size.
+
+    Args:
+        number: the number.
+    """
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+    def __len__(self) -> int:
+        return 1 << 44
+
+    @overload
+    def __getitem__(self, place: int) -> int: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> list[int]: ...
+
+    def __getitem__(self, place: int | slice) -> int | list[int]:
+        if isinstance(place, slice):
+            raise TypeError("it has no end")
+        return self.number
+
+
+def supplied(kernels: Iterable[LoadedKernel], values: Mapping[str, Value], what: str) -> Iterator[LoadedKernel]:
+    """Kernels with the values, each with those that are for one of its arguments.
+
+    Args:
+        kernels: of one target.
+        values: by the name of the argument.
+        what: the target, for messages.
+
+    Raises:
+        TargetError: no kernel has such an argument; what is given is known to be another; several numbers are given
+            for an argument that is one.
+    """
+    left = dict.fromkeys(values)
+    known: dict[str, None] = {}
+    for kernel in kernels:
+        arguments = arguments_of(kernel) if values else {}
+        known |= dict.fromkeys(arguments)
+        mine = {name: value for name, value in values.items() if name in arguments}
+        left = {name: None for name in left if name not in mine}
+        yield _with(kernel, mine, arguments) if mine else kernel
+    for name in left:
+        hint = (
+            near_hint(name, known, "there are")
+            if known
+            else "Only of a Triton kernel's TTGIR it is known what they mean."
+        )
+        raise TargetError(f"--value: {what} has no run-time argument {name!r}", hint=hint)
+
+
+def arguments_of(kernel: LoadedKernel) -> dict[str, bool]:
+    """Run-time arguments of a kernel in their order, and whether each is a pointer; empty without a TTGIR."""
+    function = next(iter(kernel.ttgir.functions), None) if kernel.ttgir is not None else None
+    text = function.text.partition(" attributes ")[0] if function is not None else ""
+    return {name: bool(pointer) for name, pointer in _ARGUMENT.findall(text)}
+
+
+def _with(kernel: LoadedKernel, values: Mapping[str, Value], arguments: Mapping[str, bool]) -> LoadedKernel:
+    numbers, contents = dict(kernel.arguments), dict(kernel.contents)
+    for name, value in values.items():
+        if arguments[name]:
+            contents[name] = Everywhere(value) if isinstance(value, int) else tuple(value)
+            continue
+        if not isinstance(value, int):
+            raise TargetError(f"--value: {name} of {kernel.name} is one number and no tensor")
+        if numbers.get(name, value) != value:
+            raise TargetError(
+                f"--value: {name} of {kernel.name} is known to be {numbers[name]}",
+                hint="--value supplies what is not known. Sizes of a problem are set with --shape.",
+            )
+        numbers[name] = value
+    return replace(kernel, arguments=numbers, contents=contents)
