@@ -4,12 +4,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from kprof.errors import InputError, KprofError
-from kprof.inputs import plain_files
 from kprof.inputs.assignments import assignments
-from kprof.inputs.boundary import JSON_ERRORS
 
 MOST = 1 << 22
 """Integers of one tensor."""
@@ -32,9 +28,18 @@ def _value(name: str, value: Any) -> int | tuple[int, ...]:
         return value
     if not isinstance(value, str) or not value.endswith(".json"):
         raise KprofError(f"--value takes NAME=N or NAME=FILE.json, got {name}={value}")
-    path = Path(value)
+    return _read(value)
+
+
+def _read(value: str) -> tuple[int, ...]:
+    """The integers in a JSON file."""
+    import msgspec
+
+    from kprof.inputs import plain_files
+    from kprof.inputs.boundary import JSON_ERRORS
+
     try:
-        found = msgspec.json.decode(plain_files.read_bytes(path, _BYTES))
+        found = msgspec.json.decode(plain_files.read_bytes(Path(value), _BYTES))
     except FileNotFoundError:
         raise InputError("no such file", path=value) from None
     except JSON_ERRORS as error:

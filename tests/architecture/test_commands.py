@@ -12,7 +12,15 @@ LONGEST = 60
 # Commands whose use case is a function of the API.
 THIN = ("advise", "analyze", "check", "diff", "lint_configs", "occupancy", "report", "tune")
 # What parses, prints and writes.
-TOOLS = ("kprof.api", "kprof.cli", "kprof.errors", "kprof.inputs.assignments", "kprof.output", "kprof.reporters")
+TOOLS = (
+    "kprof.api",
+    "kprof.cli",
+    "kprof.errors",
+    "kprof.inputs.assignments",
+    "kprof.inputs.supplied_values",
+    "kprof.output",
+    "kprof.reporters",
+)
 
 
 def _imports(path: Path) -> set[str]:
