@@ -74,6 +74,11 @@ class Instruction:
         """The mnemonic as written, with its encoding suffix."""
         return self.opcode.mnemonic
 
+    def rewrite(self, text: str) -> None:
+        """Take another text for the same instruction, which says more of it."""
+        self.text = text
+        self._detail = None
+
     @property
     def detail(self) -> Detail:
         """The decoded form, computed on first use."""

@@ -10,6 +10,7 @@ from kprof.errors import InputError
 from kprof.inputs import boundary
 from kprof.inputs.amdgcn import expressions, metadata, objdump, resources
 from kprof.inputs.amdgcn.foreign import refuse_foreign
+from kprof.inputs.amdgcn.high_registers import name_high
 from kprof.inputs.amdgcn.isa import generation_of
 from kprof.inputs.amdgcn.model import Assembly, Kernel
 from kprof.inputs.amdgcn.private_memory import mark_scratch
@@ -183,6 +184,9 @@ def parse(text: str, path: str | None = None, *, arch: str | None = None, strict
         is_kernel = described or (truncated and body.alignment == _KERNEL_ALIGNMENT)
         kernel = _kernel(body, found_arch, scanner, by_name.get(body.name), is_kernel=is_kernel)
         (kernels if is_kernel else functions).append(kernel)
+        lost = name_high(kernel) if normalized.disassembly else None
+        if lost is not None:
+            scanner.notes.append(f"{kernel.name}: {lost}")
     unknown = Counter(i.opcode.mnemonic for body in scanner.bodies for i in body.instructions if not i.opcode.known)
     notes = _notes(scanner, found_arch, unknown, broken=broken, truncated=truncated)
     if strict and truncated:
