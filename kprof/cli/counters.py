@@ -234,17 +234,24 @@ def _show_roofline(points: list[Any], limits: list[Any], top: int, remarks: list
     if plotted:
         print()
     letters = {id(point): letter for point, letter in zip(plotted, "ABCDEFGHIJKLMNOPQRSTUVWXYZ", strict=False)}
+    levels = list(dict.fromkeys(level.name for point in points[:top] for level in point.levels))
+    marks = {roof.name: "*" for roof in limits if roof.origin == "measured"}
     rows, reasons = [], list(dict.fromkeys(point.reason for point in points[:top] if point.share is None))
     for point, remark in zip(points[:top], remarks, strict=False):
         if point.share is None:
             share = f"not placed ({reasons.index(point.reason) + 1})"
         else:
-            share = f"{100 * point.share:.1f} % of {point.bound}"
+            share = f"{100 * point.share:.1f} % of {point.bound}{marks.get(point.bound, '')}"
         name = f"{short(point.kernel)} {remark}".rstrip()
-        rows.append([letters.get(id(point), ""), name, number(point.intensity), number(point.flop_rate),
-                     number(point.bandwidth), share])  # fmt: skip
-    headings = ["", "kernel", "FLOP/byte", "GFLOP/s", "GB/s", "reaches"]
+        reached = {level.name: f"{100 * level.share:.0f} %" for level in point.levels if level.share is not None}
+        shares = [reached.get(level, "-") for level in levels]
+        found = letters.get(id(point), ""), name, number(point.intensity), number(point.flop_rate)
+        rows.append([*found, *shares, share])
+    marked = [f"{level}{marks.get(level, '')}" for level in levels]
+    headings = ["", "kernel", "FLOP/byte", "GFLOP/s", *marked, "reaches"]
     print(rows_table(headings, rows, wide=1))
+    if marks:
+        print("* peak measured on this machine; the others are published")
     for place, reason in enumerate(reasons, 1):
         print(f"({place}) {reason}")
     missing = [counter for point in points for counter in point.missing]

@@ -1,4 +1,4 @@
-"""A kernel's place under the roofline: how much it computes for each byte, and how fast."""
+"""A kernel's place under the rooflines of arithmetic and of each memory level."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -12,6 +12,19 @@ if TYPE_CHECKING:
 
 _MATRIX = ("matrix_fp16", "matrix_bf16", "matrix_fp8", "matrix_fp32", "matrix_fp64")
 _VECTOR = ("valu_fp32", "valu_fp64")
+# Memory level to the metrics whose sum is its bandwidth, and the constant with its published peak.
+_LEVELS = {
+    "HBM": (("hbm_read_bandwidth", "hbm_write_bandwidth"), "hbm_peak"),
+    "L2": (("l2_bandwidth",), "l2_peak"),
+    "vL1D": (("vl1d_bandwidth",), "vl1d_peak"),
+    "LDS": (("lds_bandwidth",), "lds_peak"),
+}
+# rocprof-compute's names in roofline.csv.
+_MEASURED = {
+    "HBMBw": "HBM", "L2Bw": "L2", "L1Bw": "vL1D", "LDSBw": "LDS",
+    "FP32Flops": "valu_fp32", "FP64Flops": "valu_fp64", "MFMAF8Flops": "matrix_fp8", "MFMAF16Flops": "matrix_fp16",
+    "MFMABF16Flops": "matrix_bf16", "MFMAF32Flops": "matrix_fp32", "MFMAF64Flops": "matrix_fp64",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -38,6 +51,28 @@ class Roof:
 
 
 @dataclass(frozen=True)
+class Level:
+    """What a kernel takes of one memory level.
+
+    Attributes:
+        name: ``HBM``, ``L2``, ``vL1D`` or ``LDS``.
+        bandwidth: GB/s; ``None`` where a counter is missing.
+        peak: GB/s; ``None`` where it is not known.
+        origin: of the peak, as :class:`Roof` has it.
+    """
+
+    name: str
+    bandwidth: float | None
+    peak: float | None
+    origin: str = "product"
+
+    @property
+    def share(self) -> float | None:
+        """Of the peak, 0 to 1."""
+        return self.bandwidth / self.peak if self.bandwidth is not None and self.peak else None
+
+
+@dataclass(frozen=True)
 class Point:
     """One kernel.
 
@@ -46,9 +81,9 @@ class Point:
         intensity: FLOP a byte of HBM traffic; ``None`` when it cannot be told.
         flop_rate: GFLOP/s.
         bandwidth: GB/s over the fabric.
-        limit: GFLOP/s that the lowest roof allows there.
-        bound: the lowest roof's name.
-        share: of that roof, 0 to 1 (of HBM bandwidth for a kernel that computes nothing).
+        limit: GFLOP/s that the nearest roof allows it.
+        bound: the name of the roof that it is nearest to: a memory level, or a kind of arithmetic.
+        share: of that roof, 0 to 1 (of bandwidth for a kernel that computes nothing).
         missing: counters to collect when something is ``None``.
         reason: why it cannot be placed, in words.
     """
@@ -62,57 +97,83 @@ class Point:
     share: float | None
     missing: tuple[str, ...] = ()
     reason: str = ""
+    levels: tuple[Level, ...] = ()
 
 
 def roofs(gpu: Gpu, data: "Data | None" = None) -> list[Roof]:
-    """Published limits of the product, and those measured on the machine when the data has them."""
-    found: list[Roof] = []
+    """Limits of the GPU, one a name: those measured on the machine where the data has them, else published ones."""
+    found: dict[str, Roof] = {}
+    for level, (_, constant) in _LEVELS.items():
+        if gpu.product is not None and constant in gpu.constants:
+            found[level] = Roof(level, bandwidth=gpu.constants[constant])
     if gpu.product is not None:
-        hbm = gpu.product.memory.get("hbm")
-        if hbm and hbm.bandwidth_gbs:
-            found.append(Roof("HBM", bandwidth=hbm.bandwidth_gbs))
-        found += [Roof(name, flop_rate=rate * 1000) for name, rate in gpu.product.peaks.items()
-                  if name in {*_MATRIX, *_VECTOR, "valu_fp32_packed", "matrix_f8f6f4", "matrix_fp4"}]  # fmt: skip
-    peaks = data.table("peaks") if data is not None else None
-    if peaks is not None and len(peaks):
-        means = peaks.groupby(peaks["name"].astype(str), observed=True)["value"].mean()
-        found += [Roof(f"{name} measured", bandwidth=float(value), origin="measured")
-                  for name, value in means.items() if str(name) in {"HBMBw", "L2Bw", "L1Bw", "LDSBw"}]  # fmt: skip
-        found += [Roof(f"{name} measured", flop_rate=float(value), origin="measured")
-                  for name, value in means.items() if str(name).endswith("Flops")]  # fmt: skip
-    return found
+        wanted = {*_MATRIX, *_VECTOR, "valu_fp32_packed", "matrix_f8f6f4", "matrix_fp4"}
+        peaks = gpu.product.peaks.items()
+        found.update({name: Roof(name, flop_rate=rate * 1000) for name, rate in peaks if name in wanted})
+    measured = data.table("peaks") if data is not None else None
+    if measured is not None and len(measured):
+        means = measured.groupby(measured["name"].astype(str), observed=True)["value"].mean()
+        for written, value in means.items():
+            name = _MEASURED.get(str(written))
+            if name is not None and value > 0:
+                kind = "bandwidth" if name in _LEVELS else "flop_rate"
+                found[name] = Roof(name, origin="measured", **{kind: float(value)})
+    return list(found.values())
 
 
 def place(kernel: KernelCounters, gpu: Gpu, limits: list[Roof]) -> Point:
-    """Where a kernel is, and the roof above it.
+    """Where a kernel is, and the roof that it is nearest to.
 
     The flat roof is that of the kind of arithmetic it mostly does: matrix when MFMA does more than the VALU, the
-    fastest type that it used.
+    fastest type that it used. The slanted ones are the memory levels whose traffic was counted.
     """
     found = metrics(kernel, gpu)
+    levels = _levels(found, limits)
     rate, intensity = _of(found, "flop_rate"), _of(found, "hbm_intensity")
     read, write = _of(found, "hbm_read_bandwidth"), _of(found, "hbm_write_bandwidth")
-    bandwidth = (
-        read.value + write.value if read and write and read.value is not None and write.value is not None else None
-    )
+    bandwidth = next((level.bandwidth for level in levels if level.name == "HBM"), None)
     needed = [metric for metric in (rate, intensity, read, write) if metric is not None]
     missing = tuple(sorted({counter for metric in needed for counter in metric.missing}))
     flop_rate = rate.value if rate else None
     ratio = intensity.value if intensity else None
     if flop_rate is None or ratio is None or bandwidth is None:
-        return Point(kernel.name, ratio, flop_rate, bandwidth, None, "", None, missing, _reason(needed, missing))
-    slanted = next((roof for roof in limits if roof.name == "HBM"), None)
+        reason = _reason(needed, missing)
+        return Point(kernel.name, ratio, flop_rate, bandwidth, None, "", None, missing, reason, levels)
+    shares = {level.name: level.share for level in levels if level.share is not None}
     if flop_rate == 0:
-        share = bandwidth / slanted.bandwidth if slanted and slanted.bandwidth else None
-        return Point(kernel.name, 0.0, 0.0, bandwidth, None, "HBM", share, (), "it computes no floating point")
+        bound = max(shares, key=lambda name: shares[name], default="HBM")
+        words = "it computes no floating point"
+        return Point(kernel.name, 0.0, 0.0, bandwidth, None, bound, shares.get(bound), (), words, levels)
     flat = _flat(found, limits)
-    above = [roof for roof in (slanted, flat) if roof is not None]
-    if not above:
+    if flat is not None and flat.flop_rate:
+        shares[flat.name] = flop_rate / flat.flop_rate
+    if not shares:
         reason = "the product is not known, so there are no peaks; name it with --arch"
-        return Point(kernel.name, ratio, flop_rate, bandwidth, None, "", None, (), reason)
-    lowest = min(above, key=lambda roof: roof.at(ratio))
-    limit = lowest.at(ratio)
-    return Point(kernel.name, ratio, flop_rate, bandwidth, limit, lowest.name, flop_rate / limit if limit else None)
+        return Point(kernel.name, ratio, flop_rate, bandwidth, None, "", None, (), reason, levels)
+    bound = max(shares, key=lambda name: shares[name])
+    share = shares[bound]
+    return Point(
+        kernel.name, ratio, flop_rate, bandwidth, flop_rate / share if share else None, bound, share, (), "", levels
+    )
+
+
+def _levels(found: dict[str, Metric], limits: list[Roof]) -> tuple[Level, ...]:
+    by_name = {roof.name: roof for roof in limits if roof.bandwidth is not None}
+    levels = []
+    for name, (parts, _) in _LEVELS.items():
+        if all(part in found for part in parts):
+            values = [found[part].value for part in parts]
+            known = [value for value in values if value is not None]
+            roof = by_name.get(name)
+            levels.append(
+                Level(
+                    name,
+                    sum(known) if len(known) == len(values) else None,
+                    roof.bandwidth if roof else None,
+                    roof.origin if roof else "product",
+                )
+            )
+    return tuple(levels)
 
 
 def _of(found: dict[str, Metric], name: str) -> Metric | None:
@@ -130,7 +191,7 @@ def _reason(needed: list[Metric], missing: tuple[str, ...]) -> str:
 
 
 def _flat(found: dict[str, Metric], limits: list[Roof]) -> Roof | None:
-    by_name = {roof.name: roof for roof in limits if roof.flop_rate is not None and roof.origin == "product"}
+    by_name = {roof.name: roof for roof in limits if roof.flop_rate is not None}
     flop = {name: found[name].value or 0.0 for name in ("flop", "mfma_flop", "valu_fp64_flop") if name in found}
     if flop.get("mfma_flop", 0.0) > flop.get("flop", 0.0) / 2:
         rates = {kind: (found[f"mfma_{kind}_rate"].value or 0.0) for kind in ("fp8", "fp16", "bf16", "fp32", "fp64")

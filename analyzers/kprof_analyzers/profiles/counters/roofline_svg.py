@@ -5,7 +5,7 @@ from xml.sax.saxutils import escape
 
 from kprof.inputs.rocprof import short
 from kprof_analyzers.profiles.counters.roofline import Point, Roof
-from kprof_analyzers.profiles.counters.roofline_text import ranges
+from kprof_analyzers.profiles.counters.roofline_text import of_hbm, ranges
 
 _WIDTH, _HEIGHT = 860, 520
 _LEFT, _TOP, _RIGHT, _BOTTOM = 80, 30, 230, 60
@@ -16,7 +16,7 @@ _MOST = 40
 def render(points: list[Point], limits: list[Roof], title: str) -> str:
     """The picture; kernels that cannot be placed are counted in the caption."""
     shown = [point for point in points if point.intensity and point.flop_rate][:_MOST]
-    roofs = [roof for roof in limits if roof.origin == "product"]
+    roofs = of_hbm(limits)
     body = [f'<text x="{_LEFT}" y="20" font-size="15" font-weight="bold">{escape(title)}</text>']
     if not shown:
         body.append(f'<text x="{_LEFT}" y="60">No kernel has the counters that a roofline needs.</text>')

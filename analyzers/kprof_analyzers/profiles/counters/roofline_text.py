@@ -15,7 +15,7 @@ def draw(points: list[Point], limits: list[Roof], *, width: int = 72, height: in
     shown = [point for point in points if point.intensity and point.flop_rate]
     if not shown:
         return []
-    roofs = [roof for roof in limits if roof.origin == "product"]
+    roofs = of_hbm(limits)
     x_range, y_range = ranges(shown, roofs)
     grid = [[" "] * width for _ in range(height)]
 
@@ -44,6 +44,11 @@ def draw(points: list[Point], limits: list[Roof], *, width: int = 72, height: in
     lines.append(" " * 11 + low + " " * (width - len(low) - len(high)) + high)
     lines.append(" " * 11 + "FLOP/byte of HBM traffic; upwards GFLOP/s")
     return lines
+
+
+def of_hbm(limits: list[Roof]) -> list[Roof]:
+    """Those that a plot over FLOP a byte of HBM traffic can show: arithmetic, and HBM alone of the memory levels."""
+    return [roof for roof in limits if roof.flop_rate is not None or roof.name == "HBM"]
 
 
 def ranges(points: list[Point], roofs: list[Roof]) -> tuple[tuple[float, float], tuple[float, float]]:

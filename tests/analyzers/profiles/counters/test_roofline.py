@@ -43,6 +43,36 @@ def test_a_copy_is_told_by_its_bandwidth(gpu, kernel):
     assert point.share == pytest.approx(128 / 5300)
 
 
+def test_the_memory_level_that_is_nearest_to_its_peak_is_named(gpu, kernel):
+    """A kernel that lives in the vector L1 is not said to be far from everything: 60 TB/s of the MI300X's 81.7."""
+    found = counters(flop32=1e6) | {"TCP_TOTAL_CACHE_ACCESSES_sum": 470e3, "TCC_REQ_sum": 1e3}
+    point = place(kernel(found), gpu(), roofs(gpu()))
+    shares = {level.name: level.share for level in point.levels}
+
+    assert shares["HBM"] == pytest.approx(128 / 5300)
+    assert shares["vL1D"] == pytest.approx(470e3 * 128 / 1000 / (304 * 2.1 * 128))
+    assert (point.bound, point.share) == ("vL1D", shares["vL1D"])
+    assert point.limit == pytest.approx(point.flop_rate / shares["vL1D"])
+
+
+def test_measured_peaks_come_before_published_ones(gpu, kernel):
+    """What the machine reached in rocprof-compute's own benchmark, a mean over its devices."""
+    import pandas as pd
+
+    class Peaks:
+        def table(self, name):
+            assert name == "peaks"
+            rows = [("HBMBw", 4000.0), ("HBMBw", 4400.0), ("L1Bw", 30000.0), ("MFMAF16Flops", 6e5), ("HBMBwLow", 1.0)]
+            return pd.DataFrame(rows, columns=["name", "value"])
+
+    limits = {roof.name: roof for roof in roofs(gpu(), Peaks())}
+    assert (limits["HBM"].bandwidth, limits["HBM"].origin) == (4200.0, "measured")
+    assert (limits["matrix_fp16"].flop_rate, limits["matrix_fp16"].origin) == (6e5, "measured")
+    assert (limits["matrix_fp8"].flop_rate, limits["matrix_fp8"].origin) == (pytest.approx(2614.9e3), "product")
+    point = place(kernel(counters(flop32=128_000)), gpu(), list(limits.values()))
+    assert point.share == pytest.approx(128 / 4200)
+
+
 def test_missing_counters_are_named(gpu, kernel):
     """What to collect before the kernel can be placed."""
     point = place(kernel({"SQ_WAVES": 1}), gpu(), roofs(gpu()))
