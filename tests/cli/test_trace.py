@@ -285,3 +285,11 @@ def test_steps_of_a_trace(tmp_path):
     done = kprof("trace", "steps", path)
     assert "ProfilerStep#7" in done.stdout
     assert done.stdout.splitlines()[-1] == "1 step of 1.000 ms (median)"
+
+
+def test_tree_of_modules(trace):
+    """The model's modules with their share; JSON nests."""
+    done = kprof("trace", "tree", trace)
+    assert "SelfAttention (2 of them)" in done.stdout
+    root = json.loads(kprof("trace", "tree", trace, "--by", "both", "--json", "-").stdout)["traces"][0]["root"]
+    assert root["children"][0]["children"][0]["name"].startswith("aten::")

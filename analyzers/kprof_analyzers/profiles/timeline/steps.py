@@ -22,6 +22,7 @@ from kprof_analyzers.profiles.timeline.profiler_steps import StepTable, launched
 from kprof_analyzers.profiles.timeline.ranks import RankPart, rank_part
 from kprof_analyzers.profiles.timeline.streaming import TraceSummary, summarise
 from kprof_analyzers.profiles.timeline.top import KernelTime, OperatorTime, top_kernels, top_operators
+from kprof_analyzers.profiles.timeline.tree import By, TimeTree, time_tree
 from kprof_analyzers.profiles.timeline.triton_kernels import TritonKernel, triton_kernels
 
 
@@ -164,6 +165,11 @@ def operators_step(file: TraceFile, gpu: str | None = None) -> OperatorTable:
 def step_times_step(file: TraceFile) -> StepTable:
     """Kernels by the step that launched them."""
     return step_table(open_trace(file))
+
+
+def tree_step(file: TraceFile, by: By = "modules", *, each: bool = False) -> TimeTree:
+    """GPU time by module or operator."""
+    return time_tree(open_trace(file), by, each=each)
 
 
 def rank_step(file: TraceFile, categories: str | None = None) -> RankPart:

@@ -1,0 +1,155 @@
+"""GPU time as a tree: modules of the model, the operators in them, or both."""
+
+import re
+from collections import Counter
+from typing import Literal
+
+import msgspec
+
+from kprof.inputs.torch_profiler.issues import Issue
+from kprof.inputs.torch_profiler.load import MODULE_PREFIX
+from kprof.inputs.torch_profiler.model import Trace, TraceInfo
+
+By = Literal["modules", "operators", "both"]
+Path = tuple[str, ...]
+BACKWARD = "backward"
+NOWHERE = "(launched in none)"
+_NUMBER = re.compile(r"_\d+$")
+
+
+class Node(msgspec.Struct):
+    """A module or an operator, at its place in the tree.
+
+    Attributes:
+        total_ns: time of the kernels launched in it, with those of its children.
+        own_ns: without them.
+        kernels: how many, children's too.
+        alike: how many modules of one class were put together here.
+        children: by time, longest first.
+    """
+
+    name: str
+    total_ns: int = 0
+    own_ns: int = 0
+    kernels: int = 0
+    alike: int = 1
+    children: list["Node"] = []
+
+
+class TimeTree(msgspec.Struct, frozen=True):
+    """The tree of one trace.
+
+    Attributes:
+        by: what its levels are; operators where the trace has no modules.
+        root: all kernels.
+        has_modules: whether the trace was taken with ``with_modules`` or ``with_stack``.
+    """
+
+    info: TraceInfo
+    by: By
+    root: Node
+    has_modules: bool
+    issues: tuple[Issue, ...]
+
+
+def time_tree(trace: Trace, by: By = "modules", *, each: bool = False) -> TimeTree:
+    """Kernels by what launched them; a backward pass by the modules of its forward operators, under ``backward``.
+
+    Args:
+        trace: linked tables.
+        by: levels of the tree.
+        each: keep modules of one class apart (``BertLayer_0``, ``BertLayer_1``) that stand in the same place.
+    """
+    has_modules = any(trace.frames.words("module").words) and len(trace.frames) > 0
+    levels: By = by if has_modules else "operators"
+    times: Counter[Path] = Counter()
+    counts: Counter[Path] = Counter()
+    paths = _Paths(trace, levels)
+    kinds = trace.activities.words("kind")
+    kernel = kinds.code("kernel")
+    columns = (trace.activities.numbers(field).data for field in ("launch", "operator", "duration_ns"))
+    for kind, launch, operator, duration in zip(kinds.data, *columns, strict=True):
+        if kind == kernel:
+            path = paths.of(launch, operator)
+            times[path] += duration
+            counts[path] += 1
+    return TimeTree(trace.info, levels, _tree(times, counts, fold=not each), has_modules, trace.issues)
+
+
+class _Paths:
+    """Names from the outside in of what was open at a launch; equal launches are looked up once."""
+
+    def __init__(self, trace: Trace, by: By) -> None:
+        self._trace, self._by = trace, by
+        self._launch_frames = trace.launches.numbers("frame").data
+        self._names, self._kinds = (trace.operators.words(field) for field in ("name", "kind"))
+        self._parents, self._frames, self._forward = (
+            trace.operators.numbers(field).data for field in ("parent", "frame", "forward")
+        )
+        self._frame_names, self._is_module = (trace.frames.words(field) for field in ("name", "module"))
+        self._frame_parents = trace.frames.numbers("parent").data
+        self._known: dict[tuple[int, int], Path] = {}
+
+    def of(self, launch: int, operator: int) -> Path:
+        """The path of a kernel."""
+        frame = self._launch_frames[launch] if launch >= 0 else -1
+        key = frame, operator
+        found = self._known.get(key)
+        if found is None:
+            modules = self._modules(frame, operator) if self._by != "operators" else ()
+            operators = self._operators(operator) if self._by != "modules" else ()
+            found = self._known[key] = (*modules, *operators) or (NOWHERE,)
+        return found
+
+    def _operators(self, at: int) -> Path:
+        names: list[str] = []
+        while at >= 0:
+            if self._kinds[at] == "operator":
+                names.append(self._names[at])
+            at = self._parents[at]
+        return tuple(reversed(names))
+
+    def _modules(self, frame: int, operator: int) -> Path:
+        found = self._modules_at(frame)
+        while operator >= 0 and not found:
+            found = self._modules_at(self._frames[operator])
+            if not found and self._forward[operator] >= 0:
+                ahead = self._modules_at(self._frames[self._forward[operator]])
+                found = (BACKWARD, *ahead) if ahead else ()
+            operator = self._parents[operator]
+        return found
+
+    def _modules_at(self, frame: int) -> Path:
+        names: list[str] = []
+        while frame >= 0:
+            if self._is_module[frame]:
+                names.append(self._frame_names[frame].removeprefix(MODULE_PREFIX))
+            frame = self._frame_parents[frame]
+        return tuple(reversed(names))
+
+
+def _tree(times: Counter[Path], counts: Counter[Path], *, fold: bool) -> Node:
+    root = Node("all kernels")
+    nodes: dict[Path, Node] = {(): root}
+    members: dict[Path, set[Path]] = {}
+    for path, time in times.items():
+        place = tuple(_class_of(name) for name in path) if fold else path
+        for depth in range(len(path) + 1):
+            part = place[:depth]
+            node = nodes.get(part)
+            if node is None:
+                node = nodes[part] = Node(part[-1])
+                nodes[part[:-1]].children.append(node)
+            members.setdefault(part, set()).add(path[:depth])
+            node.total_ns += time
+            node.kernels += counts[path]
+        nodes[place].own_ns += time
+    for part, node in nodes.items():
+        node.children.sort(key=lambda one: (-one.total_ns, one.name))
+        node.alike = len(members.get(part, ())) or 1
+    return root
+
+
+def _class_of(name: str) -> str:
+    """A module's name without its number; an operator's is left as it is."""
+    return name if "::" in name else _NUMBER.sub("", name)
