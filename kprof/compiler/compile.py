@@ -1,7 +1,7 @@
 """The way to compile kernels: in workers that may crash, with kprof's cache in front."""
 
 import atexit
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from functools import cache as once
 
 from kprof.compiler.compiled_cache import directory
@@ -36,7 +36,7 @@ def compile_many(
     cache: bool = True,
     timeout: float = TIMEOUT,
     pool: Pool | None = None,
-) -> Iterator[Outcome]:
+) -> Generator[Outcome, None, None]:
     """Compile many kernels; outcomes come as they are finished, each with the ``index`` of its request.
 
     Nothing that happens to one of them ends the others. Requests are taken as workers become free, so a generator

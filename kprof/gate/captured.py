@@ -48,7 +48,7 @@ def captured(entry: KernelEntry, target: str, gpus: Sequence[str]) -> Iterator[S
         # What was launched after the end of the recording is not known.
         yield failed(entry, capture.arch, "; ".join(capture.notes), place)
     for kernel in wanted:
-        yield _judged(entry, kernel, products[kernel.arch])
+        yield replace(_judged(entry, kernel, products[kernel.arch]), recorded=f"{target}::{kernel.id}")
 
 
 def stale(capture: "Capture", target: str) -> str | None:

@@ -1,7 +1,9 @@
 """Look for the change of knobs that undoes a regression, by recompiling."""
 
+import os
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,7 @@ from kprof.errors import KprofError
 from kprof.gate.cure import cured, cures, failing, incurable
 from kprof.gate.source_text import relocated
 from kprof.gate.subject import Subject
-from kprof.gate.subjects import located
+from kprof.gate.tries import tries
 
 
 def with_cures(report: Report, subjects: Sequence[Subject], config: Path, seconds: float, jobs: int = 0) -> Report:
@@ -36,43 +38,29 @@ def with_cures(report: Report, subjects: Sequence[Subject], config: Path, second
 
 
 def _advised(kernel: KernelReport, subject: Subject, config: Path, deadline: float, jobs: int) -> KernelReport:
-    from kprof.hardware.machine import load_gpu
-    from kprof.targets.jobs import jobs_of
-    from kprof.targets.options import Options
-    from kprof.targets.target import kernel_of
-    from kprof.tuning.trials import advise, reported
-
-    entry = subject.entry
     left = deadline - time.monotonic()
     if left <= 0:
         return incurable(kernel, "the time for trials was spent before other knobs could be tried")
-    if entry.signature is not None or entry.all_configs:
-        return incurable(kernel, "other knobs were not tried: only kernels with cases and one configuration can be")
-    machine, product = load_gpu(subject.report.arch)
-    options = Options(
-        config=entry.config, shape=entry.shape, case=subject.case, environment=entry.environment, jobs=jobs
-    )
+    harm = failing(kernel)
     try:
-        spec = kernel_of(located(entry.target, config.parent), machine.name)
-        trials = advise(spec, machine, options, product=product, budget=left)
-        (job,) = jobs_of(spec, machine, options)
-        harm = failing(kernel)
-        # The fastest by prediction that cures.
-        for trial in reported(spec, machine, options, job.problem, trials):
-            if trial.report is not None:
-                after = Subject(entry, trial.report, subject.case)
-                if cures(harm, subject, after):
-                    return _cured(kernel, trial.change, subject, after, config)
+        made = tries(subject, config.parent, left, jobs)
+        for change, report in made.found:
+            after = replace(subject, report=report)
+            if cures(harm, subject, after):
+                return _cured(kernel, change, subject, after, [*made.files, config])
     except KprofError as error:
         return incurable(kernel, f"other knobs were not tried: {error.message}")
-    unfinished = f", {trials.left} were not tried for lack of time" if trials.left else ""
-    return incurable(kernel, f"none of {trials.tried} changes of knobs cures it{unfinished}")
+    unfinished = f", {made.left} were not tried for lack of time" if made.left else ""
+    return incurable(kernel, f"none of {made.tried} changes of knobs cures it{unfinished}")
 
 
 def _cured(
-    kernel: KernelReport, change: Mapping[str, Any], before: Subject, after: Subject, config: Path
+    kernel: KernelReport, change: Mapping[str, Any], before: Subject, after: Subject, files: Sequence[Path]
 ) -> KernelReport:
+    *_, config = files
     source = before.report.source
-    files = [config] if source is UNSET else [Path(source.file), config]
-    found: KernelReport = relocated(cured(kernel, change, before, after, files), root_of(config.parent))
+    # One file under two names would set each knob twice.
+    named = [*([] if source is UNSET else [source.file]), *files]
+    places = [Path(os.path.abspath(str(path))) for path in named]  # noqa: PTH100 - links stay links
+    found: KernelReport = relocated(cured(kernel, change, before, after, places), root_of(config.parent))
     return found

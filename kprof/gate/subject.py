@@ -32,6 +32,7 @@ class Subject:
         optional: one configuration of several that an autotuner passes over when it cannot be launched.
         number: which one of several that are called and specialised the same, the best first: what was compiled
             elsewhere does not say for which constexprs.
+        recorded: what names it where it is a capture's, ``DIR::ID``.
         left_out: what the same target holds beside and is not checked, in words.
     """
 
@@ -43,6 +44,7 @@ class Subject:
     stale: bool = False
     optional: bool = False
     number: int = 1
+    recorded: str = ""
     left_out: str = ""
 
     @property

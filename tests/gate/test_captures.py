@@ -77,6 +77,36 @@ def test_each_specialisation_of_a_capture_is_a_check(repository, capture, kprof)
 
 
 @pytest.mark.triton
+def test_a_captured_kernel_is_cured(repository, capture, kprof, tmp_path):
+    """The compiler's options are tried on its TTIR; the line of the program that sets one is the suggestion."""
+    program = repository.root / "train.py"
+    program.write_text("scale[(64,)](out, x, n, 1, BLOCK=2048, num_warps=4)\n")
+    journal = capture / "journal" / "1.jsonl"
+    lines = journal.read_text().splitlines()
+    (at,) = [number for number, line in enumerate(lines) if '"t": "sources"' in line]
+    sources = json.loads(lines[at])
+    sources["files"]["train.py"] = hashlib.sha256(program.read_bytes()).hexdigest()
+    lines[at] = json.dumps(sources)
+    journal.write_text("\n".join(lines) + "\n")
+    out = tmp_path / "out.json"
+    assert kprof("check", "--update-baseline").code == 0
+    kprof("check", "--json", out)
+    used = [kernel["resources"]["vgpr_allocated"] for kernel in json.loads(out.read_text())["kernels"]]
+    assert used[0] < used[1]
+    repository.edit("max_vgpr_spills = 0", f"max_vgpr_allocated = {used[1] - 1}", repository.config)
+    ran = kprof("check", "--advise", 60, "--json", out)
+    assert ran.code == 1
+    fine, over = json.loads(out.read_text())["kernels"]
+    assert not any("gate" in finding["evidence"] for finding in fine["findings"])
+    (finding,) = [found for found in over["findings"] if found["rule"] == "KP011"]
+    (advice,) = finding["advice"]
+    assert (advice["knob"], advice["from"], advice["to"]) == ("num_warps", 4, 8)
+    assert advice["verified"]["vgpr_allocated"][1] < used[1]
+    assert (advice["edit"]["file"], advice["edit"]["line"]) == ("train.py", 1)
+    assert advice["edit"]["after"] == program.read_text().strip().replace("num_warps=4", "num_warps=8")
+
+
+@pytest.mark.triton
 def test_kernels_that_did_not_compile_in_a_capture_are_cannot_tell(repository, capture, kprof):
     """One that crashed the compiler and a damaged one leave the verdict on the others; a cut journal is told."""
     result = capture / "kernels" / f"{1:032x}" / "result.json"

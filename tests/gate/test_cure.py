@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 from msgspec import UNSET
@@ -143,12 +144,74 @@ def test_launch_that_fails_is_cannot_tell(repository, kprof):
     assert "the launch of total fails: KeyError: 'BLOCKS'" in ran.out
 
 
+SCALE_CONFIG = """arch = ["gfx942"]
+fail_on = "never"
+budget = {max_vgpr_allocated = 100}
+
+[[kernel]]
+target = "kernels/scale.py::scale"
+signature = "*fp32:16,*fp32:16,i32:16,i32:16"
+"""
+
+
+def applied(repository, out):
+    """The suggestions of a document, done; the number of lines that they change."""
+    edits = {
+        (edit["file"], edit["line"]): edit
+        for kernel in json.loads(out.read_text())["kernels"]
+        for finding in kernel["findings"]
+        for advice in finding.get("advice", ())
+        if (edit := advice.get("edit"))
+    }
+    for (file, line), edit in edits.items():
+        path = repository.root / file
+        lines = path.read_text().split("\n")
+        assert lines[line - 1] == edit["before"]
+        lines[line - 1] = edit["after"]
+        path.write_text("\n".join(lines))
+    return len(edits)
+
+
 @pytest.mark.triton
-def test_kernel_without_cases_says_why_nothing_was_tried(repository, kprof):
-    """No launch can be derived for other knobs."""
-    repository.config.write_text(
-        repository.config.read_text().replace('baseline = "kprof-baseline.json"', "budget.max_sgpr = 1")
+def test_a_kernel_with_a_signature_is_cured(repository, kprof, tmp_path):
+    """Its constexprs stand in the configuration: the line there is the cure, verified."""
+    gate = repository.root / "kprof.toml"
+    gate.write_text(f"{SCALE_CONFIG}constexprs = {{BLOCK = 32768}}\nconfig = {{num_warps = 4}}\n")
+    out = tmp_path / "out.json"
+    ran = kprof("check", "--advise", 60, "--json", out)
+    assert ran.code == 1
+    assert re.search(r"Try .+ \(compiled: vgpr_allocated \d+ -> \d+", ran.out)
+    assert applied(repository, out) == 1
+    assert kprof("check").code == 0
+
+
+@pytest.mark.triton
+@pytest.mark.slow
+def test_a_configuration_of_several_is_cured(repository, kprof, tmp_path):
+    """With ``all_configs`` the one that fails is taken as it is, the others are left alone."""
+    small, large = (f'{{"BLOCK": {block}, "num_warps": 4}}' for block in (4096, 32768))
+    text = KERNEL.replace("space=", f"configs=({small}, {large}), space=")
+    (repository.root / "total.py").write_text(text)
+    table = '[[kernel]]\ntarget = "total.py"\nall_configs = true\nbudget = {max_vgpr_allocated = 100}\n'
+    (repository.root / "kprof.toml").write_text(f'arch = ["gfx942"]\nfail_on = "never"\n{table}')
+    out = tmp_path / "out.json"
+    ran = kprof("check", "--advise", 60, "--json", out)
+    assert ran.code == 1
+    first, second = json.loads(out.read_text())["kernels"]
+    assert not any("gate" in finding["evidence"] for finding in first["findings"])
+    (finding,) = [f for f in second["findings"] if f["rule"] == "KP011"]
+    assert finding["advice"]
+    assert all(advice["verified"]["vgpr_allocated"][1] <= 100 for advice in finding["advice"])
+
+
+@pytest.mark.triton
+def test_what_was_compiled_elsewhere_says_why_nothing_was_tried(repository, kprof):
+    """A listing has no knobs."""
+    listing = Path(__file__).parents[1] / "artifacts" / "gfx942" / "matmul.triton-3.9.0.amdgcn"
+    (repository.root / "k.amdgcn").write_bytes(listing.read_bytes())
+    (repository.root / "kprof.toml").write_text(
+        'arch = ["gfx942"]\nbudget.max_sgpr = 1\n[[kernel]]\ntarget = "k.amdgcn"\n'
     )
     ran = kprof("check", "--advise", 5)
     assert ran.code == 1
-    assert "other knobs were not tried" in ran.out
+    assert "other knobs were not tried: it is compiled already" in ran.out

@@ -1,0 +1,199 @@
+"""Other knobs for a kernel that fails, compiled: a way for each kind of check."""
+
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from msgspec import UNSET
+
+from kprof.document import KernelReport
+from kprof.errors import KprofError, TargetError
+from kprof.gate.subject import Subject
+from kprof.gate.subjects import located
+
+if TYPE_CHECKING:
+    from kprof.compiler.request import Outcome
+    from kprof.kernel_spec import Kernel
+    from kprof.targets.jobs import Job
+    from kprof.targets.options import Options
+
+Found = tuple[Mapping[str, Any], KernelReport]
+
+
+@dataclass
+class Tries:
+    """What is compiled, as far as it is asked for.
+
+    Attributes:
+        found: changes with the kernel after them, the best or the smallest first.
+        tried: how many were compiled so far.
+        left: how many were not.
+        files: where the lines that set the knobs may be.
+    """
+
+    found: Iterable[Found] = ()
+    tried: int = 0
+    left: int = 0
+    files: Sequence[Path] = ()
+
+
+def tries(subject: Subject, folder: Path, seconds: float, jobs: int = 0) -> Tries:
+    """Try knobs around those of a check.
+
+    A kernel with cases is searched by predicted time. One with a signature gets changes of its tiles and options, a
+    recorded one of the compiler's options only, since its tiles are in its TTIR; the smallest change is first.
+
+    Args:
+        subject: the kernel that fails.
+        folder: the configuration's.
+        seconds: after which no compile is begun.
+        jobs: worker processes, 0 for one a core.
+
+    Raises:
+        KprofError: nothing can be compiled, or the kernel cannot be found again.
+    """
+    if subject.recorded:
+        return _recorded(subject, seconds, jobs)
+    from kprof.hardware.machine import load_gpu
+    from kprof.targets.options import Options
+    from kprof.targets.target import kernel_of
+
+    entry = subject.entry
+    if Path(entry.target.partition("::")[0]).suffix not in {"", ".py"}:
+        raise TargetError("it is compiled already")
+    machine = load_gpu(subject.report.arch)[0]
+    spec = kernel_of(located(entry.target, folder), machine.name)
+    options = Options(
+        config=_configuration(subject, spec),
+        shape=entry.shape,
+        case=subject.case,
+        signature=entry.signature,
+        constexprs=entry.constexprs,
+        environment=entry.environment,
+        jobs=jobs,
+    )
+    if entry.signature is None:
+        return _searched(subject, spec, options, seconds)
+    return _changed(subject, spec, options, seconds)
+
+
+def _configuration(subject: Subject, spec: "Kernel") -> dict[str, Any]:
+    """The knobs that the entry sets; of several configurations those of this check."""
+    from kprof.importing.functions import unwrap
+
+    entry = subject.entry
+    if not entry.all_configs:
+        return dict(entry.config)
+    function = unwrap(spec.entry) if entry.signature is not None else None
+    known = subject.knobs
+    for config in spec.configs if function is None else function.configs:
+        whole = {**config, **entry.config}
+        if all(known.get(name) == value for name, value in whole.items()):
+            return whole
+    raise TargetError("its configuration is none that the kernel lists now")
+
+
+def _searched(subject: Subject, spec: "Kernel", options: "Options", seconds: float) -> Tries:
+    from kprof.hardware.machine import load_gpu
+    from kprof.targets.jobs import jobs_of
+    from kprof.tuning.trials import advise, reported
+
+    machine, product = load_gpu(_gpu(subject))
+    trials = advise(spec, machine, options, product=product, budget=seconds)
+    (job,) = jobs_of(spec, machine, options)
+    found = (
+        (t.change, t.report) for t in reported(spec, machine, options, job.problem, trials) if t.report is not None
+    )
+    return Tries(found, trials.tried, trials.left)
+
+
+def _changed(subject: Subject, spec: "Kernel", options: "Options", seconds: float) -> Tries:
+    from kprof.compiler.versions import installed
+    from kprof.hardware.machine import load
+    from kprof.targets.jobs import jobs_of
+    from kprof.tuning.trials.changes import SWITCHES, neighbours
+
+    machine = load(subject.report.arch)
+    chosen = {**options.constexprs, **options.config}
+    known = {name: value for name, value in subject.knobs.items() if name in {"num_warps", "num_stages"}}
+    waiting = list(neighbours(spec, {}, {**known, **chosen}, machine, _rules(subject), version=installed().numbers))
+
+    def jobs() -> "Iterator[tuple[Mapping[str, Any], Job]]":
+        for change in waiting:
+            switches = {name: str(value) for name, value in change.items() if name in SWITCHES}
+            knobs = {name: value for name, value in change.items() if name not in SWITCHES}
+            # Its constexprs are knobs here: given as constexprs, too, they would stay as they are.
+            own = replace(
+                options, constexprs={}, config={**chosen, **knobs}, environment={**options.environment, **switches}
+            )
+            try:
+                (job,) = jobs_of(spec, machine, own)
+            except KprofError:
+                continue
+            yield change, job
+
+    made = Tries(left=len(waiting))
+    made.found = _in_order(jobs(), made, time.monotonic() + seconds, options.jobs)
+    return made
+
+
+def _recorded(subject: Subject, seconds: float, workers: int) -> Tries:
+    from kprof.captures.reader import read
+    from kprof.compiler.versions import installed
+    from kprof.targets.recompile import changed, recorded
+    from kprof.tuning.trials.changes import option_changes
+
+    (each,), _ = recorded(subject.recorded, all_configs=True)
+    waiting = option_changes(each.knobs, each.job.machine, _rules(subject), version=installed().numbers)
+    jobs = ((change, replace(changed(each, change), product=each.kernel.product)) for change in waiting)
+    capture = read(subject.recorded.partition("::")[0])
+    made = Tries(left=len(waiting), files=[capture.root / name for name in capture.sources or () if _is_python(name)])
+    made.found = _in_order(jobs, made, time.monotonic() + seconds, workers)
+    return made
+
+
+def _in_order(
+    jobs: "Iterator[tuple[Mapping[str, Any], Job]]", made: Tries, deadline: float, workers: int
+) -> Iterator[Found]:
+    """Each change that compiles, in the order given, until nobody asks for more."""
+    from kprof.compiler.compile import compile_many
+    from kprof.targets.jobs import loaded
+    from kprof_analyzers.pipeline import analyze
+
+    begun: list[tuple[Mapping[str, Any], Job]] = []
+
+    def requests() -> Iterator[Any]:
+        for change, job in jobs:
+            if time.monotonic() >= deadline:
+                return
+            begun.append((change, job))
+            yield job.request
+
+    waiting: dict[int, Outcome] = {}
+    following = 0
+    with closing(compile_many(requests(), workers or None)) as outcomes:
+        for outcome in outcomes:
+            made.tried, made.left = made.tried + 1, made.left - 1
+            waiting[outcome.index] = outcome
+            while following in waiting:
+                one = waiting.pop(following)
+                change, job = begun[following]
+                following += 1
+                if one.compiled is not None:
+                    yield change, analyze(loaded(job, one.compiled))
+
+
+def _is_python(name: str) -> bool:
+    return name.endswith(".py")
+
+
+def _rules(subject: Subject) -> set[str]:
+    return {finding.rule for finding in subject.report.findings}
+
+
+def _gpu(subject: Subject) -> str:
+    product = subject.report.product
+    return subject.report.arch if product is UNSET else product
