@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
 
-from kprof.document import LoopFacts, Occupancy, PassChange, Resources, Specialization
+from kprof.document import LoopFacts, Occupancy, PassChange, Prediction, Resources, Specialization
 from kprof.findings import Failure, Finding, Unjudged
 
 if TYPE_CHECKING:
@@ -74,6 +74,7 @@ class KernelFacts:
         history: the passes themselves, to be asked about single lines; ``None`` likewise.
         resources, occupancy, loops: as in the document.
         triton: the compiling Triton's version.
+        prediction: the performance model's, for analyzers that are asked last; ``None`` for all others.
     """
 
     name: str
@@ -92,6 +93,36 @@ class KernelFacts:
     passes: Sequence[PassChange] | None = None
     history: PassLog | None = None
     triton: str | None = None
+    prediction: Prediction | None = None
+
+
+@dataclass(frozen=True)
+class Change:
+    """What a kernel would not have without a finding: the performance model tells its time without that.
+
+    Instructions are named by their position in the program.
+
+    Attributes:
+        gone: instructions that would not be there.
+        wide: memory access to the bytes a lane that it would move, each fetched once.
+        clocks: instruction to the factor on the cycles that its unit is busy.
+        conflict_free: LDS accesses that would have no bank conflicts.
+        leave_out: ``memory_latency``, ``wave_quantisation``, ``matrix_large``: effects of the model.
+        num_warps: wavefronts of a workgroup.
+        workgroups_per_cu: workgroups that a CU holds.
+        idle_share: share of the CUs that have no work and would have some of the others'.
+        at_most: more is left out than any repair can bring.
+    """
+
+    gone: tuple[int, ...] = ()
+    wide: Mapping[int, int] = field(default_factory=dict)
+    clocks: Mapping[int, float] = field(default_factory=dict)
+    conflict_free: tuple[int, ...] = ()
+    leave_out: tuple[str, ...] = ()
+    num_warps: int | None = None
+    workgroups_per_cu: float | None = None
+    idle_share: float | None = None
+    at_most: bool = False
 
 
 @dataclass(frozen=True)
@@ -105,6 +136,8 @@ class Analysis:
         not_checked: rules that lack a fact that they rest on.
         does_not_apply: rules about what the architecture does not have.
         failed: what could not be asked.
+        changes: for each finding, in the same order, what there would not be without it; shorter where that is not
+            known of the last ones.
     """
 
     findings: Sequence[Finding] = ()
@@ -113,6 +146,7 @@ class Analysis:
     not_checked: Sequence[Unjudged] = ()
     does_not_apply: Sequence[Unjudged] = ()
     failed: Sequence[Failure] = ()
+    changes: Sequence[Change | None] = ()
 
 
 class Analyzer(Protocol):

@@ -79,6 +79,23 @@ class Advice(msgspec.Struct, frozen=True, rename={"from_": "from"}):
     edit: Edit | UnsetType = UNSET
 
 
+class Gain(msgspec.Struct, frozen=True):
+    """What a finding costs by the performance model: the launch's time less its time without the effect.
+
+    Attributes:
+        us: microseconds.
+        low_us, high_us: the same at the ends of the time's range; ``low_us`` is 0 where ``at_most`` holds.
+        share: of the launch's time.
+        at_most: more is left out than a repair would bring: all latency, all idle CUs.
+    """
+
+    us: float
+    low_us: float
+    high_us: float
+    share: float
+    at_most: bool = False
+
+
 class Finding(msgspec.Struct, frozen=True):
     """One thing worth telling the user.
 
@@ -91,6 +108,7 @@ class Finding(msgspec.Struct, frozen=True):
         related: library lines and callers that belong to it.
         evidence: numbers and names that the message rests on, JSON-able.
         advice: knob changes to try.
+        gain: what it costs by the performance model; ``None`` where that is not known or was not asked for.
     """
 
     rule: str
@@ -101,6 +119,18 @@ class Finding(msgspec.Struct, frozen=True):
     related: list[Location] = []
     evidence: dict[str, Any] = {}
     advice: list[Advice] = []
+    gain: Gain | None = None
+
+
+def by_cost(gain: Gain | None) -> tuple[int, float]:
+    """A key to sort findings by: the dearest first, those of unknown cost behind, then what costs next to nothing."""
+    if gain is None:
+        return 1, 0.0
+    return (0, -gain.us) if gain.share >= _WORTH_TELLING else (2, -gain.us)
+
+
+_WORTH_TELLING = 0.01
+"""Share of a launch's time from which on a finding of known cost stands above those of unknown cost."""
 
 
 class Unjudged(msgspec.Struct, frozen=True):

@@ -2,15 +2,16 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import replace as replace_facts
 from typing import TYPE_CHECKING
 
 from msgspec import UNSET
 from msgspec.structs import replace
 
 from kprof.analysis import Analysis, Analyzer, KernelFacts, asked, discover
-from kprof.document import KernelReport, Occupancy, PassChange, Report, Resources, Suppressed, Verdict
+from kprof.document import KernelReport, Occupancy, PassChange, Prediction, Report, Resources, Suppressed, Verdict
 from kprof.errors import KprofError
-from kprof.findings import Coverage, Finding, Location, Severity
+from kprof.findings import Coverage, Finding, Gain, Location, Severity, by_cost
 from kprof.hardware.machine import Architecture
 from kprof.inputs.amdgcn import Registers
 from kprof.targets.loaded import LoadedKernel
@@ -33,31 +34,62 @@ def analyze(loaded: LoadedKernel, analyzers: Sequence[Analyzer] | None = None, *
         model: whether the performance model is asked, too.
     """
     facts, notes = facts_of(loaded)
-    found = [asked(analyzer, facts) for analyzer in (discover() if analyzers is None else analyzers)]
+    asked_last = [a for a in (discover() if analyzers is None else analyzers) if getattr(a, "last_resort", False)]
+    first = [a for a in (discover() if analyzers is None else analyzers) if not getattr(a, "last_resort", False)]
+    found = [asked(analyzer, facts) for analyzer in first]
+    findings = [finding for analysis in found for finding in analysis.findings]
+    prediction, costs = (None, {}) if not model else _modelled(facts, found, notes)
+    last = [asked(analyzer, replace_facts(facts, prediction=prediction)) for analyzer in asked_last]
+    if not any(_stands(finding, costs.get(id(finding))) for finding in findings):
+        findings += [finding for analysis in last for finding in analysis.findings]
+    found += last
     notes.extend(dict.fromkeys(note for analysis in found for note in analysis.notes))
-    kept, silenced = apply([finding for analysis in found for finding in analysis.findings], loaded.program)
-    document = _kernel_report(loaded, facts, sorted(kept, key=_order), silenced, notes)
-    document = replace(document, rules=_coverage(found))
-    return _modelled(document, facts) if model else document
+    kept, silenced = apply(findings, loaded.program)
+    kept.sort(key=lambda finding: _order(finding, costs.get(id(finding))))
+    if prediction is not None and prediction.time_us is not None:
+        kept = [replace(finding, gain=costs.get(id(finding))) for finding in kept]
+    document = _kernel_report(loaded, facts, kept, silenced, notes)
+    return replace(document, rules=_coverage(found), model=UNSET if prediction is None else prediction)
 
 
-def _modelled(document: KernelReport, facts: KernelFacts) -> KernelReport:
+def _stands(finding: Finding, cost: Gain | None) -> bool:
+    """Whether a finding says where a good part of the time goes, or may do so."""
+    return finding.severity is not Severity.NOTE if cost is None else cost.share >= _GOOD_PART
+
+
+def _modelled(
+    facts: KernelFacts, found: Sequence[Analysis], notes: list[str]
+) -> tuple[Prediction | None, dict[int, Gain]]:
+    """The prediction, and what findings cost, by their identity; a note where there is none.
+
+    Where the turns of a loop are not known, costs rest on a guess at them: they are good for an order only.
+    """
+    from kprof_analyzers.model.gains import costs_of
+    from kprof_analyzers.model.kernel import build
     from kprof_analyzers.model.worth import explained, without_guesses
 
     if facts.occupancy is not None and not facts.occupancy.waves_per_simd:
-        return replace(document, notes=[*document.notes, "the time is not modelled: no workgroup fits on a CU"])
+        notes.append("the time is not modelled: no workgroup fits on a CU")
+        return None, {}
     if not facts.program.instructions:
-        return replace(document, notes=[*document.notes, "the time is not modelled: no instructions were seen"])
+        notes.append("the time is not modelled: no instructions were seen")
+        return None, {}
     try:
-        prediction = explained(facts)
+        model = build(facts)
+        prediction = explained(facts, model)
         if not _knows_size(facts):
             prediction = replace(
                 prediction, time_us=None, low_us=None, high_us=None, speed_of_light_percent=None, occupancy_worth=UNSET
             )
-        return replace(document, model=without_guesses(prediction))
+        changes = [(f, change) for a in found for f, change in zip(a.findings, a.changes, strict=False)]
+        return without_guesses(prediction), costs_of(model, prediction, changes)
     except Exception as error:  # noqa: BLE001 - what is known of a kernel must not be lost to a guess at its time
-        reason = f"the time is not modelled: {type(error).__name__}: {error}"
-        return replace(document, notes=[*document.notes, reason])
+        notes.append(f"the time is not modelled: {type(error).__name__}: {error}")
+        return None, {}
+
+
+_GOOD_PART = 0.1
+"""Share of the time from which on a finding says what holds a kernel."""
 
 
 def _knows_size(facts: KernelFacts) -> bool:
@@ -250,7 +282,10 @@ def _coverage(found: Sequence[Analysis]) -> Coverage:
     )
 
 
-def _order(finding: Finding) -> tuple[int, str, str, int]:
+def _order(finding: Finding, cost: Gain | None = None) -> tuple[bool, int, float, int, str, str, int]:
+    """What makes a launch fail first, then by what findings cost, then by severity, rule and line."""
+    from kprof_analyzers.rules import launch_rules
+
     location = finding.location
     place = (location.file, location.line) if isinstance(location, Location) else ("", 0)
-    return (-finding.severity.rank, finding.rule, *place)
+    return (finding.rule not in launch_rules(), *by_cost(cost), -finding.severity.rank, finding.rule, *place)

@@ -58,6 +58,7 @@ FINDING_COLUMNS = {
     "message": "string",
     "file": "string",
     "line": "Int64",
+    "gain_us": "Float64",
 }
 
 
@@ -167,4 +168,5 @@ def _findings(kernel: KernelReport) -> Iterable[dict[str, Any]]:
             "message": finding.message,
             "file": place.file if place else None,
             "line": place.line if place else None,
+            "gain_us": finding.gain.us if finding.gain is not None else None,
         }

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import UNSET
 
 from kprof.document import KernelReport, Report
-from kprof.findings import Edit, Finding, Location, Severity
+from kprof.findings import Edit, Finding, Location, Severity, by_cost
 from kprof.gate.rules import FATAL
 from kprof.reporters._loop_words import without_labels
 
@@ -79,7 +79,7 @@ class Item:
 
 
 def items(report: Report, *, suppressed: bool = False) -> list[Item]:
-    """All findings, the worst first, then by file and line."""
+    """All findings: by what they cost where the model told, else the worst first, then by file and line."""
     found: list[Item] = []
     seen: Counter[tuple[str, ...]] = Counter()
     for kernel in report.kernels:
@@ -150,12 +150,13 @@ def counted(found: Iterable[Item]) -> Counter[Severity]:
     return Counter(item.finding.severity for item in found)
 
 
-def _order(item: Item) -> tuple[int, int, str, int, str, str, str, str]:
+def _order(item: Item) -> tuple[int, float, int, int, str, int, str, str, str, str]:
     place = item.location
     file, line = ("", 0) if place is None else (place.file, place.line)
     finding = item.finding
     first = 2 if not fails(finding) else 0 if finding.rule in FATAL else 1
     return (
+        *by_cost(finding.gain),
         -finding.severity.rank,
         first,
         file,

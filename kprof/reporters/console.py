@@ -18,6 +18,7 @@ from kprof.reporters._console_text import (
     waves,
 )
 from kprof.reporters._coverage_words import coverage_line, not_checked
+from kprof.reporters._gain_words import gain_words
 from kprof.reporters._loop_words import summary, without_labels
 from kprof.reporters._model_text import loop_lines, model_rows
 from kprof.reporters._verdict_words import verdict
@@ -141,6 +142,8 @@ class ConsoleReporter:
             message = finding.message if self._verbose else without_labels(finding.message, kernel)
             where = "" if finding.location is UNSET else _short(str(finding.location))
             text = Text(message).append(f"; {len(others)} more alike" if others else "", style="dim")
+            if words := gain_words(finding):
+                text.append(f"; {words}", style="dim")
             cells = [
                 Text(f"  {finding.severity.value}", style=colour),
                 Text(finding.rule if narrow else f"{finding.rule} {finding.name}"),

@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 from urllib.parse import quote
 
+from msgspec import to_builtins
+
 from kprof.document import Report
 from kprof.findings import Edit, Location
 from kprof.output.sink import clean
@@ -103,6 +105,10 @@ def _result(item: Item, index: dict[str, int]) -> dict[str, Any]:
         },
         "properties": {"kernel": kernel.name, "arch": kernel.arch, "evidence": _plain(finding.evidence)},
     }
+    if finding.gain is not None:
+        # SARIF's rank is the priority, from 0 to 100: here the share of the launch's time.
+        result["rank"] = round(100 * min(1.0, finding.gain.share), 2)
+        result["properties"]["gain"] = to_builtins(finding.gain)
     place = item.location
     if place is not None:
         result["locations"] = [

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import msgspec
 
-from kprof.analysis import KernelFacts
-from kprof.document import Resources, Specialization
+from kprof.analysis import Change, KernelFacts
+from kprof.document import LoopPrediction, Prediction, Resources, Specialization
 from kprof.hardware.machine import find_product, load
 from kprof.inputs import amdgcn, mlir
 from kprof_analyzers.occupancy import OccupancyInput, occupancy
@@ -61,7 +61,16 @@ class Case:
         return f"{self.file.stem}-{self.number}"
 
 
-_EXPECTED = ("expect: ", "message: ", "evidence: ", "try: ", "related: ", "not checked: ", "does not apply: ")
+_EXPECTED = (
+    "without: ",
+    "expect: ",
+    "message: ",
+    "evidence: ",
+    "try: ",
+    "related: ",
+    "not checked: ",
+    "does not apply: ",
+)
 
 
 @cache
@@ -127,19 +136,60 @@ def facts_of(case: Case) -> KernelFacts:
             environment={name: str(value) for name, value in case.named.get("env", {}).items()},
         ),
         loops=loop_facts(program, machine.wavefront_size, machine),
+        prediction=prediction(case.named["model"]) if "model" in case.named else None,
         ttgir=None if is_assembly else mlir.parse(case.body),
     )
+
+
+def prediction(given: dict[str, int | str]) -> Prediction:
+    """A prediction: ``time`` and ``light`` in µs, shares in percent by cause (``latency`` is that of memory)."""
+    names = {"latency": "memory latency", "bandwidth": "memory bandwidth"}
+    numbers = {name: float(value) for name, value in given.items() if name != "loop"}
+    time, light = numbers.pop("time", None), numbers.pop("light", None)
+    shares = {names.get(cause, cause): percent / 100 for cause, percent in numbers.items()}
+    loops = (
+        [
+            LoopPrediction(
+                header=str(given["loop"]),
+                trips=8.0,
+                trips_known=True,
+                trips_from="",
+                cycles_per_iteration=1.0,
+                causes=shares,
+            )
+        ]
+        if "loop" in given
+        else []
+    )
+    return Prediction(
+        time_us=time,
+        low_us=time,
+        high_us=time,
+        cycles=1.0,
+        bound="issue",
+        shares=shares,
+        loops=loops,
+        speed_of_light_us=light,
+    )
+
+
+def given(change: Change) -> dict[str, object]:
+    """What a change says beyond its defaults."""
+    values = {name: getattr(change, name) for name in Change.__dataclass_fields__}
+    return {name: value for name, value in values.items() if value != getattr(Change(), name)}
 
 
 def said(rule: Rule, facts: KernelFacts) -> list[str]:
     """Everything that a rule says of a kernel, as the pages have it."""
     analysis = rule.analyze(facts)
     lines = []
-    for finding in analysis.findings:
+    for finding, change in zip(analysis.findings, analysis.changes, strict=True):
         lines.append(f"expect: {finding.rule} {finding.severity.value} {finding.location or ''}".rstrip())
         lines.append(f"message: {finding.message}")
         lines.append(f"evidence: {json.dumps(msgspec.to_builtins(finding.evidence, str_keys=True))}")
         lines += [f"related: {place}" for place in finding.related]
-        lines += [f"try: {change.knob} {change.from_} -> {change.to}" for change in finding.advice]
+        lines += [f"try: {advice.knob} {advice.from_} -> {advice.to}" for advice in finding.advice]
+        if change is not None:
+            lines.append(f"without: {json.dumps(given(change))}")
     lines += [f"not checked: {each.reason}" for each in analysis.not_checked]
     return lines + [f"does not apply: {each.reason}" for each in analysis.does_not_apply]

@@ -25,6 +25,7 @@ BARE = {
     Need.PRODUCT: {"product": None},
     Need.OCCUPANCY: {"occupancy": None},
     Need.NUM_STAGES: {"metadata": {}},
+    Need.PREDICTION: {"prediction": None},
 }
 
 

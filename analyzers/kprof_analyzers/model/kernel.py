@@ -46,10 +46,10 @@ def predict(facts: KernelFacts, *, effects: Effects = _ALL, repeated: float | No
 def predict_model(model: Model) -> Prediction:
     """As :func:`predict`, of what :func:`build` gave."""
     run = simulate(model, model.where.resident)
-    return explain(model, run, _launch_clocks(model, run), loop_predictions(model, run))
+    return explain(model, run, launch_clocks(model, run), loop_predictions(model, run))
 
 
-def _launch_clocks(model: Model, run: Run) -> float:
+def launch_clocks(model: Model, run: Run) -> float:
     """Clocks of all rounds.
 
     In a single round the longest workgroup counts. Over several, CUs take the next workgroup as soon as they are done,

@@ -122,9 +122,9 @@ class Translator:
         if cls is InstructionClass.MATRIX:
             return self._matrix(i)
         if cls is InstructionClass.LDS:
-            return self._lds(i)
+            return self.lds_of(i)
         if cls in {InstructionClass.VMEM, InstructionClass.SCRATCH}:
-            return self._memory(i)
+            return self.memory_of(i)
         if cls is InstructionClass.SMEM:
             return SMEM, machine.issue, tuple(self._counter(c) for c in i.counters), self._scalar_latency(), 0, 0
         if cls is InstructionClass.WAIT:
@@ -194,12 +194,13 @@ class Translator:
         latency = cycles + 4.0 * self.machine.arch.hazards.get("xdl_read", 3)
         return MATRIX, float(cycles), tuple(sorted(waits)), latency, number, int("_scale_" in i.opcode.name)
 
-    def _lds(self, i: Instruction) -> Op:
+    def lds_of(self, i: Instruction, width: int | None = None) -> Op:
+        """An access to LDS; with ``width`` as if it moved so many bytes a lane."""
         machine, opcode = self.machine, i.opcode
         counters = tuple(self._counter(c) for c in i.counters)
         if not self.effects.lds:
             return LDS, 0.0, counters, machine.issue, 0, 0
-        size = opcode.bytes_per_lane or 4
+        size = width or opcode.bytes_per_lane or 4
         clocks = max(size, 4) * machine.lanes / machine.lds_bytes
         if self.effects.lds_conflicts:
             clocks *= 1 + self.conflicts.get(i.index, 0.0)
@@ -217,16 +218,19 @@ class Translator:
             return LDS, max(busy, own), counters, machine.lds_latency, 0, 0
         return LDS, max(clocks, machine.lds_access), counters, machine.lds_latency, round(own), 0
 
-    def _memory(self, i: Instruction) -> Op:
+    def memory_of(self, i: Instruction, width: int | None = None) -> Op:
+        """An access to memory or LDS; with ``width`` as if it moved so many bytes a lane, each fetched once."""
+        if i.opcode.cls is InstructionClass.LDS:
+            return self.lds_of(i, width)
         machine, opcode = self.machine, i.opcode
         counters = tuple(self._counter(c) for c in i.counters)
         scratch = opcode.cls is InstructionClass.SCRATCH
         if scratch and not self.effects.scratch:
             return SCALAR, machine.issue, (), 0.0, 0, 0
-        size = (opcode.bytes_per_lane or 4) * machine.lanes
+        size = (width or opcode.bytes_per_lane or 4) * machine.lanes
         way = SCRATCH if scratch else STORE if opcode.is_store else LOAD
         clocks = self.simds * max(size / machine.l1_bytes, machine.lanes / _ADDRESSES)
-        moved = size * self.simds * (self.fetched.get(i.index, 1.0) if way == LOAD else 1.0)
+        moved = size * self.simds * (self.fetched.get(i.index, 1.0) if way == LOAD and width is None else 1.0)
         return VMEM, clocks, counters, float(moved), way, 0
 
     def _scalar_latency(self) -> float:

@@ -7,12 +7,18 @@ import msgspec
 from kprof.analysis import KernelFacts
 from kprof.document import OccupancyWorth, Prediction
 from kprof_analyzers.model.kernel import build, predict, predict_model
+from kprof_analyzers.model.runs import Model
 from kprof_analyzers.model.trips import RETRY
 
 
-def explained(facts: KernelFacts) -> Prediction:
-    """The prediction of a launch, with the worth of one more workgroup on each CU where the time is known."""
-    model = build(facts)
+def explained(facts: KernelFacts, model: Model | None = None) -> Prediction:
+    """The prediction of a launch, with the worth of one more workgroup on each CU where the time is known.
+
+    Args:
+        facts: the kernel.
+        model: the same ready for simulations; made where it is not given.
+    """
+    model = build(facts) if model is None else model
     prediction = predict_model(model)
     if prediction.time_us is None or facts.occupancy is None:
         return prediction

@@ -1,10 +1,10 @@
 """Source lines that go to global memory in small pieces where the tile would allow wide ones."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from kprof.analysis import KernelFacts
+from kprof.analysis import Change, KernelFacts
 from kprof.inputs.amdgcn import Instruction, InstructionClass, MemorySpace
 from kprof.inputs.mlir import Operation
 from kprof_analyzers.memory.dataflow import GLOBAL_LOADS, GLOBAL_STORES
@@ -59,6 +59,11 @@ class Narrow:
         return busiest(self.instructions)[0]
 
     @property
+    def widened(self) -> Change:
+        """The kernel with as few accesses as would do."""
+        return as_wide(self.instructions)
+
+    @property
     def words(self) -> str:
         """``96 loads and 32 stores a lane in loop .LBB0_1 (128 of 2 B); 16 of 16 B would do``, and why."""
         stores = sum(i.opcode.is_store for i in self.instructions)
@@ -67,6 +72,34 @@ class Narrow:
         listed = ", ".join(f"{count} of {width} B" for width, count in self.widths.items())
         why = f": {self.why}" if self.why else ""
         return f"{kinds} a lane {self.region.words} ({listed}); {self.enough} of {WIDEST} B would do{why}"
+
+
+def as_wide(accesses: Sequence[Instruction]) -> Change:
+    """The same bytes of each line and direction in accesses of 16 bytes a lane."""
+    lines: dict[tuple[bool, str], list[Instruction]] = defaultdict(list)
+    for access in accesses:
+        lines[access.opcode.is_store, str(location_of(access)[0])].append(access)
+    wide: dict[int, int] = {}
+    gone: list[int] = []
+    for found in lines.values():
+        left = sum(i.opcode.bytes_per_lane or 0 for i in found)
+        for access in found:
+            if left > 0:
+                wide[access.index] = min(left, WIDEST)
+                left -= WIDEST
+            else:
+                gone.append(access.index)
+    return Change(gone=tuple(gone), wide=wide)
+
+
+def loads_on(facts: KernelFacts, operations: Iterable[Operation]) -> list[Instruction]:
+    """Loads of the assembly on the lines of loads of the TTGIR."""
+    places = {(place.file, place.line) for op in operations if (place := location_of(op)[0]) is not None}
+    return [
+        i
+        for i in facts.program.instructions
+        if _is_plain(i) and i.opcode.is_load and (at := location_of(i)[0]) is not None and (at.file, at.line) in places
+    ]
 
 
 def narrow_accesses(facts: KernelFacts) -> Iterator[Narrow]:

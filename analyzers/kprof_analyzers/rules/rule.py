@@ -3,12 +3,12 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from enum import Enum
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from kprof.analysis import Analysis, KernelFacts
+from kprof.analysis import Analysis, Change, KernelFacts
 from kprof.findings import Advice, Finding, Location, Severity, Unjudged
 from kprof.hardware.machine import Architecture, Product
 from kprof_analyzers.rules.levers import Lever, proposed
@@ -16,6 +16,13 @@ from kprof_analyzers.rules.questions import Question
 from kprof_analyzers.source_lines import Located, location_of
 
 T = TypeVar("T")
+
+
+class Costed(NamedTuple):
+    """A finding, and what there would not be without it."""
+
+    finding: Finding
+    change: Change
 
 
 class NotCheckedError(Exception):
@@ -35,6 +42,7 @@ class Need(Enum):
     WAVEFRONT_SIZE = "the wavefront size"
     LDS = "the LDS of a workgroup"
     PASSES = "the compiler's passes"
+    PREDICTION = "the predicted time"
 
     def lacking(self, facts: KernelFacts) -> str | None:
         """Why a kernel's facts do not have it; ``None`` when they do."""
@@ -50,6 +58,10 @@ class Need(Enum):
             Need.WAVEFRONT_SIZE: (isinstance(facts.resources.wavefront_size, int), "the wavefront size is not known"),
             Need.LDS: (isinstance(facts.resources.lds_bytes, int), "the LDS of a workgroup is not known"),
             Need.PASSES: (facts.history is not None, "the passes were not recorded"),
+            Need.PREDICTION: (
+                facts.prediction is not None and facts.prediction.time_us is not None,
+                "the time is not predicted",
+            ),
         }[self]
         return None if has else why
 
@@ -102,6 +114,8 @@ class Rule(ABC):
         restates: metrics of a comparison that its findings only say again.
         launch_fails: a kernel with a finding cannot be launched.
         lacks_room: registers or LDS do not suffice; changes that take less of them are tried first.
+        last_resort: asked when all others have been, with the prediction; its findings count where theirs do not
+            account for the time.
     """
 
     id: ClassVar[str]
@@ -116,10 +130,11 @@ class Rule(ABC):
     restates: ClassVar[tuple[str, ...]] = ()
     launch_fails: ClassVar[bool] = False
     lacks_room: ClassVar[bool] = False
+    last_resort: ClassVar[bool] = False
 
     @abstractmethod
-    def check(self, facts: KernelFacts) -> Iterable[Finding]:
-        """Findings for one kernel that has all that the rule needs.
+    def check(self, facts: KernelFacts) -> Iterable[Finding | Costed]:
+        """Findings for one kernel that has all that the rule needs, with what they cost where the model can tell.
 
         Raises:
             NotCheckedError: a fact that the rule rests on is not known; findings made before are kept.
@@ -136,17 +151,20 @@ class Rule(ABC):
     def analyze(self, facts: KernelFacts) -> Analysis:
         """See :class:`kprof.analysis.Analyzer`."""
         findings: list[Finding] = []
+        changes: list[Change | None] = []
         try:
             absent = self.absent_from(facts.arch)
             if absent is not None:
                 return Analysis(does_not_apply=(self._unjudged(absent),))
             self._require(facts)
-            for finding in self.check(facts):
+            for found in self.check(facts):
                 # One by one: what was found before something turned out not to be known is kept.
-                findings.append(finding if finding.advice else self._advised(finding, facts))  # noqa: PERF401
+                finding, change = found if isinstance(found, Costed) else (found, None)
+                findings.append(finding if finding.advice else self._advised(finding, facts))
+                changes.append(change)
         except NotCheckedError as reason:
-            return Analysis(findings=findings, not_checked=(self._unjudged(str(reason)),))
-        return Analysis(findings=findings, checked=(self.id,))
+            return Analysis(findings=findings, not_checked=(self._unjudged(str(reason)),), changes=changes)
+        return Analysis(findings=findings, checked=(self.id,), changes=changes)
 
     def _require(self, facts: KernelFacts) -> None:
         if self.families and facts.arch.family not in self.families:

@@ -7,6 +7,7 @@ from msgspec import UNSET
 
 from kprof.details import Details
 from kprof.findings import Finding, Location
+from kprof.reporters._gain_words import gain_words
 from kprof.reporters._gate_words import RuleHelp
 from kprof.reporters.html.rule_text import explanation, what_to_try
 
@@ -27,7 +28,7 @@ def source_places(details: Details, key: str) -> dict[tuple[str, int], str]:
 def finding_groups(
     chosen: Sequence[Finding], rules: Mapping[str, RuleHelp], told: set[str], anchors: Anchors
 ) -> list[dict[str, Any]]:
-    """Findings by rule, in the order of the document: the worst first."""
+    """Findings by rule, in the order of the document: the dearest first, then the worst."""
     groups: dict[tuple[str, str], list[Finding]] = {}
     for finding in chosen:
         groups.setdefault((finding.severity.value, finding.rule), []).append(finding)
@@ -53,6 +54,7 @@ def finding_groups(
 def _finding(finding: Finding, anchors: Anchors) -> dict[str, Any]:
     return {
         "message": finding.message,
+        "gain": gain_words(finding),
         "place": None if finding.location is UNSET else _place(finding.location, anchors),
         "related": [_place(place, anchors) for place in finding.related[:_MOST_RELATED]],
         "evidence": [(name, _words(value)) for name, value in list(finding.evidence.items())[:_MOST_EVIDENCE]],

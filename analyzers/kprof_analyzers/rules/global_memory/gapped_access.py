@@ -12,7 +12,8 @@ from kprof_analyzers.memory.addressing import Steps, element_bytes, pointer, str
 from kprof_analyzers.memory.dataflow import argument, arguments, flow_of, global_loads
 from kprof_analyzers.memory.linear_layout import LANE, REGISTER, Basis, UnknownLayoutError, linear
 from kprof_analyzers.model.executions import is_worth_looking
-from kprof_analyzers.rules.rule import Need, Rule, known
+from kprof_analyzers.rules.narrow_accesses import as_wide, loads_on
+from kprof_analyzers.rules.rule import Costed, Need, Rule, known
 from kprof_analyzers.source_lines import location_of, other_lines
 
 # A cache line is 128 bytes and is fetched in halves: a run shorter than this wastes what is fetched.
@@ -53,7 +54,7 @@ class GappedGlobalAccess(Rule):
     severity: ClassVar[Severity] = Severity.WARNING
     needs: ClassVar[tuple[Need, ...]] = (Need.TTGIR,)
 
-    def check(self, facts: KernelFacts) -> Iterable[Finding]:
+    def check(self, facts: KernelFacts) -> Iterable[Costed]:
         """See :meth:`Rule.check`."""
         module = known(facts.ttgir)
         groups: dict[tuple[object, ...], list[tuple[Operation, Finding]]] = {}
@@ -69,7 +70,8 @@ class GappedGlobalAccess(Rule):
                 seen |= places.keys()
                 first, reported = group[0]
                 related = other_lines(places.values(), first)
-                yield replace(reported, related=[*reported.related, *related])
+                loads = loads_on(facts, places.values())
+                yield Costed(replace(reported, related=[*reported.related, *related]), as_wide(loads))
 
     def judge(self, load: Operation, facts: KernelFacts) -> Iterable[Finding]:
         """The finding for one load, if there is one."""

@@ -4,13 +4,13 @@ from collections.abc import Iterable
 from typing import ClassVar
 
 from kprof.analysis import KernelFacts
-from kprof.findings import Finding, Severity
+from kprof.findings import Severity
 from kprof.inputs.mlir import Operation
 from kprof_analyzers.memory.dataflow import is_load
 from kprof_analyzers.rules.global_memory.gapped_access import GappedGlobalAccess
 from kprof_analyzers.rules.narrow_accesses import narrow_accesses
 from kprof_analyzers.rules.questions import BUSY, UNITS, WAITING, Answer, Numbers, Question, busy_unit
-from kprof_analyzers.rules.rule import Rule
+from kprof_analyzers.rules.rule import Costed, Rule
 from kprof_analyzers.source_lines import busiest, other_lines
 
 
@@ -55,22 +55,25 @@ class NarrowGlobalLoad(Rule):
     severity: ClassVar[Severity] = Severity.WARNING
     confirmed_by: ClassVar[Question | None] = Question(("hbm_percent_of_peak", "wait_share"), _memory, UNITS)
 
-    def check(self, facts: KernelFacts) -> Iterable[Finding]:
+    def check(self, facts: KernelFacts) -> Iterable[Costed]:
         """See :meth:`Rule.check`."""
         for found in narrow_accesses(facts):
             loads = [i for i in found.instructions if i.opcode.is_load]
             if loads and not any(is_load(access) and _is_gapped(access, facts) for access in found.tiles):
                 place = busiest(loads)[0]
-                yield self.finding(
-                    found.words,
-                    at=place,
-                    evidence={
-                        "loop": found.region.header,
-                        "widths": found.widths,
-                        "bytes_per_lane": found.bytes_per_lane,
-                        "why": found.why,
-                    },
-                    related=other_lines(found.instructions, place),
+                yield Costed(
+                    self.finding(
+                        found.words,
+                        at=place,
+                        evidence={
+                            "loop": found.region.header,
+                            "widths": found.widths,
+                            "bytes_per_lane": found.bytes_per_lane,
+                            "why": found.why,
+                        },
+                        related=other_lines(found.instructions, place),
+                    ),
+                    found.widened,
                 )
 
 

@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from typing import ClassVar
 
 from kprof.analysis import KernelFacts
-from kprof.findings import Finding, Severity
+from kprof.findings import Severity
 from kprof_analyzers.rules.narrow_accesses import narrow_accesses
-from kprof_analyzers.rules.rule import Rule
+from kprof_analyzers.rules.rule import Costed, Rule
 from kprof_analyzers.source_lines import other_lines
 
 
@@ -37,18 +37,21 @@ class NarrowGlobalStore(Rule):
     name: ClassVar[str] = "narrow-global-store"
     severity: ClassVar[Severity] = Severity.NOTE
 
-    def check(self, facts: KernelFacts) -> Iterable[Finding]:
+    def check(self, facts: KernelFacts) -> Iterable[Costed]:
         """See :meth:`Rule.check`."""
         for found in narrow_accesses(facts):
             if all(i.opcode.is_store for i in found.instructions):
-                yield self.finding(
-                    found.words,
-                    at=found.place,
-                    evidence={
-                        "loop": found.region.header,
-                        "widths": found.widths,
-                        "bytes_per_lane": found.bytes_per_lane,
-                        "why": found.why,
-                    },
-                    related=other_lines(found.instructions, found.place),
+                yield Costed(
+                    self.finding(
+                        found.words,
+                        at=found.place,
+                        evidence={
+                            "loop": found.region.header,
+                            "widths": found.widths,
+                            "bytes_per_lane": found.bytes_per_lane,
+                            "why": found.why,
+                        },
+                        related=other_lines(found.instructions, found.place),
+                    ),
+                    found.widened,
                 )

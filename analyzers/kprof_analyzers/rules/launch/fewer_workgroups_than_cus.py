@@ -4,11 +4,11 @@ from collections.abc import Iterable
 from math import prod
 from typing import ClassVar
 
-from kprof.analysis import KernelFacts
-from kprof.findings import Finding, Severity
+from kprof.analysis import Change, KernelFacts
+from kprof.findings import Severity
 from kprof_analyzers.rules.levers import Lever
 from kprof_analyzers.rules.questions import Answer, Numbers, Question
-from kprof_analyzers.rules.rule import Need, Rule, known, units_of
+from kprof_analyzers.rules.rule import Costed, Need, Rule, known, units_of
 
 # Persistent kernels leave a few CUs out on purpose.
 _MUCH = 0.1
@@ -52,15 +52,18 @@ class FewerWorkgroupsThanCus(Rule):
     )
     confirmed_by: ClassVar[Question | None] = Question(("workgroups", "cus"), _grid)
 
-    def check(self, facts: KernelFacts) -> Iterable[Finding]:
+    def check(self, facts: KernelFacts) -> Iterable[Costed]:
         """See :meth:`Rule.check`."""
         product, workgroups = known(facts.product), prod(known(facts.grid))
         units = units_of(product)
         if workgroups < units:
             idle = (units - workgroups) / units
-            yield self.finding(
-                f"{workgroups:,} workgroups for {units} CUs of an {product.name}: "
-                f"{100 * idle:.0f} % of the GPU stands still",
-                severity=Severity.WARNING if idle >= _MUCH else Severity.NOTE,
-                evidence={"workgroups": workgroups, "compute_units": units, "product": product.name},
+            yield Costed(
+                self.finding(
+                    f"{workgroups:,} workgroups for {units} CUs of an {product.name}: "
+                    f"{100 * idle:.0f} % of the GPU stands still",
+                    severity=Severity.WARNING if idle >= _MUCH else Severity.NOTE,
+                    evidence={"workgroups": workgroups, "compute_units": units, "product": product.name},
+                ),
+                Change(idle_share=idle, at_most=True),
             )

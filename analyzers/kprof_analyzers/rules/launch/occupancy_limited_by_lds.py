@@ -3,11 +3,11 @@
 from collections.abc import Iterable
 from typing import ClassVar
 
-from kprof.analysis import KernelFacts
-from kprof.findings import Finding, Severity
+from kprof.analysis import Change, KernelFacts
+from kprof.findings import Severity
 from kprof_analyzers.rules.levers import Lever
 from kprof_analyzers.rules.questions import OCCUPANCY, Question
-from kprof_analyzers.rules.rule import Need, Rule, known
+from kprof_analyzers.rules.rule import Costed, Need, Rule, known
 
 
 class OccupancyLimitedByLds(Rule):
@@ -38,20 +38,26 @@ class OccupancyLimitedByLds(Rule):
         "waves_per_simd",
     )
 
-    def check(self, facts: KernelFacts) -> Iterable[Finding]:
+    def check(self, facts: KernelFacts) -> Iterable[Costed]:
         """See :meth:`Rule.check`."""
         occupancy = known(facts.occupancy)
         others = min((waves for name, waves in occupancy.limits.items() if name != "lds"), default=0)
         # None at all is another matter: such a kernel cannot be launched.
         if occupancy.limiter != "lds" or not 0 < occupancy.waves_per_simd < 2 or others < 2:
             return
-        yield self.finding(
-            f"LDS of {facts.resources.lds_bytes:,} B allows {occupancy.waves_per_simd:g} "
-            f"wave{'' if occupancy.waves_per_simd == 1 else 's'} per SIMD, "
-            f"everything else {others:g}",
-            evidence={
-                "lds_bytes": facts.resources.lds_bytes,
-                "waves_per_simd": occupancy.waves_per_simd,
-                "without": others,
-            },
+        yield Costed(
+            self.finding(
+                f"LDS of {facts.resources.lds_bytes:,} B allows {occupancy.waves_per_simd:g} "
+                f"wave{'' if occupancy.waves_per_simd == 1 else 's'} per SIMD, "
+                f"everything else {others:g}",
+                evidence={
+                    "lds_bytes": facts.resources.lds_bytes,
+                    "waves_per_simd": occupancy.waves_per_simd,
+                    "without": others,
+                },
+            ),
+            Change(
+                workgroups_per_cu=max(1.0, occupancy.workgroups_per_cu * others / occupancy.waves_per_simd),
+                at_most=True,
+            ),
         )

@@ -3,14 +3,14 @@
 from collections.abc import Iterable
 from typing import ClassVar
 
-from kprof.analysis import KernelFacts
+from kprof.analysis import Change, KernelFacts
 from kprof.findings import Finding, Severity
 from kprof_analyzers.memory.addressing import tile
 from kprof_analyzers.memory.dataflow import GLOBAL_LOADS, GLOBAL_STORES
 from kprof_analyzers.memory.spare_lanes import asked_and_different, lanes_of, widest
 from kprof_analyzers.model.executions import executions
 from kprof_analyzers.rules.levers import Lever
-from kprof_analyzers.rules.rule import Need, Rule, known
+from kprof_analyzers.rules.rule import Costed, Need, Rule, known
 
 _COPIES = 2.0
 
@@ -41,7 +41,7 @@ class ReplicatedLanes(Rule):
     needs: ClassVar[tuple[Need, ...]] = (Need.TTGIR,)
     levers: ClassVar[tuple[Lever, ...]] = (Lever("num_warps", "lower", "as many lanes as the tile has elements"),)
 
-    def check(self, facts: KernelFacts) -> Iterable[Finding]:
+    def check(self, facts: KernelFacts) -> Iterable[Finding | Costed]:
         """See :meth:`Rule.check`."""
         module = known(facts.ttgir)
         if any(True for _ in module.named("tt.dot", "tt.dot_scaled")):
@@ -57,7 +57,8 @@ class ReplicatedLanes(Rule):
         if largest is None or not different or asked < _COPIES * different:
             return
         elements, lanes = known(tile(largest)).elements, lanes_of(module)
-        yield self.finding(
+        warps = module.num_warps or 4
+        finding = self.finding(
             f"the {lanes} lanes of a workgroup hold each element of its tiles {asked / different:.3g} times: the "
             f"largest has {elements}",
             at=largest,
@@ -67,5 +68,7 @@ class ReplicatedLanes(Rule):
                 "lanes": lanes,
                 "num_warps": module.num_warps,
             },
-            severity=Severity.NOTE if module.num_warps == 1 else None,
+            severity=Severity.NOTE if warps == 1 else None,
         )
+        fewer = max(1, int(warps * different / asked))
+        yield finding if fewer == warps else Costed(finding, Change(num_warps=fewer))

@@ -4,11 +4,11 @@ from collections.abc import Iterable
 from math import prod
 from typing import ClassVar
 
-from kprof.analysis import KernelFacts
+from kprof.analysis import Change, KernelFacts
 from kprof.findings import Finding, Severity
 from kprof_analyzers.rules.levers import Lever
 from kprof_analyzers.rules.questions import Answer, Numbers, Question, achieved
-from kprof_analyzers.rules.rule import Need, Rule, known, units_of
+from kprof_analyzers.rules.rule import Costed, Need, Rule, known, units_of
 
 _IDLE = 0.25
 
@@ -51,7 +51,7 @@ class TailWave(Rule):
     )
     confirmed_by: ClassVar[Question | None] = Question(("waves_per_simd", "computed_waves_per_simd"), _tail)
 
-    def check(self, facts: KernelFacts) -> Iterable[Finding]:
+    def check(self, facts: KernelFacts) -> Iterable[Finding | Costed]:
         """See :meth:`Rule.check`."""
         product, workgroups = known(facts.product), prod(known(facts.grid))
         units = units_of(product)
@@ -71,10 +71,13 @@ class TailWave(Rule):
         }
         # So many empty places take no more than three rounds.
         if rounds > 1 and idle >= _IDLE:
-            yield self.finding(
-                f"{workgroups:,} workgroups take {rounds} rounds of {places:,}: {100 * idle:.0f} % of the places stay "
-                "empty in the last one",
-                evidence=evidence,
+            yield Costed(
+                self.finding(
+                    f"{workgroups:,} workgroups take {rounds} rounds of {places:,}: {100 * idle:.0f} % of the places "
+                    "stay empty in the last one",
+                    evidence=evidence,
+                ),
+                Change(leave_out=("wave_quantisation",), at_most=True),
             )
         elif product.least_workgroups is not None and workgroups < product.least_workgroups:
             yield self.finding(

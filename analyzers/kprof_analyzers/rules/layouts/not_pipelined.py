@@ -3,14 +3,14 @@
 from collections.abc import Iterable
 from typing import ClassVar
 
-from kprof.analysis import KernelFacts
-from kprof.findings import Finding, Severity
+from kprof.analysis import Change, KernelFacts
+from kprof.findings import Severity
 from kprof.inputs.mlir import Operation
 from kprof_analyzers.compiler_passes import PIPELINER, aside, did
 from kprof_analyzers.memory.addressing import tile
 from kprof_analyzers.memory.dataflow import flow_of, is_load
 from kprof_analyzers.rules.questions import LATENCY, Question
-from kprof_analyzers.rules.rule import Need, Rule, known
+from kprof_analyzers.rules.rule import Costed, Need, Rule, known
 
 # What the pipeliner makes of a load that it moves to an earlier iteration.
 _STAGED = ("ttg.local_store", "ttg.async_copy_*", "amdg.buffer_load_to_local")
@@ -46,7 +46,7 @@ class LoopNotPipelined(Rule):
     wants: ClassVar[tuple[Need, ...]] = (Need.PASSES,)
     confirmed_by: ClassVar[Question | None] = LATENCY
 
-    def check(self, facts: KernelFacts) -> Iterable[Finding]:
+    def check(self, facts: KernelFacts) -> Iterable[Costed]:
         """See :meth:`Rule.check`."""
         module = known(facts.ttgir)
         stages = facts.metadata["num_stages"]
@@ -63,15 +63,19 @@ class LoopNotPipelined(Rule):
                 seen.add(dot.loop)
                 frame = load.user_frame
                 said = did(facts, PIPELINER, _STAGED, frame.line if frame is not None else None)
-                yield self.finding(
-                    f"num_stages={stages}, but operand {operand} is loaded in the iteration that uses it{aside(said)}",
-                    at=load,
-                    evidence={
-                        "num_stages": stages,
-                        "operand": operand,
-                        "load": frame.line if frame is not None else None,
-                        "pass": said,
-                    },
+                yield Costed(
+                    self.finding(
+                        f"num_stages={stages}, but operand {operand} is loaded in the iteration that uses "
+                        f"it{aside(said)}",
+                        at=load,
+                        evidence={
+                            "num_stages": stages,
+                            "operand": operand,
+                            "load": frame.line if frame is not None else None,
+                            "pass": said,
+                        },
+                    ),
+                    Change(leave_out=("memory_latency",), at_most=True),
                 )
 
 

@@ -4,13 +4,15 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import ClassVar
 
-from kprof.analysis import KernelFacts
-from kprof.findings import Finding, Severity
+from kprof.analysis import Change, KernelFacts
+from kprof.findings import Severity
+from kprof.inputs.amdgcn import InstructionClass
+from kprof.inputs.mlir import Operation
 from kprof_analyzers.memory.bank_conflicts import BankCost
 from kprof_analyzers.memory.lds_access import LdsAccess, lds_accesses, transposed_lines
 from kprof_analyzers.rules.levers import Lever
 from kprof_analyzers.rules.questions import CONFLICTS, Answer, Numbers, Question
-from kprof_analyzers.rules.rule import Need, NotCheckedError, Rule, known
+from kprof_analyzers.rules.rule import Costed, Need, NotCheckedError, Rule, known
 from kprof_analyzers.scheduling.stages import has_product
 from kprof_analyzers.source_lines import location_of
 
@@ -55,7 +57,7 @@ class LdsBankConflicts(Rule):
     )
     confirmed_by: ClassVar[Question | None] = Question(("lds_conflicts_per_access",), _conflicts)
 
-    def check(self, facts: KernelFacts) -> Iterable[Finding]:
+    def check(self, facts: KernelFacts) -> Iterable[Costed]:
         """See :meth:`Rule.check`."""
         module = known(facts.ttgir)
         skipped = transposed_lines(facts.program)
@@ -76,25 +78,41 @@ class LdsBankConflicts(Rule):
             accesses = max(loops.values(), key=lambda found: _cost(found).conflicts)
             cost = _cost(accesses)
             if cost.conflicts >= max(_LEAST, _SHARE * cost.cycles):
-                yield self._report(accesses, cost)
+                yield self._report(facts, accesses, cost)
 
-    def _report(self, accesses: list[LdsAccess], cost: BankCost) -> Finding:
+    def _report(self, facts: KernelFacts, accesses: list[LdsAccess], cost: BankCost) -> Costed:
         worst = max(accesses, key=lambda a: a.cost.conflicts if a.cost is not None else 0)
         verb = "writes" if worst.write else "reads"
-        return self.finding(
-            f"{cost.conflicts} cycles of bank conflicts on top of {cost.cycles} in an iteration "
-            f"({worst.instructions} {verb} of {worst.width} B a lane)",
-            at=worst.operation,
-            evidence={
-                "conflicts": cost.conflicts,
-                "cycles": cost.cycles,
-                "width": worst.width,
-                "accesses": len(accesses),
-                "write": worst.write,
-            },
+        return Costed(
+            self.finding(
+                f"{cost.conflicts} cycles of bank conflicts on top of {cost.cycles} in an iteration "
+                f"({worst.instructions} {verb} of {worst.width} B a lane)",
+                at=worst.operation,
+                evidence={
+                    "conflicts": cost.conflicts,
+                    "cycles": cost.cycles,
+                    "width": worst.width,
+                    "accesses": len(accesses),
+                    "write": worst.write,
+                },
+            ),
+            Change(conflict_free=_on(facts, worst.operation)),
         )
 
 
 def _cost(accesses: list[LdsAccess]) -> BankCost:
     """All accesses of one line and loop."""
     return sum((a.cost for a in accesses if a.cost is not None), BankCost(0, 0))
+
+
+def _on(facts: KernelFacts, operation: Operation) -> tuple[int, ...]:
+    """LDS accesses on the line of an operation."""
+    place = location_of(operation)[0]
+    return tuple(
+        i.index
+        for i in facts.program.instructions
+        if i.opcode.cls is InstructionClass.LDS
+        and (own := location_of(i)[0]) is not None
+        and place is not None
+        and (own.file, own.line) == (place.file, place.line)
+    )

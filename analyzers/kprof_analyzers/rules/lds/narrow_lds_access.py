@@ -4,14 +4,14 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from typing import ClassVar
 
-from kprof.analysis import KernelFacts
-from kprof.findings import Finding, Severity
+from kprof.analysis import Change, KernelFacts
+from kprof.findings import Severity
 from kprof.inputs.amdgcn import Instruction, InstructionClass, Loop
 from kprof.inputs.mlir import Scalar, Tensor
 from kprof.inputs.mlir.layouts import DotOperand
 from kprof_analyzers.memory.transposition import transposed_operands
 from kprof_analyzers.rules.questions import LDS, Question
-from kprof_analyzers.rules.rule import Rule
+from kprof_analyzers.rules.rule import Costed, Rule
 from kprof_analyzers.scheduling.loops import own_instructions
 from kprof_analyzers.source_lines import Located, busiest, location_of
 
@@ -21,6 +21,8 @@ _NOWHERE: Line = ("", 0)
 _NARROW = 4
 # A reduction across wavefronts or a scale takes a few narrow accesses; a tile takes many.
 _ENOUGH = 8
+
+_WIDEST = 16
 
 
 class NarrowLdsAccess(Rule):
@@ -50,7 +52,7 @@ class NarrowLdsAccess(Rule):
     severity: ClassVar[Severity] = Severity.WARNING
     confirmed_by: ClassVar[Question | None] = LDS
 
-    def check(self, facts: KernelFacts) -> Iterable[Finding]:
+    def check(self, facts: KernelFacts) -> Iterable[Costed]:
         """See :meth:`Rule.check`."""
         # A transposed operand is reported with its cause by a rule of its own.
         explained = {line for found in transposed_operands(facts) for line in found.lines}
@@ -60,9 +62,7 @@ class NarrowLdsAccess(Rule):
             if loop.index not in parents:
                 yield from self._check_loop(facts, loop, explained, natural)
 
-    def _check_loop(
-        self, facts: KernelFacts, loop: Loop, explained: set[Line], natural: set[Line]
-    ) -> Iterable[Finding]:
+    def _check_loop(self, facts: KernelFacts, loop: Loop, explained: set[Line], natural: set[Line]) -> Iterable[Costed]:
         members = own_instructions(facts.program, loop)
         if not any(i.opcode.cls is InstructionClass.MATRIX for i in members):
             return
@@ -85,10 +85,13 @@ class NarrowLdsAccess(Rule):
             if weight < 2 * _ENOUGH:
                 continue
             listed = ", ".join(f"{n} of {width} B" for width, n in sorted(widths.items()))
-            yield self.finding(
-                f"{len(accesses)} LDS accesses in loop {loop.header}: {listed} a lane",
-                at=busiest(accesses)[0],
-                evidence={"loop": loop.header, "widths": dict(sorted(widths.items()))},
+            yield Costed(
+                self.finding(
+                    f"{len(accesses)} LDS accesses in loop {loop.header}: {listed} a lane",
+                    at=busiest(accesses)[0],
+                    evidence={"loop": loop.header, "widths": dict(sorted(widths.items()))},
+                ),
+                _widened(accesses),
             )
 
 
@@ -128,3 +131,19 @@ def _width(instruction: Instruction) -> int:
     """Bytes at one address: ``ds_read2_b64`` has two addresses of 8."""
     opcode = instruction.opcode
     return (opcode.bytes_per_lane or 0) // max(1, opcode.parts)
+
+
+def _widened(accesses: list[Instruction]) -> Change:
+    """The same bytes in each direction in accesses of 16 bytes a lane."""
+    wide: dict[int, int] = {}
+    gone: list[int] = []
+    for stores in (False, True):
+        found = [i for i in accesses if i.opcode.is_store is stores]
+        left = sum(i.opcode.bytes_per_lane or 0 for i in found)
+        for access in found:
+            if left > 0:
+                wide[access.index] = min(left, _WIDEST)
+                left -= _WIDEST
+            else:
+                gone.append(access.index)
+    return Change(gone=tuple(gone), wide=wide)

@@ -1,18 +1,21 @@
 """KP509 full-precision-division."""
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
-from kprof.analysis import KernelFacts
-from kprof.findings import Finding, Severity
-from kprof.inputs.amdgcn import InstructionClass
-from kprof_analyzers.model.executions import worth_looking
+from kprof.analysis import Change, KernelFacts
+from kprof.findings import Severity
+from kprof.inputs.amdgcn import Instruction, InstructionClass
+from kprof_analyzers.model.executions import Region, worth_looking
 from kprof_analyzers.rules.questions import VECTOR, Question
-from kprof_analyzers.rules.rule import Rule
+from kprof_analyzers.rules.rule import Costed, Rule
 from kprof_analyzers.source_lines import busiest, other_lines
 
 _ENDS = ("v_div_fixup_f32", "v_div_fixup_f16", "v_div_fixup_f64")
 _ENOUGH = 4
+# Of one division that is a reciprocal and a multiplication, the other instructions.
+_STEPS = ("v_div_", "v_fma_", "v_fmac_", "v_mul_", "v_pk_fma_", "v_pk_mul_")
 
 
 class FullPrecisionDivision(Rule):
@@ -40,15 +43,37 @@ class FullPrecisionDivision(Rule):
     severity: ClassVar[Severity] = Severity.NOTE
     confirmed_by: ClassVar[Question | None] = VECTOR
 
-    def check(self, facts: KernelFacts) -> Iterable[Finding]:
+    def check(self, facts: KernelFacts) -> Iterable[Costed]:
         """See :meth:`Rule.check`."""
         for region in worth_looking(facts, InstructionClass.VALU):
             found = [i for i in region.instructions if i.opcode.name in _ENDS]
             if len(found) >= _ENOUGH:
                 place = busiest(found)[0]
-                yield self.finding(
-                    f"{len(found)} full-precision divisions a lane {region.words}, about ten instructions each",
-                    at=place,
-                    evidence={"divisions": len(found), "instruction": found[0].opcode.name, "loop": region.header},
-                    related=other_lines(found, place),
+                yield Costed(
+                    self.finding(
+                        f"{len(found)} full-precision divisions a lane {region.words}, about ten instructions each",
+                        at=place,
+                        evidence={"divisions": len(found), "instruction": found[0].opcode.name, "loop": region.header},
+                        related=other_lines(found, place),
+                    ),
+                    _fast(region, found),
                 )
+
+
+def _fast(region: Region, divisions: Sequence[Instruction]) -> Change:
+    """The lines of the divisions with a reciprocal and a multiplication for each, and nothing else of their steps."""
+    places = Counter(_place(i) for i in divisions)
+    gone: list[int] = []
+    for instruction in region.instructions:
+        place = _place(instruction)
+        if places[place] and instruction.opcode.name.startswith(_STEPS):
+            gone.append(instruction.index)
+    # The last step of each stands for the multiplication.
+    kept = {i.index for i in divisions}
+    return Change(gone=tuple(position for position in gone if position not in kept))
+
+
+def _place(instruction: Instruction) -> tuple[str, int, int]:
+    """File, line and column of the operation that an instruction was made from."""
+    frame = next(iter(instruction.location), None)
+    return ("", 0, 0) if frame is None else (frame.file, frame.line, frame.column)

@@ -4,13 +4,13 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import ClassVar
 
-from kprof.analysis import KernelFacts
-from kprof.findings import Finding, Severity
+from kprof.analysis import Change, KernelFacts
+from kprof.findings import Severity
 from kprof.hardware.machine import Architecture
 from kprof.inputs.amdgcn import InstructionClass
 from kprof_analyzers.rules.levers import Lever
 from kprof_analyzers.rules.questions import MATRIX, Question
-from kprof_analyzers.rules.rule import Rule, without_matrix
+from kprof_analyzers.rules.rule import Costed, Rule, without_matrix
 from kprof_analyzers.source_lines import busiest
 
 
@@ -45,7 +45,7 @@ class HalfRateMatrixInstruction(Rule):
         """See :meth:`Rule.absent_from`."""
         return without_matrix(arch)
 
-    def check(self, facts: KernelFacts) -> Iterable[Finding]:
+    def check(self, facts: KernelFacts) -> Iterable[Costed]:
         """See :meth:`Rule.check`."""
         used = [i for i in facts.program.instructions if i.opcode.cls is InstructionClass.MATRIX]
         known = facts.arch.matrix_instructions
@@ -59,15 +59,20 @@ class HalfRateMatrixInstruction(Rule):
             best = max(alike, key=lambda other: other.flops_per_clock)
             if mine.flops_per_clock * 2 > best.flops_per_clock:
                 continue
-            yield self.finding(
-                f"{count} {name} at {mine.flops_per_clock:,.0f} operations per clock and CU; "
-                f"{best.name} does {best.flops_per_clock:,.0f}",
-                at=busiest(i for i in used if i.opcode.name == name)[0],
-                evidence={
-                    "instruction": name,
-                    "better": best.name,
-                    "count": count,
-                    "rate": mine.flops_per_clock,
-                    "best_rate": best.flops_per_clock,
-                },
+            yield Costed(
+                self.finding(
+                    f"{count} {name} at {mine.flops_per_clock:,.0f} operations per clock and CU; "
+                    f"{best.name} does {best.flops_per_clock:,.0f}",
+                    at=busiest(i for i in used if i.opcode.name == name)[0],
+                    evidence={
+                        "instruction": name,
+                        "better": best.name,
+                        "count": count,
+                        "rate": mine.flops_per_clock,
+                        "best_rate": best.flops_per_clock,
+                    },
+                ),
+                Change(
+                    clocks={i.index: mine.flops_per_clock / best.flops_per_clock for i in used if i.opcode.name == name}
+                ),
             )

@@ -4,12 +4,12 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import ClassVar
 
-from kprof.analysis import KernelFacts
-from kprof.findings import Finding, Severity
+from kprof.analysis import Change, KernelFacts
+from kprof.findings import Severity
 from kprof.hardware.machine import Architecture, MatrixInstruction
 from kprof.inputs.amdgcn import InstructionClass
 from kprof_analyzers.rules.levers import Lever
-from kprof_analyzers.rules.rule import NotCheckedError, Rule, without_matrix
+from kprof_analyzers.rules.rule import Costed, NotCheckedError, Rule, without_matrix
 from kprof_analyzers.scheduling.loops import own_instructions
 from kprof_analyzers.source_lines import busiest
 
@@ -45,7 +45,7 @@ class LargeMatrixInstruction(Rule):
             raise NotCheckedError(f"whether 32x32 instructions clock lower on {arch.name} is not known")
         return absent
 
-    def check(self, facts: KernelFacts) -> Iterable[Finding]:
+    def check(self, facts: KernelFacts) -> Iterable[Costed]:
         """See :meth:`Rule.check`."""
         known = facts.arch.matrix_instructions
         parents = {loop.parent for loop in facts.program.loops}
@@ -68,10 +68,18 @@ class LargeMatrixInstruction(Rule):
                     None,
                 )
                 if other is not None:
-                    yield self.finding(
-                        f"{count} {name} in loop {loop.header}; {other.name} has the same rate at less power",
-                        at=busiest(i for i in used if i.opcode.name == name)[0],
-                        evidence={"loop": loop.header, "instruction": name, "count": count, "alternative": other.name},
+                    yield Costed(
+                        self.finding(
+                            f"{count} {name} in loop {loop.header}; {other.name} has the same rate at less power",
+                            at=busiest(i for i in used if i.opcode.name == name)[0],
+                            evidence={
+                                "loop": loop.header,
+                                "instruction": name,
+                                "count": count,
+                                "alternative": other.name,
+                            },
+                        ),
+                        Change(leave_out=("matrix_large",)),
                     )
 
 

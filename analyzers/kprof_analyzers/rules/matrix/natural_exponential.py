@@ -4,13 +4,13 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import ClassVar
 
-from kprof.analysis import KernelFacts
-from kprof.findings import Finding, Severity
+from kprof.analysis import Change, KernelFacts
+from kprof.findings import Severity
 from kprof.inputs.amdgcn import Instruction, InstructionClass
 from kprof.inputs.mlir import Operation, Tensor
 from kprof_analyzers.model.executions import worth_looking
 from kprof_analyzers.rules.questions import VECTOR, Question
-from kprof_analyzers.rules.rule import Rule
+from kprof_analyzers.rules.rule import Costed, Rule
 from kprof_analyzers.source_lines import location_of
 
 _NATURAL = {"math.exp": "exp2", "math.log": "log2"}
@@ -47,7 +47,7 @@ class NaturalExponential(Rule):
     severity: ClassVar[Severity] = Severity.NOTE
     confirmed_by: ClassVar[Question | None] = VECTOR
 
-    def check(self, facts: KernelFacts) -> Iterable[Finding]:
+    def check(self, facts: KernelFacts) -> Iterable[Costed]:
         """See :meth:`Rule.check`."""
         if facts.ttgir is None:
             yield from self._in_assembly(facts)
@@ -61,28 +61,34 @@ class NaturalExponential(Rule):
                 continue
             if op.loop is not None or outside:
                 seen.add(place)
-                yield self._report(op, tile)
+                yield self._report(facts, op, tile)
 
-    def _report(self, op: Operation, tile: Tensor) -> Finding:
+    def _report(self, facts: KernelFacts, op: Operation, tile: Tensor) -> Costed:
         name = op.name.removeprefix("math.")
         shape = "x".join(map(str, tile.shape))
         where = "in straight-line code" if op.loop is None else "in the loop"
-        return self.finding(
-            f"{name} of a {shape} tile {where}: {_NATURAL[op.name]} saves a multiplication for each element",
-            at=op,
-            evidence={"function": name, "elements": tile.elements},
+        return Costed(
+            self.finding(
+                f"{name} of a {shape} tile {where}: {_NATURAL[op.name]} saves a multiplication for each element",
+                at=op,
+                evidence={"function": name, "elements": tile.elements},
+            ),
+            Change(gone=_around(facts, op)),
         )
 
-    def _in_assembly(self, facts: KernelFacts) -> Iterable[Finding]:
+    def _in_assembly(self, facts: KernelFacts) -> Iterable[Costed]:
         for region in worth_looking(facts, InstructionClass.VALU):
             lines = Counter(str(location_of(i)[0]) for i in region.instructions if _is_scaling(i))
             found = [i for i in region.instructions if i.opcode.name in _INSTRUCTIONS and lines[str(location_of(i)[0])]]
             scalings = sum(lines.values())
             if min(len(found), scalings) >= _ENOUGH:
-                yield self.finding(
-                    f"{len(found)} {found[0].opcode.name} with a multiplication each {region.words}",
-                    at=found[0],
-                    evidence={"loop": region.header, "instructions": len(found), "multiplications": scalings},
+                yield Costed(
+                    self.finding(
+                        f"{len(found)} {found[0].opcode.name} with a multiplication each {region.words}",
+                        at=found[0],
+                        evidence={"loop": region.header, "instructions": len(found), "multiplications": scalings},
+                    ),
+                    Change(gone=tuple(i.index for i in region.instructions if _is_scaling(i))),
                 )
 
 
@@ -99,4 +105,34 @@ def _is_large(op: Operation, tile: Tensor) -> bool:
 def _is_scaling(instruction: Instruction) -> bool:
     return instruction.opcode.name.startswith(("v_mul_", "v_pk_mul_", "v_fma_")) and any(
         constant in instruction.text for constant in _CONSTANTS
+    )
+
+
+# What Triton puts around v_exp_f32 and v_log_f32: the scaling, and the correction of tiny values.
+_STEPS = (
+    "v_mul_",
+    "v_pk_mul_",
+    "v_fma_",
+    "v_pk_fma_",
+    "v_cmp_",
+    "v_cndmask_",
+    "v_ldexp_",
+    "v_add_f32",
+    "v_pk_add_",
+    "v_sub_",
+)
+
+
+def _around(facts: KernelFacts, op: Operation) -> tuple[int, ...]:
+    """Vector instructions made from an operation, but for the power or the logarithm itself."""
+    frame = next(iter(op.location), None)
+    if frame is None:
+        return ()
+    place = frame.file, frame.line, frame.column
+    return tuple(
+        i.index
+        for i in facts.program.instructions
+        if i.opcode.name.startswith(_STEPS)
+        and (own := next(iter(i.location), None)) is not None
+        and (own.file, own.line, own.column) == place
     )

@@ -3,13 +3,14 @@
 from collections.abc import Iterable
 from typing import ClassVar
 
-from kprof.analysis import KernelFacts
-from kprof.findings import Finding, Severity
+from kprof.analysis import Change, KernelFacts
+from kprof.findings import Severity
+from kprof.inputs.amdgcn import InstructionClass
 from kprof.inputs.mlir import Operation, Tensor
 from kprof_analyzers.memory.dataflow import Dataflow, argument, arguments, flow_of
 from kprof_analyzers.rules.levers import Lever
 from kprof_analyzers.rules.questions import MATRIX, Question
-from kprof_analyzers.rules.rule import Need, Rule, known
+from kprof_analyzers.rules.rule import Costed, Need, Rule, known
 
 _WASTE = 0.5
 _PASS = {"tt.expand_dims", "tt.broadcast", "tt.splat", "arith.extsi", "arith.trunci", "ttg.convert_layout"}
@@ -47,7 +48,7 @@ class PaddedTile(Rule):
     )
     confirmed_by: ClassVar[Question | None] = MATRIX
 
-    def check(self, facts: KernelFacts) -> Iterable[Finding]:
+    def check(self, facts: KernelFacts) -> Iterable[Costed]:
         """See :meth:`Rule.check`."""
         module = known(facts.ttgir)
         dots = list(module.named("tt.dot", "tt.dot_scaled"))
@@ -64,11 +65,14 @@ class PaddedTile(Rule):
             wasted = 1 - value / tile
             if value > 0 and wasted >= _WASTE:
                 seen.add((name, tile))
-                yield self.finding(
-                    f"{name}={value} fills {value} of {tile} rows of the tile: {100 * wasted:.0f} % of the product is "
-                    "padding",
-                    at=op,
-                    evidence={"argument": name, "value": value, "tile": tile, "wasted": round(wasted, 3)},
+                yield Costed(
+                    self.finding(
+                        f"{name}={value} fills {value} of {tile} rows of the tile: {100 * wasted:.0f} % of the product "
+                        "is padding",
+                        at=op,
+                        evidence={"argument": name, "value": value, "tile": tile, "wasted": round(wasted, 3)},
+                    ),
+                    Change(clocks=dict.fromkeys(_products(facts), value / tile)),
                 )
 
 
@@ -89,3 +93,7 @@ def _extent(flow: Dataflow, comparison: Operation) -> int | None:
     ends = {op.attributes.get("end") for op in flow.back(flow.inputs(comparison)[0]) if op.name == "tt.make_range"}
     end = next(iter(ends)) if len(ends) == 1 else None
     return end if isinstance(end, int) else None
+
+
+def _products(facts: KernelFacts) -> list[int]:
+    return [i.index for i in facts.program.instructions if i.opcode.cls is InstructionClass.MATRIX]

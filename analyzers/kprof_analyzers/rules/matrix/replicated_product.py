@@ -3,12 +3,14 @@
 from collections.abc import Iterable
 from typing import ClassVar
 
-from kprof.analysis import KernelFacts
-from kprof.findings import Finding, Severity
+from kprof.analysis import Change, KernelFacts
+from kprof.findings import Location, Severity
+from kprof.inputs.amdgcn import Instruction, InstructionClass
+from kprof.inputs.mlir import Operation
 from kprof_analyzers.memory.replication import products
 from kprof_analyzers.rules.levers import Lever
 from kprof_analyzers.rules.questions import MATRIX, Question
-from kprof_analyzers.rules.rule import Need, Rule, known
+from kprof_analyzers.rules.rule import Costed, Need, Rule, known
 from kprof_analyzers.source_lines import location_of
 
 
@@ -41,7 +43,7 @@ class ReplicatedProduct(Rule):
     )
     confirmed_by: ClassVar[Question | None] = MATRIX
 
-    def check(self, facts: KernelFacts) -> Iterable[Finding]:
+    def check(self, facts: KernelFacts) -> Iterable[Costed]:
         """See :meth:`Rule.check`."""
         module = known(facts.ttgir)
         seen: set[str] = set()
@@ -52,12 +54,30 @@ class ReplicatedProduct(Rule):
             seen.add(place)
             shape = "x".join(map(str, product.shape))
             warps = facts.resources.num_warps
-            yield self.finding(
-                f"each element of the {shape} product is computed by {product.copies} wavefronts",
-                at=product.operation,
-                evidence={
-                    "copies": product.copies,
-                    "shape": list(product.shape),
-                    "num_warps": warps if isinstance(warps, int) else None,
-                },
+            yield Costed(
+                self.finding(
+                    f"each element of the {shape} product is computed by {product.copies} wavefronts",
+                    at=product.operation,
+                    evidence={
+                        "copies": product.copies,
+                        "shape": list(product.shape),
+                        "num_warps": warps if isinstance(warps, int) else None,
+                    },
+                ),
+                Change(clocks={i.index: 1 / product.copies for i in _at(facts, product.operation)}),
             )
+
+
+def _at(facts: KernelFacts, product: Operation) -> list[Instruction]:
+    """Matrix instructions on the line of a product."""
+    place = location_of(product)[0]
+    return [
+        i
+        for i in facts.program.instructions
+        if i.opcode.cls is InstructionClass.MATRIX and place is not None and _is_on(i, place)
+    ]
+
+
+def _is_on(instruction: Instruction, place: Location) -> bool:
+    own = location_of(instruction)[0]
+    return own is not None and (own.file, own.line) == (place.file, place.line)

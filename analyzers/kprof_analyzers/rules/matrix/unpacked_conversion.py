@@ -4,13 +4,13 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import ClassVar
 
-from kprof.analysis import KernelFacts
-from kprof.findings import Finding, Severity
+from kprof.analysis import Change, KernelFacts
+from kprof.findings import Severity
 from kprof.hardware.machine import Architecture
 from kprof.inputs.amdgcn import Instruction, InstructionClass
 from kprof_analyzers.model.executions import worth_looking
 from kprof_analyzers.rules.questions import VECTOR, Question
-from kprof_analyzers.rules.rule import NotCheckedError, Rule, known
+from kprof_analyzers.rules.rule import Costed, NotCheckedError, Rule, known
 from kprof_analyzers.source_lines import busiest
 
 _ENOUGH = 16
@@ -47,7 +47,7 @@ class UnpackedConversion(Rule):
             raise NotCheckedError(f"which conversions {arch.name} packs is not known")
         return None if arch.packed_conversions else f"{arch.name} packs no conversion with the same rounding"
 
-    def check(self, facts: KernelFacts) -> Iterable[Finding]:
+    def check(self, facts: KernelFacts) -> Iterable[Costed]:
         """See :meth:`Rule.check`."""
         packed = known(facts.arch.packed_conversions)
         for region in worth_looking(facts, InstructionClass.VALU):
@@ -57,13 +57,16 @@ class UnpackedConversion(Rule):
                     by_name[instruction.opcode.name].append(instruction)
             for name, found in by_name.items():
                 if len(found) >= _ENOUGH:
-                    yield self.finding(
-                        f"{len(found)} {name} {region.words}; {packed[name]} converts two at once",
-                        at=busiest(found)[0],
-                        evidence={
-                            "loop": region.header,
-                            "instruction": name,
-                            "count": len(found),
-                            "packed": packed[name],
-                        },
+                    yield Costed(
+                        self.finding(
+                            f"{len(found)} {name} {region.words}; {packed[name]} converts two at once",
+                            at=busiest(found)[0],
+                            evidence={
+                                "loop": region.header,
+                                "instruction": name,
+                                "count": len(found),
+                                "packed": packed[name],
+                            },
+                        ),
+                        Change(gone=tuple(i.index for i in found[1::2])),
                     )

@@ -5,12 +5,12 @@ from typing import ClassVar
 
 from msgspec import UNSET
 
-from kprof.analysis import KernelFacts
-from kprof.findings import Finding, Severity
+from kprof.analysis import Change, KernelFacts
+from kprof.findings import Severity
 from kprof_analyzers.registers.liveness import Liveness
 from kprof_analyzers.rules.levers import Lever
 from kprof_analyzers.rules.questions import OCCUPANCY, Question
-from kprof_analyzers.rules.rule import Need, Rule, known
+from kprof_analyzers.rules.rule import Costed, Need, Rule, known
 
 # Beyond this share of the registers giving them up is a redesign, not a tweak.
 _SHARE = 0.08
@@ -49,7 +49,7 @@ class RegistersJustAboveStep(Rule):
     confirmed_by: ClassVar[Question | None] = OCCUPANCY
     explains: ClassVar[tuple[str, ...]] = ("waves_per_simd",)
 
-    def check(self, facts: KernelFacts) -> Iterable[Finding]:
+    def check(self, facts: KernelFacts) -> Iterable[Costed]:
         """See :meth:`Rule.check`."""
         occupancy = known(facts.occupancy)
         step, allocated = occupancy.next_step, facts.resources.vgpr_allocated
@@ -61,14 +61,17 @@ class RegistersJustAboveStep(Rule):
         live = Liveness(facts.program)
         peak = live.peak("vgpr")
         where = facts.program.instructions[peak.index] if peak is not None else None
-        yield self.finding(
-            f"{step.reduce_by} VGPRs fewer than {allocated} would give {step.waves_per_simd:g} "
-            f"waves per SIMD instead of {now:g}",
-            at=where,
-            evidence={
-                "vgpr_allocated": allocated,
-                "reduce_by": step.reduce_by,
-                "waves_per_simd": [now, step.waves_per_simd],
-                "peak": peak.count if peak is not None else None,
-            },
+        yield Costed(
+            self.finding(
+                f"{step.reduce_by} VGPRs fewer than {allocated} would give {step.waves_per_simd:g} "
+                f"waves per SIMD instead of {now:g}",
+                at=where,
+                evidence={
+                    "vgpr_allocated": allocated,
+                    "reduce_by": step.reduce_by,
+                    "waves_per_simd": [now, step.waves_per_simd],
+                    "peak": peak.count if peak is not None else None,
+                },
+            ),
+            Change(workgroups_per_cu=occupancy.workgroups_per_cu * step.waves_per_simd / now),
         )

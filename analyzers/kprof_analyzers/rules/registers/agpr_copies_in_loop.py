@@ -3,12 +3,12 @@
 from collections.abc import Iterable
 from typing import ClassVar
 
-from kprof.analysis import KernelFacts
-from kprof.findings import Finding, Severity
+from kprof.analysis import Change, KernelFacts
+from kprof.findings import Severity
 from kprof.hardware.machine import Architecture
 from kprof.inputs.amdgcn import InstructionClass, Kind
 from kprof_analyzers.rules.levers import Lever
-from kprof_analyzers.rules.rule import NotCheckedError, Rule, known
+from kprof_analyzers.rules.rule import Costed, NotCheckedError, Rule, known
 from kprof_analyzers.scheduling.loops import own_instructions
 from kprof_analyzers.source_lines import busiest
 
@@ -51,7 +51,7 @@ class AgprCopiesInLoop(Rule):
             raise NotCheckedError(f"how {arch.name} issues instructions is not known")
         return None
 
-    def check(self, facts: KernelFacts) -> Iterable[Finding]:
+    def check(self, facts: KernelFacts) -> Iterable[Costed]:
         """See :meth:`Rule.check`."""
         instructions = facts.arch.matrix_instructions
         issue = known(facts.arch.issue)
@@ -68,15 +68,18 @@ class AgprCopiesInLoop(Rule):
                 continue
             share = clocks_of_copy * len(copies) / clocks
             place, lines = busiest(copies)
-            yield self.finding(
-                f"{len(copies)} copies between VGPRs and AGPRs for {len(matrix)} matrix instructions in loop "
-                f"{loop.header}: {100 * share:.0f} % of their cycles",
-                at=place,
-                evidence={
-                    "loop": loop.header,
-                    "copies": len(copies),
-                    "matrix": len(matrix),
-                    "share": round(share, 3),
-                    "lines": lines,
-                },
+            yield Costed(
+                self.finding(
+                    f"{len(copies)} copies between VGPRs and AGPRs for {len(matrix)} matrix instructions in loop "
+                    f"{loop.header}: {100 * share:.0f} % of their cycles",
+                    at=place,
+                    evidence={
+                        "loop": loop.header,
+                        "copies": len(copies),
+                        "matrix": len(matrix),
+                        "share": round(share, 3),
+                        "lines": lines,
+                    },
+                ),
+                Change(gone=tuple(i.index for i in copies)),
             )

@@ -3,11 +3,11 @@
 from collections.abc import Iterable
 from typing import ClassVar
 
-from kprof.analysis import KernelFacts
-from kprof.findings import Finding, Severity
+from kprof.analysis import Change, KernelFacts
+from kprof.findings import Severity
 from kprof_analyzers.registers.scratch import has_no_spills
 from kprof_analyzers.rules.questions import SCRATCH, Question
-from kprof_analyzers.rules.rule import NotCheckedError, Rule
+from kprof_analyzers.rules.rule import Costed, NotCheckedError, Rule
 from kprof_analyzers.scheduling.loops import is_scratch
 from kprof_analyzers.source_lines import busiest
 
@@ -36,7 +36,7 @@ class ScratchWithoutSpills(Rule):
     confirmed_by: ClassVar[Question | None] = SCRATCH
     explains: ClassVar[tuple[str, ...]] = ("scratch_bytes",)
 
-    def check(self, facts: KernelFacts) -> Iterable[Finding]:
+    def check(self, facts: KernelFacts) -> Iterable[Costed]:
         """See :meth:`Rule.check`."""
         scratch = [i for i in facts.program.instructions if is_scratch(i)]
         if not scratch:
@@ -48,13 +48,16 @@ class ScratchWithoutSpills(Rule):
         place, lines = busiest(scratch)
         inside = {i for loop in facts.program.loops for i in loop.instructions}
         size = facts.resources.scratch_bytes
-        yield self.finding(
-            f"{len(scratch)} scratch accesses and no spilled register: an array that is not in registers",
-            at=place,
-            evidence={
-                "scratch_accesses": len(scratch),
-                "scratch_bytes": size if isinstance(size, int) else None,
-                "in_loops": sum(i.index in inside for i in scratch),
-                "lines": lines,
-            },
+        yield Costed(
+            self.finding(
+                f"{len(scratch)} scratch accesses and no spilled register: an array that is not in registers",
+                at=place,
+                evidence={
+                    "scratch_accesses": len(scratch),
+                    "scratch_bytes": size if isinstance(size, int) else None,
+                    "in_loops": sum(i.index in inside for i in scratch),
+                    "lines": lines,
+                },
+            ),
+            Change(gone=tuple(i.index for i in scratch)),
         )

@@ -5,13 +5,13 @@ from typing import ClassVar
 
 from msgspec import UNSET
 
-from kprof.analysis import KernelFacts
-from kprof.findings import Finding, Location, Severity
+from kprof.analysis import Change, KernelFacts
+from kprof.findings import Location, Severity
 from kprof.inputs.amdgcn import Instruction, InstructionClass
 from kprof_analyzers.registers.scratch import has_no_spills
 from kprof_analyzers.rules.levers import Lever
 from kprof_analyzers.rules.questions import SCRATCH, Question
-from kprof_analyzers.rules.rule import Rule
+from kprof_analyzers.rules.rule import Costed, Rule
 from kprof_analyzers.scheduling.loops import is_scratch, own_instructions
 from kprof_analyzers.source_lines import busiest, location_of
 
@@ -57,7 +57,7 @@ class SpillInLoop(Rule):
     restates: ClassVar[tuple[str, ...]] = ("loop_spills",)
     lacks_room: ClassVar[bool] = True
 
-    def check(self, facts: KernelFacts) -> Iterable[Finding]:
+    def check(self, facts: KernelFacts) -> Iterable[Costed]:
         """See :meth:`Rule.check`."""
         if has_no_spills(facts):
             return
@@ -69,25 +69,28 @@ class SpillInLoop(Rule):
 
     def _report(
         self, facts: KernelFacts, header: str, members: list[Instruction], scratch: list[Instruction]
-    ) -> Finding:
+    ) -> Costed:
         other = sum(i.opcode.cls in {InstructionClass.VMEM, InstructionClass.LDS} for i in members)
         share = len(scratch) / max(other, 1)
         spills = facts.resources.vgpr_spills
         place, lines = busiest(scratch)
         spilled = f"{spills} VGPRs spilled, " if spills not in {None, UNSET, 0} else ""
-        return self.finding(
-            f"{spilled}{len(scratch)} scratch accesses in each iteration of loop {header}",
-            at=place,
-            severity=Severity.ERROR if share >= _ERROR_SHARE else Severity.WARNING,
-            related=_others(scratch, place),
-            evidence={
-                "loop": header,
-                "scratch_loads": sum(i.opcode.is_load for i in scratch),
-                "scratch_stores": sum(i.opcode.is_store for i in scratch),
-                "vgpr_spills": None if spills is UNSET else spills,
-                "share": round(share, 3),
-                "lines": lines,
-            },
+        return Costed(
+            self.finding(
+                f"{spilled}{len(scratch)} scratch accesses in each iteration of loop {header}",
+                at=place,
+                severity=Severity.ERROR if share >= _ERROR_SHARE else Severity.WARNING,
+                related=_others(scratch, place),
+                evidence={
+                    "loop": header,
+                    "scratch_loads": sum(i.opcode.is_load for i in scratch),
+                    "scratch_stores": sum(i.opcode.is_store for i in scratch),
+                    "vgpr_spills": None if spills is UNSET else spills,
+                    "share": round(share, 3),
+                    "lines": lines,
+                },
+            ),
+            Change(gone=tuple(i.index for i in scratch)),
         )
 
 

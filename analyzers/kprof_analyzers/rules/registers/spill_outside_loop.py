@@ -5,12 +5,12 @@ from typing import ClassVar
 
 from msgspec import UNSET
 
-from kprof.analysis import KernelFacts
-from kprof.findings import Finding, Severity
+from kprof.analysis import Change, KernelFacts
+from kprof.findings import Severity
 from kprof_analyzers.registers.scratch import has_no_spills
 from kprof_analyzers.rules.levers import Lever
 from kprof_analyzers.rules.questions import SCRATCH, Question
-from kprof_analyzers.rules.rule import Rule
+from kprof_analyzers.rules.rule import Costed, Rule
 from kprof_analyzers.scheduling.loops import is_scratch
 from kprof_analyzers.source_lines import busiest
 
@@ -47,7 +47,7 @@ class SpillOutsideLoop(Rule):
     restates: ClassVar[tuple[str, ...]] = ("vgpr_spills",)
     lacks_room: ClassVar[bool] = True
 
-    def check(self, facts: KernelFacts) -> Iterable[Finding]:
+    def check(self, facts: KernelFacts) -> Iterable[Costed]:
         """See :meth:`Rule.check`."""
         if has_no_spills(facts):
             return
@@ -59,13 +59,16 @@ class SpillOutsideLoop(Rule):
         spills = facts.resources.vgpr_spills
         where = "outside all loops" if facts.program.loops else "in straight-line code"
         spilled = f"{spills} VGPRs spilled, " if spills not in {None, UNSET, 0} else ""
-        yield self.finding(
-            f"{spilled}{len(scratch)} scratch accesses {where}",
-            at=place,
-            severity=Severity.NOTE if facts.program.loops else Severity.WARNING,
-            evidence={
-                "vgpr_spills": None if spills is UNSET else spills,
-                "scratch_accesses": len(scratch),
-                "lines": lines,
-            },
+        yield Costed(
+            self.finding(
+                f"{spilled}{len(scratch)} scratch accesses {where}",
+                at=place,
+                severity=Severity.NOTE if facts.program.loops else Severity.WARNING,
+                evidence={
+                    "vgpr_spills": None if spills is UNSET else spills,
+                    "scratch_accesses": len(scratch),
+                    "lines": lines,
+                },
+            ),
+            Change(gone=tuple(i.index for i in scratch)),
         )

@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 from typing import ClassVar
 
-from kprof.analysis import KernelFacts
-from kprof.findings import Finding, Severity
+from kprof.analysis import Change, KernelFacts
+from kprof.findings import Severity
 from kprof.inputs.amdgcn import InstructionClass, Kind
-from kprof_analyzers.rules.rule import Rule
+from kprof_analyzers.rules.rule import Costed, Rule
 from kprof_analyzers.scheduling.loops import own_instructions
 from kprof_analyzers.source_lines import busiest
 
@@ -39,7 +39,7 @@ class ManyBarriersInLoop(Rule):
     name: ClassVar[str] = "many-barriers-in-loop"
     severity: ClassVar[Severity] = Severity.NOTE
 
-    def check(self, facts: KernelFacts) -> Iterable[Finding]:
+    def check(self, facts: KernelFacts) -> Iterable[Costed]:
         """See :meth:`Rule.check`."""
         known = facts.arch.matrix_instructions
         parents = {loop.parent for loop in facts.program.loops}
@@ -57,14 +57,17 @@ class ManyBarriersInLoop(Rule):
                 continue
             place, lines = busiest(barriers)
             work = f" for {clocks:,} cycles of matrix work" if clocks else ", and no matrix work"
-            yield self.finding(
-                f"{len(barriers)} barriers an iteration of loop {loop.header}{work}",
-                at=place,
-                evidence={
-                    "loop": loop.header,
-                    "barriers": len(barriers),
-                    "matrix_clocks": clocks,
-                    "lines": lines,
-                    "num_warps": facts.resources.num_warps if isinstance(facts.resources.num_warps, int) else None,
-                },
+            yield Costed(
+                self.finding(
+                    f"{len(barriers)} barriers an iteration of loop {loop.header}{work}",
+                    at=place,
+                    evidence={
+                        "loop": loop.header,
+                        "barriers": len(barriers),
+                        "matrix_clocks": clocks,
+                        "lines": lines,
+                        "num_warps": facts.resources.num_warps if isinstance(facts.resources.num_warps, int) else None,
+                    },
+                ),
+                Change(gone=tuple(i.index for i in barriers), at_most=True),
             )

@@ -3,12 +3,12 @@
 from collections.abc import Iterable
 from typing import ClassVar
 
-from kprof.analysis import KernelFacts
-from kprof.findings import Finding, Severity
+from kprof.analysis import Change, KernelFacts
+from kprof.findings import Severity
 from kprof.inputs.amdgcn import InstructionClass
 from kprof_analyzers.rules.levers import Lever
 from kprof_analyzers.rules.questions import LATENCY, Question
-from kprof_analyzers.rules.rule import Rule
+from kprof_analyzers.rules.rule import Costed, Rule
 from kprof_analyzers.scheduling.loops import spills_in
 from kprof_analyzers.scheduling.waits import Wait, waits_of
 
@@ -47,7 +47,7 @@ class FullDrain(Rule):
     levers: ClassVar[tuple[Lever, ...]] = (Lever("num_stages", "higher", "where the loop is not pipelined", limit=2),)
     confirmed_by: ClassVar[Question | None] = LATENCY
 
-    def check(self, facts: KernelFacts) -> Iterable[Finding]:
+    def check(self, facts: KernelFacts) -> Iterable[Costed]:
         """See :meth:`Rule.check`."""
         parents = {loop.parent for loop in facts.program.loops}
         for loop in facts.program.loops:
@@ -62,19 +62,22 @@ class FullDrain(Rule):
             right = f"{distance} instruction{'' if distance == 1 else 's'} behind" if distance else "right behind"
             waves = facts.occupancy.waves_per_simd if facts.occupancy is not None else None
             more = f", and {len(drains) - 1} more" if len(drains) > 1 else ""
-            yield self.finding(
-                f"{worst.instruction.text} {right} {load.mnemonic} in loop {loop.header}{more}",
-                at=load,
-                severity=Severity.NOTE if waves is not None and waves >= _MANY_WAVES else Severity.WARNING,
-                evidence={
-                    "loop": loop.header,
-                    "distance": distance,
-                    "cycles": worst.cycles,
-                    "load": load.text,
-                    "wait": worst.instruction.text,
-                    "drains": len(drains),
-                    "waves_per_simd": waves,
-                },
+            yield Costed(
+                self.finding(
+                    f"{worst.instruction.text} {right} {load.mnemonic} in loop {loop.header}{more}",
+                    at=load,
+                    severity=Severity.NOTE if waves is not None and waves >= _MANY_WAVES else Severity.WARNING,
+                    evidence={
+                        "loop": loop.header,
+                        "distance": distance,
+                        "cycles": worst.cycles,
+                        "load": load.text,
+                        "wait": worst.instruction.text,
+                        "drains": len(drains),
+                        "waves_per_simd": waves,
+                    },
+                ),
+                Change(leave_out=("memory_latency",), at_most=True),
             )
 
 

@@ -3,12 +3,12 @@
 from collections.abc import Iterable
 from typing import ClassVar
 
-from kprof.analysis import KernelFacts
-from kprof.findings import Finding, Severity
+from kprof.analysis import Change, KernelFacts
+from kprof.findings import Severity
 from kprof.inputs.amdgcn import InstructionClass
 from kprof_analyzers.rules.levers import Lever
 from kprof_analyzers.rules.questions import LATENCY, Question
-from kprof_analyzers.rules.rule import Rule
+from kprof_analyzers.rules.rule import Costed, Rule
 from kprof_analyzers.scheduling.loops import spills_in
 from kprof_analyzers.scheduling.stages import has_unstaged_product
 from kprof_analyzers.scheduling.waits import Wait, waits_of
@@ -48,7 +48,7 @@ class LoadNotOverlapped(Rule):
     )
     confirmed_by: ClassVar[Question | None] = LATENCY
 
-    def check(self, facts: KernelFacts) -> Iterable[Finding]:
+    def check(self, facts: KernelFacts) -> Iterable[Costed]:
         """See :meth:`Rule.check`."""
         if has_unstaged_product(facts):
             return
@@ -65,11 +65,14 @@ class LoadNotOverlapped(Rule):
             first = waits[0]
             known = [wait.cycles for wait in waits if wait.cycles is not None]
             cycles = max(known) if len(known) == len(waits) else None
-            yield self.finding(
-                f"no matrix instruction between the loads of loop {loop.header} and their waits"
-                + ("" if cycles is None else f"; they are {cycles} cycles of issue apart at most"),
-                at=first.waits_for,
-                evidence={"loop": loop.header, "loads": len(waits), "cycles": cycles},
+            yield Costed(
+                self.finding(
+                    f"no matrix instruction between the loads of loop {loop.header} and their waits"
+                    + ("" if cycles is None else f"; they are {cycles} cycles of issue apart at most"),
+                    at=first.waits_for,
+                    evidence={"loop": loop.header, "loads": len(waits), "cycles": cycles},
+                ),
+                Change(leave_out=("memory_latency",), at_most=True),
             )
 
 

@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 from typing import ClassVar
 
-from kprof.analysis import KernelFacts
+from kprof.analysis import Change, KernelFacts
 from kprof.findings import Finding, Severity
 from kprof_analyzers.rules.levers import Lever
-from kprof_analyzers.rules.rule import Need, Rule, known
+from kprof_analyzers.rules.rule import Costed, Need, Rule, known
 from kprof_analyzers.scheduling.stages import is_chained, loads_in, products_of_loops
 
 # Loads of that width need no registers on their way to LDS, so that two stages pay in attention too.
@@ -46,7 +46,7 @@ class NumStagesMisfit(Rule):
         Lever("num_stages", "lower", "where products in a row leave one wavefront on a SIMD"),
     )
 
-    def check(self, facts: KernelFacts) -> Iterable[Finding]:
+    def check(self, facts: KernelFacts) -> Iterable[Finding | Costed]:
         """See :meth:`Rule.check`."""
         module = known(facts.ttgir)
         stages = facts.metadata["num_stages"]
@@ -61,10 +61,13 @@ class NumStagesMisfit(Rule):
                 "waves_per_simd": waves,
             }
             if len(dots) == 1 and stages <= 1 and loads_in(loop, dots[0]):
-                yield self.finding(
-                    f"one product in the loop and num_stages={stages}: its tiles are not loaded ahead",
-                    at=dots[0],
-                    evidence=evidence,
+                yield Costed(
+                    self.finding(
+                        f"one product in the loop and num_stages={stages}: its tiles are not loaded ahead",
+                        at=dots[0],
+                        evidence=evidence,
+                    ),
+                    Change(leave_out=("memory_latency",), at_most=True),
                 )
             elif chained and stages >= 2 and waves is not None and waves < 2 and not direct:
                 yield self.finding(

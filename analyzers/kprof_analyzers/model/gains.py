@@ -1,0 +1,158 @@
+"""What a finding costs: the launch modelled once more without the effect that it names."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+import msgspec
+
+from kprof.analysis import Change, KernelFacts
+from kprof.document import Prediction
+from kprof.errors import KprofError
+from kprof.findings import Finding, Gain
+from kprof_analyzers.model.explain import explain
+from kprof_analyzers.model.fetched import fetched_shares
+from kprof_analyzers.model.kernel import launch_clocks, simulate
+from kprof_analyzers.model.launch import spread
+from kprof_analyzers.model.lds import conflict_shares
+from kprof_analyzers.model.machine import Machine
+from kprof_analyzers.model.memory import ways_of
+from kprof_analyzers.model.program import IDLE, KIND, LDS, Code, Op, Translator
+from kprof_analyzers.model.runs import Model
+from kprof_analyzers.model.simulate import Way
+from kprof_analyzers.occupancy import from_kernel
+
+_MOST = 12
+"""Changes that are modelled for one kernel: those of the first findings."""
+_GONE: Op = (IDLE, 0.0, (), 0.0, 0, 0)
+
+
+def costs_of(
+    model: Model, prediction: Prediction, findings: Sequence[tuple[Finding, Change | None]]
+) -> dict[int, Gain]:
+    """What findings cost, by their identity, where their rules say what to leave out and the time is known.
+
+    Args:
+        model: the kernel as it is.
+        prediction: its prediction.
+        findings: each with what there would not be without it.
+    """
+    costs: dict[int, Gain] = {}
+    if prediction.time_us is None:
+        return costs
+    known: dict[str, Gain | None] = {}
+    for finding, change in findings:
+        if change is None:
+            continue
+        key = repr(change)
+        if key not in known and len(known) < _MOST:
+            known[key] = _gain(model, prediction, change)
+        gain = known.get(key)
+        if gain is not None:
+            costs[id(finding)] = gain
+    return costs
+
+
+def _gain(model: Model, prediction: Prediction, change: Change) -> Gain | None:
+    now = prediction.time_us
+    assert now is not None
+    after = _time(model, prediction, change)
+    if after is None:
+        return None
+    saved = max(0.0, now - after)
+    low, high = ((edge or now) / now for edge in (prediction.low_us, prediction.high_us))
+    least = 0.0 if change.at_most else saved * low
+    return Gain(
+        us=round(saved, 3),
+        low_us=round(least, 3),
+        high_us=round(min(saved * high, (prediction.high_us or now)), 3),
+        share=round(saved / now, 4) if now else 0.0,
+        at_most=change.at_most,
+    )
+
+
+def _time(model: Model, prediction: Prediction, change: Change) -> float | None:
+    """Microseconds without an effect; ``None`` where that cannot be modelled."""
+    if change.idle_share is not None:
+        now, overhead = prediction.time_us or 0.0, min(model.machine.dispatch_us, prediction.time_us or 0.0)
+        return max(prediction.speed_of_light_us or 0.0, overhead + (now - overhead) * (1 - change.idle_share))
+    try:
+        other = without(model, change)
+    except KprofError:
+        return None
+    run = simulate(other, other.where.resident)
+    return explain(other, run, launch_clocks(other, run), []).time_us
+
+
+def without(model: Model, change: Change) -> Model:
+    """A model of the same kernel without an effect.
+
+    Raises:
+        KprofError: the kernel cannot be launched so.
+    """
+    if change.num_warps is not None or change.workgroups_per_cu is not None:
+        model = _relaunched(model, change)
+    ops = list(model.code.ops)
+    for position in change.gone:
+        ops[position] = _GONE
+    if change.clocks:
+        for position, factor in change.clocks.items():
+            kind, busy, *rest = ops[position]
+            ops[position] = (kind, busy * factor, rest[0], rest[1], rest[2], rest[3])
+    for position, op in _retranslated(model, change).items():
+        ops[position] = op
+    model = replace(model, code=Code(ops, model.code.counters, model.code.results))
+    if "memory_latency" in change.leave_out:
+        model = replace(model, ways=_at_once(model.ways), links=None if model.links is None else _at_once(model.links))
+    if "wave_quantisation" in change.leave_out:
+        effects = replace(model.effects, wave_quantisation=False)
+        where = spread(model.facts, model.machine, effects)
+        model = replace(model, where=where, effects=effects)
+    if "matrix_large" in change.leave_out:
+        machine: Machine = replace(model.machine, matrix_large=1.0)
+        model = replace(model, machine=machine)
+    return model
+
+
+def _at_once(ways: Iterable[Way]) -> tuple[Way, ...]:
+    return tuple(replace(way, latency=0.0) for way in ways)
+
+
+def _retranslated(model: Model, change: Change) -> dict[int, Op]:
+    """Accesses of another width, and LDS accesses without conflicts."""
+    if not change.wide and not change.conflict_free:
+        return {}
+    translator = Translator(model.machine, model.effects, model.simds, {})
+    translator.counters = list(model.code.counters)
+    found = {}
+    for position, width in change.wide.items():
+        found[position] = translator.memory_of(model.facts.program.instructions[position], width)
+    for position in change.conflict_free:
+        if model.code.ops[position][KIND] == LDS:
+            found[position] = translator.lds_of(model.facts.program.instructions[position])
+    return found
+
+
+def _relaunched(model: Model, change: Change) -> Model:
+    """The same program with other wavefronts in a workgroup, or more workgroups on a CU."""
+    facts: KernelFacts = model.facts
+    occupancy, resources = facts.occupancy, facts.resources
+    if change.num_warps is not None:
+        resources = msgspec.structs.replace(resources, num_warps=change.num_warps)
+        lds = resources.lds_bytes if isinstance(resources.lds_bytes, int) else 0
+        occupancy = from_kernel(facts.program.registers, lds_bytes=lds, num_warps=change.num_warps, arch=facts.arch)
+    if change.workgroups_per_cu is not None and occupancy is not None:
+        occupancy = msgspec.structs.replace(occupancy, workgroups_per_cu=change.workgroups_per_cu)
+    facts = replace(facts, occupancy=occupancy, resources=resources)
+    machine, warps = model.machine, resources.num_warps
+    warps = warps if isinstance(warps, int) else 4
+    where = spread(facts, machine, model.effects)
+    apart = warps < machine.simds
+    simds, waves = (1, warps) if apart else (machine.simds, warps // machine.simds)
+    code = model.code
+    if simds != model.simds:
+        translator = Translator(machine, model.effects, simds, conflict_shares(facts), fetched_shares(facts))
+        code = translator.translate(facts.program.instructions)
+    ways = ways_of(facts, machine, model.effects, where, model.sharing)
+    return replace(
+        model, facts=facts, where=where, apart=apart, simds=simds, waves=waves, code=code, ways=ways, links=None
+    )

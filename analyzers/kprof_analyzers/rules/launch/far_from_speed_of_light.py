@@ -1,0 +1,108 @@
+"""KP409 far-from-speed-of-light."""
+
+from collections.abc import Iterable, Sequence
+from typing import ClassVar
+
+from kprof.analysis import KernelFacts
+from kprof.document import LoopPrediction, Prediction
+from kprof.findings import Finding, Severity
+from kprof.inputs.amdgcn import Instruction, InstructionClass
+from kprof_analyzers.rules.rule import Need, Rule, known
+from kprof_analyzers.scheduling.loops import own_instructions
+from kprof_analyzers.source_lines import busiest, location_of
+
+_FAR = 2.0
+_LAUNCH = "launch"
+_WORDS = {
+    "matrix": ("matrix units", (InstructionClass.MATRIX,)),
+    "vector": ("vector units", (InstructionClass.VALU,)),
+    "lds": ("LDS", (InstructionClass.LDS,)),
+    "memory latency": ("waiting for memory", (InstructionClass.VMEM,)),
+    "memory bandwidth": ("memory bandwidth", (InstructionClass.VMEM,)),
+    "barrier": ("barriers", (InstructionClass.BARRIER,)),
+    "issue": ("issuing instructions", (InstructionClass.VALU, InstructionClass.SALU)),
+    "scratch": ("spilled registers", (InstructionClass.SCRATCH,)),
+}
+
+
+class FarFromSpeedOfLight(Rule):
+    """By the model the kernel could run in half the time or less, and no other rule says what holds it.
+
+    ## What it does
+    Compares the predicted time, without that of an empty launch, with the speed of light: every byte once at the
+    memory's peak, or all matrix work at the peak of its units, whichever takes longer. Reports a factor of at least
+    two where no other finding accounts for a tenth of the time, with the largest cause and the line that has most of
+    the instructions behind it.
+
+    ## Why it matters
+    No finding is no clean bill. The model simulates every instruction, so it knows where the time goes even where no
+    rule knows a pattern.
+
+    ## Evidence
+    `time_us`, `launch_us` (of an empty launch, part of it), `speed_of_light_us`. `cause` and its `share` of the time.
+    `loop` where most of it is spent; null in straight-line code.
+
+    ## What to try
+    By cause. *Waiting for memory*: more wavefronts, more loads in flight, a larger tile. *Memory bandwidth*: bytes that
+    are moved several times, short runs, instructions that move few bytes. *Vector units*: work per element; matrix
+    instructions where there is a product. *Issue*: addresses and masks that are computed again and again. *Barriers*,
+    *LDS*: fewer passes through LDS, reductions inside a wavefront. `kprof analyze kernel -v` shows cycles by loop and
+    line.
+    """
+
+    id: ClassVar[str] = "KP409"
+    name: ClassVar[str] = "far-from-speed-of-light"
+    severity: ClassVar[Severity] = Severity.NOTE
+    needs: ClassVar[tuple[Need, ...]] = (Need.PREDICTION,)
+    last_resort: ClassVar[bool] = True
+
+    def check(self, facts: KernelFacts) -> Iterable[Finding]:
+        """See :meth:`Rule.check`."""
+        prediction = known(facts.prediction)
+        time, light = prediction.time_us, prediction.speed_of_light_us
+        if time is None or not light:
+            return
+        launch = time * prediction.shares.get(_LAUNCH, 0.0)
+        shares = {cause: share for cause, share in prediction.shares.items() if cause in _WORDS}
+        if time - launch < _FAR * light or not shares:
+            return
+        cause, share = max(shares.items(), key=lambda item: item[1])
+        loop = _loop(facts, prediction, cause)
+        place = _place(facts, loop, cause)
+        where = "" if loop is None else f", most of it in loop {loop}"
+        yield self.finding(
+            f"{time - launch:.3g} µs without the launch are {(time - launch) / light:.1f} times the {light:.3g} µs of "
+            f"the speed of light: {100 * share:.0f} % of the time goes to {_WORDS[cause][0]}{where}",
+            at=place,
+            evidence={
+                "time_us": round(time, 3),
+                "launch_us": round(launch, 3),
+                "speed_of_light_us": round(light, 3),
+                "cause": cause,
+                "share": round(share, 3),
+                "loop": loop,
+            },
+        )
+
+
+def _loop(facts: KernelFacts, prediction: Prediction, cause: str) -> str | None:
+    """The loop that spends most cycles on a cause; ``None`` where there is none."""
+    spent = {loop.header: _cycles(loop) * loop.causes.get(cause, 0.0) for loop in prediction.loops}
+    headers = {loop.header for loop in facts.program.loops}
+    known = [header for header in spent if header in headers and spent[header] > 0]
+    return max(known, key=spent.__getitem__, default=None)
+
+
+def _cycles(loop: LoopPrediction) -> float:
+    return loop.entries * loop.trips
+
+
+def _place(facts: KernelFacts, header: str | None, cause: str) -> Instruction | None:
+    """An instruction on the line that has most of those behind a cause."""
+    loop = next((loop for loop in facts.program.loops if loop.header == header), None)
+    members: Sequence[Instruction] = facts.program.instructions
+    if loop is not None:
+        members = own_instructions(facts.program, loop)
+    kinds = _WORDS[cause][1]
+    found = [i for i in members if i.opcode.cls in kinds and location_of(i)[0] is not None]
+    return busiest(found or members)[0]
