@@ -9,13 +9,15 @@ from kprof.api.options import Values, names, target_options
 from kprof.api.result import Result
 from kprof.errors import KprofError, TargetError
 from kprof.findings import Finding
-from kprof.targets.target import TargetLike
+from kprof.targets.target import Kind, TargetLike, resolve
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from kprof.document import KernelReport
     from kprof.targets.options import Options
+    from kprof.tuning.recorded import AdvisedKernel
+    from kprof.tuning.recorded.relaunch import Program
     from kprof.tuning.trials import Trial, Trials
     from kprof_analyzers.profiles.measured.model import Measured
     from kprof_analyzers.profiles.measured.reading import Measurement
@@ -33,12 +35,15 @@ class Advised(Result):
         measured: the findings held against measurements; ``None`` when none were given.
         report: the kernel that was measured, analysed; ``None`` when no measurements were given.
         notes: what a person should know of the run.
+        kernels: of a capture or a program, what was found for each kernel, with what to write where. ``trials`` are
+            those of the only one, ``None`` where there are several.
     """
 
     trials: "Trials | None" = None
     measured: "Measured | None" = None
     report: "KernelReport | None" = None
     notes: Sequence[str] = ()
+    kernels: "Sequence[AdvisedKernel]" = ()
 
     @property
     def best(self) -> "Sequence[Trial]":
@@ -59,6 +64,8 @@ class Advised(Result):
         """Everything, as ``kprof advise --json`` writes it (``kprof.advice/1``)."""
         import msgspec
 
+        from kprof.tuning.recorded.document import document_of
+
         found: dict[str, Any] = {}
         if self.measured is not None and self.report is not None:
             found = {
@@ -73,13 +80,19 @@ class Advised(Result):
             from kprof.tuning.trials.document import document
 
             found |= document(self.trials)
+        if len(self.kernels) == 1:
+            found |= document_of(self.kernels[0])
+        elif self.kernels:
+            found |= {"schema": "kprof.advice/1", "kernels": [document_of(kernel) for kernel in self.kernels]}
         return found
 
     @property
     def summary(self) -> str:
         """What to try first, in one line; without a search, how many findings were confirmed."""
-        from kprof.reporters import advice_text, measured_text
+        from kprof.reporters import advice_text, measured_text, recorded_text
 
+        if self.kernels:
+            return recorded_text.verdict(self.kernels)
         if self.trials is not None:
             return advice_text.verdict(self.trials)
         assert self.measured is not None
@@ -106,7 +119,7 @@ class Advised(Result):
 
 
 def advise(
-    target: TargetLike,
+    target: TargetLike | None = None,
     *,
     arch: str = "",
     config: Values | None = None,
@@ -119,15 +132,22 @@ def advise(
     trace: "Paths" = (),
     search: bool = True,
     jobs: int = 0,
+    program: Sequence[str] | None = None,
+    run: bool = True,
     progress: Callable[[int, str], None] | None = None,
+    tell: Callable[[str], None] | None = None,
 ) -> Advised:
     """Try other knobs by recompiling, and say what they change. No GPU is used.
 
     With ``counters`` or ``trace`` the findings are first held against what was measured. Spills, registers, occupancy
     and instructions are those of compiled programs; time is predicted.
 
+    Kernels of a capture get other compiler options from what was recorded, and other tiles by running its program again
+    up to the launch; that is only done where the program lies here as it was recorded.
+
     Args:
-        target: a bundled kernel, a file with a ``KERNEL``, or a :class:`kprof.Kernel`.
+        target: a bundled kernel, a file with a ``KERNEL``, a :class:`kprof.Kernel`, or a capture, with ``::NAME`` one
+            kernel of it. With ``program`` a Python file to run, or ``None``.
         arch: one architecture or product; what was measured, or MI300X, when empty.
         config: the knobs to start from.
         shape: problem parameters on top of the chosen case's.
@@ -139,7 +159,10 @@ def advise(
         trace: PyTorch traces, or folders of them, with this kernel.
         search: try other knobs; without it the findings are only held against the measurements.
         jobs: worker processes, 0 for one a core.
+        program: a program to record and to advise on: its command, or with a file as the target its arguments.
+        run: of a capture, run its program again.
         progress: called with the number of finished compiles and a few words.
+        tell: called with what is run.
 
     Raises:
         TargetError: there is no such kernel, it has no cases, or it is several.
@@ -157,10 +180,24 @@ def advise(
     gpu = (measurement.name if measurement is not None else None) or (asked[0] if asked else DEFAULT_ARCH)
     options = target_options(config=config, shape=shape, case=case, env=env, values=values, jobs=jobs)
     found = Advised()
+    if program is not None:
+        from kprof.api.programs import recording
+
+        with recording(target, program, gpu, jobs=jobs, options=options) as (capture, again):
+            kernels = _recorded(
+                capture, gpu, options, budget=budget, run=run, again=again, progress=progress, tell=tell
+            )
+        return replace(found, kernels=kernels, trials=_only(kernels))
+    if target is None:
+        raise TargetError("nothing is named to advise on", hint="kprof advise KERNEL, CAPTURE or -- python program.py")
     if measurement is not None:
         told = [] if asked or measurement.name is None else [f"compiled for {measurement.name}, which was measured"]
         report, measured = _judged(target, gpu, options, measurement)
         found = Advised(None, measured, report, told)
+    if search and resolve(target).kind is Kind.CAPTURE:
+        named = gpu if asked or measurement is not None else ""
+        kernels = _recorded(str(target), named, options, budget=budget, run=run, progress=progress, tell=tell)
+        return replace(found, kernels=kernels, trials=_only(kernels))
     if search:
         from kprof.targets.target import kernel_of
         from kprof.tuning.trials import advise as tried
@@ -171,6 +208,42 @@ def advise(
             found, trials=tried(kernel, machine, options, product=product, budget=budget, progress=progress)
         )
     return found
+
+
+def _recorded(
+    capture: str,
+    gpu: str,
+    options: "Options",
+    *,
+    budget: float,
+    run: bool,
+    again: "Program | None" = None,
+    progress: Callable[[int, str], None] | None,
+    tell: Callable[[str], None] | None,
+) -> "list[AdvisedKernel]":
+    """Advice on the kernels of a capture."""
+    from kprof.hardware.machine import load_gpu
+    from kprof.targets.usable_options import check, given
+    from kprof.tuning.recorded import advise as advised
+
+    check(Kind.CAPTURE, capture, given(options))
+    machine, product = load_gpu(gpu) if gpu else (None, None)
+    found = advised(
+        capture,
+        product=product,
+        arch="" if machine is None else machine.name,
+        budget=budget,
+        jobs=options.jobs,
+        run=run,
+        program=again,
+        progress=progress,
+        tell=tell or (lambda _text: None),
+    )
+    return list(found)
+
+
+def _only(kernels: "Sequence[AdvisedKernel]") -> "Trials | None":
+    return kernels[0].trials if len(kernels) == 1 else None
 
 
 def _paths(given: "Paths") -> list[str]:

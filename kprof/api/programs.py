@@ -5,12 +5,16 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kprof.errors import KprofError, TargetError, near_hint
 from kprof.output.writing import log
 from kprof.targets.options import DEFAULT_ARCH, Options
 from kprof.targets.target import Kind, TargetLike, resolve
 from kprof.targets.usable_options import check, given
+
+if TYPE_CHECKING:
+    from kprof.tuning.recorded.relaunch import Program as Again
 
 TIME_LIMIT = 600.0
 """Seconds that a program may run when nobody says how long."""
@@ -79,3 +83,49 @@ def _program(targets: Sequence[TargetLike]) -> tuple[str, str]:
     if not target.path.is_file():
         raise TargetError("no such file", path=str(target.path))
     return str(target.path), target.text.partition("::")[2]
+
+
+@contextmanager
+def recording(
+    target: TargetLike | None, program: Sequence[str], gpu: str, *, jobs: int, options: Options
+) -> "Iterator[tuple[str, Again]]":
+    """Record a program; gives the capture, which is removed in the end, and what makes its launches again.
+
+    Args:
+        target: ``None``, or the Python file that is run with ``program`` as its arguments; with ``::function`` only
+            that function's launches are wanted.
+        program: a command, or arguments.
+        gpu: architecture or product to record for.
+        jobs: compiles at a time.
+        options: what else was asked for: nothing of it is for programs.
+
+    Raises:
+        TargetError: it launches no Triton kernel.
+        KprofError: it cannot be run, or an option that recorded launches do not use.
+    """
+    from kprof.captures.reader import read
+    from kprof.recording.command import Options as Recording
+    from kprof.recording.command import prepare, run
+    from kprof.tuning.recorded.relaunch import Program as Again
+
+    file, function = ("", "") if target is None else _program([target])
+    command = [sys.executable, file, *program] if file else list(program)
+    if not command:
+        raise TargetError("no program is named", hint="kprof advise -- python program.py")
+    check(Kind.CAPTURE, f"what {file or command[0]} launches", given(options))
+    with tempfile.TemporaryDirectory(prefix="kprof-run-") as folder:
+        output = Path(folder, "capture")
+        settings = prepare(Recording(gpu, output, jobs=jobs, execute=False), command)
+        log(f"kprof: running {' '.join(command)} on a simulated {settings.device.name}")
+        ended = run(settings, command, stdout=2, time_limit=TIME_LIMIT)
+        if ended.interrupted:
+            raise KeyboardInterrupt
+        names = {kernel.name for kernel in read(output).kernels if kernel.launches}
+        place = file or " ".join(command)
+        if not names:
+            how = f" and failed with exit status {ended.status}" if ended.status else ""
+            raise TargetError(f"launched no Triton kernel{how}", path=place)
+        if function and function not in names:
+            hint = near_hint(function, sorted(names), "it launched")
+            raise TargetError(f"did not launch a Triton function {function!r}", path=place, hint=hint)
+        yield f"{output}::{function}" if function else str(output), Again(command, Path.cwd(), gpu)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from kprof.tuning.formats.interface import Writer
+    from kprof.tuning.recorded.answer import Answer
     from kprof.tuning.search import Found, Progress
     from kprof.tuning.space import Space
     from kprof.tuning.subject import Subject
@@ -40,10 +41,12 @@ class Tuned(Result):
     Attributes:
         document: everything, as ``kprof tune --json`` writes it (``kprof.tune/1``). Times are in microseconds and
             predicted; ``measured_ms`` is there where ``verify`` measured.
+        answer: of a recorded kernel, where its configuration stands and what to write there.
     """
 
     document: TuneReport
     _search: _Search | None = None
+    answer: "Answer | None" = None
 
     @property
     def problems(self) -> list[TunedProblem]:
@@ -139,6 +142,7 @@ def tune(
     values: Mapping[str, int | Sequence[int]] | None = None,
     keys: Values | None = None,
     device_name: str = "",
+    run: bool = True,
     progress: "Callable[[Progress], None] | None" = None,
     tell: Callable[[str], None] | None = None,
 ) -> Tuned:
@@ -148,8 +152,8 @@ def tune(
     with what is known so far; the same call goes on from there.
 
     Args:
-        kernel: a bundled kernel, a file with a ``KERNEL``, ``"file.py::function"``, a :class:`kprof.Kernel` or a
-            ``@triton.jit`` function.
+        kernel: a bundled kernel, a file with a ``KERNEL``, ``"file.py::function"``, a :class:`kprof.Kernel`, a
+            ``@triton.jit`` function, or ``"capture::kernel"``.
         shape: one problem's parameters (``{"M": 4096, "N": 4096, "K": 4096}``), or a sequence of problems.
         case: named problems of the kernel.
         shape_file: further problems, in a YAML, JSON or TOML file.
@@ -170,8 +174,9 @@ def tune(
         values: numbers that a launch does not tell, as for :func:`kprof.analyze`.
         keys: a format's key to the knob or value that it is.
         device_name: the device in file names, where the product's is another.
+        run: of a capture, run its program again for other tiles, where it lies here as it was recorded.
         progress: called with the state of the search.
-        tell: called with a line on each measurement.
+        tell: called with a line on each measurement, and with what is run.
 
     Raises:
         TargetError: there is no such kernel, case, knob or size.
@@ -202,18 +207,29 @@ def tune(
         jobs,
         scheduler,
         dict(values or {}),
+        run,
     )
-    subject, chosen = request.prepare(wanted)
-    if device is not None:
-        verifying.check(subject, device)
-    found, facts = _searched(wanted, place, subject, chosen, budget=budget, resume=resume, progress=progress)
-    measured_on = None
-    if device is not None and found.ended != "interrupted":
-        measured_on = verifying.measure(
-            str(kernel), subject, found, top=top, device=device, report=tell or (lambda _text: None)
-        )
-    report = document(subject, found, measured_on=measured_on, top=top, **facts)
-    return Tuned(report, _Search(subject, found, files, writers))
+    with request.prepared(wanted, tell or (lambda _text: None)) as (subject, chosen):
+        if device is not None:
+            verifying.check(subject, device)
+        found, facts = _searched(wanted, place, subject, chosen, budget=budget, resume=resume, progress=progress)
+        measured_on = None
+        if device is not None and found.ended != "interrupted":
+            measured_on = verifying.measure(
+                str(kernel), subject, found, top=top, device=device, report=tell or (lambda _text: None)
+            )
+        report = document(subject, found, measured_on=measured_on, top=top, **facts)
+        return Tuned(report, _Search(subject, found, files, writers), _answer(subject, found))
+
+
+def _answer(subject: "Subject", found: "Found") -> "Answer | None":
+    """Of a recorded kernel, what to write where."""
+    from kprof.tuning.recorded.answer import answer
+    from kprof.tuning.recorded.subject import RecordedSubject
+
+    if not isinstance(subject, RecordedSubject) or not found.ranked[0]:
+        return None
+    return answer(subject, subject.program.ready if subject.program is not None else None, found.ranked[0][0].config)
 
 
 def _searched(

@@ -173,7 +173,7 @@ class _Journal:
                 case r.Site():
                     self.sites[record.n] = tuple(Location(f, max(line, 1), function=n) for f, line, n in record.frames)
                 case r.Arguments():
-                    self.arguments[record.n] = {name: _argument(value) for name, value in record.args.items()}
+                    self.arguments[record.n] = {name: argument(value) for name, value in record.args.items()}
                 case _:
                     pass
             yield record
@@ -279,7 +279,8 @@ class _Journal:
         )
 
 
-def _argument(value: Any) -> Any:
+def argument(value: Any) -> Any:
+    """An argument of a launch as a journal holds it, as :attr:`CapturedLaunch.arguments` has it."""
     match value:
         case {"dtype": str() as dtype, "shape": list() as shape, "strides": list() as strides} if all(
             isinstance(n, int) for n in (*shape, *strides)

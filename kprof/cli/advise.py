@@ -1,5 +1,6 @@
 """``kprof advise``: try other knobs by recompiling, and say what they change."""
 
+import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -30,7 +31,12 @@ NoSearchOption = Annotated[
 
 
 def command(
-    target: Annotated[str, typer.Argument(metavar="KERNEL", help="A bundled kernel, or a file with a KERNEL.")],
+    targets: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="KERNEL", help="A bundled kernel, a file with a KERNEL, CAPTURE[::KERNEL], or -- python program.py."
+        ),
+    ],
     arch: ArchOption = "",
     config: ConfigOption = [],
     shape: ShapeOption = [],
@@ -43,6 +49,9 @@ def command(
     counters: CountersOption = [],
     trace: TraceOption = [],
     no_search: NoSearchOption = False,
+    no_run: Annotated[
+        bool, typer.Option("--no-run", help="Of a capture, do not run its program again: compiler options only.")
+    ] = False,
     jobs: JobsOption = 0,
     json: JsonOption = None,
     no_color: NoColorOption = False,
@@ -53,14 +62,25 @@ def command(
 
     Spills, registers, occupancy and instructions are verified by compiling. Time is predicted: nothing is measured.
 
+    Of a capture, or of a program after --, tiles are tried by running the program up to the launch, which it then makes
+    with other values; the answer is what to write where the configuration came from.
+
     Example:  kprof advise flash_attention --case d256_s4096 --config BLOCK_M=128,BLOCK_N=64 --arch MI300X
     """
     from kprof.api.advise import advise
+    from kprof.cli.analyze import program_of
+    from kprof.errors import TargetError
     from kprof.output.progress import watching
 
+    named, program = program_of(targets)
+    if "--" in sys.argv and program is None and len(named) > 1:
+        # Nothing but options before it: a command line.
+        named, program = [], named
+    if len(named) > 1 or (program is None and not named):
+        raise TargetError("one kernel, capture or program at a time")
     with watching(None), StatusLine() as status:
         found = advise(
-            target,
+            named[0] if named else None,
             arch=arch,
             config=assignments(config, "--config"),
             shape=assignments(shape, "--shape"),
@@ -72,6 +92,9 @@ def command(
             trace=trace,
             search=not no_search,
             jobs=jobs,
+            program=program,
+            run=not no_run,
+            tell=lambda text: log(f"kprof: {text}"),
             progress=lambda done, what: status.draw(f"{done} compiled: {what}"),
         )
     for note in found.notes:
@@ -88,7 +111,11 @@ def _show(found: "Advised", *, no_color: bool) -> None:
         from kprof.reporters.measured_text import show as show_measured
 
         show_measured(found.report, found.measured, console)
-    if found.trials is not None:
+    if found.kernels:
+        from kprof.reporters.recorded_text import show as show_recorded
+
+        show_recorded(found.kernels, console)
+    elif found.trials is not None:
         from kprof.reporters.advice_text import show
 
         show(found.trials, console)

@@ -69,10 +69,17 @@ DeviceOption = Annotated[
     str, _OPTION("--device-name", help="The device in file names, where the product's is another.", metavar="NAME")
 ]
 
+NoRunOption = Annotated[
+    bool, _OPTION("--no-run", help="Of a capture, do not run its program again: compiler options only.")
+]
+
 
 def command(
     kernel: Annotated[
-        str, typer.Argument(metavar="KERNEL", help="A bundled kernel, a file with a KERNEL, or FILE.py::FUNCTION.")
+        str,
+        typer.Argument(
+            metavar="KERNEL", help="A bundled kernel, a file with a KERNEL, FILE.py::FUNCTION or CAPTURE::KERNEL."
+        ),
     ],
     shape: ShapesOption = [],
     case: CasesOption = [],
@@ -94,6 +101,7 @@ def command(
     value: ValueOption = [],
     key: KeyOption = [],
     device_name: DeviceOption = "",
+    no_run: NoRunOption = False,
     json: JsonOption = None,
     quiet: QuietOption = False,
     no_color: NoColorOption = False,
@@ -133,6 +141,7 @@ def command(
             values=supplied_values(value),
             keys=assignments(key, "--key"),
             device_name=device_name,
+            run=not no_run,
             progress=reporter.show,
             tell=reporter.tell,
         )
@@ -149,6 +158,10 @@ def _show(found: "Tuned", *, json: str | None, quiet: bool, no_color: bool) -> i
         write_output(json, found.to_json())
     for note in found.write():
         log(note)
+    if found.answer is not None and json != "-":
+        from kprof.reporters.recorded_text import answer_text
+
+        print(answer_text(found.answer))
     if json != "-":
         print(found.summary)
     return EXIT_INTERRUPTED if found.interrupted else 0 if found.ok else 2

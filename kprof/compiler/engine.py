@@ -149,8 +149,10 @@ class Target:
     options: Any
 
 
-def run_stages(api: versions.Api, build: Build, target: Target, source: Any, progress: Progress) -> None:
-    """Compile a source of Triton's (``ASTSource``), stage by stage, into ``build``.
+def run_stages(
+    api: versions.Api, build: Build, target: Target, source: Any, progress: Progress, *, last: str | None = None
+) -> None:
+    """Compile a source of Triton's (``ASTSource``), stage by stage, into ``build``; no further than the last one named.
 
     Raises:
         Exception: whatever the compiler raises; :func:`kprof.compiler.failures.explain` puts it into words.
@@ -175,7 +177,7 @@ def run_stages(api: versions.Api, build: Build, target: Target, source: Any, pro
             now = time.perf_counter()
             build.stage_seconds[stage] = now - started
             started = now
-            if module is None:
+            if module is None or stage == last:
                 break
     build.metadata = json.loads(json.dumps(metadata, default=_plain))
 

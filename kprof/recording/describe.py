@@ -27,7 +27,7 @@ def site(skip: int = 1) -> tuple[tuple[str, int, str], ...]:
     found: list[tuple[str, int, str]] = []
     while frame is not None and len(found) < FRAMES:
         code = frame.f_code
-        if not _is_machinery(code):
+        if not is_machinery(code):
             found.append((code.co_filename, frame.f_lineno, code.co_name))
         frame = frame.f_back
     return tuple(found)
@@ -38,7 +38,7 @@ def names_in_program(names: frozenset[str]) -> bool:
     frame: FrameType | None = sys._getframe(1)  # noqa: SLF001
     while frame is not None:
         code = frame.f_code
-        if not names.isdisjoint(code.co_names) and not _is_machinery(code):
+        if not names.isdisjoint(code.co_names) and not is_machinery(code):
             return True
         frame = frame.f_back
     return False
@@ -47,7 +47,8 @@ def names_in_program(names: frozenset[str]) -> bool:
 _MACHINERY: dict[str, bool] = {}
 
 
-def _is_machinery(code: CodeType) -> bool:
+def is_machinery(code: CodeType) -> bool:
+    """Whether code belongs to Triton, torch, Python's own library or this package, and not to the program."""
     file = code.co_filename
     known = _MACHINERY.get(file)
     if known is None:

@@ -108,7 +108,7 @@ class Recorder:
         set_switches = {name: value for name, value in switches.relevant({}).items() if name != "TRITON_DEBUG"}
         identifier = jobs.identifier(source, target, options, set_switches)
         job = jobs.Job(identifier, source, target, options, backend)
-        given = describe.given_options(options, self._backend_defaults(backend))
+        given = describe.given_options(options, self.defaults_of(backend))
         request = describe.request_of(source, target.arch, given, set_switches)
         jobs.prepare()
         with self._lock:
@@ -181,7 +181,7 @@ class Recorder:
         names = getattr(source.fn, "arg_names", None) or [p.name for p in source.fn.params]
         described = {str(name): describe.argument(value) for name, value in zip(names, args, strict=False)}
         if not self.executes:
-            _add_values(described, source.fn, dict(zip(map(str, names), args, strict=False)))
+            add_values(described, source.fn, dict(zip(map(str, names), args, strict=False)))
         fields: dict[str, Any] = {"kernel": number, "seq": self._sequence, "grid": grid}
         with self._lock:
             self._sequence += 1
@@ -262,6 +262,11 @@ class Recorder:
             return None
         shared = shelf.metadata(kernel.ticket.folder).get("shared")
         return shared if isinstance(shared, int) else 0
+
+    @property
+    def trying(self) -> bool:
+        """Whether an autotuner tries a configuration, or something is being timed."""
+        return self._context.candidate is not None
 
     @contextmanager
     def tuning(self, tuner: Any) -> Iterator[None]:
@@ -353,7 +358,8 @@ class Recorder:
             context = self._local.context = _Context()
         return context
 
-    def _backend_defaults(self, backend: Any) -> Any:
+    def defaults_of(self, backend: Any) -> Any:
+        """Options of a backend that nobody has set."""
         name = type(backend).__name__
         if name not in self._defaults:
             from kprof.compiler import versions
@@ -367,7 +373,7 @@ class Recorder:
             self.journal.fail(self.compiler.disk_error)
 
 
-def _add_values(described: dict[str, Any], function: Any, values: dict[str, Any]) -> None:
+def add_values(described: dict[str, Any], function: Any, values: dict[str, Any]) -> None:
     """Keep the values of small integer tensors that decide what the kernel does."""
     for name in steering_arguments(function):
         held = describe.values_of(values.get(name), layout.VALUES)

@@ -3,8 +3,9 @@
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 from kprof.simulation.gpu import Gpu
 
@@ -31,6 +32,7 @@ class Settings:
         full_values: whether large tensors have memory and values, too.
         root: the work tree that sources are named from.
         argv: keep the processes' command lines, without the secrets in them.
+        again: which launch is to be made again with other values, and who asks, see :mod:`kprof.recording.again`.
     """
 
     folder: str
@@ -44,6 +46,7 @@ class Settings:
     full_values: bool = False
     root: str = ""
     argv: bool = True
+    again: dict[str, Any] = field(default_factory=dict)
 
     def to_json(self) -> str:
         """One line of JSON."""

@@ -46,6 +46,10 @@ def replace(recorder: Recorder, patches: Patches, device: Callable[[], int], str
     patches.set(triton.compiler, "compile", compile)
     patches.set(triton, "compile", compile)
     tuning.install(recorder, patches)
+    if recorder.settings.again:
+        from kprof.recording.again import Again
+
+        Again(recorder, recorder.settings.again).install(patches)
 
 
 def observe(recorder: Recorder, patches: Patches) -> None:

@@ -26,12 +26,20 @@ _LEGEND = (
 
 def show(trials: "Trials", console: "Console") -> None:
     """What was tried, what it brought, and the verdict on standard output."""
-    from kprof.reporters._console_text import plural
-
     start = trials.start.report
     assert start is not None
     tell_first(verdict(trials))
     console.print(f"[bold]{start.name}[/bold]   {start.arch}   Triton {start.triton}", highlight=False)
+    show_trials(trials, console)
+    if trials.best:
+        console.print(f"\n{triton_config(trials.best[0].config)}", markup=False)
+    tell_last(verdict(trials))
+
+
+def show_trials(trials: "Trials", console: "Console") -> None:
+    """What was tried and what it brought."""
+    from kprof.reporters._console_text import plural
+
     console.print(knobs(trials.start.config), style="dim", markup=False)
     console.print()
     table, legend = _table(trials, console.width)
@@ -47,8 +55,6 @@ def show(trials: "Trials", console: "Console") -> None:
     if trials.best:
         predicted = " Predicted: time." if trials.ranked_by == "time" else ""
         console.print(f"Verified: resources and instructions.{predicted} Nothing was measured.", style="dim")
-        console.print(f"\n{triton_config(trials.best[0].config)}", markup=False)
-    tell_last(verdict(trials))
 
 
 def verdict(trials: "Trials") -> str:

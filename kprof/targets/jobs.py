@@ -37,6 +37,7 @@ class Job:
         notes: what is not known of it, in words.
         product: the GPU, when one was named.
         values: numbers that the launch does not tell, see :mod:`kprof.targets.values`.
+        contents: values of integer tensors that the launch passes, by name, where they are known.
     """
 
     request: CompileRequest
@@ -48,6 +49,7 @@ class Job:
     notes: Sequence[str] = ()
     product: Product | None = None
     values: Mapping[str, int | Sequence[int]] = field(default_factory=dict)
+    contents: Mapping[str, Sequence[int]] = field(default_factory=dict)
 
 
 def compile_target(target: "Target", machines: Sequence[Architecture], options: "Options") -> Iterator[LoadedKernel]:
@@ -321,6 +323,7 @@ def loaded(job: Job, compiled: Compiled) -> LoadedKernel:
         specialization=specialization_of(job.request),
         grid=job.grid,
         arguments=job.arguments,
+        contents=job.contents,
         triton=compiled.triton_version,
         source=Location(file=job.request.path, line=line) if line else None,
         compile_seconds=compiled.seconds,

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from kprof.captures.layout import is_capture
-from kprof.captures.model import CapturedKernel
+from kprof.captures.model import CapturedKernel, TensorInfo
 from kprof.captures.reader import read
 from kprof.compiler.environment import SWITCHES
 from kprof.compiler.request import CompileRequest
@@ -102,6 +102,11 @@ def _recorded(folder: str, kernel: CapturedKernel) -> Recorded:
         grid=next(iter(kernel.grids), None),
         problem={},
         arguments={name: value for name, value in kernel.arguments.items() if isinstance(value, int | float)},
+        contents={
+            name: value.values
+            for name, value in kernel.arguments.items()
+            if isinstance(value, TensorInfo) and value.values is not None
+        },
     )
     knobs = {**request.constexprs, **request.options, **request.environment}
     return Recorded(f"{folder}{SEPARATOR}{kernel.id}", kernel, job, knobs)

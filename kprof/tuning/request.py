@@ -1,7 +1,8 @@
 """What ``kprof.tune`` searches, by whom, and what is written."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +42,7 @@ class Request:
         jobs: worker processes, 0 for one a core.
         scheduler: address of a Dask scheduler, whose workers compile.
         values: numbers that a launch does not tell, see :mod:`kprof.targets.values`.
+        run: of a capture, run its program again for other tiles.
     """
 
     kernel: TargetLike
@@ -56,6 +58,7 @@ class Request:
     jobs: int = 0
     scheduler: str | None = None
     values: Mapping[str, int | Sequence[int]] = field(default_factory=dict)
+    run: bool = True
 
 
 @dataclass(frozen=True)
@@ -120,6 +123,49 @@ def prepare(wanted: Request) -> "tuple[Subject, Space]":
             _check_sizes(subject, problem)
             _check_grid(subject, {*chosen.names(), *problem.values, *constexprs})
     return subject, space.supported(chosen, config)
+
+
+@contextmanager
+def prepared(wanted: Request, tell: Callable[[str], None]) -> "Iterator[tuple[Subject, Space]]":
+    """As :func:`prepare`, of a recorded kernel too, whose program stands at the launch meanwhile.
+
+    Args:
+        wanted: what is searched.
+        tell: called with what is run.
+
+    Raises:
+        KprofError: something in the options is wrong.
+    """
+    from kprof.targets.target import Kind, resolve
+
+    if resolve(wanted.kernel).kind is not Kind.CAPTURE:
+        yield prepare(wanted)
+        return
+    from kprof.hardware.machine import load_gpu
+    from kprof.targets.recompile import recorded
+    from kprof.targets.usable_options import check
+    from kprof.tuning import space, space_file
+    from kprof.tuning.recorded import knobs
+    from kprof.tuning.recorded.advise import opened
+
+    target = str(wanted.kernel)
+    options = ("shape", "case", "signature", "constexprs", "grid")
+    check(Kind.CAPTURE, target, [name for name in options if getattr(wanted, name)])
+    if wanted.scheduler is not None or wanted.shape_file is not None:
+        raise TargetError(f"{target} is a capture: --scheduler and --shapes are for kernels with source")
+    machine, product = load_gpu(wanted.arch) if wanted.arch else (None, None)
+    found, lost = recorded(target, [] if machine is None else [machine.name])
+    if len(found) != 1:
+        names = ", ".join(dict.fromkeys(each.kernel.id for each in found)) or "; ".join(lost.values())
+        raise TargetError(f"this is {len(found)} kernels: {names}", hint="One at a time: kprof tune CAPTURE::KERNEL")
+    with opened(found[0], product, jobs=wanted.jobs, run=wanted.run, tell=tell) as (subject, how):
+        ready = subject.program.ready if subject.program is not None else None
+        chosen = knobs.space_of(subject, ready)
+        if wanted.space is not None:
+            chosen = space_file.read(wanted.space)
+        chosen = space.check(chosen.fixed(dict(wanted.config)), {*subject.knobs, *chosen.knobs}, {})
+        space.check_kinds(chosen, subject.knobs)
+        yield subject, space.supported(replace(chosen, notes=(*chosen.notes, how)), wanted.config)
 
 
 def _kernel(wanted: Request, arch: str) -> "Kernel":

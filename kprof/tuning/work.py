@@ -38,7 +38,8 @@ class Task:
         key: SHA-256 of everything that the answer depends on.
         request: the compile.
         launch: ``name``, ``arch`` (a product's name where one was given), ``grid``, ``arguments``, ``problem``, the
-            judge's ``version``, ``flops`` (``None``: not known) and ``values``: values of JSON.
+            judge's ``version``, ``flops`` (``None``: not known), ``values`` and, where they are known, ``contents`` of
+            tensors: values of JSON.
         config: the configuration that wants it, for messages.
     """
 
@@ -114,7 +115,7 @@ def task_of(
     """
     from kprof.compiler.versions import identity
 
-    launch = {
+    launch: dict[str, Any] = {
         "name": job.name,
         "arch": target,
         "grid": None if job.grid is None else list(job.grid),
@@ -124,6 +125,8 @@ def task_of(
         "flops": flops,
         "values": {n: v if isinstance(v, int) else list(v) for n, v in job.values.items()},
     }
+    if job.contents:
+        launch["contents"] = {name: list(values) for name, values in job.contents.items()}
     name = key(job.request.key, identity(), sorted(files.items()), launch)
     return Task(name, job.request, launch, dict(config))
 

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -90,18 +90,76 @@ def climb(
         return sorted(found, key=lambda change: len(change) > 1 or not told & {(n, repr(v)) for n, v in change.items()})
 
     estimate = Estimate(machine, product, problem, subject.element_bytes(subject.problems[0]), start.config)
+    around = Around(
+        f"what is near to the present configuration of {kernel.name}",
+        changes,
+        lambda base: seeds(kernel, machine, problem, base, estimate.cost),
+        estimate.cost,
+    )
+    return climb_around(
+        subject, start, around, deadline=deadline, progress=progress, executor=executor,
+        jobs=options.jobs, use_cache=options.use_cache,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Around:
+    """What there is around a starting point.
+
+    Attributes:
+        origin: where it comes from, in words.
+        changes: changes of a configuration, most promising first.
+        seeds: from the starting point to configurations that are worth a look wherever a search starts.
+        cost: a rough cost of a configuration.
+    """
+
+    origin: str
+    changes: Callable[[Mapping[str, Any]], Iterable[Mapping[str, Any]]]
+    seeds: Callable[[Mapping[str, Any]], Iterable[Mapping[str, Any]]] = lambda _start: ()
+    cost: Callable[[Mapping[str, Any]], float] = lambda _config: 1.0
+
+
+def climb_around(
+    subject: Subject,
+    start: Trial,
+    around: Around,
+    *,
+    deadline: float,
+    progress: Callable[[int, str], None] | None = None,
+    executor: Executor | None = None,
+    jobs: int = 0,
+    use_cache: bool = True,
+) -> Trials | str:
+    """Search by predicted time around a starting point of any subject with one problem.
+
+    Args:
+        subject: kernel and problem; its ``base`` is the starting point.
+        start: the starting point, compiled and analysed.
+        around: what is tried.
+        deadline: of :func:`time.monotonic`, after which no compile is begun.
+        progress: called with the number of finished configurations and a few words.
+        executor: who compiles; processes of this machine by default.
+        jobs: worker processes, 0 for one a core.
+        use_cache: whether compiles are served from kprof's cache.
+
+    Returns:
+        The trials, or why the model has no time for the start.
+
+    Raises:
+        KprofError: no usable Triton.
+    """
     orders: list[Neighbourhood] = []
 
     def order(base: Mapping[str, Any]) -> Neighbourhood:
-        orders.append(Neighbourhood(base, changes, estimate.cost, seeds(kernel, machine, problem, base, estimate.cost)))
+        orders.append(Neighbourhood(base, around.changes, around.cost, around.seeds(base)))
         return orders[-1]
 
     judge = Judge(predicted.FUNCTION, predicted.version())
     found = Search(
         subject,
-        Space(f"what is near to the present configuration of {kernel.name}"),
+        Space(around.origin),
         judge=judge,
-        executor=executor or LocalExecutor(judge, options.jobs or None),
+        executor=executor or LocalExecutor(judge, jobs or None),
         journal=None,
         budget=max(0.0, deadline - time.monotonic()),
         report=_teller(progress),
@@ -113,7 +171,7 @@ def climb(
     if own is None:
         return found.example or "the model cannot say how long it takes"
     (waiting,) = orders
-    return _trials(subject, options, start, own, found, left=waiting.left, settled=waiting.settled)
+    return _trials(subject, start, own, found, waiting, use_cache=use_cache)
 
 
 def seeds(
@@ -157,7 +215,7 @@ def _teller(progress: Callable[[int, str], None] | None) -> Callable[[Progress],
 
 
 def _trials(
-    subject: KernelSubject, options: "Options", start: Trial, own: Scored, found: Found, *, left: int, settled: bool
+    subject: Subject, start: Trial, own: Scored, found: Found, waiting: Neighbourhood, *, use_cache: bool
 ) -> Trials:
     base = start.config
     every = sorted((_trial(base, one) for one in found.ranked[0]), key=_order)
@@ -166,12 +224,12 @@ def _trials(
     faster = [trial for trial in everyone if trial.time_us is not None and trial.time_us < own.time_us]
     return Trials(
         start=begun,
-        best=tuple(with_report(subject, options, trial) for trial in faster[:LOOKED_AT]),
+        best=tuple(with_report(subject, trial, use_cache=use_cache) for trial in faster[:LOOKED_AT]),
         tried=found.looked_at,
         ranked_by="time",
         failed=found.failed,
-        left=left,
-        settled=settled,
+        left=waiting.left,
+        settled=waiting.settled,
         all=tuple(everyone),
     )
 
@@ -203,14 +261,14 @@ def _timed(trial: Trial, one: Scored) -> Trial:
     return replace(trial, time_us=one.time_us, low_us=one.low_us, high_us=one.high_us, parts=one.parts)
 
 
-def with_report(subject: Subject, options: "Options", trial: Trial) -> Trial:
+def with_report(subject: Subject, trial: Trial, *, use_cache: bool = True) -> Trial:
     """The trial with its report and figures. It was compiled for its prediction, so its code is in the cache."""
     from kprof.compiler.compile import compile_many
 
     if trial.report is not None:
         return trial
     job = subject.jobs(subject.problems[0], trial.config)[0]
-    (outcome,) = compile_many([job.request], 1, cache=options.use_cache)
+    (outcome,) = compile_many([job.request], 1, cache=use_cache)
     looked = analysed(trial.change, trial.config, job, outcome)
     return replace(trial, report=looked.report, measure=looked.measure, error=looked.error)
 
@@ -236,4 +294,4 @@ def reported(
     yield from trials.best
     for trial in trials.all:
         if repr(sorted(trial.config.items(), key=str)) not in seen:
-            yield with_report(subject, options, trial)
+            yield with_report(subject, trial, use_cache=options.use_cache)

@@ -38,8 +38,8 @@ def judge(compiled: Compiled, argument: Mapping[str, Any]) -> dict[str, Any]:
     Args:
         compiled: the kernel.
         argument: ``name``, ``arch`` (or a product), ``grid``, ``arguments``, ``problem``, ``version``,
-            ``flops``, the operations of the whole problem where they are known, and ``values`` that the launch does
-            not tell.
+            ``flops``, the operations of the whole problem where they are known, ``values`` that the launch does not
+            tell, and ``contents`` of tensors.
 
     Returns:
         The fields of :class:`kprof.tuning.work.Answer`, apart from its key.
@@ -57,7 +57,8 @@ def judge(compiled: Compiled, argument: Mapping[str, Any]) -> dict[str, Any]:
     if argument["version"] != version():
         raise KprofError("this machine has another kprof than the one that asks")
     resources = [compiled.lds_bytes, compiled.metadata.get("num_warps")]
-    name = derived_key(code, launch, resources, argument["problem"], argument.get("flops"), argument.get("values", {}))
+    given = [argument.get("flops"), argument.get("values", {}), argument.get("contents", {})]
+    name = derived_key(code, launch, resources, argument["problem"], *given)
     before = _JUDGED.read_json(name)
     if isinstance(before, dict):
         return {**before, **done, "again": True}
@@ -154,6 +155,7 @@ def facts_for(compiled: Compiled, argument: Mapping[str, Any]) -> "KernelFacts":
         argument["problem"],
         argument["arguments"],
         values=argument.get("values", {}),
+        contents=argument.get("contents", {}),
     )
     kernel = replace(loaded(job, compiled), product=find_product(argument["arch"]))
     return facts_of(kernel)[0]

@@ -1,0 +1,328 @@
+"""One launch of a recorded program, made again with other compile-time values for the process that asks.
+
+The program runs as it is recorded until it makes the launch. There it stands still and answers, a line of JSON for a
+line of JSON over a socket, until nobody asks any more; then it ends. What is asked for is the TTIR of the kernel with
+the new values, and the grid and the arguments that the program would launch it with.
+
+=========================================== =============================================================
+question                                    answer
+=========================================== =============================================================
+(none)                                      ``ready``: what the launch is made of, see :meth:`Again._ready`
+``{"constexprs": {"BLOCK": 64}}``           ``launch`` with ``ttir`` (a file), ``request``, ``grid``,
+                                            ``arguments``; or ``refused`` with the ``error``
+=========================================== =============================================================
+"""
+
+import contextlib
+import hashlib
+import json
+import os
+import socket
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+from kprof.compiler import environment as switches
+from kprof.compiler import versions
+from kprof.recording import describe
+from kprof.recording.call_site import CallSite, CannotFollowError, Launch
+from kprof.recording.recorder import add_values
+from kprof.recording.stub import RecordedKernel
+from kprof.recording.tile_arguments import Tiles, tiles_of
+
+if TYPE_CHECKING:
+    from kprof.recording.recorder import Recorder
+    from kprof.simulation.patches import Patches
+
+_TOLD_FILES = 500
+_SAME = ("function", "signature", "constexprs", "attributes")
+
+
+@dataclass
+class _Call:
+    """A launch while Triton is at it: what the program called, and from where."""
+
+    entry: Any
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    frame: FrameType | None
+
+
+@dataclass
+class _Trial:
+    """What a launch with other values has come to."""
+
+    kernel: RecordedKernel | None = None
+    grid: tuple[Any, ...] = ()
+    args: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True)
+class _NoTicket:
+    """Stands for a compile that nobody has asked for."""
+
+    name: str
+    id: str = "0" * 32
+
+
+class _TriedKernel(RecordedKernel):
+    """A kernel that is only tried out: it has no code.
+
+    Attributes:
+        again: target, backend and options that it would be compiled with.
+    """
+
+    def __init__(
+        self, source: Any, request: dict[str, Any], launch: Callable[..., None], again: tuple[Any, Any, Any]
+    ) -> None:
+        ticket: Any = _NoTicket(source.fn.fn.__name__)
+        super().__init__(source, ticket, request, launch, _no_code)
+        self.again = again
+
+
+class _Watched(dict[str, Any]):
+    """Arguments as a grid's function gets them; notes which of them it reads."""
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        super().__init__(values)
+        self.seen: set[str] = set()
+
+    def __getitem__(self, name: str) -> Any:
+        self.seen.add(name)
+        return super().__getitem__(name)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        self.seen.add(name)
+        return super().get(name, default)
+
+
+@dataclass
+class Again:
+    """Waits for the launch, and makes it again.
+
+    Attributes:
+        recorder: of this process.
+        told: ``socket`` (an address), ``folder`` (for TTIR), ``wanted`` (the request of the launch's kernel).
+    """
+
+    recorder: "Recorder"
+    told: Mapping[str, Any]
+    _calls: list[_Call] = field(default_factory=list)
+    _trial: _Trial | None = None
+    _files: dict[str, None] = field(default_factory=dict)
+
+    def install(self, patches: "Patches") -> None:
+        """Watch what is launched, and which JSON files are opened."""
+        from triton.runtime.autotuner import Autotuner, Heuristics
+        from triton.runtime.jit import JITFunction
+
+        for kind in (Autotuner, Heuristics, JITFunction):
+            patches.set(kind, "run", self._watching(kind.run))
+        recorder: Any = self.recorder
+        self._compile, self._launch = recorder.compile, recorder.launch
+        patches.set(recorder, "compile", self.compile)
+        patches.set(recorder, "launch", self.launch)
+        sys.addaudithook(self._opened)
+
+    def _opened(self, event: str, arguments: tuple[Any, ...]) -> None:
+        is_json = event == "open" and isinstance(arguments[0], str) and arguments[0].endswith(".json")
+        if is_json and len(self._files) < _TOLD_FILES:
+            self._files[str(Path(arguments[0]).absolute())] = None
+
+    def _watching(self, original: Any) -> Any:
+        def run(entry: Any, *args: Any, **kwargs: Any) -> Any:
+            frame = None if self._calls else _program_frame()
+            self._calls.append(_Call(entry, args, dict(kwargs), frame))
+            try:
+                return original(entry, *args, **kwargs)
+            finally:
+                self._calls.pop()
+
+        return run
+
+    def compile(self, source: Any, target: Any, options: Any, backend: Any) -> RecordedKernel:
+        """As :meth:`kprof.recording.recorder.Recorder.compile`; of a trial nothing is compiled yet."""
+        if self._trial is None:
+            made: RecordedKernel = self._compile(source, target, options, backend)
+            return made
+        given = describe.given_options(options, self.recorder.defaults_of(backend))
+        request = describe.request_of(source, target.arch, given, _switches())
+        return _TriedKernel(source, request, self.launch, (target, backend, options))
+
+    def launch(self, kernel: RecordedKernel, grid: tuple[Any, ...], stream: Any, args: tuple[Any, ...]) -> None:
+        """As :meth:`kprof.recording.recorder.Recorder.launch`; stands still at the launch that is wanted."""
+        if self._trial is not None:
+            self._trial.kernel, self._trial.grid, self._trial.args = kernel, grid, args
+            return
+        if not self.recorder.trying and self._is_wanted(kernel):
+            self._serve(kernel)
+        self._launch(kernel, grid, stream, args)
+
+    def _is_wanted(self, kernel: RecordedKernel) -> bool:
+        wanted = self.told["wanted"]
+        mine = json.loads(json.dumps({name: kernel.request[name] for name in _SAME}))
+        return all(mine[name] == wanted[name] for name in _SAME)
+
+    def _serve(self, kernel: RecordedKernel) -> None:
+        connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        connection.connect(self.told["socket"])
+        call = self._calls[0] if self._calls else None
+        with connection, connection.makefile("rw", encoding="utf-8") as lines:
+
+            def say(answer: Mapping[str, Any]) -> None:
+                lines.write(json.dumps(answer, default=str) + "\n")
+                lines.flush()
+
+            with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+                say(self._ready(call, kernel))
+                for line in lines:
+                    try:
+                        assert call is not None
+                        say(self._tried(call, kernel, json.loads(line)["constexprs"]))
+                    except CannotFollowError as error:
+                        say({"kind": "refused", "error": str(error)})
+                    except Exception as error:  # noqa: BLE001 - the program's and the compiler's may be anything
+                        text = str(error).strip().splitlines() or [""]
+                        say({"kind": "refused", "error": f"{type(error).__name__}: {text[0][:300]}"})
+        self.recorder.compiler.abandon()
+        sys.stdout.flush()
+        # The program has done what it was run for.
+        os._exit(0)
+
+    def _ready(self, call: _Call | None, kernel: RecordedKernel) -> dict[str, Any]:
+        """What the launch is made of.
+
+        ``tiles``: ``dealt``, ``stepped`` and ``orders`` of :class:`kprof.recording.tile_arguments.Tiles`, without what
+        heuristics decide. ``configs``: those of its autotuners. ``files``: JSON files that were opened before.
+        ``again``: whether the launch can be made again at all.
+        """
+        tiles = tiles_of(kernel.src.fn)
+        decided: set[str] = set()
+        configs: list[dict[str, Any]] = []
+        node = None if call is None else call.entry
+        while node is not None and hasattr(node, "fn"):
+            if type(node).__name__ == "Heuristics":
+                decided |= set(node.values)
+            elif type(node).__name__ == "Autotuner":
+                configs += [_plain(config.all_kwargs()) for config in node.configs]
+            node = node.fn if hasattr(node.fn, "run") else None
+        site = describe.site(2)
+        return {
+            "kind": "ready",
+            "tiles": {name: sorted(getattr(tiles, name) - decided) for name in ("dealt", "stepped", "orders")},
+            "configs": configs,
+            "files": list(self._files),
+            "again": call is not None,
+            "site": list(site[0][:2]) if site else None,
+        }
+
+    def _tried(self, call: _Call, kernel: RecordedKernel, change: Mapping[str, Any]) -> dict[str, Any]:
+        tiles = tiles_of(kernel.src.fn)
+        self._trial = _Trial()
+        try:
+            self._make(call, kernel, change, tiles)
+            made = self._trial.kernel
+        finally:
+            trial, self._trial = self._trial, None
+        if not isinstance(made, _TriedKernel):
+            raise CannotFollowError("it is not launched with these values, or nothing of it changes")
+        grid = [int(n) for n in trial.grid]
+        if 0 in grid:
+            raise CannotFollowError("its grid is empty with these values")
+        names = getattr(made.src.fn, "arg_names", None) or [p.name for p in made.src.fn.params]
+        given = dict(zip(map(str, names), trial.args, strict=False))
+        described = {name: describe.argument(value) for name, value in given.items()}
+        add_values(described, made.src.fn, given)
+        return {
+            "kind": "launch",
+            "ttir": self._ttir(made),
+            "request": made.request,
+            "grid": grid,
+            "arguments": described,
+        }
+
+    def _make(self, call: _Call, kernel: RecordedKernel, change: Mapping[str, Any], tiles: Tiles) -> None:
+        names = [str(parameter.name) for parameter in kernel.src.fn.params]
+        kwargs = dict(call.kwargs)
+        launch = Launch(kwargs.pop("grid"), call.args, kwargs)
+        if call.frame is not None:
+            launch = CallSite(call.frame, names).again(launch, change)
+        else:
+            launch = Launch(launch.grid, launch.args, {**launch.kwargs, **change})
+        read: set[str] = set()
+        grid = launch.grid
+        if callable(grid):
+            function = grid
+
+            def grid(values: Mapping[str, Any]) -> Any:
+                watched = _Watched(values)
+                try:
+                    return function(watched)
+                finally:
+                    read.update(watched.seen)
+
+        _run(call.entry, launch.args, {**launch.kwargs, "grid": grid}, change)
+        for name in change:
+            if name in tiles.dealt and name not in launch.follows | read:
+                raise CannotFollowError(
+                    f"the number of workgroups does not follow {name} where the program launches it"
+                )
+
+    def _ttir(self, kernel: _TriedKernel) -> str:
+        from kprof.compiler.engine import Build, Target, run_stages
+        from kprof.compiler.request import from_json
+        from kprof.importing.functions import Function
+
+        jit = kernel.src.fn
+        target, backend, options = kernel.again
+        function = Function(Path(jit.fn.__code__.co_filename), jit.fn.__qualname__, jit)
+        build = Build(from_json({**kernel.request, "passes": False}), function)
+        run_stages(
+            versions.api(), build, Target(target, backend, options), kernel.src, lambda _stage: None, last="ttir"
+        )
+        text = str(build.stages["ttir"])
+        path = Path(self.told["folder"], f"{hashlib.sha256(text.encode()).hexdigest()[:32]}.ttir")
+        path.write_text(text, encoding="utf-8")
+        return str(path)
+
+
+def _no_code(_ticket: Any) -> Any:
+    raise RuntimeError("a kernel that is only tried out has no code")
+
+
+def _switches() -> dict[str, str]:
+    return {name: value for name, value in switches.relevant({}).items() if name != "TRITON_DEBUG"}
+
+
+def _run(entry: Any, args: tuple[Any, ...], kwargs: dict[str, Any], change: Mapping[str, Any]) -> None:
+    """Go through heuristics and autotuners as Triton does, with the new values after each autotuner's choice."""
+    node = entry
+    while True:
+        kind = type(node).__name__
+        if kind == "Heuristics":
+            for name, heuristic in node.values.items():
+                kwargs[name] = heuristic({**dict(zip(node.arg_names, args, strict=False)), **kwargs})
+        elif kind == "Autotuner":
+            config = getattr(node, "best_config", None) or node.configs[0]
+            kwargs = {**kwargs, **config.all_kwargs(), **change}
+            if config.pre_hook is not None:
+                config.pre_hook({**dict(zip(node.arg_names, args, strict=False)), **kwargs})
+        else:
+            break
+        node = node.fn
+    node.run(*args, **kwargs)
+
+
+def _plain(config: Mapping[str, Any]) -> dict[str, Any]:
+    return {n: v for n, v in config.items() if v is None or isinstance(v, bool | int | float | str)}
+
+
+def _program_frame() -> FrameType | None:
+    """The innermost frame of the program's own."""
+    frame: FrameType | None = sys._getframe(2)  # noqa: SLF001 - the stack is what is asked for
+    while frame is not None and describe.is_machinery(frame.f_code):
+        frame = frame.f_back
+    return frame

@@ -1,0 +1,52 @@
+"""Advice on recorded kernels on the terminal."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from kprof.output.headline import tell_first, tell_last
+from kprof.output.writing import log
+from kprof.reporters import advice_text
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from kprof.tuning.recorded import AdvisedKernel
+    from kprof.tuning.recorded.answer import Answer
+
+
+def show(kernels: "Sequence[AdvisedKernel]", console: "Console") -> None:
+    """What could be tried of each kernel, what it brought, and what to write where."""
+    tell_first(verdict(kernels))
+    for kernel in kernels:
+        launches = f"{kernel.launches:,} launch{'' if kernel.launches == 1 else 'es'}"
+        console.print(f"[bold]{kernel.name}[/bold]   {launches}   {kernel.target}", highlight=False)
+        if kernel.how:
+            console.print(f"tried: {kernel.how}", markup=False)
+        if kernel.error:
+            log(f"{kernel.name}: {kernel.error}")
+        if kernel.trials is not None:
+            advice_text.show_trials(kernel.trials, console)
+        if kernel.answer is not None and (kernel.trials is None or kernel.trials.told_apart):
+            console.print(f"\n{answer_text(kernel.answer)}", markup=False, highlight=False, soft_wrap=True)
+        console.print()
+    tell_last(verdict(kernels))
+
+
+def answer_text(answer: "Answer") -> str:
+    """What to write where: the place, and the line before and after."""
+    lines = [answer.place, f"- {answer.before}" if answer.before else "", f"+ {answer.after}", answer.note]
+    return "\n".join(filter(None, lines))
+
+
+def verdict(kernels: "Sequence[AdvisedKernel]") -> str:
+    """What could be tried, and what to try first, in one line."""
+    only = [kernel.how for kernel in kernels if kernel.how.startswith("compiler options only")]
+    known = [kernel for kernel in kernels if kernel.trials is not None]
+    if len(kernels) == 1:
+        said = advice_text.verdict(known[0].trials) if known and known[0].trials else kernels[0].error
+        return f"{kernels[0].name}: {said}{f' ({only[0]})' if only else ''}"
+    better = [kernel.name for kernel in known if kernel.trials is not None and kernel.trials.told_apart]
+    text = f"{len(better)} of {len(kernels)} kernels get faster with other knobs"
+    if better:
+        text += f": {', '.join(better)}"
+    return text + (f" ({only[0]})" if only else "")

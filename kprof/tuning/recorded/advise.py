@@ -1,0 +1,240 @@
+"""Advice for recorded kernels."""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from kprof.compiler.compile import compile_many
+from kprof.errors import KprofError, TargetError
+from kprof.tuning.order import identity
+from kprof.tuning.recorded import knobs
+from kprof.tuning.recorded.answer import Answer, answer
+from kprof.tuning.recorded.relaunch import Program, Relaunch, program_of
+from kprof.tuning.recorded.subject import RecordedSubject
+from kprof.tuning.trials.analysed import analysed
+from kprof.tuning.trials.climb import Around, climb_around, with_report
+from kprof.tuning.trials.trial import Trial, Trials
+
+if TYPE_CHECKING:
+    from kprof.hardware.machine import Product
+    from kprof.targets.recompile import Recorded
+
+MOST_KERNELS = 4
+"""Of a capture without a kernel's name so many are tried: those that take longest by the model, launches together."""
+
+
+@dataclass(frozen=True)
+class AdvisedKernel:
+    """What was found for one kernel of a capture.
+
+    Attributes:
+        target: names it: ``capture::id``.
+        name: the Triton function's.
+        launches: how often it was launched.
+        how: what could be tried, in words.
+        trials: what was tried; ``None`` where it could not be compiled again.
+        answer: what to write where; ``None`` without a better configuration.
+        error: why there are no trials, or empty.
+    """
+
+    target: str
+    name: str
+    launches: int
+    how: str
+    trials: Trials | None = None
+    answer: Answer | None = None
+    error: str = ""
+
+
+def advise(
+    target: str,
+    *,
+    product: "Product | None" = None,
+    arch: str = "",
+    budget: float = 60.0,
+    jobs: int = 0,
+    run: bool = True,
+    program: Program | None = None,
+    progress: Callable[[int, str], None] | None = None,
+    tell: Callable[[str], None] = lambda _text: None,
+) -> Iterator[AdvisedKernel]:
+    """Look for better configurations of a capture's kernels.
+
+    Args:
+        target: the capture's directory, with ``::NAME`` one kernel of it.
+        product: the GPU; the one of the recording when ``None``.
+        arch: architecture to keep, where one is named.
+        budget: seconds for all of them, after which no compile is begun.
+        jobs: worker processes, 0 for one a core.
+        run: run the program again, for other tiles.
+        program: what to run; as the capture says when ``None``.
+        progress: called with the number of finished compiles and a few words.
+        tell: called with what is run.
+
+    Raises:
+        KprofError: it is no capture, or has no such kernel.
+    """
+    from kprof.targets.recompile import recorded
+
+    found, lost = recorded(target, [arch] if arch else [])
+    for name, why in lost.items():
+        yield AdvisedKernel(target, name, 0, "", error=why)
+    chosen = _dearest(found, product) if len(found) > MOST_KERNELS else found
+    if len(chosen) < len(found):
+        tell(
+            f"{len(chosen)} of {len(found)} kernels: those that take longest by the model; CAPTURE::KERNEL names others"
+        )
+    deadline = time.monotonic() + budget
+    for place, each in enumerate(chosen):
+        left = max(1.0, (deadline - time.monotonic()) / (len(chosen) - place))
+        yield _one(each, product, left, jobs=jobs, run=run, program=program, progress=progress, tell=tell)
+
+
+@contextmanager
+def opened(
+    each: "Recorded",
+    product: "Product | None",
+    *,
+    jobs: int = 0,
+    run: bool = True,
+    program: Program | None = None,
+    tell: Callable[[str], None] = lambda _text: None,
+) -> "Iterator[tuple[RecordedSubject, str]]":
+    """A recorded kernel as a subject while its program stands at the launch, and what can be tried, in words.
+
+    Args:
+        each: the kernel.
+        product: the GPU; the one of the recording when ``None``.
+        jobs: compiles at a time.
+        run: run the program again.
+        program: what to run; as the capture says when ``None``.
+        tell: called with what is run.
+    """
+    wanted = product or each.kernel.product
+    relaunch, why = _relaunch(each, wanted, jobs=jobs, run=run, program=program, tell=tell)
+    subject = RecordedSubject(each, wanted or next(iter(each.job.machine.products.values()), None), relaunch)
+    how = why if relaunch is None else "compiler options, and tiles as the program launches them"
+    with closing(subject):
+        yield subject, how
+
+
+def search(
+    subject: RecordedSubject,
+    budget: float,
+    *,
+    jobs: int = 0,
+    progress: Callable[[int, str], None] | None = None,
+) -> Trials | str:
+    """Climb from the recorded configuration by predicted time; why that cannot be, in words.
+
+    Args:
+        subject: the kernel, see :func:`opened`.
+        budget: seconds after which no compile is begun.
+        jobs: worker processes, 0 for one a core.
+        progress: called with the number of finished compiles and a few words.
+
+    Raises:
+        KprofError: no usable Triton.
+    """
+    began = time.monotonic()
+    each = subject.recorded
+    (outcome,) = compile_many([each.job.request], 1)
+    start = analysed({}, subject.knobs, each.job, outcome)
+    if start.report is None:
+        return f"it does not compile again: {start.error}"
+    ready = subject.program.ready if subject.program is not None else None
+    around = Around(
+        f"what is near to the recorded configuration of {each.kernel.name}",
+        knobs.changes_of(subject, ready, {finding.rule for finding in start.report.findings}),
+        lambda _start: knobs.listed(subject, ready),
+    )
+    found = climb_around(subject, start, around, deadline=began + budget, progress=progress, jobs=jobs)
+    if isinstance(found, str):
+        return f"no time is known for it: {found}"
+    return replace(found, seconds=time.monotonic() - began)
+
+
+def reports(subject: RecordedSubject, trials: Trials) -> Iterator[Trial]:
+    """Every trial with its report, best first, each analysed only when it is asked for; while the program is there."""
+    known = {identity(trial.config) for trial in trials.best}
+    yield from trials.best
+    for trial in trials.all:
+        if identity(trial.config) not in known:
+            yield with_report(subject, trial)
+
+
+def _one(
+    each: "Recorded",
+    product: "Product | None",
+    budget: float,
+    *,
+    jobs: int,
+    run: bool,
+    program: Program | None,
+    progress: Callable[[int, str], None] | None,
+    tell: Callable[[str], None],
+) -> AdvisedKernel:
+    kernel = each.kernel
+    with opened(each, product, jobs=jobs, run=run, program=program, tell=tell) as (subject, how):
+        found = AdvisedKernel(each.target, kernel.name, kernel.launches, how)
+        trials = search(subject, budget, jobs=jobs, progress=progress)
+        if isinstance(trials, str):
+            return replace(found, error=trials)
+        ready = subject.program.ready if subject.program is not None else None
+        best = answer(subject, ready, trials.best[0].config) if trials.best else None
+        return replace(found, trials=trials, answer=best)
+
+
+def _relaunch(
+    each: "Recorded",
+    product: "Product | None",
+    *,
+    jobs: int,
+    run: bool,
+    program: Program | None,
+    tell: Callable[[str], None],
+) -> "tuple[Relaunch | None, str]":
+    """The program at the launch, or why there is none, in words."""
+    import shlex
+
+    only = "compiler options only"
+    if not run:
+        return None, f"{only}: the program is not run"
+    if program is None:
+        from kprof.captures.reader import read
+
+        found = program_of(
+            read(each.kernel.folder.parent.parent), each.kernel.arch if product is None else product.name
+        )
+        if isinstance(found, str):
+            return None, f"{only}: {found}"
+        program = found
+    tell(f"running {shlex.join(program.command)} again, up to the launch of {each.kernel.name}")
+    try:
+        relaunch = Relaunch(each, program, jobs=jobs)
+    except KprofError as error:
+        return None, f"{only}: {error.message}"
+    if not relaunch.can_ask:
+        relaunch.close()
+        return None, f"{only}: the kernel is launched by generated code"
+    return relaunch, ""
+
+
+def _dearest(found: "Sequence[Recorded]", product: "Product | None") -> "list[Recorded]":
+    """Those that take longest, all their launches together; where no time is known, those launched most often."""
+    from kprof.targets.captured import loaded
+    from kprof_analyzers.model import predict
+    from kprof_analyzers.pipeline import facts_of
+
+    def cost(each: "Recorded") -> tuple[float, int]:
+        try:
+            kernel = loaded(each.kernel)
+            facts, *_ = facts_of(replace(kernel, product=product or kernel.product))
+            time_us = predict(facts).time_us
+        except (KprofError, TargetError):
+            time_us = None
+        return ((time_us or 0.0) * each.kernel.launches, each.kernel.launches)
+
+    return sorted(found, key=cost, reverse=True)[:MOST_KERNELS]

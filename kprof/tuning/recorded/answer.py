@@ -1,0 +1,102 @@
+"""What the owner of a recorded program puts into it: a configuration of its autotuner, of a file, or of the launch."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kprof.inputs import plain_files
+from kprof.tuning.recorded.relaunch import Ready
+from kprof.tuning.recorded.subject import RecordedSubject
+
+_LAUNCH = ("num_warps", "num_stages", "num_ctas", "maxnreg")
+_ENOUGH = 3
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Where a configuration stands, and what to write there.
+
+    Attributes:
+        place: file with line or bucket, in words.
+        before: what stands there; empty where that is not known.
+        after: what to put there.
+        note: what else is to be known, or empty.
+    """
+
+    place: str
+    before: str
+    after: str
+    note: str = ""
+
+
+def answer(subject: RecordedSubject, ready: Ready | None, config: Mapping[str, Any]) -> Answer:
+    """What to write for a configuration.
+
+    Args:
+        subject: the kernel.
+        ready: what the program says of its launch; ``None`` where it does not run.
+        config: every knob.
+    """
+    from kprof.compiler.environment import SWITCHES
+
+    knobs = subject.knobs
+    switches = [f"{name}={value}" for name, value in config.items() if name in SWITCHES and knobs.get(name) != value]
+    note = f"with {' '.join(switches)} in the environment" if switches else ""
+    config = {name: value for name, value in config.items() if name not in SWITCHES}
+    if ready is not None and ready.configs:
+        source = subject.recorded.kernel.source
+        place = "@triton.autotune" if source is None else f"@triton.autotune at {source.file}:{source.line}"
+        names = dict.fromkeys(name for listed in ready.configs for name in listed)
+        return Answer(place, triton_config(knobs, config, names), triton_config(config, knobs, names), note)
+    for found in _in_files(ready, knobs):
+        path, keys, entry = found
+        changed = {name: config.get(name, value) for name, value in entry.items()}
+        new = {n: v for n, v in config.items() if n not in entry and knobs.get(n) != v}
+        where = f"{path}, {' or '.join(json.dumps(key) for key in keys)}"
+        return Answer(where, json.dumps(entry), json.dumps({**changed, **new}), note)
+    site = None if ready is None else ready.site
+    place = f"the launch at {site[0]}:{site[1]}" if site is not None else _launch_of(subject)
+    changes = {name: value for name, value in config.items() if knobs.get(name) != value}
+    before = ", ".join(f"{name}={knobs[name]!r}" for name in changes if name in knobs)
+    return Answer(place, before, ", ".join(f"{name}={value!r}" for name, value in changes.items()), note)
+
+
+def triton_config(config: Mapping[str, Any], other: Mapping[str, Any], names: Mapping[str, None]) -> str:
+    """``triton.Config({...}, num_warps=8)`` with what an autotuner lists, and what differs from another one besides."""
+    wanted = {n: v for n, v in config.items() if n in names or (n in other and other[n] != v) or n not in other}
+    own = {name: value for name, value in wanted.items() if name not in _LAUNCH}
+    launch = "".join(f", {name}={wanted[name]}" for name in _LAUNCH if name in wanted)
+    return f"triton.Config({own!r}{launch})"
+
+
+def _launch_of(subject: RecordedSubject) -> str:
+    site = subject.recorded.kernel.site
+    return f"the launch at {site[0].file}:{site[0].line}" if site else "the launch"
+
+
+def _in_files(ready: Ready | None, knobs: Mapping[str, Any]) -> "list[tuple[str, list[str], dict[str, Any]]]":
+    """Configurations of JSON files that the program opened which are what was launched: file, keys, configuration."""
+    found = []
+    for path in ready.files if ready is not None else ():
+        try:
+            data = json.loads(plain_files.read_bytes(Path(path), plain_files.STAGE_LIMIT))
+        except (OSError, ValueError):
+            continue
+        keys: dict[str, list[str]] = {}
+        _entries(data, "", knobs, keys)
+        found += [(path, places, json.loads(entry)) for entry, places in keys.items()]
+    return found
+
+
+def _entries(data: Any, key: str, knobs: Mapping[str, Any], found: dict[str, list[str]]) -> None:
+    if not isinstance(data, dict):
+        return
+    same = [name for name, value in data.items() if name in knobs and knobs[name] == value]
+    other = [name for name, value in data.items() if name in knobs and knobs[name] != value]
+    if len(same) >= _ENOUGH and not other:
+        found.setdefault(json.dumps(data), []).append(key)
+        return
+    for name, inner in data.items():
+        _entries(inner, name, knobs, found)

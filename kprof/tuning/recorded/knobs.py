@@ -1,0 +1,105 @@
+"""Which knobs of a recorded kernel are tried, and with which values."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from kprof.compiler.versions import installed
+from kprof.kernel_spec import BACKEND_OPTIONS, Kernel
+from kprof.knobs import role_names
+from kprof.tuning.recorded.relaunch import Ready
+from kprof.tuning.recorded.subject import RecordedSubject
+from kprof.tuning.space import Space
+from kprof.tuning.trials.changes import SWITCHES, neighbours
+from kprof.tuning.trials.changes import values as all_values
+
+_LEAST = 16
+_MOST = 1024
+_SPLITS = (1, 2, 4, 8, 16)
+_GROUPS = (1, 2, 4, 8, 16)
+_SMALL = 32
+
+
+def values(knobs: Mapping[str, Any], constexprs: Iterable[str], ready: Ready | None) -> dict[str, tuple[Any, ...]]:
+    """Compile-time arguments with the values to try, the present one included; one value: it stays as it is.
+
+    What an autotuner lists may be tried as listed. Tiles may be halved and doubled besides. Everything else may be what
+    the program computes, and not how: it stays.
+
+    Args:
+        knobs: as recorded.
+        constexprs: names of compile-time arguments.
+        ready: what the program says of its launch; ``None`` where it does not run.
+    """
+    found: dict[str, tuple[Any, ...]] = {}
+    for name in constexprs:
+        now = knobs.get(name)
+        listed = [] if ready is None else [config[name] for config in ready.configs if name in config]
+        found[name] = _distinct([now, *listed, *([] if ready is None else _around(name, now, ready))])
+    return found
+
+
+def _around(name: str, now: Any, ready: Ready) -> list[int]:
+    if not isinstance(now, int) or isinstance(now, bool) or now < 1 or now & (now - 1):
+        return []
+    if name in ready.orders:
+        return list(_GROUPS)
+    if name not in ready.dealt | ready.stepped:
+        return []
+    if role_names([name]).get("split") or "SPLIT" in name.upper():
+        return list(_SPLITS) if now < _SMALL else [now // 2, now * 2]
+    least = min(now, _LEAST)
+    return [value for value in (now // 4, now // 2, now * 2, now * 4) if least <= value <= max(now, _MOST)]
+
+
+def _distinct(found: Iterable[Any]) -> tuple[Any, ...]:
+    first, *others = dict.fromkeys(found)
+    plain = all(isinstance(value, int) and not isinstance(value, bool) for value in (first, *others))
+    return tuple(sorted((first, *others))) if plain else (first, *others)
+
+
+def changes_of(
+    subject: RecordedSubject, ready: Ready | None, rules: Iterable[str]
+) -> Callable[[Mapping[str, Any]], Iterable[Mapping[str, Any]]]:
+    """Gives the changes around a configuration, most promising first.
+
+    Args:
+        subject: the kernel.
+        ready: what the program says of its launch; ``None`` where it does not run.
+        rules: identifiers of the findings; they decide what comes first.
+    """
+    space = values(subject.knobs, subject.recorded.job.request.constexprs, ready)
+    kernel = Kernel(subject.recorded.kernel.name, None, "", subject.kernel.launch, shapes={}, config={}, space=space)
+    version, found = installed().numbers, frozenset(rules)
+    machine = subject.arch
+
+    def changes(config: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
+        # What is not in the recording is as the compiler has it: neighbours know the defaults.
+        return neighbours(kernel, {}, config, machine, found, version=version)
+
+    return changes
+
+
+def listed(subject: RecordedSubject, ready: Ready | None) -> list[dict[str, Any]]:
+    """The configurations of the kernel's autotuners, on top of what was recorded."""
+    if ready is None:
+        return []
+    known = {*subject.recorded.job.request.constexprs, *BACKEND_OPTIONS}
+    return [{**subject.knobs, **{n: v for n, v in config.items() if n in known}} for config in ready.configs]
+
+
+def space_of(subject: RecordedSubject, ready: Ready | None) -> Space:
+    """Everything that can be tried of a recorded kernel, as a space for a whole search.
+
+    Args:
+        subject: the kernel.
+        ready: what the program says of its launch; ``None`` where it does not run.
+    """
+    own = values(subject.knobs, subject.recorded.job.request.constexprs, ready)
+    kernel = Kernel(subject.recorded.kernel.name, None, "", subject.kernel.launch, shapes={}, config={}, space=own)
+    found = all_values(kernel, subject.knobs, subject.arch, installed().numbers)
+    found = {name: known for name, known in found.items() if name not in SWITCHES}
+    for name, known in found.items():
+        now = subject.knobs.get(name)
+        if now is not None and now not in known:
+            found[name] = tuple(sorted((*known, now), key=str if isinstance(now, str) else None))
+    return Space("the recorded launch", found)

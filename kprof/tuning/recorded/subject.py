@@ -1,0 +1,131 @@
+"""A recorded kernel as the subject of a search."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from kprof.compiler.environment import SWITCHES
+from kprof.errors import KprofError
+from kprof.kernel_spec import Kernel
+from kprof.targets.jobs import Job
+from kprof.targets.recompile import Recorded, changed
+from kprof.tuning.problems import Problem
+
+if TYPE_CHECKING:
+    from kprof.hardware.machine import Architecture, Product
+    from kprof.kernel_spec import Launch
+    from kprof.tuning.recorded.relaunch import Made, Relaunch
+
+
+@dataclass(frozen=True)
+class RecordedSubject:
+    """One kernel of a capture with the launch that was recorded; see :class:`kprof.tuning.subject.Subject`.
+
+    Attributes:
+        recorded: the kernel.
+        product: the GPU that times are predicted for.
+        program: the program that makes the launch again; ``None``: compile-time values stay as they are.
+    """
+
+    recorded: Recorded
+    product: "Product | None"
+    program: "Relaunch | None" = None
+    _made: "dict[str, Made | str]" = field(default_factory=dict)
+
+    @property
+    def kernel(self) -> Kernel:
+        """Its name and knobs; it has no cases."""
+        return Kernel(self.recorded.kernel.name, None, "", _no_launch, shapes={}, config=self.knobs)
+
+    @property
+    def arch(self) -> "Architecture":
+        """What it was recorded for."""
+        return self.recorded.job.machine
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """The recorded launch."""
+        return (Problem("as recorded", {}),)
+
+    @property
+    def knobs(self) -> dict[str, Any]:
+        """Compile-time values, options and switches of the recorded compile that are plain values."""
+        plain = (bool, int, float, str)
+        return {name: value for name, value in self.recorded.knobs.items() if isinstance(value, plain)}
+
+    def base(self, problem: Problem) -> dict[str, Any]:
+        """As recorded."""
+        del problem
+        return self.knobs
+
+    def jobs(self, problem: Problem, config: Mapping[str, Any]) -> list[Job]:
+        """The kernel.
+
+        Raises:
+            KprofError: the program cannot make its launch with these compile-time values.
+        """
+        del problem
+        own = self.recorded.job.request.constexprs
+        change = {name: value for name, value in config.items() if name in own and own[name] != value}
+        others = {name: value for name, value in config.items() if name not in own}
+        options = {name: value for name, value in others.items() if self.recorded.knobs.get(name) != value}
+        job = changed(self.recorded, {n: v for n, v in options.items() if n not in SWITCHES})
+        switches = {name: str(value) for name, value in options.items() if name in SWITCHES}
+        request = replace(job.request, environment={**job.request.environment, **switches})
+        if not change:
+            return [replace(job, request=request)]
+        made = self._again(change)
+        # Of the program only the kernel's text counts: options are those of the recording, with the changes.
+        request = replace(
+            request,
+            path=made.request.path,
+            signature=made.request.signature,
+            constexprs=made.request.constexprs,
+            attributes=made.request.attributes,
+        )
+        return [replace(job, request=request, grid=made.grid, arguments=made.arguments, contents=made.contents)]
+
+    def _again(self, change: Mapping[str, Any]) -> "Made":
+        key = repr(sorted(change.items()))
+        if key not in self._made:
+            if self.program is None:
+                raise KprofError("compile-time values can only be changed where the program runs again")
+            try:
+                self._made[key] = self.program.ask(change)
+            except KprofError as error:
+                self._made[key] = error.message
+        found = self._made[key]
+        if isinstance(found, str):
+            raise KprofError(found)
+        return found
+
+    def element_bytes(self, problem: Problem) -> int | None:
+        """From the types of its pointers."""
+        from kprof.kernel_spec import ELEMENT_TYPES
+
+        del problem
+        kinds = [str(kind).lstrip("*") for kind in self.recorded.job.request.signature.values() if str(kind)[:1] == "*"]
+        return min((ELEMENT_TYPES[kind].size for kind in kinds if kind in ELEMENT_TYPES), default=None)
+
+    def flops(self, problem: Problem) -> int | None:
+        """Not known."""
+        del problem
+        return None
+
+    def dependencies(self) -> Mapping[str, str]:
+        """Its TTIR."""
+        from pathlib import Path
+
+        from kprof.captures.sources import digest
+
+        path = self.recorded.job.request.path
+        return {path: digest(Path(path)) or ""}
+
+    def close(self) -> None:
+        """End the program."""
+        if self.program is not None:
+            self.program.close()
+
+
+def _no_launch(_shape: Mapping[str, Any], _config: Mapping[str, Any]) -> "Launch":
+    raise KprofError("a recorded kernel is launched as its program does")

@@ -1,0 +1,64 @@
+"""Advice for recorded kernels, from the capture to what is written."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import kprof
+from kprof.errors import TargetError
+from kprof.tuning.recorded.advise import AdvisedKernel
+
+pytestmark = pytest.mark.triton
+
+
+def test_tiles_of_a_recorded_product(tiles: Path) -> None:
+    """Each configuration is one that the program can launch, compiled; none is slower than what is recommended."""
+    told: list[str] = []
+    found = kprof.advise(f"{tiles}::product", budget=60, jobs=2, tell=told.append)
+    (kernel,) = found.kernels
+    assert found.trials is not None
+    assert kernel.how == "compiler options, and tiles as the program launches them"
+    assert "tiles.py again" in told[0]
+    tried = {name for trial in found.trials.all for name in trial.change}
+    assert tried & {"BLOCK_M", "BLOCK_N", "BLOCK_K"}
+    assert not tried & {"K"}
+    times = [trial.time_us for trial in found.trials.all if trial.time_us is not None]
+    if found.trials.best:
+        assert found.trials.best[0].time_us is not None
+        assert found.trials.best[0].time_us <= 1.01 * min(times)
+        assert kernel.answer is not None
+        assert "tiles.py:" in kernel.answer.place
+    assert found.document["kernel"] == "product"
+    assert found.document["how"] == kernel.how
+
+
+def test_without_its_program_only_options_change(tiles: Path) -> None:
+    """Which the first line says."""
+    found = kprof.advise(f"{tiles}::fixed", budget=20, jobs=2, run=False)
+    assert found.trials is not None
+    assert {name for trial in found.trials.all for name in trial.change} <= {
+        "num_warps", "num_stages", "waves_per_eu", "matrix_instr_nonkdim", "kpack",
+        "AMDGCN_USE_BUFFER_OPS", "TRITON_HIP_USE_ASYNC_COPY", "TRITON_HIP_USE_BLOCK_PINGPONG",
+    }  # fmt: skip
+    assert "compiler options only: the program is not run" in found.summary
+
+
+def test_what_a_capture_cannot_use_is_refused(tiles: Path) -> None:
+    """Sizes are in the launch."""
+    with pytest.raises(TargetError, match="does not use --shape"):
+        kprof.advise(str(tiles), shape={"M": 3})
+    with pytest.raises(TargetError, match="does not use --shape"):
+        kprof.tune(f"{tiles}::fixed", shape={"M": 3})
+    with pytest.raises(TargetError, match="this is 4 kernels"):
+        kprof.tune(str(tiles))
+
+
+def test_several_kernels_have_one_verdict(tiles: Path) -> None:
+    """Each with its own answer in the document."""
+    from kprof.reporters.recorded_text import verdict
+
+    kernel = AdvisedKernel(f"{tiles}::fixed", "fixed", 1, "compiler options only: its program is gone")
+    assert verdict([kernel, replace(kernel, name="other")]) == (
+        "0 of 2 kernels get faster with other knobs (compiler options only: its program is gone)"
+    )

@@ -1,0 +1,74 @@
+"""What is written of a recorded kernel's configuration, and which values are tried."""
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from kprof.findings import Location
+from kprof.tuning.recorded.answer import Answer, answer
+from kprof.tuning.recorded.knobs import values
+from kprof.tuning.recorded.relaunch import Ready
+
+KNOBS = {"BLOCK_M": 64, "BLOCK_N": 64, "HEAD": 128, "num_warps": 4, "num_stages": 2}
+NONE: frozenset[str] = frozenset()
+
+
+def subject(knobs: dict[str, Any] | None = None) -> Any:
+    """A recorded kernel as far as the answer looks at it."""
+    place = Location(file="program.py", line=7)
+    kernel = SimpleNamespace(source=place, site=[Location(file="program.py", line=40)])
+    return SimpleNamespace(knobs=knobs or KNOBS, recorded=SimpleNamespace(kernel=kernel))
+
+
+def test_an_autotuned_kernel_gets_a_configuration_of_its_autotuner() -> None:
+    """With what its others have, and what is new; a head's size is no part of it."""
+    ready = Ready(NONE, NONE, NONE, [{"BLOCK_M": 64, "BLOCK_N": 64, "num_warps": 4, "num_stages": 2}])
+    found = answer(subject(), ready, {**KNOBS, "BLOCK_M": 128, "waves_per_eu": 2, "AMDGCN_USE_BUFFER_OPS": "0"})
+    assert found == Answer(
+        "@triton.autotune at program.py:7",
+        "triton.Config({'BLOCK_M': 64, 'BLOCK_N': 64}, num_warps=4, num_stages=2)",
+        "triton.Config({'BLOCK_M': 128, 'BLOCK_N': 64, 'waves_per_eu': 2}, num_warps=4, num_stages=2)",
+        "with AMDGCN_USE_BUFFER_OPS=0 in the environment",
+    )
+
+
+def test_a_configuration_of_a_file_is_answered_with_its_entry(tmp_path: Path) -> None:
+    """The file and the key are named; other files, and entries that are not what was launched, are not taken."""
+    config = {"BLOCK_M": 64, "BLOCK_N": 64, "num_warps": 4, "cache": None}
+    path, other = tmp_path / "E=8,N=1024.json", tmp_path / "other.json"
+    path.write_text(json.dumps({"1": {**config, "BLOCK_M": 16}, "64": config, "128": {"num_warps": 4}}))
+    other.write_text("not json")
+    ready = Ready(NONE, NONE, NONE, (), [str(other), str(tmp_path / "gone.json"), str(path)])
+    found = answer(subject(), ready, {**KNOBS, "BLOCK_M": 128, "matrix_instr_nonkdim": 16})
+    assert found.place == f'{path}, "64"'
+    assert json.loads(found.before) == config
+    assert json.loads(found.after) == {**config, "BLOCK_M": 128, "matrix_instr_nonkdim": 16}
+
+
+@pytest.mark.parametrize(
+    ("ready", "line"),
+    [(None, 40), (Ready(NONE, NONE, NONE), 40), (Ready(NONE, NONE, NONE, site=("program.py", 44)), 44)],
+)
+def test_else_the_launch_is_named(ready: Ready | None, line: int) -> None:
+    """With what changes there."""
+    found = answer(subject(), ready, {**KNOBS, "BLOCK_M": 128, "kpack": 2})
+    assert (found.place, found.before) == (f"the launch at program.py:{line}", "BLOCK_M=64")
+    assert found.after == "BLOCK_M=128, kpack=2"
+
+
+def test_only_tiles_and_what_an_autotuner_lists_are_tried() -> None:
+    """A tile up and down, an order of workgroups, a split; nothing where the program does not run."""
+    ready = Ready(frozenset({"BLOCK_M"}), frozenset({"SPLIT_K"}), frozenset({"GROUP_M"}), [{"PAD": 3}, {"PAD": 4}])
+    knobs = {"BLOCK_M": 64, "SPLIT_K": 1, "GROUP_M": 8, "PAD": 3, "HEAD": 128, "CAUSAL": True}
+    assert values(knobs, knobs, ready) == {
+        "BLOCK_M": (16, 32, 64, 128, 256),
+        "SPLIT_K": (1, 2, 4, 8, 16),
+        "GROUP_M": (1, 2, 4, 8, 16),
+        "PAD": (3, 4),
+        "HEAD": (128,),
+        "CAUSAL": (True,),
+    }
+    assert values(knobs, knobs, None) == {name: (value,) for name, value in knobs.items()}

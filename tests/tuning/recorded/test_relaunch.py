@@ -1,0 +1,98 @@
+"""A recorded program makes its launches again with other tiles."""
+
+import json
+import shutil
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from kprof.captures.reader import read
+from kprof.compiler.compile import compile_kernel
+from kprof.errors import KprofError
+from kprof.targets.recompile import Recorded, recorded
+from kprof.tuning.recorded.relaunch import Program, Relaunch, program_of
+
+pytestmark = pytest.mark.triton
+
+
+def again(capture: Path, name: str) -> tuple[Recorded, Relaunch]:
+    """The program at the launch of a kernel."""
+    (each,), _ = recorded(f"{capture}::{name}")
+    program = program_of(read(capture), "MI300X")
+    assert isinstance(program, Program)
+    return each, Relaunch(each, program)
+
+
+def test_an_autotuned_kernel_with_heuristics_and_a_grid_from_its_values(tiles: Path) -> None:
+    """The grid follows, and so does what heuristics make of the block."""
+    each, relaunch = again(tiles, "tuned")
+    with closing(relaunch):
+        assert [(config["BLOCK"], config["num_warps"]) for config in relaunch.ready.configs] == [(256, 4), (1024, 4)]
+        assert (relaunch.ready.dealt, relaunch.ready.stepped) == ({"BLOCK"}, frozenset())
+        made = relaunch.ask({"BLOCK": 512})
+        assert made.grid == (128, 1, 1)
+        assert made.request.constexprs["BLOCK"] == 512
+        assert made.request.constexprs["EVEN"] is True
+        large = relaunch.ask({"BLOCK": 1 << 17})
+        assert (large.grid, large.request.constexprs["EVEN"]) == ((1, 1, 1), False)
+        # What is made again compiles, with the recorded options.
+        assert compile_kernel(replace(made.request, options=each.job.request.options)).stages["amdgcn"]
+
+
+def test_a_grid_and_a_workspace_that_are_worked_out_before_the_launch(tiles: Path) -> None:
+    """From an entry of a dictionary that the program read from a file."""
+    _, relaunch = again(tiles, "partial")
+    with closing(relaunch):
+        assert relaunch.ask({"BLOCK_N": 128}).grid == (512, 1, 1)
+        assert relaunch.ask({"BLOCK_N": 4096}).grid == (16, 1, 1)
+        assert [Path(path).name for path in relaunch.ready.files if path.endswith("tiles.json")] == ["tiles.json"]
+        assert relaunch.ready.dealt == {"BLOCK_N"}
+
+
+def test_what_does_not_follow_is_refused(tiles: Path) -> None:
+    """A grid that is a number in the program; the others wait for nothing."""
+    _, relaunch = again(tiles, "fixed")
+    with closing(relaunch), pytest.raises(KprofError, match="number of workgroups does not follow BLOCK_N"):
+        relaunch.ask({"BLOCK_N": 512})
+
+
+def test_tiles_of_a_product(tiles: Path) -> None:
+    """Two axes of the grid by way of other variables; the step of the loop needs no other grid."""
+    _, relaunch = again(tiles, "product")
+    with closing(relaunch):
+        assert (relaunch.ready.dealt, relaunch.ready.stepped) == ({"BLOCK_M", "BLOCK_N"}, {"BLOCK_K"})
+        made = relaunch.ask({"BLOCK_M": 128, "BLOCK_K": 64})
+        assert made.grid == (2, 8, 1)
+        assert "128x64xf16" in Path(made.request.path).read_text()
+        assert relaunch.ask({"BLOCK_N": 64}).grid == (4, 4, 1)
+
+
+def test_a_program_that_is_another_one_by_now_is_not_run(tiles: Path, tmp_path: Path) -> None:
+    """Nor one that is gone, or that is no Python file: a capture may come from a stranger."""
+    folder = tmp_path / "copy"
+    shutil.copytree(tiles.parent, folder)
+    assert isinstance(program_of(read(folder / "capture"), "MI300X"), Program)
+    script = folder / "tiles.py"
+    script.write_text(script.read_text() + "\n")
+    assert "tiles.py changed" in str(program_of(read(folder / "capture"), "MI300X"))
+    script.unlink()
+    assert "tiles.py is gone" in str(program_of(read(folder / "capture"), "MI300X"))
+    for command in ([], ["sh", "-c", "tiles.py"], ["python", "-c", "print()"], ["python", "-m", "tiles"]):
+        head = json.loads((tiles / "capture.json").read_text())
+        (folder / "capture" / "capture.json").write_text(json.dumps({**head, "command": command}))
+        assert "does not say which Python file" in str(program_of(read(folder / "capture"), "MI300X"))
+
+
+def test_a_program_outside_of_its_sources_is_not_run(tiles: Path, tmp_path: Path) -> None:
+    """Whatever the command line says."""
+    folder = tmp_path / "inner"
+    shutil.copytree(tiles.parent, folder)
+    (tmp_path / "other.py").write_text("print('no')\n")
+    (folder / "mine.py").write_text("print('no')\n")
+    head = json.loads((tiles / "capture.json").read_text())
+    for name in ("../other.py", str(tmp_path / "other.py"), "mine.py"):
+        (folder / "capture" / "capture.json").write_text(json.dumps({**head, "command": ["python", name]}))
+        found = program_of(read(folder / "capture"), "MI300X")
+        assert isinstance(found, str), name
