@@ -256,6 +256,9 @@ def _footer(console: "Console", report: "TuneReport") -> None:
         f"Search   {search.looked_at:,} looked at, {_tiles(search)}{known}: {search.compiled:,} compiled{cached} in "
         f"{search.seconds:.0f} s by {search.workers}{rate}{_ENDED[search.ended]}",
     )
+    if search.derived:
+        what = f"{search.derived:,} not compiled, since {', '.join(search.inert)} left the time of others as it is"
+        _fold(console, f"         {what}")
     failed = sum(search.failed.values())
     _fold(
         console,

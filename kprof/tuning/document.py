@@ -130,7 +130,12 @@ class SpaceFacts(msgspec.Struct, frozen=True):
 
 
 class SearchFacts(msgspec.Struct, frozen=True):
-    """How the search went; see :class:`kprof.tuning.search.Found`."""
+    """How the search went; see :class:`kprof.tuning.search.Found`.
+
+    Attributes:
+        derived: configurations that were looked at and not compiled: they differ from compiled ones in ``inert`` knobs
+            only, which left this kernel's time as it is.
+    """
 
     ended: Literal["complete", "budget", "interrupted"]
     looked_at: int
@@ -147,6 +152,8 @@ class SearchFacts(msgspec.Struct, frozen=True):
     workers: str
     journal: str
     not_kept: str = ""
+    derived: int = 0
+    inert: list[str] = []
 
 
 class TuneReport(msgspec.Struct, frozen=True):
@@ -222,6 +229,8 @@ def document(
             workers=workers,
             journal=journal,
             not_kept=found.not_kept,
+            derived=found.derived,
+            inert=list(found.inert),
         ),
         problems=problems,
         verdict=Verdict(status, words + (f"; none for {', '.join(without)}" if without else "")),

@@ -1,7 +1,7 @@
 """The order in which configurations are compiled: the most promising first, so that a stopped search is useful.
 
-Combinations of the knobs that decide (what is legal, and the rough cost) are sorted by that cost, those of one tile
-spread out, so that different tiles are seen first. Each of them stands for all combinations of the other knobs, which
+Combinations of the knobs that decide (what is legal, and the rough cost) are sorted by that cost, and of each tile the
+cheapest one comes before the second of any. Each of them stands for all combinations of the other knobs, which
 follow one by one, those nearest to the kernel's defaults first. Between them come neighbours of the best results so
 far: other tiles often, finer knobs now and then.
 """
@@ -89,7 +89,8 @@ class Queue:
         self._near: list[tuple[float, int, Config]] = []
         self._fine: list[tuple[float, int, Config]] = []
         self._turn = 0
-        self._heap: list[tuple[float, int, float, Config, Iterator[tuple[int, Config]]]] = []
+        # Whether its tile was given out before, what it costs with that, number, its cost, and what follows.
+        self._heap: list[tuple[bool, float, int, float, Config, Iterator[tuple[int, Config]]]] = []
         self._number = count()
         self.size = self._listed(pruned) if space.listed else self._combinations(pruned)
         self.tiles = self._spread()
@@ -154,25 +155,25 @@ class Queue:
                     heapq.heappush(queue, (time, next(self._number), neighbour))
 
     def _pop(self) -> Config:
-        _, number, cost, outer, inner = heapq.heappop(self._heap)
+        _, _, number, cost, outer, inner = heapq.heappop(self._heap)
         _, rest = next(inner)
         following = next(inner, None)
         if following is not None:
             again = _chain(following, inner)
-            heapq.heappush(self._heap, (cost * _back(following[0]), number, cost, outer, again))
+            heapq.heappush(self._heap, (True, cost * _back(following[0]), number, cost, outer, again))
         return {**self._base, **outer, **rest}
 
     def _spread(self) -> int:
         """Put those of one tile apart; the number of tiles."""
         groups: dict[tuple[Any, ...], list[int]] = {}
         for place, entry in enumerate(self._heap):
-            groups.setdefault(tile_of({**self._base, **entry[3]}), []).append(place)
+            groups.setdefault(tile_of({**self._base, **entry[4]}), []).append(place)
         for places in groups.values():
-            places.sort(key=lambda place: (self._heap[place][0], self._off(self._heap[place][3])))
+            places.sort(key=lambda place: (self._heap[place][1], self._off(self._heap[place][4])))
             for behind, place in enumerate(places):
-                _, number, cost, outer, inner = self._heap[place]
+                _, _, number, cost, outer, inner = self._heap[place]
                 cost *= _back(behind)
-                self._heap[place] = (cost, number, cost, outer, inner)
+                self._heap[place] = (behind > 0, cost, number, cost, outer, inner)
         return len(groups)
 
     def _off(self, config: Mapping[str, Any]) -> int:
@@ -188,7 +189,7 @@ class Queue:
             else:
                 kept.setdefault(identity(config), (config, self._cost(config)))
         for config, cost in kept.values():
-            self._heap.append((cost, next(self._number), cost, config, iter([(0, {})])))
+            self._heap.append((False, cost, next(self._number), cost, config, iter([(0, {})])))
         self._listed_keys = set(kept)
         return len(kept)
 
@@ -209,7 +210,7 @@ class Queue:
                 continue
             total += share
             cost = self._cost(config)
-            self._heap.append((cost, next(self._number), cost, outer, _by_distance(inner, first)))
+            self._heap.append((False, cost, next(self._number), cost, outer, _by_distance(inner, first)))
         return total
 
 

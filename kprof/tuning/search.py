@@ -14,6 +14,7 @@ from kprof.errors import KprofError
 from kprof.knobs import tile_of
 from kprof.tuning.candidates import Candidate, Scored, failure_reason, merged
 from kprof.tuning.estimate import Estimate
+from kprof.tuning.inert import Inert
 from kprof.tuning.journal import Journal
 from kprof.tuning.order import Order, Queue
 from kprof.tuning.pruning import LdsRule, Pruned, legal_values, question, value_problem
@@ -82,6 +83,9 @@ class Found:
         failed: configurations that are no good, by reason.
         legal: configurations worth a compile, over all problems.
         looked_at: those of them that came to an end.
+        derived: of those, configurations that need no compile of their own: they differ from compiled ones in knobs
+            that left this kernel's time as it is, see :mod:`kprof.tuning.inert`.
+        inert: the knobs that did.
         duplicates: configurations whose program another one gave already.
         compiled, cached, resumed: as :class:`Progress`.
         compile_seconds: sum of the compiles of this run that did not come from the cache.
@@ -99,6 +103,8 @@ class Found:
     failed: Counter[str] = field(default_factory=Counter)
     legal: int = 0
     looked_at: int = 0
+    derived: int = 0
+    inert: tuple[str, ...] = ()
     duplicates: int = 0
     compiled: int = 0
     cached: int = 0
@@ -152,6 +158,8 @@ class Search:
         self._own: list[Scored | None] = [None for _ in subject.problems]
         self._pruned, self._failed = Pruned(), Counter[str]()
         self._lds = [LdsRule(subject.arch, subject.element_bytes(p)) for p in subject.problems]
+        self._inert = [Inert(space.knobs) for _ in subject.problems]
+        self._derived = 0
         self._queues: list[Order] = []
         self._own_configs: list[dict[str, Any]] = []
         self._began = time.monotonic()
@@ -223,6 +231,11 @@ class Search:
             if (why := self._lds[index].problem(config)) is not None:
                 self._pruned.reasons[why] += 1
                 self.progress.total -= 1
+                continue
+            if self._inert[index].stand_in(config) is not None:
+                self._derived += 1
+                self._see(index, config)
+                self._end(None)
                 continue
             yield from self._begin(index, config)
 
@@ -327,6 +340,7 @@ class Search:
         mine = self._scored[candidate.index]
         faster = sum(other.time_us < result.time_us for other in mine)
         mine.append(result)
+        self._inert[candidate.index].learn(result)
         if faster < NEAR_BEST:
             self._queues[candidate.index].look_near(candidate.config, result.time_us)
         if not faster:
@@ -353,6 +367,8 @@ class Search:
             failed=self._failed,
             legal=progress.total,
             looked_at=progress.done,
+            derived=self._derived,
+            inert=tuple(dict.fromkeys(name for one in self._inert for name in one.knobs)),
             duplicates=sum(len(s) for s in self._scored) - sum(len(r) for r in ranked),
             compiled=progress.compiled,
             cached=progress.cached,
