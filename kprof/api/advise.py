@@ -127,6 +127,9 @@ def advise(
     case: str | None = None,
     env: Mapping[str, Any] | None = None,
     values: Mapping[str, int | Sequence[int]] | None = None,
+    signature: str | None = None,
+    constexprs: Values | None = None,
+    grid: str = "",
     budget: float = 45.0,
     counters: "Paths" = (),
     trace: "Paths" = (),
@@ -154,6 +157,10 @@ def advise(
         case: one of the kernel's named shapes.
         env: Triton's environment switches to start from.
         values: numbers that the launch does not tell, as for :func:`kprof.analyze`.
+        signature: argument types of ``"file.py::function"``: ``*fp16,*fp16,i32``; its sizes are in ``shape``, its tiles
+            in ``config``.
+        constexprs: its compile-time arguments that stay as they are.
+        grid: its workgroups: ``cdiv(M,BLOCK_M)*cdiv(N,BLOCK_N)``, more axes after a ``;``.
         budget: seconds after which no compile is begun.
         counters: files or folders of a ROCm profiler with this kernel.
         trace: PyTorch traces, or folders of them, with this kernel.
@@ -204,6 +211,14 @@ def advise(
 
         machine, product = load_gpu(gpu)
         kernel = kernel_of(target, machine.name)
+        if signature is not None or constexprs or grid:
+            from kprof.tuning.trials.function import Function, advise_function
+
+            function = Function(signature or "", grid, dict(constexprs or {}))
+            tried_out = advise_function(
+                kernel, machine, options, function, product=product, budget=budget, progress=progress
+            )
+            return replace(found, trials=tried_out)
         found = replace(
             found, trials=tried(kernel, machine, options, product=product, budget=budget, progress=progress)
         )
@@ -236,6 +251,7 @@ def _recorded(
         jobs=options.jobs,
         run=run,
         program=again,
+        values=options.values,
         progress=progress,
         tell=tell or (lambda _text: None),
     )

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kprof.cli._compile_options import ConstexprOption, SignatureOption
 from kprof.cli.common import ArchOption, ConfigOption, JobsOption, JsonOption, NoColorOption, ShapeOption, ValueOption
 from kprof.inputs.assignments import assignments
 from kprof.inputs.supplied_values import supplied_values
@@ -48,6 +49,11 @@ def command(
     budget: Annotated[float, typer.Option("--budget", help="Seconds after which no compile is begun.", min=1)] = 45.0,
     counters: CountersOption = [],
     trace: TraceOption = [],
+    signature: SignatureOption = None,
+    constexpr: ConstexprOption = [],
+    grid: Annotated[
+        str, typer.Option("--grid", help="Of FILE.py::FUNCTION: 'cdiv(M,BLOCK_M);cdiv(N,BLOCK_N)'.", metavar="EXPR")
+    ] = "",
     no_search: NoSearchOption = False,
     no_run: Annotated[
         bool, typer.Option("--no-run", help="Of a capture, do not run its program again: compiler options only.")
@@ -87,6 +93,9 @@ def command(
             case=case,
             env=assignments(env, "--env"),
             values=supplied_values(value),
+            signature=signature,
+            constexprs=assignments(constexpr, "--constexpr"),
+            grid=grid,
             budget=budget,
             counters=counters,
             trace=trace,

@@ -106,7 +106,7 @@ def prepare(wanted: Request) -> "tuple[Subject, Space]":
     found = tuple(problems(kernel, machine.name, sizes, wanted.case))
     subject: Subject
     if wanted.signature is not None:
-        grid = _grid(wanted.grid)
+        grid = grid_of(wanted.grid)
         subject = SignatureSubject(kernel, machine, product, found, wanted.signature, grid, constexprs, wanted.values)
         known = _arguments(kernel)
     else:
@@ -120,8 +120,8 @@ def prepare(wanted: Request) -> "tuple[Subject, Space]":
     space.check_kinds(chosen, kernel.config)
     if isinstance(subject, SignatureSubject):
         for problem in found:
-            _check_sizes(subject, problem)
-            _check_grid(subject, {*chosen.names(), *problem.values, *constexprs})
+            check_sizes(subject, problem)
+            check_grid(subject, {*chosen.names(), *problem.values, *constexprs})
     return subject, space.supported(chosen, config)
 
 
@@ -158,7 +158,7 @@ def prepared(wanted: Request, tell: Callable[[str], None]) -> "Iterator[tuple[Su
     if len(found) != 1:
         names = ", ".join(dict.fromkeys(each.kernel.id for each in found)) or "; ".join(lost.values())
         raise TargetError(f"this is {len(found)} kernels: {names}", hint="One at a time: kprof tune CAPTURE::KERNEL")
-    with opened(found[0], product, jobs=wanted.jobs, run=wanted.run, tell=tell) as (subject, how):
+    with opened(found[0], product, jobs=wanted.jobs, run=wanted.run, values=wanted.values, tell=tell) as (subject, how):
         ready = subject.program.ready if subject.program is not None else None
         chosen = knobs.space_of(subject, ready)
         if wanted.space is not None:
@@ -200,7 +200,7 @@ def _arguments(kernel: "Kernel") -> set[str]:
     return {*(function.arguments if function is not None else ()), *BACKEND_OPTIONS, "num_ctas", "maxnreg"}
 
 
-def _check_sizes(subject: "SignatureSubject", problem: "Problem") -> None:
+def check_sizes(subject: "SignatureSubject", problem: "Problem") -> None:
     """See that each size is an argument of the function, or that the grid is computed from it.
 
     Raises:
@@ -217,7 +217,7 @@ def _check_sizes(subject: "SignatureSubject", problem: "Problem") -> None:
         )
 
 
-def _check_grid(subject: "SignatureSubject", known: set[str]) -> None:
+def check_grid(subject: "SignatureSubject", known: set[str]) -> None:
     """That a function's workgroups can be counted, asked before anything is compiled.
 
     Raises:
@@ -234,7 +234,12 @@ def _check_grid(subject: "SignatureSubject", known: set[str]) -> None:
             raise KprofError(f"--grid uses {name}, which is neither a knob nor a size that was given", hint=hint)
 
 
-def _grid(text: str) -> "tuple[Any, ...]":
+def grid_of(text: str) -> "tuple[Any, ...]":
+    """Workgroups as expressions, axes with ``;`` between them.
+
+    Raises:
+        KprofError: one cannot be read.
+    """
     from kprof.tuning.expressions import parse
 
     return tuple(parse(part, "--grid") for part in text.split(";") if part.strip())

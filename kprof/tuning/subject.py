@@ -170,6 +170,7 @@ class SignatureSubject:
         grid: workgroups in x, y, z as expressions of sizes and knobs; empty: not known.
         constexprs: further compile-time arguments.
         values: numbers that a launch does not tell, see :mod:`kprof.targets.values`.
+        start: the function's own knobs; empty: none are known.
     """
 
     kernel: Kernel
@@ -180,11 +181,12 @@ class SignatureSubject:
     grid: tuple[Expression, ...] = ()
     constexprs: Mapping[str, Any] = field(default_factory=dict)
     values: Mapping[str, int | Sequence[int]] = field(default_factory=dict)
+    start: Mapping[str, Any] = field(default_factory=dict)
 
     def base(self, problem: Problem) -> dict[str, Any]:
-        """Nothing: the configurations are complete."""
+        """Its own knobs: each configuration is complete."""
         del problem
-        return {}
+        return dict(self.start)
 
     def jobs(self, problem: Problem, config: Mapping[str, Any]) -> list[Job]:
         """The function.

@@ -1,7 +1,7 @@
 """Advice for recorded kernels."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -57,6 +57,7 @@ def advise(
     jobs: int = 0,
     run: bool = True,
     program: Program | None = None,
+    values: Mapping[str, int | Sequence[int]] | None = None,
     progress: Callable[[int, str], None] | None = None,
     tell: Callable[[str], None] = lambda _text: None,
 ) -> Iterator[AdvisedKernel]:
@@ -70,6 +71,7 @@ def advise(
         jobs: worker processes, 0 for one a core.
         run: run the program again, for other tiles.
         program: what to run; as the capture says when ``None``.
+        values: numbers that the launches do not tell, see :mod:`kprof.targets.values`.
         progress: called with the number of finished compiles and a few words.
         tell: called with what is run.
 
@@ -89,7 +91,8 @@ def advise(
     deadline = time.monotonic() + budget
     for place, each in enumerate(chosen):
         left = max(1.0, (deadline - time.monotonic()) / (len(chosen) - place))
-        yield _one(each, product, left, jobs=jobs, run=run, program=program, progress=progress, tell=tell)
+        with opened(each, product, jobs=jobs, run=run, program=program, values=values, tell=tell) as (subject, how):
+            yield _found(subject, how, left, jobs=jobs, progress=progress)
 
 
 @contextmanager
@@ -100,6 +103,7 @@ def opened(
     jobs: int = 0,
     run: bool = True,
     program: Program | None = None,
+    values: Mapping[str, int | Sequence[int]] | None = None,
     tell: Callable[[str], None] = lambda _text: None,
 ) -> "Iterator[tuple[RecordedSubject, str]]":
     """A recorded kernel as a subject while its program stands at the launch, and what can be tried, in words.
@@ -110,11 +114,14 @@ def opened(
         jobs: compiles at a time.
         run: run the program again.
         program: what to run; as the capture says when ``None``.
+        values: numbers that the launch does not tell.
         tell: called with what is run.
     """
     wanted = product or each.kernel.product
     relaunch, why = _relaunch(each, wanted, jobs=jobs, run=run, program=program, tell=tell)
-    subject = RecordedSubject(each, wanted or next(iter(each.job.machine.products.values()), None), relaunch)
+    subject = RecordedSubject(
+        each, wanted or next(iter(each.job.machine.products.values()), None), relaunch, values or {}
+    )
     how = why if relaunch is None else "compiler options, and tiles as the program launches them"
     with closing(subject):
         yield subject, how
@@ -140,8 +147,9 @@ def search(
     """
     began = time.monotonic()
     each = subject.recorded
-    (outcome,) = compile_many([each.job.request], 1)
-    start = analysed({}, subject.knobs, each.job, outcome)
+    (job,) = subject.jobs(subject.problems[0], subject.knobs)
+    (outcome,) = compile_many([job.request], 1)
+    start = analysed({}, subject.knobs, job, outcome)
     if start.report is None:
         return f"it does not compile again: {start.error}"
     ready = subject.program.ready if subject.program is not None else None
@@ -165,26 +173,17 @@ def reports(subject: RecordedSubject, trials: Trials) -> Iterator[Trial]:
             yield with_report(subject, trial)
 
 
-def _one(
-    each: "Recorded",
-    product: "Product | None",
-    budget: float,
-    *,
-    jobs: int,
-    run: bool,
-    program: Program | None,
-    progress: Callable[[int, str], None] | None,
-    tell: Callable[[str], None],
+def _found(
+    subject: RecordedSubject, how: str, budget: float, *, jobs: int, progress: Callable[[int, str], None] | None
 ) -> AdvisedKernel:
-    kernel = each.kernel
-    with opened(each, product, jobs=jobs, run=run, program=program, tell=tell) as (subject, how):
-        found = AdvisedKernel(each.target, kernel.name, kernel.launches, how)
-        trials = search(subject, budget, jobs=jobs, progress=progress)
-        if isinstance(trials, str):
-            return replace(found, error=trials)
-        ready = subject.program.ready if subject.program is not None else None
-        best = answer(subject, ready, trials.best[0].config) if trials.best else None
-        return replace(found, trials=trials, answer=best)
+    each = subject.recorded
+    found = AdvisedKernel(each.target, each.kernel.name, each.kernel.launches, how)
+    trials = search(subject, budget, jobs=jobs, progress=progress)
+    if isinstance(trials, str):
+        return replace(found, error=trials)
+    ready = subject.program.ready if subject.program is not None else None
+    best = answer(subject, ready, trials.best[0].config) if trials.best else None
+    return replace(found, trials=trials, answer=best)
 
 
 def _relaunch(

@@ -1,9 +1,10 @@
 """Which knobs of a recorded kernel are tried, and with which values."""
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kprof.compiler.versions import installed
+from kprof.errors import KprofError
 from kprof.kernel_spec import BACKEND_OPTIONS, Kernel
 from kprof.knobs import role_names
 from kprof.tuning.recorded.relaunch import Ready
@@ -11,6 +12,10 @@ from kprof.tuning.recorded.subject import RecordedSubject
 from kprof.tuning.space import Space
 from kprof.tuning.trials.changes import SWITCHES, neighbours
 from kprof.tuning.trials.changes import values as all_values
+
+if TYPE_CHECKING:
+    from kprof.hardware.machine import Architecture
+    from kprof.kernel_spec import Launch
 
 _LEAST = 16
 _MOST = 1024
@@ -57,9 +62,10 @@ def _distinct(found: Iterable[Any]) -> tuple[Any, ...]:
     return tuple(sorted((first, *others))) if plain else (first, *others)
 
 
-def changes_of(
-    subject: RecordedSubject, ready: Ready | None, rules: Iterable[str]
-) -> Callable[[Mapping[str, Any]], Iterable[Mapping[str, Any]]]:
+Changes = Callable[[Mapping[str, Any]], Iterable[Mapping[str, Any]]]
+
+
+def changes_of(subject: RecordedSubject, ready: Ready | None, rules: Iterable[str]) -> Changes:
     """Gives the changes around a configuration, most promising first.
 
     Args:
@@ -68,15 +74,29 @@ def changes_of(
         rules: identifiers of the findings; they decide what comes first.
     """
     space = values(subject.knobs, subject.recorded.job.request.constexprs, ready)
-    kernel = Kernel(subject.recorded.kernel.name, None, "", subject.kernel.launch, shapes={}, config={}, space=space)
+    return changes_in(space, subject.arch, rules)
+
+
+def changes_in(space: Mapping[str, tuple[Any, ...]], machine: "Architecture", rules: Iterable[str]) -> Changes:
+    """Gives the changes around a configuration of a kernel without cases, most promising first.
+
+    Args:
+        space: compile-time arguments with their values; the compiler's options come to them.
+        machine: architecture.
+        rules: identifiers of the findings; they decide what comes first.
+    """
+    kernel = Kernel("", None, "", _no_launch, shapes={}, config={}, space=space)
     version, found = installed().numbers, frozenset(rules)
-    machine = subject.arch
 
     def changes(config: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
-        # What is not in the recording is as the compiler has it: neighbours know the defaults.
+        # What is not given is as the compiler has it: neighbours know the defaults.
         return neighbours(kernel, {}, config, machine, found, version=version)
 
     return changes
+
+
+def _no_launch(_shape: Mapping[str, Any], _config: Mapping[str, Any]) -> "Launch":
+    raise KprofError("it has no launch of its own")
 
 
 def listed(subject: RecordedSubject, ready: Ready | None) -> list[dict[str, Any]]:
@@ -95,7 +115,7 @@ def space_of(subject: RecordedSubject, ready: Ready | None) -> Space:
         ready: what the program says of its launch; ``None`` where it does not run.
     """
     own = values(subject.knobs, subject.recorded.job.request.constexprs, ready)
-    kernel = Kernel(subject.recorded.kernel.name, None, "", subject.kernel.launch, shapes={}, config={}, space=own)
+    kernel = Kernel(subject.recorded.kernel.name, None, "", _no_launch, shapes={}, config={}, space=own)
     found = all_values(kernel, subject.knobs, subject.arch, installed().numbers)
     found = {name: known for name, known in found.items() if name not in SWITCHES}
     for name, known in found.items():

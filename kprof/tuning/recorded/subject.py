@@ -1,6 +1,6 @@
 """A recorded kernel as the subject of a search."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -25,11 +25,13 @@ class RecordedSubject:
         recorded: the kernel.
         product: the GPU that times are predicted for.
         program: the program that makes the launch again; ``None``: compile-time values stay as they are.
+        values: numbers that the launch does not tell, see :mod:`kprof.targets.values`.
     """
 
     recorded: Recorded
     product: "Product | None"
     program: "Relaunch | None" = None
+    values: Mapping[str, int | Sequence[int]] = field(default_factory=dict)
     _made: "dict[str, Made | str]" = field(default_factory=dict)
 
     @property
@@ -72,6 +74,7 @@ class RecordedSubject:
         job = changed(self.recorded, {n: v for n, v in options.items() if n not in SWITCHES})
         switches = {name: str(value) for name, value in options.items() if name in SWITCHES}
         request = replace(job.request, environment={**job.request.environment, **switches})
+        job = replace(job, values=self.values)
         if not change:
             return [replace(job, request=request)]
         made = self._again(change)

@@ -1,0 +1,115 @@
+"""Advice for a bare Triton function whose arguments, sizes and workgroups are given."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from kprof.errors import KprofError, TargetError
+from kprof.hardware.machine import Architecture, Product
+from kprof.kernel_spec import BACKEND_OPTIONS
+from kprof.tuning.trials.trial import Trials
+
+if TYPE_CHECKING:
+    from kprof.kernel_spec import Kernel
+    from kprof.targets.options import Options
+    from kprof.tuning.recorded.relaunch import Ready
+
+
+@dataclass(frozen=True)
+class Function:
+    """How a function is launched.
+
+    Attributes:
+        signature: argument types, see :mod:`kprof.targets.signature`.
+        grid: workgroups as expressions of sizes and knobs, axes with ``;`` between them.
+        constexprs: compile-time arguments that stay as they are.
+    """
+
+    signature: str
+    grid: str = ""
+    constexprs: Mapping[str, Any] = field(default_factory=dict)
+
+
+def advise_function(
+    kernel: "Kernel",
+    machine: Architecture,
+    options: "Options",
+    function: Function,
+    *,
+    product: Product | None = None,
+    budget: float = 60.0,
+    progress: Callable[[int, str], None] | None = None,
+) -> Trials:
+    """Look for better knobs of a function, as :func:`kprof.tuning.trials.advise` does for kernels with cases.
+
+    Only tiles change, as its source tells them, and what its autotuner lists.
+
+    Args:
+        kernel: the function.
+        machine: architecture.
+        options: its sizes as the shape, its knobs as the configuration.
+        function: how it is launched.
+        product: the GPU; the architecture's first product when ``None``.
+        budget: seconds after which no further compile is begun.
+        progress: called with the number of finished compiles and a few words.
+
+    Raises:
+        TargetError: it is a kernel with cases, or something is not known of the launch.
+        KprofError: the present configuration does not compile, or the model has no time for it.
+    """
+    from kprof.compiler.compile import compile_many
+    from kprof.targets.target import kind_of
+    from kprof.targets.usable_options import check, given
+    from kprof.tuning.problems import Problem
+    from kprof.tuning.recorded.knobs import changes_in, values
+    from kprof.tuning.request import check_grid, check_sizes, grid_of
+    from kprof.tuning.subject import SignatureSubject
+    from kprof.tuning.trials.analysed import analysed
+    from kprof.tuning.trials.climb import Around, climb_around
+
+    own = [name for name in ("signature", "constexprs", "grid") if getattr(function, name)]
+    check(kind_of(kernel), kernel.name, [*given(options), *own])
+    began = time.monotonic()
+    ready, start = _ready(kernel, options)
+    grid = grid_of(function.grid)
+    product = product or next(iter(machine.products.values()), None)
+    problem = Problem("as given", dict(options.shape))
+    subject = SignatureSubject(
+        kernel, machine, product, (problem,), function.signature, grid, function.constexprs, options.values, start
+    )
+    check_sizes(subject, problem)
+    check_grid(subject, {*start, *options.shape, *function.constexprs})
+    (job,) = subject.jobs(problem, start)
+    (outcome,) = compile_many([job.request], 1, cache=options.use_cache)
+    begun = analysed({}, start, job, outcome)
+    if begun.report is None:
+        raise KprofError(f"the present configuration does not compile: {begun.error}")
+    constants = {name for name in start if name not in BACKEND_OPTIONS}
+    around = Around(
+        f"what is near to the given configuration of {kernel.name}",
+        changes_in(values(start, constants, ready), machine, {finding.rule for finding in begun.report.findings}),
+        lambda base: [{**base, **config} for config in ready.configs],
+    )
+    found = climb_around(
+        subject, begun, around, deadline=began + budget, progress=progress,
+        jobs=options.jobs, use_cache=options.use_cache,
+    )  # fmt: skip
+    if isinstance(found, str):
+        raise TargetError(f"no time is known for {kernel.name}: {found}", hint="kprof analyze kernel says what is not.")
+    return replace(found, seconds=time.monotonic() - began)
+
+
+def _ready(kernel: "Kernel", options: "Options") -> "tuple[Ready, dict[str, Any]]":
+    """What of the function may change, and where it starts."""
+    from kprof.importing.functions import unwrap
+    from kprof.recording.tile_arguments import tiles_of
+    from kprof.tuning.recorded.relaunch import Ready
+
+    function = unwrap(kernel.entry)
+    if function is None:
+        raise KprofError(f"{kernel.name} is not a Triton function")
+    tiles = tiles_of(function.jit)
+    configs = [dict(config) for config in function.configs]
+    start = {**(configs[0] if configs else {}), **options.config}
+    return Ready(tiles.dealt, tiles.stepped, tiles.orders, configs), start
