@@ -22,18 +22,19 @@ EVERY = 1.0
 _PR_SET_PDEATHSIG = 1
 
 
-def end_with_parent(every: float = EVERY) -> None:
-    """Kill this process as soon as its parent is another one than now.
+def end_with_parent(parent: int | None = None, *, every: float = EVERY) -> None:
+    """Kill this process as soon as its parent is another one.
 
     A thread looks; compilers let it run, as they give Python's lock back while they work.
 
     Args:
+        parent: process that started this one, which may have ended meanwhile; by default whose child this one is now.
         every: seconds between two looks.
     """
-    parent = os.getppid()
+    known = os.getppid() if parent is None else parent
 
     def look() -> None:
-        while os.getppid() == parent:
+        while os.getppid() == known:
             time.sleep(every)
         os.kill(os.getpid(), signal.SIGKILL)
 

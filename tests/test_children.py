@@ -1,6 +1,7 @@
 """Processes that end with the one that started them, however that ends."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -11,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "analyzers")])}
-CHILD = "import time; from kprof.children import end_with_parent; end_with_parent(0.05); time.sleep(60)"
+CHILD = "import time; from kprof.children import end_with_parent; end_with_parent(every=0.05); time.sleep(60)"
 PARENT = f"""
 import signal, subprocess, sys
 signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup ignores it
@@ -149,3 +150,32 @@ def test_no_command_leaves_a_process(tmp_path: Path, command: str, how: signal.S
         assert below
         parent.send_signal(how)
         assert [pid for pid in below if not ends(pid, 20)] == []
+
+
+LATE = """
+import os, sys, time
+from kprof.children import end_with_parent
+end_with_parent(int(sys.argv[1]), every=0.05)
+time.sleep(60)
+"""
+
+
+def test_a_child_that_begins_after_its_parent_has_ended_ends() -> None:
+    """It has another parent by then, which stays what it is."""
+    with subprocess.Popen([sys.executable, "-c", "pass"]) as parent:
+        pass
+    with subprocess.Popen([sys.executable, "-c", LATE, str(parent.pid)], env=ENVIRONMENT) as child:
+        assert child.wait(30) == -signal.SIGKILL
+    with subprocess.Popen([sys.executable, "-c", LATE, str(os.getpid())], env=ENVIRONMENT) as child:
+        time.sleep(1)
+        assert child.poll() is None
+        child.kill()
+
+
+def test_every_process_is_started_in_one_place() -> None:
+    """What starts one by itself leaves it behind when kprof is killed."""
+    started = re.compile(r"subprocess\.(run|Popen|call|check_call|check_output)\(|os\.(system|popen|posix_spawn|spawn)")
+    files = [path for name in ("kprof", "analyzers") for path in (ROOT / name).rglob("*.py")]
+    assert len(files) > 300
+
+    assert [path.name for path in files if started.search(path.read_text())] == ["children.py"]

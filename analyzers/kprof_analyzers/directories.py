@@ -6,6 +6,7 @@ second time until one of them changes.
 
 import hashlib
 import json
+import os
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
@@ -190,15 +191,16 @@ def _analysed(items: Sequence[Item], jobs: int) -> Iterable[tuple[Item, Analysed
     from multiprocessing import get_context
 
     spawn = get_context("spawn")
-    with ProcessPoolExecutor(min(jobs, len(items)), mp_context=spawn, initializer=_begin) as processes:
+    most = min(jobs, len(items))
+    with ProcessPoolExecutor(most, mp_context=spawn, initializer=_begin, initargs=(os.getpid(),)) as processes:
         # Results travel as JSON, through the memo's own encoding.
         for item, data in zip(items, processes.map(_in_process, items, chunksize=4), strict=True):
             yield item, _decode(data)
 
 
-def _begin() -> None:
+def _begin(parent: int) -> None:
     """What a process of the pool begins with."""
-    end_with_parent()
+    end_with_parent(parent)
     location.silence()
 
 

@@ -55,6 +55,7 @@ def launches_of(
         # What it prints is no part of the analysis.
         ended = run(settings, [sys.executable, file, *arguments], stdout=2, time_limit=time_limit or TIME_LIMIT)
         names = list(dict.fromkeys(kernel.name for kernel in read(output).kernels if kernel.launches))
+        ended.obey()
         how = "was stopped at its time limit" if ended.stopped else f"failed with exit status {ended.status}"
         if ended.interrupted:
             raise KeyboardInterrupt

@@ -73,6 +73,7 @@ def _record(program: Program, gpu: str, folder: Path, jobs: int, output: Path) -
     options = Options(gpu, output, jobs=jobs, execute=False, folder=folder)
     # What the program prints must not get into a document on standard output.
     ended = run(prepare(options, command), command, folder=folder, stdout=_STDERR)
+    ended.obey()
     name = program.entry().target
     if ended.interrupted:
         raise KeyboardInterrupt

@@ -26,7 +26,9 @@ from kprof.simulation.gpu import gpu_of
 from kprof.version import __version__
 
 _PATIENCE = 15.0
-_OURS = (layout.HEAD, layout.JOURNAL, layout.KERNELS, layout.WORK)
+_SIGNALLED = 128
+_PARTIAL = f".{layout.HEAD}.part"
+_OURS = (layout.HEAD, layout.JOURNAL, layout.KERNELS, layout.WORK, _PARTIAL)
 
 
 @dataclass(frozen=True)
@@ -69,12 +71,23 @@ class Ended:
         interrupted: by Ctrl-C.
         seconds: wall time.
         stopped: at its time limit.
+        told: the signal that told this process to end, which the program was sent too.
     """
 
     status: int
     interrupted: bool
     seconds: float
     stopped: bool = False
+    told: int | None = None
+
+    def obey(self) -> None:
+        """End this process too, if it was told to, with the exit status that a shell gives then.
+
+        Raises:
+            SystemExit: it was told to; what is to be cleaned up still is.
+        """
+        if self.told is not None:
+            raise SystemExit(_SIGNALLED + self.told)
 
 
 def prepare(options: Options, command: Sequence[str] = ()) -> Settings:
@@ -102,7 +115,8 @@ def prepare(options: Options, command: Sequence[str] = ()) -> Settings:
     try:
         (root / layout.JOURNAL).mkdir(parents=True)
         (root / layout.KERNELS).mkdir()
-        (root / layout.HEAD).write_text(json.dumps(head) + "\n", encoding="utf-8")
+        (root / _PARTIAL).write_text(json.dumps(head) + "\n", encoding="utf-8")
+        (root / _PARTIAL).replace(root / layout.HEAD)
     except OSError as error:
         raise KprofError(f"cannot be written: {error.strerror}", path=str(options.output)) from None
     return Settings(
@@ -128,8 +142,9 @@ def _cache() -> str | None:
 
 def _empty(root: Path, options: Options) -> None:
     """See that there is nothing in the way."""
-    if root.is_dir() and any(root.iterdir()):
-        if not (root / layout.HEAD).is_file():
+    if root.is_dir() and (names := {path.name for path in root.iterdir()}):
+        # Without a head it is what was left when a recording was killed as it began.
+        if not (root / layout.HEAD).is_file() and not names.issubset(_OURS):
             raise KprofError(
                 "is not empty and holds no capture", path=str(options.output), hint="Name a new directory with -o."
             )
@@ -179,7 +194,7 @@ def run(
             f"cannot be run: {error.strerror}", path=command[0], hint="After -- comes the program: -- python train.py"
         ) from None
     interrupted = stopped = False
-    with _passing_on(process):
+    with _passing_on(process) as told:
         while True:
             try:
                 status = process.wait(_PATIENCE if interrupted or stopped else time_limit)
@@ -194,7 +209,7 @@ def run(
                     stopped = True
                     process.send_signal(signal.SIGINT)
     clean(Path(settings.folder))
-    return Ended(status, interrupted, time.monotonic() - started, stopped)
+    return Ended(status, interrupted, time.monotonic() - started, stopped, told[-1] if told else None)
 
 
 def clean(root: Path) -> None:
@@ -206,17 +221,19 @@ def clean(root: Path) -> None:
 
 
 @contextlib.contextmanager
-def _passing_on(process: "subprocess.Popen[bytes]") -> Iterator[None]:
-    """A request to end goes to the program."""
+def _passing_on(process: "subprocess.Popen[bytes]") -> Iterator[list[int]]:
+    """A request to end goes to the program; which came is in the list."""
+    told: list[int] = []
 
     def pass_on(number: int, _frame: Any) -> None:
+        told.append(number)
         process.send_signal(number)
 
     # What nohup has ignored stays so.
     numbers = [n for n in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(n) != signal.SIG_IGN]
     before = {number: signal.signal(number, pass_on) for number in numbers}
     try:
-        yield
+        yield told
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

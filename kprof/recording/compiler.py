@@ -87,6 +87,7 @@ class Compiler:
             with contextlib.suppress(Exception):
                 stream.flush()
         Compiler.forking = True
+        parent = os.getpid()
         try:
             with warnings.catch_warnings():
                 # The fork does nothing but compile: other threads' locks do not matter to it.
@@ -96,7 +97,7 @@ class Compiler:
             if ticket.pid:
                 Compiler.forking = False
         if ticket.pid == 0:
-            end_with_parent()
+            end_with_parent(parent)
             self._compile(ticket, make)
         self._running.append(ticket)
 

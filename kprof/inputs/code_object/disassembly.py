@@ -104,7 +104,7 @@ def _oldest(arch: str) -> int | None:
 def _version(tool: str) -> int | None:
     """Major version of an llvm-objdump; ``None`` when it does not tell."""
     try:
-        said = subprocess.run([tool, "--version"], capture_output=True, timeout=20, check=False).stdout
+        said = children.run([tool, "--version"], capture_output=True, timeout=20, check=False).stdout
     except (OSError, subprocess.TimeoutExpired):
         return None
     found = re.search(rb"version (\d+)\.", said)

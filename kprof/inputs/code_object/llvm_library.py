@@ -13,6 +13,7 @@ from functools import cache
 from importlib import metadata
 from pathlib import Path
 
+from kprof import children
 from kprof.errors import InputError
 from kprof.inputs.code_object.elf import Elf
 from kprof.inputs.code_object.model import CodeObject
@@ -168,7 +169,7 @@ def _run(
             *stubs,
         ]
         try:
-            ran = subprocess.run(command, input=code, capture_output=True, timeout=_TIMEOUT_SECONDS, check=False)
+            ran = children.run(command, input=code, capture_output=True, timeout=_TIMEOUT_SECONDS, check=False)
         except (subprocess.TimeoutExpired, OSError) as error:
             raise InputError(f"LLVM's library cannot be run: {error}", path=path) from error
     if ran.returncode == _NO_PROCESSOR:

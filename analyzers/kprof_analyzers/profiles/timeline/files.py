@@ -155,7 +155,8 @@ def each_file(
         yield from map(step, files)
         return
     # spawn: a forked child would inherit the threads of whatever the caller runs.
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=end_with_parent) as pool:
+    spawn, parent = get_context("spawn"), os.getpid()
+    with ProcessPoolExecutor(workers, mp_context=spawn, initializer=end_with_parent, initargs=(parent,)) as pool:
         try:
             yield from pool.map(step, files)
         except BrokenProcessPool as error:

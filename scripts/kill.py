@@ -1,0 +1,300 @@
+"""Kill commands of kprof at random moments, and see that no process stays and that nothing is lost.
+
+    python scripts/kill.py [--moments 20] [--seed 1] [--command tune ...] [--write docs/validation/kills.md]
+
+Each command begins with an empty cache and with a result of an earlier run in the place of its own. A moment is any
+of the time that it takes when nothing disturbs it; a run that has ended by then is repeated with another moment. Only
+the process itself is sent the signal, not those that it has started. Then:
+
+- no process that it started, directly or not, runs ten seconds later (a variable of the environment marks them);
+- what it says is kept is there as it was: the lines of a search, the kernels and journals of a recording, every entry
+  of the cache, each of which its own reader believes;
+- the result is the earlier one or the new one, whole;
+- the same command in the same folder comes to the answer of one that nothing disturbed; seen after every kill of a
+  search, which goes on from what it has, and after every fourth of the others.
+"""
+
+import argparse
+import contextlib
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT), str(ROOT / "analyzers"), str(ROOT / "scripts")]
+
+from kill_cases import CASES, FILES, Case, damaged, entries, lost, readable  # noqa: E402
+
+MARK = "KPROF_KILLED"
+PATIENCE = 10.0
+"""Seconds in which all processes of a killed command have to end."""
+_LONGEST = 300.0
+_AGAIN = 4
+_EARLIER = b'{"schema": "kprof.baseline/1", "kernels": {}}\n'
+
+
+@dataclass
+class Row:
+    """What became of one command and one signal.
+
+    Attributes:
+        kills: how often it was killed while it ran.
+        processes: how many processes it had then, in all.
+        orphans: those that did not end.
+        slowest: most seconds until the last of them had ended.
+        kept: lines, kernels and entries that were kept by then, in all.
+        again: how often the command was run once more afterwards.
+        problems: in words.
+    """
+
+    kills: int = 0
+    processes: int = 0
+    orphans: int = 0
+    slowest: float = 0.0
+    kept: int = 0
+    again: int = 0
+    problems: list[str] = field(default_factory=list)
+
+
+def marked(mark: str) -> list[int]:
+    """Processes with a mark in the environment that they were started with; those that have ended have none."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/environ"):
+        with contextlib.suppress(OSError):
+            if f"{MARK}={mark}".encode() in path.read_bytes().split(b"\0"):
+                found.append(int(path.parent.name))
+    return found
+
+
+def below(pid: int) -> Iterator[int]:
+    """Every process below one, whatever its environment."""
+    for path in Path(f"/proc/{pid}/task").glob("*/children"):
+        with contextlib.suppress(OSError):
+            for child in map(int, path.read_text().split()):
+                yield child
+                yield from below(child)
+
+
+def lives(pid: int) -> bool:
+    """Whether a process runs; one that has only not been waited for does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def _listen() -> None:
+    # A shell's background jobs and nohup have these ignored, which children take over.
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGPIPE):
+        signal.signal(number, signal.SIG_DFL)
+
+
+def start(case: Case, folder: Path, mark: str) -> "subprocess.Popen[bytes]":
+    """Start a command in a folder of its own, with its cache there."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("KPROF_", "TRITON_"))}
+    environment |= {
+        MARK: mark,
+        "KPROF_CACHE_DIR": str(folder / "cache"),
+        "TRITON_CACHE_DIR": str(folder / "triton"),
+        "TMPDIR": str(folder / "tmp"),
+        "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "analyzers")]),
+    }
+    with (folder / "printed").open("wb") as printed:
+        return subprocess.Popen(
+            [sys.executable, "-m", "kprof", *case.arguments],
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=printed,
+            stderr=printed,
+            preexec_fn=_listen,  # noqa: PLW1509 - nothing else runs here
+        )
+
+
+def fill(case: Case, folder: Path) -> None:
+    """Make the folder anew, with the command's files and the result of an earlier run.
+
+    It is the same one every time: its path is in answers.
+    """
+    shutil.rmtree(folder, ignore_errors=True)
+    (folder / "tmp").mkdir(parents=True)
+    for file, text in FILES.items():
+        (folder / file).write_text(text)
+    if case.written:
+        (folder / case.written).write_bytes(_EARLIER)
+
+
+def undisturbed(case: Case, folder: Path) -> tuple[float, Any]:
+    """Seconds that a command takes, and its answer.
+
+    Raises:
+        SystemExit: it fails.
+    """
+    fill(case, folder)
+    began = time.monotonic()
+    code = start(case, folder, uuid.uuid4().hex).wait(_LONGEST)
+    seconds = time.monotonic() - began
+    if code:
+        raise SystemExit(f"{case.name}: exit code {code}\n{(folder / 'printed').read_text()}")
+    return seconds, _plain(case.answer(folder))
+
+
+def _plain(answer: Any) -> Any:
+    return json.loads(json.dumps(answer))
+
+
+def kill(case: Case, how: signal.Signals, moment: float, folder: Path, row: Row) -> bool:
+    """Kill one run of a command; false when it had ended by then.
+
+    Args:
+        case: the command.
+        how: the signal.
+        moment: seconds after its start.
+        folder: where it runs; it is made anew.
+        row: what became of it is added there.
+    """
+    fill(case, folder)
+    mark = uuid.uuid4().hex
+    process = start(case, folder, mark)
+    time.sleep(moment)
+    kept, cached = case.kept(folder), entries(folder)
+    known = {*marked(mark), *below(process.pid)}
+    if process.poll() is not None:
+        return False
+    process.send_signal(how)
+    sent = time.monotonic()
+    left = {pid for pid in known if lives(pid)}
+    while left and time.monotonic() - sent < PATIENCE:
+        time.sleep(0.02)
+        process.poll()
+        left = {pid for pid in known.union(marked(mark)) if lives(pid)}
+    row.kills += 1
+    row.processes += len(known)
+    row.slowest = max(row.slowest, time.monotonic() - sent)
+    row.kept += len(kept) + len(cached)
+    row.orphans += len(left)
+    found = [f"process {_command(pid)!r} stays" for pid in left]
+    for pid in left:
+        with contextlib.suppress(OSError):
+            os.kill(pid, signal.SIGKILL)
+    process.wait()
+    found += _left(case, folder, kept, cached)
+    row.problems += [f"after {moment:.2f} s: {problem}" for problem in found]
+    return True
+
+
+def _left(case: Case, folder: Path, kept: Any, cached: Any) -> list[str]:
+    """What is wrong with what a killed command has left behind."""
+    now = entries(folder)
+    # An index is replaced by one that has more in it.
+    found = [f"{name} of the cache is lost" for name in cached if name not in now]
+    found += lost(case, folder, kept) + damaged(folder) + readable(case, folder)
+    if case.written:
+        content = (folder / case.written).read_bytes()
+        try:
+            json.loads(content)
+        except ValueError:
+            found.append(f"{case.written} is not whole")
+    return found
+
+
+def _again(case: Case, folder: Path, right: Any) -> list[str]:
+    """What is wrong with the answer of the same command in the same folder."""
+    process = start(case, folder, uuid.uuid4().hex)
+    code = process.wait(_LONGEST)
+    if code:
+        return [f"the next run has exit code {code}: {(folder / 'printed').read_text()[-300:]}"]
+    answer = _plain(case.answer(folder))
+    return [] if answer == right else [f"the next run has another answer: {answer} for {right}"[:2000]]
+
+
+def _command(pid: int) -> str:
+    try:
+        words = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+    except OSError:
+        return str(pid)
+    return words[-120:]
+
+
+def series(case: Case, how: signal.Signals, folder: Path, ran: tuple[float, Any], *, moments: int, seed: int) -> Row:
+    """Kill a command at so many moments.
+
+    Args:
+        case: the command.
+        how: the signal.
+        folder: where it runs.
+        ran: what :func:`undisturbed` gave.
+        moments: how often.
+        seed: of the moments.
+    """
+    draw, row = random.Random(f"{seed} {case.name} {how.name}"), Row()
+    seconds, right = ran
+    tries = 0
+    while row.kills < moments and tries < 4 * moments:
+        tries += 1
+        killed = kill(case, how, draw.uniform(0, seconds), folder, row)
+        if killed and (case.goes_on or row.kills % _AGAIN == 1):
+            row.again += 1
+            row.problems += _again(case, folder, right)
+    return row
+
+
+_HEAD = (
+    "| command | signal | kills | processes | orphans | slowest end | kept | run again | problems |",
+    "|---|---|---|---|---|---|---|---|---|",
+)
+
+
+def _line(case: Case, how: signal.Signals, row: Row) -> str:
+    cells = [case.name, how.name, row.kills, row.processes, row.orphans, f"{row.slowest:.1f} s", row.kept, row.again]
+    return f"| {' | '.join(map(str, cells))} | {len(row.problems)} |"
+
+
+def _write(page: Path, lines: Sequence[str]) -> None:
+    text = page.read_text(encoding="utf-8")
+    begin, end = "<!-- kills -->\n", "<!-- end of kills -->"
+    head, _, rest = text.partition(begin)
+    page.write_text(f"{head}{begin}" + "\n".join(lines) + f"\n{end}{rest.partition(end)[2]}", encoding="utf-8")
+
+
+def main() -> None:
+    """Print a table, and every problem below it; exit code 1 if there are any."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--moments", type=int, default=20, help="For each command and signal.")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--command", action="append", choices=[case.name for case in CASES])
+    parser.add_argument("--write", type=Path, help="Put the table into a page, between its markers.")
+    given = parser.parse_args()
+    if not Path("/proc/self/environ").exists():
+        raise SystemExit("this system does not show the environment of processes")
+    lines, problems = list(_HEAD), []
+    print("\n".join(lines))
+    with tempfile.TemporaryDirectory(prefix="kprof-kill-") as place:
+        for case in CASES:
+            if given.command and case.name not in given.command:
+                continue
+            folder = Path(place) / case.name
+            ran = undisturbed(case, folder)
+            for how in (signal.SIGKILL, signal.SIGHUP):
+                row = series(case, how, folder, ran, moments=given.moments, seed=given.seed)
+                lines.append(_line(case, how, row))
+                problems += row.problems
+                print("\n    ".join([lines[-1], *row.problems]), flush=True)
+    if given.write:
+        _write(given.write, lines)
+    sys.exit(1 if problems else 0)
+
+
+if __name__ == "__main__":
+    main()
