@@ -216,21 +216,21 @@ def gunzipped(packed: bytes | memoryview, path: str, *, most: int | None = None)
     rest = b""
     while True:
         if not rest:
-            if position >= len(body):
-                break
             rest = bytes(body[position : position + _CHUNK])
             position += len(rest)
+            if not rest:
+                break
+        if unpacker.eof:
+            # Another member, or padding.
+            rest = rest.lstrip(b"\0")
+            unpacker = zlib.decompressobj(wbits=31) if rest else unpacker
+            continue
         piece = unpacker.decompress(rest, _CHUNK)
         size += len(piece)
         if size > allowed:
             raise _too_much(path, allowed, times, packed=len(body), own=most is None)
         yield piece
-        rest = unpacker.unconsumed_tail
-        if unpacker.eof:
-            rest = unpacker.unused_data
-            if not rest.strip(b"\0") and position >= len(body):
-                return
-            unpacker = zlib.decompressobj(wbits=31)
+        rest = unpacker.unused_data if unpacker.eof else unpacker.unconsumed_tail
     # What did not fit the last piece.
     yield unpacker.flush()
     if not unpacker.eof:

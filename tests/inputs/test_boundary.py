@@ -109,3 +109,206 @@ def test_bombs_are_met_before_they_are_unpacked():
     assert sum(pieces) <= 64 << 20
     with pytest.raises(InputError, match="more than 1 MiB"):
         list(boundary.gunzipped(bomb, "f", most=1 << 20))
+
+
+def test_whole_numbers():
+    """Decimal digits of ASCII, within the bound; nothing else is one."""
+    assert [boundary.whole(text) for text in ("0", "7", "0042", "9223372036854775807")] == [0, 7, 42, (1 << 63) - 1]
+    for text in (None, "", "-1", "+1", "1.0", "1e3", " 1", "٣", "9223372036854775808", "0" * 20, "9" * 5000):  # noqa: RUF001
+        assert boundary.whole(text) is None
+    assert boundary.whole("0" * 19) == 0
+    assert [boundary.whole(text, 10) for text in ("9", "10", "11")] == [9, 10, None]
+
+
+@given(st.integers(0, (1 << 63) - 1))
+def test_every_whole_number_is_read(number):
+    """As it was written."""
+    assert boundary.whole(str(number)) == number
+
+
+@pytest.mark.parametrize(
+    ("text", "depth"),
+    [("", 0), ("[]", 1), ("[[]", 2), ("][[", 1), ("{[}]", 2), ("[][]", 1), ("a: [b, {c: d}]", 2), ("]]]", 0)],
+)
+def test_how_deep_brackets_are(text, depth):
+    """The most that are open at once; what closes nothing counts against what opens later."""
+    assert boundary.brackets(text) == depth
+
+
+def test_the_ratio_can_be_raised(monkeypatch):
+    """A whole number from 1 to 999999, anything else is an error that says what it takes."""
+    monkeypatch.delenv("KPROF_INPUT_RATIO", raising=False)
+    assert boundary.ratio() == 100
+    for text, number in (("1", 1), ("1000", 1000), ("999999", 999_999), ("", 100)):
+        monkeypatch.setenv("KPROF_INPUT_RATIO", text)
+        assert boundary.ratio() == number
+    for text in ("0", "-1", "1.5", "x", "1000000", "٣", "9" * 50):  # noqa: RUF001
+        monkeypatch.setenv("KPROF_INPUT_RATIO", text)
+        with pytest.raises(KprofError) as caught:
+            boundary.ratio()
+        assert caught.value.message == f"KPROF_INPUT_RATIO is no number: {text[:40]!r}"
+        assert caught.value.hint == "A whole number, such as 1000."
+
+
+def test_a_size_that_is_none_says_what_one_is(monkeypatch):
+    """With the text that was given."""
+    monkeypatch.setenv("KPROF_INPUT_LIMIT", "much")
+    with pytest.raises(KprofError) as caught:
+        boundary.limit()
+    assert str(caught.value) == "KPROF_INPUT_LIMIT is no size: 'much'\n  Bytes, or as in 500M or 4G."
+    for text, size in (("5T", 5 << 40), (" 2k ", 2048), ("7 MiB", 7 << 20), ("", 1 << 30), ("9" * 15, int("9" * 15))):
+        monkeypatch.setenv("KPROF_INPUT_LIMIT", text)
+        assert boundary.limit() == size
+    monkeypatch.delenv("KPROF_INPUT_LIMIT")
+    assert boundary.limit() == boundary.LIMIT == 1 << 30
+
+
+def test_the_hint_is_for_the_limit_that_the_user_can_raise(tmp_path, monkeypatch):
+    """A reader's own bound has none; a file is called as its user called it."""
+    path = tmp_path / "f"
+    path.write_bytes(b"x" * 11)
+    monkeypatch.setenv("KPROF_INPUT_LIMIT", "10")
+    with pytest.raises(InputError) as caught:
+        boundary.read_bytes(path, shown="theirs")
+    assert caught.value == InputError(
+        "too large: 11 bytes, and 10 are read at most",
+        path="theirs",
+        hint="KPROF_INPUT_LIMIT=4G reads larger ones",
+    )
+    with pytest.raises(InputError) as caught:
+        boundary.read_bytes(path, most=10)
+    assert caught.value == InputError("too large: 11 bytes, and 10 are read at most", path=str(path))
+    monkeypatch.setenv("KPROF_INPUT_LIMIT", "11")
+    assert boundary.read_bytes(path) == b"x" * 11
+
+
+def test_a_file_that_grows_is_read_as_it_is_then(tmp_path, monkeypatch):
+    """Or refused, when it has become too large."""
+    path = tmp_path / "f"
+    path.write_bytes(b"x" * 5)
+    real = os.fstat
+
+    def grown(number):
+        status = real(number)
+        path.write_bytes(b"x" * 20)
+        return status
+
+    monkeypatch.setattr(os, "fstat", grown)
+    assert boundary.read_bytes(path, most=20) == b"x" * 20
+    path.write_bytes(b"x" * 5)
+    with pytest.raises(InputError, match="too large: 20 bytes, and 19 are read at most"):
+        boundary.read_bytes(path, most=19)
+
+
+def test_messages_of_files_that_cannot_be_read(tmp_path):
+    """Each in its own words."""
+    (tmp_path / "f").touch()
+    os.mkfifo(tmp_path / "pipe")
+    for name, words in (
+        ("none", "no such file"),
+        ("", "this is a directory"),
+        ("pipe", "is not a file"),
+        ("f/below", "cannot be read: Not a directory"),
+        ("a\0b", "cannot be read: embedded null byte"),
+    ):
+        with pytest.raises(InputError) as caught:
+            boundary.read_bytes(f"{tmp_path}/{name}")
+        assert caught.value == InputError(words, path=f"{tmp_path}/{name}")
+
+
+def test_a_text_has_its_own_bound(tmp_path):
+    """What a person writes is far below it."""
+    path = tmp_path / "t"
+    path.write_text("ab")
+    assert boundary.read_text(path, most=2) == "ab"
+    with pytest.raises(InputError, match="too large"):
+        boundary.read_text(path, most=1)
+    assert boundary.TEXT_LIMIT == boundary.FREE == 64 << 20
+    with pytest.raises(InputError) as caught:
+        boundary.text_of(b"ab\xc3", "f")
+    assert caught.value == InputError("is not UTF-8 text", path="f", place="byte 2")
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"[" * 100_000, "no list: nested too deep"),
+        (b'["\xff"]', "no list: not UTF-8 (invalid start byte)"),
+        (b"[1,", "no list: Input data was truncated"),
+        (b'["a"]', "no list: Expected `int`, got `str` - at `$[0]`"),
+    ],
+)
+def test_json_that_is_refused_says_why(data, words):
+    """With the file and what to do."""
+    with pytest.raises(InputError) as caught:
+        boundary.json_of(data, list[int] if b'"a"' in data else list, "f", "no list", hint="Write one.")
+    assert caught.value == InputError(words, path="f", hint="Write one.")
+    assert boundary.json_of(b"[1]", list[int], "f", "no list") == [1]
+
+
+def test_toml_that_is_refused_says_why(monkeypatch):
+    """Too deep, or what the parser says."""
+    assert boundary.toml_of("a = 1", "f") == {"a": 1}
+    with pytest.raises(InputError) as caught:
+        boundary.toml_of("a = " + "[" * 5000, "f")
+    assert caught.value.path == "f"
+    assert "nested" in caught.value.message
+    with pytest.raises(InputError) as caught:
+        boundary.toml_of("a", "f")
+    assert caught.value.message.startswith("is not valid TOML: Expected '='")
+    assert caught.value.path == "f"
+
+
+def test_a_file_may_unpack_to_what_is_always_free_or_to_its_ratio(monkeypatch):
+    """Whichever is more, up to the limit; the message says which of them it was."""
+    monkeypatch.setattr(boundary, "FREE", 1000)
+    packed = gzip.compress(b"\0" * 5000)
+    assert len(packed) < 50
+    monkeypatch.setenv("KPROF_INPUT_RATIO", str(-(-5000 // len(packed))))
+    assert b"".join(boundary.gunzipped(packed, "f")) == b"\0" * 5000
+    monkeypatch.setenv("KPROF_INPUT_RATIO", "60")
+    with pytest.raises(InputError) as caught:
+        list(boundary.gunzipped(packed, "f"))
+    assert caught.value == InputError(
+        f"unpacks to more than 0 MiB, 60 times its own {len(packed)} bytes",
+        path="f",
+        hint="KPROF_INPUT_RATIO=600 reads it, or unpack it yourself, if it is meant to be that large",
+    )
+    monkeypatch.setattr(boundary, "FREE", 5000)
+    assert b"".join(boundary.gunzipped(packed, "f")) == b"\0" * 5000
+    monkeypatch.setenv("KPROF_INPUT_LIMIT", "4999")
+    with pytest.raises(InputError) as caught:
+        list(boundary.gunzipped(packed, "f"))
+    assert caught.value == InputError(
+        "unpacks to more than 0 MiB",
+        path="f",
+        hint="KPROF_INPUT_LIMIT=4G reads larger ones; or unpack it yourself and read the plain file",
+    )
+
+
+def test_a_reader_s_own_bound_for_what_is_unpacked():
+    """To the byte, whatever the ratio."""
+    packed = gzip.compress(b"\0" * (3 << 20))
+    assert sum(map(len, boundary.gunzipped(packed, "f", most=3 << 20))) == 3 << 20
+    with pytest.raises(InputError, match=r"^f: unpacks to more than 2 MiB\n  KPROF_INPUT_LIMIT=4G reads"):
+        list(boundary.gunzipped(packed, "f", most=(3 << 20) - 1))
+
+
+def test_pieces_are_bounded():
+    """However much one byte unpacks to; nothing at all is no gzip data that was cut off."""
+    pieces = [len(piece) for piece in boundary.gunzipped(gzip.compress(b"\0" * (5 << 20)), "f")]
+    assert max(pieces) == 1 << 20
+    assert sum(pieces) == 5 << 20
+    with pytest.raises(EOFError):
+        list(boundary.gunzipped(gzip.compress(b"abc")[:-1], "f"))
+    with pytest.raises(zlib.error):
+        list(boundary.gunzipped(gzip.compress(b"abc") + b"more", "f"))
+
+
+def test_members_that_are_larger_than_a_piece_of_the_file(monkeypatch):
+    """Their borders fall where they like."""
+    monkeypatch.setattr(boundary, "_CHUNK", 16)
+    data = os.urandom(100)
+    for padding in (b"", b"\0" * 5, b"\0" * 40):
+        packed = gzip.compress(data) + gzip.compress(b"second") + gzip.compress(b"") + padding
+        assert b"".join(boundary.gunzipped(memoryview(packed), "f")) == data + b"second"
