@@ -213,24 +213,26 @@ def gunzipped(packed: bytes | memoryview, path: str, *, most: int | None = None)
     allowed = min(limit(), max(FREE, times * len(body))) if most is None else most
     position = size = 0
     unpacker = zlib.decompressobj(wbits=31)
-    rest = b""
+    rest, ended = b"", False
     while True:
         if not rest:
             rest = bytes(body[position : position + _CHUNK])
             position += len(rest)
             if not rest:
                 break
-        if unpacker.eof:
+        if ended:
             # Another member, or padding.
             rest = rest.lstrip(b"\0")
-            unpacker = zlib.decompressobj(wbits=31) if rest else unpacker
+            if rest:
+                unpacker, ended = zlib.decompressobj(wbits=31), False
             continue
         piece = unpacker.decompress(rest, _CHUNK)
         size += len(piece)
         if size > allowed:
             raise _too_much(path, allowed, times, packed=len(body), own=most is None)
         yield piece
-        rest = unpacker.unused_data if unpacker.eof else unpacker.unconsumed_tail
+        ended = unpacker.eof
+        rest = unpacker.unused_data if ended else unpacker.unconsumed_tail
     # What did not fit the last piece.
     yield unpacker.flush()
     if not unpacker.eof:

@@ -124,3 +124,75 @@ def test_nothing_to_see_is_never_the_same(tmp_path):
     assert of_folders([tmp_path / "none"]) != of_folders([tmp_path / "none"])
     (tmp_path / "single.py").write_text("1")
     assert of_folders([tmp_path / "single.py"]) == of_folders([tmp_path / "single.py"])
+
+
+@pytest.fixture
+def reads(monkeypatch):
+    """The files whose content is read, in their order."""
+    found = []
+    real = content._sha256
+    monkeypatch.setattr(content, "_sha256", lambda path: found.append(path) or real(path))
+    return found
+
+
+@pytest.mark.parametrize(("age", "again"), [(1_500_000_000, 2), (2_000_000_001, 0)])
+def test_a_file_is_settled_after_two_seconds(folder, monkeypatch, reads, age, again):
+    """The coarsest clock of a file system that is in use."""
+    newest = max(path.stat().st_ctime_ns for path in folder.rglob("*"))
+    for path in folder.rglob("*.*"):
+        os.utime(path)
+    newest = max(path.stat().st_ctime_ns for path in folder.rglob("*"))
+    oldest = min(path.stat().st_ctime_ns for path in folder.rglob("*.*"))
+    monkeypatch.setattr(time, "time_ns", lambda: (newest if not again else oldest) + age)
+    of_folders([folder])
+    reads.clear()
+    of_folders([folder])
+    assert len(reads) == again
+
+
+def test_an_old_time_on_a_new_file_is_not_believed(folder, reads):
+    """As an archive sets it: the time of the last change of status counts as well."""
+    for path in folder.rglob("*.*"):
+        os.utime(path, (1, 1))
+    of_folders([folder])
+    of_folders([folder])
+    assert len(reads) == 4
+
+
+def test_without_memory_everything_is_read_and_nothing_kept(folder, later, reads, tmp_path):
+    """Damage on the disk is found."""
+    first = of_folders([folder])
+    reads.clear()
+    assert of_folders([folder], remember=False) == first
+    assert len(reads) == 2
+    shutil.rmtree(tmp_path / "cache")
+    of_folders([folder], remember=False)
+    assert not (tmp_path / "cache").exists()
+
+
+def test_the_order_in_which_files_were_made_does_not_count(tmp_path):
+    """Names decide it."""
+    for place, names in (("one", ("a", "b", "c", "d")), ("other", ("d", "b", "c", "a"))):
+        (tmp_path / place).mkdir()
+        for name in names:
+            (tmp_path / place / name).write_text(name)
+    assert of_folders([tmp_path / "one"]) == of_folders([tmp_path / "other"])
+
+
+def test_only_files_of_the_suffixes_count(folder):
+    """A change of another one is none."""
+    python = frozenset({".py"})
+    first = of_folders([folder], python)
+    (folder / "sub" / "data.toml").write_text("a = 2\n")
+    assert of_folders([folder], python) == first
+    (folder / "__init__.py").write_text("A = 2\n")
+    assert of_folders([folder], python) != first
+
+
+@pytest.mark.parametrize("name", ["__pycache__/data.txt", "sub/left.pyc", ".hidden/x.py", ".x.py"])
+def test_byte_code_and_hidden_files_do_not_count(folder, name):
+    """Wherever they lie."""
+    first = of_folders([folder])
+    (folder / name).parent.mkdir(exist_ok=True)
+    (folder / name).write_text("x")
+    assert of_folders([folder]) == first

@@ -1,10 +1,15 @@
 """A small repository with one kernel under the gate."""
 
+import json
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from kprof.captures.model import Capture
+from kprof.captures.reader import read
 
 KERNEL = '''"""A kernel to be watched."""
 
@@ -75,3 +80,50 @@ def repository(tmp_path, monkeypatch) -> Repository:
     monkeypatch.chdir(made.root)
     monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
     return made
+
+
+ARTIFACTS = Path(__file__).resolve().parents[1] / "artifacts"
+TTGIR = (ARTIFACTS / "mlir" / "matmul.gfx942.stages2.triton-3.9.ttgir").read_text()
+REQUEST = {
+    "path": "/nowhere/k.py",
+    "function": "matmul",
+    "arch": "gfx942",
+    "signature": [["x", "*fp16"]],
+    "constexprs": {},
+    "attributes": {},
+    "options": {"num_warps": 4},
+    "environment": {},
+}
+
+
+@dataclass(frozen=True)
+class Recording:
+    """Makes recordings of one kernel, from what a compiler has written before."""
+
+    root: Path
+    listing: str = (ARTIFACTS / "gfx942" / "matmul.triton-3.9.0.amdgcn").read_text()
+    identifier: str = "0" * 32
+
+    def __call__(
+        self, *, launched: bool = True, lines: Any = ({"t": "end"},), result: Any = None, text: str = "", **head: Any
+    ) -> Capture:
+        """One launch, ended as it should be, unless something else is said; ``head`` is the capture's word of itself."""
+        folder = self.root / "kernels" / self.identifier
+        folder.mkdir(parents=True)
+        (self.root / "journal").mkdir()
+        (self.root / "capture.json").write_text(json.dumps({"schema": "kprof.capture/1", "arch": "gfx942", **head}))
+        kernel = {"t": "kernel", "n": 0, "id": self.identifier, "name": "matmul", "triton": "3.9.0", "request": REQUEST}
+        launch = [{"t": "launch", "kernel": 0, "seq": 0, "grid": [4, 1, 1]}] if launched else []
+        journal = "".join(json.dumps(line) + "\n" for line in (kernel, *launch, *lines))
+        (self.root / "journal" / "1-a.jsonl").write_text(journal)
+        (folder / "result.json").write_text(json.dumps(result or {"status": "ok", "triton": "3.9.0"}))
+        (folder / "kernel.amdgcn").write_text(text or self.listing)
+        (folder / "kernel.ttgir").write_text(TTGIR)
+        (folder / "kernel.json").write_text(json.dumps({"shared": 0, "num_warps": 4, "warp_size": 64}))
+        return read(self.root)
+
+
+@pytest.fixture
+def recording(tmp_path) -> Recording:
+    """A place for one recording."""
+    return Recording(tmp_path / "captures" / "train")

@@ -1,0 +1,138 @@
+"""Captures under the gate, without a compiler: what is judged, and when a capture is stale."""
+
+import hashlib
+import shlex
+import shutil
+
+import pytest
+
+from kprof.errors import InputError
+from kprof.findings import Location
+from kprof.gate.captured import captured, stale
+from kprof.gate.config import KernelEntry
+
+ENTRY = KernelEntry(target="captures/my train")
+END = {"t": "end"}
+
+
+def sources(root, **files):
+    """The lines of a recording that was made from these files, which are there now."""
+    for name, text in files.items():
+        (root / name).write_text(text)
+    return [{"t": "sources", "files": {n: hashlib.sha256(t.encode()).hexdigest() for n, t in files.items()}}, END]
+
+
+def test_each_kernel_of_the_architecture_is_a_check(recording, tmp_path):
+    """In the capture's own words; a launched one must be launchable, one that was only tried need not."""
+    capture = recording(lines=sources(tmp_path, a="1"), root="../..")
+    (found,) = captured(ENTRY, str(capture.path), ["gfx950", "gfx942"])
+    assert (found.problem, found.optional, found.stale, found.refused) == (None, False, False, False)
+    assert (found.report.name, found.report.arch, found.entry) == ("matmul", "gfx942", ENTRY)
+    assert found.report.resources.vgpr_spills == 0
+
+
+def test_a_kernel_that_an_autotuner_only_tried_is_optional(recording, tmp_path):
+    """It is passed over when it cannot be launched."""
+    capture = recording(launched=False, lines=sources(tmp_path, a="1"), root="../..")
+    (found,) = captured(ENTRY, str(capture.path), ["gfx942"])
+    assert found.optional
+    assert found.problem is None
+
+
+def test_nothing_for_the_architecture_is_an_error(recording):
+    """With what there is, and what the capture says of itself."""
+    capture = recording(lines=[])
+    with pytest.raises(InputError) as caught:
+        list(captured(ENTRY, str(capture.path), ["gfx950", "gfx1100"]))
+    assert caught.value == InputError(
+        "the capture holds gfx942, not gfx950, gfx1100", path=str(capture.path), hint="; ".join(capture.notes)
+    )
+    assert capture.notes
+
+
+def test_an_empty_capture_holds_no_kernel(recording):
+    """Not an architecture without a name; without notes there is no hint."""
+    capture = recording()
+    (capture.path / "journal" / "1-a.jsonl").write_text('{"t": "end"}\n')
+    with pytest.raises(InputError) as caught:
+        list(captured(ENTRY, str(capture.path), ["gfx942"]))
+    assert caught.value == InputError("the capture holds no kernel, not gfx942", path=str(capture.path))
+
+
+def test_a_recording_that_was_cut_off_cannot_be_told(recording, tmp_path):
+    """What was launched afterwards is not known; what was before is judged."""
+    capture = recording(lines=sources(tmp_path, a="1")[:1], root="../..")
+    cut, judged = captured(ENTRY, str(capture.path), ["gfx942"])
+    assert (cut.problem, cut.stale) == ("; ".join(capture.notes), False)
+    assert cut.report.source == Location(str(capture.path), 1)
+    assert cut.report.arch == "gfx942"
+    assert judged.problem is None
+
+
+@pytest.mark.parametrize(
+    ("stage", "status", "refused"),
+    [("ttgir", "failed", True), ("a judgement", "failed", False), ("ttgir", "crashed", False), (None, "failed", False)],
+)
+def test_what_did_not_compile(recording, tmp_path, stage, status, refused):
+    """The compiler's refusal is so on every machine; its death and everything else are not."""
+    capture = recording(
+        result={"status": status, "error": "too bad", "stage": stage}, lines=sources(tmp_path, a="1"), root="../.."
+    )
+    (found,) = captured(ENTRY, str(capture.path), ["gfx942"])
+    assert "too bad" in found.problem
+    assert (found.refused, found.optional) == (refused, False)
+    assert (found.report.name, found.report.triton) == ("matmul", "3.9.0")
+    assert found.report.specialization.options == {"num_warps": 4}
+
+
+def test_a_capture_of_the_present_sources_is_not_stale(recording, tmp_path):
+    """None of its files has changed."""
+    capture = recording(lines=sources(tmp_path, a="1", b="2"), root="../..")
+    assert stale(capture, "c") is None
+
+
+def test_a_changed_source_makes_it_stale(recording, tmp_path):
+    """The file, and the command that records again, as a shell reads it; then the kernels as they were."""
+    lines = sources(tmp_path, a="1", b="2")
+    capture = recording(lines=lines, root="../..", command=["python", "my train.py"])
+    (tmp_path / "b").write_text("3")
+    old, judged = captured(ENTRY, str(capture.path), ["gfx942"])
+    assert (old.stale, judged.stale) == (True, False)
+    said, _, command = old.problem.partition("; record it again: ")
+    assert "b" in said.split()
+    assert "a" not in said.split()
+    assert said.endswith(" since it was recorded")
+    assert shlex.split(command) == [
+        *("kprof", "capture", "--arch", "gfx942", "--force", "-o", "captures/my train"),
+        *("--", "python", "my train.py"),
+    ]
+    assert old.report.source == Location(str(capture.path), 1)
+
+
+@pytest.mark.parametrize(("changed", "more"), [(3, ""), (4, " and 1 more"), (6, " and 3 more")])
+def test_three_changed_sources_are_named(recording, tmp_path, changed, more):
+    """And the others counted."""
+    names = [f"f{number}" for number in range(6)]
+    capture = recording(lines=sources(tmp_path, **dict.fromkeys(names, "1")), root="../..")
+    for name in names[:changed]:
+        (tmp_path / name).write_text("2")
+    why = stale(capture, "c").partition(" since it was recorded; ")[0]
+    assert [name for name in names if name in why] == names[:3]
+    assert why.endswith(more or names[2]) or "changed" in why
+    assert (f"and {changed - 3} more" in why) is (changed > 3)
+
+
+def test_a_capture_that_does_not_know_its_sources_is_stale(recording):
+    """As older ones; without a command there is a word for it."""
+    why = stale(recording(), "c")
+    assert why == (
+        "the capture does not say which sources it was made from; "
+        "record it again: kprof capture --arch gfx942 --force -o c -- PROGRAM"
+    )
+
+
+def test_what_is_no_capture(tmp_path):
+    """Is said by its reader."""
+    shutil.rmtree(tmp_path / "c", ignore_errors=True)
+    with pytest.raises(InputError):
+        list(captured(ENTRY, str(tmp_path / "c"), ["gfx942"]))

@@ -1,0 +1,72 @@
+"""The kernels of a recording against a budget, without a compiler: what the recording holds is enough."""
+
+import pytest
+
+from kprof.errors import KprofError
+from kprof.gate.config import Budget
+from kprof.gate.launched import broken, budget_of, reports
+
+
+def test_a_budget_from_names():
+    """Metrics have a most, wavefronts a least."""
+    assert budget_of({}) == Budget()
+    assert budget_of({"vgpr_spills": 0, "waves_per_simd": 2.5}) == Budget(max_vgpr_spills=0, min_waves_per_simd=2.5)
+    with pytest.raises(KprofError) as caught:
+        budget_of({"vgpr_spils": 0})
+    assert caught.value.message.startswith("a budget has no limit 'vgpr_spils'; did you mean 'vgpr_spills'")
+    for value in (True, "4", None):
+        with pytest.raises(KprofError) as caught:
+            budget_of({"sgpr": value})
+        assert caught.value.message == f"the limit sgpr takes a number, got {value!r}"
+
+
+def test_within_the_budget_there_is_nothing_to_say(recording):
+    """And every launched kernel has a report."""
+    found = recording()
+    assert list(broken(found, Budget(max_vgpr_spills=0))) == []
+    (report,) = reports(found)
+    assert (report.name, report.arch) == ("matmul", "gfx942")
+    assert list(broken(found, Budget(max_sgpr=report.resources.sgpr))) == []
+
+
+def test_over_the_budget(recording):
+    """The kernel, its architecture and both numbers."""
+    found = recording()
+    (report,) = reports(found)
+    (said,) = broken(found, Budget(max_sgpr=report.resources.sgpr - 1))
+    assert "matmul on gfx942: " in said
+    assert str(report.resources.sgpr) in said
+
+
+def test_nothing_launched_is_not_within_a_budget(recording):
+    """A recording without launches has nothing that could break it; a compile alone is no launch."""
+    found = recording(launched=False)
+    assert list(broken(found, Budget())) == [
+        "no Triton kernel was launched, so nothing could be held against the budget"
+    ]
+    assert reports(found) == []
+
+
+def test_a_recording_that_was_cut_off(recording):
+    """What it says of itself."""
+    found = recording(lines=())
+    assert not found.complete
+    assert list(broken(found, Budget())) == ["; ".join(found.notes)]
+    assert found.notes
+
+
+def test_a_kernel_that_did_not_compile(recording):
+    """With the compiler's words, and no report."""
+    found = recording(result={"status": "failed", "error": "does not compile: too bad", "stage": "ttir"})
+    (said,) = broken(found, Budget())
+    assert said.startswith("matmul on gfx942: ")
+    assert "too bad" in said
+    with pytest.raises(KprofError, match="too bad"):
+        reports(found)
+
+
+def test_what_was_not_seen_cannot_be_told(recording):
+    """One instruction is enough."""
+    found = recording(text=recording.listing.replace("\ts_endpgm", "\tv_no_such_thing v0, v1\n\ts_endpgm", 1))
+    (said,) = broken(found, Budget())
+    assert said.startswith("matmul on gfx942: cannot tell: 1 of its ")
