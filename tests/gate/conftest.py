@@ -107,7 +107,7 @@ class Recording:
     def __call__(
         self, *, launched: bool = True, lines: Any = ({"t": "end"},), result: Any = None, text: str = "", **head: Any
     ) -> Capture:
-        """One launch, ended as it should be, unless something else is said; ``head`` is the capture's word of itself."""
+        """One launch, ended as it should be, unless something else is said; ``head`` is the capture's of itself."""
         folder = self.root / "kernels" / self.identifier
         folder.mkdir(parents=True)
         (self.root / "journal").mkdir()
