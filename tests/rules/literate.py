@@ -110,7 +110,13 @@ def facts_of(case: Case) -> KernelFacts:
     body = case.body if is_assembly else "\ts_nop 0"
     program = amdgcn.parse(_KERNEL.format(arch=machine.name, body=body)).kernels[0]
     lds_bytes, num_warps = case.facts.get("lds_bytes", 0), case.facts.get("num_warps", 4)
-    demand = OccupancyInput(machine, vgpr=case.facts.get("vgpr", 32), lds_bytes=lds_bytes, num_warps=num_warps)
+    demand = OccupancyInput(
+        machine,
+        vgpr=case.facts.get("vgpr", 32),
+        lds_bytes=lds_bytes,
+        num_warps=num_warps,
+        padded_vgpr=case.facts.get("padded_vgpr"),
+    )
     resources = Resources(
         lds_bytes=lds_bytes,
         num_warps=num_warps,

@@ -10,7 +10,7 @@ from kprof.hardware.machine import Architecture, MatrixInstruction
 from kprof.inputs.amdgcn import InstructionClass
 from kprof_analyzers.rules.levers import Lever
 from kprof_analyzers.rules.rule import Costed, NotCheckedError, Rule, without_matrix
-from kprof_analyzers.scheduling.loops import own_instructions
+from kprof_analyzers.scheduling.loops import matrix_shape, own_instructions
 from kprof_analyzers.source_lines import busiest
 
 
@@ -18,7 +18,7 @@ class LargeMatrixInstruction(Rule):
     """A loop uses 32x32 matrix instructions where 16x16 ones have the same rate.
 
     ## What it does
-    Looks in each innermost loop for 32x32 MFMA instructions whose type has a 16x16 instruction of the same rate.
+    Looks in each innermost loop for 32x32 MFMA instructions whose types have a 16x16 instruction of the same rate.
 
     ## Why it matters
     AMD's tuning guide finds 16x16 faster on the MI300X: the chip draws less power and clocks higher. A 16x16
@@ -63,6 +63,7 @@ class LargeMatrixInstruction(Rule):
                         for o in known.values()
                         if (o.m, o.n, o.blocks) == (16, 16, mine.blocks)
                         and (o.type, o.sparse) == (mine.type, mine.sparse)
+                        and _operands(o.name) == _operands(name)
                         and o.flops_per_clock >= mine.flops_per_clock
                     ),
                     None,
@@ -81,6 +82,11 @@ class LargeMatrixInstruction(Rule):
                         ),
                         Change(leave_out=("matrix_large",)),
                     )
+
+
+def _operands(name: str) -> str:
+    """Types of both operands as the name has them: ``fp8_bf8`` is not ``fp8_fp8``."""
+    return (matrix_shape(name) or "").partition(" ")[2]
 
 
 def _is_large(instruction: MatrixInstruction) -> bool:

@@ -1,0 +1,66 @@
+"""KP307 padded-by-waves-per-eu."""
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+from kprof.analysis import Change, KernelFacts
+from kprof.findings import Advice, Severity
+from kprof_analyzers.rules.questions import OCCUPANCY, Question
+from kprof_analyzers.rules.rule import Costed, Need, Rule, known
+
+_MUCH = 2.0
+_FEW = 2.0
+
+
+class PaddedByWavesPerEu(Rule):
+    """`waves_per_eu` pads the registers, so that fewer wavefronts fit than the code and its LDS would allow.
+
+    ## What it does
+    Reports kernels whose occupancy is held by registers that the code does not use: the descriptor asks for more than
+    the instructions name, because `waves_per_eu` sets the most wavefronts, too. A warning where that
+    leaves two or fewer of at least twice as many.
+
+    ## Why it matters
+    With `waves_per_eu=N` a SIMD gets no more than N wavefronts, even where registers and LDS have room for more. A
+    kernel that waits for memory has then fewer others to go on with.
+
+    ## Evidence
+    `waves_per_eu`. `waves_per_simd`: as it is. `without`: what everything but the padding allows. `vgpr`,
+    `vgpr_allocated`: registers that the code uses, and those that it gets.
+
+    ## What to try
+    The number of wavefronts that there is room for; it is in the finding's advice.
+    """
+
+    id: ClassVar[str] = "KP307"
+    name: ClassVar[str] = "padded-by-waves-per-eu"
+    severity: ClassVar[Severity] = Severity.NOTE
+    needs: ClassVar[tuple[Need, ...]] = (Need.OCCUPANCY,)
+    confirmed_by: ClassVar[Question | None] = OCCUPANCY
+    explains: ClassVar[tuple[str, ...]] = ("waves_per_simd",)
+
+    def check(self, facts: KernelFacts) -> Iterable[Costed]:
+        """See :meth:`Rule.check`."""
+        occupancy, resources = known(facts.occupancy), facts.resources
+        wanted = facts.metadata.get("waves_per_eu", facts.specialization.options.get("waves_per_eu"))
+        now = occupancy.limits.get("launch_bounds")
+        room = min((waves for name, waves in occupancy.limits.items() if name != "launch_bounds"), default=0.0)
+        if not isinstance(wanted, int) or wanted < 1 or not now or now >= room:
+            return
+        used, allocated = resources.vgpr, resources.vgpr_allocated
+        yield Costed(
+            self.finding(
+                f"waves_per_eu={wanted} pads the registers to {now:g} wave{'' if now == 1 else 's'} per SIMD; what the "
+                f"code uses and its LDS allow {room:g}",
+                severity=Severity.WARNING if now <= _FEW and room >= _MUCH * now else None,
+                evidence={
+                    "waves_per_eu": wanted,
+                    "waves_per_simd": now,
+                    "without": room,
+                    "vgpr": used if isinstance(used, int) else None,
+                    "vgpr_allocated": allocated if isinstance(allocated, int) else None,
+                },
+                advice=[Advice(knob="waves_per_eu", from_=wanted, to=int(room))],
+            ),
+            Change(workgroups_per_cu=occupancy.workgroups_per_cu * room / now),
+        )

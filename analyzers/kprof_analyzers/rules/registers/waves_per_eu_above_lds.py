@@ -1,0 +1,61 @@
+"""KP306 waves-per-eu-above-lds."""
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+from kprof.analysis import Change, KernelFacts
+from kprof.findings import Advice, Severity
+from kprof_analyzers.registers.scratch import has_no_spills
+from kprof_analyzers.rules.questions import SCRATCH, Question
+from kprof_analyzers.rules.rule import Costed, Need, Rule, known
+from kprof_analyzers.scheduling.loops import is_scratch
+from kprof_analyzers.source_lines import busiest
+
+
+class WavesPerEuAboveLds(Rule):
+    """`waves_per_eu` asks for more wavefronts than LDS allows, and registers are spilled for them.
+
+    ## What it does
+    Compares `waves_per_eu` with the wavefronts on a SIMD that the LDS of a workgroup allows, in kernels that spill.
+
+    ## Why it matters
+    The compiler keeps below the registers that so many wavefronts leave each of them, and spills what does not fit.
+    LDS admits fewer wavefronts all the same: the registers stay empty, and the spills gain nothing.
+
+    ## Evidence
+    `waves_per_eu`, `allowed_by_lds`: wavefronts on a SIMD. `scratch_accesses`: in the code. `vgpr_spills`.
+
+    ## What to try
+    Ask for what LDS allows, or leave the choice to the compiler (`waves_per_eu=0`); both are in the finding's advice.
+    """
+
+    id: ClassVar[str] = "KP306"
+    name: ClassVar[str] = "waves-per-eu-above-lds"
+    severity: ClassVar[Severity] = Severity.WARNING
+    needs: ClassVar[tuple[Need, ...]] = (Need.OCCUPANCY,)
+    confirmed_by: ClassVar[Question | None] = SCRATCH
+    lacks_room: ClassVar[bool] = True
+
+    def check(self, facts: KernelFacts) -> Iterable[Costed]:
+        """See :meth:`Rule.check`."""
+        wanted = facts.metadata.get("waves_per_eu", facts.specialization.options.get("waves_per_eu"))
+        allowed = known(facts.occupancy).limits.get("lds")
+        scratch = [i for i in facts.program.instructions if is_scratch(i)]
+        if not isinstance(wanted, int) or not allowed or wanted <= allowed or not scratch or has_no_spills(facts):
+            return
+        spills = facts.resources.vgpr_spills
+        yield Costed(
+            self.finding(
+                f"waves_per_eu={wanted}, but LDS allows {allowed:g} waves per SIMD: {len(scratch)} scratch accesses "
+                "for wavefronts that cannot be there",
+                at=busiest(scratch)[0],
+                evidence={
+                    "waves_per_eu": wanted,
+                    "allowed_by_lds": allowed,
+                    "scratch_accesses": len(scratch),
+                    "vgpr_spills": spills if isinstance(spills, int) else None,
+                },
+                advice=[Advice(knob="waves_per_eu", from_=wanted, to=int(allowed))],
+            ),
+            Change(gone=tuple(i.index for i in scratch)),
+        )
