@@ -23,6 +23,7 @@ from kprof.children import end_with_parent
 from kprof.compiler.defaults import default_jobs
 from kprof.document import KernelReport
 from kprof.errors import KprofError
+from kprof.inputs import boundary
 from kprof_analyzers.suppressions import source_text
 
 if TYPE_CHECKING:
@@ -173,7 +174,7 @@ def _content(item: Item) -> Iterable[str | bytes]:
         yield path.name
         for suffix in (path.suffix, ".json", ".ttgir"):
             sibling = path.with_suffix(suffix)
-            yield sibling.read_bytes() if sibling.is_file() else b""
+            yield boundary.content_of(sibling, boundary.LIMIT) or b""
         return
     kernel = next(kernel for kernel in _capture(item.root).kernels if kernel.id == item.name)
     yield from (kernel.name, kernel.text("amdgcn"), kernel.text("ttgir"))

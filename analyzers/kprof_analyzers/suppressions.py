@@ -11,6 +11,7 @@ from pathlib import Path
 
 from kprof.document import Suppressed
 from kprof.findings import Finding, Location, Severity
+from kprof.inputs import boundary
 from kprof.inputs.amdgcn import Kernel
 
 _IGNORE = re.compile(r"#\s*kprof:\s*ignore\[([A-Za-z0-9_,\s-]+)\]\s*(.*)$")
@@ -105,13 +106,7 @@ def comments(file: str) -> tuple[Ignore, ...]:
 
 def source_text(file: str) -> bytes | None:
     """The content of a file that may hold comments; ``None`` when it is no source file or cannot be read."""
-    path = Path(file)
-    try:
-        if path.suffix not in _SUFFIXES or not path.is_file() or path.stat().st_size > _MAX_BYTES:
-            return None
-        return path.read_bytes()
-    except (OSError, ValueError):
-        return None
+    return boundary.content_of(file, _MAX_BYTES) if Path(file).suffix in _SUFFIXES else None
 
 
 @lru_cache(maxsize=64)

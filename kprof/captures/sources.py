@@ -1,9 +1,11 @@
 """Which files a capture was made from: it is stale when one of them changes. Standard library only."""
 
 import hashlib
-import stat
 from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
+
+from kprof.errors import InputError
+from kprof.inputs.opening import opened
 
 LIMIT = 10_000
 """Files of a capture."""
@@ -19,13 +21,11 @@ def root_of(folder: Path) -> Path:
 def digest(path: Path) -> str | None:
     """SHA-256 of a regular file, in hexadecimal digits; ``None`` where there is none or it cannot be read."""
     try:
-        if not stat.S_ISREG(path.stat().st_mode):
-            return None
         found = hashlib.sha256()
-        with path.open("rb") as file:
+        with opened(path) as file:
             while block := file.read(_BLOCK):
                 found.update(block)
-    except (OSError, ValueError):
+    except (OSError, ValueError, InputError):
         return None
     return found.hexdigest()
 

@@ -6,7 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from kprof.errors import InputError
 from kprof.findings import Edit
+from kprof.inputs import boundary
 
 _MAX_BYTES = 1 << 20
 
@@ -63,8 +65,6 @@ def _code(line: str) -> str:
 
 def _lines(path: Path) -> Sequence[str]:
     try:
-        if not path.is_file() or path.stat().st_size > _MAX_BYTES:
-            return ()
-        return path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError):
+        return boundary.read_text(path, most=_MAX_BYTES).splitlines()
+    except InputError:
         return ()

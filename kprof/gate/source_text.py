@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from kprof.findings import Edit, Finding, Location
+from kprof.inputs import boundary
 
 _LONGEST = 100
 _MAX_BYTES = 4 * 1024 * 1024
@@ -59,10 +60,5 @@ def relocated(value: Any, root: Path) -> Any:
 
 @lru_cache(maxsize=256)
 def _lines(file: str) -> tuple[str, ...]:
-    path = Path(file)
-    try:
-        if not path.is_file() or path.stat().st_size > _MAX_BYTES:
-            return ()
-        return tuple(path.read_text(encoding="utf-8", errors="replace").splitlines())
-    except OSError:
-        return ()
+    content = boundary.content_of(file, _MAX_BYTES)
+    return () if content is None else tuple(content.decode("utf-8", "replace").splitlines())

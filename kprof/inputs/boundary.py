@@ -11,12 +11,12 @@ import sys
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from stat import S_ISREG
 from typing import Any, TypeVar
 
 import msgspec
 
 from kprof.errors import InputError, KprofError
+from kprof.inputs.opening import opened
 
 T = TypeVar("T")
 
@@ -36,7 +36,7 @@ JSON_ERRORS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError, Overflow
 
 _SIZE = re.compile(r"([0-9]{1,15})\s*([KMGT]?)(?:i?B)?", re.ASCII | re.IGNORECASE)
 _CHUNK = 1 << 20
-_BRACKETS = re.compile(r"[\[\]{}]")
+_DEEPEST = 50
 _HINT = "KPROF_INPUT_LIMIT=4G reads larger ones"
 
 
@@ -69,6 +69,17 @@ def ratio() -> int:
     return int(text)
 
 
+def content_of(path: str | Path, most: int) -> bytes | None:
+    """The bytes of a plain file; ``None`` where there is none, it cannot be read, or has more than ``most``.
+
+    It is for files that are named in other files, such as sources: to be without them is no error.
+    """
+    try:
+        return read_bytes(path, most=most)
+    except InputError:
+        return None
+
+
 def read_bytes(path: str | Path, *, most: int | None = None, shown: str | None = None) -> bytes:
     """The bytes of a plain file.
 
@@ -84,14 +95,14 @@ def read_bytes(path: str | Path, *, most: int | None = None, shown: str | None =
     name = str(path) if shown is None else shown
     allowed = limit() if most is None else most
     try:
-        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+        with opened(path) as file:
             status = os.fstat(file.fileno())
-            if not S_ISREG(status.st_mode):
-                raise InputError("is not a file", path=name)
             # As much as it has, and what it may have grown by: room for all that is allowed would be taken at once.
             data = b"" if status.st_size > allowed else file.read(status.st_size)
             while len(data) <= allowed and (more := file.read(_CHUNK)):
                 data += more
+    except InputError as error:
+        raise InputError(error.message, path=name) from None
     except FileNotFoundError:
         raise InputError("no such file", path=name) from None
     except IsADirectoryError:
@@ -165,14 +176,14 @@ def json_of(data: bytes, kind: type[T], path: str | None, what: str, *, hint: st
         raise InputError(f"{what}: {error}", path=path, hint=hint) from None
 
 
-def brackets(text: str) -> int:
-    """How deep brackets and braces are nested in a text, those in its strings included.
+def brackets(text: str, kinds: str = "[]{}") -> int:
+    """How deep brackets of these kinds are nested in a text, those in its strings included.
 
     PyYAML looks at all that are open for each further one.
     """
     depth = deepest = 0
-    for mark in _BRACKETS.findall(text):
-        depth += 1 if mark in "[{" else -1
+    for mark in re.findall(f"[{re.escape(kinds)}]", text):
+        depth += 1 if mark in kinds[::2] else -1
         deepest = max(deepest, depth)
     return deepest
 
@@ -193,6 +204,31 @@ def toml_of(text: str, path: str | None) -> dict[str, Any]:
         raise InputError("is not valid TOML: nested too deep", path=path) from None
     except ValueError as error:
         raise InputError(f"is not valid TOML: {error}", path=path) from None
+
+
+def yaml_of(text: str, path: str | None) -> Any:
+    """A YAML document without aliases: aliases of aliases make a small file hold billions of values.
+
+    Raises:
+        KprofError: it is not YAML, has aliases, is nested too deep, or has a value that Python cannot hold.
+    """
+    import yaml
+
+    if brackets(text) > _DEEPEST:
+        raise InputError("is not valid YAML: nested too deep", path=path)
+    try:
+        if any(isinstance(token, yaml.tokens.AliasToken) for token in yaml.scan(text, Loader=yaml.SafeLoader)):
+            raise InputError("is not valid YAML: aliases are not allowed", path=path)
+        # The loader in C would overflow the stack of the process on deep nesting; the one in Python raises. Its
+        # constructors let errors of Python's own conversions through.
+        return yaml.load(text, Loader=yaml.SafeLoader)
+    except yaml.YAMLError as error:
+        lines = " ".join(line.strip() for line in str(error).strip().splitlines()[:3])
+        raise InputError(f"is not valid YAML: {lines}", path=path) from None
+    except RecursionError:
+        raise InputError("is not valid YAML: nested too deep", path=path) from None
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        raise InputError(f"is not valid YAML: {error}", path=path) from None
 
 
 def gunzipped(packed: bytes | memoryview, path: str, *, most: int | None = None) -> Iterator[bytes]:

@@ -4,8 +4,10 @@ import os
 import stat
 from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 from kprof.errors import InputError
+from kprof.inputs.opening import opened
 
 STAGE_LIMIT = 1 << 28
 """Bytes of one product of the compiler; a kernel of a hundred thousand instructions has a hundredth."""
@@ -15,8 +17,6 @@ LINE_LIMIT = 1 << 22
 JOURNAL_LIMIT = 1 << 31
 """Bytes of one journal: some twenty million launches."""
 
-_FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
-
 
 def read_bytes(path: Path, limit: int) -> bytes:
     """The whole content of a plain file.
@@ -25,7 +25,7 @@ def read_bytes(path: Path, limit: int) -> bytes:
         FileNotFoundError: there is none.
         KprofError: it is a link, a device or the like, larger than ``limit``, or cannot be read.
     """
-    with os.fdopen(_open(path, limit), "rb") as file:
+    with _open(path, limit) as file:
         data = file.read(limit + 1)
     if len(data) > limit:
         raise InputError(f"{len(data):,} bytes are more than such a file has", path=str(path))
@@ -39,7 +39,7 @@ def lines(path: Path) -> Iterator[tuple[int, bytes]]:
         FileNotFoundError: there is none.
         KprofError: as :func:`read_bytes`; or a line is longer than any that is written.
     """
-    with os.fdopen(_open(path, JOURNAL_LIMIT), "rb") as file:
+    with _open(path, JOURNAL_LIMIT) as file:
         number = 0
         while line := file.readline(LINE_LIMIT + 1):
             number += 1
@@ -56,19 +56,19 @@ def plain_folder(path: Path) -> bool:
         return False
 
 
-def _open(path: Path, limit: int) -> int:
+def _open(path: Path, limit: int) -> BinaryIO:
     try:
-        number = os.open(path, _FLAGS)
+        file = opened(path, links=False)
     except FileNotFoundError:
         raise
+    except IsADirectoryError:
+        raise InputError("is no plain file", path=str(path)) from None
     except OSError as error:
         if path.is_symlink():
             raise InputError("is a link, and links are not followed", path=str(path)) from None
         raise InputError(f"cannot be read: {error.strerror}", path=str(path)) from None
-    found = os.fstat(number)
-    if stat.S_ISREG(found.st_mode) and found.st_size <= limit:
-        return number
-    os.close(number)
-    if stat.S_ISREG(found.st_mode):
-        raise InputError(f"{found.st_size:,} bytes are more than such a file has", path=str(path))
-    raise InputError("is no plain file", path=str(path))
+    size = os.fstat(file.fileno()).st_size
+    if size > limit:
+        file.close()
+        raise InputError(f"{size:,} bytes are more than such a file has", path=str(path))
+    return file

@@ -14,6 +14,7 @@ from pathlib import Path
 from kprof.errors import InputError
 from kprof.inputs import boundary
 from kprof.inputs.csv_records import records as csv_records
+from kprof.inputs.opening import head_of
 
 _PROBLEM = re.compile(r"^([nt]{2})_([0-9]{1,12})_([0-9]{1,12})_([0-9]{1,12})(?:_B_([0-9]{1,12}))?(?:_ld_\d+_\d+_\d+)?$")
 _OPERATOR = re.compile(r"^(.*?)TunableOp_(.+)_([NT]{2})$")
@@ -182,11 +183,7 @@ def _distance(one: Solution, other: Solution) -> float | None:
 
 def is_results(path: Path) -> bool:
     """Whether a file begins like a TunableOp result file."""
-    try:
-        with path.open("rb") as file:
-            head = file.read(512).lstrip(b"\xef\xbb\xbf")
-    except OSError:
-        return False
+    head = head_of(path, 512).lstrip(b"\xef\xbb\xbf")
     first = head.split(b"\n", 1)[0]
     return first.startswith(b"Validator,") or re.match(rb"\w+TunableOp_\w+,", first) is not None
 

@@ -14,6 +14,7 @@ from kprof.errors import InputError, KprofError
 from kprof.hardware.machine import Architecture
 from kprof.hardware.machine import load as load_architecture
 from kprof.inputs import amdgcn, boundary, triton_metadata
+from kprof.inputs.opening import head_of
 from kprof.targets.listing_beside import beside
 from kprof.targets.loaded import LoadedKernel
 
@@ -129,10 +130,9 @@ def _wanted(path: Path, names: set[str]) -> bool:
 
 def _is_for_amd(path: Path) -> bool:
     """Whether an object file or assembly is for AMD GPUs: compilers leave those for the host under the same suffix."""
-    try:
-        with path.open("rb") as file:
-            start = file.read(_PEEK)
-    except OSError:
+    start = head_of(path, _PEEK)
+    if not start:
+        # Reading it says why it cannot be read.
         return True
     if start.startswith(_ELF):
         return start[18:20] == _EM_AMDGPU
@@ -257,7 +257,7 @@ def _loaded(
         shared, warps = launch[0], max(1, launch[1] // size)
     elif not metadata:
         shared = _static_lds(program)
-        lanes = registers.max_workgroup_size
+        lanes = min(registers.max_workgroup_size or 0, machine.occupancy.max_workgroup_size)
         warps = max(1, lanes // size) if lanes else None
         if ttgir is not None and shared is None:
             notes.append("Triton's dump does not say the LDS; the .json files of its cache directory do")

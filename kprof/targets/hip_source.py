@@ -10,6 +10,7 @@ from pathlib import Path
 
 from kprof import children
 from kprof.errors import CompileError, KprofError
+from kprof.inputs import boundary
 
 SUFFIXES = (".hip", ".hip.cpp", ".cu", ".cpp", ".cc", ".cxx")
 _TIMEOUT = 300.0
@@ -34,10 +35,7 @@ def compile_hip(path: Path, arch: str) -> str:
     Raises:
         KprofError: no clang, none that knows the architecture, headers that are not there, or an error in the source.
     """
-    try:
-        text = path.read_bytes()[:_MAX_BYTES].decode(errors="replace")
-    except OSError as error:
-        raise CompileError(f"cannot be read: {error.strerror}", path=str(path)) from None
+    text = boundary.read_bytes(path, most=_MAX_BYTES).decode(errors="replace")
     clang = find_clang()
     if clang is None:
         raise CompileError(

@@ -9,6 +9,8 @@ import os
 import re
 from pathlib import Path
 
+from kprof.inputs.opening import head_of
+
 _KERNEL = re.compile(rb"async_compile\.triton\(\s*'([A-Za-z_]\w{0,200})'")
 _MAX_BYTES = 16 * 1024 * 1024
 _MAX_FILES = 20_000
@@ -31,8 +33,4 @@ def kernels_below(root: Path) -> list[str]:
 
 
 def _names(path: Path) -> list[str]:
-    try:
-        with path.open("rb") as file:
-            return [match.decode() for match in _KERNEL.findall(file.read(_MAX_BYTES))]
-    except OSError:
-        return []
+    return [match.decode() for match in _KERNEL.findall(head_of(path, _MAX_BYTES))]

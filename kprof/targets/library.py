@@ -13,10 +13,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from kprof.errors import TargetError, near
+from kprof.errors import InputError, TargetError, near
 from kprof.importing.functions import find_entry, triton_functions
 from kprof.importing.loading import load_module
 from kprof.importing.wrappers import kernel_function
+from kprof.inputs import boundary
 from kprof.kernel_spec import Config, Kernel, Launch, Shape
 
 
@@ -116,8 +117,8 @@ def read_entry(name: str, path: Path) -> KernelSummary:
         KprofError: the file cannot be read or is not Python.
     """
     try:
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        tree = ast.parse(boundary.read_text(path))
+    except (InputError, SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise TargetError(f"cannot read the kernel file: {error}", path=str(path)) from error
     values = {name: value for statement in tree.body for name, value in _assigned(statement)}
     call = values.get("KERNEL")

@@ -9,6 +9,7 @@ from kprof.errors import InputError, TargetError, near
 from kprof.hardware.default import DEFAULT_GPU
 from kprof.importing.without_gpu import simulating
 from kprof.importing.wrappers import kernel_function
+from kprof.inputs.opening import opened
 from kprof.kernel_spec import Kernel
 from kprof.targets.library import bare, load
 
@@ -119,7 +120,7 @@ def is_report(path: Path) -> bool:
     if not path.is_file() or path.suffix == ".json":
         return path.is_file()
     try:
-        with path.open("rb") as file:
+        with opened(path) as file:
             return file.read(256).lstrip(_BLANK)[:1] in {b"{", b"["}
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", path=str(path)) from None

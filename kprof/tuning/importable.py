@@ -4,6 +4,9 @@ import ast
 from collections.abc import Iterable
 from pathlib import Path
 
+from kprof.errors import InputError
+from kprof.inputs import boundary
+
 # What scripts call beside their definitions, and what takes no time and changes nothing.
 _HARMLESS = frozenset({
     "Config", "constexpr", "jit", "heuristics", "prune_configs", "perf_model", "cdiv", "next_power_of_2",
@@ -21,8 +24,8 @@ def runs_on_import(path: Path) -> str | None:
     What stands under ``if __name__ == "__main__":`` is not looked at.
     """
     try:
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, SyntaxError, RecursionError):
+        tree = ast.parse(boundary.read_text(path))
+    except (InputError, ValueError, SyntaxError, RecursionError):
         return "it cannot be read"
     found = _first(tree.body)
     return None if found is None else f"line {found}"

@@ -10,7 +10,6 @@ or a list of complete configurations. Sizes are a list of tables, ``- {M: 4096, 
 """
 
 import json
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -55,9 +54,6 @@ def read(path: str) -> Space:
 _EXAMPLE = "a table of knobs with lists of values: BLOCK_M = [64, 128]"
 
 
-_DEEPEST = 50
-
-
 def load(path: str) -> Any:
     """What a TOML, YAML or JSON file holds.
 
@@ -69,39 +65,15 @@ def load(path: str) -> Any:
     text = boundary.read_text(place, most=MOST_BYTES)
     if form is None:
         raise InputError("is not a .toml, .yaml or .json file", path=path)
-    try:
-        return _decode(form, text)
-    except KprofError:
-        raise
-    except (ValueError, RecursionError, MemoryError) as error:
-        raise InputError(f"is not valid {form}: {_line(error)}", path=path) from error
-
-
-def _decode(form: str, text: str) -> Any:
-    if form == "JSON":
-        return json.loads(text)
     if form == "TOML":
-        if sys.version_info >= (3, 11):
-            import tomllib
-        else:
-            import tomli as tomllib
-        return tomllib.loads(text)
-    import yaml
-
-    if boundary.brackets(text) > _DEEPEST:
-        raise ValueError("nested too deep")
+        return boundary.toml_of(text, path)
+    if form == "YAML":
+        return boundary.yaml_of(text, path)
     try:
-        if any(isinstance(token, yaml.tokens.AliasToken) for token in yaml.scan(text, Loader=yaml.SafeLoader)):
-            # Aliases of aliases make a small file hold billions of values.
-            raise ValueError("aliases are not allowed")
-        return yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise ValueError(str(error)) from error
-
-
-def _line(error: BaseException) -> str:
-    lines = str(error).strip().splitlines()
-    return " ".join(line.strip() for line in lines[:3]) or type(error).__name__
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        words = "nested too deep" if isinstance(error, RecursionError) else error
+        raise InputError(f"is not valid JSON: {words}", path=path) from error
 
 
 def _values(name: Any, values: Any, path: str) -> tuple[Any, ...]:

@@ -8,6 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
+from kprof.errors import InputError
+from kprof.inputs import boundary
+
 _SUFFIXES = frozenset({".py", ".hip", ".cpp", ".cc", ".cxx", ".cu", ".cl", ".c", ".h", ".hpp", ".cuh", ".inc"})
 _MAX_BYTES = 4 * 1024 * 1024
 
@@ -38,14 +41,10 @@ class SourceText:
         if found is None:
             return "not found below the folders of --source"
         try:
-            if not found.is_file():
-                return "not a file"
-            if found.stat().st_size > _MAX_BYTES:
-                return "too large"
             # Form feeds and the like are no line ends to a compiler.
-            text = found.read_bytes().decode("utf-8", errors="replace")
-        except OSError as error:
-            return f"cannot be read: {error.strerror}"
+            text = boundary.read_bytes(found, most=_MAX_BYTES).decode("utf-8", errors="replace")
+        except InputError as error:
+            return error.message
         return text.replace("\r\n", "\n").split("\n")
 
     def _find(self, path: str) -> Path | None:

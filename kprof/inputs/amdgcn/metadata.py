@@ -8,6 +8,9 @@ loader.
 import re
 from typing import Any
 
+from kprof.errors import InputError
+from kprof.inputs import boundary
+
 _KEY = re.compile(r"('(?:[^']|'')*'|\"(?:[^\"\\]|\\.)*\"|[^\s'\"#\[{&*!|>%@`-][^:#]*?|-[^\s:#]+):(?:\s+(.*))?$")
 _INTEGER = re.compile(r"[-+]?\d{1,19}$")
 _MAX_DEPTH = 24
@@ -106,13 +109,9 @@ class _Reader:
 def _with_library(text: str) -> Any:
     if len(text) > _MAX_UNUSUAL:
         return None
-    import yaml
-
-    # The loader in C would overflow the stack of the process on deep nesting; the one in Python raises. Its
-    # constructors let errors of Python's own conversions through.
     try:
-        return yaml.load(text, Loader=yaml.SafeLoader)
-    except (yaml.YAMLError, ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError):
+        return boundary.yaml_of(text, None)
+    except InputError:
         return None
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from kprof.errors import InputError, KprofError
+from kprof.inputs.opening import opened as opened_file
 
 MAX_SECONDS = 900.0
 """A query that takes longer is stopped."""
@@ -88,7 +89,7 @@ def opened(path: Path, *, max_seconds: float = MAX_SECONDS) -> Iterator[sqlite3.
 
 def _connect(path: Path) -> sqlite3.Connection:
     try:
-        with path.open("rb") as file:
+        with opened_file(path) as file:
             head = file.read(100)
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror or error}", path=str(path)) from error

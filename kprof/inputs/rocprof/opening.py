@@ -1,6 +1,5 @@
 """Open what a user points at: folders, plain files and ``.gz``, within bounds."""
 
-import mmap
 import zlib
 from dataclasses import dataclass
 from functools import cached_property
@@ -8,6 +7,7 @@ from pathlib import Path
 
 from kprof.errors import InputError
 from kprof.inputs.boundary import gunzipped
+from kprof.inputs.opening import mapped
 
 _BOM = b"\xef\xbb\xbf"
 
@@ -70,13 +70,11 @@ def open_file(path: Path, *, limit: int | None = None) -> Opened:
             raise InputError("not a regular file", path=str(path))
         if path.stat().st_size == 0:
             raise EmptyFileError("the file is empty", path=str(path))
-        with path.open("rb") as file:
-            magic = file.read(2)
-            body = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror or error}", path=str(path)) from error
+    body = mapped(path)
     damage = None
-    packed = magic == b"\x1f\x8b"
+    packed = bytes(body[:2]) == b"\x1f\x8b"
     if packed:
         data, damage = _unpack(body, path, limit)
         body = memoryview(data)

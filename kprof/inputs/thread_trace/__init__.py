@@ -10,6 +10,7 @@ from typing import Any
 
 from kprof.errors import InputError
 from kprof.inputs import boundary
+from kprof.inputs.opening import head_of
 from kprof.inputs.thread_trace.content import content
 from kprof.inputs.thread_trace.model import Dispatch, Instruction, LineCost, ThreadTrace
 from kprof.inputs.thread_trace.timeline import Timeline
@@ -23,11 +24,7 @@ def is_thread_trace(path: Path) -> bool:
     """Whether a file's content is an ATT table or ``code.json``."""
     from kprof.inputs.thread_trace.att_csv import columns_of
 
-    try:
-        with path.open("rb") as file:
-            head = file.read(4096)
-    except OSError:
-        return False
+    head = head_of(path, 4096)
     if head.lstrip()[:8].replace(b" ", b"").startswith(b'{"code":'):
         return True
     return columns_of(head.split(b"\n", 1)[0].decode("utf-8", "replace")) is not None

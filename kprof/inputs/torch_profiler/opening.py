@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from kprof.errors import InputError
+from kprof.inputs.opening import opened
 from kprof.inputs.torch_profiler.ahead import ahead
 from kprof.inputs.torch_profiler.issues import IssueLog
 
@@ -41,7 +42,7 @@ def blocks(path: Path, issues: IssueLog, size: int = BLOCK) -> Iterator[bytes]:
             can be unpacked.
     """
     try:
-        with path.open("rb") as file:
+        with opened(path) as file:
             start = file.read(16)
             file.seek(0)
             for magic, what in _OTHER_PACKING.items():

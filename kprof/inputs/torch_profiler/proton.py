@@ -9,6 +9,7 @@ import msgspec
 
 from kprof.errors import InputError
 from kprof.inputs import boundary
+from kprof.inputs.opening import head_of
 from kprof.inputs.torch_profiler.issues import Issue, IssueLog
 
 _LARGEST = 1 << 63
@@ -48,11 +49,7 @@ class ProtonProfile(msgspec.Struct):
 
 def is_proton(path: Path) -> bool:
     """Whether the file begins as a hatchet tree does."""
-    try:
-        with path.open("rb") as file:
-            start = file.read(1 << 16).lstrip(b"\xef\xbb\xbf \t\r\n")
-    except OSError:
-        return False
+    start = head_of(path, 1 << 16).lstrip(b"\xef\xbb\xbf \t\r\n")
     # Keys are written sorted: "children" comes first, whatever the depth.
     return re.match(rb'\[\s*\{\s*"(?:children|frame)"', start) is not None
 

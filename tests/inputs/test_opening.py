@@ -1,0 +1,72 @@
+"""Opening files from outside: never a pipe, a device or a folder, and a link only where links are followed."""
+
+import os
+
+import pytest
+
+from kprof.errors import InputError
+from kprof.inputs import boundary
+from kprof.inputs.opening import head_of, mapped, opened
+
+
+@pytest.fixture
+def pipe(tmp_path):
+    """A named pipe that nobody writes to: opening it the plain way waits for ever."""
+    path = tmp_path / "pipe.py"
+    os.mkfifo(path)
+    return path
+
+
+def test_a_plain_file(tmp_path):
+    """By all ways."""
+    path = tmp_path / "f"
+    path.write_bytes(b"content")
+    with opened(path) as file:
+        assert file.read() == b"content"
+    assert head_of(path, 3) == b"con"
+    assert bytes(mapped(path)) == b"content"
+    assert boundary.content_of(path, 7) == b"content"
+    assert boundary.content_of(path, 6) is None
+
+
+def test_a_pipe_and_a_device_are_refused_at_once(pipe):
+    """In words, or as a file that is not there."""
+    for path in (pipe, "/dev/zero"):
+        with pytest.raises(InputError, match="is not a file"):
+            opened(path)
+        assert head_of(path, 3) == b""
+        assert boundary.content_of(path, 1 << 20) is None
+        with pytest.raises(InputError, match="is not a file"):
+            mapped(path)
+
+
+def test_a_folder_and_nothing(tmp_path):
+    """As the operating system says it."""
+    with pytest.raises(IsADirectoryError):
+        opened(tmp_path)
+    with pytest.raises(FileNotFoundError):
+        opened(tmp_path / "none")
+    assert head_of(tmp_path, 3) == head_of(tmp_path / "none", 3) == head_of("a\0b", 3) == b""
+    with pytest.raises(InputError, match="cannot be read"):
+        mapped(tmp_path / "none")
+
+
+def test_a_link(tmp_path):
+    """Followed only where that is asked for."""
+    (tmp_path / "f").write_bytes(b"x")
+    (tmp_path / "link").symlink_to(tmp_path / "f")
+    with opened(tmp_path / "link") as file:
+        assert file.read() == b"x"
+    with pytest.raises(OSError, match="symbolic"):
+        opened(tmp_path / "link", links=False)
+
+
+def test_sources_that_an_input_names(pipe):
+    """Assembly names its sources: a pipe in the place of one is as if it were not there."""
+    from kprof.gate.source_text import _lines
+    from kprof_analyzers.details.source_text import SourceText
+    from kprof_analyzers.suppressions import source_text
+
+    assert source_text(str(pipe)) is None
+    assert _lines(str(pipe)) == ()
+    assert "not" in SourceText(trusted=True).lines(str(pipe))
