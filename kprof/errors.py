@@ -3,6 +3,9 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+LONGEST_NAME = 200
+"""Characters of a name that is compared with others: comparing pages of text takes seconds."""
+
 
 @dataclass
 class KprofError(Exception):
@@ -48,6 +51,8 @@ class HardwareError(KprofError):
 
 def near(word: str, known: Iterable[str]) -> str:
     """``"; did you mean 'x' or 'y'?"`` for a mistyped word, or nothing."""
+    if len(word) > LONGEST_NAME:
+        return ""
     # Only a mistake pays for the import.
     from difflib import get_close_matches
 

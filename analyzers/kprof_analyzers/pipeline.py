@@ -68,11 +68,9 @@ def _modelled(
     from kprof_analyzers.model.kernel import build
     from kprof_analyzers.model.worth import explained, without_guesses
 
-    if facts.occupancy is not None and not facts.occupancy.waves_per_simd:
-        notes.append("the time is not modelled: no workgroup fits on a CU")
-        return None, {}
-    if not facts.program.instructions:
-        notes.append("the time is not modelled: no instructions were seen")
+    reason = not_modelled(facts)
+    if reason is not None:
+        notes.append(f"the time is not modelled: {reason}")
         return None, {}
     try:
         model = build(facts)
@@ -90,6 +88,19 @@ def _modelled(
 
 _GOOD_PART = 0.1
 """Share of the time from which on a finding says what holds a kernel."""
+
+
+def not_modelled(facts: KernelFacts) -> str | None:
+    """Why the model cannot be asked about a kernel; ``None`` when it can."""
+    resources, most = facts.resources, facts.arch.occupancy.max_workgroup_size
+    if facts.occupancy is not None and not facts.occupancy.waves_per_simd:
+        return "no workgroup fits on a CU"
+    if not facts.program.instructions:
+        return "no instructions were seen"
+    warps, size = resources.num_warps, resources.wavefront_size
+    if isinstance(warps, int) and isinstance(size, int) and warps * size > most:
+        return f"{warps:,} wavefronts are more than a workgroup of {most:,} work-items has"
+    return None
 
 
 def _knows_size(facts: KernelFacts) -> bool:

@@ -11,7 +11,7 @@ from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
-from kprof.errors import HardwareError
+from kprof.errors import LONGEST_NAME, HardwareError
 from kprof.hardware.code import IssueRules, LlvmFacts, TritonFacts
 from kprof.hardware.model import (
     Architecture,
@@ -142,6 +142,8 @@ def _plain(name: str) -> str:
 
 
 def _near(name: str) -> str:
+    if len(name) > LONGEST_NAME:
+        return ""
     from difflib import get_close_matches
 
     known = {n.lower(): n for n in (*architectures(), *products())}

@@ -203,3 +203,38 @@ def test_a_configuration_that_is_damaged(kprof, tmp_path, text):
     ran = kprof("trace", "breakdown", trace, "--categories", path)
     assert ran.code == 2
     assert "pyproject.toml" in told(ran)
+
+
+def test_a_workgroup_that_no_gpu_has_is_not_modelled(kprof, tmp_path):
+    """A million work-items are 15,625 wavefronts: simulating them takes minutes and tells nothing."""
+    path = tmp_path / "k.amdgcn"
+    text = ASSEMBLY.read_text()
+    assert ".max_flat_workgroup_size: 256" in text
+    path.write_text(text.replace(".max_flat_workgroup_size: 256", ".max_flat_workgroup_size: 1000000"))
+    ran = kprof("analyze", "kernel", path, "-v")
+    assert ran.code == 0, ran.err
+    (tmp_path / "k.json").write_text('{"num_warps": 1000, "shared": "lost"}')
+    assert "1,000 wavefronts are more than a workgroup of 1,024 work-items has" in told(
+        kprof("analyze", "kernel", path, "-vv")
+    )
+
+
+def test_a_name_of_pages_is_compared_with_nothing():
+    """Comparing takes the product of the lengths, for each name that is known."""
+    from kprof.errors import near
+    from kprof.hardware.machine import _near
+    from kprof.tuning.configs.checks.keys import _typo
+
+    word = "BLOCK_SIZE_" * 50
+    assert near(word, [word[:-1]]) == ""
+    assert near(word[:100], [word[:99]]) != ""
+    assert _near("gfx94" * 50) == ""
+    assert _typo(word, frozenset({word[:-1]})) == ""
+
+
+def test_metadata_of_many_brackets(kprof, tmp_path):
+    """PyYAML looks at all that are open for each further one: half a minute for 40,000."""
+    path = tmp_path / "k.amdgcn"
+    head, mark, rest = ASSEMBLY.read_text().partition("amdhsa.kernels:")
+    path.write_text(f"{head}odd: {'[' * 20_000}{']' * 20_000}\n{mark}{rest}")
+    assert "0 kernels" not in told(kprof("analyze", "kernel", path))

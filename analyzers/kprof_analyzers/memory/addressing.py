@@ -113,9 +113,9 @@ class _Reader:
         if op.name == "tt.make_range":
             return {0: Stride()}
         if op.name in _SAME:
-            return self.steps(self.flow.inputs(op)[0], depth)
+            return self.steps(self.flow.input(op, 0), depth)
         if op.name == "tt.expand_dims":
-            inner, axis = self.steps(self.flow.inputs(op)[0], depth), op.attributes.get("axis")
+            inner, axis = self.steps(self.flow.input(op, 0), depth), op.attributes.get("axis")
             if inner is None or not isinstance(axis, int):
                 return None
             return {a + (a >= axis): step for a, step in inner.items()}
@@ -131,13 +131,13 @@ class _Reader:
         return None
 
     def _transposed(self, op: Operation, depth: int) -> Steps | None:
-        inner, order = self.steps(self.flow.inputs(op)[0], depth), op.attributes.get("order")
+        inner, order = self.steps(self.flow.input(op, 0), depth), op.attributes.get("order")
         if inner is None or not isinstance(order, list | tuple):
             return None
         return {place: inner[axis] for place, axis in enumerate(order) if axis in inner}
 
     def _binary(self, op: Operation, depth: int) -> Steps | None:
-        left, right = (self.steps(value, depth) for value in self.flow.inputs(op)[:2])
+        left, right = (self.steps(self.flow.input(op, number), depth) for number in (0, 1))
         if left is None or right is None:
             return None
         if op.name in {"arith.addi", "tt.addptr", "arith.subi"}:
@@ -148,7 +148,7 @@ class _Reader:
         if op.name == "arith.muli":
             if left and right:
                 return dict.fromkeys({**left, **right}, None)
-            varying, uniform = (left, self.flow.inputs(op)[1]) if left else (right, self.flow.inputs(op)[0])
+            varying, uniform = (left, self.flow.input(op, 1)) if left else (right, self.flow.input(op, 0))
             factor, symbols = self._uniform(uniform)
             return {a: None if step is None else step.times(factor, symbols) for a, step in varying.items()}
         if op.name == "arith.remsi" and not right:
@@ -167,7 +167,7 @@ class _Reader:
                 return number, ()
             if op.name not in _SAME and op.name != "tt.splat":
                 break
-            value = self.flow.inputs(op)[0]
+            value = self.flow.input(op, 0)
         return 1, (argument(value),)
 
 

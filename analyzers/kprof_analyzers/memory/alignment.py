@@ -11,8 +11,8 @@ from kprof.inputs.mlir import Module, Operation
 from kprof_analyzers.memory.addressing import address, constant, element_bytes, steps_of
 from kprof_analyzers.memory.dataflow import argument, arguments, flow_of
 
-_DIVISIBLE = re.compile(r"%([\w$.-]+): [^{,]*\{[^}]*tt\.divisibility = (\d+)")
-_HINT = re.compile(r"tt\.divisibility = (?:dense<)?(\d+)")
+_DIVISIBLE = re.compile(r"%([\w$.-]+): [^{,]*\{[^}]*tt\.divisibility = (\d{1,18})\b")
+_HINT = re.compile(r"tt\.divisibility = (?:dense<)?(\d{1,18})\b")
 _INDUCTION = re.compile(r"\s*(%[\w$.-]+) = ")
 _SAME = {"tt.splat", "tt.broadcast", "ttg.convert_layout", "arith.extsi", "arith.extui", "arith.trunci", "tt.bitcast",
          "arith.index_cast"}  # fmt: skip
@@ -60,7 +60,7 @@ def known_alignment(load: Operation, axis: int, width: int) -> int | None:
     try:
         found = reader.of(value, axis)
         if load.name.startswith("amdg.buffer"):
-            found = gcd(reader.of(flow.inputs(load)[0], None), found * size)
+            found = gcd(reader.of(flow.input(load, 0), None), found * size)
     except _UnknownError:
         return None
     return gcd(found, width)

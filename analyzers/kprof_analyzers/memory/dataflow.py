@@ -104,6 +104,11 @@ class Dataflow:
         """The values that an operation takes, in the order of its operands."""
         return self._inputs[op.index]
 
+    def input(self, op: Operation, number: int) -> str:
+        """One value that an operation takes; empty, a name that nothing makes, where its text has lost it."""
+        values = self._inputs[op.index]
+        return values[number] if number < len(values) else ""
+
     def results(self, op: Operation) -> tuple[str, ...]:
         """The values that an operation makes."""
         return self._results[op.index]

@@ -136,7 +136,7 @@ def _axes(flow: Dataflow, value: str, depth: int = 0) -> set[int] | None:
     if op.name in {"tt.splat", "arith.constant"}:
         return set()
     if op.name == "tt.expand_dims":
-        inner, at = _axes(flow, flow.inputs(op)[0], depth + 1), op.attributes.get("axis")
+        inner, at = _axes(flow, flow.input(op, 0), depth + 1), op.attributes.get("axis")
         return {a + (a >= at) for a in inner} if inner is not None and isinstance(at, int) else None
     if not op.name.startswith(("arith.", "tt.broadcast", "ttg.convert_layout")):
         return None

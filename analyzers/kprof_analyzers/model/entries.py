@@ -82,7 +82,7 @@ def taken(evaluator: Evaluation, loop: Operation, around: int) -> list[bool]:
     inner = loop
     while inner.parent is not None and inner.parent != around:
         outer = evaluator.module.operations[inner.parent]
-        condition = evaluator.certain(evaluator.flow.inputs(outer)[0]) if outer.name == "scf.if" else None
+        condition = evaluator.certain(evaluator.flow.input(outer, 0)) if outer.name == "scf.if" else None
         if condition is not None:
             listed = [condition] * len(found) if isinstance(condition, int) else condition
             found = [a and bool(b) == (inner.region == 0) for a, b in zip(found, listed, strict=True)]

@@ -63,7 +63,7 @@ class _Walker:
         counts.first.setdefault(loop.index, {name: value for name, value in begun.items() if value is not None})
         while any(live):
             evaluator.restart({**around, **state})
-            going = evaluator.certain(flow.inputs(condition)[0])
+            going = evaluator.certain(flow.input(condition, 0))
             self.left -= 1
             if going is None or self.left < 0:
                 counts.turns[loop.index] = None

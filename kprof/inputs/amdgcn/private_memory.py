@@ -13,9 +13,9 @@ from functools import cache
 from kprof.inputs.amdgcn.instruction import Instruction
 from kprof.inputs.amdgcn.isa import InstructionClass, MemorySpace, Opcode
 
-_COPY = re.compile(r"s_mov_b64 s\[(\d+):\d+\], s\[0:1\]$")
-_ADD = re.compile(r"s_add_u32 s(\d+), s(\d+), s\d+$")
-_QUAD = re.compile(r"\bs\[(\d+):(\d+)\]")
+_COPY = re.compile(r"s_mov_b64 s\[(\d{1,4}):\d+\], s\[0:1\]$")
+_ADD = re.compile(r"s_add_u32 s(\d{1,4}), s(\d{1,4}), s\d+$")
+_QUAD = re.compile(r"\bs\[(\d{1,4}):(\d{1,4})\]")
 # The offset is added within the first instructions of the entry; arguments preloaded into registers make it longer.
 _ENTRY = 200
 

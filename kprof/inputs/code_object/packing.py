@@ -22,7 +22,7 @@ _MAX_NAME = 4096
 # What Python's zip files raise for damaged headers, besides their own.
 _DAMAGED = (
     zlib.error, lzma.LZMAError, struct.error, EOFError, NotImplementedError, RuntimeError, ValueError, OSError,
-    OverflowError, KeyError,
+    OverflowError, LookupError,
 )  # fmt: skip
 
 

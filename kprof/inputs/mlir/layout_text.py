@@ -9,7 +9,7 @@ from kprof.inputs.mlir.possible import impossible
 from kprof.inputs.mlir.text import closing, fields, integers, value
 
 _ATTRIBUTE = re.compile(r"#(?:(?:ttg|triton_gpu|ttng|triton_nvidia_gpu|amdg|amdgpu|tt)\.)?([\w.]+)\s*(<)?")
-_PADDING = re.compile(r"(\d+)\s*:\s*\+(\d+)")
+_PADDING = re.compile(r"(\d{1,18})\s*:\s*\+(\d{1,18})")
 _DEPTH = 32
 
 Reader = Callable[[Mapping[str, Any], str, "Scope"], kinds.Layout]
@@ -108,7 +108,7 @@ def _mfma(known: Mapping[str, Any], _body: str, _scope: Scope) -> kinds.Layout:
     bits = known.get("elementBitWidth")
     element = str(known.get("elementType", ""))
     if bits is None:
-        bits = int(element[1:]) if element[1:].isdigit() else 32
+        bits = int(element[1:]) if len(element) < 6 and element[1:].isdecimal() else 32
     return kinds.Mfma(
         version=int(version),
         warps_per_cta=_sizes(known, "warpsPerCTA"),

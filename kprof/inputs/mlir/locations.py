@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from kprof.inputs.mlir.text import closing, split, unescape
 
-_FILE = re.compile(r'"((?:[^"\\]|\\.)*)":(\d+):(\d+)(?:\s+to\s+(?:\d+)?:\d+)?')
+_FILE = re.compile(r'"((?:[^"\\]|\\.)*)":(\d{1,9}):(\d{1,9})(?:\s+to\s+(?:\d+)?:\d+)?')
 _NAMED = re.compile(r'"((?:[^"\\]|\\.)*)"\s*(\()?')
 _LIBRARY = re.compile(
     r"/(?:site-packages|dist-packages)/triton/|(?:^|/)triton/(?:language|experimental|tools|runtime|compiler|backends)/"

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kprof.errors import InputError
+from kprof.inputs.boundary import whole
 from kprof.inputs.mlir.model import LOOPS, Module, Operation
 from kprof.inputs.mlir.text import closing, fields
 
@@ -219,6 +220,6 @@ def _results(text: str | None) -> tuple[str, ...]:
     for part in text.split(","):
         name, colon, count = part.strip().partition(":")
         # A count that no operation has is a damaged file; it must not fill the memory.
-        number = min(int(count), 4096) if colon else 1
+        number = min(whole(count) or 0, 4096) if colon else 1
         names.extend(f"{name}#{n}" for n in range(number)) if colon else names.append(name)
     return tuple(names)

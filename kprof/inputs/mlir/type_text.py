@@ -8,9 +8,9 @@ from kprof.inputs.mlir.layout_text import Scope
 from kprof.inputs.mlir.text import closing, split
 from kprof.inputs.mlir.types import MemDesc, Pointer, RawType, Scalar, Tensor, Type
 
-_SCALAR = re.compile(r"(?:[su]?i|f|bf|tf)(\d+)(?:E\d+M\d+\w*)?|index|none")
+_SCALAR = re.compile(r"(?:[su]?i|f|bf|tf)(\d{1,8})(?:E\d+M\d+\w*)?|index|none")
 _DIMENSIONS = re.compile(r"(?:(?:\d+|\?)x)*")
-_SHAPE = re.compile(r"\d+(?:x\d+)*")
+_SHAPE = re.compile(r"\d{1,18}(?:x\d{1,18})*")
 # Where only a buffer can stand, as behind the arrow of an asynchronous copy, its name is left out.
 _MEMDESC = re.compile(r"(?:!(?:ttg|triton_gpu|tt)\.memdesc)?<")
 _NESTING = 16
@@ -49,8 +49,8 @@ class TypeReader:
             return self._tensor(text[7:-1], nesting) or RawType(text)
         if text.startswith("!tt.ptr<") and text.endswith(">"):
             pointee, *space = split(text[8:-1])
-            number = int(space[0]) if space and space[0].isdigit() else 1
-            return Pointer(self.read(pointee, nesting + 1), number)
+            number = whole(space[0]) if space else None
+            return Pointer(self.read(pointee, nesting + 1), 1 if number is None else number)
         memdesc = _MEMDESC.match(text)
         if memdesc and text.endswith(">"):
             return self._memdesc(text[memdesc.end() : -1], nesting) or RawType(text)

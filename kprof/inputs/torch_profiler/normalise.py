@@ -61,7 +61,7 @@ _MOST_RANKS = 1 << 31
 # A merged trace sets the processes of rank r off by r times this.
 RANK_OFFSET = 100_000_000
 _RANK_IN_NAME = re.compile(r"(?:rank|worker|gpu|device)[-_.]?([0-9]{1,9})", re.IGNORECASE)
-_STREAM_NUMBER = re.compile(r"(\d+)\s*$")
+_STREAM_NUMBER = re.compile(r"(?<!\d)(\d{1,18})\s*$")
 
 
 def kind_of(category: str, pid: Loose = None) -> Kind:
@@ -83,7 +83,8 @@ def integer(value: Loose) -> int | None:
     try:
         return int(value, 0) if len(value) <= _MOST_DIGITS else None
     except ValueError:
-        found = _STREAM_NUMBER.search(value)
+        # Of a long text only the end is looked at.
+        found = _STREAM_NUMBER.search(value[-_MOST_DIGITS:])
         return int(found[1]) if found else None
 
 

@@ -23,6 +23,7 @@ MEMORY = "memory"
 _KEYS = ("kernel", "operator", "module")
 # Decisions that are remembered; beyond it they are made again.
 _MEMORY = 100_000
+_DEEPEST = 50
 # Kernels of one launch come close together.
 _SCOPES = 1 << 12
 
@@ -152,10 +153,16 @@ def _pattern(value: Any, patterns: dict[str, Any], path: str, place: str) -> re.
         if item.startswith("@"):
             if item[1:] not in patterns:
                 raise InputError(f"no pattern {item[1:]!r} under [patterns]", path=path, place=place)
-            parts.extend(patterns[item[1:]])
+            named = patterns[item[1:]]
+            if not isinstance(named, list) or not all(isinstance(part, str) for part in named):
+                raise InputError(f"[patterns] {item[1:]} has to be a list of texts", path=path, place=place)
+            parts.extend(named)
         else:
             parts.append(item)
+    # Compiling takes the square of the depth.
+    if any(boundary.brackets(part, "()") > _DEEPEST for part in parts):
+        raise InputError("not a regular expression: nested too deep", path=path, place=place)
     try:
         return re.compile("|".join(f"(?:{part})" for part in parts), re.IGNORECASE | re.MULTILINE)
-    except re.error as error:
+    except (re.error, OverflowError) as error:
         raise InputError(f"not a regular expression: {error}", path=path, place=place) from error

@@ -97,6 +97,7 @@ class _Summing:
 
     def take(self, events: list[SlimEvent]) -> None:
         """Add one block of events."""
+        self._profiled = self._profiled or any(event.ph for event in events)
         by_category: defaultdict[str, list[SlimEvent]] = defaultdict(list)
         for event in events:
             by_category[event.cat].append(event)
@@ -140,8 +141,6 @@ class _Summing:
     def _without_category(self, events: list[SlimEvent]) -> None:
         """Metadata; or, in 2020's traces, everything, the GPU and the CPU told apart by process."""
         for event in events:
-            if event.ph:
-                self._profiled = True
             if event.pid in PRE_KINETO:
                 self._waiting[kind_of("", event.pid)].append(event)
 
@@ -250,7 +249,7 @@ class _Summing:
         if self.reader.events_read == 0:
             self.reader.refuse_other_lists()
             self._log.add("no-events", "the trace holds no events")
-        elif not self._profiled and not any(self._counts):
+        elif not self._profiled:
             raise InputError("the list holds no profiler events", path=str(self.reader.path))
         elif not any(epoch.devices):
             self._log.add("no-gpu", "the trace holds no GPU activity")

@@ -137,7 +137,7 @@ def _base(load: Operation, facts: KernelFacts) -> str | None:
     """The argument that a load's pointers begin at."""
     assert facts.ttgir is not None
     flow = flow_of(facts.ttgir)
-    value = flow.inputs(load)[0]
+    value = flow.input(load, 0)
     known = set(arguments(facts.ttgir))
     for _ in range(100):
         op = flow.producer(value)
@@ -152,7 +152,7 @@ def _base(load: Operation, facts: KernelFacts) -> str | None:
 
 def _offset_bits(load: Operation) -> int | None:
     flow = flow_of(load.module)
-    for op in flow.back(flow.inputs(load)[0], stop=lambda o: o.name == "tt.addptr"):
+    for op in flow.back(flow.input(load, 0), stop=lambda o: o.name == "tt.addptr"):
         if op.name == "tt.addptr" and len(op.operand_types) > 1:
             kind = op.operand_types[1]
             element = kind.element if isinstance(kind, Tensor) else kind

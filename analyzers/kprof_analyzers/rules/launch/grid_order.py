@@ -126,7 +126,7 @@ def _numbers_tiles(module: Module) -> bool:
     divided: dict[str, set[bool]] = {}
     for op in module.operations:
         if op.name in _REMAINDERS | _QUOTIENTS and op.loop is None:
-            for source in flow.back(flow.inputs(op)[0]):
+            for source in flow.back(flow.input(op, 0)):
                 if source.name == "tt.get_program_id":
                     divided.setdefault(source.text.strip()[:1], set()).add(op.name in _REMAINDERS)
     return any(len(kinds) == 2 for kinds in divided.values())
@@ -135,9 +135,9 @@ def _numbers_tiles(module: Module) -> bool:
 def _by_xcds(op: Operation, xcds: int) -> bool:
     """A remainder of the program's identifier by the XCDs or a multiple of them."""
     flow = flow_of(op.module)
-    if not any(source.name == "tt.get_program_id" for source in flow.back(flow.inputs(op)[0])):
+    if not any(source.name == "tt.get_program_id" for source in flow.back(flow.input(op, 0))):
         return False
-    divisor = flow.producer(flow.inputs(op)[1])
+    divisor = flow.producer(flow.input(op, 1))
     text = divisor.text.strip().split(" ")[0] if divisor is not None and divisor.name == "arith.constant" else ""
     if not text.isdecimal():
         return False

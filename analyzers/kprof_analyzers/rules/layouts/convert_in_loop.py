@@ -104,7 +104,7 @@ class ConvertLayoutInLoop(Rule):
 def _is_first_pass(operation: Operation) -> bool:
     """Whether the tile comes from memory with nothing but element-wise work in between: no product, no LDS."""
     flow = flow_of(operation.module)
-    before = list(flow.back(flow.inputs(operation)[0], stop=_made_here))
+    before = list(flow.back(flow.input(operation, 0), stop=_made_here))
     ends = [op for op in before if _made_here(op)]
     return any(is_load(op) for op in ends) and all(is_load(op) for op in ends)
 

@@ -67,7 +67,7 @@ class CopyThroughRegisters(Rule):
         for store in module.named("ttg.local_store"):
             if store.loop is None:
                 continue
-            load = flow.producer(flow.inputs(store)[0])
+            load = flow.producer(flow.input(store, 0))
             if load is None or not is_load(load) or load.index in seen or not _is_large(load):
                 continue
             seen.add(load.index)

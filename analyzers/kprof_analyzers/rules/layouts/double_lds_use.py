@@ -52,7 +52,7 @@ class DoubleLdsUse(Rule):
             place = str(location_of(op)[0])
             if op.loop is None or not op.operands or place in seen or not _writes_tile(op):
                 continue
-            between = list(flow.back(flow.inputs(op)[0], stop=_ends, carried=False))
+            between = list(flow.back(flow.input(op, 0), stop=_ends, carried=False))
             first = next((o for o in between if _reads_lds(o) and o.loop == op.loop), None)
             if first is None or any(o.name in _PRODUCTS for o in between):
                 continue

@@ -58,7 +58,7 @@ class PaddedTile(Rule):
         for op in module.named("arith.cmpi"):
             if not op.text.lstrip().startswith(("slt", "ult")) or len(op.operands) < 2:
                 continue
-            name, tile = _argument(flow, flow.inputs(op)[1], names), _extent(flow, op)
+            name, tile = _argument(flow, flow.input(op, 1), names), _extent(flow, op)
             value = facts.arguments.get(name) if name else None
             if name is None or tile not in sizes or not isinstance(value, int) or (name, tile) in seen:
                 continue
@@ -84,13 +84,13 @@ def _argument(flow: Dataflow, value: str, known: set[str]) -> str | None:
             return argument(value) if argument(value) in known else None
         if op.name not in _PASS:
             return None
-        value = flow.inputs(op)[0]
+        value = flow.input(op, 0)
     return None
 
 
 def _extent(flow: Dataflow, comparison: Operation) -> int | None:
     """Length of the range that is compared: what its only ``tt.make_range`` covers."""
-    ends = {op.attributes.get("end") for op in flow.back(flow.inputs(comparison)[0]) if op.name == "tt.make_range"}
+    ends = {op.attributes.get("end") for op in flow.back(flow.input(comparison, 0)) if op.name == "tt.make_range"}
     end = next(iter(ends)) if len(ends) == 1 else None
     return end if isinstance(end, int) else None
 

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import ClassVar
 
+from kprof.errors import LONGEST_NAME
 from kprof.findings import Finding, Location, Severity
 from kprof.tuning.configs.checks.check import BucketCheck, Check, Context
 from kprof.tuning.configs.model import Bucket, ConfigFile, Knob
@@ -44,6 +45,8 @@ class UnknownKnob(BucketCheck):
 
 def _typo(name: str, known: frozenset[str]) -> str:
     """The nearest known name, only for one that is a slip away from it, of the shift key for example."""
+    if len(name) > LONGEST_NAME:
+        return ""
     from difflib import SequenceMatcher
 
     ratios = {word: SequenceMatcher(None, name.lower(), word.lower()).ratio() for word in sorted(known)}
