@@ -10,7 +10,7 @@ TRITON ?= triton==3.9.0
 TORCH  ?= torch==2.13.0
 ARGS   ?= flash_attention --arch gfx942
 
-.PHONY: demo test test-quick damage lint format docs site clean
+.PHONY: demo test test-quick damage fuzz lint format docs site clean
 
 demo: $(VENV)/.demo
 	@$(BIN)/kprof analyze kernel $(ARGS)
@@ -23,9 +23,16 @@ test: $(VENV)/.test
 test-quick: $(VENV)/.test
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow and not triton"
 
-# A million damaged files over all readers, for hours: docs/validation/damage.md. COUNT is for each reader.
+# A million damaged files over all readers, and some thousand over the commands: docs/validation/damage.md. COUNT is for
+# each reader.
 damage: $(VENV)/.test
-	$(BIN)/python scripts/damage.py --count $(or $(COUNT),42000) --seed $(or $(SEED),1)
+	$(BIN)/python -m fuzz.sweep --count $(or $(COUNT),40000) --seed $(or $(SEED),1)
+	$(BIN)/python scripts/damage.py --count $(or $(COMMANDS),400) --seed $(or $(SEED),1)
+
+# Coverage-guided fuzzing, HOURS over all readers, JOBS at a time, or of one: make fuzz READER=trace HOURS=0.5
+HOURS ?= 8
+fuzz: $(VENV)/.fuzz
+	$(BIN)/python -m fuzz.run --hours $(HOURS) --jobs $(or $(JOBS),2) $(READER)
 
 lint: $(VENV)/.test $(VENV)/.lint
 	$(BIN)/ruff check .
@@ -58,6 +65,10 @@ $(VENV)/.demo: pyproject.toml | $(BIN)/python
 $(VENV)/.test: $(VENV)/.demo
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check "$(TORCH)"
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[test,dask]"
+	@touch $@
+
+$(VENV)/.fuzz: $(VENV)/.test
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[fuzz]"
 	@touch $@
 
 $(VENV)/.docs: $(VENV)/.demo

@@ -1,7 +1,7 @@
 """Damage what kprof reads and run its commands on it: no traceback, no hang, no more memory than a bound.
 
 Each input is an artefact of the tests (or a published sample, where they lie beside the checkout) that was changed by
-:mod:`damage_mutations`; the command is run in the process of a worker as ``main()`` runs it. A traceback is what would
+:mod:`fuzz.mutations`; the command is run in the process of a worker as ``main()`` runs it. A traceback is what would
 have been exit code 70. A worker has 10 seconds and 1 GiB for an input, beyond what it takes to begin with. The same
 seed gives the same inputs: ``--reader NAME --seed N --first I --count 1`` repeats one.
 
@@ -29,8 +29,11 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from damage_mutations import damaged
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
 from damage_readers import ARTEFACTS, CONFIG, READERS, ROOT, SAMPLES, TRACE, Reader
+
+from fuzz.mutations import damaged
 
 SECONDS = 10
 MEMORY = 1 << 30

@@ -1,4 +1,4 @@
-"""What :mod:`damage` does to files: bytes, numbers, texts, structure; the same seed gives the same damage."""
+"""Damage to files: bytes, numbers, texts, structure. The same seed gives the same damage."""
 
 import json
 import random
@@ -165,7 +165,7 @@ def _database(chance: random.Random, data: bytes, scratch: Path) -> bytes:
             row = chance.choice(["", " WHERE rowid % 3 = 1"])
             connection.execute(f'UPDATE "{table}" SET "{column}" = ?{row}', (value,))
         connection.commit()
-    except (sqlite3.Error, IndexError, OverflowError):
+    except (sqlite3.Error, IndexError, OverflowError, UnicodeDecodeError):
         return _flip(chance, data)
     finally:
         connection.close()

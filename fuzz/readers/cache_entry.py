@@ -1,0 +1,23 @@
+"""Entries of the cache. The oracle: what is read is what was written, or nothing."""
+
+from pathlib import Path
+
+from fuzz.target import Target, check, put
+from kprof.cache.entries import Section
+from kprof.cache.keys import key
+
+_SECTION = Section("fuzz")
+_KEY = key("fuzz")
+_WRITTEN = b'{"answer": 42, "files": {}}'
+
+
+def read(data: bytes, folder: Path) -> None:
+    """An entry that lies at its place."""
+    _SECTION.write(_KEY, [_WRITTEN], folder)
+    (place,) = folder.rglob(_KEY)
+    put(place.parent, place.name, data)
+    found = _SECTION.read(_KEY, folder)
+    check(same=found in {None, _WRITTEN}, what=f"the cache answers {found!r:.100}")
+
+
+TARGET = Target(read, words=("kprof entry 1\n", '{"answer": 42, "files": {}}'))

@@ -1,0 +1,18 @@
+"""Tables for ``kprof select``."""
+
+from pathlib import Path
+
+from fuzz.target import Target, put
+from kprof.tuning import dispatch_table
+
+
+def read(data: bytes, folder: Path) -> None:
+    """The table, merged with itself, and asked."""
+    table = dispatch_table.read(put(folder, "d.json", data))
+    assert len(dispatch_table.merge(table, table.entries).entries) <= len(table.entries)
+    dispatch_table.select("softmax", {"M": 512, "N": 1024}, "gfx942", table)
+
+
+TARGET = Target(
+    read, words=('"schema": "kprof.dispatch/1"', '"entries": [', '"kernel": "', '"shape": {', '"config": {', '"ms": ')
+)
