@@ -61,7 +61,7 @@ def _open(path: Path, limit: int) -> BinaryIO:
         file = opened(path, links=False)
     except FileNotFoundError:
         raise
-    except IsADirectoryError:
+    except (InputError, IsADirectoryError):
         raise InputError("is no plain file", path=str(path)) from None
     except OSError as error:
         if path.is_symlink():

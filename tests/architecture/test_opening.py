@@ -8,7 +8,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = (ROOT / "kprof", ROOT / "analyzers" / "kprof_analyzers")
 BOUNDARY = {"kprof/inputs/opening.py", "kprof/inputs/boundary.py", "kprof/inputs/plain_files.py"}
-OPENS = {"open", "read_text", "read_bytes", "connect", "mmap", "ZipFile", "ParquetFile", "fdopen", "memmap"}
+OPENS = {"open", "read_text", "read_bytes", "mmap", "ZipFile", "ParquetFile", "fdopen", "memmap"}
 LAYER = {"boundary", "plain_files"}
 
 OWN = "a file of kprof itself"
@@ -67,6 +67,8 @@ def opened_in(tree: ast.AST) -> list[int]:
                 found.append(node.lineno)
             case ast.Attribute(value=ast.Name(id=owner), attr=name) if owner in LAYER:
                 assert name
+            case ast.Attribute(value=ast.Name(id="sqlite3"), attr="connect"):
+                found.append(node.lineno)
             case ast.Attribute(attr=name) if name in OPENS:
                 found.append(node.lineno)
     return found
@@ -96,6 +98,7 @@ def test_only_the_layer_opens_files_from_outside():
         ("Path('x').read_text()", True),
         ("os.open('x', 0)", True),
         ("sqlite3.connect('x')", True),
+        ("socket.connect('x')", False),
         ("boundary.read_bytes('x')", False),
         ("plain_files.read_bytes('x', 1)", False),
         ("head_of('x', 4)", False),
