@@ -87,8 +87,9 @@ def test_a_worker_ends_in_the_middle_of_a_compile(tmp_path: Path) -> None:
 
 
 TIED = """
-import subprocess, sys
+import signal, subprocess, sys
 from kprof import children
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup ignores it
 child = children.popen(["sleep", "60"], start_new_session=True)
 print(child.pid, flush=True)
 child.wait()

@@ -4,6 +4,7 @@ import json
 import os
 import sys
 import threading
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,8 @@ class Journal:
     """
 
     def __init__(self, folder: Path) -> None:
-        name = f"{os.getpid()}-{os.urandom(4).hex()}.jsonl"
+        # Read in the order of their names: process numbers start again, and sort as text.
+        name = f"{time.time_ns():020d}-{os.getpid()}-{os.urandom(4).hex()}.jsonl"
         self.path = folder / layout.JOURNAL / name
         self.pid = os.getpid()
         self.broken: str | None = None
