@@ -28,7 +28,10 @@ _ARITHMETIC: dict[type[ast.operator], type[ast.operator]] = {
     ast.Div: ast.Mult,
     ast.FloorDiv: ast.Mult,
     ast.Mod: ast.Mult,
+    ast.BitAnd: ast.BitOr,
+    ast.BitOr: ast.BitAnd,
 }
+_OPPOSITE = {"min": "max", "max": "min", "any": "all", "all": "any"}
 
 
 @dataclass(frozen=True)
@@ -37,8 +40,8 @@ class Mutant:
 
     Attributes:
         line: 1-based line of the module.
-        kind: ``threshold`` (a number at the module's top, or a comparison with one), ``evidence``, ``text`` or
-            ``logic``.
+        kind: ``threshold`` (a number at the module's top, or a comparison with one or with a number), ``evidence``,
+            ``text`` or ``logic``.
         words: ``< -> <=``.
         code: the whole changed module.
     """
@@ -102,11 +105,17 @@ class _Sites(ast.NodeVisitor):
 
     def visit_Compare(self, node: ast.Compare) -> None:
         names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
-        self._as("threshold" if names & self._thresholds else self._kind, node)
+        limit = names & self._thresholds or any(map(_is_number, [node.left, *node.comparators]))
+        self._as("threshold" if limit else self._kind, node)
+
+    def visit_Subscript(self, node: ast.Subscript) -> None:
+        if not (isinstance(node.value, ast.Name) and node.value.id == "Literal"):
+            self.generic_visit(node)
 
     def visit_BoolOp(self, node: ast.BoolOp) -> None:
         # ``x or 0``: what is not known counts nothing, and one byte more is no other answer.
-        zero = isinstance(node.op, ast.Or) and _is_number(node.values[-1])
+        last = node.values[-1]
+        zero = isinstance(node.op, ast.Or) and isinstance(last, ast.Constant) and last.value == 0 and _is_number(last)
         for child in node.values[:-1] if zero else [node]:
             self.visit(child) if zero else self.generic_visit(child)
 
@@ -141,29 +150,61 @@ def mutants(source: str) -> Iterator[Mutant]:
 
 def _changes(node: ast.AST) -> "list[tuple[str, Change]]":
     """What may be made of a node: in words, and the function that does it in place."""
-    found: list[tuple[str, Change]] = []
-    if isinstance(node, ast.Constant):
-        found += [(f"{node.value!r} -> {new!r}", Change(node, "value", new)) for new in _constants(node.value)]
-    elif isinstance(node, ast.Compare):
-        for place, operator in enumerate(node.ops):
-            for new in _COMPARE.get(type(operator), ()):
-                ops = [*node.ops[:place], new(), *node.ops[place + 1 :]]
-                found.append((f"{type(operator).__name__} -> {new.__name__}", Change(node, "ops", ops)))
-    elif isinstance(node, ast.BinOp | ast.AugAssign) and type(node.op) in _ARITHMETIC:
-        new_operator = _ARITHMETIC[type(node.op)]
-        found.append((f"{type(node.op).__name__} -> {new_operator.__name__}", Change(node, "op", new_operator())))
-    elif isinstance(node, ast.BoolOp):
-        other = ast.Or if isinstance(node.op, ast.And) else ast.And
-        found.append((f"{type(node.op).__name__} -> {other.__name__}", Change(node, "op", other())))
-    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-        negated = ast.UnaryOp(ast.Not(), node.operand)
-        found.append(("not x -> x", Change(node, "operand", negated)))
-    elif isinstance(node, ast.Dict):
+    found: list[tuple[str, Change]] = [*_expressions(node), *_conditions(node), *_jumps(node)]
+    if isinstance(node, ast.Dict):
         for place, key in enumerate(node.keys):
             if isinstance(key, ast.Constant) and isinstance(key.value, str) and not _is_none(node.values[place]):
                 values = [*node.values[:place], ast.Constant(None), *node.values[place + 1 :]]
                 found.append((f"{key.value!r}: None", Change(node, "values", values)))
     return found
+
+
+def _expressions(node: ast.AST) -> "Iterator[tuple[str, Change]]":
+    if isinstance(node, ast.Constant):
+        yield from ((f"{node.value!r} -> {new!r}", Change(node, "value", new)) for new in _constants(node.value))
+    elif isinstance(node, ast.Compare):
+        for place, operator in enumerate(node.ops):
+            for new in _COMPARE.get(type(operator), ()):
+                ops = [*node.ops[:place], new(), *node.ops[place + 1 :]]
+                yield f"{type(operator).__name__} -> {new.__name__}", Change(node, "ops", ops)
+    elif isinstance(node, ast.BinOp | ast.AugAssign) and type(node.op) in _ARITHMETIC:
+        new_operator = _ARITHMETIC[type(node.op)]
+        yield f"{type(node.op).__name__} -> {new_operator.__name__}", Change(node, "op", new_operator())
+    elif isinstance(node, ast.BoolOp):
+        other = ast.Or if isinstance(node.op, ast.And) else ast.And
+        yield f"{type(node.op).__name__} -> {other.__name__}", Change(node, "op", other())
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        yield "not x -> x", Change(node, "operand", ast.UnaryOp(ast.Not(), node.operand))
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        yield "-x -> x", Change(node, "op", ast.UAdd())
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _OPPOSITE:
+        other_name = _OPPOSITE[node.func.id]
+        yield f"{node.func.id} -> {other_name}", Change(node, "func", ast.Name(other_name, ast.Load()))
+
+
+def _conditions(node: ast.AST) -> "Iterator[tuple[str, Change]]":
+    """The opposite of a condition that is no comparison: those have mutants of their own."""
+    if isinstance(node, ast.If | ast.IfExp | ast.While) and _is_plain(node.test):
+        yield "x -> not x", Change(node, "test", ast.UnaryOp(ast.Not(), node.test))
+    elif isinstance(node, ast.comprehension):
+        for place, test in enumerate(node.ifs):
+            if _is_plain(test):
+                tests = [*node.ifs[:place], ast.UnaryOp(ast.Not(), test), *node.ifs[place + 1 :]]
+                yield "if x -> if not x", Change(node, "ifs", tests)
+
+
+def _is_plain(test: ast.expr) -> bool:
+    return isinstance(test, ast.Name | ast.Attribute | ast.Call | ast.NamedExpr | ast.Subscript | ast.BinOp)
+
+
+def _jumps(node: ast.AST) -> "Iterator[tuple[str, Change]]":
+    """A ``continue`` or ``break`` left out."""
+    for name in ("body", "orelse"):
+        block = getattr(node, name, None)
+        for place, statement in enumerate(block if isinstance(block, list) else ()):
+            if isinstance(statement, ast.Continue | ast.Break):
+                word = type(statement).__name__.lower()
+                yield f"{word} -> pass", Change(node, name, [*block[:place], ast.Pass(), *block[place + 1 :]])
 
 
 def _is_none(node: ast.expr) -> bool:

@@ -1,12 +1,13 @@
 """Change one thing at a time in a module, and see whether its tests notice.
 
     python scripts/mutate.py kprof_analyzers.occupancy.hardware -- tests/analyzers/occupancy/test_hardware.py
-    python scripts/mutate.py --rules [--write docs/validation/mutation.md] [-j 2]
+    python scripts/mutate.py --set core [--write docs/validation/mutation.md] [-j 2] [MODULE...]
 
-A mutant is one change of a comparison, a number, an operator, a condition, a piece of text or an entry of a finding's
-evidence. Each is run in a process of its own, forked from one that has loaded the tests' libraries but nothing of kprof
-that depends on the module. Killed: a test fails, or the module cannot be imported. What stands in docstrings, type
-annotations, assertions and TYPE_CHECKING blocks is left alone.
+A mutant is one change of a comparison, a number, an operator, a condition, a jump, a piece of text or an entry of a
+finding's evidence. Each is run in a process of its own, forked from one that has loaded the tests' libraries but
+nothing of kprof that depends on the module. Killed: a test fails, or takes far longer than without the change, or the
+module cannot be imported. Properties are tried on the same examples every time, so that a score can be had again. What
+stands in docstrings, type annotations, assertions and TYPE_CHECKING blocks is left alone.
 """
 
 import argparse
@@ -18,17 +19,20 @@ import multiprocessing
 import os
 import signal
 import sys
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
 from mutants import KINDS, Mutant, mutants
+from mutated_modules import ROOT, SETS, Chosen
 
-ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "analyzers")]
-_SECONDS = 60
+# Of a run without a change; what has no end, such as a loop whose condition was turned round, takes longer.
+_MOST = 10
 _QUIETLY = ("-q", "-x", "--assert=plain", "-p", "no:cacheprovider", "--no-header", "--tb=no")
+_ALONE = ("-m", "not triton and not slow and not llvm")
 
 
 class _Loader(importlib.abc.SourceLoader):
@@ -65,18 +69,29 @@ def _fail(tests: Sequence[str]) -> bool:
         getattr(importlib.import_module(name), function)(argument)
         return False
     import pytest
+    from hypothesis import HealthCheck, Phase, settings
 
-    return pytest.main([*_QUIETLY, *tests]) != 0
+    # Without shrinking: that it fails is all there is to know.
+    settings.register_profile(
+        "mutants",
+        phases=(Phase.explicit, Phase.generate),
+        derandomize=True,
+        database=None,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+    )
+    settings.load_profile("mutants")
+    return pytest.main([*_QUIETLY, *_ALONE, *tests]) != 0
 
 
-def _fork(module: str, path: str, code: str, tests: Sequence[str]) -> int:
+def _fork(module: str, path: str, code: str, tests: Sequence[str], seconds: int) -> int:
     """A process that runs the tests on a changed module; its exit status is 1 when they notice."""
     child = os.fork()
     if child:
         return child
     failed = True
     try:
-        signal.alarm(_SECONDS)
+        signal.alarm(seconds)
         sys.dont_write_bytecode = True
         sys.meta_path.insert(0, _Finder(module, path, code))
         for stream in (1, 2):
@@ -86,15 +101,26 @@ def _fork(module: str, path: str, code: str, tests: Sequence[str]) -> int:
         os._exit(int(failed))
 
 
-def killed(module: str, path: str, codes: Sequence[str], tests: Sequence[str], workers: int) -> list[bool]:
-    """Whether the tests notice each changed module."""
+def killed(
+    module: str, path: str, codes: Sequence[str], tests: Sequence[str], *, workers: int = 1, seconds: int = 600
+) -> list[bool]:
+    """Whether the tests notice each changed module.
+
+    Args:
+        module: its dotted name.
+        path: its file.
+        codes: the changed modules.
+        tests: what is run.
+        workers: how many run at once.
+        seconds: after so many the tests have noticed.
+    """
     running: dict[int, int] = {}
     found = [False] * len(codes)
     waiting = list(enumerate(codes))[::-1]
     while waiting or running:
         while waiting and len(running) < workers:
             index, code = waiting.pop()
-            running[_fork(module, path, code, tests)] = index
+            running[_fork(module, path, code, tests, seconds)] = index
         child, status = os.wait()
         found[running.pop(child)] = os.waitstatus_to_exitcode(status) != 0
     return found
@@ -105,14 +131,19 @@ class Score:
     """Mutants of one module.
 
     Attributes:
-        module: its dotted name.
+        chosen: the module.
         counts: kind to the numbers of mutants killed and made.
         survivors: those that no test noticed.
     """
 
-    module: str
+    chosen: Chosen
     counts: dict[str, tuple[int, int]]
     survivors: list[Mutant]
+
+    @property
+    def total(self) -> tuple[int, int]:
+        """Mutants killed and made, of all kinds."""
+        return sum(dead for dead, _ in self.counts.values()), sum(made for _, made in self.counts.values())
 
 
 def _load_unchanged(module: str) -> None:
@@ -135,9 +166,9 @@ def _load_unchanged(module: str) -> None:
 
 def _load_rules_but(module: str, below: set[str]) -> None:
     """The other rules, and what their cases take."""
-    for other, _ in rule_modules():
-        if other not in below:
-            importlib.import_module(other)
+    for chosen in SETS["rules"]():
+        if chosen.module not in below:
+            importlib.import_module(chosen.module)
     for name in ("kprof_analyzers.occupancy", "kprof.inputs.mlir", "kprof.gate.limits", "kprof_analyzers.rules.page"):
         if name not in below:
             importlib.import_module(name)
@@ -146,47 +177,42 @@ def _load_rules_but(module: str, below: set[str]) -> None:
     assert module not in sys.modules
 
 
-def score(module: str, tests: Sequence[str], workers: int = 1, kinds: Sequence[str] = KINDS) -> Score:
+def score(chosen: Chosen, workers: int = 1, kinds: Sequence[str] = KINDS) -> Score:
     """Run the mutants of a module.
 
     Raises:
         SystemExit: the tests fail without any change.
     """
+    module, tests = chosen.module, chosen.tests
     spec = importlib.util.find_spec(module)
     assert spec is not None
     assert spec.origin is not None
     source = Path(spec.origin).read_text(encoding="utf-8")
-    _load_unchanged(module)
-    if killed(module, spec.origin, [ast.unparse(ast.parse(source))], tests, 1)[0]:
-        raise SystemExit(f"{module}: the tests fail without a change: {' '.join(tests)}")
     made = [mutant for mutant in mutants(source) if mutant.kind in kinds]
-    died = killed(module, spec.origin, [mutant.code for mutant in made], tests, workers)
+    if not made:
+        return Score(chosen, {}, [])
+    _load_unchanged(module)
+    begin = time.monotonic()
+    if killed(module, spec.origin, [ast.unparse(ast.parse(source))], tests)[0]:
+        raise SystemExit(f"{module}: the tests fail without a change: {' '.join(tests)}")
+    seconds = _MOST + int(_MOST * (time.monotonic() - begin))
+    died = killed(module, spec.origin, [mutant.code for mutant in made], tests, workers=workers, seconds=seconds)
     counts: dict[str, tuple[int, int]] = {}
     for mutant, dead in zip(made, died, strict=True):
         before = counts.get(mutant.kind, (0, 0))
         counts[mutant.kind] = (before[0] + dead, before[1] + 1)
-    return Score(module, counts, [m for m, dead in zip(made, died, strict=True) if not dead])
-
-
-def rule_modules() -> list[tuple[str, list[str]]]:
-    """Each rule's module, and the tests that are about the rule and need no compiler."""
-    found = []
-    for file in sorted((ROOT / "analyzers/kprof_analyzers/rules").glob("*/*.py")):
-        if file.stem == "__init__":
-            continue
-        tests = [f"tests.rules.mutants:check:{file.parent.name}.{file.stem}"]
-        found.append((f"kprof_analyzers.rules.{file.parent.name}.{file.stem}", tests))
-    return found
+    return Score(chosen, counts, [m for m, dead in zip(made, died, strict=True) if not dead])
 
 
 def main() -> None:
     """Print a line for each module, and what survived."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("module", nargs="*", help="Dotted names; what comes after -- is for pytest.")
-    parser.add_argument("--rules", action="store_true", help="All rules, or those whose module has a given word.")
+    parser.add_argument("--set", choices=sorted(SETS), help="These modules, or those with a given word in their name.")
     parser.add_argument("-j", "--jobs", type=int, default=1)
     parser.add_argument("--kind", action="append", choices=KINDS, help="Only such mutants; may be given several times.")
     parser.add_argument("--write", type=Path, help="Put the table into a page, between its markers.")
+    parser.add_argument("--least", type=float, default=0.0, help="Exit status 1 where a group has less, in percent.")
     own, tests = sys.argv[1:], []
     if "--" in own:
         own, tests = own[: own.index("--")], own[own.index("--") + 1 :]
@@ -196,44 +222,72 @@ def main() -> None:
     import msgspec  # noqa: F401
     import pytest  # noqa: F401
 
-    chosen = [(module, tests) for module in given.module]
-    if given.rules:
-        chosen = [(m, t) for m, t in rule_modules() if not given.module or any(word in m for word in given.module)]
+    chosen = [Chosen(module, tuple(tests), module) for module in given.module]
+    if given.set:
+        chosen = [c for c in SETS[given.set]() if not given.module or any(word in c.module for word in given.module)]
     scores = []
     # A process for each module: what one leaves in memory must not be there for the next.
     context = multiprocessing.get_context("fork")
-    for module, selection in chosen:
+    for one in chosen:
         with context.Pool(1) as alone:
-            found = alone.apply(score, (module, selection, given.jobs, given.kind or KINDS))
+            found = alone.apply(score, (one, given.jobs, given.kind or KINDS))
         scores.append(found)
         print(_line(found), flush=True)
         for mutant in found.survivors:
             print(f"    line {mutant.line}: {mutant.kind}: {mutant.words}", flush=True)
     if given.write is not None:
-        _write(given.write, scores)
+        _write(given.write, given.set, scores)
+    if any(_percent(dead, made) < given.least for dead, made in _groups(scores).values()):
+        raise SystemExit(1)
+
+
+def _groups(scores: Sequence[Score]) -> dict[str, tuple[int, int]]:
+    """Each group's mutants, killed and made."""
+    found: dict[str, tuple[int, int]] = {}
+    for one in scores:
+        before = found.get(one.chosen.group, (0, 0))
+        found[one.chosen.group] = (before[0] + one.total[0], before[1] + one.total[1])
+    return found
+
+
+def _percent(dead: int, made: int) -> float:
+    return 100 * dead / made if made else 100.0
 
 
 def _line(found: Score) -> str:
     kinds = ", ".join(f"{kind} {dead}/{made}" for kind, (dead, made) in sorted(found.counts.items()))
-    return f"{found.module}: {kinds}"
+    return f"{found.chosen.module}: {kinds or 'nothing to change'}"
 
 
-def _write(page: Path, scores: Sequence[Score]) -> None:
-    kinds = [kind for kind in KINDS if any(kind in found.counts for found in scores)]
-    rows = ["| module | " + " | ".join(kinds) + " |", "|---|" + "---|" * len(kinds)]
-    total = dict.fromkeys(kinds, (0, 0))
-    for found in scores:
-        cells = []
-        for kind in kinds:
-            dead, made = found.counts.get(kind, (0, 0))
-            total[kind] = (total[kind][0] + dead, total[kind][1] + made)
-            cells.append(f"{dead}/{made}" if made else "")
-        rows.append(f"| {found.module.removeprefix('kprof_analyzers.')} | {' | '.join(cells)} |")
-    rows.append("| all | " + " | ".join(f"{dead}/{made}" for dead, made in total.values()) + " |")
+def _table(scores: Sequence[Score]) -> list[str]:
+    """A row for each module and, where there are several, for each group."""
+    kinds = [kind for kind in KINDS if any(kind in one.counts for one in scores)]
+    rows = ["| module | " + " | ".join(kinds) + " | all |", "|---|" + "---|" * (len(kinds) + 1)]
+    groups = _groups(scores)
+    for group, (dead, made) in groups.items():
+        members = [one for one in scores if one.chosen.group == group]
+        for one in members:
+            cells = [_cell(one.counts.get(kind, (0, 0))) for kind in kinds]
+            name = one.chosen.module.removeprefix("kprof_analyzers.")
+            rows.append(f"| {name} | {' | '.join(cells)} | {_cell(one.total)} |")
+        sums = [[one.counts.get(kind, (0, 0)) for one in members] for kind in kinds]
+        cells = [_cell((sum(d for d, _ in each), sum(m for _, m in each))) for each in sums]
+        rows.append(f"| **{group}** | {' | '.join(cells)} | {dead}/{made}, {_percent(dead, made):.1f} % |")
+    return rows
+
+
+def _cell(counts: tuple[int, int]) -> str:
+    return f"{counts[0]}/{counts[1]}" if counts[1] else ""
+
+
+def _write(page: Path, name: str, scores: Sequence[Score]) -> None:
     text = page.read_text(encoding="utf-8")
-    begin, end = "<!-- table -->\n", "<!-- end -->"
-    head, _, rest = text.partition(begin)
-    page.write_text(f"{head}{begin}" + "\n".join(rows) + f"\n{end}{rest.partition(end)[2]}", encoding="utf-8")
+    begin, end = f"<!-- {name} -->\n", "<!-- end -->"
+    head, found, rest = text.partition(begin)
+    if not found:
+        raise SystemExit(f"{page} has no {begin.strip()}")
+    table = "\n".join(_table(scores))
+    page.write_text(f"{head}{begin}{table}\n{end}{rest.partition(end)[2]}", encoding="utf-8")
 
 
 if __name__ == "__main__":

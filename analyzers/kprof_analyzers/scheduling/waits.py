@@ -1,12 +1,12 @@
 """Which memory instruction each wait of a loop waits for, and how far behind it the wait stands.
 
 Each counter is a queue: a memory instruction joins it, and a wait for ``n`` takes instructions from the front until
-``n`` are left. The loop's body is gone through twice, so that loads which a pipelined loop issues in one iteration and
-waits for in the next are found.
+``n`` are left. The loop's body is gone through until as much is outstanding at its end as at its start: a pipelined
+loop waits for loads that it issued one iteration before, or several.
 """
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
@@ -27,7 +27,7 @@ class Wait:
         counter: ``vmcnt``, ``lgkmcnt``, ``loadcnt``, ...
         count: instructions that may remain outstanding.
         waits_for: the youngest memory instruction that must have finished; ``None`` when nothing was outstanding.
-        instructions: instructions issued between the two, loop turns included.
+        instructions: instructions issued between the two, over several iterations where it takes them.
         cycles: issue cycles between the two: what is there to hide the latency behind; ``None`` where it is not known
             how the architecture issues.
         matrix: matrix instructions between the two.
@@ -65,49 +65,72 @@ def waits_of(program: Kernel, loop: Loop, arch: Architecture) -> Sequence[Wait]:
 
 def follow(body: Sequence[Instruction], arch: Architecture) -> list[Wait]:
     """The waits of a body that is repeated, in the steady state."""
+    clock = _Clock(arch)
     queues: dict[str, deque[_Issued]] = {}
-    cycles: int | None = 0
-    instructions = matrix = 0
-    found: list[Wait] = []
-    costs: dict[str, int | None] = {}
-    for turn in (0, 1):
-        for instruction in body:
-            opcode = instruction.opcode
-            waits = instruction.waits if opcode.cls is _WAIT else {}
-            for counter, count in waits.items():
-                queue = queues.setdefault(counter, deque())
-                last: _Issued | None = None
-                while len(queue) > count:
-                    last = queue.popleft()
-                if turn:
-                    now = _Issued(None, instructions, cycles, matrix)
-                    found.append(_wait(instruction, counter, count, last, now))
-            if opcode.name not in costs:
-                costs[opcode.name] = issue_cycles(instruction, arch)
-            instructions += 1
-            cost = costs[opcode.name]
-            cycles = None if cycles is None or cost is None else cycles + cost
-            matrix += opcode.cls is _MATRIX
-            counters = instruction.counters
-            if counters:
-                issued = _Issued(instruction, instructions, cycles, matrix)
-                for counter in counters:
-                    queues.setdefault(counter, deque()).append(issued)
+    for instruction in body:
+        queues.update((counter, deque()) for counter in _waits(instruction))
+    while True:
+        outstanding = [len(queue) for queue in queues.values()]
+        found = [wait for instruction in body for wait in _step(instruction, queues, clock)]
+        # A wait leaves no more than its count, and each iteration starts with at least as much as the one before.
+        if outstanding == [len(queue) for queue in queues.values()]:
+            return found
+
+
+def _waits(instruction: Instruction) -> Mapping[str, int]:
+    return instruction.waits if instruction.opcode.cls is _WAIT else {}
+
+
+def _step(instruction: Instruction, queues: "dict[str, deque[_Issued]]", clock: "_Clock") -> list[Wait]:
+    """Let one instruction take from the queues and join them."""
+    found = []
+    for counter, count in _waits(instruction).items():
+        queue = queues[counter]
+        last: _Issued | None = None
+        while len(queue) > count:
+            last = queue.popleft()
+        found.append(_wait(instruction, counter, count, last, clock.now(instruction)))
+    clock.issue(instruction)
+    for counter in instruction.counters:
+        if counter in queues:
+            queues[counter].append(clock.now(instruction))
     return found
 
 
 class _Issued(NamedTuple):
-    """An instruction, and what had been issued when it was done with."""
+    """An instruction, and what had been issued at its side of it: before a wait, after a memory instruction."""
 
-    instruction: Instruction | None
+    instruction: Instruction
     instructions: int
     cycles: int | None
     matrix: int
 
 
+class _Clock:
+    """What has been issued so far."""
+
+    def __init__(self, arch: Architecture) -> None:
+        self._arch = arch
+        self._costs: dict[str, int | None] = {}
+        self._instructions = self._matrix = 0
+        self._cycles: int | None = 0
+
+    def issue(self, instruction: Instruction) -> None:
+        opcode = instruction.opcode
+        if opcode.name not in self._costs:
+            self._costs[opcode.name] = issue_cycles(instruction, self._arch)
+        cost = self._costs[opcode.name]
+        self._instructions += 1
+        self._cycles = None if self._cycles is None or cost is None else self._cycles + cost
+        self._matrix += opcode.cls is _MATRIX
+
+    def now(self, instruction: Instruction) -> _Issued:
+        return _Issued(instruction, self._instructions, self._cycles, self._matrix)
+
+
 def _wait(instruction: Instruction, counter: str, count: int, last: _Issued | None, now: _Issued) -> Wait:
     if last is None:
-        return Wait(instruction, counter, count, None, 0, 0, 0)
+        return Wait(instruction, counter, count, None, instructions=0, cycles=0, matrix=0)
     return Wait(
         instruction,
         counter,

@@ -1,0 +1,67 @@
+"""Which modules ``mutate.py`` changes, and the tests that are about each: none of them needs Triton."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A module, and what is run on each of its mutants.
+
+    Attributes:
+        module: its dotted name.
+        tests: arguments of pytest, or one ``module:function:argument`` that raises when something is wrong.
+        group: what it is summed up under.
+    """
+
+    module: str
+    tests: tuple[str, ...]
+    group: str
+
+
+def rules() -> list[Chosen]:
+    """Every rule, with the tests that are about it alone."""
+    found = []
+    for file in sorted((ROOT / "analyzers/kprof_analyzers/rules").glob("*/*.py")):
+        if file.stem != "__init__":
+            stem = f"{file.parent.name}.{file.stem}"
+            found.append(Chosen(f"kprof_analyzers.rules.{stem}", (f"tests.rules.mutants:check:{stem}",), "rules"))
+    return found
+
+
+_OCCUPANCY = "tests/analyzers/occupancy"
+_TIMELINE = "tests/analyzers/profiles/timeline"
+_CORE = (
+    ("occupancy", "kprof_analyzers.occupancy", (f"{_OCCUPANCY}/test_request.py",)),
+    ("occupancy", "kprof_analyzers.occupancy.hardware", (f"{_OCCUPANCY}/test_hardware.py",)),
+    ("occupancy", "kprof_analyzers.occupancy.llvm", (f"{_OCCUPANCY}/test_llvm.py",)),
+    ("occupancy", "kprof_analyzers.occupancy.guide", (f"{_OCCUPANCY}/test_guide.py",)),
+    ("occupancy", "kprof_analyzers.occupancy.steps", (f"{_OCCUPANCY}/test_steps.py",)),
+    ("occupancy", "kprof_analyzers.occupancy.curve", (f"{_OCCUPANCY}/test_curve.py",)),
+    ("occupancy", "kprof_analyzers.occupancy.request", (f"{_OCCUPANCY}/test_request.py",)),
+    ("occupancy", "kprof_analyzers.occupancy.problems", (f"{_OCCUPANCY}/test_hardware.py",)),
+    ("waits", "kprof_analyzers.scheduling.waits", ("tests/analyzers/test_waits.py",)),
+    ("spills", "kprof.inputs.amdgcn.private_memory", ("tests/inputs/amdgcn/test_private_memory.py",)),
+    ("spills", "kprof_analyzers.registers.scratch", ("tests.rules.mutants:check:registers.scratch_without_spills",)),
+    ("breakdown", "kprof_analyzers.profiles.timeline.breakdown", (f"{_TIMELINE}/test_breakdown.py",)),
+    ("breakdown", "kprof_analyzers.profiles.timeline.occupation", (f"{_TIMELINE}/test_occupation.py",)),
+    ("breakdown", "kprof_analyzers.profiles.timeline.intervals", (f"{_TIMELINE}/test_intervals.py",)),
+    ("gate", "kprof.gate.judge", ("tests/gate/test_judge.py", "tests/gate/test_without_baseline.py")),
+    ("gate", "kprof.gate.limits", ("tests/gate/test_judge.py", "tests/gate/test_without_baseline.py")),
+    ("gate", "kprof.gate.verdict", ("tests/gate/test_judge.py", "tests/gate/test_without_baseline.py")),
+    ("gate", "kprof.gate.nearest", ("tests/gate/test_without_baseline.py",)),
+    ("gate", "kprof.gate.baseline", ("tests/gate/test_judge.py",)),
+)
+
+
+def core() -> list[Chosen]:
+    """What every answer rests on: occupancy, waits, spills, a trace's breakdown, the gate's verdict."""
+    chosen = [Chosen(module, tests, group) for group, module, tests in _CORE]
+    spilling = {"spill_in_loop", "spill_outside_loop", "scratch_without_spills"}
+    return chosen + [Chosen(c.module, c.tests, "spills") for c in rules() if c.module.rpartition(".")[2] in spilling]
+
+
+SETS = {"rules": rules, "core": core}
+"""What ``--set`` may name; the page has a table for each, between ``<!-- NAME -->`` and ``<!-- end -->``."""
