@@ -11,10 +11,12 @@ descriptor      registers that kprof takes from the assembly, with ``; TotalNumV
 whole           kprof's hardware method, for several launches of each kernel, with ``occupancy_oracle.py``
 
 A difference in the first that vanishes with LLVM's own padded counts is explained: padding of SGPRs can overshoot.
-The exit code is 1 when any difference is left unexplained.
+The exit code is 1 when any difference is left unexplained. ``--record FILE`` writes down what LLVM said of each
+synthetic kernel, for tests that run without a compiler.
 """
 
 import argparse
+import csv
 import json
 import subprocess
 import sys
@@ -62,6 +64,11 @@ class Tally:
     explained: list[str] = field(default_factory=list)
     unexplained: list[str] = field(default_factory=list)
     failed: list[str] = field(default_factory=list)
+    said: list[tuple[int | str, ...]] = field(default_factory=list)
+
+
+RECORD = ("llvm", "arch", "vgprs", "sgprs", "lds", "fewest", "most", "lanes", "cu_mode", "occupancy")
+"""Columns of ``Tally.said``: registers as LLVM counts them with padding, LDS in bytes, sizes in work-items."""
 
 
 def main() -> int:
@@ -70,6 +77,7 @@ def main() -> int:
     parser.add_argument("--python", action="append", required=True, help="interpreter with a Triton; may be repeated")
     parser.add_argument("--count", type=int, default=80, help="synthetic kernels an architecture and LLVM")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--record", type=Path, help="write what LLVM said as CSV")
     parser.add_argument("--arch", help="only these, comma separated")
     parser.add_argument(
         "--no-triton-kernels", action="store_true", help="only the synthetic ones, which compile faster"
@@ -81,6 +89,9 @@ def main() -> int:
         tally = check(python, archs, options.count, options.seed, triton_kernels=not options.no_triton_kernels)
         report(tally)
         tallies.append(tally)
+    if options.record:
+        with options.record.open("w", encoding="utf-8", newline="") as file:
+            csv.writer(file, lineterminator="\n").writerows([RECORD, *(row for tally in tallies for row in tally.said)])
     kernels = sum(t.done["kernels"] for t in tallies)
     bad = sum(len(t.unexplained) for t in tallies)
     explained = sum(len(t.explained) for t in tallies)
@@ -163,6 +174,9 @@ def compare(tally: Tally, job: dict[str, Any], sample: Sample | None, answer: di
     vgprs = max(demand.vgpr_total, padding(job["arch"], size, asked))
     plain = min(limits(arch, LlvmDemand(vgprs, demand.sgpr, **launch), tally.llvm).values())
     padded_counts = said["NumVGPRsForWavesPerEU"], said["NumSGPRsForWavesPerEU"]
+    if sample:
+        given = sample.lds, *sample.sizes, size, int(sample.cu_mode)
+        tally.said.append((tally.llvm, job["arch"], *padded_counts, *given, said["Occupancy"]))
     padded = min(limits(arch, LlvmDemand(*padded_counts, **launch), tally.llvm).values())
     tally.done["register part"] += 1
     if plain != said["Occupancy"]:

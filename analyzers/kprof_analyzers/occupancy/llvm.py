@@ -7,7 +7,7 @@ Source: LLVM 22, AMDGPUSubtarget::getOccupancyWithWorkGroupSizes, GCNSubtarget::
 for LLVM 24 the measured differences: LDS rounded to its granule, and scalar registers divided instead of looked up.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kprof.document import Limiter, Occupancy
 from kprof.hardware.machine import Architecture
@@ -74,9 +74,7 @@ def occupancy(demand: OccupancyInput, llvm: int = ROUNDING_LLVM) -> Occupancy:
 def limits(arch: Architecture, demand: LlvmDemand, llvm: int = ROUNDING_LLVM) -> dict[Limiter, int]:
     """Wavefronts a SIMD by resource; the printed number is the smallest."""
     workgroups = by_workgroups(arch, demand, llvm)
-    without_lds = by_workgroups(
-        arch, LlvmDemand(0, 0, 0, demand.workgroup_sizes, demand.wavefront_size, demand.cu_mode)
-    )
+    without_lds = by_workgroups(arch, replace(demand, lds_bytes=0), llvm)
     found: dict[Limiter, int] = {
         "vgpr": by_vgprs(arch, demand.vgprs, demand.wavefront_size),
         "sgpr": by_sgprs(arch, demand.sgprs, llvm),

@@ -1,8 +1,10 @@
 """The LLVM method against what compilers print."""
 
+import csv
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +16,7 @@ from tests.analyzers.occupancy.common import oracle, script
 
 CLANG = next((tool for tool in ("clang-19", "clang-18", "clang-20", "clang") if shutil.which(tool)), None)
 SAMPLES = 14
+RECORD = Path(__file__).resolve().parents[2] / "artifacts/occupancy/llvm.csv"
 
 
 @pytest.mark.triton
@@ -121,3 +124,78 @@ def test_the_answer_says_which_method_it_is():
     """So that a document cannot mix them up."""
     found = occupancy(OccupancyInput(load("gfx942"), 168), "llvm")
     assert (found.method, found.waves_per_simd, found.limiter) == ("llvm", 3, "vgpr")
+
+
+def recorded():
+    """What two LLVMs printed of a thousand kernels: arch, LLVM, what it follows from, and the number."""
+    with RECORD.open(encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            arch = row.pop("arch")
+            llvm, vgprs, sgprs, lds, low, high, lanes, cu_mode, printed = map(int, row.values())
+            yield arch, llvm, LlvmDemand(vgprs, sgprs, lds, (low, high), lanes, bool(cu_mode)), printed
+
+
+def test_agrees_with_what_llvm_printed():
+    """Without a compiler: two versions, all architectures, registers at their boundaries, sizes, LDS and modes."""
+    rows = list(recorded())
+    assert len(rows) > 1000
+    assert {llvm for _, llvm, _, _ in rows} == {21, 24}
+    assert {(demand.cu_mode, bool(demand.lds_bytes)) for _, _, demand, _ in rows} == {
+        (mode, lds) for mode in (True, False) for lds in (True, False)
+    }
+    for arch, llvm, demand, printed in rows:
+        found = limits(load(arch), demand, llvm)
+        assert min(found.values()) == printed, (arch, llvm, demand, found)
+        assert ("lds" in found) == (demand.lds_bytes > 0)
+
+
+@pytest.mark.parametrize(
+    ("sgprs", "waves"), [(0, 10), (80, 10), (81, 9), (88, 9), (89, 8), (100, 8), (101, 7), (102, 7), (104, 7)]
+)
+def test_the_old_table_of_scalar_registers(sgprs, waves):
+    """LLVM's getOccupancyWithNumSGPRs on gfx8 and gfx9, at each step and one beyond."""
+    assert by_sgprs(load("gfx908"), sgprs, 23) == waves
+
+
+def test_scalar_registers_never_limit_from_gfx10_on():
+    """Every wavefront has all of them: the answer is that of the slots."""
+    assert by_sgprs(load("gfx1100"), 106, 24) == by_sgprs(load("gfx1100"), 106, 21) == 16
+
+
+@pytest.mark.parametrize(
+    ("arch", "given_", "waves", "limiter", "workgroups"),
+    [
+        ("gfx942", {"vgpr": 64}, 8, "wave_slots", 8),
+        ("gfx942", {"vgpr": 65}, 7, "vgpr", 7),
+        ("gfx942", {"vgpr": 16, "padded_vgpr": 169}, 2, "vgpr", 2),
+        ("gfx942", {"vgpr": 16, "sgpr": 97}, 6, "sgpr", 6),
+        ("gfx942", {"vgpr": 16, "sgpr": 10, "padded_sgpr": 97}, 6, "sgpr", 6),
+        ("gfx942", {"vgpr": 16, "lds_bytes": 16385}, 3, "lds", 3),
+        ("gfx942", {"vgpr": 64, "num_warps": 8}, 8, "wave_slots", 4),
+        ("gfx942", {"vgpr": 65, "num_warps": 2}, 7, "vgpr", 14),
+        ("gfx1100", {"vgpr": 192, "num_warps": 4}, 8, "vgpr", 8),
+        ("gfx1100", {"vgpr": 192, "num_warps": 4, "mode": "cu"}, 8, "vgpr", 4),
+    ],
+)
+def test_limiter_and_workgroups_by_hand(arch, given_, waves, limiter, workgroups):
+    """The tables again, with padding, in both modes; workgroups are those of a CU, or of a WGP in WGP mode."""
+    found = occupancy(OccupancyInput(load(arch), **given_), "llvm")
+    assert (found.waves_per_simd, found.limiter, found.workgroups_per_cu) == (waves, limiter, workgroups)
+    assert found.max_waves_per_simd == load(arch).occupancy.max_waves_per_simd
+    assert found.limits[limiter] == waves if limiter != "wave_slots" else min(found.limits.values()) == waves
+
+
+def test_slots_of_workgroups_count_at_the_best_size():
+    """192 work-items are three wavefronts: 13 workgroups fill 39 of gfx908's 40 slots, which is all ten of a SIMD."""
+    arch = load("gfx908")
+    assert limits(arch, LlvmDemand(8, 8, 0, (192, 192), 64))["workgroup_slots"] == 10
+    assert limits(arch, LlvmDemand(8, 8, 0, (128, 128), 64))["workgroup_slots"] == 8
+    # 16 workgroups of two wavefronts leave eight slots free; with up to 192 work-items half of them may have three.
+    assert limits(arch, LlvmDemand(8, 8, 0, (128, 192), 64))["workgroup_slots"] == 10
+
+
+def test_the_default_is_wgp_mode():
+    """8 wavefronts in 40 KiB: a WGP holds three such workgroups on four SIMDs, a CU one on two."""
+    arch = load("gfx1100")
+    assert limits(arch, LlvmDemand(8, 8, 40960, (256, 256), 32))["lds"] == 6
+    assert limits(arch, LlvmDemand(8, 8, 40960, (256, 256), 32, cu_mode=True))["lds"] == 4
