@@ -46,8 +46,10 @@ class Case:
     language: str
     arch: str
     facts: dict[str, int]
+    grid: tuple[int, ...] | None
     named: dict[str, dict[str, int | str]]
     body: str
+    ttgir: str | None
     expected: tuple[str, ...]
 
     @property
@@ -61,6 +63,7 @@ class Case:
         return f"{self.file.stem}-{self.number}"
 
 
+_BETWEEN = "\nttgir:\n"
 _EXPECTED = (
     "without: ",
     "expect: ",
@@ -86,19 +89,24 @@ def _cases():
         for number, (language, arch, facts, text) in enumerate(_BLOCK.findall(file.read_text()), 1):
             lines = text.splitlines()
             given = dict(part.split("=") for part in facts.split())
+            grid = given.pop("grid", None)
             named: dict[str, dict[str, int | str]] = {}
             for name, value in given.items():
                 if "." in name:
                     group, _, key = name.partition(".")
                     named.setdefault(group, {})[key] = int(value) if value.isdecimal() else value
+            body = "\n".join(line for line in lines if not line.startswith(_EXPECTED))
+            assembly, _, module = body.partition(_BETWEEN) if language == "asm" else ("", "", body)
             yield Case(
                 file=file,
                 number=number,
                 language=language,
                 arch=arch,
                 facts={name: int(value) for name, value in given.items() if "." not in name},
+                grid=None if grid is None else tuple(map(int, grid.split("x"))),
                 named=named,
-                body="\n".join(line for line in lines if not line.startswith(_EXPECTED)),
+                body=assembly or "\ts_nop 0",
+                ttgir=module or None,
                 expected=tuple(line for line in lines if line.startswith(_EXPECTED)),
             )
 
@@ -106,9 +114,7 @@ def _cases():
 def facts_of(case: Case) -> KernelFacts:
     """The facts that a rule gets."""
     machine = load(case.arch)
-    is_assembly = case.language == "asm"
-    body = case.body if is_assembly else "\ts_nop 0"
-    program = amdgcn.parse(_KERNEL.format(arch=machine.name, body=body)).kernels[0]
+    program = amdgcn.parse(_KERNEL.format(arch=machine.name, body=case.body)).kernels[0]
     lds_bytes, num_warps = case.facts.get("lds_bytes", 0), case.facts.get("num_warps", 4)
     demand = OccupancyInput(
         machine,
@@ -133,7 +139,7 @@ def facts_of(case: Case) -> KernelFacts:
         resources=resources,
         occupancy=occupancy(demand) if "vgpr" in case.facts else None,
         product=find_product(case.arch),
-        grid=(case.facts["grid"],) if "grid" in case.facts else None,
+        grid=case.grid,
         arguments={name: value for name, value in case.named.get("arg", {}).items() if isinstance(value, int)},
         metadata=case.named.get("metadata", {}),
         specialization=Specialization(
@@ -143,7 +149,7 @@ def facts_of(case: Case) -> KernelFacts:
         ),
         loops=loop_facts(program, machine.wavefront_size, machine),
         prediction=prediction(case.named["model"]) if "model" in case.named else None,
-        ttgir=None if is_assembly else mlir.parse(case.body),
+        ttgir=None if case.ttgir is None else mlir.parse(case.ttgir),
     )
 
 
