@@ -6,12 +6,13 @@
 A mutant is one change of a comparison, a number, an operator, a condition, a jump, a piece of text or an entry of a
 finding's evidence. Each is run in a process of its own, forked from one that has loaded the tests' libraries but
 nothing of kprof that depends on the module. Killed: a test fails, or takes far longer than without the change, or the
-module cannot be imported. Properties are tried on the same examples every time, so that a score can be had again. What
-stands in docstrings, type annotations, assertions and TYPE_CHECKING blocks is left alone.
+module cannot be imported. Properties are tried on the same few examples every time, so that a score can be had again.
+What stands in docstrings, type annotations, assertions and TYPE_CHECKING blocks is left alone.
 """
 
 import argparse
 import ast
+import contextlib
 import importlib.abc
 import importlib.machinery
 import importlib.util
@@ -24,6 +25,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from mutants import KINDS, Mutant, mutants
 from mutated_modules import ROOT, SETS, Chosen
@@ -31,6 +33,8 @@ from mutated_modules import ROOT, SETS, Chosen
 sys.path[:0] = [str(ROOT), str(ROOT / "analyzers")]
 # Of a run without a change; what has no end, such as a loop whose condition was turned round, takes longer.
 _MOST = 10
+_EXAMPLES = 40
+_SETTINGS = "_hypothesis_internal_use_settings"
 _QUIETLY = ("-q", "-x", "--assert=plain", "-p", "no:cacheprovider", "--no-header", "--tb=no")
 _ALONE = ("-m", "not triton and not slow and not llvm")
 
@@ -62,6 +66,26 @@ class _Finder(importlib.abc.MetaPathFinder):
         return importlib.util.spec_from_file_location(fullname, self._path, loader=self._loader)
 
 
+class _FewExamples:
+    """A plugin of pytest: properties on the same few examples every time, and no search for a smaller one."""
+
+    def pytest_collection_modifyitems(self, items: list[Any]) -> None:
+        from hypothesis import HealthCheck, Phase, settings
+
+        for item in items:
+            own = getattr(getattr(item, "obj", None), _SETTINGS, None)
+            if own is not None:
+                few = settings(
+                    own,
+                    max_examples=min(own.max_examples, _EXAMPLES),
+                    phases=(Phase.explicit, Phase.generate),
+                    derandomize=True,
+                    database=None,
+                    suppress_health_check=list(HealthCheck),
+                )
+                setattr(getattr(item.obj, "__func__", item.obj), _SETTINGS, few)
+
+
 def _fail(tests: Sequence[str]) -> bool:
     """Whether tests fail: arguments of pytest, or one ``module:function:argument`` that raises then."""
     if len(tests) == 1 and ":" in tests[0] and "::" not in tests[0]:
@@ -69,19 +93,19 @@ def _fail(tests: Sequence[str]) -> bool:
         getattr(importlib.import_module(name), function)(argument)
         return False
     import pytest
-    from hypothesis import HealthCheck, Phase, settings
 
-    # Without shrinking: that it fails is all there is to know.
-    settings.register_profile(
-        "mutants",
-        phases=(Phase.explicit, Phase.generate),
-        derandomize=True,
-        database=None,
-        deadline=None,
-        suppress_health_check=list(HealthCheck),
-    )
-    settings.load_profile("mutants")
-    return pytest.main([*_QUIETLY, *_ALONE, *tests]) != 0
+    return pytest.main([*_QUIETLY, *_ALONE, *tests], plugins=[_FewExamples()]) != 0
+
+
+def _warm_up() -> None:
+    """Load what every run loads, so that a process that is forked has it."""
+    import pytest
+
+    with Path(os.devnull).open("w", encoding="utf-8") as nowhere, contextlib.redirect_stdout(nowhere):
+        pytest.main([*_QUIETLY, "--collect-only", str(ROOT / "scripts/mutants.py")])
+    from hypothesis import given, strategies
+
+    given(strategies.integers())(lambda _: None)()
 
 
 def _fork(module: str, path: str, code: str, tests: Sequence[str], seconds: int) -> int:
@@ -181,7 +205,7 @@ def score(chosen: Chosen, workers: int = 1, kinds: Sequence[str] = KINDS) -> Sco
     """Run the mutants of a module.
 
     Raises:
-        SystemExit: the tests fail without any change.
+        ValueError: the tests fail without any change.
     """
     module, tests = chosen.module, chosen.tests
     spec = importlib.util.find_spec(module)
@@ -194,7 +218,7 @@ def score(chosen: Chosen, workers: int = 1, kinds: Sequence[str] = KINDS) -> Sco
     _load_unchanged(module)
     begin = time.monotonic()
     if killed(module, spec.origin, [ast.unparse(ast.parse(source))], tests)[0]:
-        raise SystemExit(f"{module}: the tests fail without a change: {' '.join(tests)}")
+        raise ValueError(f"{module}: the tests fail without a change: {' '.join(tests)}")
     seconds = _MOST + int(_MOST * (time.monotonic() - begin))
     died = killed(module, spec.origin, [mutant.code for mutant in made], tests, workers=workers, seconds=seconds)
     counts: dict[str, tuple[int, int]] = {}
@@ -218,10 +242,9 @@ def main() -> None:
         own, tests = own[: own.index("--")], own[own.index("--") + 1 :]
     given = parser.parse_args(own)
     os.chdir(ROOT)
-    import hypothesis  # noqa: F401
     import msgspec  # noqa: F401
-    import pytest  # noqa: F401
 
+    _warm_up()
     chosen = [Chosen(module, tuple(tests), module) for module in given.module]
     if given.set:
         chosen = [c for c in SETS[given.set]() if not given.module or any(word in c.module for word in given.module)]

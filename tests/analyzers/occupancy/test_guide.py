@@ -40,10 +40,12 @@ def test_the_differences_are_put_into_words():
     registers = guide.differences(OccupancyInput(machine, 168))
     lds = guide.differences(OccupancyInput(machine, 16, lds_bytes=21840))
     scalars = guide.differences(OccupancyInput(machine, 32, sgpr=102))
+    whole = guide.differences(OccupancyInput(machine, 168, lds_bytes=1024))
 
     assert registers == ["168 VGPRs are 168 in blocks of 8, not 176"]
     assert lds == ["21,840 B of LDS take 22,016: blocks of 512 B"]
-    assert any("sgpr" in reason for reason in scalars)
+    assert scalars == ["sgpr is what limits, and the guide leaves it out"]
+    assert whole == registers
     assert guide.differences(OccupancyInput(machine, 128)) == []
 
 
@@ -52,3 +54,22 @@ def test_other_architectures_are_not_covered(arch):
     """The formula is about unified register files of 512."""
     with pytest.raises(KprofError, match="not about"):
         occupancy(OccupancyInput(load(arch), 64), "guide")
+
+
+@pytest.mark.parametrize(
+    ("given_", "workgroups", "waves", "limiter", "limits"),
+    [
+        ({"vgpr": 64}, 8, 8, "wave_slots", {"vgpr": 8}),
+        ({"vgpr": 65}, 6, 6, "vgpr", {"vgpr": 6}),
+        ({"vgpr": 170, "lds_bytes": 16384}, 2, 2, "vgpr", {"vgpr": 2, "lds": 4}),
+        ({"vgpr": 64, "lds_bytes": 32768}, 2, 2, "lds", {"vgpr": 8, "lds": 2}),
+        ({"vgpr": 64, "lds_bytes": 1000, "num_warps": 16}, 2, 8, "wave_slots", {"vgpr": 8, "lds": 8}),
+        ({"vgpr": 100, "padded_vgpr": 170}, 2, 2, "vgpr", {"vgpr": 2}),
+        ({"vgpr": 64, "lds_bytes": 65536, "num_warps": 2}, 1, 0.5, "lds", {"vgpr": 8, "lds": 0.5}),
+    ],
+)
+def test_limits_by_hand(given_, workgroups, waves, limiter, limits):
+    """Each resource alone, none above eight wavefronts; a SIMD that is full is limited by its slots."""
+    found = occupancy(OccupancyInput(load("gfx942"), **given_), "guide")
+    assert (found.workgroups_per_cu, found.waves_per_simd, found.limiter) == (workgroups, waves, limiter)
+    assert (found.limits, found.max_waves_per_simd) == (limits, 8)

@@ -196,3 +196,17 @@ def test_nothing_used_fills_the_simd(name):
     """With hardly any registers the slots are full, whatever the architecture."""
     found = occupancy(OccupancyInput(load(name), 1, num_warps=4))
     assert (found.waves_per_simd, found.limiter) == (load(name).occupancy.max_waves_per_simd, "wave_slots")
+
+
+@pytest.mark.parametrize("warps", [17, 40])
+def test_a_workgroup_that_is_too_large_is_limited_by_its_size(warps):
+    """Not by the slots, of which 40 wavefronts need more than a CU has."""
+    found = occupancy(OccupancyInput(load("gfx942"), 32, num_warps=warps))
+    assert (found.waves_per_simd, found.limiter, found.limits["launch_bounds"]) == (0, "launch_bounds", 0)
+
+
+def test_launch_bounds_that_allow_one_are_not_the_limit_where_another_allows_none():
+    """Padding leaves one workgroup of 16 wavefronts, LDS none."""
+    demand = OccupancyInput(load("gfx942"), 64, num_warps=16, padded_vgpr=128, lds_bytes=65537)
+    found = occupancy(demand)
+    assert (found.waves_per_simd, found.limiter, found.limits["launch_bounds"]) == (0, "lds", 4)
