@@ -12,7 +12,6 @@ What stands in docstrings, type annotations, assertions and TYPE_CHECKING blocks
 
 import argparse
 import ast
-import contextlib
 import importlib.abc
 import importlib.machinery
 import importlib.util
@@ -25,18 +24,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
+import plain_tests
 from mutants import KINDS, Mutant, mutants
 from mutated_modules import ROOT, SETS, Chosen
 
 sys.path[:0] = [str(ROOT), str(ROOT / "analyzers")]
 # Of a run without a change; what has no end, such as a loop whose condition was turned round, takes longer.
 _MOST = 10
-_EXAMPLES = 40
-_SETTINGS = "_hypothesis_internal_use_settings"
-_QUIETLY = ("-q", "-x", "--assert=plain", "-p", "no:cacheprovider", "--no-header", "--tb=no")
-_ALONE = ("-m", "not triton and not slow and not llvm")
 
 
 class _Loader(importlib.abc.SourceLoader):
@@ -66,46 +61,15 @@ class _Finder(importlib.abc.MetaPathFinder):
         return importlib.util.spec_from_file_location(fullname, self._path, loader=self._loader)
 
 
-class _FewExamples:
-    """A plugin of pytest: properties on the same few examples every time, and no search for a smaller one."""
-
-    def pytest_collection_modifyitems(self, items: list[Any]) -> None:
-        from hypothesis import HealthCheck, Phase, settings
-
-        for item in items:
-            own = getattr(getattr(item, "obj", None), _SETTINGS, None)
-            if own is not None:
-                few = settings(
-                    own,
-                    max_examples=min(own.max_examples, _EXAMPLES),
-                    phases=(Phase.explicit, Phase.generate),
-                    derandomize=True,
-                    database=None,
-                    suppress_health_check=list(HealthCheck),
-                )
-                setattr(getattr(item.obj, "__func__", item.obj), _SETTINGS, few)
-
-
 def _fail(tests: Sequence[str]) -> bool:
-    """Whether tests fail: arguments of pytest, or one ``module:function:argument`` that raises then."""
-    if len(tests) == 1 and ":" in tests[0] and "::" not in tests[0]:
-        name, function, argument = tests[0].split(":")
-        getattr(importlib.import_module(name), function)(argument)
-        return False
-    import pytest
-
-    return pytest.main([*_QUIETLY, *_ALONE, *tests], plugins=[_FewExamples()]) != 0
-
-
-def _warm_up() -> None:
-    """Load what every run loads, so that a process that is forked has it."""
-    import pytest
-
-    with Path(os.devnull).open("w", encoding="utf-8") as nowhere, contextlib.redirect_stdout(nowhere):
-        pytest.main([*_QUIETLY, "--collect-only", str(ROOT / "scripts/mutants.py")])
-    from hypothesis import given, strategies
-
-    given(strategies.integers())(lambda _: None)()
+    """Whether tests fail: files of tests, or one ``module:function:argument``."""
+    for test in tests:
+        name, *call = test.split(":")
+        if call:
+            getattr(importlib.import_module(name), call[0])(call[1])
+        else:
+            plain_tests.run(name)
+    return False
 
 
 def _fork(module: str, path: str, code: str, tests: Sequence[str], seconds: int) -> int:
@@ -231,7 +195,7 @@ def score(chosen: Chosen, workers: int = 1, kinds: Sequence[str] = KINDS) -> Sco
 def main() -> None:
     """Print a line for each module, and what survived."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("module", nargs="*", help="Dotted names; what comes after -- is for pytest.")
+    parser.add_argument("module", nargs="*", help="Dotted names; after -- come files of tests.")
     parser.add_argument("--set", choices=sorted(SETS), help="These modules, or those with a given word in their name.")
     parser.add_argument("-j", "--jobs", type=int, default=1)
     parser.add_argument("--kind", action="append", choices=KINDS, help="Only such mutants; may be given several times.")
@@ -244,7 +208,7 @@ def main() -> None:
     os.chdir(ROOT)
     import msgspec  # noqa: F401
 
-    _warm_up()
+    plain_tests.warm_up()
     chosen = [Chosen(module, tuple(tests), module) for module in given.module]
     if given.set:
         chosen = [c for c in SETS[given.set]() if not given.module or any(word in c.module for word in given.module)]

@@ -12,7 +12,7 @@ class Chosen:
 
     Attributes:
         module: its dotted name.
-        tests: arguments of pytest, or one ``module:function:argument`` that raises when something is wrong.
+        tests: files of tests, or one ``module:function:argument`` that raises when something is wrong.
         group: what it is summed up under.
     """
 
@@ -34,7 +34,7 @@ def rules() -> list[Chosen]:
 _OCCUPANCY = "tests/analyzers/occupancy"
 _TIMELINE = "tests/analyzers/profiles/timeline"
 _CORE = (
-    ("occupancy", "kprof_analyzers.occupancy", (f"{_OCCUPANCY}/test_request.py",)),
+    ("occupancy", "kprof_analyzers.occupancy", (f"{_OCCUPANCY}/test_request.py", f"{_OCCUPANCY}/test_steps.py")),
     ("occupancy", "kprof_analyzers.occupancy.hardware", (f"{_OCCUPANCY}/test_hardware.py",)),
     ("occupancy", "kprof_analyzers.occupancy.llvm", (f"{_OCCUPANCY}/test_llvm.py",)),
     ("occupancy", "kprof_analyzers.occupancy.guide", (f"{_OCCUPANCY}/test_guide.py",)),

@@ -210,3 +210,11 @@ def test_launch_bounds_that_allow_one_are_not_the_limit_where_another_allows_non
     demand = OccupancyInput(load("gfx942"), 64, num_warps=16, padded_vgpr=128, lds_bytes=65537)
     found = occupancy(demand)
     assert (found.waves_per_simd, found.limiter, found.limits["launch_bounds"]) == (0, "lds", 4)
+
+
+def test_the_harder_padding_is_the_launch_bound():
+    """Vector registers padded for three wavefronts, scalar ones for six; and the other way round."""
+    machine = load("gfx942")
+    vector = occupancy(OccupancyInput(machine, 32, sgpr=10, num_warps=1, padded_vgpr=129, padded_sgpr=97))
+    scalar = occupancy(OccupancyInput(machine, 32, sgpr=10, num_warps=1, padded_vgpr=65, padded_sgpr=97))
+    assert (vector.limits["launch_bounds"], scalar.limits["launch_bounds"]) == (3, 6)

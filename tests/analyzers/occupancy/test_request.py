@@ -3,11 +3,20 @@
 from dataclasses import dataclass
 
 import pytest
+from msgspec import UNSET
 
+import kprof_analyzers.occupancy as package
 from kprof.errors import KprofError
 from kprof.hardware.machine import load
 from kprof.inputs.amdgcn import Registers
-from kprof_analyzers.occupancy import OccupancyInput, allocated_vgprs, from_kernel, from_registers, occupancy
+from kprof_analyzers.occupancy import (
+    METHODS,
+    OccupancyInput,
+    allocated_vgprs,
+    from_kernel,
+    from_registers,
+    occupancy,
+)
 
 
 @pytest.mark.parametrize(
@@ -105,5 +114,38 @@ def test_any_object_with_the_fields_will_do():
 
 def test_unknown_method_is_an_error():
     """The message lists the methods."""
-    with pytest.raises(KprofError, match="hardware, llvm, guide"):
+    with pytest.raises(KprofError, match=r"^no method 'magic'; there are hardware, llvm, guide$"):
         occupancy(OccupancyInput(load("gfx942"), 64), "magic")
+
+
+def test_every_method_answers_under_its_own_name():
+    """162 VGPRs are three wavefronts in blocks of 8, two in blocks of 16; LLVM 23 has other steps of SGPRs."""
+    demand = OccupancyInput(load("gfx942"), 162, sgpr=88, num_warps=1)
+    found = {method: occupancy(demand, method) for method in METHODS}
+    assert {method: each.method for method, each in found.items()} == {name: name for name in METHODS}
+    assert {method: each.waves_per_simd for method, each in found.items()} == {"hardware": 3, "llvm": 3, "guide": 2}
+    few = OccupancyInput(load("gfx942"), 8, sgpr=88, num_warps=1)
+    assert [occupancy(few, "llvm", llvm).waves_per_simd for llvm in (None, 23, 24)] == [7, 8, 7]
+
+
+def test_only_the_hardware_s_answer_has_a_next_step():
+    """The others are not what happens."""
+    demand = OccupancyInput(load("gfx942"), 170)
+    assert occupancy(demand).next_step.resource == "vgpr"
+    assert occupancy(demand, "llvm").next_step is UNSET
+    assert occupancy(demand, "guide").next_step is UNSET
+
+
+def test_what_the_package_offers_is_there():
+    """Each name that a star would import."""
+    assert all(callable(getattr(package, name)) for name in package.__all__ if name != "METHODS")
+    assert package.METHODS == ("hardware", "llvm", "guide")
+
+
+@pytest.mark.parametrize("known", ["vgpr", "next_free_vgpr", "total_vgpr"])
+def test_allocated_registers_from_whichever_count_is_known(known):
+    """101 are 104 in granules of 8; for lanes that the architecture has not there is no answer."""
+    registers = Registers(**{known: 101})
+    assert allocated_vgprs(registers, load("gfx942"), 64) == 104
+    assert allocated_vgprs(registers, load("gfx942"), 32) is None
+    assert allocated_vgprs(Registers(sgpr=8), load("gfx942"), 64) is None

@@ -1,0 +1,106 @@
+"""Run the tests of a file without pytest, which takes longer to start than most of them take, for ``mutate.py``.
+
+Parametrised tests, properties, and fixtures of the file itself are run, and ``tmp_path`` and ``monkeypatch``. A test
+that asks for another fixture is left out, as is one that needs Triton, LLVM's tools or long.
+"""
+
+import importlib
+import inspect
+import itertools
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings, strategies
+
+_ELSEWHERE = {"triton", "llvm", "slow", "skip", "skipif"}
+_EXAMPLES = 40
+_SETTINGS = "_hypothesis_internal_use_settings"
+Test = Callable[..., object]
+
+
+def warm_up() -> None:
+    """Load what properties need, so that a process that is forked has it."""
+    given(strategies.integers())(lambda _: None)()
+
+
+def run(file: str) -> int:
+    """Run the tests of a file; how many calls there were.
+
+    Raises:
+        Exception: whatever the first test raises that fails.
+    """
+    module = importlib.import_module(file.removesuffix(".py").replace("/", "."))
+    count = 0
+    for name, test in list(vars(module).items()):
+        marks = getattr(test, "pytestmark", [])
+        if not name.startswith("test_") or _ELSEWHERE & {mark.name for mark in marks}:
+            continue
+        _with_few_examples(test)
+        for given_ in _calls(marks):
+            count += _call(module, test, given_)
+    return count
+
+
+def _with_few_examples(test: Test) -> None:
+    """The same ones every time, and no search for a smaller one."""
+    own = getattr(test, _SETTINGS, None)
+    if own is not None:
+        few = settings(
+            own,
+            max_examples=min(own.max_examples, _EXAMPLES),
+            phases=(Phase.explicit, Phase.generate),
+            derandomize=True,
+            database=None,
+            deadline=None,
+            suppress_health_check=list(HealthCheck),
+        )
+        setattr(test, _SETTINGS, few)
+
+
+def _calls(marks: list[Any]) -> Iterator[dict[str, Any]]:
+    """The arguments of each call of a parametrised test."""
+    axes = []
+    for mark in marks:
+        if mark.name == "parametrize":
+            names = mark.args[0].split(",") if isinstance(mark.args[0], str) else mark.args[0]
+            axes.append([_named([n.strip() for n in names], value) for value in mark.args[1]])
+    for chosen in itertools.product(*axes):
+        yield {name: value for one in chosen for name, value in one.items()}
+
+
+def _named(names: list[str], value: Any) -> dict[str, Any]:
+    values = getattr(value, "values", None) if hasattr(value, "marks") else None
+    if values is None:
+        values = value if len(names) > 1 else [value]
+    return dict(zip(names, values, strict=True))
+
+
+def _call(module: ModuleType, test: Test, given_: dict[str, Any]) -> bool:
+    """Call a test; ``False`` where it asks for what is not here."""
+    asked = [name for name in inspect.signature(test).parameters if name not in given_]
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        known = {"tmp_path": Path(folder), "monkeypatch": patch}
+        fixtures = {name: known[name] if name in known else _fixture(module, name, known) for name in asked}
+        if None in fixtures.values():
+            return False
+        test(**given_, **fixtures)
+    return True
+
+
+def _fixture(module: ModuleType, name: str, known: dict[str, Any]) -> Any:
+    """What a fixture of the module gives; ``None`` when there is none of that name."""
+    made = getattr(vars(module).get(name), "__wrapped__", None)
+    if made is None or not set(inspect.signature(made).parameters) <= set(known):
+        return None
+    value = made(**{asked: known[asked] for asked in inspect.signature(made).parameters})
+    return next(value) if inspect.isgenerator(value) else value
+
+
+if __name__ == "__main__":
+    for each in sys.argv[1:]:
+        print(each, run(each))
