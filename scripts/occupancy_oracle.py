@@ -167,6 +167,11 @@ def samples(arch: str, count: int, seed: int) -> list[Sample]:
     if arch == "gfx908":
         # LDS allows 9 wavefronts here. LLVM 24 pads SGPRs to force that, and overshoots to 8.
         made = [Sample(arch, 16, 0, 8, 5400, (192, 192), 64, cu_mode=False, waves_per_eu=0)]
+    if arch == "gfx1100":
+        # LDS for ten workgroups: of five wavefronts they leave room for a sixth each, of 22 or 25 only two fit.
+        made = [
+            Sample(arch, 16, 0, 8, 12288, (160, most), 32, cu_mode=False, waves_per_eu=0) for most in (160, 704, 800)
+        ]
     while len(made) < count:
         size = rng.choice(list(machine.files))
         total, granule = machine.files[size]

@@ -47,6 +47,7 @@ class Case:
     arch: str
     facts: dict[str, int]
     grid: tuple[int, ...] | None
+    triton: str | None
     named: dict[str, dict[str, int | str]]
     body: str
     ttgir: str | None
@@ -89,7 +90,7 @@ def _cases():
         for number, (language, arch, facts, text) in enumerate(_BLOCK.findall(file.read_text()), 1):
             lines = text.splitlines()
             given = dict(part.split("=") for part in facts.split())
-            grid = given.pop("grid", None)
+            grid, triton = given.pop("grid", None), given.pop("triton", None)
             named: dict[str, dict[str, int | str]] = {}
             for name, value in given.items():
                 if "." in name:
@@ -104,6 +105,7 @@ def _cases():
                 arch=arch,
                 facts={name: int(value) for name, value in given.items() if "." not in name},
                 grid=None if grid is None else tuple(map(int, grid.split("x"))),
+                triton=triton,
                 named=named,
                 body=assembly or "\ts_nop 0",
                 ttgir=module or None,
@@ -140,6 +142,7 @@ def facts_of(case: Case) -> KernelFacts:
         occupancy=occupancy(demand) if "vgpr" in case.facts else None,
         product=find_product(case.arch),
         grid=case.grid,
+        triton=case.triton,
         arguments={name: value for name, value in case.named.get("arg", {}).items() if isinstance(value, int)},
         metadata=case.named.get("metadata", {}),
         specialization=Specialization(

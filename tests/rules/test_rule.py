@@ -297,3 +297,34 @@ def test_32x32_where_the_clock_is_not_known():
     (found,) = (r for r in rules() if r.name == "large-matrix-instruction")
     analysis = found.analyze(replace(some_kernel(), arch=load("gfx90a")))
     assert [u.reason for u in analysis.not_checked] == ["whether 32x32 instructions clock lower on gfx90a is not known"]
+
+
+def xcds(*counts):
+    """gfx942 with products of so many dies."""
+    product = find_product("MI300X")
+    return replace(load("gfx942"), products={f"P{n}": replace(product, xcds=count) for n, count in enumerate(counts)})
+
+
+@pytest.mark.parametrize(
+    ("counts", "reason"),
+    [
+        ((1, 8), None),
+        ((8, 1), None),
+        ((2,), None),
+        ((1,), "GPUs of gfx942 are one die"),
+        ((1, 1), "GPUs of gfx942 are one die"),
+    ],
+)
+def test_the_order_of_a_grid_matters_where_any_product_has_several_dies(counts, reason):
+    """One is enough, whichever it is."""
+    (found,) = (r for r in rules() if r.name == "grid-order-across-xcds")
+    assert found.absent_from(xcds(*counts)) == reason
+
+
+@pytest.mark.parametrize(("count", "fires"), [(1, False), (2, True), (8, True)])
+def test_the_order_of_a_grid_matters_from_two_dies_on(count, fires):
+    """A product of one die beside others of eight has no neighbours to lose."""
+    (found,) = (r for r in rules() if r.name == "grid-order-across-xcds")
+    facts = firing(found)[0]
+    analysis = found.analyze(replace(facts, product=replace(facts.product, xcds=count)))
+    assert [f.evidence["xcds"] for f in analysis.findings] == [count] * fires

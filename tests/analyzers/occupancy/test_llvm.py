@@ -175,6 +175,8 @@ def test_scalar_registers_never_limit_from_gfx10_on():
         ("gfx942", {"vgpr": 65, "num_warps": 2}, 7, "vgpr", 14),
         ("gfx1100", {"vgpr": 192, "num_warps": 4}, 8, "vgpr", 8),
         ("gfx1100", {"vgpr": 192, "num_warps": 4, "mode": "cu"}, 8, "vgpr", 4),
+        ("gfx1100", {"vgpr": 16, "lds_bytes": 40960}, 3, "lds", 3),
+        ("gfx1100", {"vgpr": 16, "lds_bytes": 40960, "mode": "cu"}, 2, "lds", 1),
     ],
 )
 def test_limiter_and_workgroups_by_hand(arch, given_, waves, limiter, workgroups):

@@ -142,4 +142,4 @@ def _by_xcds(op: Operation, xcds: int) -> bool:
     if not text.isdecimal():
         return False
     value = int(text) + (op.name == "arith.andi")
-    return value > 0 and value % xcds == 0
+    return value % xcds == 0
