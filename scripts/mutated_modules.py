@@ -21,13 +21,40 @@ class Chosen:
     group: str
 
 
+def _cases(*stems: str) -> tuple[str, ...]:
+    return tuple(f"tests.rules.mutants:check:{stem}" for stem in stems)
+
+
+# What several rules share, limits among it; held by the cases of these.
+_SHARED = (
+    (
+        "kprof_analyzers.rules.narrow_accesses",
+        _cases("global_memory.narrow_global_load", "global_memory.narrow_global_store"),
+    ),
+    (
+        "kprof_analyzers.rules.questions",
+        _cases(
+            "global_memory.narrow_global_load",
+            "registers.above_step",
+            "registers.spill_in_loop",
+            "scheduling.full_drain",
+            "matrix.half_rate",
+            "matrix.natural_exponential",
+            "lds.narrow_lds_access",
+            "lds.bank_conflicts",
+            "launch.lds_over_limit",
+        ),
+    ),
+)
+
+
 def rules() -> list[Chosen]:
-    """Every rule, with the tests that are about it alone."""
-    found = []
+    """Every rule, with the tests that are about it alone, and what rules share."""
+    found = [Chosen(module, tests, "rules") for module, tests in _SHARED]
     for file in sorted((ROOT / "analyzers/kprof_analyzers/rules").glob("*/*.py")):
         if file.stem != "__init__":
             stem = f"{file.parent.name}.{file.stem}"
-            found.append(Chosen(f"kprof_analyzers.rules.{stem}", (f"tests.rules.mutants:check:{stem}",), "rules"))
+            found.append(Chosen(f"kprof_analyzers.rules.{stem}", _cases(stem), "rules"))
     return found
 
 
@@ -44,7 +71,11 @@ _CORE = (
     ("occupancy", "kprof_analyzers.occupancy.problems", (f"{_OCCUPANCY}/test_hardware.py",)),
     ("waits", "kprof_analyzers.scheduling.waits", ("tests/analyzers/test_waits.py",)),
     ("spills", "kprof.inputs.amdgcn.private_memory", ("tests/inputs/amdgcn/test_private_memory.py",)),
-    ("spills", "kprof_analyzers.registers.scratch", ("tests.rules.mutants:check:registers.scratch_without_spills",)),
+    (
+        "spills",
+        "kprof_analyzers.registers.scratch",
+        _cases("registers.scratch_without_spills", "registers.spill_in_loop"),
+    ),
     ("breakdown", "kprof_analyzers.profiles.timeline.breakdown", (f"{_TIMELINE}/test_breakdown.py",)),
     ("breakdown", "kprof_analyzers.profiles.timeline.occupation", (f"{_TIMELINE}/test_occupation.py",)),
     ("breakdown", "kprof_analyzers.profiles.timeline.intervals", (f"{_TIMELINE}/test_intervals.py",)),
