@@ -270,8 +270,10 @@ def test_metrics_that_rules_explain_are_metrics():
             {"waves_per_simd": 2.99, "computed_waves_per_simd": 4},
             (
                 False,
-                "2.99 of 4 computed waves per SIMD were achieved: something else, such as the grid "
-                "or its tail, holds it lower",
+                (
+                    "2.99 of 4 computed waves per SIMD were achieved: something else, such as the grid "
+                    "or its tail, holds it lower"
+                ),
             ),
         ),
         (
@@ -284,8 +286,10 @@ def test_metrics_that_rules_explain_are_metrics():
             {"waves_per_simd": 4.21, "computed_waves_per_simd": 4},
             (
                 False,
-                "4.21 of 4 computed waves per SIMD were achieved: more than the compiled kernel "
-                "allows, so another program was measured",
+                (
+                    "4.21 of 4 computed waves per SIMD were achieved: more than the compiled kernel "
+                    "allows, so another program was measured"
+                ),
             ),
         ),
         (
@@ -313,8 +317,10 @@ def test_metrics_that_rules_explain_are_metrics():
             {"wait_share": 90.0, "mfma_utilization": 80.0},
             (
                 False,
-                "wavefronts waited 90 % of their time (waits of every kind), but the matrix unit "
-                "was busy 80 % of the time: other wavefronts hide it",
+                (
+                    "wavefronts waited 90 % of their time (waits of every kind), but the matrix unit "
+                    "was busy 80 % of the time: other wavefronts hide it"
+                ),
             ),
         ),
         (
