@@ -9,6 +9,11 @@ the other on the same configurations, without any cache::
 kprof does, workers' start and Triton's import in each of them included. ``tune`` is the whole of ``kprof tune`` over
 the same configurations: it also predicts the time of each, keeps a journal, and puts every compile into kprof's cache.
 It should cost at most 1.15 times the bare compiles.
+
+    python benchmarks/search_scaling.py --tiles 1330
+
+compiles nothing: it counts how many compiles ``kprof tune gemm`` asks for until it has looked at each tile. Answers are
+the rough estimate's, with a spread of a third, and the same whatever the order of workgroups.
 """
 
 import argparse
@@ -169,12 +174,73 @@ def cached(jobs: list[Any]) -> float:
         return 1000 * (time.perf_counter() - started) / len(jobs)
 
 
+class Estimating:
+    """Answers at once, by the rough cost; knows what was asked for."""
+
+    description = "nobody"
+
+    def __init__(self, search: Any, cost: Any, most: int) -> None:
+        self.search, self.cost, self.most = search, cost, most
+        self.lines: list[tuple[int, int, int]] = []
+
+    def run(self, tasks: Any) -> Any:
+        """See :class:`kprof.tuning.work.Executor`."""
+        import random
+
+        from kprof.tuning.work import Answer
+
+        for count, task in enumerate(tasks, start=1):
+            if count > self.most:
+                raise KeyboardInterrupt
+            config = dict(task.config)
+            program = sorted((n, v) for n, v in config.items() if n not in {"GROUP_M", "XCDS", "waves_per_eu"})
+            time_us = self.cost(config) * random.Random(repr(program)).uniform(0.9, 1.2)
+            resources = {"lds_bytes": 1024, "waves_per_simd": 4, "vgpr_spills": 0, "num_warps": config["num_warps"]}
+            yield Answer(task.key, "ok", isa=task.key, time_us=time_us, resources=resources)
+            progress = self.search[0].progress
+            self.lines.append((count, progress.tiles_seen, progress.done))
+
+
+def tiles(most: int) -> None:
+    """Print compiles against tiles and configurations looked at."""
+    from kprof.hardware.machine import find_product, load
+    from kprof.targets.library import load as load_kernel
+    from kprof.tuning.estimate import Estimate
+    from kprof.tuning.problems import problems
+    from kprof.tuning.search import Search
+    from kprof.tuning.space import of_kernel
+    from kprof.tuning.subject import KernelSubject
+    from kprof.tuning.work import Judge
+
+    kernel, arch, product = load_kernel("gemm"), load("gfx942"), find_product("MI300X")
+    subject = KernelSubject(
+        kernel, arch, product, tuple(problems(kernel, "gfx942", [{"M": 4096, "N": 4096, "K": 4096}]))
+    )
+    problem = subject.problems[0]
+    estimate = Estimate(arch, product, problem.values, 2, subject.base(problem))
+    search: list[Any] = []
+    executor = Estimating(search, estimate.cost, most)
+    search.append(Search(subject, of_kernel(kernel), judge=Judge("-:-", "1"), executor=executor, journal=None))
+    found = search[0].run()
+    for line in executor.lines:
+        if line[0] % 100 == 0:
+            print(
+                f"{line[0]:6,} compiled  {line[1]:4,} of {found.tiles:,} tiles  {line[2]:6,} configurations looked at"
+            )
+    whole = next((count for count, seen, _ in executor.lines if seen == found.tiles), None)
+    print(f"each tile was seen after {whole} compiles; {found.derived:,} configurations needed none")
+
+
 def main() -> None:
     """Measure both sides and print their ratio."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--configs", type=int, default=24)
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--tiles", type=int, metavar="COMPILES", help="count compiles until each tile was seen")
     options = parser.parse_args()
+    if options.tiles:
+        tiles(options.tiles)
+        return
     jobs = requests(options.configs)
     start = processor_seconds()
     alone = bare(jobs)

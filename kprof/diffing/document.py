@@ -90,6 +90,7 @@ class Trial(msgspec.Struct, frozen=True, omit_defaults=True):
         cured: nothing is left of the gravest that got worse.
         price: what is worse with the change than on the old side, in words, the gravest first.
         price_severity: of the gravest; a note when there is no price.
+        time_us: predicted time of one launch with the change, microseconds; ``None`` where the model has none.
     """
 
     change: dict[str, Any]
@@ -99,6 +100,7 @@ class Trial(msgspec.Struct, frozen=True, omit_defaults=True):
     cured: bool = False
     price: list[str] = []
     price_severity: Severity = Severity.NOTE
+    time_us: float | None = None
 
 
 class Explanation(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -108,7 +110,8 @@ class Explanation(msgspec.Struct, frozen=True, omit_defaults=True):
         old, new: indices into ``sides``: the first two between which it got worse.
         summary: one line.
         causes: switches that turn the new behaviour back into the old one, the most telling first.
-        cures: changes of knobs after which nothing is worse than before, the simplest first.
+        cures: changes of knobs after which nothing is worse than before, the fastest by prediction first; the simplest
+            where not all times are known.
         tried: how many changes were compiled.
         left: how many were not, because the time was spent.
         failed: changes that did not compile.

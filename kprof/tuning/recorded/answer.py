@@ -40,11 +40,18 @@ def answer(subject: RecordedSubject, ready: Ready | None, config: Mapping[str, A
         config: every knob.
     """
     from kprof.compiler.environment import SWITCHES
+    from kprof.compiler.versions import installed
+    from kprof.tuning.trials.changes import left_to_triton
 
     knobs = subject.knobs
     switches = [f"{name}={value}" for name, value in config.items() if name in SWITCHES and knobs.get(name) != value]
     note = f"with {' '.join(switches)} in the environment" if switches else ""
-    config = {name: value for name, value in config.items() if name not in SWITCHES}
+    unsaid = left_to_triton(installed().numbers)
+    config = {
+        name: value
+        for name, value in config.items()
+        if name not in SWITCHES and (name in knobs or unsaid.get(name) != value)
+    }
     if ready is not None and ready.configs:
         source = subject.recorded.kernel.source
         place = "@triton.autotune" if source is None else f"@triton.autotune at {source.file}:{source.line}"

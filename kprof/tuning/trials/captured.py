@@ -68,13 +68,15 @@ def trials(question: Mapping[str, Any]) -> Iterator[Answer]:
 
     for outcome in compile_many(requests(), options["jobs"] or None, cache=options["use_cache"]):
         change, job = begun[outcome.index]
-        entry = None if outcome.compiled is None else _entry(each, job, outcome.compiled)
+        entry = None if outcome.compiled is None else _entry(each, job, outcome.compiled, timed=True)
         error = None if entry is not None else outcome.error or outcome.status
         yield {"kind": "trial", "change": dict(change), "report": entry, "error": error}
 
 
-def _entry(each: "Recorded", job: "Job", compiled: Any) -> "KernelReport":
+def _entry(each: "Recorded", job: "Job", compiled: Any, *, timed: bool = False) -> "KernelReport":
     from kprof.targets.jobs import loaded
+    from kprof.tuning.trials.analysed import with_time
     from kprof_analyzers.pipeline import analyze
 
-    return analyze(replace(loaded(job, compiled), source=each.kernel.source, product=each.kernel.product))
+    kernel = replace(loaded(job, compiled), source=each.kernel.source, product=each.kernel.product)
+    return with_time(analyze(kernel), kernel) if timed else analyze(kernel)

@@ -86,9 +86,14 @@ def option_changes(
     return sorted(single, key=lambda change: _distance(change, config, rules, {}))
 
 
+def left_to_triton(version: tuple[int, int]) -> dict[str, int]:
+    """Options of the compiler with what they are where a kernel says nothing."""
+    return {**_DEFAULTS, "waves_per_eu": waves_per_eu_default(version)}
+
+
 def _now(config: Config, version: tuple[int, int]) -> dict[str, Any]:
     """Every knob's present value, also of those that the kernel leaves to Triton."""
-    return {**_DEFAULTS, "waves_per_eu": waves_per_eu_default(version), **config}
+    return {**left_to_triton(version), **config}
 
 
 def _is_tile(name: str, value: object) -> bool:

@@ -150,6 +150,7 @@ def compile_changes(
     *,
     deadline: float,
     switches: Collection[str] = SWITCHES,
+    timed: bool = False,
 ) -> Generator[Trial, None, None]:
     """Compile a configuration with each of several changes; trials come as they are finished.
 
@@ -163,6 +164,7 @@ def compile_changes(
         changes: knobs and switches to their new values.
         deadline: of :func:`time.monotonic`, after which no compile is begun.
         switches: which names are environment switches.
+        timed: with predicted times.
 
     Raises:
         KprofError: no usable Triton.
@@ -186,7 +188,7 @@ def compile_changes(
 
     for outcome in compile_many(requests(), options.jobs or None, cache=options.use_cache):
         change, changed, job = begun[outcome.index]
-        yield analysed(change, changed, job, outcome)
+        yield analysed(change, changed, job, outcome, timed=timed)
 
 
 def _best(start: Trial, found: Collection[Trial]) -> tuple[Trial, ...]:

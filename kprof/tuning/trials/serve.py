@@ -156,7 +156,7 @@ def _trials(question: Mapping[str, Any]) -> Iterator[Answer]:
     deadline = time.monotonic() + question["seconds"]
     known = {*SWITCHES, *question.get("switches", ())}
     for trial in compile_changes(
-        kernel, machine, options, question["config"], question["changes"], deadline=deadline, switches=known
+        kernel, machine, options, question["config"], question["changes"], deadline=deadline, switches=known, timed=True
     ):
         yield {"kind": "trial", "change": dict(trial.change), "report": trial.report, "error": trial.error}
 

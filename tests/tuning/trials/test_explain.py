@@ -190,3 +190,16 @@ def test_when_the_time_is_spent_the_rest_is_left_out() -> None:
 def test_switches_that_cannot_matter_are_not_tried(switch: str, tried: bool) -> None:
     _, _, after = run({}, **{switch: False})
     assert any(switch in change for change in after.asked) is tried
+
+
+def test_cures_come_by_predicted_time() -> None:
+    """Of two within 1 % the one with the lower price; without a time for one of them, by price and size of change."""
+    from kprof.diffing.document import Trial
+    from kprof.tuning.trials.explain import ranked
+
+    slow = Trial({"num_stages": 1}, {}, {}, time_us=120.0)
+    fast = Trial({"BLOCK_M": 64, "num_warps": 8}, {}, {}, time_us=100.2, price=["LDS 1 to 2"])
+    near = Trial({"BLOCK_M": 64, "num_warps": 4}, {}, {}, time_us=100.0)
+    assert ranked([slow, fast, near]) == [near, fast, slow]
+    unknown = Trial({"kpack": 2}, {}, {})
+    assert ranked([fast, unknown, slow, near])[-1] == fast
