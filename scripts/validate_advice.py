@@ -1,8 +1,9 @@
 """Hold ``kprof advise`` against everything that it compiled, against its starting point, and against ``kprof tune``.
 
-    nice python scripts/validate_advice.py [--budget 25] [--times 10] [-j 2] [--only gemm,softmax] [--results FILE]
+    nice python scripts/validate_advice.py [--compiles 16] [--seconds 250] [-j 2] [--only gemm,softmax]
 
-For each starting point: a search of ``--budget`` seconds; then ``kprof tune``, once a problem, of ``--times`` as many.
+For each starting point: a search of so many configurations, since seconds depend on who else uses the machine; then
+``kprof tune``, once a problem, for ``--seconds``. How many configurations that were is on the page.
 Results are kept in ``--results`` as they come, and a run goes on from there; ``--page`` only writes the page from it.
 Ends with 1 where a compiled configuration beats a recommendation by more than 1 %, or one is slower than its start.
 """
@@ -21,6 +22,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "analyzers")]
 RESULTS = ROOT / "docs" / "validation" / "advice.json"
 PAGE = ROOT / "docs" / "validation" / "advice.md"
 NEAR = 1.01
+GPU = "MI300X"
 
 
 class Start(NamedTuple):
@@ -69,11 +71,11 @@ STARTS = (
     Start("mla_decode", "deepseek_b1_t16384", {}),
     Start("gemm_streamk", "square_4k", {"BLOCK_M": 128, "BLOCK_N": 128}),
     Start("gemm_skinny_fp8", "llama405b_qkv_m16", {"BLOCK_N": 128, "SPLIT_K": 1}),
-    Start("gemm_skinny_fp8", "llama405b_qkv_m1", {"BLOCK_M": 16, "BLOCK_N": 64}),
+    Start("gemm_skinny_fp8", "llama405b_qkv_m1", {"BLOCK_M": 16, "BLOCK_N": 32}),
     Start("gemm_w4a16_splitk", "llama70b_qkv_m16", {"BLOCK_N": 32, "SPLIT_K": 1}),
     Start("gemm_multiply_reduce", "row", {"BLOCK_K": 128, "num_warps": 4}),
     Start("mlstm_chunkwise", "b1_s2048_h128", {}),
-    Start("mlstm_chunkwise", "b1_s2048_h64", {"CHUNK": 32}),
+    Start("mlstm_chunkwise", "b1_s2048_h64", {"CHUNK": 128}),
     Start("mlstm_chunkwise_d64", "b1_s2048_h64", {"CHUNK": 16}),
     Start("layernorm", "m2048_n16384", {"BLOCK_N": 1024, "num_warps": 16}),
     Start("layernorm", "m1024_n65536", {"BLOCK_N": 16384, "num_warps": 2}),
@@ -91,23 +93,43 @@ STARTS = (
 )
 
 
-def advised(start: Start, budget: float, jobs: int) -> dict[str, Any]:
+def advised(start: Start, compiles: int, jobs: int) -> dict[str, Any]:
     """One search, as a row."""
-    from kprof.api.advise import advise
+    import time
 
-    case, shape = (start.shape, None) if isinstance(start.shape, str) else (None, start.shape)
-    trials = advise(start.kernel, case=case, shape=shape, config=start.config, budget=budget, jobs=jobs).trials
-    assert trials is not None
-    times = [trial.time_us for trial in trials.all if trial.time_us is not None]
-    best = trials.best[0] if trials.best else None
+    from kprof.compiler.compile import compile_many
+    from kprof.hardware.machine import load_gpu
+    from kprof.targets.jobs import jobs_of
+    from kprof.targets.library import load
+    from kprof.targets.options import Options
+    from kprof.tuning.executors.local import LocalExecutor
+    from kprof.tuning.request import judge
+    from kprof.tuning.trials.analysed import analysed
+    from kprof.tuning.trials.climb import climb
+
+    case, shape = (start.shape, {}) if isinstance(start.shape, str) else (None, dict(start.shape))
+    options = Options(config=dict(start.config), case=case, shape=shape, jobs=jobs)
+    kernel, (machine, product) = load(start.kernel), load_gpu(GPU)
+    (job,) = jobs_of(kernel, machine, options)
+    config = kernel.configure(machine.name, options.config, job.problem)
+    (outcome,) = compile_many([job.request], 1)
+    begun = analysed({}, config, job, outcome)
+    began = time.monotonic()
+    found = climb(
+        kernel, machine, options, begun, product=product, problem=job.problem, deadline=began + 3600,
+        executor=LocalExecutor(judge(), jobs or None), most=compiles,
+    )  # fmt: skip
+    if isinstance(found, str):
+        return {"why": found}
+    times = [trial.time_us for trial in found.all if trial.time_us is not None]
+    best = found.best[0] if found.best else None
     return {
-        "start_us": trials.start.time_us,
-        "told_us": best.time_us if best is not None else trials.start.time_us,
+        "start_us": found.start.time_us,
+        "told_us": best.time_us if best is not None else found.start.time_us,
         "change": dict(best.change) if best is not None else {},
-        "fastest_us": min([*times, *filter(None, [trials.start.time_us])], default=None),
-        "compiled": trials.tried,
-        "seconds": round(trials.seconds, 1),
-        "why": trials.why,
+        "fastest_us": min([*times, *filter(None, [found.start.time_us])], default=None),
+        "compiled": found.tried,
+        "seconds": round(time.monotonic() - began, 1),
     }
 
 
@@ -135,16 +157,16 @@ def measure(starts: Sequence[Start], kept: dict[str, Any], options: argparse.Nam
     steps = [("starts", start, f"{start.kernel} | {start.problem} | {_text(start.config)}") for start in starts]
     # One problem of each kernel before the second of any.
     order = sorted(starts, key=lambda start: [other for other in starts if other.kernel == start.kernel].index(start))
-    steps += [("problems", start, f"{start.kernel} | {start.problem}") for start in order if options.times]
+    steps += [("problems", start, f"{start.kernel} | {start.problem}") for start in order if options.seconds]
     for kind, start, key in steps:
         if key in kept[kind]:
             continue
         print(kind, key, file=sys.stderr, flush=True)
         try:
             if kind == "starts":
-                row = advised(start, options.budget, options.jobs)
+                row = advised(start, options.compiles, options.jobs)
             else:
-                row = tuned(start, options.times * options.budget, options.jobs)
+                row = tuned(start, options.seconds, options.jobs)
         except KprofError as error:
             row = {"error": error.message}
         kept[kind][key] = row
@@ -189,8 +211,8 @@ TITLE = """\
 Written by `scripts/validate_advice.py`. Times are predicted microseconds: this says how well `kprof advise` searches,
 not how well the model predicts ([that page](model.md)).
 
-Triton {triton}, {gpu}, {cores} cores that others used too; {budget:g} seconds a search, {times:g} times as many for
-`kprof tune`, once a problem.
+Triton {triton}, {gpu}; {compiles} configurations a search beside the start, {tune_seconds:g} seconds for `kprof tune`,
+once a problem, on {cores} cores that others used too.
 """
 COLUMNS = """
 `fastest`: of everything that the search compiled, the start among it. `tune`: the best of the longer search, which
@@ -235,8 +257,8 @@ def _or(value: float | None, form: str) -> str:
 def main() -> int:
     """Run the searches and write the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--budget", type=float, default=25.0, help="seconds of a search")
-    parser.add_argument("--times", type=float, default=10.0, help="how much longer tune searches; 0: not at all")
+    parser.add_argument("--compiles", type=int, default=16, help="configurations of a search")
+    parser.add_argument("--seconds", type=float, default=250.0, help="of tune; 0: not at all")
     parser.add_argument("--jobs", "-j", type=int, default=0)
     parser.add_argument("--only", default="", help="kernels")
     parser.add_argument("--results", type=Path, default=RESULTS)
@@ -253,10 +275,10 @@ def main() -> int:
         kept["about"] = {
             "triton": installed().version,
             "python": platform.python_version(),
-            "gpu": "MI300X",
+            "gpu": GPU,
             "cores": len(os.sched_getaffinity(0)),
-            "budget": options.budget,
-            "times": options.times,
+            "compiles": options.compiles,
+            "tune_seconds": options.seconds,
         }
         wanted = set(filter(None, options.only.split(",")))
         measure([start for start in STARTS if not wanted or start.kernel in wanted], kept, options)

@@ -40,6 +40,7 @@ class Neighbourhood:
         changes: the changes around a configuration, most promising first; they are legal.
         seeds: configurations far from it that are worth a look, such as a kernel's own one: one in
             :data:`SEED_EVERY` is one of them while there are any.
+        most: so many are given out; ``None``: no limit.
         cost: a rough cost of a configuration, for what is looked at first; no prediction.
 
     Attributes:
@@ -54,8 +55,10 @@ class Neighbourhood:
         changes: Callable[[Config], Iterable[Mapping[str, Any]]],
         cost: Callable[[Config], float] = lambda _config: 1.0,
         seeds: Iterable[Mapping[str, Any]] = (),
+        *,
+        most: int | None = None,
     ) -> None:
-        self._changes, self._cost = changes, cost
+        self._changes, self._cost, self._most = changes, cost, most
         self._seeds = deque(dict(seed) for seed in seeds)
         self._given: set[str] = set()
         self._waiting: list[tuple[float, int, Config]] = []
@@ -71,7 +74,7 @@ class Neighbourhood:
 
     def __len__(self) -> int:
         """How many are still to be given out."""
-        return 0 if self.settled else self.left
+        return 0 if self.settled or self._turn == self._most else self.left
 
     @property
     def left(self) -> int:
@@ -88,7 +91,7 @@ class Neighbourhood:
         Raises:
             StopIteration: none is left, or nothing better has come for a while.
         """
-        while (self._waiting or self._seeds) and not self.settled:
+        while (self._waiting or self._seeds) and not self.settled and self._turn != self._most:
             if self._since >= PATIENCE and not self._singles and not self._seeds:
                 self.settled = True
                 break

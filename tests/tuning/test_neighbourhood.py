@@ -100,3 +100,14 @@ def test_what_is_far_comes_between_neighbours_and_before_the_end() -> None:
     assert (first[0], first[3]) == (seeds[0], seeds[1])
     rest = list(queue)
     assert all(seed in [*first, *rest] for seed in seeds)
+
+
+def test_so_many_and_no_more() -> None:
+    """Then none is left to be given out."""
+    queue = Neighbourhood({"a": 0, "b": 0}, single_steps, seeds=[{"a": 9, "b": 9}], most=3)
+    queue.claim({"a": 0, "b": 0})
+    queue.look_near({"a": 0, "b": 0}, 10.0)
+    assert len(list(queue)) == 3
+    queue.look_near({"a": 5, "b": 0}, 1.0)
+    assert (list(queue), len(queue)) == ([], 0)
+    assert queue.left > 0

@@ -49,6 +49,7 @@ def climb(
     deadline: float,
     progress: Callable[[int, str], None] | None = None,
     executor: Executor | None = None,
+    most: int | None = None,
 ) -> Trials | str:
     """Search by predicted time.
 
@@ -62,6 +63,7 @@ def climb(
         deadline: of :func:`time.monotonic`, after which no compile is begun.
         progress: called with the number of finished configurations and a few words.
         executor: who compiles; processes of this machine by default.
+        most: configurations after which it ends, however long they take; ``None``: no limit.
 
     Returns:
         The trials, or why the model has no time for the start.
@@ -95,6 +97,7 @@ def climb(
         changes,
         lambda base: seeds(kernel, machine, problem, base, estimate.cost),
         estimate.cost,
+        most,
     )
     return climb_around(
         subject, start, around, deadline=deadline, progress=progress, executor=executor,
@@ -111,12 +114,14 @@ class Around:
         changes: changes of a configuration, most promising first.
         seeds: from the starting point to configurations that are worth a look wherever a search starts.
         cost: a rough cost of a configuration.
+        most: so many are tried; ``None``: no limit.
     """
 
     origin: str
     changes: Callable[[Mapping[str, Any]], Iterable[Mapping[str, Any]]]
     seeds: Callable[[Mapping[str, Any]], Iterable[Mapping[str, Any]]] = lambda _start: ()
     cost: Callable[[Mapping[str, Any]], float] = lambda _config: 1.0
+    most: int | None = None
 
 
 def climb_around(
@@ -151,7 +156,7 @@ def climb_around(
     orders: list[Neighbourhood] = []
 
     def order(base: Mapping[str, Any]) -> Neighbourhood:
-        orders.append(Neighbourhood(base, around.changes, around.cost, around.seeds(base)))
+        orders.append(Neighbourhood(base, around.changes, around.cost, around.seeds(base), most=around.most))
         return orders[-1]
 
     judge = Judge(predicted.FUNCTION, predicted.version())
