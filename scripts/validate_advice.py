@@ -211,7 +211,7 @@ TITLE = """\
 Written by `scripts/validate_advice.py`. Times are predicted microseconds: this says how well `kprof advise` searches,
 not how well the model predicts ([that page](model.md)).
 
-Triton {triton}, {gpu}; {compiles} configurations a search beside the start, {tune_seconds:g} seconds for `kprof tune`,
+Triton {triton}, {gpu}; {compiles} configurations a search beside the start, {tune_seconds} seconds for `kprof tune`,
 once a problem, on {cores} cores that others used too.
 """
 COLUMNS = """
