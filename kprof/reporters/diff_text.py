@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from kprof.diffing.document import Change, Diff, Explanation, KernelDiff
-from kprof.output.sink import clean
+from kprof.output.sink import clean, one_line
 from kprof.reporters import _diff_words as words
 from kprof.reporters._console_text import plural
 
@@ -75,7 +75,9 @@ class DiffTextReporter:
 
     def _print(self, text: str, style: str | None = None) -> None:
         # A log keeps its lines whole; a terminal would cut words.
-        self._console.print(clean(text), style=style, markup=False, soft_wrap=not self._console.is_terminal)
+        # A name with a newline in it would make a line of its own.
+        whole = one_line(text.rstrip("\n")) + "\n" * text.endswith("\n")
+        self._console.print(whole, style=style, markup=False, soft_wrap=not self._console.is_terminal)
 
     def _head(self, diff: Diff, shown: Sequence[KernelDiff]) -> None:
         """What is compared; for a single kernel also its knobs."""
@@ -234,4 +236,4 @@ def _short(label: str) -> str:
 def _escape(text: str) -> str:
     from rich.markup import escape
 
-    return str(escape(clean(text)))
+    return str(escape(one_line(text)))

@@ -136,6 +136,8 @@ def test_names_are_text(folder, command):
     assert not BAD.search(text), ascii(BAD.search(text)[0])
     forged = [line for line in lines_for_github(text) if "boom" in line and "--github" not in command]
     assert not forged
+    # A name with a newline in it makes no line of its own, which a problem matcher or a reader would believe.
+    assert not [line for line in text.splitlines() if re.match(r"\s*\\?::error file=x", line)]
     if "--github" in command:
         assert all(re.match(r"::(error|warning|notice) ", line) for line in lines_for_github(text))
     if "--json" in command:

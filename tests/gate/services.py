@@ -119,7 +119,8 @@ class Machine:
             variables = {name: _filled(value, known) for name, value in step.get("env", {}).items()}
             folder = self.workspace / _filled(step.get("working-directory", "."), known)
             ran = bash(step["run"], folder, {**base, **variables})
-            text += ran.stdout + ran.stderr
+            # What a recorded program says goes to standard error; the verdict is the last line of standard output.
+            text += ran.stderr + ran.stdout
             code = ran.returncode
             if code:
                 break

@@ -9,6 +9,7 @@ import typer
 
 from kprof.errors import KprofError
 from kprof.output.headline import tell_first, tell_last
+from kprof.output.sink import one_line
 from kprof.output.writing import log, write_output
 
 if TYPE_CHECKING:
@@ -209,4 +210,5 @@ def kernel_label(name: str, length: int = 0) -> str:
         text = text.replace(common, "")
     # Tensile's names are alike up to the macro tile.
     text = _TENSILE.sub(r"\1…\2", text)
+    text = one_line(text)
     return text if not length or len(text) <= length else f"{text[: length - 1]}…"
