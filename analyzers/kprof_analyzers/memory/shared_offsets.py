@@ -15,8 +15,10 @@ def placement(layout: Layout, shape: Sequence[int]) -> Placement:
     """The function that places elements of a buffer of ``shape`` in LDS.
 
     Raises:
-        UnknownLayoutError: not a shared layout, or one that is not known here.
+        UnknownLayoutError: not a shared layout, one that is not known here, or one of more dimensions.
     """
+    if max(getattr(layout, "order", ()), default=0) >= len(shape):
+        raise UnknownLayoutError(f"{type(layout).__name__} has more dimensions than the {len(shape)} of its buffer")
     if isinstance(layout, SwizzledShared | RotatingShared):
         return _swizzled(layout, tuple(shape))
     if isinstance(layout, PaddedShared):

@@ -88,7 +88,8 @@ def _distributed(layout: Layout, shape: Shape) -> tuple[list[Cell], list[tuple[s
     owners: dict[tuple[int, ...], list[tuple[int, int, int]]] = {}
     for warp, lane, register in product(range(held.size(WARP)), range(held.size(LANE)), range(held.size(REGISTER))):
         owners.setdefault(held.element(register, lane, warp), []).append((warp, lane, register))
-    if len(owners) != prod(shape):
+    outside = any(index >= size for element in owners for index, size in zip(element, shape, strict=True))
+    if outside or len(owners) != prod(shape):
         raise UnknownLayoutError(f"{_title(layout)} does not fit a tensor of {'x'.join(map(str, shape))}")
     warps, lanes = held.size(WARP), held.size(LANE)
     # Lanes of a wavefront alternate in lightness: neighbours can be told apart.

@@ -204,6 +204,9 @@ class TraceReader(Generic[E]):
 
     def _tail(self, data: bytes, offset: int) -> Iterator[list[E]]:
         for match in list(_LIST_END.finditer(data))[: -_END_GUESSES - 1 : -1]:
+            if self._is_list and EVENT_START.search(data, match.end()):
+                # A bracket out of place, or a further list: events behind it count, whichever way they are read.
+                break
             try:
                 events = self._decode_many(b"[" + data[: match.start() + 1] + b"]")
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

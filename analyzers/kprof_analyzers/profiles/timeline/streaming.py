@@ -26,7 +26,7 @@ from kprof.inputs.torch_profiler.times import all_nanoseconds, sound, usable
 from kprof_analyzers.profiles.timeline.categories import COMMUNICATION, MEMORY, Categories, load_categories
 from kprof_analyzers.profiles.timeline.epochs import Epoch, Epochs, Group
 from kprof_analyzers.profiles.timeline.names import MAX_NAMES, OTHER_NAMES, Names, NameTime
-from kprof_analyzers.profiles.timeline.occupation import DeviceTime, Lane
+from kprof_analyzers.profiles.timeline.occupation import DeviceTime, Lane, Occupation
 
 MAX_CATEGORIES = 10_000
 # Events of a kind that are summed at a time: names then come in groups.
@@ -211,8 +211,7 @@ class _Summing:
             words = "a GPU activity lies a day or more from the others: left out"
             log.add("absurd-time", words, count=lost, lost=lost)
         devices: list[DeviceTime] = []
-        for (rank, _), occupation in epoch.devices.items():
-            occupation.rank = rank if rank is not None else own or 0
+        for occupation in _by_rank(epoch, own or 0):
             times, dropped = occupation.settle()
             if dropped:
                 log.add(
@@ -270,3 +269,16 @@ class _Summing:
                 if any(n.startswith("cuda") for n in calls)
                 else None
             )
+
+
+def _by_rank(epoch: Epoch, own: int) -> list[Occupation]:
+    """The devices, those whose events told no rank together with those that told the file's own."""
+    found: dict[tuple[int, int | None], Occupation] = {}
+    for (rank, device), occupation in epoch.devices.items():
+        key = (own if rank is None else rank), device
+        occupation.rank = key[0]
+        if key in found:
+            found[key].absorb(occupation)
+        else:
+            found[key] = occupation
+    return list(found.values())
