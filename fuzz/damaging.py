@@ -78,8 +78,11 @@ def one(reader: Target, data: bytes, folder: Path, seconds: float = SECONDS) -> 
 
 
 def limit_memory() -> None:
-    """So much more than the process has now."""
-    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    """So much more than the process has now, where the system tells that."""
+    said = Path("/proc/self/statm")
+    if not said.exists():
+        return
+    pages = int(said.read_text().split()[0])
     limit = pages * resource.getpagesize() + MEMORY
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
 
