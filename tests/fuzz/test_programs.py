@@ -7,6 +7,7 @@ from importlib.util import find_spec
 import pytest
 
 from fuzz import readers, results, run, sweep
+from fuzz.damaging import OUTCOMES
 
 
 def test_a_sweep_counts_every_input():
@@ -44,6 +45,21 @@ def test_a_worker_that_dies_is_started_again_behind_the_input(tmp_path, monkeypa
     assert tally.outcomes["killed"] == 1
     assert tally.count == 8
     assert tally.places == {"killed: exit status 7": [3]}
+
+
+def test_the_page_says_what_was_recorded():
+    """The table is made from the results."""
+    text = results.PAGE.read_text()
+    assert results.page(text, results.runs()) == text
+
+
+def test_results_are_of_all_readers():
+    """Each with a share, and without a failure."""
+    known = results.runs()
+    assert {one["reader"] for one in known} == set(readers.names())
+    assert not any(one["places"] for one in known)
+    assert all(one["count"] == sum(one["outcomes"].values()) for one in known)
+    assert all(set(one["outcomes"]) <= set(OUTCOMES) for one in known)
 
 
 def test_a_failure_stands_in_the_table():
