@@ -230,7 +230,7 @@ def _constants(value: object) -> list[object]:
         # Sizes are powers of two: the next number is no other size.
         return [value + 1, value - 1] if abs(value) < _SMALL else [value * 2, value // 2]
     if isinstance(value, float):
-        return [value * 1.25, value * 0.75]
+        return [value * 1.25, value * 0.75] if value else [1.0]
     if isinstance(value, str) and value.strip():
         return [f"{value}~"]
     return []

@@ -80,10 +80,10 @@ _CORE = (
     ("breakdown", "kprof_analyzers.profiles.timeline.occupation", (f"{_TIMELINE}/test_occupation.py",)),
     ("breakdown", "kprof_analyzers.profiles.timeline.intervals", (f"{_TIMELINE}/test_intervals.py",)),
     ("gate", "kprof.gate.judge", ("tests/gate/test_judge.py", "tests/gate/test_without_baseline.py")),
-    ("gate", "kprof.gate.limits", ("tests/gate/test_judge.py", "tests/gate/test_without_baseline.py")),
-    ("gate", "kprof.gate.verdict", ("tests/gate/test_judge.py", "tests/gate/test_without_baseline.py")),
+    ("gate", "kprof.gate.limits", ("tests/gate/test_limits.py",)),
+    ("gate", "kprof.gate.verdict", ("tests/gate/test_verdict.py",)),
     ("gate", "kprof.gate.nearest", ("tests/gate/test_without_baseline.py",)),
-    ("gate", "kprof.gate.baseline", ("tests/gate/test_judge.py",)),
+    ("gate", "kprof.gate.baseline", ("tests/gate/test_judge.py", "tests/gate/test_without_baseline.py")),
 )
 
 

@@ -18,7 +18,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings, strategies
 
 _ELSEWHERE = {"triton", "llvm", "slow", "skip", "skipif"}
-_EXAMPLES = 40
+_EXAMPLES = 25
 _SETTINGS = "_hypothesis_internal_use_settings"
 Test = Callable[..., object]
 

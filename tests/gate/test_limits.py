@@ -1,0 +1,175 @@
+"""What the gate's own findings say: rule, severity, place, words and evidence."""
+
+import pytest
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from kprof.document import Suppressed
+from kprof.findings import Advice, Finding, Location, Severity
+from kprof.gate.baseline import State
+from kprof.gate.config import Budget
+from kprof.gate.limits import WORDS, cannot_launch, cannot_tell, over_budget, place_of, refused, worse
+from kprof.gate.subject import Subject
+from tests.gate.test_judge import subject
+from tests.gate.test_without_baseline import LIMIT, tile
+
+OWN = Location(file="/repo/k.py", line=7)
+SPILL = Finding(
+    rule="KP301",
+    name="spill-in-loop",
+    severity=Severity.WARNING,
+    message="m",
+    location=Location(file="/repo/k.py", line=12),
+    advice=[Advice(knob="BLOCK_M", from_=128, to=64, note="smaller")],
+)
+
+
+def fields(finding):
+    """All that a finding says but its advice."""
+    return finding.rule, finding.name, finding.severity, finding.message, finding.location, finding.evidence
+
+
+def test_what_is_over_its_budget():
+    """Metric, value, budget and words; large numbers with commas; advice of the rule that explains the metric."""
+    found = list(over_budget(subject(lds_bytes=70_000, waves=1.5), Budget(max_lds_bytes=65_536, min_waves_per_simd=2)))
+    lds, waves = sorted(found, key=lambda f: f.message, reverse=True)
+    assert fields(lds) == (
+        "KP011",
+        "over-budget",
+        Severity.ERROR,
+        "70,000 bytes of LDS a workgroup, the budget is max_lds_bytes = 65,536",
+        OWN,
+        {"gate": "fails", "metric": "lds_bytes", "value": 70_000, "budget": 65_536},
+    )
+    assert waves.message == "1.5 waves per SIMD, the budget is min_waves_per_simd = 2"
+    assert waves.evidence == {"gate": "fails", "metric": "waves_per_simd", "value": 1.5, "budget": 2}
+    assert lds.advice == waves.advice == []
+    (spills,) = over_budget(subject(vgpr_spills=3, findings=[SPILL]), Budget(max_vgpr_spills=0))
+    assert (spills.location, spills.advice) == (SPILL.location, SPILL.advice)
+
+
+def test_what_is_not_known_cannot_be_over_its_budget():
+    """The finding names the metric and the limit."""
+    (found,) = over_budget(subject(lds_bytes=None), Budget(max_lds_bytes=1))
+    assert fields(found) == (
+        "KP013",
+        "cannot-tell",
+        Severity.WARNING,
+        "lds_bytes is not known, so max_lds_bytes cannot be checked",
+        OWN,
+        {"gate": "cannot tell", "metric": "lds_bytes"},
+    )
+
+
+@pytest.mark.parametrize("metric", sorted(WORDS))
+def test_every_metric_has_words_and_a_budget(metric):
+    """One more than allowed is too much; of waves one less."""
+    few = metric == "waves_per_simd"
+    budget = Budget(**{f"{'min' if few else 'max'}_{metric}": 9 if few else 1})
+    made = subject(waves=8) if few else subject(**{metric: 2})
+    (found,) = over_budget(made, budget)
+    value, limit = (8, 9) if few else (2, 1)
+    assert found.message == f"{value} {WORDS[metric]}, the budget is {'min' if few else 'max'}_{metric} = {limit}"
+
+
+def test_what_cannot_be_launched():
+    """LDS with what it was, threads without; where the numbers are the same nothing has changed."""
+    before = State(metrics={"lds_bytes": LIMIT}, findings={})
+    (lds,) = cannot_launch(tile(lds=LIMIT + 1), before, "BK 32 → 64")
+    assert fields(lds) == (
+        "KP014",
+        "cannot-launch",
+        Severity.ERROR,
+        "BK 32 → 64: cannot be launched; 65,536 → 65,537 B of LDS, gfx942 has 65,536",
+        OWN,
+        {"gate": "fails", "value": 65_537, "limit": 65_536},
+    )
+    (same,) = cannot_launch(tile(lds=LIMIT + 1), State(metrics={"lds_bytes": LIMIT + 1}, findings={}))
+    assert same.message == "cannot be launched; 65,537 B of LDS, gfx942 has 65,536"
+    (threads,) = cannot_launch(tile(warps=17), before)
+    assert threads.message == "cannot be launched; 1,088 work-items a workgroup, gfx942 has 1,024"
+    assert threads.evidence == {"gate": "fails", "value": 1088, "limit": 1024}
+    assert len(list(cannot_launch(tile(warps=17, lds=LIMIT + 1)))) == 2
+    assert list(cannot_launch(tile(lds=LIMIT + 1, optional=True))) == []
+    bare = tile(lds=LIMIT + 1)
+    assert list(cannot_launch(Subject(bare.entry, replace(bare.report, resources=UNSET)))) == []
+
+
+def test_what_the_compiler_refuses():
+    """In its own words, at the kernel's line."""
+    assert fields(refused(subject(), "no such thing")) == (
+        "KP015",
+        "does-not-compile",
+        Severity.ERROR,
+        "no such thing",
+        OWN,
+        {"gate": "fails"},
+    )
+
+
+def test_what_is_worse():
+    """Value, baseline and words, with the knobs that changed before them; only what is watched and not skipped."""
+    now = subject(vgpr_spills=3, scratch_bytes=12, sgpr=40, waves=6, lds_bytes=512)
+    before = State(
+        metrics={"vgpr_spills": 0, "scratch_bytes": 0, "sgpr": 32, "waves_per_simd": 8, "lds_bytes": 1024}, findings={}
+    )
+    watch = ["vgpr_spills", "scratch_bytes", "waves_per_simd", "lds_bytes"]
+    spills, waves = worse(now, before, watch, {"scratch_bytes"}, "BK 32 → 64")
+    assert fields(spills) == (
+        "KP012",
+        "worse-than-baseline",
+        Severity.ERROR,
+        "BK 32 → 64: 3 VGPRs spilled, the baseline has 0",
+        OWN,
+        {"gate": "fails", "metric": "vgpr_spills", "value": 3, "baseline": 0},
+    )
+    assert waves.message == "BK 32 → 64: 6 waves per SIMD, the baseline has 8"
+    (plain,) = worse(now, before, ["vgpr_spills"], ())
+    assert plain.message == "3 VGPRs spilled, the baseline has 0"
+    assert list(worse(now, before, [], ())) == []
+
+
+@pytest.mark.parametrize(
+    ("now", "before", "words"),
+    [
+        (None, 3, ["vgpr_spills is not known now, so it cannot be compared"]),
+        (3, None, ["vgpr_spills is not known in the baseline, so it cannot be compared"]),
+        (None, None, []),
+        (3, 3, []),
+        (2, 3, []),
+    ],
+)
+def test_what_cannot_be_compared(now, before, words):
+    """One side has to know it; where neither does nothing has changed."""
+    found = list(worse(subject(vgpr_spills=now), State({"vgpr_spills": before}, {}), ["vgpr_spills"], ()))
+    assert [f.message for f in found] == words
+    assert all(f.evidence == {"gate": "cannot tell", "metric": "vgpr_spills"} for f in found)
+
+
+def test_what_cannot_be_told():
+    """A capture that is stale has a rule of its own."""
+    assert fields(cannot_tell(subject(), "why")) == (
+        "KP013",
+        "cannot-tell",
+        Severity.WARNING,
+        "why",
+        OWN,
+        {"gate": "cannot tell"},
+    )
+    old = subject()
+    found = cannot_tell(Subject(old.entry, old.report, stale=True), "changed")
+    assert (found.rule, found.name, found.severity) == ("KP016", "stale-capture", Severity.WARNING)
+
+
+def test_the_place_of_a_metric():
+    """The first finding with a line that explains it, silenced ones behind the others."""
+    nowhere = replace(SPILL, location=UNSET)
+    elsewhere = replace(SPILL, location=Location(file="/repo/k.py", line=30))
+    report = subject(findings=[nowhere, SPILL]).report
+    silent = replace(report, findings=[], suppressed=[Suppressed(finding=elsewhere, reason="r")])
+    both = replace(report, suppressed=silent.suppressed)
+    entry = subject().entry
+    assert place_of(Subject(entry, both), "vgpr_spills") == SPILL.location
+    assert place_of(Subject(entry, silent), "vgpr_spills") == elsewhere.location
+    assert place_of(Subject(entry, both), "lds_bytes") == OWN
+    assert place_of(Subject(entry, both), "") == OWN
