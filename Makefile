@@ -10,7 +10,7 @@ TRITON ?= triton==3.9.0
 TORCH  ?= torch==2.13.0
 ARGS   ?= flash_attention --arch gfx942
 
-.PHONY: demo test test-quick damage fuzz lint format docs site clean
+.PHONY: demo test test-quick mutants damage fuzz lint format docs site clean
 
 demo: $(VENV)/.demo
 	@$(BIN)/kprof analyze kernel $(ARGS)
@@ -22,6 +22,11 @@ test: $(VENV)/.test
 
 test-quick: $(VENV)/.test
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow and not triton"
+
+# Mutants of the rules' evidence and limits, and of the core: docs/validation/mutation.md. Half an hour on two cores.
+mutants: $(VENV)/.test
+	$(BIN)/python scripts/mutate.py --set rules --kind evidence --kind threshold -j $(or $(JOBS),2) --write docs/validation/mutation.md
+	$(BIN)/python scripts/mutate.py --set core -j $(or $(JOBS),2) --least 90 --write docs/validation/mutation.md
 
 # A million damaged files over all readers, and some thousand over the commands: docs/validation/damage.md. COUNT is for
 # each reader.

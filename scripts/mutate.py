@@ -148,7 +148,14 @@ def _load_unchanged(module: str) -> None:
 
     for arch in architectures():
         load(arch)
+    _forget(below)
+
+
+def _forget(below: set[str]) -> None:
+    """Unload modules: also what their packages know of them, which ``from package import module`` would take."""
     for name in [n for n in sys.modules if n in below]:
+        package, _, stem = name.rpartition(".")
+        vars(sys.modules.get(package, ModuleType(package))).pop(stem, None)
         del sys.modules[name]
 
 
@@ -160,8 +167,7 @@ def _load_rules_but(module: str, below: set[str]) -> None:
     for name in ("kprof_analyzers.occupancy", "kprof.inputs.mlir", "kprof.gate.limits", "kprof_analyzers.rules.page"):
         if name not in below:
             importlib.import_module(name)
-    for name in [n for n in sys.modules if n in below]:
-        del sys.modules[name]
+    _forget(below)
     assert module not in sys.modules
 
 

@@ -8,7 +8,6 @@ loop waits for loads that it issued one iteration before, or several.
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 from kprof.hardware.machine import Architecture
@@ -65,78 +64,56 @@ def waits_of(program: Kernel, loop: Loop, arch: Architecture) -> Sequence[Wait]:
 
 def follow(body: Sequence[Instruction], arch: Architecture) -> list[Wait]:
     """The waits of a body that is repeated, in the steady state."""
-    clock = _Clock(arch)
-    queues: dict[str, deque[_Issued]] = {}
-    for instruction in body:
-        queues.update((counter, deque()) for counter in _waits(instruction))
+    outstanding = _Outstanding(body, arch)
     while True:
-        outstanding = [len(queue) for queue in queues.values()]
-        found = [wait for instruction in body for wait in _step(instruction, queues, clock)]
+        before = outstanding.lengths
+        found = [wait for instruction in body for wait in outstanding.step(instruction)]
         # A wait leaves no more than its count, and each iteration starts with at least as much as the one before.
-        if outstanding == [len(queue) for queue in queues.values()]:
+        if before == outstanding.lengths:
             return found
+
+
+class _Outstanding:
+    """What has been issued, and for each counter that is waited for what has not finished: places in that list."""
+
+    def __init__(self, body: Sequence[Instruction], arch: Architecture) -> None:
+        self._issued: list[Instruction] = []
+        self._queues: dict[str, deque[int]] = {counter: deque() for i in body for counter in _waits(i)}
+        self._costs = {i.opcode.name: issue_cycles(i, arch) for i in body}
+
+    @property
+    def lengths(self) -> list[int]:
+        """Of each queue."""
+        return [len(queue) for queue in self._queues.values()]
+
+    def step(self, instruction: Instruction) -> list[Wait]:
+        """Let one instruction take from the queues and join them."""
+        found = []
+        for counter, count in _waits(instruction).items():
+            queue = self._queues[counter]
+            last: int | None = None
+            while len(queue) > count:
+                last = queue.popleft()
+            found.append(self._wait(instruction, counter, count, last))
+        for counter in instruction.counters:
+            if counter in self._queues:
+                self._queues[counter].append(len(self._issued))
+        self._issued.append(instruction)
+        return found
+
+    def _wait(self, instruction: Instruction, counter: str, count: int, last: int | None) -> Wait:
+        between = [] if last is None else self._issued[last + 1 :]
+        costs = [self._costs[i.opcode.name] for i in between]
+        return Wait(
+            instruction,
+            counter,
+            count,
+            None if last is None else self._issued[last],
+            instructions=len(between),
+            cycles=None if None in costs else sum(filter(None, costs)),
+            matrix=sum(i.opcode.cls is _MATRIX for i in between),
+        )
 
 
 def _waits(instruction: Instruction) -> Mapping[str, int]:
     return instruction.waits if instruction.opcode.cls is _WAIT else {}
-
-
-def _step(instruction: Instruction, queues: "dict[str, deque[_Issued]]", clock: "_Clock") -> list[Wait]:
-    """Let one instruction take from the queues and join them."""
-    found = []
-    for counter, count in _waits(instruction).items():
-        queue = queues[counter]
-        last: _Issued | None = None
-        while len(queue) > count:
-            last = queue.popleft()
-        found.append(_wait(instruction, counter, count, last, clock.now(instruction)))
-    clock.issue(instruction)
-    for counter in instruction.counters:
-        if counter in queues:
-            queues[counter].append(clock.now(instruction))
-    return found
-
-
-class _Issued(NamedTuple):
-    """An instruction, and what had been issued at its side of it: before a wait, after a memory instruction."""
-
-    instruction: Instruction
-    instructions: int
-    cycles: int | None
-    matrix: int
-
-
-class _Clock:
-    """What has been issued so far."""
-
-    def __init__(self, arch: Architecture) -> None:
-        self._arch = arch
-        self._costs: dict[str, int | None] = {}
-        self._instructions = self._matrix = 0
-        self._cycles: int | None = 0
-
-    def issue(self, instruction: Instruction) -> None:
-        opcode = instruction.opcode
-        if opcode.name not in self._costs:
-            self._costs[opcode.name] = issue_cycles(instruction, self._arch)
-        cost = self._costs[opcode.name]
-        self._instructions += 1
-        self._cycles = None if self._cycles is None or cost is None else self._cycles + cost
-        self._matrix += opcode.cls is _MATRIX
-
-    def now(self, instruction: Instruction) -> _Issued:
-        return _Issued(instruction, self._instructions, self._cycles, self._matrix)
-
-
-def _wait(instruction: Instruction, counter: str, count: int, last: _Issued | None, now: _Issued) -> Wait:
-    if last is None:
-        return Wait(instruction, counter, count, None, instructions=0, cycles=0, matrix=0)
-    return Wait(
-        instruction,
-        counter,
-        count,
-        last.instruction,
-        now.instructions - last.instructions,
-        None if now.cycles is None or last.cycles is None else now.cycles - last.cycles,
-        now.matrix - last.matrix,
-    )

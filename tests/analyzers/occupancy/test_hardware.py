@@ -218,3 +218,56 @@ def test_the_harder_padding_is_the_launch_bound():
     vector = occupancy(OccupancyInput(machine, 32, sgpr=10, num_warps=1, padded_vgpr=129, padded_sgpr=97))
     scalar = occupancy(OccupancyInput(machine, 32, sgpr=10, num_warps=1, padded_vgpr=65, padded_sgpr=97))
     assert (vector.limits["launch_bounds"], scalar.limits["launch_bounds"]) == (3, 6)
+
+
+@pytest.mark.parametrize(
+    ("arch", "given_", "words"),
+    [
+        (
+            "gfx942",
+            {"vgpr": 64, "num_warps": 17},
+            [
+                (
+                    "17 wavefronts of 64 lanes are 1,088 work-items; "
+                    "a workgroup on gfx942 has at most 1,024 (16 wavefronts)"
+                )
+            ],
+        ),
+        ("gfx942", {"vgpr": 64, "lds_bytes": 65537}, ["65,537 B of LDS; a workgroup on gfx942 can have 65,536"]),
+        (
+            "gfx942",
+            {"vgpr": 300, "num_warps": 8},
+            ["8 wavefronts with 304 VGPRs each are more than a CU of gfx942 holds"],
+        ),
+        (
+            "gfx942",
+            {"vgpr": 64, "num_warps": 8, "padded_vgpr": 512},
+            ["8 wavefronts with 512 VGPRs each are more than a CU of gfx942 holds"],
+        ),
+        (
+            "gfx1100",
+            {"vgpr": 256, "num_warps": 32},
+            ["32 wavefronts with 264 VGPRs each are more than a WGP of gfx1100 holds"],
+        ),
+        (
+            "gfx1100",
+            {"vgpr": 256, "num_warps": 16, "mode": "cu"},
+            ["16 wavefronts with 264 VGPRs each are more than a CU of gfx1100 holds"],
+        ),
+        (
+            "gfx1100",
+            {"vgpr": 8, "num_warps": 33, "lds_bytes": 70000},
+            [
+                (
+                    "33 wavefronts of 32 lanes are 1,056 work-items; "
+                    "a workgroup on gfx1100 has at most 1,024 (32 wavefronts)"
+                ),
+                "70,000 B of LDS; a workgroup on gfx1100 can have 65,536",
+            ],
+        ),
+        ("gfx942", {"vgpr": 128, "num_warps": 16, "lds_bytes": 65536}, []),
+    ],
+)
+def test_problems_in_words(arch, given_, words):
+    """All that are wrong with the launch; registers only where nothing else is."""
+    assert launch_problems(OccupancyInput(load(arch), **given_)) == words

@@ -149,3 +149,109 @@ def test_allocated_registers_from_whichever_count_is_known(known):
     assert allocated_vgprs(registers, load("gfx942"), 64) == 104
     assert allocated_vgprs(registers, load("gfx942"), 32) is None
     assert allocated_vgprs(Registers(sgpr=8), load("gfx942"), 64) is None
+
+
+@pytest.mark.parametrize(
+    ("arch", "given_", "message", "hint"),
+    [
+        ("gfx942", {"wavefront_size": 32}, "gfx942 has no wavefronts of 32 lanes, only of 64", None),
+        ("gfx1100", {"wavefront_size": 16}, "gfx1100 has no wavefronts of 16 lanes, only of 32 or 64", None),
+        ("gfx942", {"mode": "wgp"}, "gfx942 has no 'wgp' mode, only cu", "It has no workgroup processors."),
+        ("gfx1100", {"mode": "fast"}, "gfx1100 has no 'fast' mode, only wgp or cu", None),
+        ("gfx942", {"num_warps": 0}, "a workgroup has at least one wavefront, not 0", None),
+        ("gfx942", {"lds_bytes": -1}, "LDS cannot be -1 bytes", None),
+        ("gfx942", {"vgpr": -1}, "there cannot be -1 VGPRs", None),
+        ("gfx942", {"vgpr": 513}, "513 VGPRs: a wavefront on gfx942 can have 512", None),
+        ("gfx942", {"agpr": 257}, "257 AGPRs: a wavefront on gfx942 can have 256", None),
+        ("gfx1100", {"agpr": 1}, "gfx1100 has no AGPRs", None),
+        ("gfx942", {"sgpr": 109}, "109 SGPRs: a wavefront on gfx942 can have 108", None),
+        ("gfx942", {"padded_vgpr": 513}, "513 allocated VGPRs: a wavefront on gfx942 can have 512", None),
+        ("gfx942", {"padded_sgpr": 113}, "113 allocated SGPRs: a wavefront on gfx942 can have 112", None),
+    ],
+)
+def test_what_is_refused_and_in_which_words(arch, given_, message, hint):
+    """The number, what it is of, and what the architecture has."""
+    with pytest.raises(KprofError) as caught:
+        OccupancyInput(load(arch), **{"vgpr": 8, **given_})
+    assert (str(caught.value).partition("\n")[0], caught.value.hint) == (message, hint)
+
+
+@pytest.mark.parametrize(
+    ("arch", "given_"),
+    [
+        ("gfx942", {"vgpr": 512}),
+        ("gfx942", {"vgpr": 256, "agpr": 256}),
+        ("gfx942", {"vgpr": 0, "sgpr": 108, "num_warps": 1}),
+        ("gfx942", {"vgpr": 8, "padded_vgpr": 512, "padded_sgpr": 112}),
+        ("gfx908", {"vgpr": 256, "agpr": 256}),
+        ("gfx1100", {"vgpr": 256, "sgpr": 112, "mode": "cu", "wavefront_size": 64}),
+    ],
+)
+def test_the_most_that_there_is_is_not_too_much(arch, given_):
+    """Each count at its limit."""
+    demand = OccupancyInput(load(arch), **given_)
+    assert occupancy(demand).waves_per_simd >= 0
+
+
+def test_a_wavefront_takes_a_granule_at_least():
+    """Even one without registers: 8 of 512 on gfx942, 24 of 1536 on gfx1100."""
+    assert OccupancyInput(load("gfx942"), 0).vgpr_allocated == 8
+    assert OccupancyInput(load("gfx1100"), 0).vgpr_allocated == 24
+    assert OccupancyInput(load("gfx942"), 9).vgpr_allocated == 16
+    assert OccupancyInput(load("gfx942"), 9, padded_vgpr=17).vgpr_allocated == 24
+
+
+@pytest.mark.parametrize(("written", "taken"), [(107, 107), (108, 108), (109, 108), (112, 108)])
+def test_scalar_registers_rounded_up_by_hand(written, taken):
+    """.sgpr_count in whole granules of 16, where 108 can be used."""
+    registers = Registers(vgpr=8, sgpr=written)
+    assert from_registers(registers, load("gfx942"), lds_bytes=0, num_warps=1).sgpr == taken
+
+
+def test_more_scalar_registers_than_the_granule_explains_are_refused():
+    """113 is no rounded 108."""
+    with pytest.raises(KprofError, match="113 SGPRs"):
+        from_registers(Registers(vgpr=8, sgpr=113), load("gfx942"), lds_bytes=0, num_warps=1)
+
+
+def test_which_count_of_vector_registers_is_taken():
+    """The code's own with its AGPRs, else the total of the metadata, else what the descriptor asks for."""
+    arch = load("gfx942")
+
+    def taken(**counts):
+        demand = from_registers(Registers(**counts), arch, lds_bytes=512, num_warps=2)
+        return demand.vgpr, demand.agpr, demand.padded_vgpr, demand.lds_bytes, demand.num_warps, demand.size
+
+    assert taken(vgpr=10, agpr=20, total_vgpr=32, next_free_vgpr=40) == (10, 20, 40, 512, 2, 64)
+    assert taken(agpr=20, total_vgpr=32, next_free_vgpr=40) == (32, 0, 40, 512, 2, 64)
+    assert taken(total_vgpr=0, next_free_vgpr=40) == (0, 0, 40, 512, 2, 64)
+    assert taken(agpr=20, next_free_vgpr=40) == (40, 0, 40, 512, 2, 64)
+    with pytest.raises(KprofError, match=r"^the number of VGPRs is not in the input") as caught:
+        taken(agpr=20)
+    assert caught.value.hint == "It is in .amdhsa_next_free_vgpr."
+
+
+def test_a_mode_counts_where_there_are_two():
+    """What is asked for goes before what the kernel was compiled for; gfx942 has no WGPs to be in."""
+    rdna, cdna = load("gfx1100"), load("gfx942")
+    registers = Registers(vgpr=8, wgp_mode=True, wavefront_size=64)
+    assert from_registers(registers, rdna, lds_bytes=0, num_warps=1, mode="cu").block == "cu"
+    assert from_registers(registers, rdna, lds_bytes=0, num_warps=1).size == 64
+    assert from_registers(registers, cdna, lds_bytes=0, num_warps=1).block == "cu"
+
+
+@pytest.mark.parametrize(
+    ("arch", "free", "sgpr", "padded"),
+    [
+        ("gfx942", 40, 46, None),
+        ("gfx942", 41, 46, 47),
+        ("gfx90a", 40, 40, None),
+        ("gfx90a", 44, 40, 48),
+        ("gfx90a", 41, 41, None),
+        ("gfx942", 40, None, 46),
+    ],
+)
+def test_when_scalar_registers_are_padded(arch, free, sgpr, padded):
+    """Six extras are certain on gfx942; on gfx90a there are four with XNACK, so that up to four more tell nothing."""
+    registers = Registers(vgpr=8, sgpr=sgpr, next_free_sgpr=free)
+    assert from_registers(registers, load(arch), lds_bytes=0, num_warps=1).padded_sgpr == padded

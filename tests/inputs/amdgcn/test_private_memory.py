@@ -5,7 +5,7 @@ import re
 import pytest
 
 from kprof.inputs import amdgcn
-from kprof.inputs.amdgcn import InstructionClass
+from kprof.inputs.amdgcn import InstructionClass, MemorySpace
 from kprof.targets.options import Options
 from kprof.targets.resolver import load
 
@@ -53,6 +53,39 @@ def test_accesses_through_the_scratch_descriptor_are_scratch(entry, first, comme
 def test_other_buffers_are_not(entry, first, size):
     """Without scratch memory, without an offset added at the entry, and once the descriptor has moved."""
     assert classes(entry, first, size=size) == ["vmem", "vmem", "vmem"]
+
+
+FAR = "\n".join(["\ts_nop 0"] * 199)
+
+
+@pytest.mark.parametrize(
+    ("entry", "first"),
+    [
+        (f"{FAR}\n\ts_nop 0\n\ts_add_u32 s0, s0, s19", 0),
+        ("\ts_add_u32 s0, s1, s19", 0),
+        ("\ts_add_u32 s8, s8, s19", 8),
+        ("\ts_mov_b64 s[92:93], s[2:3]\n\ts_add_u32 s92, s92, s19", 92),
+    ],
+)
+def test_what_adds_no_offset_to_the_descriptor(entry, first):
+    """Beyond the first 200 instructions, into another register, and to what is no copy of it."""
+    assert classes(entry, first) == ["vmem", "vmem", "vmem"]
+
+
+def test_the_last_instruction_of_the_entry_counts():
+    """The 200th."""
+    assert classes(f"{FAR}\n\ts_add_u32 s0, s0, s19", 0) == ["scratch", "vmem", "scratch"]
+
+
+def test_scratch_accesses_are_so_in_every_respect():
+    """Class, path and what they are counted as."""
+    text = CODE.format(entry=IN_PLACE, first=0, last=3, comment="", size=16)
+    (store, other, load_) = (i for i in amdgcn.parse(text).kernels[0].instructions if i.mnemonic.startswith("buffer_"))
+    for each in (store, load_):
+        assert each.opcode.cls is each.opcode.likely is InstructionClass.SCRATCH
+        assert each.opcode.space is MemorySpace.SCRATCH
+    assert other.opcode.space is MemorySpace.BUFFER
+    assert (store.opcode.is_store, load_.opcode.is_load) == (True, True)
 
 
 @pytest.mark.triton

@@ -44,11 +44,17 @@ def test_a_device_by_hand():
     )
     times, _ = found.settle()
     assert (times.span_ns, times.idle_ns) == (60, 20)
+    late, _ = occupied(("compute", 100, 110), ("compute", 130, 150)).settle()
+    assert (late.first_ns, late.span_ns, late.idle_ns, late.error_ns) == (100, 50, 20, 0)
+    assert DeviceTime(0, 0, 100, 150, 30, 0, 0, 30, 0, 0, 0, 0) == DeviceTime(
+        0, 0, 100, 150, 30, 0, 0, 30, 0, 0, 0, 0, 0
+    )
 
 
 def test_nothing_is_no_time():
     """A device without activities, and one whose activities took none."""
     assert occupied().settle() == (None, 0)
+    assert (occupied().kernel_ns, occupied().activities) == (0, 0)
     assert occupied(("compute", 5, 5)).settle() == (None, 0)
     assert len(occupied().lane("memory")) == 0
 
@@ -97,6 +103,9 @@ def test_merging_in_between_changes_no_time(monkeypatch):
         ([0, 100, DAY + 110], (0, 110), 1),
         ([0, DAY + 10, DAY + 100], (DAY + 10, DAY + 110), 1),
         ([0, DAY + 10], (0, 10), 1),
+        ([0, 100, DAY - 10], (0, DAY), 0),
+        ([DAY, DAY + 100, 2 * DAY + 110], (DAY, DAY + 110), 1),
+        ([0, 2 * DAY, 2 * DAY + 50, 9 * DAY, 9 * DAY + 50, 9 * DAY + 99], (9 * DAY, 9 * DAY + 109), 3),
         ([0, 2 * DAY, 2 * DAY + 50, 2 * DAY + 99, 9 * DAY, 9 * DAY + 50], (2 * DAY, 2 * DAY + 109), 3),
     ],
 )
