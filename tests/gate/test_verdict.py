@@ -137,3 +137,17 @@ def test_what_could_not_run_is_noted_by_reason():
         "could not run in 1 of 3 checks: KP101: no TTGIR",
     ]
     assert not_run([kernel()]) == []
+
+
+def test_what_was_not_seen_goes_before_the_metric_that_is_not_known_for_it():
+    """The one explains the other."""
+    metric = marked(UNKNOWN, "sgpr is not known", CANNOT_TELL, Severity.WARNING, metric="vgpr_spills")
+    for kernels in ([kernel(metric, UNSURE)], [kernel(metric), kernel(UNSURE)]):
+        assert verdict(kernels, compared=True).summary.endswith(": who knows")
+
+
+def test_what_stands_beside_an_ok():
+    """Without knobs that changed, and with what else is to be said."""
+    assert verdict([kernel()], compared=True).summary == "ok: 1 check, nothing is worse than the baseline"
+    found = verdict([kernel()], compared=False, beside=["one more", "another"])
+    assert found.summary == "ok: 1 check, within budget; one more; another"

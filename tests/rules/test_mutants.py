@@ -1,0 +1,33 @@
+"""Mutants of some rules are killed as docs/validation/mutation.md says: a sample, the same every time."""
+
+import random
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs/validation/mutation.md"
+ROW = re.compile(r"^\| (rules\.\w+\.\w+) \|.*\| (\d+)/(\d+) \|$", re.MULTILINE)
+
+
+def clean() -> list[str]:
+    """Rules of which the page says that no mutant survives."""
+    table = PAGE.read_text(encoding="utf-8").partition("<!-- rules -->")[2].partition("<!-- end -->")[0]
+    return [module for module, killed, made in ROW.findall(table) if killed == made]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="mutants are run in forked processes")
+def test_no_mutant_of_some_rules_survives():
+    """Evidence and limits of two rules."""
+    chosen = random.Random(len(clean())).sample(clean(), 2)
+    command = [sys.executable, "scripts/mutate.py", "--set", "rules", "--kind", "evidence", "--kind", "threshold"]
+    ran = subprocess.run(
+        [*command, "--least", "100", *chosen], cwd=ROOT, capture_output=True, text=True, check=False, timeout=300
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert [line.split(": ")[0] for line in ran.stdout.splitlines()] == [
+        f"kprof_analyzers.{name}" for name in sorted(chosen)
+    ]
