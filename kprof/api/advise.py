@@ -194,6 +194,8 @@ def advise(
             kernels = _recorded(
                 capture, gpu, options, budget=budget, run=run, again=again, progress=progress, tell=tell
             )
+        # The recording is gone by now.
+        kernels = [replace(kernel, target=kernel.name) for kernel in kernels]
         return replace(found, kernels=kernels, trials=_only(kernels))
     if target is None:
         raise TargetError("nothing is named to advise on", hint="kprof advise KERNEL, CAPTURE or -- python program.py")

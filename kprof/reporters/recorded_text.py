@@ -19,7 +19,8 @@ def show(kernels: "Sequence[AdvisedKernel]", console: "Console") -> None:
     tell_first(verdict(kernels))
     for kernel in kernels:
         launches = f"{kernel.launches:,} launch{'' if kernel.launches == 1 else 'es'}"
-        console.print(f"[bold]{kernel.name}[/bold]   {launches}   {kernel.target}", highlight=False)
+        place = "" if kernel.target == kernel.name else f"   {kernel.target}"
+        console.print(f"{kernel.name}   {launches}{place}", style="bold", highlight=False, markup=False)
         if kernel.how:
             console.print(f"tried: {kernel.how}", markup=False)
         if kernel.error:

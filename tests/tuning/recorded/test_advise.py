@@ -44,6 +44,20 @@ def test_without_its_program_only_options_change(tiles: Path) -> None:
     assert "compiler options only: the program is not run" in found.summary
 
 
+def test_a_recorded_kernel_is_tuned(tiles: Path) -> None:
+    """Over the compiler's options where its program is not run; what is held stays."""
+    held = {"waves_per_eu": 0, "kpack": 1, "matrix_instr_nonkdim": 0, "num_stages": 1}
+    found = kprof.tune(f"{tiles}::partial", config=held, budget=60, jobs=2, run=False)
+    (problem,) = found.problems
+    configs = [config for one in problem.ranking for config in (one.config, *one.alike)]
+    assert {config["num_warps"] for config in configs} == {2, 4, 8}
+    assert {config["BLOCK_N"] for config in configs} == {256}
+    assert all(config[name] == value for config in configs for name, value in held.items())
+    assert "compiler options only: the program is not run" in found.document.space.notes
+    assert found.answer is not None
+    assert "tiles.py:" in found.answer.place
+
+
 def test_what_a_capture_cannot_use_is_refused(tiles: Path) -> None:
     """Sizes are in the launch."""
     with pytest.raises(TargetError, match="does not use --shape"):
