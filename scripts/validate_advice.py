@@ -233,8 +233,10 @@ def page(kept: Mapping[str, Any]) -> tuple[str, bool]:
         else:
             rows.append(Row(key, found, kept["problems"].get(f"{kernel} | {problem}", {})))
     ratios = [row.ratio for row in rows if row.ratio is not None]
+    kernels = {row.key.split(" | ")[0] for row in rows}
     facts = {
-        "starting points": f"{len(rows)}, over {len({row.key.split(' | ')[0] for row in rows})} kernels",
+        "starting points": f"{len(rows)} of {len(STARTS)} in the script, over {len(kernels)} kernels",
+        "not judged": len(failed),
         "a compiled configuration beats the recommendation by more than 1 %": sum(row.beaten for row in rows),
         "the recommendation is slower than the start": sum(row.slower for row in rows),
         "gain, geometric mean": f"{geometric_mean(row.found['start_us'] / row.found['told_us'] for row in rows):.2f}",
