@@ -5,6 +5,7 @@ A package that is not there is said to be missing.
 """
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -36,22 +37,39 @@ def recorded(program: Path) -> tuple[dict[str, Any] | None, int | None, str]:
         summary = Path(folder) / "summary.json"
         start = [sys.executable, "-m", "kprof", "capture", "--arch", "MI300X", "-o", f"{folder}/capture"]
         command = [*start, "--json", str(summary), "--", sys.executable, str(PROGRAMS / "counted.py"), str(program)]
-        ran = subprocess.run(command, capture_output=True, text=True, timeout=TIME_LIMIT, check=False)
+        ran = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=TIME_LIMIT, check=False)
         counted = [line for line in ran.stdout.splitlines() if line.startswith("counted ")]
         found = json.loads(summary.read_text(encoding="utf-8")) if summary.is_file() else None
         return found, int(counted[-1].split()[1]) if counted else None, ran.stdout + ran.stderr
+
+
+def version(package: str) -> str:
+    """A package with its version, or ``NAME ($VARIABLE)``, a checkout whose folder the variable names, with its commit.
+
+    Raises:
+        LookupError: it is not there.
+    """
+    name, _, variable = package.partition(" ($")
+    if variable:
+        folder = os.environ.get(variable.removesuffix(")"))
+        if folder is None:
+            raise LookupError(f"{package} is not set")
+        command = ["git", "-C", folder, "rev-parse", "--short", "HEAD"]
+        return f"{name} {subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()}"
+    try:
+        return f"{name} {metadata.version(name)}"
+    except metadata.PackageNotFoundError:
+        raise LookupError(f"{name} is not installed") from None
 
 
 def row(program: Path) -> tuple[str, list[str]]:
     """The row of a program, and what else has to be said of it."""
     about = program.read_text(encoding="utf-8").splitlines()[0].strip('"')
     packages, _, what = about.partition(": ")
-    versions = []
-    for package in packages.split(", "):
-        try:
-            versions.append(f"{package} {metadata.version(package)}")
-        except metadata.PackageNotFoundError:
-            return f"| {about} | | | | | | | | {package} is not installed |", []
+    try:
+        versions = [version(package) for package in packages.split(", ")]
+    except LookupError as missing:
+        return f"| {about} | | | | | | | | {missing.args[0]} |", []
     began = time.monotonic()
     found, counted, printed = recorded(program)
     seconds = time.monotonic() - began
@@ -79,7 +97,11 @@ def row(program: Path) -> tuple[str, list[str]]:
 def main() -> None:
     """Record the programs that are named, all of them without a name."""
     wanted = set(sys.argv[1:])
-    programs = [p for p in sorted(PROGRAMS.glob("*.py")) if p.name != "counted.py" and (not wanted or p.stem in wanted)]
+    programs = [
+        p
+        for p in sorted(PROGRAMS.glob("*.py"))
+        if p.name not in {"counted.py", "absent.py"} and (not wanted or p.stem in wanted)
+    ]
     rows, said = [], []
     for program in programs:
         line, more = row(program)

@@ -77,7 +77,7 @@ class Comparison(Result):
 
 
 def diff(
-    old: Side,
+    old: Side | None = None,
     new: Side | None = None,
     *,
     triton: Names = (),
@@ -93,6 +93,8 @@ def diff(
     budget: float = 60.0,
     fail_on: str = "warning",
     tolerance: Mapping[str, float | str] | None = None,
+    program: Sequence[str] | None = None,
+    packages: Sequence[str] = (),
     jobs: int = 0,
     progress: Tell | None = None,
     waiting: Tell | None = None,
@@ -116,6 +118,9 @@ def diff(
         budget: seconds for explanations; no compile is begun afterwards.
         fail_on: a change for the worse of this severity is a regression: ``note``, ``warning`` or ``error``.
         tolerance: metric to what may get worse: ``{"vgpr_spills": 4, "loop_instructions": "20%"}``.
+        program: a command to record under each of ``triton``, with no target; there ``triton`` may also name
+            interpreters and ``.whl`` files.
+        packages: requirements that the program gets under each of them.
         jobs: worker processes, 0 for one a core.
         progress: is told each step in words.
         waiting: is told what is got from the network, or waited for.
@@ -137,8 +142,16 @@ def diff(
         jobs=jobs,
     )
     limits = _limits(fail_on, tolerance or {})
-    versions = _versions(names(triton))
+    versions = _versions(names(triton), program)
     tell, wait = progress or _silent, waiting or _silent
+    if program is not None:
+        if old is not None or new is not None:
+            raise TargetError("a program after -- is compared with itself: name no target beside it")
+        return Comparison(_programs(program, versions, packages, options, limits, tell=tell, wait=wait))
+    if packages:
+        raise TargetError("--with is for a program after --")
+    if old is None:
+        raise TargetError("two things are compared, got 0", hint="kprof diff OLD NEW")
     if versions:
         if new is not None or isinstance(old, ReportResult):
             raise TargetError("with several Tritons one kernel is compared with itself: name one target")
@@ -165,11 +178,40 @@ def _limits(fail_on: str, tolerance: Mapping[str, float | str]) -> "Limits":
     return Limits(Severity(fail_on), tolerances(f"{metric}={value}" for metric, value in tolerance.items()))
 
 
-def _versions(named: Sequence[str]) -> list[str]:
-    """The releases asked for, in order."""
-    from kprof.compiler.installations import normalise
+def _programs(
+    program: Sequence[str],
+    versions: Sequence[str],
+    packages: Sequence[str],
+    options: "Options",
+    limits: "Limits",
+    *,
+    tell: Tell,
+    wait: Tell,
+) -> Diff:
+    import tempfile
 
-    versions = [normalise(name) for name in named]
+    from kprof.diffing.build import diff as compared
+    from kprof.diffing.programs import recorded_sides
+    from kprof.targets.target import Kind
+    from kprof.targets.usable_options import check, given
+
+    if not versions or not program:
+        raise TargetError(
+            "a program is recorded under each of several Tritons",
+            hint="kprof diff --triton 3.6.0 --triton 3.9.0 -- python program.py",
+        )
+    check(Kind.CAPTURE, f"what {program[0]} launches", [name for name in given(options) if name != "values"])
+    with tempfile.TemporaryDirectory(prefix="kprof-diff-") as folder:
+        sides = recorded_sides(program, versions, packages, options, Path(folder), tell=tell, wait=wait)
+    return compared(sides, limits, notes=[f"{' '.join(program)} was recorded under each"])
+
+
+def _versions(named: Sequence[str], program: Sequence[str] | None) -> list[str]:
+    """The releases asked for, in order; for a program also interpreters and wheels."""
+    from kprof.compiler.installations import normalise
+    from kprof.diffing.programs import is_path
+
+    versions = [name if program is not None and is_path(name) else normalise(name) for name in named]
     if len(versions) == 1:
         raise CompileError(
             "one --triton alone is nothing to compare with",

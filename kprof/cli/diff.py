@@ -1,5 +1,6 @@
 """``kprof diff``: what changed between two compiles, and why it got worse."""
 
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated
 
@@ -33,21 +34,26 @@ _EXIT = {"ok": 0, "regression": 1, "cannot_tell": 2}
 @format_options("diff")
 def command(
     targets: Annotated[
-        list[str],
+        list[str] | None,
         typer.Argument(
             metavar="TARGET",
             help="Two of these, old and new: a --json report, a capture or Triton cache directory, an .amdgcn, .hsaco "
-            "or .co file, a kernel. Or one kernel, or capture, with --triton.",
+            "or .co file, a kernel. Or one kernel, or capture, with --triton; or --triton ... -- PROGRAM.",
         ),
-    ],
+    ] = None,
     triton: Annotated[
         list[str],
         typer.Option(
             "--triton",
             "-t",
-            help="A Triton to compile with, old to new; give it two or more times. 'installed' is the running one.",
+            help="A Triton to compile with, old to new; give it two or more times. 'installed' is the running one. "
+            "For a program also a Python interpreter, or a .whl file.",
             metavar="VERSION",
         ),
+    ] = [],
+    with_: Annotated[
+        list[str],
+        typer.Option("--with", help="A package that the program after -- needs besides.", metavar="REQUIREMENT"),
     ] = [],
     arch: ArchOption = "",
     config: ConfigOption = [],
@@ -94,18 +100,23 @@ def command(
 
     kprof diff gemm --arch gfx950 --triton 3.6.0 --triton 3.9.0
 
+    kprof diff --triton 3.6.0 --triton 3.9.0 --arch gfx950 -- python program.py
+
     Exit codes: 0 nothing is worse, 1 something is, 2 cannot tell.
     """
     from kprof.api.diff import diff
 
-    if len(targets) > 2 or (len(targets) == 1 and not triton):
+    named, program = _parts(targets or [])
+    if program is None and (len(named) > 2 or not named or (len(named) == 1 and not triton)):
         raise KprofError(
-            f"two things are compared, got {len(targets)}",
+            f"two things are compared, got {len(named)}",
             hint="kprof diff OLD NEW, or kprof diff KERNEL --triton 3.6.0 --triton 3.9.0",
         )
     with StatusLine() as status:
         found = diff(
-            *targets,
+            *named,
+            program=program,
+            packages=with_,
             triton=",".join(triton),
             arch=arch,
             config=assignments(config, "--config"),
@@ -125,6 +136,14 @@ def command(
         )
     outputs.write(found.document, lambda: _show(found.document, verbose=verbose, quiet=quiet, no_color=no_color))
     raise typer.Exit(_EXIT[found.document.verdict.status])
+
+
+def _parts(arguments: list[str]) -> tuple[list[str], list[str] | None]:
+    """The targets, and the program after ``--``; ``None`` without one."""
+    if "--" not in sys.argv:
+        return arguments, None
+    count = len(sys.argv) - sys.argv.index("--") - 1
+    return arguments[: len(arguments) - count], arguments[len(arguments) - count :]
 
 
 def _waiting(status: StatusLine) -> Callable[[str], None]:

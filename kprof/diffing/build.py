@@ -211,19 +211,28 @@ def verdict(kernels: Sequence[KernelDiff], sides: Sequence[Input]) -> Verdict:
     if bad:
         worse = f"worse with {sides[-1].label}" if len(sides) > 2 else f"worse from {way}"
         text = f"regression: {len(bad)} of {total} {worse}"
-        also = f"; cannot be told: {unseen[0]}" if unseen else ""
+        untold = [unseen[0]] if unseen else []
+        untold += [f"{problems} could not be compiled or read: {_first(sides)}"] if problems else []
+        untold += [f"{len(unsure)} of {total} lack figures on one side"] if unsure else []
+        also = f"; cannot be told: {', '.join(untold)}" if untold else ""
         return Verdict(status="regression", summary=f"{text}; {_example(bad[0], sides)}{also}")
     if not paired:
         reason = "no kernel is on both sides" if kernels else "there is nothing to compare"
         return Verdict(status="cannot_tell", summary=f"cannot tell: {reason}")
     if unsure or problems or unseen:
         reasons = [f"{len(unsure)} of {total} lack figures on one side"] if unsure else []
-        reasons += [f"{problems} could not be compiled or read"] if problems else []
+        reasons += [f"{problems} could not be compiled or read: {_first(sides)}"] if problems else []
         reasons += [unseen[0] + (f" (and {len(unseen) - 1} more)" if len(unseen) > 1 else "")] if unseen else []
         return Verdict(status="cannot_tell", summary=f"cannot tell: {', '.join(reasons)}")
     counts = Counter(kernel.status for kernel in kernels)
     words = [f"{counts[status]} {status}" for status in ("better", "changed", "same", "new", "gone") if counts[status]]
     return Verdict(status="ok", summary=f"ok: no kernel is worse from {way}: {', '.join(words)}")
+
+
+def _first(sides: Sequence[Input]) -> str:
+    """The first of what could not be compiled or read, with its side."""
+    side = next(side for side in sides if side.problems)
+    return f"{side.label}: {side.problems[0]}"
 
 
 def _example(kernel: KernelDiff, sides: Sequence[Input]) -> str:

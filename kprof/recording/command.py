@@ -8,7 +8,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -171,6 +171,7 @@ def run(
     folder: Path | None = None,
     stdout: int | None = None,
     time_limit: float | None = None,
+    variables: Mapping[str, str] | None = None,
 ) -> Ended:
     """Run a program with its recording on, and wait for it.
 
@@ -179,6 +180,7 @@ def run(
         command: the program and its arguments.
         folder: where it runs; this process's own when ``None``.
         stdout: file descriptor that it prints to; this process's own when ``None``.
+        variables: its environment, this process's own when ``None``.
         time_limit: seconds after which it is asked to end as by Ctrl-C, and ended soon after; ``None`` for no limit.
 
     Raises:
@@ -188,7 +190,12 @@ def run(
         raise KprofError("this process is being recorded itself", hint="One kprof capture at a time is enough.")
     started = time.monotonic()
     try:
-        process = children.popen(command, env=environment(settings, os.environ), cwd=folder, stdout=stdout)
+        process = children.popen(
+            command,
+            env=environment(settings, os.environ if variables is None else variables),
+            cwd=folder,
+            stdout=stdout,
+        )
     except OSError as error:
         raise KprofError(
             f"cannot be run: {error.strerror}", path=command[0], hint="After -- comes the program: -- python train.py"

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from kprof.recording.marks import mark, mark_of
+from kprof.recording.torch_comparisons import install as install_comparisons
 from kprof.recording.torch_cuda import install as install_cuda
 from kprof.recording.torch_device import Device
 from kprof.recording.torch_guard import install as install_guard
@@ -37,6 +38,7 @@ class Installation:
         self._library = install_fallback(self.device.current_index)
         install_tensors(self.device)
         install_cuda(self.device)
+        install_comparisons(self.device)
         self._threads()
         self.device.recorder.after_launch.append(self._launched)
         self._enter()

@@ -191,12 +191,31 @@ def _run(func: Any, args: Any, kwargs: Any) -> tuple[Any, bool]:
     """
     try:
         return func(*args, **kwargs), True
-    except NotImplementedError:
-        return _zeros(func, args, kwargs), False
-    except RuntimeError as error:
-        if "not implemented for" not in str(error):
+    except (NotImplementedError, RuntimeError) as error:
+        if not isinstance(error, NotImplementedError) and "not implemented for" not in str(error):
             raise
-        return _zeros(func, args, kwargs), False
+    wider = _wider(func, args, kwargs)
+    return (wider, True) if wider is not None else (_zeros(func, args, kwargs), False)
+
+
+def _wider(func: Any, args: Any, kwargs: Any) -> Any:
+    """The result of an operator that the CPU has for wider types alone, worked out in these; ``None`` without one."""
+    import torch
+    from torch.utils._pytree import tree_map_only
+
+    def widened(tensor: Any) -> Any:
+        return tensor.to(torch.float32 if tensor.is_floating_point() else torch.float64)
+
+    if func._schema.is_mutable or "dtype" in kwargs:  # noqa: SLF001
+        return None
+    try:
+        kinds = on_meta(func, args, kwargs)
+        made = func(*tree_map_only(torch.Tensor, widened, args), **tree_map_only(torch.Tensor, widened, kwargs))
+    except (NotImplementedError, RuntimeError, TypeError):
+        return None
+    if isinstance(made, torch.Tensor) and isinstance(kinds, torch.Tensor) and made.shape == kinds.shape:
+        return made.to(kinds.dtype)
+    return None
 
 
 def _zeros(func: Any, args: Any, kwargs: Any) -> Any:

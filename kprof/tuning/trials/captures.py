@@ -64,8 +64,13 @@ def explain_captures(
             continue
         if place in reasons:
             found[index] = reasons[place]
-        elif kernel_diff(chains(again)[place], again, limits).status not in {"worse", "mixed"}:
-            name = f"{chain.last.name} on {chain.last.arch}"
+            continue
+        name, both = f"{chain.last.name} on {chain.last.arch}", chains(again)[place]
+        if len(both.entries) < len(again):
+            # Who is to blame is not known without both.
+            missing = next(v for n, v in enumerate(versions) if n not in both.entries)
+            notes.append(f"{name}: not explained, Triton {missing} could not compile it again from its TTIR")
+        elif kernel_diff(both, again, limits).status not in {"worse", "mixed"}:
             notes.append(
                 f"{name}: Triton {versions[0]} does no better with it, so the program changed, not the compiler"
             )

@@ -1,0 +1,181 @@
+"""Repeat public issues from their programs, judge them, and write docs/validation/issues.md.
+
+Usage: ``python scripts/record_issues.py [NAME ...]``, with the packages and checkouts that ``scripts/issues`` import.
+With names only these are repeated; what is in docs/validation/issues.json stays for the others.
+"""
+
+import importlib
+import json
+import subprocess
+import sys
+import tempfile
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+CASES = Path(__file__).with_name("issues")
+PAGE = ROOT / "docs" / "validation" / "issues.md"
+KEPT = PAGE.with_suffix(".json")
+HELPERS = {"checkouts.py", "sglang_extend.py"}
+TIME_LIMIT = 1800
+
+HEAD = """# Public issues, repeated
+
+`python scripts/record_issues.py` launches each issue's program under `kprof capture`, without a GPU, once with each of
+the configurations that the issue compares, and judges it with `kprof analyze`. The programs are the public sources
+(vLLM and SGLang as packages, AITER from a checkout) with one function replaced: the one that chooses the
+configuration. Sizes are the issue's where it tells them. Triton is the one that is installed (3.9.0), not the issue's.
+
+- *Cause told*: a finding of the configuration that the issue is about (the first, if nothing else is said) names it.
+  *Cure told*: that finding, or what it says to try, names the knob that the issue turned. *Verified*: the finding is
+  gone with the issue's cure.
+- *Order*: pairs of configurations that the model puts in the measured order. *Within*: measured times inside the
+  printed range, where the issue has times of single launches.
+- Measured are milliseconds where *within* has numbers, else times relative to one of the configurations.
+
+| issue | GPU | configuration: measured, predicted, spills | cause told | cure told | verified | order | within |
+|---|---|---|---|---|---|---|---|
+"""
+
+LEFT = """
+Where kprof fails: no rule says that a tile has too few rows where each workgroup streams the whole cache, so that the
+cause of #5650's first configuration and of #34461 is seen in the predicted times alone.
+
+Not repeated: vllm#49778, vllm#52056 (their kernels are in a copy of triton_kernels that no package has), aiter#5189,
+vllm#17744, triton#11763 and fla#751 (their threads or programs were not at hand). The programs for vllm#58060 and for
+the tile of SGLang's MLA prefill are beside the others, and have not been run to their end.
+"""
+
+
+def launch_all(name: str) -> None:
+    """In the recorded process: launch a case with every configuration."""
+    sys.path[:0] = [str(CASES), str(CASES.parent / "programs")]
+    case = importlib.import_module(name)
+    for config in case.CONFIGS:
+        print(f"launching {config}", flush=True)
+        case.launch(config)
+
+
+def constants(name: str) -> dict[str, Any]:
+    """What a case's file says of it, without importing what it imports."""
+    import ast
+
+    tree = ast.parse((CASES / f"{name}.py").read_text(encoding="utf-8"))
+    found: dict[str, Any] = {"ABOUT": ast.get_docstring(tree)}
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and len(node.targets) == 1:
+            target, value = node.targets[0], node.value
+            try:
+                values = ast.literal_eval(value)
+            except ValueError:
+                continue
+            if isinstance(target, ast.Tuple):
+                found |= {n.id: v for n, v in zip(target.elts, values, strict=True) if isinstance(n, ast.Name)}
+            elif isinstance(target, ast.Name):
+                found[target.id] = values
+    return found
+
+
+def repeated(name: str) -> dict[str, Any]:
+    """What came of a case."""
+    about = constants(name)
+    with tempfile.TemporaryDirectory() as folder:
+        start = [sys.executable, "-m", "kprof", "capture", "--arch", about["ARCH"], "-o", f"{folder}/capture", "--"]
+        command = [*start, sys.executable, __file__, "--launch", name]
+        ran = subprocess.run(command, capture_output=True, text=True, timeout=TIME_LIMIT, check=False)
+        target = f"{folder}/capture::{about['KERNEL']}"
+        analyse = [sys.executable, "-m", "kprof", "analyze", "kernel", target, "--arch", about["ARCH"], "--json", "-"]
+        told = subprocess.run(analyse, capture_output=True, text=True, timeout=TIME_LIMIT, check=False)
+    kernels = json.loads(told.stdout)["kernels"] if told.stdout.startswith("{") else []
+    if not kernels:
+        lines = (told.stderr + ran.stdout + ran.stderr).splitlines()
+        failed = [line for line in lines if "Error" in line] or lines
+        return {**about, "failed": failed[-1:]}
+    return {**about, "kernels": [_kept(kernel) for kernel in kernels]}
+
+
+def _kept(kernel: dict[str, Any]) -> dict[str, Any]:
+    """The parts of a kernel's report that the page rests on."""
+    model = kernel.get("model") or {}
+    return {
+        "time_us": model.get("time_us"),
+        "low_us": model.get("low_us"),
+        "high_us": model.get("high_us"),
+        "missing": sorted({name for loop in model.get("loops", []) for name in loop.get("missing", [])}),
+        "iteration": [round(loop["cycles_per_iteration"]) for loop in model.get("loops", [])],
+        "vgpr_spills": kernel["resources"].get("vgpr_spills"),
+        "scratch_bytes": kernel["resources"].get("scratch_bytes"),
+        "lds_bytes": kernel["resources"].get("lds_bytes"),
+        "findings": {
+            finding["rule"]: " ".join([finding["message"], json.dumps(finding.get("advice") or [])])
+            for finding in kernel["findings"]
+        },
+    }
+
+
+def row(found: dict[str, Any]) -> tuple[str, list[int]]:
+    """A line of the page, and what is counted: cause, cure, verified, pairs in order, pairs."""
+    about, configs = found["ABOUT"], found["CONFIGS"]
+    if "kernels" not in found or len(found["kernels"]) != len(configs):
+        why = "; ".join(found.get("failed", [])) or f"{len(found['kernels'])} kernels for {len(configs)} configurations"
+        return f"| {about} | {found['ARCH']} | not repeated: {why} | | | | | |", [0, 0, 0, 0, 0]
+    kernels = dict(zip(configs, found["kernels"], strict=True))
+    slow, fast = found.get("PRESENT") or next(iter(configs)), min(configs, key=configs.__getitem__)
+    named = [rule for rule in kernels[slow]["findings"] if rule.startswith(tuple(found["CAUSES"]))]
+    gone = [rule for rule in named if rule not in kernels[fast]["findings"]]
+    cure = any(knob in kernels[slow]["findings"][rule] for rule in named for knob in found["KNOBS"])
+    times = {config: kernel["time_us"] for config, kernel in kernels.items()}
+    pairs = [(a, b) for a, b in combinations(configs, 2) if configs[a] != configs[b]]
+    right = sum((times[a] - times[b]) * (configs[a] - configs[b]) > 0 for a, b in pairs) if all(times.values()) else 0
+    absolute = "MILLISECONDS" in found
+    within = sum(k["low_us"] <= 1000 * configs[c] <= k["high_us"] for c, k in kernels.items() if k["time_us"])
+    cells = [
+        about,
+        found["ARCH"],
+        "<br>".join(_config(config, measured, kernels[config]) for config, measured in configs.items()),
+        ", ".join(named) or "**no**",
+        "yes" if cure else "**no**",
+        ", ".join(gone) or "**no**",
+        f"{right} of {len(pairs)}",
+        f"{within} of {len(configs)}" if absolute else "-",
+    ]
+    return f"| {' | '.join(cells)} |", [bool(named), cure, bool(gone), right, len(pairs)]
+
+
+def _config(name: str, measured: float, kernel: dict[str, Any]) -> str:
+    time = kernel["time_us"]
+    predicted = f"not known ({', '.join(kernel['missing'])})" if time is None else f"{time:,.4g} µs"
+    spills = kernel["vgpr_spills"]
+    return f"{name}: {measured:g}, {predicted}, {'?' if spills is None else spills} spills"
+
+
+def main() -> None:
+    """Repeat the cases that are named, all of them without a name."""
+    if sys.argv[1:2] == ["--launch"]:
+        launch_all(sys.argv[2])
+        return
+    cases = [p.stem for p in sorted(CASES.glob("*.py")) if p.name not in HELPERS]
+    kept: dict[str, Any] = json.loads(KEPT.read_text(encoding="utf-8")) if KEPT.is_file() else {}
+    for name in cases:
+        if name in (sys.argv[1:] or cases):
+            kept[name] = repeated(name)
+            print(row(kept[name])[0], flush=True)
+            KEPT.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+    write(kept)
+
+
+def write(kept: dict[str, Any]) -> None:
+    """Write the page."""
+    rows = [row(kept[name]) for name in sorted(kept)]
+    counts = [sum(column) for column in zip(*(counted for _, counted in rows), strict=True)]
+    total = len(rows)
+    summary = (
+        f"\nOf {total} cases the cause is told in {counts[0]}, the cure in {counts[1]}, and verified in {counts[2]}; "
+        f"{counts[3]} of {counts[4]} pairs of configurations are in the measured order.\n"
+    )
+    PAGE.write_text(HEAD + "\n".join(line for line, _ in rows) + "\n" + summary + LEFT, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

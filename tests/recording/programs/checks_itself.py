@@ -1,0 +1,23 @@
+"""Compares what a kernel would have written with torch, and counts into bins, as tests and tutorials do."""
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def double(x, out):
+    at = tl.arange(0, 64)
+    tl.store(out + at, tl.load(x + at) * 2)
+
+
+x = torch.ones(64, device="cuda")
+out = torch.empty_like(x)
+double[(1,)](x, out)
+assert torch.allclose(out, x * 2)
+assert out.isclose(x * 2).shape == (64,)
+assert torch.equal(out, x * 2)
+torch.testing.assert_close(out, x * 2)
+assert not torch.allclose(x, x * 2), "what is known is compared"
+bins = torch.histc(torch.tensor([0, 1, 1, 3], device="cuda", dtype=torch.int32), bins=4, min=0, max=3)
+assert bins.tolist() == [1, 2, 0, 1], bins

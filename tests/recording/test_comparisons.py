@@ -1,0 +1,25 @@
+"""A program's own checks of what kernels would have written let it go on; wider types are computed with."""
+
+import json
+import subprocess
+from importlib.util import find_spec
+
+import pytest
+
+from tests.recording.conftest import capture_command, kprof_environment
+
+pytestmark = [pytest.mark.triton, pytest.mark.skipif(find_spec("torch") is None, reason="torch is not installed")]
+
+
+def test_checks_of_unknown_values_hold_and_are_told(tmp_path):
+    """The program ends well; each such look is counted, and nothing is answered by zeros."""
+    summary = tmp_path / "summary.json"
+    command = capture_command(tmp_path / "capture", "checks_itself.py")
+    place = command.index("--")
+    command[place:place] = ["--json", str(summary)]
+    ran = subprocess.run(command, capture_output=True, text=True, env=kprof_environment(), check=False)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert not json.loads(summary.read_text(encoding="utf-8"))["operators"]["answered_without_running"]
+    journal = "".join(path.read_text() for path in (tmp_path / "capture" / "journal").iterdir())
+    told = {json.loads(line)["what"] for line in journal.splitlines() if json.loads(line)["t"] == "read"}
+    assert {"allclose (taken to hold)", "isclose (taken to hold)", "equal (taken to hold)"} <= told
