@@ -113,13 +113,13 @@ def test_metrics():
 
 
 def test_a_check_that_could_not_be_made():
-    """One line of reason, with the case that it is of."""
+    """One line of reason, the hint on its second line in brackets, with the case that it is of."""
     entry = KernelEntry(target="k.py")
     place = Location("k.py", 3)
-    found = failed(entry, "gfx950", "no\n  good ", place, case="large")
-    assert (found.problem, found.case, found.entry) == ("no good", "large", entry)
+    found = failed(entry, "gfx950", "no  good \n  Do it. ", place, case="large")
+    assert (found.problem, found.case, found.entry) == ("no good (Do it)", "large", entry)
     assert (found.report.name, found.report.arch, found.report.source) == ("k.py large", "gfx950", place)
-    assert found.report.notes == ["no good"]
+    assert found.report.notes == ["no good (Do it)"]
     assert (found.refused, found.stale, found.optional) == (False, False, False)
     plain = failed(entry, "gfx950", "no", None)
     assert plain.report.name == "k.py"
