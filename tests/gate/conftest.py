@@ -1,6 +1,7 @@
 """A small repository with one kernel under the gate."""
 
 import json
+import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -71,6 +72,8 @@ class Repository:
 @pytest.fixture
 def repository(tmp_path, monkeypatch) -> Repository:
     """The repository with its first commit; the working directory of the test."""
+    if shutil.which("git") is None:
+        pytest.skip("git is not installed")
     made = Repository(tmp_path / "demo")
     made.kernel.parent.mkdir(parents=True)
     made.kernel.write_text(KERNEL)

@@ -16,7 +16,7 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(find_spec("torch") is None, reason="torch is not installed"),
     pytest.mark.skipif(find_spec("hatchling") is None, reason="kprof cannot be built: hatchling is not installed"),
-    pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash"),
+    pytest.mark.skipif(not all(map(shutil.which, ("bash", "git"))), reason="bash or git is not installed"),
 ]
 EDITS = {
     "larger tile": ("product.py", "BLOCK_K = 32", "BLOCK_K = 256"),
