@@ -126,6 +126,7 @@ def facts_of(case: Case) -> KernelFacts:
         padded_vgpr=case.facts.get("padded_vgpr"),
     )
     resources = Resources(
+        vgpr=case.facts.get("vgpr"),
         lds_bytes=lds_bytes,
         num_warps=num_warps,
         vgpr_allocated=demand.vgpr_allocated,

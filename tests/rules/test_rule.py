@@ -12,10 +12,11 @@ from kprof.document import Specialization
 from kprof.hardware.code import TritonFacts
 from kprof.hardware.machine import architectures, find_product, load
 from kprof.hardware.model import Architecture
+from kprof.inputs import mlir
 from kprof_analyzers.rules import known_rules, rules
 from kprof_analyzers.rules.levers import Lever, proposed
 from kprof_analyzers.rules.rule import Need
-from tests.rules.literate import cases, facts_of
+from tests.rules.literate import Case, cases, facts_of
 
 ROOT = Path(__file__).parents[2]
 BARE = {
@@ -431,3 +432,46 @@ def test_the_order_of_a_grid_matters_from_two_dies_on(count, fires):
     facts = firing(found)[0]
     analysis = found.analyze(replace(facts, product=replace(facts.product, xcds=count)))
     assert [f.evidence["xcds"] for f in analysis.findings] == [count] * fires
+
+
+TILE = """
+#b = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [64], warpsPerCTA = [4], order = [0]}>
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 64 : i32} {
+  tt.func public @k(%x_ptr: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %first: i32) {
+    %r = tt.make_range {end = 4096 : i32, start = 0 : i32} : tensor<4096xi32, #b>
+    %f = tt.splat %first : i32 -> tensor<4096xi32, #b>
+    %o = arith.addi %r, %f : tensor<4096xi32, #b>
+    %v = amdg.buffer_load %x_ptr[%o] : !tt.ptr<f16> -> tensor<4096xf16, #b> loc(#loc1)
+    amdg.buffer_store %v, %x_ptr[%o] : !tt.ptr<f16> -> tensor<4096xf16, #b> loc(#loc1)
+    tt.return
+  }
+}
+#loc1 = loc("/user/k.py":11:1)
+"""
+
+
+@pytest.mark.parametrize(
+    ("rule", "kind"),
+    [
+        ("narrow-global-load", "global_load_ushort v{0}, v[40:41], off"),
+        ("narrow-global-store", "global_store_short v[40:41], v{0}, off"),
+    ],
+)
+def test_why_an_access_is_narrow(rule, kind):
+    """The TTGIR of the line tells: a tile that begins anywhere."""
+    (found,) = (r for r in rules() if r.name == rule)
+    body = "\t.loc\t1 11 0\n" + "\n".join(f"\t{kind.format(n)} offset:{2 * n}" for n in range(16))
+    known = facts_of(Case(Path(), 1, "asm", "gfx942", {}, {}, body, ()))
+    (finding,) = found.analyze(replace(known, ttgir=mlir.parse(TILE))).findings
+    assert finding.evidence["why"] == "first is not known to be a multiple of 16"
+    assert finding.message.endswith("2 of 16 B would do: first is not known to be a multiple of 16")
+
+
+@pytest.mark.parametrize("rule", ["narrow-global-load"])
+def test_a_gathered_tile_is_not_narrow(rule):
+    """Addresses that a division makes are as far apart as they are."""
+    (found,) = (r for r in rules() if r.name == rule)
+    body = "\t.loc\t1 11 0\n" + "\n".join(f"\tglobal_load_ushort v{n}, v[40:41], off" for n in range(16))
+    known = facts_of(Case(Path(), 1, "asm", "gfx942", {}, {}, body, ()))
+    gathered = TILE.replace("arith.addi %r, %f", "arith.divsi %r, %f")
+    assert not found.analyze(replace(known, ttgir=mlir.parse(gathered))).findings

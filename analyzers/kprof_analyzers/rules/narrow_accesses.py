@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from kprof.analysis import Change, KernelFacts
 from kprof.inputs.amdgcn import Instruction, InstructionClass, MemorySpace
 from kprof.inputs.mlir import Operation
+from kprof_analyzers.memory.addressing import strides
 from kprof_analyzers.memory.dataflow import GLOBAL_LOADS, GLOBAL_STORES
 from kprof_analyzers.memory.narrowness import Cause, causes_of, loads_needed
 from kprof_analyzers.model.executions import Region, worth_looking
@@ -105,7 +106,7 @@ def loads_on(facts: KernelFacts, operations: Iterable[Operation]) -> list[Instru
 def narrow_accesses(facts: KernelFacts) -> Iterator[Narrow]:
     """Lines with at least four accesses of 4 bytes or less a lane, those with the same cause together.
 
-    Left out are tiles that are small, thin, or take as many accesses as any tile of their size.
+    Left out are tiles that are small, thin, gathered, or take as many accesses as any tile of their size.
     """
     for region in worth_looking(facts, InstructionClass.VMEM):
         by_line: dict[tuple[bool, str, int], list[Instruction]] = defaultdict(list)
@@ -124,6 +125,8 @@ def _judged(facts: KernelFacts, region: Region, accesses: Sequence[Instruction])
     if (tiles and len(accesses) <= 2 * needed) or not needed:
         return None
     operations = tuple(operation for found in tiles for operation in found)
+    if operations and all(map(_is_gathered, operations)):
+        return None
     causes = next(filter(None, map(causes_of, operations)), ())
     total = sum(i.opcode.bytes_per_lane or 0 for i in accesses)
     return Narrow(region, tuple(accesses), max(needed, -(-total // WIDEST)), operations, causes)
@@ -146,6 +149,12 @@ def _by_cause(lines: Sequence[Narrow]) -> list[Narrow]:
             causes=tuple(dict.fromkeys((*other.causes, *line.causes))),
         )
     return found
+
+
+def _is_gathered(access: Operation) -> bool:
+    """Whether no axis has an even step: addresses from memory, or from a division. Nothing makes them wide."""
+    steps = strides(access)
+    return bool(steps) and all(step is None for step in (steps or {}).values())
 
 
 def _tiles(

@@ -32,8 +32,8 @@ class NarrowGlobalLoad(Rule):
     instructions are executed, iterations counted. When one source line makes at least four loads of 4 bytes or less a
     lane, it is reported with the widths found; lines for which the same is to blame are one finding. Where the TTGIR
     tells the tiles, some are left alone: those that are no more than one wavefront fetches at once (scales, indices),
-    those of which a lane holds no more than 4 bytes, and those with no more loads than tiles of their size take. Tiles
-    without a contiguous axis are left to KP103.
+    those of which a lane holds no more than 4 bytes, those with no more loads than tiles of their size take, and those
+    gathered by an index or a division. Tiles without a contiguous axis are left to KP103.
 
     ## Why it matters
     A wavefront moves 16 bytes a lane with one `global_load_dwordx4` or `buffer_load_dwordx4`; in pieces of 2 or 4

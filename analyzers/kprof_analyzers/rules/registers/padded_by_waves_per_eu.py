@@ -9,7 +9,7 @@ from kprof_analyzers.rules.questions import OCCUPANCY, Question
 from kprof_analyzers.rules.rule import Costed, Need, Rule, known
 
 _MUCH = 2.0
-_FEW = 2.0
+_MANY = 3.0
 
 
 class PaddedByWavesPerEu(Rule):
@@ -52,7 +52,7 @@ class PaddedByWavesPerEu(Rule):
             self.finding(
                 f"waves_per_eu={wanted} pads the registers to {now:g} wave{'' if now == 1 else 's'} per SIMD; what the "
                 f"code uses and its LDS allow {room:g}",
-                severity=Severity.WARNING if now <= _FEW and room >= _MUCH * now else None,
+                severity=Severity.WARNING if now < _MANY and room >= _MUCH * now else None,
                 evidence={
                     "waves_per_eu": wanted,
                     "waves_per_simd": now,
