@@ -113,6 +113,23 @@ def _cases():
             )
 
 
+def assembly(body: str) -> Case:
+    """A case of gfx942 that is in no file: assembly, and nothing else known."""
+    return Case(
+        file=HERE,
+        number=1,
+        language="asm",
+        arch="gfx942",
+        facts={},
+        grid=None,
+        triton=None,
+        named={},
+        body=body,
+        ttgir=None,
+        expected=(),
+    )
+
+
 def facts_of(case: Case) -> KernelFacts:
     """The facts that a rule gets."""
     machine = load(case.arch)

@@ -16,7 +16,7 @@ from kprof.inputs import mlir
 from kprof_analyzers.rules import known_rules, rules
 from kprof_analyzers.rules.levers import Lever, proposed
 from kprof_analyzers.rules.rule import Need
-from tests.rules.literate import Case, cases, facts_of
+from tests.rules.literate import assembly, cases, facts_of
 
 ROOT = Path(__file__).parents[2]
 BARE = {
@@ -461,7 +461,7 @@ def test_why_an_access_is_narrow(rule, kind):
     """The TTGIR of the line tells: a tile that begins anywhere."""
     (found,) = (r for r in rules() if r.name == rule)
     body = "\t.loc\t1 11 0\n" + "\n".join(f"\t{kind.format(n)} offset:{2 * n}" for n in range(16))
-    known = facts_of(Case(Path(), 1, "asm", "gfx942", {}, {}, body, ()))
+    known = facts_of(assembly(body))
     (finding,) = found.analyze(replace(known, ttgir=mlir.parse(TILE))).findings
     assert finding.evidence["why"] == "first is not known to be a multiple of 16"
     assert finding.message.endswith("2 of 16 B would do: first is not known to be a multiple of 16")
@@ -472,6 +472,6 @@ def test_a_gathered_tile_is_not_narrow(rule):
     """Addresses that a division makes are as far apart as they are."""
     (found,) = (r for r in rules() if r.name == rule)
     body = "\t.loc\t1 11 0\n" + "\n".join(f"\tglobal_load_ushort v{n}, v[40:41], off" for n in range(16))
-    known = facts_of(Case(Path(), 1, "asm", "gfx942", {}, {}, body, ()))
+    known = facts_of(assembly(body))
     gathered = TILE.replace("arith.addi %r, %f", "arith.divsi %r, %f")
     assert not found.analyze(replace(known, ttgir=mlir.parse(gathered))).findings

@@ -6,7 +6,7 @@ import pytest
 
 from kprof.inputs.amdgcn import InstructionClass
 from kprof_analyzers.model.executions import regions, worth_looking
-from tests.rules.literate import Case, facts_of
+from tests.rules.literate import assembly, facts_of
 
 NESTED = """
 \tv_add_f32_e32 v1, v2, v3
@@ -23,7 +23,7 @@ NESTED = """
 
 def facts(body):
     """A kernel for gfx942 without TTGIR."""
-    return facts_of(Case(None, 1, "asm", "gfx942", {}, {}, body, ()))
+    return facts_of(assembly(body))
 
 
 def test_loops_of_unknown_length_count_sixteen_times():
