@@ -58,7 +58,7 @@ class DotWithoutMatrixUnit(Rule):
         for dot in module.named("tt.dot", "tt.dot_scaled"):
             result = next((t for t in dot.result_types if isinstance(t, Tensor)), None)
             left = next((t for t in dot.operand_types if isinstance(t, Tensor)), None)
-            if result is None or left is None or isinstance(result.layout, Mfma | Wmma):
+            if result is None or left is None or not left.shape or isinstance(result.layout, Mfma | Wmma):
                 continue
             place = str(location_of(dot)[0])
             if place in seen:
