@@ -149,6 +149,8 @@ class CapturedKernel:
             older version did not record the name; ``None`` when only an architecture was named.
         product_assumed: whether it is not known that the product was named.
         unrecorded: what of its program was answered without running, one sentence; ``None`` when nothing was.
+        moved: folder that its sources were recorded in, and the one that they are in now; ``None`` when they have not
+            moved, or are not there.
     """
 
     id: str
@@ -169,6 +171,7 @@ class CapturedKernel:
     product: Product | None = None
     product_assumed: bool = False
     unrecorded: str | None = None
+    moved: tuple[str, str] | None = None
 
     @property
     def ok(self) -> bool:

@@ -21,6 +21,7 @@ from kprof.captures.model import (
     UnrunOperator,
     unrun_words,
 )
+from kprof.captures.moved import in_place
 from kprof.compiler.request import CompileRequest, from_json
 from kprof.errors import InputError, KprofError
 from kprof.findings import Location
@@ -55,7 +56,9 @@ def read(path: str | Path) -> Capture:
         gathered.notes.append("nothing was recorded: no process of the program compiled a Triton kernel")
     unrun = sorted(gathered.unrun.values(), key=lambda operator: (-operator.calls, operator.name))
     words = unrun_words(unrun)
+    sources = {**(gathered.sources or {}), **head.sources}
     kernels = [_kernel(root, head, entry, words, gathered.notes) for entry in gathered.kernels.values()]
+    kernels = [in_place(kernel, root / head.root, sources) for kernel in kernels]
     return Capture(
         path=root,
         head=head,

@@ -143,6 +143,7 @@ def _torch(patches: Patches, missing: Missing) -> None:
         torch.cuda,
         {
             "_lazy_init": _refusing(missing, "a tensor on the GPU"),
+            "is_available": answer(value=True),
             "current_device": answer(0),
             "device_count": answer(1),
             "get_device_name": answer(gpu.name),

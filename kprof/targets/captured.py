@@ -72,11 +72,11 @@ def loaded(kernel: CapturedKernel) -> LoadedKernel:
 
     if not kernel.ok:
         raise InputError(kernel.error or "not compiled", hint=kernel.result.hint if kernel.result else None)
-    text = kernel.text("amdgcn")
+    text = _in_place(kernel.text("amdgcn"), kernel.moved)
     assembly = amdgcn.parse(text, str(kernel.folder / "kernel.amdgcn"), arch=kernel.arch)
     if not assembly.kernels:
         raise InputError("no kernel in its assembly", path=str(kernel.folder))
-    ttgir = kernel.text("ttgir")
+    ttgir = _in_place(kernel.text("ttgir"), kernel.moved)
     result = kernel.result
     assert result is not None
     notes = [*assembly.notes, *(f"{stage} was not made: {why}" for stage, why in result.missing.items())]
@@ -108,3 +108,12 @@ def loaded(kernel: CapturedKernel) -> LoadedKernel:
         unrecorded=kernel.unrecorded,
         notes=notes,
     )
+
+
+def _in_place(text: str, moved: tuple[str, str] | None) -> str:
+    """Assembly or MLIR whose positions name the folder that the sources are in now."""
+    if moved is None:
+        return text
+    before, now = moved
+    # A folder of its own in .file, or the beginning of a file's path in loc(...): both are in quotes.
+    return text.replace(f'"{before}/', f'"{now}/').replace(f'"{before}"', f'"{now}"')
