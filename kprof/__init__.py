@@ -9,8 +9,13 @@ from kprof.version import __version__ as __version__
 TYPE_CHECKING = False
 
 __all__ = [
+    "CompileError",
+    "HardwareError",
+    "InputError",
     "Kernel",
+    "KprofError",
     "Launch",
+    "TargetError",
     "Tensor",
     "__version__",
     "advise",
@@ -18,34 +23,75 @@ __all__ = [
     "budget",
     "capture",
     "check",
+    "counter_metrics",
+    "counter_roofline",
+    "diagnose",
     "diff",
+    "draw_control_flow",
+    "draw_layout",
+    "lint_configs",
+    "measure",
     "occupancy",
     "perf_model",
     "prune_configs",
     "read_counters",
+    "read_thread_trace",
     "read_trace",
+    "read_tunableop",
     "report",
     "select",
+    "trace_breakdown",
+    "trace_diff",
+    "trace_gaps",
+    "trace_ops",
+    "trace_ranks",
+    "trace_steps",
+    "trace_summary",
+    "trace_top",
+    "trace_tree",
     "tune",
 ]
 
 _PUBLIC = {
+    "CompileError": "kprof.errors",
+    "HardwareError": "kprof.errors",
+    "InputError": "kprof.errors",
     "Kernel": "kprof.kernel_spec",
+    "KprofError": "kprof.errors",
     "Launch": "kprof.kernel_spec",
+    "TargetError": "kprof.errors",
     "Tensor": "kprof.kernel_spec",
     "advise": "kprof.api.advise",
     "analyze": "kprof.api.analyze",
     "budget": "kprof.api.budget",
     "capture": "kprof.recording.scope",
     "check": "kprof.api.check",
+    "counter_metrics": "kprof.api.counters.metrics",
+    "counter_roofline": "kprof.api.counters.roofline",
+    "diagnose": "kprof.api.diagnose",
     "diff": "kprof.api.diff",
+    "draw_control_flow": "kprof.api.draw_control_flow",
+    "draw_layout": "kprof.api.draw_layout",
+    "lint_configs": "kprof.api.lint_configs",
+    "measure": "kprof.api.measure",
     "occupancy": "kprof.api.occupancy",
     "perf_model": "kprof.tuning.autotune",
     "prune_configs": "kprof.tuning.autotune",
     "read_counters": "kprof.api.read_counters",
+    "read_thread_trace": "kprof.api.read_thread_trace",
     "read_trace": "kprof.api.read_trace",
+    "read_tunableop": "kprof.api.read_tunableop",
     "report": "kprof.api.report",
     "select": "kprof.tuning.dispatch_table",
+    "trace_breakdown": "kprof.api.trace.breakdown",
+    "trace_diff": "kprof.api.trace.diff",
+    "trace_gaps": "kprof.api.trace.gaps",
+    "trace_ops": "kprof.api.trace.ops",
+    "trace_ranks": "kprof.api.trace.ranks",
+    "trace_steps": "kprof.api.trace.steps",
+    "trace_summary": "kprof.api.trace.summary",
+    "trace_top": "kprof.api.trace.top",
+    "trace_tree": "kprof.api.trace.tree",
     "tune": "kprof.api.tune",
 }
 
@@ -54,12 +100,35 @@ if TYPE_CHECKING:
     from kprof.api.analyze import analyze as analyze
     from kprof.api.budget import budget as budget
     from kprof.api.check import check as check
+    from kprof.api.counters.metrics import counter_metrics as counter_metrics
+    from kprof.api.counters.roofline import counter_roofline as counter_roofline
+    from kprof.api.diagnose import diagnose as diagnose
     from kprof.api.diff import diff as diff
+    from kprof.api.draw_control_flow import draw_control_flow as draw_control_flow
+    from kprof.api.draw_layout import draw_layout as draw_layout
+    from kprof.api.lint_configs import lint_configs as lint_configs
+    from kprof.api.measure import measure as measure
     from kprof.api.occupancy import occupancy as occupancy
     from kprof.api.read_counters import read_counters as read_counters
+    from kprof.api.read_thread_trace import read_thread_trace as read_thread_trace
     from kprof.api.read_trace import read_trace as read_trace
+    from kprof.api.read_tunableop import read_tunableop as read_tunableop
     from kprof.api.report import report as report
+    from kprof.api.trace.breakdown import trace_breakdown as trace_breakdown
+    from kprof.api.trace.diff import trace_diff as trace_diff
+    from kprof.api.trace.gaps import trace_gaps as trace_gaps
+    from kprof.api.trace.ops import trace_ops as trace_ops
+    from kprof.api.trace.ranks import trace_ranks as trace_ranks
+    from kprof.api.trace.steps import trace_steps as trace_steps
+    from kprof.api.trace.summary import trace_summary as trace_summary
+    from kprof.api.trace.top import trace_top as trace_top
+    from kprof.api.trace.tree import trace_tree as trace_tree
     from kprof.api.tune import tune as tune
+    from kprof.errors import CompileError as CompileError
+    from kprof.errors import HardwareError as HardwareError
+    from kprof.errors import InputError as InputError
+    from kprof.errors import KprofError as KprofError
+    from kprof.errors import TargetError as TargetError
     from kprof.kernel_spec import Kernel as Kernel
     from kprof.kernel_spec import Launch as Launch
     from kprof.kernel_spec import Tensor as Tensor

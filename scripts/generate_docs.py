@@ -18,7 +18,7 @@ page follow from it. A format that a command cannot write is an error, exit code
 
 def generated() -> dict[Path, str]:
     """Path to content of every generated file."""
-    from kprof.cli.schema import schema_of
+    from kprof.api.schema import schema_of
     from kprof.reporters.rule_list import all_rules
 
     schemas = {f"{name}-1": schema_of(name) for name in ("report", "diff", "tune", "doctor")}

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from kprof.api.options import Values, names, target_options
 from kprof.api.result import Result
@@ -44,6 +44,7 @@ class Advised(Result):
     report: "KernelReport | None" = None
     notes: Sequence[str] = ()
     kernels: "Sequence[AdvisedKernel]" = ()
+    kind: ClassVar[str] = "advice"
 
     @property
     def best(self) -> "Sequence[Trial]":
@@ -97,12 +98,6 @@ class Advised(Result):
             return advice_text.verdict(self.trials)
         assert self.measured is not None
         return measured_text.verdict(self.measured)
-
-    def to_json(self) -> str:
-        """The document as JSON text."""
-        from kprof.reporters.json_document import encoded
-
-        return encoded(self.document)
 
     def to_frame(self) -> "pd.DataFrame":
         """A row a trial, the start first: ``kind`` (``start``, ``best``, ``dominated``), the knobs as ``change``,

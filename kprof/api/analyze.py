@@ -111,8 +111,7 @@ def analyze(
         constexprs: its compile-time arguments.
         grid: workgroups of its launch, in up to three axes.
         env: Triton's environment switches for this compile.
-        values: numbers that the launch does not tell, by the name of an argument: its value, or what is in the tensor
-            (one number for all of its elements, or a sequence in the order of memory).
+        values: what the launch does not tell: an argument's value, or its tensor's: one number, or all in memory order.
         passes: also tell what each compiler pass changed.
         kernel: only the kernel of this name, of targets with several.
         sources: folders with the sources of what is compiled already; the current one always counts.
@@ -121,8 +120,8 @@ def analyze(
         jobs: worker processes, 0 for one a core.
         keep_going: a target that cannot be analysed makes the verdict ``cannot_tell`` instead of raising.
         keep_programs: keep the instructions, a few megabytes a kernel, which pages and timelines show.
-        program: arguments for the one Python file in ``targets``, which is then run as ``__main__`` in a process of its
-            own, on the simulated GPU; what it launches is analysed. ``None``: nothing is run.
+        program: arguments of the one Python file in ``targets``, which is run as ``__main__`` in a process of its own
+            on the simulated GPU; what it launches is analysed. ``None``: nothing is run.
         time_limit: seconds that the program may run, by default 600.
 
     Raises:
@@ -148,29 +147,15 @@ def analyze(
         jobs=jobs,
     )
     worst = _severity(fail_on)
-    folders = (Path.cwd(), *map(_folder, sources))
-    wanted = _Wanted(options, kernel, folders, None if dump is None else Path(dump), {})
-    found: list[tuple[KernelReport, Program | None]] = []
-    failures: list[KprofError] = []
+    wanted = _Wanted(options, kernel, (Path.cwd(), *map(_folder, sources)), dump, keep_programs, {})
     run: AbstractContextManager[tuple[Sequence[TargetLike], Sequence[KprofError]]]
     run = nullcontext((targets, ())) if program is None else launches_of(targets, program, options, time_limit)
     with run as (chosen, problems):
-        failures += problems
-        for target in chosen:
-            # One by one: what was read before something cannot be counts.
-            try:
-                found.extend((entry, code if keep_programs else None) for entry, code in wanted.kernels(target))
-            except KprofError as error:
-                if not keep_going:
-                    raise
-                failures.append(error)
-    if not found and wanted.names and kernel is not None:
-        hint = near_hint(kernel, wanted.names, "there are")
-        raise TargetError(f"no kernel {kernel!r}", path=", ".join(resolve(t).text for t in targets), hint=hint)
-    if not found and not keep_going:
-        raise TargetError("there is nothing to analyse", hint="Name a target: a kernel, a file or a folder.")
+        found, failures = wanted.of_all(chosen, keep_going=keep_going)
+    failures[:0] = problems
+    wanted.check_some(found, targets, keep_going=keep_going)
     document = report([entry for entry, _ in found], failed=list(map(str, failures)), fail_on=worst)
-    return Analysis(document, failures, [program for _, program in found])
+    return Analysis(document, failures, [code for _, code in found])
 
 
 @dataclass(frozen=True)
@@ -182,14 +167,45 @@ class _Wanted:
         kernel: the only kernel that is wanted; ``None`` for all.
         folders: where sources of compiled targets are looked for.
         dump: gets each stage of the compiler.
+        keep: keep the instructions of what was analysed.
         names: filled with the names of all kernels.
     """
 
     options: "Options"
     kernel: str | None
     folders: Sequence[Path]
-    dump: Path | None
+    dump: "str | os.PathLike[str] | None"
+    keep: bool
     names: dict[str, None]
+
+    def of_all(
+        self, targets: Sequence[TargetLike], *, keep_going: bool
+    ) -> tuple[list[tuple[KernelReport, Program | None]], list[KprofError]]:
+        """The kernels of all targets, analysed, and why some could not be."""
+        found: list[tuple[KernelReport, Program | None]] = []
+        failures: list[KprofError] = []
+        for target in targets:
+            # One by one: what was read before something cannot be counts.
+            try:
+                found.extend((entry, code if self.keep else None) for entry, code in self.kernels(target))
+            except KprofError as error:
+                if not keep_going:
+                    raise
+                failures.append(error)
+        return found, failures
+
+    def check_some(self, found: Sequence[object], targets: Sequence[TargetLike], *, keep_going: bool) -> None:
+        """Say why nothing was found.
+
+        Raises:
+            TargetError: no kernel has the name, or, unless ``keep_going``, no target has kernels.
+        """
+        if not found and self.names and self.kernel is not None:
+            hint = near_hint(self.kernel, self.names, "there are")
+            path = ", ".join(resolve(target).text for target in targets)
+            raise TargetError(f"no kernel {self.kernel!r}", path=path, hint=hint)
+        if not (found or keep_going):
+            raise TargetError("there is nothing to analyse", hint="Name a target: a kernel, a file or a folder.")
 
     def kernels(self, target: TargetLike) -> Iterator[tuple[KernelReport, Program | None]]:
         """The kernels of a target, analysed."""
@@ -207,7 +223,7 @@ class _Wanted:
                 if self.dump is not None:
                     from kprof.targets.dump import write_stages
 
-                    write_stages(loaded, self.dump)
+                    write_stages(loaded, Path(self.dump))
                 yield judged(loaded, model=True), Program(loaded, sources)
 
     def _takes(self, name: str) -> bool:

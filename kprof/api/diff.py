@@ -53,12 +53,6 @@ class Comparison(Result):
         """The verdict in one line."""
         return self.document.verdict.summary
 
-    def to_json(self) -> str:
-        """The document as JSON text (``kprof.diff/1``)."""
-        from kprof.reporters.json_document import encoded
-
-        return encoded(self.document)
-
     def to_frame(self) -> "pd.DataFrame":
         """A row a kernel, pair of neighbouring sides and change: ``kernel``, ``arch``, ``old_side``, ``new_side``,
         ``metric``, ``old``, ``new``, ``effect``, ``severity``, ``loop``.
@@ -66,9 +60,6 @@ class Comparison(Result):
         from kprof.reporters._frames import changes_frame
 
         return changes_frame(self.document)
-
-    def _content(self) -> Diff:
-        return self.document
 
     def _repr_html_(self) -> str:
         from kprof.reporters._notebook import comparison

@@ -1,8 +1,10 @@
 """``kprof.read_counters``: measurements of ROCm's profilers as pandas frames."""
 
 import os
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from kprof.api.tables import Tables
 
@@ -24,18 +26,65 @@ class Counters(Tables):
     Attributes:
         sources: the files, each with the tool that made it.
         issues: what cannot be trusted, the gravest first.
+        paths: what was named.
+        data: what the tables are made of.
     """
 
-    def __init__(self, data: "Data") -> None:
+    def __init__(self, data: "Data", paths: Sequence[str] = ()) -> None:
         """Use :func:`read_counters`."""
         super().__init__(_Frames(data))
         self.sources: list[Source] = data.sources
-        self._data = data
+        self.data = data
+        self.paths = list(paths)
 
     @property
     def issues(self) -> "list[Issue]":
         """What cannot be trusted, the gravest first."""
-        return self._data.issues
+        return self.data.issues
+
+    @property
+    def summary(self) -> str:
+        """How much was read, and how much of it cannot be trusted."""
+        from kprof.reporters.measurements_text import verdict
+
+        return verdict(self.data)
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """Files, kernels, sums of counters and issues, as ``kprof ingest counters --json`` writes them."""
+        data = self.data
+        return {
+            "schema": "kprof.counters/1",
+            "sources": [asdict(source) for source in data.sources],
+            "issues": [asdict(issue) for issue in data.issues],
+            "agents": [_plain(row) for row in data.agents.to_dict("records")],
+            "kernels": [_plain(row) for row in data.kernels.to_dict("records")],
+            "counters": _sums(data),
+            # Counting the other tables of a database would load millions of rows.
+            "rows": {name: len(data.table(name)) for name in data.names()} if data.is_loaded else {},
+        }
+
+    def write_tables(self, output: "Path_", *, file_format: str = "parquet") -> list[Path]:
+        """Write the tables, the files that were read and what cannot be trusted into a folder.
+
+        Args:
+            output: the folder.
+            file_format: ``parquet``, ``csv`` or ``json``.
+
+        Returns:
+            The files written.
+
+        Raises:
+            KprofError: the format is not known, the folder is among what was read, or it cannot be written.
+        """
+        import pandas as pd
+
+        from kprof.output.tables import write_tables
+
+        tables = {name: self[name] for name in self}
+        tables["sources"] = pd.DataFrame([asdict(source) for source in self.sources])
+        tables["issues"] = pd.DataFrame([asdict(issue) for issue in self.issues])
+        return write_tables(tables, os.fspath(output), file_format, self.paths)
 
 
 class _Frames(Mapping[str, "pd.DataFrame"]):
@@ -73,4 +122,24 @@ def read_counters(*paths: "Path_") -> Counters:
     """
     from kprof.inputs import rocprof
 
-    return Counters(rocprof.read([os.fspath(path) for path in paths]))
+    given = [os.fspath(path) for path in paths]
+    return Counters(rocprof.read(given), given)
+
+
+def _sums(data: "Data") -> list[dict[str, Any]]:
+    counters = data.counters
+    if not len(counters):
+        return []
+    groups = counters.groupby(["source", "kernel_name", "counter"], observed=True)["value"]
+    table = groups.agg(["count", "sum", "min", "max"]).reset_index()
+    table["kernel_name"] = table["kernel_name"].astype(object)
+    table["counter"] = table["counter"].astype(object)
+    return [_plain(row) for row in table.to_dict("records")]
+
+
+def _plain(row: Any) -> dict[str, Any]:
+    """Python values; what is missing is left out."""
+    import pandas as pd
+
+    kept = {str(key): value for key, value in row.items() if not pd.isna(value)}
+    return {key: value.item() if hasattr(value, "item") else value for key, value in kept.items()}

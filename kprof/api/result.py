@@ -29,17 +29,27 @@ class Result(ABC):
     def summary(self) -> str:
         """One line: the verdict that the command prints last."""
 
-    @abstractmethod
+    if TYPE_CHECKING:
+
+        @property
+        def document(self) -> Any:
+            """Everything, as the command writes it; a field of some results, made on demand by others."""
+
     def to_json(self) -> str:
         """The document as JSON text: what the command writes with ``--json``."""
+        from kprof.reporters.json_document import encoded
+
+        return encoded(self.document)
 
     @abstractmethod
     def to_frame(self) -> "pd.DataFrame":
         """The result as a table. What is not known is ``NA``, never 0."""
 
-    @abstractmethod
     def _repr_html_(self) -> str:
         """What a notebook shows."""
+        from kprof.reporters._notebook import framed
+
+        return framed(self.summary, self.to_frame())
 
     def __repr__(self) -> str:
         """The kind of result and its summary."""
@@ -80,13 +90,9 @@ class Result(ABC):
             return str(self.to_frame().to_csv(index=False))
         for each in formats_of(self.kind):
             if each.extension == ending:
-                return each.render(self._content(), Request(self.kind, frozenset(), self.details))
+                return each.render(self.document, Request(self.kind, frozenset(), self.details))
         known = ", ".join(self.formats())
         raise KprofError(f"no format is known by the ending {ending!r}", path=str(target), hint=f"known are {known}")
-
-    def _content(self) -> Any:
-        """What the formats of :attr:`kind` render."""
-        raise NotImplementedError
 
     def details(self) -> "Mapping[int, Details]":
         """What is known of kernels beyond the document, by position."""
@@ -124,12 +130,6 @@ class ReportResult(Result):
         """The verdict in one line."""
         return self.document.verdict.summary
 
-    def to_json(self) -> str:
-        """The document as JSON text (``kprof.report/1``)."""
-        from kprof.reporters.json_document import encoded
-
-        return encoded(self.document)
-
     def to_frame(self, table: Literal["kernels", "findings"] = "kernels") -> "pd.DataFrame":
         """A row a kernel, or a row a finding.
 
@@ -145,9 +145,6 @@ class ReportResult(Result):
         if table not in {"kernels", "findings"}:
             raise KprofError(f"there is no table {table!r}", hint="there are kernels and findings")
         return (kernels_frame if table == "kernels" else findings_frame)(self.document.kernels)
-
-    def _content(self) -> Report:
-        return self.document
 
     def _repr_html_(self) -> str:
         from kprof.reporters._notebook import report

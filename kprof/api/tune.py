@@ -3,18 +3,19 @@
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from kprof.api.options import Names, Values, names
 from kprof.api.result import Result
 from kprof.errors import KprofError, TargetError
 from kprof.targets.target import TargetLike
 from kprof.tuning import request
-from kprof.tuning.document import Ranked, TunedProblem, TuneReport
+from kprof.tuning.document import Ranked, TunedProblem, TuneReport, document
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from kprof.bench.document import Device
     from kprof.tuning.formats.interface import Writer
     from kprof.tuning.recorded.answer import Answer
     from kprof.tuning.search import Found, Progress
@@ -47,6 +48,7 @@ class Tuned(Result):
     document: TuneReport
     _search: _Search | None = None
     answer: "Answer | None" = None
+    kind: ClassVar[str] = "tune"
 
     @property
     def problems(self) -> list[TunedProblem]:
@@ -84,12 +86,6 @@ class Tuned(Result):
         from kprof.reporters.tune_text import verdict
 
         return verdict(self.document)
-
-    def to_json(self) -> str:
-        """The document as JSON text."""
-        from kprof.reporters.json_document import encoded
-
-        return encoded(self.document)
 
     def to_frame(self) -> "pd.DataFrame":
         """A row a problem and configuration in the order of the ranking: ``problem``, ``rank`` from 1, times in
@@ -144,12 +140,11 @@ def tune(
     device_name: str = "",
     run: bool = True,
     progress: "Callable[[Progress], None] | None" = None,
-    tell: Callable[[str], None] | None = None,
+    tell: Callable[[str], None] = lambda _text: None,
 ) -> Tuned:
-    """Rank a kernel's configurations by predicted time, without a GPU.
+    """Rank a kernel's configurations by predicted time, without a GPU: all are compiled, and a model predicts.
 
-    Every configuration is compiled; a model predicts its time from the program and the launch. Ctrl-C ends the search
-    with what is known so far; the same call goes on from there.
+    Ctrl-C ends the search with what is known so far; the same call goes on from there.
 
     Args:
         kernel: a bundled kernel, a file with a ``KERNEL``, ``"file.py::function"``, a :class:`kprof.Kernel`, a
@@ -184,15 +179,10 @@ def tune(
         HardwareError: the architecture is not known, or there is no GPU to verify on.
         KprofError: a space, a grid or a format cannot be used.
     """
-    from kprof.tuning import verify as verifying
-    from kprof.tuning.document import document
-
     place = None if output is None else os.fspath(output)
     files = request.Files(place, names(formats), top, dict(keys or {}), device_name)
     writers = request.writers(files.formats, place)
-    if verify and not isinstance(kernel, str | os.PathLike):
-        raise TargetError("only what a file names can be measured", hint="Give the kernel as FILE.py or a name.")
-    device = request.device(verify=verify)
+    device = _device(kernel, verify=verify)
     wanted = request.Request(
         kernel,
         [shape] if isinstance(shape, Mapping) else list(shape),
@@ -209,15 +199,10 @@ def tune(
         dict(values or {}),
         run,
     )
-    with request.prepared(wanted, tell or (lambda _text: None)) as (subject, chosen):
-        if device is not None:
-            verifying.check(subject, device)
+    with request.prepared(wanted, tell) as (subject, chosen):
+        _check(subject, device)
         found, facts = _searched(wanted, place, subject, chosen, budget=budget, resume=resume, progress=progress)
-        measured_on = None
-        if device is not None and found.ended != "interrupted":
-            measured_on = verifying.measure(
-                str(kernel), subject, found, top=top, device=device, report=tell or (lambda _text: None)
-            )
+        measured_on = _measured(str(kernel), subject, found, device, top=top, tell=tell)
         report = document(subject, found, measured_on=measured_on, top=top, **facts)
         return Tuned(report, _Search(subject, found, files, writers), _answer(subject, found))
 
@@ -230,6 +215,31 @@ def _answer(subject: "Subject", found: "Found") -> "Answer | None":
     if not isinstance(subject, RecordedSubject) or not found.ranked[0]:
         return None
     return answer(subject, subject.program.ready if subject.program is not None else None, found.ranked[0][0].config)
+
+
+def _device(kernel: TargetLike, *, verify: bool) -> "Device | None":
+    """The GPU to verify on; found before anything is compiled."""
+    if verify and not isinstance(kernel, str | os.PathLike):
+        raise TargetError("only what a file names can be measured", hint="Give the kernel as FILE.py or a name.")
+    return request.device(verify=verify)
+
+
+def _check(subject: "Subject", device: "Device | None") -> None:
+    from kprof.tuning import verify
+
+    if device is not None:
+        verify.check(subject, device)
+
+
+def _measured(
+    kernel: str, subject: "Subject", found: "Found", device: "Device | None", *, top: int, tell: Callable[[str], None]
+) -> str | None:
+    """Measure the short list; the GPU's name, ``None`` where nothing was measured."""
+    from kprof.tuning import verify
+
+    if device is None or found.ended == "interrupted":
+        return None
+    return verify.measure(kernel, subject, found, top=top, device=device, report=tell)
 
 
 def _searched(

@@ -1,14 +1,10 @@
-"""Options of every command that compiles or reads a target, and what they mean for the harness."""
+"""Options of every command that compiles or reads a target."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from kprof.errors import KprofError
-from kprof.inputs.assignments import assignments, listed
-
-if TYPE_CHECKING:
-    from kprof.targets.options import Options
 
 TargetsArgument = Annotated[
     list[str],
@@ -34,42 +30,6 @@ EnvOption = Annotated[
     list[str], typer.Option("--env", help="Triton's environment switches for this compile.", metavar="K=V,...")
 ]
 PassesOption = Annotated[bool, typer.Option("--passes", help="Also tell what each compiler pass changed.")]
-
-
-def compile_options(
-    *,
-    arch: str,
-    config: list[str],
-    shape: list[str],
-    case: str | None,
-    signature: str | None,
-    constexpr: list[str],
-    grid: str | None = None,
-    env: list[str] = [],
-    all_configs: bool = False,
-    passes: bool = False,
-    jobs: int = 0,
-) -> "Options":
-    """What the command line says, for :func:`kprof.targets.resolver.load`.
-
-    Raises:
-        KprofError: an option is not of the form that it takes.
-    """
-    from kprof.targets.options import Options
-
-    return Options(
-        archs=tuple(listed(arch)),
-        config=assignments(config, "--config"),
-        shape=assignments(shape, "--shape"),
-        case=case,
-        all_configs=all_configs,
-        signature=signature,
-        constexprs=assignments(constexpr, "--constexpr"),
-        grid=grid_of(grid),
-        environment={name: str(value) for name, value in assignments(env, "--env").items()},
-        passes=passes,
-        jobs=jobs,
-    )
 
 
 def grid_of(text: str | None) -> tuple[int, ...] | None:

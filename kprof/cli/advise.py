@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kprof.cli._compile_options import ConstexprOption, SignatureOption
-from kprof.cli.common import ArchOption, ConfigOption, JobsOption, JsonOption, NoColorOption, ShapeOption, ValueOption
+from kprof.cli._format_options import format_options
+from kprof.cli.common import ArchOption, ConfigOption, JobsOption, NoColorOption, ShapeOption, ValueOption
 from kprof.inputs.assignments import assignments
 from kprof.inputs.supplied_values import supplied_values
 from kprof.output.status_line import StatusLine
 from kprof.output.terminal import terminal
-from kprof.output.writing import log, write_output
+from kprof.output.writing import log
+from kprof.reporters.outputs import NO_OUTPUTS, Outputs
 
 if TYPE_CHECKING:
     from kprof.api.advise import Advised
@@ -31,6 +33,7 @@ NoSearchOption = Annotated[
 ]
 
 
+@format_options("advice")
 def command(
     targets: Annotated[
         list[str],
@@ -59,7 +62,7 @@ def command(
         bool, typer.Option("--no-run", help="Of a capture, do not run its program again: compiler options only.")
     ] = False,
     jobs: JobsOption = 0,
-    json: JsonOption = None,
+    outputs: Outputs = NO_OUTPUTS,
     no_color: NoColorOption = False,
 ) -> None:
     """Try other knobs by recompiling, and show what they change.
@@ -108,10 +111,7 @@ def command(
         )
     for note in found.notes:
         log(note)
-    if json != "-":
-        _show(found, no_color=no_color)
-    if json:
-        write_output(json, found.to_json())
+    outputs.write(found.document, lambda: _show(found, no_color=no_color))
 
 
 def _show(found: "Advised", *, no_color: bool) -> None:

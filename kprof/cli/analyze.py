@@ -38,7 +38,7 @@ from kprof.output.writing import log, write_output
 from kprof.reporters.outputs import NO_OUTPUTS, Outputs
 
 if TYPE_CHECKING:
-    from kprof.document import Report
+    from kprof.api.analyze import Analysis
 
 HELP = "Compile or read a kernel and show what holds it back."
 
@@ -128,7 +128,7 @@ def kernel(
         log(f"kprof: {failure}")
     if timeline is not None:
         write_output(timeline, found.timeline())
-    show = partial(_show, found.document, verbose=verbose, quiet=quiet, no_color=no_color)
+    show = partial(_show, found, verbose=verbose, quiet=quiet, no_color=no_color)
     outputs.write(found.document, show, found.details)
     raise typer.Exit(_EXIT[found.document.verdict.status])
 
@@ -144,11 +144,11 @@ def program_of(arguments: list[str]) -> tuple[list[str], list[str] | None]:
     return arguments[: len(arguments) - count], arguments[len(arguments) - count :]
 
 
-def _show(document: "Report", *, verbose: int, quiet: bool, no_color: bool) -> None:
+def _show(found: "Analysis", *, verbose: int, quiet: bool, no_color: bool) -> None:
     from kprof.reporters.console import ConsoleReporter
 
     reporter = ConsoleReporter(terminal(no_color=no_color), verbose)
     if quiet:
-        reporter.verdict(document)
+        reporter.verdict(found.document)
     else:
-        reporter.show(document)
+        reporter.show(found.document)

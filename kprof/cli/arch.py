@@ -17,9 +17,9 @@ app = group()
 @app.command("list")
 def list_architectures(json: JsonOption = None) -> None:
     """Every architecture with its products."""
-    from kprof.hardware.machine import architectures, load
+    from kprof.api.architectures import architectures
 
-    found = [load(name) for name in architectures()]
+    found = architectures()
     if json:
         rows = [{"name": a.name, "family": a.family, "products": list(a.products)} for a in found]
         write_document(json, "kprof.architectures/1", {"architectures": rows})
@@ -44,13 +44,12 @@ def show(
 
     Figures marked ? are not firmly sourced, and no verdict rests on them.
     """
-    from kprof.hardware.machine import find_product, load
-    from kprof.reporters.architecture import document, sheet
+    from kprof.api.architectures import architecture, document, product_of
+    from kprof.reporters.architecture import sheet
 
-    arch = load(name)
+    arch = architecture(name)
     if json:
         write_document(json, "kprof.architecture/1", document(arch))
     if json == "-":
         return
-    product = find_product(name)
-    print("\n".join(sheet(arch, None if product is None else product.name, verbose)))
+    print("\n".join(sheet(arch, product_of(name), verbose)))

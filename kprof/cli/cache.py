@@ -1,12 +1,10 @@
 """``kprof cache``: what is kept from one run to the next, and removing it."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from kprof.cli._groups import group
-from kprof.errors import KprofError
 
 HELP = "Show what kprof keeps from one run to the next, or remove it."
 
@@ -16,21 +14,19 @@ app = group()
 @app.command("info")
 def info() -> None:
     """Where the cache is, how large it is and may become, and what is in it."""
-    from kprof.cache import inventory, limits, location
+    from kprof.api.cache import cached
 
-    root = _root()
-    print(root)
-    found = inventory.parts(root)
-    for part in found:
-        limit = f" of {_words(limits.size_limit())}" if root / part.name == location.entries(root) else ""
+    found = cached()
+    print(found.root)
+    for part in found.parts:
+        limit = f" of {_words(found.limits[part.name])}" if part.name in found.limits else ""
         print(f"  {part.name:20} {part.files:>7,} files  {_words(part.size)}{limit}")
         for kind, (files, size) in part.kinds.items():
             print(f"    {kind:18} {files:>7,} files  {_words(size)}")
-    if not found:
+    if not found.parts:
         print("  nothing is kept")
-    reason = location.trouble(root) if root.exists() else None
-    if reason is not None:
-        print(f"  it is not used: {reason}")
+    if found.trouble is not None:
+        print(f"  it is not used: {found.trouble}")
 
 
 @app.command("clear")
@@ -40,28 +36,14 @@ def clear(
     ] = False,
 ) -> None:
     """Remove what is made again by itself. There is never a need to: what is out of date is not found."""
-    from kprof.cache import inventory
+    from kprof.api import cache
 
-    root = _root()
-    names = inventory.QUICK + (inventory.SLOW if everything else ())
-    try:
-        files, size = inventory.clear(root, names)
-    except OSError as error:
-        where = str(error.filename or root)
-        raise KprofError(f"cannot be removed: {error.strerror or error}", path=where) from error
-    print(f"removed {files:,} files, {_words(size)}, from {root}")
-    kept = [part.name for part in inventory.parts(root)]
+    files, size = cache.clear(everything=everything)
+    found = cache.cached()
+    print(f"removed {files:,} files, {_words(size)}, from {found.root}")
+    kept = [part.name for part in found.parts]
     if kept:
         print(f"kept {', '.join(kept)}; --all removes that too")
-
-
-def _root() -> Path:
-    from kprof.cache import location
-
-    root = location.root()
-    if root is None:
-        raise KprofError("this user has no home folder, so there is no cache", hint=f"Set {location.VARIABLE}.")
-    return root
 
 
 def _words(size: int) -> str:

@@ -11,8 +11,7 @@ from kprof.errors import KprofError
 from kprof.reporters.outputs import NO_OUTPUTS, Outputs
 
 if TYPE_CHECKING:
-    from kprof.captures.model import Capture
-    from kprof.recording.command import Ended
+    from kprof.api.record import Recorded
 
 # What follows the program's name is the program's, with "--" or without.
 CONTEXT_SETTINGS = {"allow_interspersed_args": False}
@@ -20,7 +19,6 @@ HELP = "Run a PyTorch and Triton program and record what it launches, without a 
 
 _FAILED = 2
 _INTERRUPTED = 130
-_FULL = 1 << 16
 
 
 @format_options("capture")
@@ -64,13 +62,14 @@ def command(
     Exit codes: 0 recorded, 2 the program failed, or a kernel that it launches does not compile; with --strict also when
     an operator was answered without running.
     """
-    from kprof.recording.command import Options, prepare, run
+    from kprof.api.record import record
 
     # The summary has no colours; the option is every command's.
     del no_color
-    options = Options(
-        arch,
-        output,
+    found = record(
+        program,
+        output=output,
+        arch=arch,
         jobs=jobs,
         use_cache=cache,
         force=force,
@@ -80,35 +79,10 @@ def command(
         full_values=full_values,
         argv=argv,
     )
-    settings = prepare(options, program)
-    ended = run(settings, program)
-    from kprof.captures.reader import read
-    from kprof.reporters._capture_summary import summary
-
-    capture = read(output)
-    found = summary(capture, ended.status)
-    outputs.write(found, lambda: _show(capture, ended, verbose=verbose, quiet=quiet))
-    raise typer.Exit(_status(capture, ended, strict=strict))
-
-
-def _status(capture: "Capture", ended: "Ended", *, strict: bool) -> int:
-    if ended.interrupted:
-        return _INTERRUPTED
-    launched = [kernel for kernel in capture.kernels if kernel.launches and not kernel.ok]
-    failed = ended.status or launched or not capture.kernels or (strict and capture.unrun)
-    return _FAILED if failed else 0
-
-
-def _words(capture: "Capture", ended: "Ended") -> str | None:
-    import shutil
-
-    if not capture.complete and shutil.disk_usage(capture.path).free < _FULL:
-        return "the disk is full"
-    if ended.interrupted:
-        return "interrupted"
-    if ended.status < 0:
-        return f"the program was ended by signal {-ended.status}"
-    return f"the program failed with exit status {ended.status}" if ended.status else None
+    outputs.write(found.document, lambda: _show(found, verbose=verbose, quiet=quiet))
+    if found.ended.interrupted:
+        raise typer.Exit(_INTERRUPTED)
+    raise typer.Exit(0 if found.complete and not (strict and found.capture.unrun) else _FAILED)
 
 
 def _width() -> int:
@@ -119,12 +93,12 @@ def _width() -> int:
     return shutil.get_terminal_size((110, 24)).columns if sys.stdout.isatty() else 110
 
 
-def _show(capture: "Capture", ended: "Ended", *, verbose: int, quiet: bool) -> None:
+def _show(found: "Recorded", *, verbose: int, quiet: bool) -> None:
     from kprof.reporters.capture_text import CaptureTextReporter
 
-    text = CaptureTextReporter(_width(), verbose).render(capture, quiet=quiet, ended=_words(capture, ended))
+    text = CaptureTextReporter(_width(), verbose).render(found.capture, quiet=quiet, ended=found.trouble)
     print(text, end="")
-    if not capture.kernels:
+    if not found.capture.kernels:
         message = "no process of the program compiled a Triton kernel"
         hint = "Python that ignores PYTHONPATH (-I, -E) cannot be recorded; the program must use Triton"
-        raise KprofError(message, path=str(capture.path), hint=hint)
+        raise KprofError(message, path=str(found.capture.path), hint=hint)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kprof.cli._compile_options import AllConfigsOption, CaseOption, ConstexprOption, EnvOption, SignatureOption
 from kprof.cli._format_options import format_options
 from kprof.cli.common import (
     ArchOption,
@@ -24,70 +25,69 @@ from kprof.output.writing import log
 from kprof.reporters.outputs import NO_OUTPUTS, Outputs
 
 if TYPE_CHECKING:
-    from kprof.diffing.document import Diff
+    from kprof.api.diff import Comparison
 
 HELP = "Compare two compiles, or one kernel under several Tritons, and explain what got worse."
 
 _EXIT = {"ok": 0, "regression": 1, "cannot_tell": 2}
 
+TargetsArgument = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="TARGET",
+        help="Two of these, old and new: a --json report, a capture or Triton cache directory, an .amdgcn, .hsaco "
+        "or .co file, a kernel. Or one kernel, or capture, with --triton; or --triton ... -- PROGRAM.",
+    ),
+]
+TritonOption = Annotated[
+    list[str],
+    typer.Option(
+        "--triton",
+        "-t",
+        help="A Triton to compile with, old to new; give it two or more times. 'installed' is the running one. "
+        "For a program also a Python interpreter, or a .whl file.",
+        metavar="VERSION",
+    ),
+]
+WithOption = Annotated[
+    list[str], typer.Option("--with", help="A package that the program after -- needs besides.", metavar="REQUIREMENT")
+]
+ExplainOption = Annotated[
+    bool | None,
+    typer.Option(
+        "--explain/--no-explain",
+        help="Look for cause and cures by recompiling; on by default with --triton, possible with two captures.",
+    ),
+]
+BudgetOption = Annotated[
+    float, typer.Option("--budget", help="Seconds for explanations; no compile is begun afterwards.", min=1)
+]
+FailOnOption = Annotated[
+    str, typer.Option("--fail-on", help="Exit with 1 on a change for the worse of: note, warning or error.")
+]
+ToleranceOption = Annotated[
+    list[str],
+    typer.Option("--tolerance", help="What may get worse: vgpr_spills=4,loop_instructions=20%.", metavar="K=V,..."),
+]
+
 
 @format_options("diff")
 def command(
-    targets: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="TARGET",
-            help="Two of these, old and new: a --json report, a capture or Triton cache directory, an .amdgcn, .hsaco "
-            "or .co file, a kernel. Or one kernel, or capture, with --triton; or --triton ... -- PROGRAM.",
-        ),
-    ] = None,
-    triton: Annotated[
-        list[str],
-        typer.Option(
-            "--triton",
-            "-t",
-            help="A Triton to compile with, old to new; give it two or more times. 'installed' is the running one. "
-            "For a program also a Python interpreter, or a .whl file.",
-            metavar="VERSION",
-        ),
-    ] = [],
-    with_: Annotated[
-        list[str],
-        typer.Option("--with", help="A package that the program after -- needs besides.", metavar="REQUIREMENT"),
-    ] = [],
+    targets: TargetsArgument = None,
+    triton: TritonOption = [],
+    with_: WithOption = [],
     arch: ArchOption = "",
     config: ConfigOption = [],
     shape: ShapeOption = [],
-    case: Annotated[str | None, typer.Option("--case", help="One of the kernel's named shapes.")] = None,
-    all_configs: Annotated[
-        bool, typer.Option("--all-configs", help="Each configuration that the kernel lists.")
-    ] = False,
-    signature: Annotated[
-        str | None, typer.Option("--signature", help="Argument types of your own kernel: '*fp16:16,*fp16,i32'.")
-    ] = None,
-    constexpr: Annotated[
-        list[str], typer.Option("--constexpr", help="Compile-time arguments: BLOCK=1024.", metavar="K=V,...")
-    ] = [],
-    env: Annotated[
-        list[str], typer.Option("--env", help="Triton's environment switches for this compile.", metavar="K=V,...")
-    ] = [],
-    explain: Annotated[
-        bool | None,
-        typer.Option(
-            "--explain/--no-explain",
-            help="Look for cause and cures by recompiling; on by default with --triton, possible with two captures.",
-        ),
-    ] = None,
-    budget: Annotated[
-        float, typer.Option("--budget", help="Seconds for explanations; no compile is begun afterwards.", min=1)
-    ] = 60.0,
-    fail_on: Annotated[
-        str, typer.Option("--fail-on", help="Exit with 1 on a change for the worse of: note, warning or error.")
-    ] = "warning",
-    tolerance: Annotated[
-        list[str],
-        typer.Option("--tolerance", help="What may get worse: vgpr_spills=4,loop_instructions=20%.", metavar="K=V,..."),
-    ] = [],
+    case: CaseOption = None,
+    all_configs: AllConfigsOption = False,
+    signature: SignatureOption = None,
+    constexpr: ConstexprOption = [],
+    env: EnvOption = [],
+    explain: ExplainOption = None,
+    budget: BudgetOption = 60.0,
+    fail_on: FailOnOption = "warning",
+    tolerance: ToleranceOption = [],
     outputs: Outputs = NO_OUTPUTS,
     jobs: JobsOption = 0,
     verbose: VerboseOption = 0,
@@ -134,7 +134,7 @@ def command(
             progress=status.draw,
             waiting=_waiting(status),
         )
-    outputs.write(found.document, lambda: _show(found.document, verbose=verbose, quiet=quiet, no_color=no_color))
+    outputs.write(found.document, lambda: _show(found, verbose=verbose, quiet=quiet, no_color=no_color))
     raise typer.Exit(_EXIT[found.document.verdict.status])
 
 
@@ -151,11 +151,11 @@ def _waiting(status: StatusLine) -> Callable[[str], None]:
     return status.draw if status.terminal else log
 
 
-def _show(document: "Diff", *, verbose: int, quiet: bool, no_color: bool) -> None:
+def _show(found: "Comparison", *, verbose: int, quiet: bool, no_color: bool) -> None:
     from kprof.reporters.diff_text import DiffTextReporter
 
     reporter = DiffTextReporter(terminal(no_color=no_color), verbose)
     if quiet:
-        reporter.verdict(document)
+        reporter.verdict(found.document)
     else:
-        reporter.show(document)
+        reporter.show(found.document)

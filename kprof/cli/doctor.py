@@ -3,7 +3,7 @@
 import shutil
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -14,12 +14,7 @@ from kprof.output.colour import coloured
 from kprof.output.writing import print_styled
 from kprof.reporters.outputs import NO_OUTPUTS, Outputs
 
-if TYPE_CHECKING:
-    from kprof.doctor import Workload
-
 HELP = "Look whether this machine is set up for kernel work."
-
-_EXIT = {"ok": 0, "fail": 1}
 
 
 @format_options("doctor")
@@ -52,41 +47,22 @@ def command(
 
     Exit codes: 0 fine, 1 something would make measurements wrong.
     """
-    from kprof.doctor import Host, examine, script
+    from kprof.api.diagnose import diagnose
     from kprof.reporters.doctor_text import DoctorTextReporter
 
-    if not root.is_dir():
-        raise KprofError("no such folder", path=str(root), hint="--root takes the folder that holds proc, sys and dev.")
     if fix and quiet:
         raise KprofError("--fix and --quiet exclude each other")
     if fix and outputs.to_stdout:
         raise KprofError("--fix prints to standard output, and so does the other format")
-    found = examine(Host(root=root), _workload(workload))
+    found = diagnose(root=root, workload=workload)
 
     def text() -> None:
         if fix:
-            sys.stdout.write(script(found))
+            sys.stdout.write(found.script())
             return
         width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 100
         reporter = DoctorTextReporter(width, colour=coloured(no_color=no_color), verbose=verbose)
-        print_styled(reporter.verdict(found) if quiet else reporter.render(found))
+        print_styled(reporter.verdict(found.document) if quiet else reporter.render(found.document))
 
-    outputs.write(found, text)
-    raise typer.Exit(_EXIT[found.verdict.status])
-
-
-def _workload(name: str | None) -> "Workload | None":
-    """The workload of that name.
-
-    Raises:
-        KprofError: there is none.
-    """
-    from kprof.doctor import WORKLOADS
-    from kprof.errors import near_hint
-
-    if name is None:
-        return None
-    for each in WORKLOADS:
-        if each == name:
-            return each
-    raise KprofError(f"no workload {name}", hint=near_hint(name, WORKLOADS, "--workload takes"))
+    outputs.write(found.document, text)
+    raise typer.Exit(0 if found.ok else 1)

@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from kprof.cli._compile_options import CaseOption
 from kprof.cli._format_options import format_options
 from kprof.cli.common import JobsOption, NoColorOption, QuietOption, ShapeOption, VerboseOption
 from kprof.errors import KprofError
@@ -17,43 +18,49 @@ HELP = "Check tuned-configuration files (AITER, vLLM, SGLang, triton.Config)."
 
 _EXIT = {"ok": 0, "regression": 1, "cannot_tell": 2}
 
+PathsArgument = Annotated[
+    list[str], typer.Argument(metavar="PATH", help="Files, or folders that are searched for such files.")
+]
+ArchOption = Annotated[
+    str | None,
+    typer.Option("--arch", "-a", help="The GPU of files that do not say for which one they are.", metavar="ARCH"),
+]
+CompileOption = Annotated[
+    bool, typer.Option("--compile", help="Compile the kernel for each bucket, where the kernel is known.")
+]
+KernelOption = Annotated[
+    str | None,
+    typer.Option("--kernel", help="The kernel to compile: a bundled one or FILE.py::FUNCTION.", metavar="TARGET"),
+]
+RenameOption = Annotated[
+    list[str],
+    typer.Option("--map", help="Knobs under the kernel's names: BLOCK_SIZE_M=BLOCK_M. Empty: left out.", metavar="K=V"),
+]
+SignatureOption = Annotated[str | None, typer.Option("--signature", help="Argument types of a kernel without cases.")]
+ConstexprOption = Annotated[
+    list[str], typer.Option("--constexpr", help="Compile-time arguments that are no knobs.", metavar="K=V,...")
+]
+IgnoreOption = Annotated[
+    str, typer.Option("--ignore", help="Rules to leave out, by identifier or name.", metavar="RULE[,RULE]")
+]
+FailOnOption = Annotated[
+    str, typer.Option("--fail-on", help="Exit with 1 on a finding this bad: note, warning, error or never.")
+]
+
 
 @format_options("lint")
 def command(
-    paths: Annotated[
-        list[str], typer.Argument(metavar="PATH", help="Files, or folders that are searched for such files.")
-    ],
-    arch: Annotated[
-        str | None,
-        typer.Option("--arch", "-a", help="The GPU of files that do not say for which one they are.", metavar="ARCH"),
-    ] = None,
-    compile_: Annotated[
-        bool, typer.Option("--compile", help="Compile the kernel for each bucket, where the kernel is known.")
-    ] = False,
-    kernel: Annotated[
-        str | None,
-        typer.Option("--kernel", help="The kernel to compile: a bundled one or FILE.py::FUNCTION.", metavar="TARGET"),
-    ] = None,
-    rename: Annotated[
-        list[str],
-        typer.Option(
-            "--map", help="Knobs under the kernel's names: BLOCK_SIZE_M=BLOCK_M. Empty: left out.", metavar="K=V"
-        ),
-    ] = [],
-    case: Annotated[str | None, typer.Option("--case", help="One of the kernel's named shapes.")] = None,
+    paths: PathsArgument,
+    arch: ArchOption = None,
+    compile_: CompileOption = False,
+    kernel: KernelOption = None,
+    rename: RenameOption = [],
+    case: CaseOption = None,
     shape: ShapeOption = [],
-    signature: Annotated[
-        str | None, typer.Option("--signature", help="Argument types of a kernel without cases.")
-    ] = None,
-    constexpr: Annotated[
-        list[str], typer.Option("--constexpr", help="Compile-time arguments that are no knobs.", metavar="K=V,...")
-    ] = [],
-    ignore: Annotated[
-        str, typer.Option("--ignore", help="Rules to leave out, by identifier or name.", metavar="RULE[,RULE]")
-    ] = "",
-    fail_on: Annotated[
-        str, typer.Option("--fail-on", help="Exit with 1 on a finding this bad: note, warning, error or never.")
-    ] = "warning",
+    signature: SignatureOption = None,
+    constexpr: ConstexprOption = [],
+    ignore: IgnoreOption = "",
+    fail_on: FailOnOption = "warning",
     outputs: Outputs = NO_OUTPUTS,
     jobs: JobsOption = 0,
     verbose: VerboseOption = 0,

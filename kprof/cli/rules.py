@@ -6,7 +6,6 @@ import typer
 
 from kprof.cli._groups import group
 from kprof.cli.common import JsonOption, NoColorOption
-from kprof.errors import KprofError, near
 from kprof.output.terminal import terminal
 from kprof.output.writing import write_document
 
@@ -18,9 +17,9 @@ app = group()
 @app.command("list")
 def list_rules(json: JsonOption = None, no_color: NoColorOption = False) -> None:
     """Every rule with its severity and what it looks for."""
-    from kprof.reporters.rule_list import all_rules
+    from kprof.api.rules import rules
 
-    found = all_rules()
+    found = rules()
     if json:
         rows = [{"rule": r.id, "name": r.name, "severity": r.severity.value, "summary": r.summary} for r in found]
         write_document(json, "kprof.rules/1", {"rules": rows})
@@ -41,12 +40,8 @@ def list_rules(json: JsonOption = None, no_color: NoColorOption = False) -> None
 @app.command()
 def explain(rule: Annotated[str, typer.Argument(help="Identifier or name: KP101 or narrow-global-load.")]) -> None:
     """What a rule looks for, why it matters, and what to try."""
-    from kprof.reporters.rule_list import all_rules
+    from kprof.api import rules
 
-    found = {r.id: r for r in all_rules()}
-    by_name = {r.name: r for r in found.values()}
-    chosen = found.get(rule.upper()) or by_name.get(rule.lower())
-    if chosen is None:
-        raise KprofError(f"no rule {rule!r}{near(rule, [*found, *by_name])}", hint="kprof rules list shows all rules")
+    chosen = rules.rule(rule)
     print(f"{chosen.id} {chosen.name} ({chosen.severity.value})\n")
     print(chosen.help)

@@ -29,7 +29,7 @@ def command(
 
     Example:  kprof select mlstm_chunkwise --shape S=4096,DQK=64,DV=64 --arch MI300X
     """
-    from kprof.tuning.dispatch_table import select
+    from kprof.api.select import select
 
     found = select(kernel, assignments(shape, "--shape"), arch, table)
     if json is not None:

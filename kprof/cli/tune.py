@@ -4,10 +4,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kprof.cli.common import ConfigOption, JsonOption, NoColorOption, QuietOption, ValueOption
+from kprof.cli._format_options import format_options
+from kprof.cli.common import ConfigOption, NoColorOption, QuietOption, ValueOption
 from kprof.inputs.assignments import assignments
 from kprof.inputs.supplied_values import supplied_values
-from kprof.output.writing import log, write_output
+from kprof.output.writing import log
+from kprof.reporters.outputs import NO_OUTPUTS, Outputs
 
 if TYPE_CHECKING:
     from kprof.api.tune import Tuned
@@ -74,6 +76,7 @@ NoRunOption = Annotated[
 ]
 
 
+@format_options("tune")
 def command(
     kernel: Annotated[
         str,
@@ -102,7 +105,7 @@ def command(
     key: KeyOption = [],
     device_name: DeviceOption = "",
     no_run: NoRunOption = False,
-    json: JsonOption = None,
+    outputs: Outputs = NO_OUTPUTS,
     quiet: QuietOption = False,
     no_color: NoColorOption = False,
 ) -> None:
@@ -145,23 +148,22 @@ def command(
             progress=reporter.show,
             tell=reporter.tell,
         )
-    raise typer.Exit(_show(found, json=json, quiet=quiet, no_color=no_color))
+    raise typer.Exit(_show(found, outputs, quiet=quiet, no_color=no_color))
 
 
-def _show(found: "Tuned", *, json: str | None, quiet: bool, no_color: bool) -> int:
+def _show(found: "Tuned", outputs: Outputs, *, quiet: bool, no_color: bool) -> int:
     # First what the search was for: a full disk must not take it away.
-    if json != "-" and not quiet:
+    if not (outputs.to_stdout or quiet):
         from kprof.reporters.tune_text import show
 
         show(found.document, no_color=no_color)
-    if json is not None:
-        write_output(json, found.to_json())
+    outputs.write(found.document, lambda: None)
     for note in found.write():
         log(note)
-    if found.answer is not None and json != "-":
+    if found.answer is not None and not outputs.to_stdout:
         from kprof.reporters.recorded_text import answer_text
 
         print(answer_text(found.answer))
-    if json != "-":
+    if not outputs.to_stdout:
         print(found.summary)
     return EXIT_INTERRUPTED if found.interrupted else 0 if found.ok else 2

@@ -42,8 +42,7 @@ def make_mode(recorder: "Recorder", operators: "Operators", large: "Large | None
     from torch.utils import _python_dispatch
 
     base: Any = _python_dispatch.TorchDispatchMode
-    tensor_type = torch.Tensor
-    cpu = torch.device("cpu")
+    tensor_type, cpu = torch.Tensor, torch.device("cpu")
     skip = not recorder.settings.arithmetic
     get_mode, fake = torch._C._get_dispatch_mode, torch._C._TorchDispatchModeKey.FAKE  # noqa: SLF001
 
@@ -55,21 +54,15 @@ def make_mode(recorder: "Recorder", operators: "Operators", large: "Large | None
             """Part of the machinery: torch.compile goes on with it."""
             return True
 
-        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-            del types
+        def __torch_dispatch__(self, func: Any, _types: Any, args: Any = (), kwargs: Any = None) -> Any:
             kwargs = kwargs or {}
             if get_mode(fake) is not None:
                 # Fake tensors know the GPU themselves; torch asks this mode before theirs.
                 return func(*args, **kwargs)
             marked, unknown = _inputs(args, kwargs, tensor_type)
-            index = marked
             named = kwargs.get("device")
-            if named is not None:
-                # To torch's own code every tensor is on the CPU: a copy "to the CPU" that it asks for stays where it
-                # is. What the program moves to the CPU loses its mark afterwards.
-                index = cuda_index(named, current()) if named.type == "cuda" or marked is None else marked
-            schema = func._schema  # noqa: SLF001
-            name = schema.name
+            index = _device(named, marked, current())
+            schema, name = func._schema, func._schema.name  # noqa: SLF001
             place = index if index is not None else _placed(args, current())
             if place is not None and operators.has(func):
                 ran, out = operators.run(self, func, args, kwargs)
@@ -88,18 +81,12 @@ def make_mode(recorder: "Recorder", operators: "Operators", large: "Large | None
                     return shapes.out
             skipped = skip and marked is not None and name in _HEAVY
             out, computed = (_zeros(func, args, kwargs), False) if skipped else _run(func, args, kwargs)
-            unknown = unknown or not computed
             if index is not None and not skipped:
                 (operators.computed if computed else operators.zeros)(func)
-            if schema.is_mutable:
-                if unknown and name == "aten::copy_" and mark_of(args[0]) is None:
-                    recorder.read("to cpu")
-                _after_change(out, args, index, unknown=unknown, in_place=name.endswith("_") and "foreach" not in name)
-            elif index is not None:
-                if name.startswith(("aten::empty", "aten::new_empty")):
-                    # What a kernel would fill must at least be the same each time.
-                    out.zero_()
-                _mark_all(out, index, tensor_type, unknown=unknown)
+            unknown = unknown or not computed
+            if unknown and name == "aten::copy_" and mark_of(args[0]) is None:
+                recorder.read("to cpu")
+            _after(schema, out, args, index, unknown=unknown)
             return out
 
     return RedirectMode()
@@ -124,6 +111,31 @@ def install_fallback(current: Callable[[], int]) -> Any:
     library = registry.Library("_", "IMPL")
     library.fallback(fallback, dispatch_key="CUDA")
     return library
+
+
+def _device(named: Any, marked: int | None, current: int) -> int | None:
+    """The device that an operator's result is on: the one that is named, or its inputs'; ``None`` for the CPU.
+
+    To torch's own code every tensor is on the CPU: a copy "to the CPU" that it asks for stays where it is. What the
+    program moves to the CPU loses its mark afterwards.
+    """
+    if named is None:
+        return marked
+    return cuda_index(named, current) if named.type == "cuda" or marked is None else marked
+
+
+def _after(schema: Any, out: Any, args: Any, index: int | None, *, unknown: bool) -> None:
+    """Marks after an operator has run."""
+    import torch
+
+    name = schema.name
+    if schema.is_mutable:
+        _after_change(out, args, index, unknown=unknown, in_place=name.endswith("_") and "foreach" not in name)
+    elif index is not None:
+        if name.startswith(("aten::empty", "aten::new_empty")):
+            # What a kernel would fill must at least be the same each time.
+            out.zero_()
+        _mark_all(out, index, torch.Tensor, unknown=unknown)
 
 
 def _after_change(out: Any, args: Any, index: int | None, *, unknown: bool, in_place: bool) -> None:

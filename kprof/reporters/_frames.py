@@ -72,6 +72,28 @@ def frame(rows: Iterable[Mapping[str, Any]], columns: Mapping[str, str]) -> "pd.
     return made
 
 
+def plain_frame(rows: Iterable[Mapping[str, Any]], columns: Iterable[str]) -> "pd.DataFrame":
+    """A frame with these columns, whose types follow from the values; lists and mappings stay what they are."""
+    made: pd.DataFrame = frame(rows, dict.fromkeys(columns, "object")).convert_dtypes()
+    return made
+
+
+def struct_frame(
+    kind: type, rows: Iterable[tuple[Mapping[str, Any], Any]], leading: Sequence[str] = ()
+) -> "pd.DataFrame":
+    """A frame of structures or dataclasses, a column a field.
+
+    Args:
+        kind: what the rows are.
+        rows: each with values for the columns before its own.
+        leading: those columns.
+    """
+    fields = tuple(getattr(kind, "__struct_fields__", ())) or tuple(getattr(kind, "__dataclass_fields__", ()))
+    return plain_frame(
+        ({**first, **{name: getattr(row, name) for name in fields}} for first, row in rows), [*leading, *fields]
+    )
+
+
 def kernels_frame(kernels: Sequence[KernelReport]) -> "pd.DataFrame":
     """A row a kernel and architecture, in the document's order."""
     return frame(map(_kernel, kernels), KERNEL_COLUMNS)
@@ -109,8 +131,8 @@ def ranking_frame(document: "TuneReport") -> "pd.DataFrame":
         | one.config
         for problem, rank, one in ranked
     )
-    found: pd.DataFrame = frame(rows, _RANKING | dict.fromkeys(knobs, "object")).convert_dtypes()
-    return found
+    made: pd.DataFrame = frame(rows, _RANKING | dict.fromkeys(knobs, "object")).convert_dtypes()
+    return made
 
 
 def trials_frame(trials: "Trials | None") -> "pd.DataFrame":

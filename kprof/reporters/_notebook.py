@@ -11,6 +11,8 @@ from kprof.document import KernelReport, Report
 from kprof.findings import Location
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from kprof.tuning.document import TuneReport
     from kprof.tuning.trials import Trials
     from kprof_analyzers.profiles.measured.model import Measured
@@ -124,3 +126,11 @@ def tuning(summary: str, document: "TuneReport") -> str:
     ]
     headings = ("problem", "rank", "configuration", "predicted", "bound", "VGPRs", "spilled")
     return fragment(summary, table(headings, rows))
+
+
+def framed(summary: str, frame: "pd.DataFrame", notes: Sequence[str] = ()) -> str:
+    """What a notebook shows of a result that is one table: the summary, and its first rows."""
+    known = frame.head(ROWS).astype(object)
+    rows = known.where(known.notna(), None).to_numpy().tolist()
+    more = [f"and {len(frame) - ROWS:,} more"] if len(frame) > ROWS else []
+    return fragment(summary, table([str(name) for name in frame.columns], rows), notes=[*more, *notes])

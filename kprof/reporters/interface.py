@@ -14,6 +14,13 @@ DOCUMENTS = {
     "diff": "kprof diff",
     "doctor": "kprof doctor",
     "capture": "kprof capture",
+    "advice": "kprof advise",
+    "tune": "kprof tune",
+    "bench": "kprof bench",
+    "trace": "kprof trace",
+    "measurements": "kprof ingest",
+    "metrics": "kprof counters metrics",
+    "roofline": "kprof counters roofline",
 }
 """Kinds of documents, with the commands that make them."""
 

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from kprof.document import SCHEMA, Report
-from kprof.reporters.interface import Format, Request
+from kprof.reporters.interface import DOCUMENTS, Format, Request
 
 
 class JsonReporter:
@@ -61,7 +61,7 @@ class _Json(Format):
     name = "json"
     help = "Write the whole result as JSON."
     extension = ".json"
-    documents = ("report", "check", "lint", "diff", "doctor", "capture")
+    documents = tuple(DOCUMENTS)
 
     def render(self, document: Any, request: Request) -> str:  # noqa: ARG002 - all of them are rendered alike
         """See :class:`kprof.reporters.interface.Format`."""

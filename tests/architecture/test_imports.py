@@ -21,8 +21,8 @@ ENTRANCES = {"kprof", "kprof.__main__"}
 
 def _contract():
     with (ROOT / "pyproject.toml").open("rb") as file:
-        (contract,) = tomllib.load(file)["tool"]["importlinter"]["contracts"]
-    return contract
+        contracts = tomllib.load(file)["tool"]["importlinter"]["contracts"]
+    return next(contract for contract in contracts if contract["type"] == "layers")
 
 
 def _layers() -> list[set[str]]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kprof.cli._counter_tables import _table
+from kprof.reporters.metrics_text import metrics_table
 
 FILES = Path(__file__).parents[1] / "artifacts" / "rocprof"
 
@@ -222,11 +222,11 @@ def test_groups_get_lines_of_their_own_where_names_would_be_cut(monkeypatch):
     """In a narrow terminal every metric keeps its whole name; in a wide one the group stands beside it."""
     rows = [["memory", "L2 hit rate", "4.5", "%"], ["", "Bytes written over the fabric", "2,304", "bytes"]]
     monkeypatch.setattr("kprof.output.tables.table_width", lambda: 50)
-    lines = _table(rows, ["run 1"]).splitlines()
+    lines = metrics_table(rows, ["run 1"]).splitlines()
     assert [line.split("  ")[0] for line in lines if not line.startswith(" ")] == ["metric", "memory"]
     assert any(line.startswith("  Bytes written over the fabric") for line in lines)
     monkeypatch.setattr("kprof.output.tables.table_width", lambda: 80)
-    assert len(_table(rows, ["run 1"]).splitlines()) == 3
+    assert len(metrics_table(rows, ["run 1"]).splitlines()) == 3
 
 
 def test_why_kernels_have_no_place_under_the_roof_is_said_once(kprof, tmp_path):

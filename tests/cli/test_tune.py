@@ -8,7 +8,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from kprof.cli.schema import schema_of
+from kprof.api.schema import schema_of
 
 pytestmark = pytest.mark.triton
 

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from rich.console import Console
 
-from kprof.cli.schema import schema_of
+from kprof.api.schema import schema_of
 from kprof.diffing.build import Input, diff
 from kprof.diffing.document import Diff, Explanation, Trial
 from kprof.diffing.limits import Limits

@@ -1,29 +1,18 @@
 """``kprof trace gaps``: when the GPU stood still, and what the CPU did meanwhile."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from kprof.cli.common import JobsOption, JsonOption, QuietOption
-from kprof.cli.trace._shared import (
-    CategoriesOption,
-    LimitOption,
-    PathsArgument,
-    SchedulerOption,
-    answer,
-    kernel_label,
-    label,
-    milliseconds,
-    per_file,
-    percent,
-)
-
-if TYPE_CHECKING:
-    from kprof_analyzers.profiles.timeline.steps import Idle
+from kprof.cli._format_options import format_options
+from kprof.cli.common import JobsOption, QuietOption
+from kprof.cli.trace._shared import CategoriesOption, LimitOption, PathsArgument, SchedulerOption, answer
+from kprof.reporters.outputs import NO_OUTPUTS, Outputs
 
 HELP = "Idle stretches of the GPU, their cause, and what the CPU did."
 
 
+@format_options("trace")
 def command(
     paths: PathsArgument,
     at_least: Annotated[float, typer.Option("--at-least", help="Leave out gaps shorter than this, in us.", min=0)] = 0,
@@ -31,7 +20,7 @@ def command(
     categories: CategoriesOption = None,
     jobs: JobsOption = 1,
     scheduler: SchedulerOption = None,
-    json: JsonOption = None,
+    outputs: Outputs = NO_OUTPUTS,
     quiet: QuietOption = False,
 ) -> None:
     """The largest gaps between GPU activities, and the stretches where launching cannot keep up.
@@ -41,83 +30,9 @@ def command(
 
     Example:  kprof trace gaps trace.json.gz --at-least 50
     """
-    from kprof_analyzers.profiles.timeline.steps import gaps_step
+    from kprof.api.trace.gaps import trace_gaps
+    from kprof.reporters.trace_gaps_text import lines
 
-    found = per_file(
-        gaps_step,
-        paths,
-        jobs,
-        scheduler,
-        categories=categories,
-        at_least_ns=round(at_least * 1000),
-        limit=limit or 1_000_000,
-    )
-    several = len(found) > 1
-    answer(
-        found, "kprof.trace.gaps/1", lambda one: _lines(one, several=several), _verdict(found), json=json, quiet=quiet
-    )
-
-
-def _lines(one: "Idle", *, several: bool) -> list[str]:
-    from kprof.output.tables import rows_table, table_width
-
-    report = one.report
-    # A narrow terminal has room for the innermost operator and for what the CPU did most.
-    some = 2 if table_width() >= 120 else 1
-    lines = [label(report.path, 90)] if several else []
-    for cause, total in report.by_cause.items():
-        lines.append(f"  {cause:<16} {milliseconds(total):>10} ms  {percent(total, report.total_ns):>7}")
-    if report.gaps:
-        headings: tuple[str, ...]
-        gaps: list[tuple[str, ...]] = [
-            (
-                f"{g.duration_ns / 1000:,.1f}",
-                f"{g.rank}/{'?' if g.device is None else g.device}",
-                g.cause,
-                " > ".join(g.stack[-some:]) or "-",
-                ", ".join(f"{ns / 1000:,.0f} {name}" for name, ns in list(g.cpu.items())[:some]),
-                kernel_label(g.after),
-            )
-            for g in report.gaps
-        ]
-        headings = ("us", "rank/GPU", "cause", "next launched by", "CPU meanwhile (us)", "next kernel")
-        several_devices = len({gap[1] for gap in gaps}) > 1
-        if not several_devices:
-            headings, gaps = _without(headings, 1), [_without(gap, 1) for gap in gaps]
-        wide = (5, 4, 3) if several_devices else (4, 3, 2)
-        lines += ["", *rows_table(headings, gaps, wide=wide, spare=5 if several_devices else None).splitlines()]
-    if one.stretches:
-        lines += ["", "launch-bound stretches:"]
-        rows = [
-            (
-                milliseconds(s.duration_ns),
-                percent(s.idle_ns, s.duration_ns),
-                f"{s.launches:,}",
-                f"{s.mean_kernel_ns / 1000:,.1f}",
-                f"{s.mean_interval_ns / 1000:,.1f}",
-                ", ".join(f"{n} x{c}" for n, c in list(s.operators.items())[:3]) or "-",
-            )
-            for s in one.stretches[:5]
-        ]
-        headings = ("ms", "idle", "launches", "kernel us", "every us", "operators")
-        lines += rows_table(headings, rows, wide=5).splitlines()
-    return [*lines, ""]
-
-
-def _without(row: tuple[str, ...], place: int) -> tuple[str, ...]:
-    return (*row[:place], *row[place + 1 :])
-
-
-def _verdict(found: "list[Idle]") -> str:
-    from kprof.reporters._console_text import plural
-
-    total = sum(one.report.total_ns for one in found)
-    count = sum(one.report.count for one in found)
-    if not count:
-        return "no gaps"
-    causes: dict[str, int] = {}
-    for one in found:
-        for cause, ns in one.report.by_cause.items():
-            causes[cause] = causes.get(cause, 0) + ns
-    cause = max(causes, key=lambda c: causes[c])
-    return f"{plural(count, 'gap')}, {milliseconds(total)} ms idle; {percent(causes[cause], total)} of it {cause}"
+    found = trace_gaps(*paths, at_least_us=at_least, limit=limit, categories=categories, jobs=jobs, scheduler=scheduler)
+    several = len(found.traces) > 1
+    answer(found, lambda: [row for one in found.traces for row in lines(one, several=several)], outputs, quiet=quiet)

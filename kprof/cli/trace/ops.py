@@ -1,28 +1,18 @@
 """``kprof trace ops``: operators by shape against what the GPU can do."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from kprof.cli.common import JobsOption, JsonOption, QuietOption
-from kprof.cli.trace._shared import (
-    LimitOption,
-    PathsArgument,
-    SchedulerOption,
-    answer,
-    kernel_label,
-    label,
-    milliseconds,
-    per_file,
-    percent,
-)
-
-if TYPE_CHECKING:
-    from kprof_analyzers.profiles.timeline.operators.rooflines import OperatorRoofline, OperatorTable
+from kprof.cli._format_options import format_options
+from kprof.cli.common import JobsOption, QuietOption
+from kprof.cli.trace._shared import LimitOption, PathsArgument, SchedulerOption, answer
+from kprof.reporters.outputs import NO_OUTPUTS, Outputs
 
 HELP = "Operators by shape: TFLOP/s, TB/s, and the time lost against the GPU's limits."
 
 
+@format_options("trace")
 def command(
     paths: PathsArgument,
     arch: Annotated[
@@ -31,7 +21,7 @@ def command(
     limit: LimitOption = 20,
     jobs: JobsOption = 1,
     scheduler: SchedulerOption = None,
-    json: JsonOption = None,
+    outputs: Outputs = NO_OUTPUTS,
     quiet: QuietOption = False,
 ) -> None:
     """What each operator computes and moves a second, those that lose most time first.
@@ -42,88 +32,11 @@ def command(
 
     Example:  kprof trace ops trace.json.gz --arch MI300X
     """
-    from kprof_analyzers.profiles.timeline.steps import operators_step
+    from kprof.api.trace.ops import trace_ops
+    from kprof.reporters.trace_ops_text import lines
 
-    if arch:
-        _check_product(arch)
-    found = per_file(operators_step, paths, jobs, scheduler, gpu=arch)
-
-    def lines(one: "OperatorTable") -> list[str]:
-        head = [label(one.info.path, 90)] if len(found) > 1 else []
-        return [*head, *_lines(one, limit), *_not_seen(one), ""]
-
-    answer(found, "kprof.trace.ops/1", lines, _verdict(found), json=json, quiet=quiet)
-
-
-def _check_product(name: str) -> None:
-    from kprof.errors import HardwareError
-    from kprof.hardware import machine
-
-    if machine.find_product(name) is None:
-        products = ", ".join(machine.load(name).products)
-        raise HardwareError(f"{name} has no peaks of its own: name a product", hint=f"its products are {products}")
-
-
-def _lines(one: "OperatorTable", limit: int) -> list[str]:
-    from kprof.output.tables import rows_table
-
-    headings = ("lost ms", "ms", "calls", "mean us", "TFLOP/s", "TB/s", "of limit", "operator")
-    rows = [_cells(row) for row in (one.rows[:limit] if limit else one.rows)]
-    if not rows:
-        return ["nothing to show"]
-    text = rows_table(headings, rows, wide=7).splitlines()
-    left = len(one.rows) - len(rows)
-    return [*text, f"and {left:,} more; -n 0 shows all"] if left else text
-
-
-def _cells(row: "OperatorRoofline") -> tuple[str, ...]:
-    return (
-        "-" if row.lost_ns is None else milliseconds(row.lost_ns),
-        milliseconds(row.total_ns),
-        f"{row.calls:,}",
-        f"{row.total_ns / row.calls / 1000:,.1f}",
-        "-" if row.tflops is None else _digits(row.tflops),
-        "-" if row.tbs is None else f"{row.tbs:.2f}",
-        "-" if row.share is None else f"{100 * row.share:.0f} % {row.bound.replace('_', ' ')}",
-        f"{kernel_label(row.name.removeprefix('aten::'), 44)} {row.shapes} {row.types}".strip(),
-    )
-
-
-def _digits(value: float) -> str:
-    return f"{value:,.0f}" if value >= 10 else f"{value:.2f}"
-
-
-def _not_seen(one: "OperatorTable") -> list[str]:
-    """What has no roofline, and why."""
-    found = []
-    if one.limits is None:
-        names = ", ".join(sorted({name for name in one.info.devices if name}))
-        why = f"kprof has no peaks of {names}" if names else "the trace does not name its GPU"
-        found.append(f"No limits: {why}; --arch MI300X, say, names one.")
-    if one.without_shapes and one.rows:
-        found.append("No shapes: the trace was taken without record_shapes=True, so no work is known.")
-    if one.graph_ns:
-        share = percent(one.graph_ns, one.kernel_ns)
-        found.append(f"Replayed by graphs, so without operators: {share} of the kernels' time; listed by kernel.")
-    assumed = sorted({row.assumed for row in one.rows if row.assumed})
-    if assumed:
-        found.append(f"Assumed: {'; '.join(assumed)}.")
-    return found
-
-
-def _verdict(found: "list[OperatorTable]") -> str:
-    whole = sum(one.kernel_ns for one in found)
-    if not whole:
-        return "no kernels in these traces"
-    lost = sum(row.lost_ns or 0.0 for one in found for row in one.rows)
-    limited = sum(row.total_ns for one in found for row in one.rows if row.least_ns is not None)
-    known = percent(sum(one.known_ns for one in found), whole)
-    if not limited:
-        return f"no time lost can be told; work is known for {known} of the kernels' {milliseconds(whole)} ms"
-    worst = max((row for one in found for row in one.rows), key=lambda row: row.lost_ns or 0.0)
-    seen = percent(limited, whole)
-    name = kernel_label(worst.name.removeprefix("aten::"), 40)
-    return (
-        f"{milliseconds(lost)} of {milliseconds(limited)} ms lost against the GPU's limits, most in {name} "
-        f"({milliseconds(worst.lost_ns or 0.0)} ms); {seen} of the kernels' time was judged"
+    found = trace_ops(*paths, arch=arch, jobs=jobs, scheduler=scheduler)
+    several = len(found.traces) > 1
+    answer(
+        found, lambda: [row for one in found.traces for row in lines(one, limit, several=several)], outputs, quiet=quiet
     )

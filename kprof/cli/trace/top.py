@@ -1,31 +1,18 @@
 """``kprof trace top``: the kernels and operators that take most GPU time."""
 
-from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from kprof.cli.common import JobsOption, JsonOption, QuietOption
-from kprof.cli.trace._shared import (
-    CategoriesOption,
-    LimitOption,
-    PathsArgument,
-    SchedulerOption,
-    answer,
-    kernel_label,
-    label,
-    milliseconds,
-    per_file,
-    percent,
-)
-
-if TYPE_CHECKING:
-    from kprof_analyzers.profiles.timeline.steps import Kernels
+from kprof.cli._format_options import format_options
+from kprof.cli.common import JobsOption, QuietOption
+from kprof.cli.trace._shared import CategoriesOption, LimitOption, PathsArgument, SchedulerOption, answer
+from kprof.reporters.outputs import NO_OUTPUTS, Outputs
 
 HELP = "Kernels and operators by GPU time."
 
 
+@format_options("trace")
 def command(
     paths: PathsArgument,
     operators: Annotated[bool, typer.Option("--operators", help="CPU operators by the GPU time they launch.")] = False,
@@ -34,94 +21,22 @@ def command(
     categories: CategoriesOption = None,
     jobs: JobsOption = 1,
     scheduler: SchedulerOption = None,
-    json: JsonOption = None,
+    outputs: Outputs = NO_OUTPUTS,
     quiet: QuietOption = False,
 ) -> None:
     """Which kernels, or which operators, take the time.
 
     Example:  kprof trace top trace.json.gz --triton -n 20
     """
-    from kprof_analyzers.profiles.timeline.steps import kernels_step
+    from kprof.api.trace.top import trace_top
+    from kprof.reporters.trace_top_text import Rows, lines
 
-    found = per_file(kernels_step, paths, jobs, scheduler, categories=categories)
-
-    def lines(one: "Kernels") -> list[str]:
-        head = [label(one.info.path, 90)] if len(found) > 1 else []
-        rows = _operator_lines(one) if operators else _triton_lines(one) if triton else _kernel_lines(one)
-        return [*head, *(rows[: limit + 1] if limit else rows), ""]
-
-    answer(found, "kprof.trace.top/1", lines, _verdict(found), json=json, quiet=quiet)
-
-
-def _table(
-    headings: Sequence[str], rows: Sequence[Sequence[str]], wide: Sequence[int], spare: int | None = None
-) -> list[str]:
-    from kprof.output.tables import rows_table
-
-    return rows_table(headings, rows, wide=wide, spare=spare).splitlines() if rows else ["nothing to show"]
-
-
-def _kernel_lines(one: "Kernels") -> list[str]:
-    rows = [
-        (
-            milliseconds(k.total_ns),
-            percent(k.share, 1),
-            f"{k.count:,}",
-            f"{k.mean_ns / 1000:,.1f}",
-            k.category,
-            kernel_label(k.name),
-            kernel_label(next(iter(k.operators), "") or "-", 32),
-        )
-        for k in one.kernels
-    ]
-    return _table(("ms", "share", "count", "mean us", "category", "kernel", "operator"), rows, (5, 6), spare=6)
-
-
-def _operator_lines(one: "Kernels") -> list[str]:
-    rows = [
-        (
-            milliseconds(o.direct_ns),
-            percent(o.share, 1),
-            milliseconds(o.subtree_ns),
-            f"{o.calls:,}",
-            f"{o.kernels:,}",
-            milliseconds(o.cpu_ns),
-            o.name,
-        )
-        for o in one.operators
-        if o.subtree_ns
-    ]
-    return _table(("own ms", "share", "subtree ms", "calls", "kernels", "CPU ms", "operator"), rows, (6,))
-
-
-def _triton_lines(one: "Kernels") -> list[str]:
-    rows = [
-        (
-            milliseconds(k.total_ns),
-            f"{k.count:,}",
-            "x".join(map(str, k.workgroups)) if k.workgroups else "?",
-            "?" if k.num_warps is None else str(k.num_warps),
-            "?" if k.lds_bytes is None else f"{k.lds_bytes:,}",
-            k.evidence,
-            k.name,
-            Path(k.source).name if k.source else "-",
-        )
-        for k in one.triton
-    ]
-    return _table(
-        ("ms", "count", "workgroups", "warps", "LDS B", "known by", "kernel", "source"), rows, (6, 7), spare=7
+    found = trace_top(*paths, categories=categories, jobs=jobs, scheduler=scheduler)
+    rows: Rows = "operators" if operators else "triton" if triton else "kernels"
+    several = len(found.traces) > 1
+    answer(
+        found,
+        lambda: [row for one in found.traces for row in lines(one, rows, limit, several=several)],
+        outputs,
+        quiet=quiet,
     )
-
-
-def _verdict(found: "list[Kernels]") -> str:
-    from kprof.reporters._console_text import plural
-
-    kernels = [k for one in found for k in one.kernels]
-    whole = sum(k.total_ns for k in kernels)
-    if not kernels or not whole:
-        return "no kernels in these traces"
-    largest = max(kernels, key=lambda k: k.total_ns)
-    name = kernel_label(largest.name, 40)
-    count = len({k.name for k in kernels})
-    share = percent(largest.total_ns, whole)
-    return f"{plural(count, 'kernel')}, {milliseconds(whole)} ms; the largest takes {share}: {name}"

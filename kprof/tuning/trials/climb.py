@@ -7,6 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from kprof.compiler.versions import installed
+from kprof.findings import Finding
 from kprof.hardware.machine import Architecture, Product
 from kprof.tuning.candidates import Scored
 from kprof.tuning.estimate import Estimate
@@ -81,16 +82,7 @@ def climb(
         environment=options.environment,
         values=options.values,
     )
-    findings = start.report.findings
-    rules = {finding.rule for finding in findings}
-    version = installed().numbers
-    told = {(advice.knob, repr(advice.to)) for finding in findings for advice in finding.advice}
-
-    def changes(config: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
-        found = neighbours(kernel, problem, config, machine, rules, version=version)
-        # What a finding proposes comes first.
-        return sorted(found, key=lambda change: len(change) > 1 or not told & {(n, repr(v)) for n, v in change.items()})
-
+    changes = _changes(kernel, machine, problem, start.report.findings)
     estimate = Estimate(machine, product, problem, subject.element_bytes(subject.problems[0]), start.config)
     around = Around(
         f"what is near to the present configuration of {kernel.name}",
@@ -177,6 +169,21 @@ def climb_around(
         return found.example or "the model cannot say how long it takes"
     (waiting,) = orders
     return _trials(subject, start, own, found, waiting, use_cache=use_cache)
+
+
+def _changes(
+    kernel: "Kernel", machine: Architecture, problem: Mapping[str, Any], findings: Sequence[Finding]
+) -> Callable[[Mapping[str, Any]], Iterable[Mapping[str, Any]]]:
+    """What gives the changes to try from a configuration: what a finding proposes comes first."""
+    rules = {finding.rule for finding in findings}
+    version = installed().numbers
+    told = {(advice.knob, repr(advice.to)) for finding in findings for advice in finding.advice}
+
+    def changes(config: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
+        found = neighbours(kernel, problem, config, machine, rules, version=version)
+        return sorted(found, key=lambda change: len(change) > 1 or not told & {(n, repr(v)) for n, v in change.items()})
+
+    return changes
 
 
 def seeds(

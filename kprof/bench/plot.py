@@ -1,27 +1,13 @@
-"""Benchmark results as CSV and as a plot over the cases (SVG)."""
+"""Benchmark results as a plot over the cases (SVG)."""
 
-import csv
-import io
 from collections.abc import Sequence
 from html import escape
 from math import ceil, floor, log10
 
-from kprof.bench.document import BenchReport, Measurement, flat
-from kprof.output.csv_cells import guarded
+from kprof.bench.document import BenchReport, Measurement
 
 _COLOURS = ("#3b6fb6", "#d1603d", "#4a9d5b", "#8a5fb0", "#b08a2e", "#5f6b76")
 _WIDTH, _HEIGHT, _LEFT, _TOP, _BOTTOM, _RIGHT = 900, 460, 70, 50, 110, 30
-
-
-def as_csv(report: BenchReport) -> str:
-    """One line a measurement, with the device in front."""
-    device = {"device": report.device.name, "arch": report.device.arch}
-    rows = [{**device, **flat(m)} for m in report.measurements]
-    text = io.StringIO()
-    writer = csv.DictWriter(text, list(rows[0]) if rows else ["device"], lineterminator="\n")
-    writer.writeheader()
-    writer.writerows({name: guarded(value) for name, value in row.items()} for row in rows)
-    return text.getvalue()
 
 
 def as_svg(report: BenchReport) -> str:

@@ -1,0 +1,134 @@
+"""Measured kernels, read and chosen: what each is, and the same launch in several runs."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kprof.errors import KprofError
+from kprof.inputs import rocprof
+from kprof.inputs.rocprof import Data
+from kprof_analyzers.profiles.counters.identity import parse_fields
+from kprof_analyzers.profiles.counters.kernels import KernelCounters, kernels
+from kprof_analyzers.profiles.counters.machine import Gpu, Gpus, unknown_gpu
+from kprof_analyzers.profiles.counters.metrics import Metric
+from kprof_analyzers.profiles.counters.runs import Runs, runs_of
+
+Derived = tuple[KernelCounters, dict[str, Metric]]
+"""A kernel with its metrics."""
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What was read, and the kernels chosen.
+
+    Attributes:
+        fields: of an identity, those that keep kernels apart.
+        left_out: what is not shown, and why, in words.
+    """
+
+    data: Data
+    runs: Runs
+    gpus: Gpus
+    kernels: list[KernelCounters]
+    fields: tuple[str, ...]
+    left_out: tuple[str, ...] = ()
+
+    @property
+    def used(self) -> list[int]:
+        """Indexes of the runs that the chosen kernels are of."""
+        return sorted({one.run for one in self.kernels})
+
+    def gpu_at(self, index: int) -> Gpu:
+        """A GPU by index."""
+        found = self.gpus[index]
+        assert found is not None
+        return found
+
+    def gpu(self, kernel: KernelCounters) -> Gpu:
+        """The GPU that a kernel ran on."""
+        return self.gpu_at(kernel.gpu)
+
+    def identity(self, kernel: KernelCounters) -> dict[str, Any]:
+        """What a kernel is, for JSON; ``null`` is not told, or put together of several values."""
+        gpu = self.gpu(kernel)
+        values = {
+            field: found.pop() if len(found) == 1 else None
+            for field in ("agent", "grid", "workgroup", "lds", "vgprs")
+            for found in [{getattr(one, field) for one in kernel.identities}]
+        }
+        return {
+            "run": self.runs.labels[kernel.run],
+            "gpu": {"arch": gpu.arch.name, "product": gpu.product.name if gpu.product else None, "cus": gpu.cus},
+            **values,
+        }
+
+
+def choose(
+    paths: Sequence[str],
+    *,
+    arch: str | None,
+    kernel: str,
+    run: Sequence[str],
+    dispatch: Sequence[int],
+    by: str,
+) -> Chosen:
+    """Read files and choose kernels.
+
+    Args:
+        paths: files and folders; each is a run.
+        arch: the GPU of files that do not say which it was.
+        kernel: only kernels with this in their names.
+        run: only these runs: their numbers, or parts of their paths.
+        dispatch: only these dispatches.
+        by: fields of an identity that keep kernels apart: ``name,grid``.
+
+    Raises:
+        KprofError: nothing can be read, there are no counters, a choice fits nothing, or no file says which GPU it was.
+    """
+    fields = parse_fields(by)
+    data = rocprof.read(list(paths))
+    if not len(data.counters):
+        raise KprofError(
+            "no counters in these files", path=paths[0], hint="they may be a trace: kprof ingest counters tells"
+        )
+    runs, gpus = runs_of(data), Gpus(data, arch)
+    wanted = _runs(runs, run)
+    found = kernels(data, by=fields, runs=runs, gpus=gpus, dispatches=list(dispatch) or None)
+    if not found:
+        raise KprofError(f"no dispatch {' or '.join(map(str, dispatch))} has counters")
+    found = [one for one in found if one.run in wanted]
+    chosen = [one for one in found if kernel.lower() in one.name.lower()]
+    if not chosen:
+        raise KprofError(f"no kernel has {kernel!r} in its name" if kernel else "nothing is left of these runs")
+    known = [one for one in chosen if one.gpu >= 0]
+    if not known:
+        raise unknown_gpu()
+    lost = len(chosen) - len(known)
+    words = f"left out: {lost:,} kernels of files that do not say which GPU was measured; name it with --arch"
+    return Chosen(data, runs, gpus, known, fields, (words,) if lost else ())
+
+
+def _runs(runs: Runs, asked: Sequence[str]) -> set[int]:
+    if not asked:
+        return set(range(len(runs.labels)))
+    found = set()
+    for text in asked:
+        number = int(text) - 1 if text.isdecimal() else -1
+        fitting = [place for place, label in enumerate(runs.labels) if text in label]
+        if 0 <= number < len(runs.labels):
+            fitting = [number]
+        if not fitting:
+            raise KprofError(f"no run {text!r}", hint=f"there are {', '.join(runs.labels)}")
+        found.update(fitting)
+    return found
+
+
+def side_by_side(derived: Sequence[Derived]) -> list[list[Derived]]:
+    """The same launch of several runs together, in the order of the runs; else each kernel alone."""
+    groups: dict[Any, list[Derived]] = {}
+    for pair in derived:
+        one = pair[0]
+        shapes = frozenset((i.grid, i.workgroup, i.lds, i.vgprs) for i in one.identities)
+        agents = frozenset(i.agent for i in one.identities)
+        groups.setdefault((one.name, shapes, agents), []).append(pair)
+    return [sorted(members, key=lambda pair: pair[0].run) for members in groups.values()]

@@ -1,0 +1,39 @@
+"""The GPU architectures, and every figure that kprof works with."""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kprof.hardware.model import Architecture
+
+
+def architectures() -> "list[Architecture]":
+    """Every architecture, with its products."""
+    from kprof.hardware import machine
+
+    return [machine.load(name) for name in machine.architectures()]
+
+
+def architecture(name: str) -> "Architecture":
+    """One architecture, by its name or a product's.
+
+    Raises:
+        HardwareError: there is none.
+    """
+    from kprof.hardware import machine
+
+    return machine.load(name)
+
+
+def product_of(name: str) -> str | None:
+    """The product that a name means, ``None`` for an architecture's own name."""
+    from kprof.hardware.machine import find_product
+
+    found = find_product(name)
+    return None if found is None else found.name
+
+
+def document(arch: "Architecture") -> dict[str, Any]:
+    """Every figure with its source, as ``kprof arch show --json`` writes it."""
+    from kprof.reporters.architecture import document
+
+    return document(arch)

@@ -1,0 +1,69 @@
+"""What kprof keeps from one run to the next."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kprof.errors import KprofError
+
+if TYPE_CHECKING:
+    from kprof.cache.inventory import Part
+
+
+@dataclass(frozen=True)
+class Cached:
+    """The cache of this user.
+
+    Attributes:
+        root: its folder.
+        parts: what is in it, each with files and bytes, in all and by kind.
+        limits: part to the bytes that it may grow to.
+        trouble: why it is not used; ``None`` where it is.
+    """
+
+    root: Path
+    parts: "Sequence[Part]"
+    limits: dict[str, int]
+    trouble: str | None
+
+
+def cached() -> Cached:
+    """Where the cache is, how large it is and may become, and what is in it.
+
+    Raises:
+        KprofError: this user has none.
+    """
+    from kprof.cache import inventory, limits, location
+
+    root = _root()
+    trouble = location.trouble(root) if root.exists() else None
+    return Cached(root, inventory.parts(root), {location.entries(root).name: limits.size_limit()}, trouble)
+
+
+def clear(*, everything: bool = False) -> tuple[int, int]:
+    """Remove what is made again by itself; files and bytes.
+
+    Args:
+        everything: also what searches found, and the Tritons that were fetched.
+
+    Raises:
+        KprofError: this user has no cache, or something cannot be removed.
+    """
+    from kprof.cache import inventory
+
+    root = _root()
+    try:
+        return inventory.clear(root, inventory.QUICK + (inventory.SLOW if everything else ()))
+    except OSError as error:
+        where = str(error.filename or root)
+        raise KprofError(f"cannot be removed: {error.strerror or error}", path=where) from error
+
+
+def _root() -> Path:
+    from kprof.cache import location
+
+    root = location.root()
+    if root is None:
+        raise KprofError("this user has no home folder, so there is no cache", hint=f"Set {location.VARIABLE}.")
+    return root

@@ -1,0 +1,1 @@
+"""Questions to hardware counters; one a file."""

@@ -1,0 +1,75 @@
+"""``kprof.diagnose``: is this machine set up to compile, run and time kernels."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from kprof.api.result import Result
+from kprof.doctor import WORKLOADS, Diagnosis, Host, Workload, examine
+from kprof.errors import KprofError, near_hint
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Diagnosed(Result):
+    """What was found on a machine.
+
+    Attributes:
+        document: everything, as ``kprof doctor --json`` writes it (``kprof.doctor/1``).
+    """
+
+    document: Diagnosis
+    kind: ClassVar[str] = "doctor"
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing would make measurements wrong."""
+        return self.document.verdict.status != "fail"
+
+    @property
+    def summary(self) -> str:
+        """The verdict in one line."""
+        return self.document.verdict.summary
+
+    def script(self) -> str:
+        """A shell script of what to change; nothing of it was run."""
+        from kprof.doctor import script
+
+        return script(self.document)
+
+    def to_frame(self) -> "pd.DataFrame":
+        """A row a check: what it is called, what was found, and what to do."""
+        from kprof.doctor import Outcome
+        from kprof.reporters._frames import struct_frame
+
+        return struct_frame(Outcome, [({}, one) for one in self.document.checks])
+
+
+def diagnose(*, root: "str | os.PathLike[str]" = "/", workload: str | None = None) -> Diagnosed:
+    """Look whether a machine is set up for kernel work, as AMD's guides ask. Nothing is changed, nothing is run.
+
+    Args:
+        root: where its ``/proc``, ``/sys``, ``/dev`` and ``/opt`` are: ``/host`` in a container.
+        workload: what the settings are for: ``inference``, ``training``, ``tuning``, ``multi-gpu``, ``vllm`` or
+            ``sglang``.
+
+    Raises:
+        KprofError: there is no such folder or workload.
+    """
+    folder = Path(root)
+    if not folder.is_dir():
+        hint = "--root takes the folder that holds proc, sys and dev."
+        raise KprofError("no such folder", path=str(folder), hint=hint)
+    return Diagnosed(examine(Host(root=folder), _workload(workload)))
+
+
+def _workload(name: str | None) -> Workload | None:
+    if name is None:
+        return None
+    for each in WORKLOADS:
+        if each == name:
+            return each
+    raise KprofError(f"no workload {name}", hint=near_hint(name, WORKLOADS, "--workload takes"))

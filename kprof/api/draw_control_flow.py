@@ -1,0 +1,83 @@
+"""``kprof.draw_control_flow``: the control flow of a kernel as a picture."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from kprof.api.drawing import Drawing
+from kprof.api.options import Names, Values, target_options
+from kprof.errors import TargetError
+from kprof.targets.target import TargetLike, resolve
+
+if TYPE_CHECKING:
+    from kprof.inputs.amdgcn.model import Kernel
+    from kprof.targets.loaded import LoadedKernel
+
+
+@dataclass(frozen=True)
+class ControlFlow(Drawing):
+    """Blocks, loops and hot spots of a kernel.
+
+    Attributes:
+        program: its instructions, with ``blocks`` and ``loops``.
+    """
+
+    program: "Kernel"
+
+    def to_dot(self) -> str:
+        """The same for Graphviz."""
+        from kprof_analyzers.pictures.control_flow import to_dot
+
+        return to_dot(self.program)
+
+
+def draw_control_flow(
+    target: TargetLike,
+    *,
+    kernel: str | None = None,
+    arch: Names = (),
+    config: Values | None = None,
+    shape: Values | None = None,
+    case: str | None = None,
+    signature: str | None = None,
+    constexprs: Values | None = None,
+    grid: Sequence[int] | None = None,
+    env: Mapping[str, Any] | None = None,
+) -> ControlFlow:
+    """Draw the control flow of a kernel: blocks, loops, hot spots. No GPU is used.
+
+    Args:
+        target: as for :func:`kprof.analyze`.
+        kernel: which kernel, of a target with several.
+        arch: one architecture or product; MI300X for sources when empty.
+        config: knobs.
+        shape: problem parameters on top of the chosen case's.
+        case: one of the kernel's named shapes.
+        signature: argument types of a kernel without cases.
+        constexprs: its compile-time arguments.
+        grid: workgroups of its launch.
+        env: Triton's environment switches for this compile.
+
+    Raises:
+        TargetError: there is no such target or kernel, or it is several.
+        CompileError: it does not compile, or Triton is missing.
+        InputError: a file cannot be read.
+    """
+    from kprof.targets.resolver import load
+    from kprof_analyzers.pictures.control_flow import to_svg
+
+    options = target_options(
+        arch=arch, config=config, shape=shape, case=case, signature=signature, constexprs=constexprs, grid=grid, env=env
+    )
+    program = _chosen(list(load(target, options)), kernel, resolve(target).text).program
+    return ControlFlow(to_svg(program), program)
+
+
+def _chosen(kernels: "Sequence[LoadedKernel]", name: str | None, target: str) -> "LoadedKernel":
+    found = [kernel for kernel in kernels if name is None or kernel.program.name == name]
+    if len(found) == 1:
+        return found[0]
+    listed = ", ".join(sorted({kernel.program.name for kernel in kernels}))
+    if not found:
+        raise TargetError(f"no kernel {name!r}; there are {listed}", path=target)
+    raise TargetError(f"holds several kernels: {listed}", path=target, hint="Choose one with --kernel and --arch.")

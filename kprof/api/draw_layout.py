@@ -1,0 +1,128 @@
+"""``kprof.draw_layout``: a layout as a picture."""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kprof.api.drawing import Drawing
+from kprof.api.options import Names, names
+from kprof.errors import KprofError, near
+
+if TYPE_CHECKING:
+    from kprof.inputs.mlir.layouts import Layout
+
+_KINDS = {
+    "blocked": "ttg.blocked",
+    "mfma": "ttg.amd_mfma",
+    "wmma": "ttg.amd_wmma",
+    "linear": "ttg.linear",
+    "swizzled": "ttg.swizzled_shared",
+    "rotating": "ttg.amd_rotating_shared",
+    "padded": "ttg.padded_shared",
+}
+
+# Fields that --set leaves out. A shared layout without swizzling, a product of one tile a wavefront and instruction.
+_FIELDS = {
+    "blocked": {"sizePerThread": "1x1", "threadsPerWarp": "8x8", "warpsPerCTA": "4x1", "order": "1x0"},
+    "mfma": {"version": "3", "warpsPerCTA": "2x2", "instrShape": "16x16x16", "isTransposed": "true"},
+    "wmma": {"version": "1", "warpsPerCTA": "2x2"},
+    "swizzled": {"vec": "1", "perPhase": "1", "maxPhase": "1", "order": "1x0"},
+    "rotating": {"vec": "1", "perPhase": "1", "maxPhase": "1", "order": "1x0"},
+}
+
+# Fields that have no usual value.
+_FURTHER = {"mfma": ("tilesPerWarp", "elementBitWidth"), "wmma": ("instrShape", "isTransposed", "tilesPerWarp")}
+
+
+@dataclass(frozen=True)
+class LayoutDrawing(Drawing):
+    """A picture of a layout.
+
+    Attributes:
+        layout: the layout.
+    """
+
+    layout: "Layout"
+
+
+def draw_layout(
+    layout: str,
+    *,
+    shape: Sequence[int] = (64, 64),
+    settings: Mapping[str, str] | None = None,
+    operand: int | None = None,
+    k_width: int = 4,
+    bits: int = 16,
+    module: "str | os.PathLike[str] | None" = None,
+    arch: Names = (),
+) -> LayoutDrawing:
+    """Draw a layout: which lane holds which element, or LDS and its banks.
+
+    Args:
+        layout: an attribute (``#ttg.blocked<{...}>``), an alias of ``module`` (``#mma``), or a kind that ``settings``
+            describe: ``blocked``, ``mfma``, ``wmma``, ``linear``, ``swizzled``, ``rotating``, ``padded``.
+        shape: elements along each axis.
+        settings: fields of the kind, as text: ``{"sizePerThread": "1x8", "version": "3"}``; others stay usual.
+        operand: draw operand 0 or 1 of the product with this result.
+        k_width: neighbours along K in a lane, of an operand.
+        bits: size of an element, 4 to 64, for the banks of LDS.
+        module: a TTGIR file whose aliases may be used.
+        arch: the GPU, whose LDS is drawn; MI300X's when empty.
+
+    Raises:
+        InputError: the module cannot be read.
+        HardwareError: the architecture is not known.
+        KprofError: it is no layout, or one that cannot be.
+    """
+    from kprof.hardware.machine import load
+    from kprof_analyzers.pictures.layouts import draw
+
+    if bits not in {4, 8, 16, 32, 64}:
+        raise KprofError(f"--bits takes 4, 8, 16, 32 or 64, not {bits}")
+    text = _text(layout, settings or {})
+    if operand is not None:
+        text = f"#ttg.dot_op<{{opIdx = {operand}, parent = {text}, kWidth = {k_width}}}>"
+    found = _read(text, None if module is None else Path(module))
+    return LayoutDrawing(draw(found, tuple(shape), load((names(arch) or ("gfx942",))[0]), bits), found)
+
+
+def _text(layout: str, settings: Mapping[str, str]) -> str:
+    """The attribute that a kind and its fields stand for; an attribute itself is left as it is."""
+    if layout.startswith("#"):
+        if settings:
+            raise KprofError("--set goes with a kind of layout, not with an attribute")
+        return layout
+    if layout not in _KINDS:
+        raise KprofError(f"no kind of layout {layout!r}{near(layout, list(_KINDS))}", hint=f"{', '.join(_KINDS)}")
+    known = dict(_FIELDS.get(layout, {}))
+    for name, value in settings.items():
+        fields = [*_FIELDS.get(layout, {}), *_FURTHER.get(layout, ())]
+        if fields and name not in fields:
+            raise KprofError(f"a {layout} layout has no field {name!r}{near(name, fields)}", hint=", ".join(fields))
+        if name != "order" and "0" in value.split("x"):
+            raise KprofError(f"--set {name}={value}: {name} cannot be 0")
+        known[name] = value
+    written = (f"{n} = [{v.replace('x', ', ')}]" if "x" in v else f"{n} = {v}" for n, v in known.items())
+    return f"#{_KINDS[layout]}<{{{', '.join(written)}}}>"
+
+
+def _read(text: str, module: Path | None) -> "Layout":
+    from kprof.inputs import boundary
+    from kprof.inputs.mlir import parse
+    from kprof.inputs.mlir.layout_text import Scope
+    from kprof.inputs.mlir.layouts import RawLayout
+
+    aliases = {}
+    if module is not None:
+        aliases = dict(parse(boundary.read_text(module, most=boundary.LIMIT), str(module)).aliases)
+    found = Scope(aliases).layout(text)
+    if isinstance(found, RawLayout):
+        hint = None if module or "<" in text else "An alias needs the file that defines it: --module FILE.ttgir."
+        if found.why:
+            raise KprofError(
+                f"this layout cannot be: {found.why}", place=str(module) if module else None, hint=found.text[:200]
+            )
+        raise KprofError(f"not a layout that can be drawn: {text}", hint=hint)
+    return found

@@ -1,0 +1,193 @@
+"""``kprof.measure``: a kernel on the GPU of this machine."""
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from kprof.api.options import Names, Values, names
+from kprof.api.result import Result
+from kprof.bench import plan as bench
+from kprof.bench.document import BenchReport, Measurement
+from kprof.errors import HardwareError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from kprof.kernel_spec import Kernel
+    from kprof.tuning.dispatch_table import Table
+
+    Path_ = str | os.PathLike[str]
+
+__all__ = ["Measurement", "Measurements", "measure"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Measurements(Result):
+    """What was measured. Times are in milliseconds.
+
+    Attributes:
+        document: everything, as ``kprof bench --json`` writes it (``kprof.bench/1``).
+        kernel: the kernel's name.
+    """
+
+    document: BenchReport
+    kernel: str
+    kind: ClassVar[str] = "bench"
+
+    @property
+    def exit_code(self) -> int:
+        """0 all right, 1 a wrong result, 2 something could not be measured."""
+        return bench.verdict(self.document)[0]
+
+    @property
+    def ok(self) -> bool:
+        """Whether everything that was asked for was measured and is right."""
+        return self.exit_code == 0
+
+    @property
+    def summary(self) -> str:
+        """How much was measured, and what went wrong."""
+        return f"bench {self.kernel} on {self.document.device.name}: {bench.verdict(self.document)[1]}"
+
+    def to_frame(self) -> "pd.DataFrame":
+        """A row a case and provider: ``ms`` and its percentiles, ``tflops``, ``gbs``, ``percent_of_limit``, errors."""
+        from kprof.bench.document import flat
+        from kprof.reporters._frames import plain_frame
+
+        rows = [flat(one) for one in self.document.measurements]
+        return plain_frame(rows, rows[0] if rows else ())
+
+    def draw(self, path: "Path_") -> None:
+        """Draw the rates over the cases, a line a provider, as SVG.
+
+        Raises:
+            KprofError: the file cannot be written.
+        """
+        from kprof.bench.plot import as_svg
+        from kprof.output.writing import write_output
+
+        write_output(os.fspath(path), as_svg(self.document))
+
+
+def measure(
+    kernel: "Path_",
+    *,
+    case: Names = (),
+    shape: Values | None = None,
+    provider: Names = (),
+    config: Values | None = None,
+    limits: Mapping[str, Any] | None = None,
+    measure_limits: bool = True,
+    check_only: bool = False,
+    graph: bool | None = None,
+    warmup_ms: float = 25.0,
+    rep_ms: float = 100.0,
+    seed: int = 0,
+    timeout: float = 600.0,
+    profile: "Path_ | None" = None,
+    table: "Path_ | None" = None,
+    write_table: "Path_ | None" = None,
+    progress: Callable[[Measurement], None] | None = None,
+) -> Measurements:
+    """Check and time a kernel on a real GPU, ROCm or CUDA.
+
+    Results are compared with the kernel's reference first; a wrong one is shown and not timed.
+
+    Args:
+        kernel: a bundled kernel, or a file with a ``KERNEL``.
+        case: named shapes: a case, the first part of several (``llama405b``), or ``all``.
+        shape: problem parameters on top of each case's.
+        provider: who computes it: ``triton``, ``tuned``, ``torch``, ``sdpa``, ``aiter``, ``ck``, ``alternatives``; by
+            default Triton, and torch where it can.
+        config: knobs for Triton.
+        limits: the machine's limits, where known better: ``{"gbs": 4800, "fp16": 990}``.
+        measure_limits: measure limits that are not known with a copy and a matrix product.
+        check_only: compare with the reference, do not time.
+        graph: always or never launch through a device graph; ``None``: for short kernels.
+        warmup_ms: milliseconds to run before measuring.
+        rep_ms: milliseconds to measure.
+        seed: of the inputs.
+        timeout: seconds that one measurement may take.
+        profile: a folder that gets PyTorch profiler traces.
+        table: the dispatch table with the configurations of the provider ``tuned``.
+        write_table: a dispatch table that gets the fastest, for :func:`kprof.select`.
+        progress: called with each measurement.
+
+    Raises:
+        HardwareError: there is no GPU.
+        TargetError: there is no such kernel.
+        KprofError: a case, a provider or a table cannot be used, or torch is missing.
+    """
+    from kprof.targets import library
+
+    target = os.fspath(kernel)
+    loaded = library.load(target)
+    plan = bench.Plan(
+        target=_absolute(target),
+        cases=names(case),
+        shape=dict(shape or {}),
+        providers=names(provider),
+        config=dict(config or {}),
+        seed=seed,
+        warmup_ms=warmup_ms,
+        rep_ms=rep_ms,
+        use_graph=graph,
+        check_only=check_only,
+        profile=None if profile is None else os.fspath(profile),
+        tuned=_tuned(loaded, table),
+        timeout=timeout,
+        given_limits=dict(limits or {}),
+        measure_limits=measure_limits,
+    )
+    before = _table_before(write_table)
+    report = _run(loaded, plan, progress)
+    if write_table is not None:
+        _add_to_table(write_table, before, report)
+    return Measurements(report, loaded.name)
+
+
+def _absolute(target: str) -> str:
+    """The worker has another idea of the current folder when it changes: name files in full."""
+    path, separator, function = target.partition("::")
+    return os.path.abspath(path) + separator + function if path.endswith(".py") else target  # noqa: PTH100
+
+
+def _run(kernel: "Kernel", plan: bench.Plan, progress: Callable[[Measurement], None] | None) -> BenchReport:
+    try:
+        return bench.run(kernel, plan, progress)
+    except HardwareError as error:
+        hint = f"without a GPU: kprof analyze kernel {kernel.name} --arch gfx942"
+        raise HardwareError(error.message, hint="\n  ".join(filter(None, (error.hint, hint)))) from error
+
+
+def _tuned(kernel: "Kernel", table: "Path_ | None") -> Any:
+    """Configurations of the dispatch table for the provider ``tuned``; without one the listed ones are tried."""
+    if table is None:
+        return None
+    from kprof.tuning import dispatch_table
+
+    known = dispatch_table.read(os.fspath(table))
+
+    def configuration(shape: Any, arch: str) -> Any:
+        found = dispatch_table.choose(kernel, shape, arch, known)
+        own = found.implementation == kernel.name and found.rule != "default"
+        return found.config if own else None
+
+    return configuration
+
+
+def _table_before(path: "Path_ | None") -> "Table | None":
+    """The dispatch table that will be added to, read before anything is measured: a bad file must not cost the run."""
+    from kprof.tuning import dispatch_table
+
+    return dispatch_table.read(os.fspath(path)) if path is not None and Path(path).exists() else None
+
+
+def _add_to_table(path: "Path_", before: "Table | None", report: BenchReport) -> None:
+    from kprof.output.writing import write_output
+    from kprof.reporters.json_document import encoded
+    from kprof.tuning import dispatch_table
+
+    write_output(os.fspath(path), encoded(dispatch_table.merge(before, dispatch_table.entries_of(report))))

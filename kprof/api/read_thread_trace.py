@@ -1,0 +1,75 @@
+"""``kprof.read_thread_trace``: a decoded thread trace (ATT)."""
+
+import os
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from kprof.api.result import Result
+from kprof.errors import KprofError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from kprof.inputs.thread_trace import ThreadTrace as Traced
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ThreadTrace(Result):
+    """Where the traced wavefronts of one dispatch spent their cycles.
+
+    Attributes:
+        trace: instructions with ``hits``, ``latency`` and ``stall`` in cycles, and the wavefronts' timeline.
+    """
+
+    trace: "Traced"
+    kind: ClassVar[str] = "measurements"
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """Everything, as ``kprof ingest thread-trace --json`` writes it."""
+        trace = self.trace
+        return {
+            "schema": "kprof.thread-trace/1",
+            **asdict(trace),
+            "hits": trace.hits,
+            "latency": trace.latency,
+            "lines": [asdict(cost) for cost in trace.by_line()],
+            "mnemonics": [asdict(cost) for cost in trace.by_mnemonic()],
+            "stalled": [asdict(cost) for cost in trace.by_stall()],
+        }
+
+    @property
+    def summary(self) -> str:
+        """How much was issued, and how long that took."""
+        from kprof.reporters.thread_trace_text import verdict
+
+        return verdict(self.trace)
+
+    def to_frame(self, table: Literal["lines", "mnemonics"] = "lines") -> "pd.DataFrame":
+        """A row a source line or a mnemonic, the costliest first: ``latency`` in cycles, ``share`` of 1, ``hits``.
+
+        Raises:
+            KprofError: there is no such table.
+        """
+        from kprof.inputs.thread_trace import LineCost
+        from kprof.reporters._frames import struct_frame
+
+        if table not in {"lines", "mnemonics"}:
+            raise KprofError(f"there is no table {table!r}", hint="there are lines and mnemonics")
+        costs = self.trace.by_line() if table == "lines" else self.trace.by_mnemonic()
+        return struct_frame(LineCost, [({}, cost) for cost in costs])
+
+
+def read_thread_trace(path: "str | os.PathLike[str]") -> ThreadTrace:
+    """Read a decoded thread trace.
+
+    Args:
+        path: a folder ``ui_output_agent_*_dispatch_*``, its ``code.json``, or a CSV file. Of a folder with several
+            dispatches all are listed, and the first that was traced and is no fill is read.
+
+    Raises:
+        InputError: it is missing or is none.
+    """
+    from kprof.inputs import thread_trace
+
+    return ThreadTrace(thread_trace.read(os.fspath(path)))

@@ -1,0 +1,85 @@
+"""``kprof.read_tunableop``: the results of PyTorch's TunableOp."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from kprof.api.result import Result
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from kprof.inputs.tunableop import Gain, Results
+
+    Path_ = str | os.PathLike[str]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TunableOp(Result):
+    """The best solution of each GEMM. Times are in milliseconds.
+
+    Attributes:
+        results: validators, and the solutions as the file has them.
+        gains: problems whose default time is known, with what tuning gains.
+    """
+
+    results: "Results"
+    gains: "Sequence[Gain]"
+    kind: ClassVar[str] = "measurements"
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """Everything, as ``kprof ingest tunableop --json`` writes it."""
+        from kprof.inputs.tunableop import suspects
+
+        results = self.results
+        return {
+            "schema": "kprof.tunableop/1",
+            "path": results.path,
+            "validators": results.validators,
+            "solutions": self._solutions(),
+            "gains": [
+                {"default": asdict(one.default), "best": asdict(one.best), "lost_milliseconds": one.lost_milliseconds}
+                for one in self.gains
+            ],
+            "suspects": [asdict(suspect) for suspect in suspects(results)],
+            "issues": list(results.issues),
+        }
+
+    @property
+    def summary(self) -> str:
+        """How many problems, and what tuning gains where that is known."""
+        from kprof.reporters.tunableop_text import verdict
+
+        return verdict(self.results, self.gains)
+
+    def to_frame(self) -> "pd.DataFrame":
+        """A row a problem: ``problem``, ``dtype``, ``solution``, ``milliseconds``, ``tflops`` and more."""
+        from kprof.reporters._frames import plain_frame
+
+        rows = self._solutions()
+        return plain_frame(rows, rows[0] if rows else ())
+
+    def _solutions(self) -> list[dict[str, Any]]:
+        return [asdict(one) | {"tflops": one.tflops} for one in self.results.best().values()]
+
+
+def read_tunableop(path: "Path_", *, untuned: "Path_ | None" = None) -> TunableOp:
+    """Read what PyTorch's TunableOp wrote.
+
+    A result file has the time of the winner only. What tuning gains is therefore known for problems that the file has
+    twice, or against ``untuned``.
+
+    Args:
+        path: ``tunableop_results*.csv``, or a folder with one such file.
+        untuned: a result file with the default times of the same problems.
+
+    Raises:
+        InputError: a file is missing or is no such file.
+    """
+    from kprof.inputs import tunableop
+
+    results = tunableop.read(os.fspath(path))
+    other = None if untuned is None else tunableop.read(os.fspath(untuned))
+    return TunableOp(results, tunableop.gains(results, other))

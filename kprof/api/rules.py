@@ -1,0 +1,29 @@
+"""The rules: what kprof checks, and why."""
+
+from typing import TYPE_CHECKING
+
+from kprof.errors import KprofError, near
+
+if TYPE_CHECKING:
+    from kprof.reporters._gate_words import RuleHelp
+
+
+def rules() -> "list[RuleHelp]":
+    """Every rule that kprof can report, those of plug-ins among them, by identifier."""
+    from kprof.reporters.rule_list import all_rules
+
+    return all_rules()
+
+
+def rule(name: str) -> "RuleHelp":
+    """One rule, by identifier or name: ``KP101`` or ``narrow-global-load``.
+
+    Raises:
+        KprofError: there is none.
+    """
+    found = {one.id: one for one in rules()}
+    by_name = {one.name: one for one in found.values()}
+    chosen = found.get(name.upper()) or by_name.get(name.lower())
+    if chosen is None:
+        raise KprofError(f"no rule {name!r}{near(name, [*found, *by_name])}", hint="kprof rules list shows all rules")
+    return chosen

@@ -1,0 +1,31 @@
+"""The JSON Schema of the documents."""
+
+from typing import Any
+
+from kprof.errors import KprofError, near_hint
+
+DOCUMENTS = ("report", "diff", "tune", "doctor")
+
+
+def schema_of(document: str) -> dict[str, Any]:
+    """The schema of one of the documents, as published in ``docs/schema``.
+
+    Raises:
+        KprofError: there is no such document.
+    """
+    if document not in DOCUMENTS:
+        raise KprofError(f"no document {document!r}", hint=near_hint(document, DOCUMENTS, "They are"))
+    from kprof.reporters.json_document import schema
+
+    if document == "report":
+        return schema()
+    from kprof.diffing import document as diff
+    from kprof.doctor import document as doctor
+    from kprof.tuning import document as tune
+
+    kinds = {
+        "diff": (diff.SCHEMA, diff.Diff),
+        "doctor": (doctor.SCHEMA, doctor.Diagnosis),
+        "tune": (tune.SCHEMA, tune.TuneReport),
+    }
+    return schema(*kinds[document])

@@ -1,0 +1,1 @@
+"""Questions to PyTorch profiler traces; one a file."""

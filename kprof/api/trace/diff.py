@@ -1,0 +1,139 @@
+"""``kprof.trace_diff``: two traces kernel by kernel."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from kprof.api.trace.answer import Path_, TraceAnswer, per_file, picture
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from kprof.inputs.torch_profiler.issues import Issue
+    from kprof_analyzers.profiles.timeline.compare import Comparison, Side
+    from kprof_analyzers.profiles.timeline.steps import SteppedKernels
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TraceDiff(TraceAnswer):
+    """What changed between two runs.
+
+    Attributes:
+        comparison: times before and after, by ``categories`` and by ``kernels``, the largest change first;
+            ``cannot_tell`` says why they cannot be compared.
+        traces: what each file gave.
+    """
+
+    comparison: "Comparison"
+    traces: "Sequence[SteppedKernels]"
+
+    @property
+    def issues(self) -> "list[Issue]":
+        """What was met while reading, trace by trace."""
+        return [issue for one in self.traces for issue in one.issues]
+
+    @property
+    def grown_percent(self) -> float | None:
+        """How much kernel time grew, in percent; ``None`` where there was none before."""
+        result = self.comparison
+        return 100 * (result.after_ns / result.before_ns - 1) if result.before_ns else None
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """Everything, as ``kprof trace diff --json`` writes it."""
+        result = self.comparison
+        return {
+            "schema": "kprof.trace.diff/1",
+            "before": result.before,
+            "after": result.after,
+            "before_ns": result.before_ns,
+            "after_ns": result.after_ns,
+            "steps": result.steps,
+            "cannot_tell": result.cannot_tell,
+            "categories": {c: {"before_ns": was, "after_ns": now} for c, (was, now) in result.categories.items()},
+            "kernels": list(self._rows()),
+        }
+
+    @property
+    def summary(self) -> str:
+        """How much kernel time grew, and by which kernel most."""
+        from kprof.reporters.trace_diff_text import verdict
+
+        return verdict(self.comparison)
+
+    def to_frame(self) -> "pd.DataFrame":
+        """A row a kernel: ``name``, ``category``, ``before_ns``, ``after_ns``, how often each time, ``delta_ns`` and
+        ``mean_ratio``, its mean time after over before.
+        """  # noqa: D205 - one sentence
+        from kprof.reporters._frames import plain_frame
+
+        return plain_frame(self._rows(), _COLUMNS)
+
+    def draw(self, path: Path_) -> None:
+        """Write both as stacked bars of categories.
+
+        Args:
+            path: ``.svg``, or ``.png`` where CairoSVG is installed.
+
+        Raises:
+            KprofError: another ending, no CairoSVG, or the file cannot be written.
+        """
+        picture(path, self._svg)
+
+    def _svg(self) -> str:
+        from kprof.reporters._trace_words import label
+        from kprof_analyzers.profiles.timeline.pictures.stacked_bars import stacked_bars
+
+        result = self.comparison
+        before = {category: was for category, (was, _) in result.categories.items()}
+        after = {category: now for category, (_, now) in result.categories.items()}
+        return stacked_bars([(label(result.before), before), (label(result.after), after)], "GPU time by category")
+
+    def _rows(self) -> "list[dict[str, Any]]":
+        return [{name: getattr(kernel, name) for name in _COLUMNS} for kernel in self.comparison.kernels]
+
+
+_COLUMNS = (
+    "name", "category", "before_ns", "after_ns", "before_count", "after_count", "delta_ns", "mean_ratio",
+)  # fmt: skip
+
+
+def trace_diff(
+    before: Path_, after: Path_, *, categories: str | None = None, jobs: int = 1, scheduler: str | None = None
+) -> TraceDiff:
+    """What changed between two runs: before and after, or two batch sizes.
+
+    Where both traces mark steps, the mean step is compared, so that they need not have equally many.
+
+    Args:
+        before: the trace to compare with, or a folder of traces whose times are added up.
+        after: the trace in question.
+        categories: a TOML file with rules of your own, read before those that come with kprof.
+        jobs: processes, 0 for one a core.
+        scheduler: a Dask scheduler that does the per-file step instead: ``tcp://host:8786``.
+
+    Raises:
+        InputError: a file is missing or cannot be read.
+        KprofError: the rules cannot be used.
+    """
+    from kprof_analyzers.profiles.timeline.compare import compare
+    from kprof_analyzers.profiles.timeline.steps import stepped_kernels_step
+
+    sides = [
+        per_file(stepped_kernels_step, [path], jobs=jobs, scheduler=scheduler, categories=categories)
+        for path in (before, after)
+    ]
+    (old, _), (new, _) = sides
+    result = compare(_side(before, old), _side(after, new))
+    return TraceDiff([each for _, left_out in sides for each in left_out], result, [*old, *new])
+
+
+def _side(path: Path_, found: "Sequence[SteppedKernels]") -> "Side":
+    """One trace, or the traces of a folder taken together."""
+    from kprof_analyzers.profiles.timeline.compare import Side
+
+    cut = any(issue.kind == "cut-off" for one in found for issue in one.issues)
+    # Of several files each must mark its steps.
+    steps = sum(one.steps for one in found) if all(one.steps for one in found) else 0
+    return Side(os.fspath(path), [kernel for one in found for kernel in one.kernels], steps, cut)

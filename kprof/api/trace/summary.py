@@ -1,0 +1,190 @@
+"""``kprof.trace_summary``: what is in traces of any size, and their tables for other programs."""
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kprof.api.trace.answer import Path_, TraceAnswer, device_document, per_file
+from kprof.errors import KprofError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from kprof.inputs.torch_profiler.issues import Issue
+    from kprof_analyzers.profiles.timeline.streaming import TraceSummary as Sums
+
+TABLE_FORMATS = ("parquet", "csv", "json")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TraceSummary(TraceAnswer):
+    """What is in some traces.
+
+    Attributes:
+        traces: one entry a trace: its ``info``, times by kernel, operator and category, and its ``devices``.
+        others: files of folders that are no traces by their names.
+        paths: what was read.
+    """
+
+    traces: "Sequence[Sums]"
+    others: Sequence[str]
+    paths: Sequence[Path]
+
+    @property
+    def issues(self) -> "list[Issue]":
+        """What was met while reading, trace by trace."""
+        return [issue for one in self.traces for issue in one.issues]
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """Everything, as ``kprof ingest trace --json`` writes it."""
+        import msgspec
+
+        traces = [
+            {**msgspec.structs.asdict(one), "devices": [device_document(d) for d in one.devices]} for one in self.traces
+        ]
+        others = [{"path": path, "reason": "no trace by its name"} for path in self.others]
+        return {"schema": "kprof.trace.summary/1", "traces": traces, "left_out": [*self.left_out, *others]}
+
+    @property
+    def summary(self) -> str:
+        """How much was read, and what was lost."""
+        from kprof.reporters.trace_summary_text import verdict
+
+        return verdict(self.traces, len(self.left_out) + len(self.others))
+
+    def to_frame(self) -> "pd.DataFrame":
+        """A row a trace and kernel: ``path``, ``name``, ``category``, ``count`` and its total, least and largest ns."""
+        from kprof.reporters._frames import struct_frame
+        from kprof_analyzers.profiles.timeline.names import NameTime
+
+        rows = [({"path": one.info.path}, kernel) for one in self.traces for kernel in one.kernels]
+        return struct_frame(NameTime, rows, ("path",))
+
+    def write_tables(
+        self,
+        output: Path_,
+        *,
+        file_format: str = "parquet",
+        stacks: bool = False,
+        jobs: int = 1,
+        scheduler: str | None = None,
+    ) -> Iterator[str]:
+        """Write the linked tables of each trace; a sentence on each that was written, or could not be.
+
+        Args:
+            output: folder for one trace; of several each gets a folder of its own in it.
+            file_format: ``parquet``, which is accepted wherever a trace is, ``csv`` or ``json``.
+            stacks: keep every Python frame.
+            jobs: processes, 0 for one a core.
+            scheduler: a Dask scheduler instead.
+
+        Raises:
+            KprofError: the format is not known, or the output folder is inside an input folder.
+        """
+        from kprof_analyzers.profiles.timeline.files import Failed, each_file, trace_files
+        from kprof_analyzers.profiles.timeline.steps import tables_step
+
+        check_format(file_format)
+        target = Path(output).resolve()
+        for path in self.paths:
+            if path.is_dir() and target.is_relative_to(path.resolve()):
+                hint = "choose another -o"
+                raise KprofError("the output folder is inside the input folder", path=os.fspath(output), hint=hint)
+        files = [f for f in trace_files(self.paths) if f.kind != "proton"]
+        folders = {f.path: str(d) for f, d in zip(files, _folders([f.path for f in files], target), strict=True)}
+        options = {"folders": folders, "file_format": file_format, "stacks": stacks}
+        for result in each_file(tables_step, files, jobs=jobs, scheduler=scheduler, **options):
+            if isinstance(result, Failed):
+                yield f"kprof: no tables: {result.message}"
+            else:
+                yield f"written: {result.directory} ({result.files} files)"
+
+    def write_perfetto(self, path: Path_, *, categories: str | None = None) -> None:
+        """Write one reduced trace for ui.perfetto.dev.
+
+        Raises:
+            KprofError: a trace cannot be read, or the file cannot be written.
+        """
+        from kprof_analyzers.profiles.timeline.categories import load_categories
+        from kprof_analyzers.profiles.timeline.export.perfetto import perfetto
+        from kprof_analyzers.profiles.timeline.files import open_trace, trace_files
+
+        traces = (open_trace(f) for f in trace_files(self.paths) if f.kind != "proton")
+        partial = Path(f"{os.fspath(path)}.partial")
+        try:
+            with partial.open("w", encoding="utf-8") as file:
+                for piece in perfetto(traces, load_categories(categories)):
+                    file.write(piece)
+            partial.replace(path)
+        except OSError as error:
+            raise KprofError(f"cannot write: {error.strerror or error}", path=os.fspath(path)) from error
+
+    def write_speedscope(self, path: Path_) -> None:
+        """Write GPU time by stack for speedscope.
+
+        Raises:
+            KprofError: a trace cannot be read, or the file cannot be written.
+        """
+        from kprof.inputs.torch_profiler.proton import load_proton
+        from kprof.output.writing import write_output
+        from kprof.reporters.json_document import encoded
+        from kprof_analyzers.profiles.timeline.export.speedscope import proton_speedscope, speedscope
+        from kprof_analyzers.profiles.timeline.files import open_trace, trace_files
+
+        files = trace_files(self.paths)
+        if len(files) == 1 and files[0].kind == "proton":
+            document = proton_speedscope(load_proton(files[0].path))
+        else:
+            document = speedscope([open_trace(f) for f in files if f.kind != "proton"])
+        write_output(os.fspath(path), encoded(document))
+
+
+def trace_summary(
+    *paths: Path_, categories: str | None = None, jobs: int = 1, scheduler: str | None = None
+) -> TraceSummary:
+    """Read traces of any size in bounded memory, PyTorch 1.8 (2021) to now, ROCm and CUDA, and say what is in them.
+
+    Args:
+        paths: traces, folders of them, or the tables that ``kprof ingest trace`` wrote.
+        categories: a TOML file with rules of your own, read before those that come with kprof.
+        jobs: processes, 0 for one a core.
+        scheduler: a Dask scheduler that does the per-file step instead: ``tcp://host:8786``.
+
+    Raises:
+        InputError: a named file is missing or cannot be read, or none in a folder can.
+        KprofError: the rules cannot be used.
+    """
+    from kprof_analyzers.profiles.timeline.files import other_files
+    from kprof_analyzers.profiles.timeline.steps import summary_step
+
+    given = [Path(path) for path in paths]
+    found, left_out = per_file(summary_step, given, jobs=jobs, scheduler=scheduler, categories=categories)
+    return TraceSummary(left_out, found, other_files(given), given)
+
+
+def check_format(name: str) -> None:
+    """Say early that tables cannot be written in a format.
+
+    Raises:
+        KprofError: it is not known.
+    """
+    if name not in TABLE_FORMATS:
+        raise KprofError(f"--format takes parquet, csv or json, got {name!r}")
+
+
+def _folders(paths: Sequence[str], target: Path) -> list[Path]:
+    """One file: the output itself. Several: a folder each, named after the file, numbered where names repeat."""
+    if len(paths) == 1:
+        return [target]
+    used: dict[str, int] = {}
+    result: list[Path] = []
+    for path in paths:
+        name = Path(path).name
+        for ending in (".gz", ".json", ".trace", ".pt"):
+            name = name.removesuffix(ending)
+        used[name] = used.get(name, 0) + 1
+        result.append(target / (name if used[name] == 1 else f"{name}-{used[name]}"))
+    return result

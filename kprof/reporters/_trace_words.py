@@ -1,0 +1,45 @@
+"""Times, shares and names as texts about traces and measured kernels show them."""
+
+import re
+from pathlib import Path
+
+from kprof.output.sink import one_line
+
+_TENSILE = re.compile(r"^(Cijk_[A-Za-z]+_[A-Za-z]+_[A-Z0-9]+)_\w*?_(?=MT\d+x)(.*)$")
+
+
+def milliseconds(value: float) -> str:
+    """Ns as ms with as many digits as tell something."""
+    ms = value / 1e6
+    return f"{ms:,.1f}" if ms >= 1000 else f"{ms:,.2f}" if ms >= 10 else f"{ms:,.3f}"
+
+
+def percent(part: float, whole: float) -> str:
+    """A share in percent; ``-`` of nothing."""
+    return f"{100 * part / whole:.1f} %" if whole else "-"
+
+
+def label(path: str, length: int = 40) -> str:
+    """A file's name without endings, with its folder when it says little alone; long ones lose their middle."""
+    name = Path(path).name
+    for ending in (".gz", ".json", ".trace", ".pt"):
+        name = name.removesuffix(ending)
+    short = f"{Path(path).parent.name}/{name}" if len(name) < 16 else name
+    half = length // 2
+    return short if len(short) <= length else f"{short[:half]}…{short[half + 1 - length :]}"
+
+
+def kernel_label(name: str, length: int = 0) -> str:
+    """A kernel's name from where it begins to tell something: no return type, none of PyTorch's namespaces.
+
+    >>> kernel_label("void at::native::(anonymous namespace)::cunn_SoftMaxForward<8>(float*)", 20)
+    'cunn_SoftMaxForward…'
+    >>> kernel_label("Cijk_Ailk_Bljk_BBS_BH_Bias_HA_S_SAV_UserArgs_MT64x224x64_MI16x16x1_SN")
+    'Cijk_Ailk_Bljk_BBS…MT64x224x64_MI16x16x1_SN'
+    """
+    text = name.removeprefix("void ")
+    for common in ("(anonymous namespace)::", "at::native::"):
+        text = text.replace(common, "")
+    # Tensile's names are alike up to the macro tile.
+    text = one_line(_TENSILE.sub(r"\1…\2", text))
+    return text if not length or len(text) <= length else f"{text[: length - 1]}…"

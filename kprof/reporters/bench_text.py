@@ -1,0 +1,61 @@
+"""``kprof bench`` for people: the device, a row a measurement, published times."""
+
+from kprof.bench.document import BenchReport, Measurement
+from kprof.output.terminal import terminal
+
+_MARKS = {"ok": "", "unchecked": "not checked", "inaccurate": "less accurate"}
+
+
+def show(report: BenchReport, *, no_color: bool) -> None:
+    """Print the device, a row a measurement, and what others published."""
+    from rich.table import Table
+
+    console = terminal(no_color=no_color)
+    console.print(_heading(report), markup=False)
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in ("case", "provider", "ms", "p10", "p90", "TFLOP/s", "GB/s", "% of limit", "error"):
+        words = name in {"case", "provider"}
+        table.add_column(name, justify="left" if words else "right", no_wrap=not words, overflow="fold")
+    for found in report.measurements:
+        table.add_row(*_row(found))
+    console.print(table)
+    for found in report.measurements:
+        said = "; ".join(filter(None, [found.message, found.timing.note if found.timing else ""]))
+        if said:
+            console.print(f"{found.case} {found.provider}: {found.status}: {said}", markup=False)
+    for source in dict.fromkeys(row["source"] for row in report.published):
+        console.print(f"\npublished, not measured here: {source}", markup=False)
+        for case in dict.fromkeys(r["case"] for r in report.published if r["source"] == source):
+            rows = [r for r in report.published if (r["source"], r["case"]) == (source, case)]
+            times = ", ".join(f"{r['provider']} {r['ms']:.4f} ms" for r in rows)
+            console.print(f"  {case} on {rows[0]['device']}: {times}", markup=False)
+
+
+def _heading(report: BenchReport) -> str:
+    device = report.device
+    versions = ", ".join(f"{name} {version}" for name, version in device.versions.items())
+    limits = device.limits
+    known = [f"{limits.memory_gbs:,.0f} GB/s ({limits.source.get('memory_gbs')})"] if limits.memory_gbs else []
+    for name in ("fp16", "bf16", "fp8"):
+        if name in limits.tflops:
+            source = limits.source.get(f"tflops {name}") or limits.source.get("tflops")
+            known.append(f"{name} {limits.tflops[name]:,.0f} TFLOP/s ({source})")
+    return f"{device.name} · {device.arch} · {versions}\nlimits: {', '.join(known) or 'not known'}"
+
+
+def _row(found: Measurement) -> list[str]:
+    timing = found.timing
+    times = [f"{t:.4f}" for t in (timing.median, timing.p10, timing.p90)] if timing else ["-", "-", "-"]
+    percent = f"{found.percent:.0f} {found.bound}" if found.percent is not None else "-"
+    worst = max((e.worst_ratio or 0 for e in found.errors), default=None)
+    status = _MARKS.get(found.status, found.status.replace("_", " "))
+    error = " ".join(filter(None, [f"{worst:.2g} tol" if worst is not None else "", status]))
+    return [
+        found.case,
+        found.provider,
+        *times,
+        f"{found.tflops:.4g}" if found.tflops else "-",
+        f"{found.gbs:,.0f}" if found.gbs else "-",
+        percent,
+        error,
+    ]

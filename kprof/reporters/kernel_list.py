@@ -1,0 +1,86 @@
+"""``kprof kernels`` for people: the list, and one kernel with its cases, configurations and space."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kprof.output.terminal import terminal
+from kprof.reporters._console_text import plural
+
+# Below it a column of its own leaves the summaries too little.
+_ROOM_FOR_UNSUPPORTED = 100
+
+
+def verdict(facts: Mapping[str, Any], target: str) -> str:
+    """How much there is of one kernel."""
+    counts = f"{plural(len(facts['cases']), 'case')}, {plural(len(facts['configs']), 'configuration')}"
+    if facts["cases"]:
+        return f"{facts['name']}: {counts}"
+    return f"{facts['name']}: {counts}, no KERNEL in its file: kprof analyze kernel {target} says what to give"
+
+
+def show_list(rows: Sequence[Mapping[str, Any]], *, no_color: bool) -> None:
+    """Print a row a kernel."""
+    from rich.table import Table
+
+    console = terminal(no_color=no_color)
+    narrow = console.width < _ROOM_FOR_UNSUPPORTED
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column("kernel", style="bold", no_wrap=True)
+    table.add_column("cases", justify="right", no_wrap=True)
+    table.add_column("what it does")
+    if not narrow:
+        table.add_column("not on")
+    for row in rows:
+        unsupported = "?" if row["unsupported"] is None else " ".join(row["unsupported"])
+        cells = [row["name"], str(len(row["cases"])), row["summary"], unsupported]
+        if narrow:
+            cells[2:] = [f"{row['summary']} (not on {unsupported})" if row["unsupported"] else row["summary"]]
+        table.add_row(*cells)
+    console.print(table)
+
+
+def show_kernel(facts: Mapping[str, Any], *, no_color: bool) -> None:
+    """Print everything about one kernel."""
+    from rich.table import Table
+    from rich.text import Text
+
+    console = terminal(no_color=no_color)
+    console.print(Text(facts["name"], style="bold").append(f" {facts['summary']}".rstrip(), style="not bold"))
+    source = facts["source"]
+    console.print(Text(f"{source['file']}:{source['line']}  {source['function']}", style="dim"), soft_wrap=True)
+
+    def section(title: str, rows: dict[str, str]) -> None:
+        if not rows:
+            return
+        console.print()
+        console.print(Text(title, style="bold"))
+        table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 2))
+        table.add_column(no_wrap=True)
+        table.add_column()
+        for name, text in rows.items():
+            table.add_row(Text(name), Text(text))
+        console.print(table)
+
+    section("Cases", {name: _pairs(shape) for name, shape in facts["cases"].items()})
+    section("Arguments", {kind: " ".join(names) for kind, names in facts["arguments"].items()})
+    defaults = {arch: _pairs(config) for arch, config in facts["defaults"].items() if config}
+    section("Default knobs", _grouped(defaults))
+    section("Configurations", {str(i): _pairs(config) for i, config in enumerate(facts["configs"], 1)})
+    knobs = {name: " ".join(map(str, values)) for name, values in facts["space"]["knobs"].items()}
+    section(f"Tuning space, {facts['space']['size']:,} combinations before the pointless ones", knobs)
+    section("Cannot run", _grouped({case: "; ".join(r.values()) for case, r in facts["unsupported"].items()}))
+    section("Notes", facts["notes"])
+    section("Further functions", {f"{facts['name']}::{part}": "" for part in facts["parts"]})
+    console.print()
+
+
+def _pairs(values: dict[str, Any]) -> str:
+    return " ".join(f"{name}={value}" for name, value in values.items())
+
+
+def _grouped(rows: dict[str, str]) -> dict[str, str]:
+    """Rows with the same text as one row."""
+    names: dict[str, list[str]] = {}
+    for name, text in rows.items():
+        names.setdefault(text, []).append(name)
+    return {" ".join(group): text for text, group in names.items()}

@@ -1,0 +1,47 @@
+"""``kprof trace ranks`` for people: who computes longer, who waits, and for whom."""
+
+from kprof.reporters._trace_words import milliseconds
+from kprof.reporters.trace_breakdown_text import device_lines
+from kprof_analyzers.profiles.timeline.ranks import RankReport
+
+
+def lines(report: RankReport) -> list[str]:
+    """Devices, and the collectives that were waited for longest."""
+    from kprof.output.tables import rows_table
+
+    shown = device_lines(report.devices)
+    if report.collectives:
+        rows = [
+            (
+                milliseconds(c.waited_ns),
+                # Without all ranks the one that came last may not be here.
+                "?" if report.missing else f"rank {c.last}",
+                f"#{c.number}",
+                c.name,
+                " ".join(f"{rank}:{ns / 1000:,.0f}" for rank, ns in list(c.durations.items())[:8]),
+            )
+            for c in report.collectives
+        ]
+        headings = ("waited ms", "came last", "no.", "collective", "us by rank")
+        shown += ["", *rows_table(headings, rows, wide=(3, 4)).splitlines()]
+    if report.point_to_point:
+        most = sorted(report.point_to_point.items(), key=lambda item: -item[1])[:8]
+        shown.append("Sends and receives, ms: " + ", ".join(f"rank {rank} {milliseconds(ns)}" for rank, ns in most))
+    return [*shown, ""]
+
+
+def verdict(report: RankReport) -> str:
+    """The skew, and the rank that the others wait for."""
+    ranks = len({d.rank for d in report.devices})
+    if ranks < 2:
+        return "one rank only: nothing to compare"
+    skew = f"compute skew {100 * report.compute_skew:.1f} %"
+    if report.missing:
+        seen = f"{ranks} of {report.world_size} ranks, {skew} among them"
+        return f"{seen}; who is waited for cannot be told without the rest"
+    if not report.stragglers:
+        return f"{ranks} ranks, {skew}; no collectives could be matched"
+    rank, waited = next(iter(report.stragglers.items()))
+    whole = sum(report.stragglers.values())
+    share = f"{100 * waited / whole:.0f} % of {milliseconds(whole)} ms waiting" if whole else "nobody waits"
+    return f"{ranks} ranks, {skew}; rank {rank} comes last most: {share} in {report.matched} collectives"

@@ -1,0 +1,53 @@
+"""``kprof ingest trace`` for people: what is in some traces."""
+
+from collections.abc import Sequence
+
+from kprof.reporters._console_text import plural
+from kprof.reporters._trace_words import kernel_label, label, milliseconds, percent
+from kprof_analyzers.profiles.timeline.streaming import TraceSummary
+
+
+def lines(summaries: Sequence[TraceSummary]) -> list[str]:
+    """A row a trace; of a single one its categories and kernels, too."""
+    from kprof.output.tables import rows_table
+
+    rows = []
+    for one in summaries:
+        spans = [d.span_ns for d in one.devices]
+        span, busy = sum(spans), sum(d.busy_ns for d in one.devices)
+        exposed = sum(d.exposed_communication_ns for d in one.devices)
+        rows.append(
+            (
+                label(one.info.path),
+                one.info.vendor or "?",
+                f"{one.info.events:,}",
+                f"{sum(k.count for k in one.kernels):,}",
+                milliseconds(one.kernel_ns),
+                milliseconds(max(spans, default=0)),
+                percent(busy, span),
+                percent(exposed, span),
+                next(iter(one.categories), "-"),
+            )
+        )
+    headings = ("trace", "GPU", "events", "kernels", "kernel ms", "span ms", "busy", "exp. comm", "most time")
+    shown = rows_table(headings, rows, spare=2).splitlines()
+    if len(summaries) == 1:
+        one = summaries[0]
+        shown.append("")
+        whole = sum(one.categories.values())
+        shown += [f"  {c:<16} {milliseconds(t):>10} ms  {percent(t, whole):>7}" for c, t in one.categories.items()]
+        kernels = [(milliseconds(k.total_ns), f"{k.count:,}", kernel_label(k.name)) for k in one.kernels[:5]]
+        if kernels:
+            shown += ["", *rows_table(("ms", "count", "kernel"), kernels, wide=2).splitlines()]
+    return [*shown, ""]
+
+
+def verdict(summaries: Sequence[TraceSummary], left_out: int) -> str:
+    """How much was read, and what was lost; ``left_out`` is a number of files."""
+    kernels = sum(k.count for s in summaries for k in s.kernels)
+    lost = sum(i.lost for s in summaries for i in s.issues)
+    total = sum(s.kernel_ns for s in summaries)
+    text = f"{plural(len(summaries), 'trace')}, {plural(kernels, 'kernel')}, {milliseconds(total)} ms kernel time"
+    if lost:
+        text += f"; {plural(lost, 'event')} could not be read"
+    return f"{text}; {plural(left_out, 'file')} left out" if left_out else text

@@ -1,0 +1,58 @@
+"""``kprof ingest tunableop`` for people: the slowest GEMMs, and what was lost without tuning."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from kprof.inputs.tunableop import Gain, Results, suspects
+from kprof.output.tables import rows_table
+from kprof.reporters._console_text import plural
+
+
+def show(results: Results, gains: Sequence[Gain], top: int) -> None:
+    """Print the slowest problems, what was lost without tuning, and what looks untuned."""
+    print("  ".join(f"{name} {value}" for name, value in results.validators.items()))
+    best = results.best()
+    libraries: dict[str, int] = {}
+    for one in best.values():
+        libraries[one.library] = libraries.get(one.library, 0) + 1
+    won = ", ".join(f"{name} {count:,}" for name, count in sorted(libraries.items(), key=lambda item: -item[1]))
+    print(f"\n{plural(len(best), 'problem')}; fastest: {won}\n")
+    slowest = sorted(best.values(), key=lambda one: -(one.milliseconds or 0.0))[:top]
+    rows: list[list[Any]] = [[one.problem, one.dtype, one.solution, one.milliseconds, one.tflops] for one in slowest]
+    print(rows_table(["problem (layout_M_N_K)", "type", "solution", "ms", "TFLOP/s"], rows))
+    lost = _lost(gains)
+    if lost:
+        print("\nLost without tuning:")
+        rows = [
+            [gain.best.problem, gain.default.milliseconds, gain.best.milliseconds, gain.lost_milliseconds]
+            for gain in lost[:top]
+        ]
+        print(rows_table(["problem", "default ms", "best ms", "lost ms"], rows))
+    doubtful = suspects(results)
+    for suspect in doubtful[:top]:
+        print(
+            f"estimate  {suspect.solution.problem} was left at the default ({suspect.solution.milliseconds:.4g} ms); "
+            f"at the rate of {suspect.neighbour.problem} it would take {suspect.expected_milliseconds:.4g} ms: "
+            "tune it again"
+        )
+    for issue in results.issues[:5]:
+        print(f"warning  {issue}")
+    print()
+
+
+def verdict(results: Results, gains: Sequence[Gain]) -> str:
+    """How many problems, and what tuning gains where that is known."""
+    lost = _lost(gains)
+    count = plural(len(results.best()), "GEMM")
+    untuned = sum(one.is_default for one in results.best().values())
+    kept = f", {untuned} of them best with the default solution" if untuned else ""
+    if not gains or not lost:
+        return f"{count}{kept}; default times are not in the file: --untuned tells what tuning gains"
+    total = sum(gain.lost_milliseconds for gain in lost)
+    return (
+        f"{count}{kept}; without tuning {total:.4g} ms lost over the {len(gains)} that have both times, one call each"
+    )
+
+
+def _lost(gains: Sequence[Gain]) -> list[Gain]:
+    return [gain for gain in gains if gain.lost_milliseconds > 0]
