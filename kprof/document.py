@@ -1,7 +1,6 @@
 """The one document that reporters and the gate read: schema ``kprof.report/1``.
 
-Absent is not zero. A field that does not apply is left out (``UNSET``); one that applies but could not be
-determined is ``None``, and ``notes`` says why.
+A field that does not apply is left out (``UNSET``); one that could not be determined is ``None``: absent is not zero.
 """
 
 from typing import Any, Literal
@@ -206,16 +205,8 @@ class PassChange(msgspec.Struct, frozen=True, rename={"pass_": "pass"}):
 
 
 Bound = Literal[
-    "matrix",
-    "vector",
-    "lds",
-    "memory latency",
-    "memory bandwidth",
-    "barrier",
-    "issue",
-    "scratch",
-    "launch",
-]
+    "matrix", "vector", "lds", "memory latency", "memory bandwidth", "barrier", "issue", "scratch", "launch"
+]  # fmt: skip
 
 
 class LoopPrediction(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -233,8 +224,7 @@ class LoopPrediction(msgspec.Struct, frozen=True, omit_defaults=True):
         by_line: ``file:line`` to the cycles of an iteration that a wavefront spends there; they add up likewise.
         matrix_share: share of an iteration in which the SIMD's matrix unit is busy.
         steady: whether iterations had become equally long when the simulation ended.
-        missing: what would have to be known for the iterations: an argument (``n``), or ``values of lengths``, what is
-            in a tensor. ``--value`` supplies it.
+        missing: what the iterations depend on: an argument, or ``values of`` a tensor; ``--value`` supplies it.
         elements_per_iteration: how many elements of the axis of unknown extent an iteration does, where that is known.
     """
 
@@ -394,11 +384,10 @@ class Verdict(msgspec.Struct, frozen=True):
 
 
 class Report(msgspec.Struct, frozen=True):
-    """The whole document.
+    """The whole document: one entry a kernel, specialisation and architecture in ``kernels``.
 
     Attributes:
         kprof: version of kprof that wrote it.
-        kernels: one entry a kernel, specialisation and architecture.
         verdict: the result as a whole.
         schema: always ``kprof.report/1``.
         notes: what concerns the run as a whole: inputs that were skipped and why.
