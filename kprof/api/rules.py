@@ -27,3 +27,14 @@ def rule(name: str) -> "RuleHelp":
     if chosen is None:
         raise KprofError(f"no rule {name!r}{near(name, [*found, *by_name])}", hint="kprof rules list shows all rules")
     return chosen
+
+
+def broken_plug_ins() -> list[str]:
+    """What other distributions bring and cannot be loaded, a sentence each; their rules are in no answer."""
+    from kprof.analysis import Unusable, discover, providers
+
+    # Without plug-ins nothing needs to be imported.
+    if len(providers()) == 1:
+        return []
+    failures = [each.failure for each in discover() if isinstance(each, Unusable)]
+    return [f"the analyzer {failure.analyzer} failed: {failure.reason}" for failure in failures]

@@ -7,6 +7,7 @@ import typer
 
 from kprof.cli._compile_options import ConstexprOption, SignatureOption
 from kprof.cli._format_options import format_options
+from kprof.cli._plug_ins import tell_broken
 from kprof.cli.common import ArchOption, ConfigOption, JobsOption, NoColorOption, ShapeOption, ValueOption
 from kprof.inputs.assignments import assignments
 from kprof.inputs.supplied_values import supplied_values
@@ -112,6 +113,7 @@ def command(
     for note in found.notes:
         log(note)
     outputs.write(found.document, lambda: _show(found, no_color=no_color))
+    raise typer.Exit(tell_broken())
 
 
 def _show(found: "Advised", *, no_color: bool) -> None:

@@ -6,6 +6,7 @@ import typer
 
 from kprof.cli._compile_options import CaseOption
 from kprof.cli._format_options import format_options
+from kprof.cli._plug_ins import tell_broken
 from kprof.cli.common import JobsOption, NoColorOption, QuietOption, ShapeOption, VerboseOption
 from kprof.errors import KprofError
 from kprof.inputs.assignments import assignments
@@ -104,7 +105,7 @@ def command(
         print_styled(reporter.render(found.document))
 
     outputs.write(found.document, text)
-    raise typer.Exit(_EXIT[found.document.verdict.status])
+    raise typer.Exit(tell_broken(_EXIT[found.document.verdict.status]))
 
 
 def _renamed(items: list[str]) -> dict[str, str]:

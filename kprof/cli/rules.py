@@ -1,13 +1,17 @@
 """``kprof rules``: what kprof checks, and why."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from kprof.cli._groups import group
+from kprof.cli._plug_ins import tell_broken
 from kprof.cli.common import JsonOption, NoColorOption
 from kprof.output.terminal import terminal
 from kprof.output.writing import write_document
+
+if TYPE_CHECKING:
+    from kprof.reporters._gate_words import RuleHelp
 
 HELP = "The rules: list them, or explain one."
 
@@ -23,8 +27,12 @@ def list_rules(json: JsonOption = None, no_color: NoColorOption = False) -> None
     if json:
         rows = [{"rule": r.id, "name": r.name, "severity": r.severity.value, "summary": r.summary} for r in found]
         write_document(json, "kprof.rules/1", {"rules": rows})
-    if json == "-":
-        return
+    if json != "-":
+        _show(found, no_color=no_color)
+    raise typer.Exit(tell_broken())
+
+
+def _show(found: "list[RuleHelp]", *, no_color: bool) -> None:
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, padding=(0, 2))
@@ -45,3 +53,4 @@ def explain(rule: Annotated[str, typer.Argument(help="Identifier or name: KP101 
     chosen = rules.rule(rule)
     print(f"{chosen.id} {chosen.name} ({chosen.severity.value})\n")
     print(chosen.help)
+    raise typer.Exit(tell_broken())

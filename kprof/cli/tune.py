@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kprof.cli._format_options import format_options
+from kprof.cli._plug_ins import tell_broken
 from kprof.cli.common import ConfigOption, NoColorOption, QuietOption, ValueOption
 from kprof.inputs.assignments import assignments
 from kprof.inputs.supplied_values import supplied_values
@@ -148,7 +149,7 @@ def command(
             progress=reporter.show,
             tell=reporter.tell,
         )
-    raise typer.Exit(_show(found, outputs, quiet=quiet, no_color=no_color))
+    raise typer.Exit(tell_broken(_show(found, outputs, quiet=quiet, no_color=no_color)))
 
 
 def _show(found: "Tuned", outputs: Outputs, *, quiet: bool, no_color: bool) -> int:

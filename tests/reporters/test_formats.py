@@ -18,23 +18,23 @@ from kprof.reporters.registry import format_of, formats
 
 ROOT = Path(__file__).resolve().parents[2]
 ASSEMBLY = ROOT / "tests/artifacts/gfx942/matmul.triton-3.9.0.amdgcn"
-CSV = '''"""Findings as CSV."""
+TSV = '''"""Findings as TSV."""
 
 from kprof.reporters._gate_words import items
 from kprof.reporters.interface import Format
 
 
-class _Csv(Format):
-    name = "csv"
-    help = "Write findings as CSV."
-    extension = ".csv"
+class _Tsv(Format):
+    name = "tsv"
+    help = "Write findings as TSV."
+    extension = ".tsv"
     documents = ("check", "lint")
 
     def render(self, document, request):
         return "rule,where\\n" + "".join(f"{item.finding.rule},{item.where}\\n" for item in items(document))
 
 
-FORMAT = _Csv()
+FORMAT = _Tsv()
 '''
 
 
@@ -45,7 +45,7 @@ def copy(tmp_path_factory):
     skip = shutil.ignore_patterns("__pycache__")
     for name in ("kprof", "analyzers", "scripts", "docs", "kernels"):
         shutil.copytree(ROOT / name, root / name, ignore=skip)
-    (root / "kprof/reporters/csv.py").write_text(CSV)
+    (root / "kprof/reporters/tsv.py").write_text(TSV)
     (root / "gfx950-GEMM-A16W16.json").write_text(json.dumps({"any": {"num_warps": 4, "kpack": 2}}))
     (root / "kprof.toml").write_text(f'[[kernel]]\ntarget = "{ASSEMBLY}"\n')
     paths = os.pathsep.join([str(root), str(root / "analyzers")])
@@ -68,16 +68,16 @@ def test_a_format_is_one_file(copy, command):
     """Both commands write it, know it as ``--output-format`` and show it in their help."""
     root, run = copy
     target = ["gfx950-GEMM-A16W16.json"] if command == "lint-configs" else []
-    ran = run("-m", "kprof", command, *target, "--csv", f"{command}.csv")
-    written = (root / f"{command}.csv").read_text().splitlines()
+    ran = run("-m", "kprof", command, *target, "--tsv", f"{command}.tsv")
+    written = (root / f"{command}.tsv").read_text().splitlines()
     assert written[0] == "rule,where", ran.stderr
     assert ran.stdout
-    ran = run("-m", "kprof", command, *target, "--output-format", "csv")
+    ran = run("-m", "kprof", command, *target, "--output-format", "tsv")
     assert ran.stdout.splitlines() == written
     if command == "lint-configs":
         assert any(line.startswith("KP711,") for line in written)
     helped = run("-m", "kprof", command, "--help").stdout
-    assert re.search(r"--csv PATH +Write findings as CSV\.", helped)
+    assert re.search(r"--tsv PATH +Write findings as TSV\.", helped)
 
 
 def test_a_format_is_in_the_documentation(copy):
@@ -85,25 +85,25 @@ def test_a_format_is_in_the_documentation(copy):
     root, run = copy
     ran = run("scripts/generate_docs.py")
     assert ran.returncode == 0, ran.stderr
-    rows = [line for line in (root / "docs/formats.md").read_text().splitlines() if line.startswith("| csv ")]
+    rows = [line for line in (root / "docs/formats.md").read_text().splitlines() if line.startswith("| tsv ")]
     assert rows == [
-        "| csv | `.csv` | `--csv PATH` | Write findings as CSV. | `kprof check`, `kprof lint-configs` |",
+        "| tsv | `.tsv` | `--tsv PATH` | Write findings as TSV. | `kprof check`, `kprof lint-configs` |",
     ]
 
 
 def test_a_format_of_other_documents_is_refused(copy):
     """A known one that cannot show a comparison, and one that nobody knows: exit 2, and what there is."""
     _, run = copy
-    for name, message in (("csv", "cannot show"), ("cvs", "did you mean 'csv'")):
-        command = "diff" if name == "csv" else "lint-configs"
-        target = [str(ASSEMBLY), str(ASSEMBLY)] if name == "csv" else ["gfx950-GEMM-A16W16.json"]
+    for name, message in (("tsv", "cannot show"), ("tvs", "did you mean 'tsv'")):
+        command = "diff" if name == "tsv" else "lint-configs"
+        target = [str(ASSEMBLY), str(ASSEMBLY)] if name == "tsv" else ["gfx950-GEMM-A16W16.json"]
         ran = run("-m", "kprof", command, *target, "--output-format", name)
         assert (ran.returncode, ran.stdout) == (2, "")
         assert message in ran.stderr
-    ran = run("-m", "kprof", "diff", str(ASSEMBLY), str(ASSEMBLY), "--csv", "x.csv")
+    ran = run("-m", "kprof", "diff", str(ASSEMBLY), str(ASSEMBLY), "--tsv", "x.tsv")
     assert ran.returncode == 2
-    assert "--csv" in ran.stderr
-    assert not Path("x.csv").exists()
+    assert "--tsv" in ran.stderr
+    assert not Path("x.tsv").exists()
 
 
 def test_every_format_says_what_it_is():

@@ -320,3 +320,36 @@ def test_a_plug_in_may_bring_rules(copy):
     assert "sleeping-wavefront" in copy.kprof("rules", "list")
     (kernel,) = copy.analysed()["kernels"]
     assert [f["rule"] for f in kernel["findings"]].count("KP499") == 2
+
+
+TABLE = "gfx942-GEMM-A16W16.json"
+COMMANDS = {
+    "rules list": ("rules", "list"),
+    "rules explain": ("rules", "explain", "KP301"),
+    "diff": ("diff", "k.amdgcn", "k.amdgcn"),
+    "lint-configs": ("lint-configs", TABLE),
+    "analyze": ("analyze", "kernel", "k.amdgcn", "-q"),
+    "report": ("report", "k.amdgcn", "-o", "page.html"),
+    "tune": ("tune", "softmax", "--budget", "1"),
+    "advise": ("advise", "softmax", "--budget", "1"),
+}
+TELL_IT_THEMSELVES = {"analyze", "report"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.triton, pytest.mark.slow] if name in {"tune", "advise"} else [])
+        for name in COMMANDS
+    ],
+)
+def test_every_command_names_a_plug_in_that_cannot_be_loaded(copy, name):
+    """One message, exit 2; on standard output is what there is without it."""
+    copy.write_kernel()
+    (copy.folder / TABLE).write_text(json.dumps({"any": {"num_warps": 4, "num_stages": 2}}))
+    sound = copy.python("-m", "kprof", *COMMANDS[name])
+    plug_in(copy, "import no_such_module\n")
+    ran = copy.python("-m", "kprof", *COMMANDS[name], code=2)
+    assert (ran.stdout + ran.stderr).count("the analyzer entry point shaky-rules (shaky) failed") == 1
+    if name not in {*TELL_IT_THEMSELVES, "tune", "advise"}:
+        assert ran.stdout == sound.stdout
