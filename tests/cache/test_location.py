@@ -152,3 +152,56 @@ def test_the_command_works_without_a_cache_and_says_so_in_one_line(tmp_path):
     assert (code, err) == (0, "")
     said = f"kprof: nothing is kept in the cache: {os.devnull}: File exists; KPROF_CACHE_DIR names another place\n"
     assert run(os.devnull) == (0, out, said)
+
+
+def test_words_for_each_trouble(monkeypatch, tmp_path):
+    """What it is, where, and what to do."""
+    (tmp_path / "file").write_text("")
+    below = tmp_path / "file" / "c"
+    assert location.trouble(None) == "this user has no home folder; KPROF_CACHE_DIR names another place"
+    assert location.trouble(below) == f"{tmp_path}/file: File exists; KPROF_CACHE_DIR names another place"
+    monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK or path != location.entries(tmp_path / "c"))
+    found = location.trouble(tmp_path / "c")
+    assert found == f"{tmp_path}/c/entries cannot be written to; KPROF_CACHE_DIR names another place"
+    monkeypatch.setattr(location, "_own", lambda _: False)
+    found = location.trouble(tmp_path / "d")
+    assert found == f"{tmp_path}/d/entries belongs to another user; KPROF_CACHE_DIR names another place"
+
+
+def test_a_folder_and_those_above_it_are_made_once(tmp_path):
+    """What is there keeps its mode; a file in the way is an error, another process that was first is none."""
+    (tmp_path / "open").mkdir()
+    (tmp_path / "open").chmod(0o755)
+    location.make_folder(tmp_path / "open" / "a" / "b")
+    modes = [oct((tmp_path / name).stat().st_mode & 0o777) for name in ("open", "open/a", "open/a/b")]
+    assert modes == ["0o755", "0o700", "0o700"]
+    (tmp_path / "file").write_text("")
+    with pytest.raises(FileExistsError):
+        location.make_folder(tmp_path / "file")
+
+
+def test_another_process_was_first(tmp_path, monkeypatch):
+    """Between the look and the making."""
+    real = Path.mkdir
+
+    def mkdir(path, *arguments, **others):
+        real(path, *arguments, **others)
+        raise FileExistsError
+
+    monkeypatch.setattr(Path, "mkdir", mkdir)
+    location.make_folder(tmp_path / "a")
+    assert (tmp_path / "a").is_dir()
+
+
+@pytest.mark.parametrize("mode", [0o720, 0o702, 0o722])
+def test_every_way_in_is_closed(tmp_path, mode):
+    """For the group and for all others; what others may only read stays as it is."""
+    folder = location.entries(tmp_path)
+    location.make_folder(folder)
+    folder.chmod(mode)
+    assert location.trouble(tmp_path) is None
+    assert folder.stat().st_mode & 0o777 == 0o700
+    location.trouble.cache_clear()
+    folder.chmod(0o755)
+    assert location.trouble(tmp_path) is None
+    assert folder.stat().st_mode & 0o777 == 0o755
