@@ -2,6 +2,7 @@
 
 import contextlib
 import shutil
+import stat
 import sys
 from pathlib import Path
 from typing import Any
@@ -10,11 +11,14 @@ from kprof.errors import KprofError
 from kprof.output.headline import folded
 from kprof.output.sink import StyledStream, document
 
+_DESCRIPTORS = (Path("/dev"), Path("/dev/fd"), Path("/proc/self/fd"))
+
 
 def write_output(path: str, content: str | bytes) -> None:
     """Write a result to a file, or to standard output for ``-``.
 
-    The file appears whole or not at all. On standard output characters that command a terminal are JSON's escapes.
+    The file appears whole or not at all; a pipe or a device, such as ``/dev/stdout``, is written to and never replaced.
+    On standard output characters that command a terminal are JSON's escapes.
 
     Raises:
         KprofError: the path is a directory or cannot be written.
@@ -30,6 +34,14 @@ def write_output(path: str, content: str | bytes) -> None:
         sys.stdout.buffer.flush()
         return
     target = Path(path)
+    if _is_stream(target):
+        try:
+            sys.stdout.flush()
+            with target.open("ab") as stream:
+                stream.write(data)
+        except OSError as error:
+            raise KprofError(f"cannot write the output: {error.strerror}", path=path) from error
+        return
     partial = target.with_name(f".{target.name}.partial")
     try:
         partial.write_bytes(data)
@@ -39,6 +51,16 @@ def write_output(path: str, content: str | bytes) -> None:
         with contextlib.suppress(OSError):
             partial.unlink(missing_ok=True)
         raise KprofError(f"cannot write the output: {error.strerror}", path=path) from error
+
+
+def _is_stream(path: Path) -> bool:
+    """Whether a path is no file of its own: a pipe, a device, or a descriptor of this process."""
+    if path.parent in _DESCRIPTORS:
+        return True
+    try:
+        return not stat.S_ISREG(path.stat().st_mode) and not path.is_dir()
+    except OSError:
+        return False
 
 
 def write_document(path: str, schema: str, content: dict[str, Any]) -> None:
