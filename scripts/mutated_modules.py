@@ -94,5 +94,36 @@ def core() -> list[Chosen]:
     return chosen + [Chosen(c.module, c.tests, "spills") for c in rules() if c.module.rpartition(".")[2] in spilling]
 
 
-SETS = {"rules": rules, "core": core}
+_REST = (
+    ("boundary", "kprof.inputs.assignments", "tests/inputs/test_assignments.py"),
+    ("boundary", "kprof.inputs.boundary", "tests/inputs/test_boundary.py"),
+    ("boundary", "kprof.inputs.csv_records", "tests/inputs/test_csv_records.py"),
+    ("boundary", "kprof.inputs.plain_files", "tests/inputs/test_plain_files.py"),
+    ("cache", "kprof.cache.content", "tests/cache/test_content.py"),
+    ("cache", "kprof.cache.entries", "tests/cache/test_entries.py"),
+    ("cache", "kprof.cache.folders", "tests/cache/test_folders.py"),
+    ("cache", "kprof.cache.inventory", "tests/cache/test_inventory.py"),
+    ("cache", "kprof.cache.keys", "tests/cache/test_keys.py"),
+    ("cache", "kprof.cache.limits", "tests/cache/test_limits.py"),
+    ("cache", "kprof.cache.location", "tests/cache/test_location.py"),
+    ("cache", "kprof.cache.locks", "tests/cache/test_locks.py"),
+    ("rest of the gate", "kprof.gate.captured", "tests/gate/test_captured.py"),
+    ("rest of the gate", "kprof.gate.config", "tests/gate/test_config.py"),
+    ("rest of the gate", "kprof.gate.config_files", "tests/gate/test_config_files.py"),
+    ("rest of the gate", "kprof.gate.cure", "tests/gate/test_cure.py"),
+    ("rest of the gate", "kprof.gate.edits", "tests/gate/test_edits.py"),
+    ("rest of the gate", "kprof.gate.launched", "tests/gate/test_launched.py"),
+    ("rest of the gate", "kprof.gate.rules", "tests/gate/test_rules.py"),
+    ("rest of the gate", "kprof.gate.source_text", "tests/gate/test_source_text.py"),
+    ("rest of the gate", "kprof.gate.subject", "tests/gate/test_subject.py"),
+    ("rest of the gate", "kprof.gate.toml_place", "tests/gate/test_config.py"),
+)
+
+
+def rest() -> list[Chosen]:
+    """Where bytes come in, what is kept, and the gate beside its verdict."""
+    return [Chosen(module, (tests,), group) for group, module, tests in _REST]
+
+
+SETS = {"rules": rules, "core": core, "rest": rest}
 """What ``--set`` may name; the page has a table for each, between ``<!-- NAME -->`` and ``<!-- end -->``."""

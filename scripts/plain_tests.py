@@ -1,10 +1,12 @@
 """Run the tests of a file without pytest, which takes longer to start than most of them take, for ``mutate.py``.
 
-Parametrised tests, properties, and fixtures of the file itself are run, and ``tmp_path`` and ``monkeypatch``. A test
-that asks for another fixture is left out, as is one that needs Triton, LLVM's tools or long.
+Parametrised tests, properties, and fixtures of the file and its folder are run, and ``tmp_path`` and ``monkeypatch``. A
+test that asks for another fixture is left out, as is one that needs Triton, LLVM's tools or long.
 """
 
+import contextlib
 import importlib
+import importlib.util
 import inspect
 import itertools
 import sys
@@ -21,6 +23,10 @@ _ELSEWHERE = {"triton", "llvm", "slow", "skip", "skipif"}
 _EXAMPLES = 25
 _SETTINGS = "_hypothesis_internal_use_settings"
 Test = Callable[..., object]
+
+
+class _NoFixtureError(Exception):
+    """A test asks for what only pytest has."""
 
 
 def warm_up() -> None:
@@ -83,22 +89,52 @@ def _named(names: list[str], value: Any) -> dict[str, Any]:
 def _call(module: ModuleType, test: Test, given_: dict[str, Any]) -> bool:
     """Call a test; ``False`` where it asks for what is not here."""
     asked = [name for name in inspect.signature(test).parameters if name not in given_]
-    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        known = {"tmp_path": Path(folder), "monkeypatch": patch}
-        fixtures = {name: known[name] if name in known else _fixture(module, name, known) for name in asked}
-        if None in fixtures.values():
+    with contextlib.ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory())
+        patch = stack.enter_context(pytest.MonkeyPatch.context())
+        known: dict[str, Any] = {"tmp_path": Path(folder), "monkeypatch": patch}
+        places = [module, *_conftest(module)]
+        for name in [n for place in places for n, made in vars(place).items() if _is_automatic(made)]:
+            _fixture(places, name, known, stack)
+        try:
+            fixtures = {name: _fixture(places, name, known, stack) for name in asked}
+        except _NoFixtureError:
             return False
         test(**given_, **fixtures)
     return True
 
 
-def _fixture(module: ModuleType, name: str, known: dict[str, Any]) -> Any:
-    """What a fixture of the module gives; ``None`` when there is none of that name."""
-    made = getattr(vars(module).get(name), "__wrapped__", None)
-    if made is None or not set(inspect.signature(made).parameters) <= set(known):
-        return None
-    value = made(**{asked: known[asked] for asked in inspect.signature(made).parameters})
-    return next(value) if inspect.isgenerator(value) else value
+def _conftest(module: ModuleType) -> list[ModuleType]:
+    """The fixtures of the file's folder."""
+    name = f"{module.__name__.rpartition('.')[0]}.conftest"
+    return [importlib.import_module(name)] if importlib.util.find_spec(name) is not None else []
+
+
+def _is_automatic(made: object) -> bool:
+    marker = getattr(made, "_fixture_function_marker", None)
+    return marker is not None and marker.autouse and marker.scope == "function"
+
+
+def _fixture(places: list[ModuleType], name: str, known: dict[str, Any], stack: contextlib.ExitStack) -> Any:
+    """What a fixture gives; what it does afterwards is left to the stack.
+
+    Raises:
+        _NoFixtureError: there is none of that name here.
+    """
+    if name in known:
+        return known[name]
+    made = next((vars(place)[name] for place in places if hasattr(vars(place).get(name), "__wrapped__")), None)
+    if made is None:
+        raise _NoFixtureError(name)
+    function = made.__wrapped__
+    value = function(
+        **{asked: _fixture(places, asked, known, stack) for asked in inspect.signature(function).parameters}
+    )
+    if inspect.isgenerator(value):
+        stack.callback(next, value, None)
+        value = next(value)
+    known[name] = value
+    return value
 
 
 if __name__ == "__main__":

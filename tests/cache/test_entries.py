@@ -1,6 +1,8 @@
 """Entries: whole or absent, checked, of one key, readable by their user alone."""
 
+import hashlib
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -190,3 +192,59 @@ def test_a_disk_that_fills_up_leaves_nothing(tmp_path, monkeypatch):
     monkeypatch.setattr(entries.location, "make_private", full)
     assert not SECTION.write(KEY, [b"x"], tmp_path)
     assert not list(path_of(tmp_path).parent.iterdir())
+
+
+def test_the_file_of_an_entry(tmp_path):
+    """Its place and its bytes: two releases may share a cache, and neither may take the other's for its own."""
+    assert SECTION.write(KEY, [b"some ", b"bytes"], tmp_path)
+    path = tmp_path / "entries" / "things-1" / KEY[:2] / KEY
+    digest = hashlib.sha256(f"things-1/{KEY}\nsome bytes".encode()).digest()
+    assert path.read_bytes() == b"kprof entry 1\n" + digest + b"some bytes"
+
+
+def test_a_partial_file_is_hidden_from_readers_and_replaced_at_once(tmp_path, monkeypatch):
+    """Its name says what it is; it is its user's alone from the beginning."""
+    seen = []
+    real = Path.replace
+
+    def replace(source, target):
+        seen.append((source.parent == target.parent, source.name, target.exists(), source.stat().st_mode & 0o777))
+        return real(source, target)
+
+    monkeypatch.setattr(Path, "replace", replace)
+    before = os.umask(0)
+    try:
+        SECTION.write(KEY, [b"x"], tmp_path)
+    finally:
+        os.umask(before)
+    ((beside, name, there, mode),) = seen
+    assert (beside, there, mode) == (True, False, 0o600)
+    assert re.fullmatch(r"\.[0-9a-f]{16}\.part", name)
+
+
+def test_files_of_the_cache_are_opened_for_this_process_alone(tmp_path, monkeypatch):
+    """A program that is started meanwhile does not get them; a new one must not be there; a pipe is not waited for."""
+    asked = []
+    real = os.open
+
+    def opened(path, flags, mode=0o777):
+        asked.append((flags, mode))
+        return real(path, flags, mode)
+
+    monkeypatch.setattr(os, "open", opened)
+    assert SECTION.write(KEY, [b"x"], tmp_path)
+    assert SECTION.read(KEY, tmp_path) == b"x"
+    (new, mode), (old, _) = asked
+    assert new == os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+    assert mode == 0o600
+    assert old == os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+def test_without_a_root_it_is_the_user_s_cache(tmp_path, monkeypatch):
+    """And a root that is given is the one, whatever the user's is."""
+    monkeypatch.setenv("KPROF_CACHE_DIR", str(tmp_path / "own"))
+    assert SECTION.write(KEY, [b"own"])
+    assert SECTION.write(KEY, [b"given"], tmp_path / "given")
+    assert SECTION.read(KEY) == b"own"
+    assert SECTION.read(KEY, tmp_path / "own") == b"own"
+    assert SECTION.read(KEY, tmp_path / "given") == b"given"

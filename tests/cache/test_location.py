@@ -205,3 +205,49 @@ def test_every_way_in_is_closed(tmp_path, mode):
     folder.chmod(0o755)
     assert location.trouble(tmp_path) is None
     assert folder.stat().st_mode & 0o777 == 0o755
+
+
+def test_what_a_process_begins_with():
+    """It warns, and looks for the place itself."""
+    assert location._State() == location._State(silent=False, settled=False, root=None)
+
+
+def test_it_is_said_once_and_in_one_sentence(monkeypatch):
+    """By a logger, which prints to standard error unless the program that uses kprof has another mind."""
+    said = []
+    monkeypatch.setattr(logging.getLogger("kprof"), "warning", lambda text, *words: said.append(text % words))
+    monkeypatch.setenv("KPROF_CACHE_DIR", os.devnull)
+    location.check()
+    location.check()
+    assert said == [
+        f"kprof: nothing is kept in the cache: {os.devnull}: File exists; KPROF_CACHE_DIR names another place"
+    ]
+    location._state.silent = False
+    location.settle(None)
+    location.check()
+    assert len(said) == 1
+
+
+def test_an_empty_variable_is_none(monkeypatch, tmp_path):
+    """As a job sets it that has nothing to say."""
+    monkeypatch.setenv("KPROF_CACHE_DIR", "")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert location.root() == tmp_path / "kprof"
+    monkeypatch.setenv("XDG_CACHE_HOME", "")
+    monkeypatch.setattr("platformdirs.user_cache_path", lambda name, *, appauthor: tmp_path / name / str(appauthor))
+    assert location.root() == tmp_path / "kprof" / "False"
+
+
+def test_the_umask_does_not_matter(tmp_path):
+    """Neither an open nor a closed one."""
+    for mask in (0, 0o777):
+        before = os.umask(mask)
+        try:
+            location.make_folder(tmp_path / f"{mask}" / "below")
+            descriptor = os.open(tmp_path / f"file{mask}", os.O_CREAT | os.O_RDWR, 0o666)
+            location.make_private(descriptor)
+            os.close(descriptor)
+        finally:
+            os.umask(before)
+        assert (tmp_path / f"{mask}" / "below").stat().st_mode & 0o777 == 0o700
+        assert (tmp_path / f"file{mask}").stat().st_mode & 0o777 == 0o600

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kprof.errors import KprofError
-from kprof.gate.config import Budget, Config, KernelEntry, find, load
+from kprof.gate.config import Allowance, Budget, Config, KernelEntry, Program, find, load
 from kprof.gate.toml_place import line_of
 
 if sys.version_info >= (3, 11):
@@ -165,3 +165,100 @@ def test_lines_are_where_the_reader_finds_the_values(sections):
         ):
             for key, found in table.items():
                 assert lines[line_of(text, (*at, key)) - 1] == f"{key} = {found}"
+
+
+def refused(path, read=load):
+    """What is said of a configuration that is refused."""
+    with pytest.raises(KprofError) as caught:
+        read(path)
+    return caught.value
+
+
+def test_what_is_watched_and_where_an_allowance_holds_unless_something_is_said(write):
+    """The metrics that cost most; every kernel and architecture."""
+    config = load(write('[[kernel]]\ntarget = "a"\n[[allow]]\nwhat = "KP301"\nreason = "r"\nuntil = 2030-01-31\n'))
+    assert config.watch == ["vgpr_spills", "sgpr_spills", "scratch_bytes", "waves_per_simd"]
+    (allowance,) = config.allow
+    assert (allowance.kernel, allowance.arch, allowance.limit) == ("*", "*", None)
+    (kernel,) = config.kernel
+    assert (kernel.all_configs, kernel.cases, kernel.config, kernel.signature) == (False, [], {}, None)
+    assert (config.arch, config.baseline, config.program) == ([], None, [])
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "line", "hint"),
+    [
+        ('arch = ["gfx942"]\n', "no kernel is named", None, "Add [[kernel]] with a target."),
+        ("[[program]]\ncommand = []\n", "a program needs a command", 2, None),
+        (
+            '[[kernel]]\ntarget = "a"\n[[allow]]\nwhat = "KP1"\nreason = ""\nuntil = 2030-01-31\n',
+            "an allowance needs a reason",
+            5,
+            None,
+        ),
+        (
+            "[tool]\n",
+            "the configuration has no key 'tool'",
+            1,
+            "In kprof.toml tables stand without tool.kprof: [budget], [[kernel]].",
+        ),
+        ('[[kernel]]\ntarget = "a"\n[kernel.tool]\n', "kernel.0 has no key 'tool'", 3, None),
+        ("budgt = 1\n", "the configuration has no key 'budgt'; did you mean 'budget' or 'arch_budget'?", 1, None),
+        ('fail_on = "sometimes"\n', "fail_on: invalid enum value 'sometimes'", 1, None),
+    ],
+)
+def test_words_of_what_is_refused(write, text, message, line, hint):
+    """The whole sentence, its line, and what to do."""
+    path = write(text)
+    error = refused(path)
+    assert (error.message, error.path, error.hint) == (message, str(path), hint)
+    assert error.place == (None if line is None else f"line {line}")
+
+
+def test_words_in_pyproject(write, tmp_path):
+    """Where tables have other names; an empty one is one."""
+    path = write("[tool.other]\n", "pyproject.toml")
+    assert refused(path).message == "there is no [tool.kprof]"
+    assert refused(write("tool = 3\n", "pyproject.toml")).message == "there is no [tool.kprof]"
+    empty = write("[tool.kprof]\n", "pyproject.toml")
+    assert find(tmp_path) == empty
+    assert refused(empty).hint == "Add [[tool.kprof.kernel]] with a target."
+    bad = write("[tool.kprof]\nbudgt = 1\n", "pyproject.toml")
+    assert (refused(bad).place, refused(bad).hint) == ("line 2", None)
+
+
+def test_no_configuration_at_all(tmp_path):
+    """The least that is needed; kprof.toml comes first where both are."""
+    (tmp_path / "a").mkdir()
+    error = refused(tmp_path / "a", find)
+    assert error.message == "no kprof.toml and no [tool.kprof] in a pyproject.toml, here or above"
+    assert error.path == str(tmp_path / "a")
+    assert error.hint == (
+        'The least that is needed, in pyproject.toml: [tool.kprof] with arch = ["gfx942"] and one '
+        "[[tool.kprof.kernel]] with target; in kprof.toml the same without tool.kprof."
+    )
+    (tmp_path / "pyproject.toml").write_text("[tool.kprof]\n")
+    assert find(tmp_path / "a") == tmp_path / "pyproject.toml"
+    (tmp_path / "kprof.toml").write_text("")
+    assert find(tmp_path / "a") == tmp_path / "kprof.toml"
+    (tmp_path / "a" / "kprof.toml").mkdir()
+    assert find(tmp_path / "a") == tmp_path / "kprof.toml"
+
+
+@pytest.mark.parametrize("kind", [Budget, Config, KernelEntry, Program, Allowance])
+def test_what_was_read_is_never_changed_and_knows_no_other_keys(kind):
+    """One configuration is used for every kernel; an unknown key is refused by the reader, too."""
+    config = kind.__struct_config__
+    assert config.frozen
+    assert config.forbid_unknown_fields
+    assert config.omit_defaults
+
+
+def test_a_program_s_entry():
+    """Its name, or its command as a shell would take it; and its own limits."""
+    budget = Budget(max_sgpr=1)
+    program = Program(["python", "my train.py"], ["gfx942"], budget=budget, forbid=["KP1"], require=["KP2"])
+    entry = program.entry()
+    assert (entry.target, entry.arch, entry.budget) == ("python 'my train.py'", ["gfx942"], budget)
+    assert (entry.forbid, entry.require) == (["KP1"], ["KP2"])
+    assert Program(["x"], name="train").entry().target == "train"
