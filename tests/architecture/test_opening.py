@@ -39,6 +39,7 @@ ALLOWED = {
     "kprof/inputs/code_object/packing.py": "an archive in memory, with a limit on what it unpacks to",
     "kprof/inputs/rocprof/database.py": "SQLite opens its file itself: read only, guarded, with a clock",
     "kprof/inputs/torch_profiler/tables.py": "Parquet opens its file itself, and it writes",
+    "kprof/output/writing.py": WRITES,
     "kprof/recording/compiler.py": WRITES,
     "kprof/recording/journal.py": WRITES,
     "kprof/recording/recorder.py": "what Triton wrote for this process a moment ago",
