@@ -475,3 +475,17 @@ def test_a_gathered_tile_is_not_narrow(rule):
     known = facts_of(assembly(body))
     gathered = TILE.replace("arith.addi %r, %f", "arith.divsi %r, %f")
     assert not found.analyze(replace(known, ttgir=mlir.parse(gathered))).findings
+
+
+@pytest.mark.parametrize(
+    ("rule", "explains", "restates", "lacks_room"),
+    [
+        ("spill-in-loop", ("vgpr_spills", "sgpr_spills", "scratch_bytes"), ("loop_spills",), True),
+        ("spill-outside-loop", ("vgpr_spills", "sgpr_spills", "scratch_bytes"), ("vgpr_spills",), True),
+        ("scratch-without-spills", ("scratch_bytes",), (), False),
+    ],
+)
+def test_what_findings_about_scratch_stand_for(rule, explains, restates, lacks_room):
+    """Metrics whose place they tell, metrics of a comparison that they repeat, and whether registers do not suffice."""
+    (found,) = (r for r in rules() if r.name == rule)
+    assert (found.explains, found.restates, found.lacks_room) == (explains, restates, lacks_room)
