@@ -61,7 +61,18 @@ def test_what_is_not_known_cannot_be_over_its_budget():
     )
 
 
-@pytest.mark.parametrize("metric", sorted(WORDS))
+SAID = {
+    "vgpr_spills": "VGPRs spilled",
+    "sgpr_spills": "SGPRs spilled",
+    "scratch_bytes": "bytes of scratch a lane",
+    "lds_bytes": "bytes of LDS a workgroup",
+    "vgpr_allocated": "vector registers allocated",
+    "sgpr": "SGPRs",
+    "waves_per_simd": "waves per SIMD",
+}
+
+
+@pytest.mark.parametrize("metric", sorted(SAID))
 def test_every_metric_has_words_and_a_budget(metric):
     """One more than allowed is too much; of waves one less."""
     few = metric == "waves_per_simd"
@@ -69,7 +80,9 @@ def test_every_metric_has_words_and_a_budget(metric):
     made = subject(waves=8) if few else subject(**{metric: 2})
     (found,) = over_budget(made, budget)
     value, limit = (8, 9) if few else (2, 1)
-    assert found.message == f"{value} {WORDS[metric]}, the budget is {'min' if few else 'max'}_{metric} = {limit}"
+    assert not list(over_budget(subject(waves=9) if few else subject(**{metric: 1}), budget))
+    assert set(WORDS) == set(SAID)
+    assert found.message == f"{value} {SAID[metric]}, the budget is {'min' if few else 'max'}_{metric} = {limit}"
 
 
 def test_what_cannot_be_launched():
