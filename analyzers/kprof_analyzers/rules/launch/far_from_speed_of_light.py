@@ -71,8 +71,8 @@ class FarFromSpeedOfLight(Rule):
         place = _place(facts, loop, cause)
         where = "" if loop is None else f", most of it in loop {loop}"
         yield self.finding(
-            f"{time - launch:.3g} µs without the launch are {(time - launch) / light:.1f} times the {light:.3g} µs of "
-            f"the speed of light: {100 * share:.0f} % of the time goes to {_WORDS[cause][0]}{where}",
+            f"{_us(time - launch)} without the launch are {(time - launch) / light:.1f} times the {_us(light)} of the "
+            f"speed of light: {100 * share:.0f} % of the time goes to {_WORDS[cause][0]}{where}",
             at=place,
             evidence={
                 "time_us": round(time, 3),
@@ -83,6 +83,10 @@ class FarFromSpeedOfLight(Rule):
                 "loop": loop,
             },
         )
+
+
+def _us(value: float) -> str:
+    return f"{value:,.0f} µs" if value >= 100 else f"{value:.3g} µs"
 
 
 def _loop(facts: KernelFacts, prediction: Prediction, cause: str) -> str | None:
