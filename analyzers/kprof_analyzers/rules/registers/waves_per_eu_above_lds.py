@@ -46,7 +46,7 @@ class WavesPerEuAboveLds(Rule):
         spills = facts.resources.vgpr_spills
         yield Costed(
             self.finding(
-                f"waves_per_eu={wanted}, but LDS allows {allowed:g} waves per SIMD: {len(scratch)} scratch accesses "
+                f"waves_per_eu={wanted}, but LDS allows {allowed:g} wave{'' if allowed == 1 else 's'} per SIMD: {len(scratch)} scratch accesses "
                 "for wavefronts that cannot be there",
                 at=busiest(scratch)[0],
                 evidence={
