@@ -44,10 +44,11 @@ class WavesPerEuAboveLds(Rule):
         if not isinstance(wanted, int) or not allowed or wanted <= allowed or not scratch or has_no_spills(facts):
             return
         spills = facts.resources.vgpr_spills
+        waves = f"{allowed:g} wave" if allowed == 1 else f"{allowed:g} waves"
         yield Costed(
             self.finding(
-                f"waves_per_eu={wanted}, but LDS allows {allowed:g} wave{'' if allowed == 1 else 's'} per SIMD: {len(scratch)} scratch accesses "
-                "for wavefronts that cannot be there",
+                f"waves_per_eu={wanted}, but LDS allows {waves} per SIMD: {len(scratch)} scratch accesses for "
+                "wavefronts that cannot be there",
                 at=busiest(scratch)[0],
                 evidence={
                     "waves_per_eu": wanted,
