@@ -9,6 +9,7 @@ compile-time argument, and so is a missing bias or slope (``None``).
 """
 
 from collections.abc import Mapping
+from itertools import accumulate
 from typing import Any
 
 import triton
@@ -162,8 +163,8 @@ def launch(shape: Shape, config: Config) -> Launch:
         "v_ptr": Tensor(dtype, (keys, hk, d)),
         "out_ptr": Tensor(dtype, (queries, h, d)),
         "lse_ptr": Tensor("fp32", (h, queries)),
-        "cu_queries_ptr": Tensor("i32", (b + 1,)),
-        "cu_keys_ptr": Tensor("i32", (b + 1,)),
+        "cu_queries_ptr": Tensor("i32", (b + 1,), values=(0, *accumulate(lengths(shape, "SQ")))),
+        "cu_keys_ptr": Tensor("i32", (b + 1,), values=(0, *accumulate(lengths(shape, "SK")))),
         "slopes_ptr": Tensor("fp32", (h,)) if shape["alibi"] else None,
         "bias_ptr": Tensor(dtype, (b, h, shape["SQ"], shape["SK"])) if shape["bias"] else None,
         "scale": d**-0.5,

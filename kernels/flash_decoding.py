@@ -124,7 +124,7 @@ def launch(shape: Shape, config: Config) -> Launch:
         "q_ptr": Tensor(shape["dtype"], (b, h, d)),
         "k_ptr": Tensor(shape["dtype"], (b, n, hk, d)),
         "v_ptr": Tensor(shape["dtype"], (b, n, hk, d)),
-        "lengths_ptr": Tensor("i32", (b,)),
+        "lengths_ptr": Tensor("i32", (b,), values=tuple(cache_lengths(shape))),
         "run_out_ptr": Tensor("fp32", (b, h, splits, d)),
         "run_lse_ptr": Tensor("fp32", (b, h, splits)),
         "scale": d**-0.5,

@@ -156,7 +156,7 @@ def launch(shape: Shape, config: Config) -> Launch:
         "k_ptr": Tensor("u8", (b, n, hk, d // 2)),
         "v_ptr": Tensor("u8", (b, n, hk, d // 2)),
         **{f"{x}_{kind}_ptr": Tensor(shape["dtype"], (b, n, hk, 2)) for x in "kv" for kind in ("scale", "shift")},
-        "lengths_ptr": Tensor("i32", (b,)),
+        "lengths_ptr": Tensor("i32", (b,), values=tuple(cache_lengths(shape))),
         "run_out_ptr": Tensor("fp32", (b, h, splits, d)),
         "run_lse_ptr": Tensor("fp32", (b, h, splits)),
         "scale": d**-0.5,

@@ -172,7 +172,7 @@ def launch(shape: Shape, config: Config) -> Launch:
         "kv_ptr": Tensor(shape["dtype"], (b, t, c)),
         "k_pe_ptr": Tensor(shape["dtype"], (b, t, dr)),
         "w_ptr": Tensor(shape["dtype"], (h, dn + dv, c)),
-        "lengths_ptr": Tensor("i32", (b,)),
+        "lengths_ptr": Tensor("i32", (b,), values=tuple(cache_lengths(shape))),
         "run_out_ptr": Tensor("fp32", (b, h, s, splits, dv)),
         "run_lse_ptr": Tensor("fp32", (b, h, s, splits)),
         "scale": (dn + dr) ** -0.5,

@@ -90,11 +90,14 @@ class Tensor:
         shape: elements in each dimension. With the dtype it decides whether ``tt.pointer_range = 32`` holds,
             as it does for a launch through torch (storage of at most 2**31 - 1 bytes).
         aligned: whether the pointer is a multiple of 16 bytes, as torch's allocations are.
+        values: the integers in it, where the kernel's course depends on them: lengths of sequences, say. They decide
+            nothing of the compile, but the predicted time.
     """
 
     dtype: str
     shape: tuple[int, ...]
     aligned: bool = True
+    values: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True)

@@ -118,6 +118,7 @@ def _asked_before(target: str, machines: Sequence[Architecture], options: "Optio
             problem=entry["problem"],
             arguments=entry["arguments"],
             values=options.values,
+            contents=entry["contents"],
         )
         for entry in answer
     ]
@@ -147,6 +148,7 @@ def _ask(target: str, machines: Sequence[Architecture], options: "Options") -> l
                 "grid": job.grid,
                 "problem": dict(job.problem),
                 "arguments": dict(job.arguments),
+                "contents": dict(job.contents),
             }
             for job in jobs
         ]
@@ -182,7 +184,7 @@ def jobs_of(kernel: "Kernel", machine: Architecture, options: "Options") -> "Ite
 def _from_case(
     kernel: "Kernel", machine: Architecture, problem: Mapping[str, Any], config: "Config", options: "Options"
 ) -> Job:
-    from kprof.kernel_spec import split_config
+    from kprof.kernel_spec import Tensor, split_config
     from kprof.targets.specialize import from_launch
 
     launch = _launch(kernel, problem, config)
@@ -198,7 +200,10 @@ def _from_case(
         passes=options.passes,
     )
     numbers = {name: value for name, value in launch.args.items() if isinstance(value, int | float)}
-    return Job(request, machine, kernel.name, tuple(launch.grid), problem, numbers, values=options.values)
+    tensors = {name: value for name, value in launch.args.items() if isinstance(value, Tensor)}
+    contents = {name: tensor.values for name, tensor in tensors.items() if tensor.values is not None}
+    workgroups = tuple(launch.grid)
+    return Job(request, machine, kernel.name, workgroups, problem, numbers, values=options.values, contents=contents)
 
 
 def _launch(kernel: "Kernel", problem: Mapping[str, Any], config: "Config") -> "Launch":
