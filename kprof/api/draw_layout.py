@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from kprof.api.drawing import Drawing
 from kprof.api.options import Names, names
 from kprof.errors import KprofError, near
+from kprof.hardware.default import DEFAULT_ARCH
 
 if TYPE_CHECKING:
     from kprof.inputs.mlir.layouts import Layout
@@ -85,7 +86,7 @@ def draw_layout(
     if operand is not None:
         text = f"#ttg.dot_op<{{opIdx = {operand}, parent = {text}, kWidth = {k_width}}}>"
     found = _read(text, None if module is None else Path(module))
-    return LayoutDrawing(draw(found, tuple(shape), load((names(arch) or ("gfx942",))[0]), bits), found)
+    return LayoutDrawing(draw(found, tuple(shape), load((names(arch) or (DEFAULT_ARCH,))[0]), bits), found)
 
 
 def _text(layout: str, settings: Mapping[str, str]) -> str:

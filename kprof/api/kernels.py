@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING, Any
 
 from kprof.api.options import Names, names
 from kprof.errors import KprofError
+from kprof.hardware.default import USUAL_ARCHS
 
 if TYPE_CHECKING:
     from kprof.kernel_spec import Kernel
 
-ARCHITECTURES = ("gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1201")
+ARCHITECTURES = tuple(USUAL_ARCHS.split(","))
 
 
 def kernels(arch: Names = ARCHITECTURES) -> list[dict[str, Any]]:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kprof.hardware.default import DEFAULT_ARCH
+
 if TYPE_CHECKING:
     from kprof.captures.model import Capture
     from kprof.recording.command import Ended
@@ -57,7 +59,7 @@ def record(
     program: Sequence[str],
     *,
     output: "str | os.PathLike[str]",
-    arch: str = "gfx942",
+    arch: str = DEFAULT_ARCH,
     jobs: int = 0,
     use_cache: bool = True,
     force: bool = False,

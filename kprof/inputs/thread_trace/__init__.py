@@ -98,7 +98,7 @@ def _disagreements(trace: ThreadTrace, timeline: Timeline) -> list[str]:
     lived, clocks = sum(trace.lifetimes), sum(one.clocks for one in timeline.states)
     # The decoder's states end up to a few clocks after the wavefront.
     if timeline.states and lived and len(trace.lifetimes) == trace.wavefronts and abs(clocks - lived) > lived / 100:
-        found.append(f"the states add up to {clocks:,} clocks, the wavefronts lived {lived:,}: a state may be missing")
+        found.append(f"the states add up to {clocks:,} cycles, the wavefronts lived {lived:,}: a state may be missing")
     listed = {one.line: one.hits for one in trace.instructions if one.line is not None}
     if not listed:
         return found

@@ -88,7 +88,7 @@ def test_shares_need_every_state(folder):
     assert [(one.name, one.clocks, one.share) for one in trace.timeline.states] == [("stall", 70, None)]
     (folder / "wstates2.json").unlink()
     (issue,) = thread_trace.read(folder).issues
-    assert issue == "the states add up to 70 clocks, the wavefronts lived 100: a state may be missing"
+    assert issue == "the states add up to 70 cycles, the wavefronts lived 100: a state may be missing"
 
 
 def test_occupancy_of_both_layouts_is_the_same(folder, tmp_path):
@@ -171,7 +171,7 @@ def test_a_wrong_wavefront_is_left_out_and_its_neighbours_stay(folder, changed):
         ("occupancy.json", '{"0": [true, -1, 1.5, "a", [1], [1, 2, 3, 4, [], 6], [1, 900, 3, 4, 1, 6]]}', "7 records"),
         ("occupancy.json", '{"0": [[0, 0, 0, 0, 1, 1], [72057594037927936, 0, 0, 0, 0, 1]]}', "further apart"),
         (WAVE, json.dumps(wave() | {"num_insts": 4}), "says 4 instructions and lists 3"),
-        (WAVE, json.dumps(wave() | {"duration": 4}), "says 4 clocks and lasts 200"),
+        (WAVE, json.dumps(wave() | {"duration": 4}), "says 4 cycles and lasts 200"),
         (WAVE, json.dumps(wave(instructions=[[108, 1, 0, 12, 9]]) | {"num_insts": 1}), "1 issues in wavefront files"),
         (WAVE, json.dumps(wave(instructions=[[108, 1, 0, 1, 1]] * 3)), "1 instructions have more issues"),
     ],
