@@ -64,7 +64,7 @@ def line_of(mark):
 
 
 CASES = {
-    "spill": ("product", PRODUCT, {"waves_per_eu": 4}, {"KP301"}, None),
+    "spill": ("product", PRODUCT, {"waves_per_eu": 4}, {"KP301", "KP306"}, None),
     "ragged mask": ("row_sums", SUMS, {"RAGGED": True}, {"KP101"}, "masked"),
     "missing divisibility": ("row_sums", SUMS, {"signature": "*fp16:16,*fp32:16,i32:16,i32"}, {"KP101"}, "plain"),
     "transposed operand": ("product", replace(PRODUCT, archs=("gfx90a",)), {"B_ROWS": True}, {"KP603"}, "transposed"),
