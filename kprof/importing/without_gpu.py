@@ -128,7 +128,9 @@ def _top_line(error: BaseException, path: str) -> int:
 def _torch(patches: Patches, missing: Missing) -> None:
     import torch
 
-    if torch.cuda.is_available():
+    cuda = getattr(torch, "cuda", None)
+    # A module that stands for torch has none.
+    if cuda is None or cuda.is_available():
         return
     gpu = gpu_of(simulated_gpu())
 
