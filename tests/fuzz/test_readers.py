@@ -23,6 +23,9 @@ def place(tmp_path, monkeypatch):
     return folder
 
 
+NEED_TRITON = ("answers", "dispatch_table")
+
+
 @pytest.mark.parametrize("name", readers.names())
 def test_seeds_are_read(name, place):
     """A seed that is refused would fuzz the refusal alone."""
@@ -30,6 +33,8 @@ def test_seeds_are_read(name, place):
     assert found
     if name == "assembled" and not readers.target(name).read.__globals__["_can"]():
         pytest.skip("needs Triton 3.9 or later and rocm-bindings-compiler")
+    if name in NEED_TRITON:
+        pytest.importorskip("triton", reason="what it reads is about a bundled kernel, whose file imports Triton")
     assert sum(path.stat().st_size for path in found) < 200_000
     for path in found:
         if (name, path.name) in REFUSED:
