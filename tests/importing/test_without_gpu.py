@@ -9,7 +9,7 @@ import pytest
 from kprof.errors import KprofError
 from kprof.hardware.machine import load as load_architecture
 from kprof.importing.functions import load_function
-from kprof.importing.loading import left_out, load_module
+from kprof.importing.loading import dependencies_of, left_out, load_module
 from kprof.importing.without_gpu import simulating
 from kprof.targets.jobs import plan
 from kprof.targets.options import Options
@@ -174,3 +174,15 @@ def test_torch_that_is_missing_is_said(tmp_path: Path, monkeypatch: pytest.Monke
         load_module(path)
 
     assert "pip install torch" in str(caught.value.hint)
+
+
+def test_a_file_that_only_asks_whether_there_is_a_gpu_is_remembered(tmp_path: Path) -> None:
+    """There always is one, whichever it is; what depends on which one it is may not be remembered."""
+    path = tmp_path / "asks.py"
+    path.write_text("import torch\nDEVICE = 'cuda' if torch.cuda.is_available() else 'cpu'\n")
+    module = load_module(path)
+    assert module.DEVICE == "cuda"
+    assert dependencies_of(module).complete
+
+    path.write_text("import torch\nNAME = torch.cuda.get_device_name()\n")
+    assert not dependencies_of(load_module(path)).complete
