@@ -7,7 +7,7 @@ distributions add theirs through the entry-point group ``kprof.analyzers``.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, overload
 
 from kprof.document import LoopFacts, Occupancy, PassChange, Prediction, Resources, Specialization
 from kprof.findings import Failure, Finding, Unjudged
@@ -94,6 +94,35 @@ class KernelFacts:
     history: PassLog | None = None
     triton: str | None = None
     prediction: Prediction | None = None
+
+
+class Endless(Sequence[int]):
+    """What a tensor of unknown size holds: ``first``, and from place to place ``step`` more.
+
+    Args:
+        first: at place 0.
+        step: 0 for one number everywhere.
+    """
+
+    EXTENT = 1 << 44
+    """Its length, beyond any tensor's."""
+
+    def __init__(self, first: int, step: int = 0) -> None:
+        self._first, self._step = first, step
+
+    def __len__(self) -> int:
+        return self.EXTENT
+
+    @overload
+    def __getitem__(self, place: int) -> int: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> list[int]: ...
+
+    def __getitem__(self, place: int | slice) -> int | list[int]:
+        if isinstance(place, slice):
+            raise TypeError("it has no end")
+        return self._first + self._step * place
 
 
 @dataclass(frozen=True)

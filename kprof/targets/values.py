@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import overload
 
+from kprof.analysis import Endless
 from kprof.errors import TargetError, near_hint
 from kprof.targets.loaded import LoadedKernel
 
@@ -12,31 +12,6 @@ Value = int | Sequence[int]
 """One number: of an argument, or of every element of a tensor. Several: of its elements, as they lie in memory."""
 
 _ARGUMENT = re.compile(r"%([\w$.-]+): (!tt\.ptr)?")
-
-
-class Everywhere(Sequence[int]):
-    """One number at every place of a tensor of unknown size.
-
-    Args:
-        number: the number.
-    """
-
-    def __init__(self, number: int) -> None:
-        self.number = number
-
-    def __len__(self) -> int:
-        return 1 << 44
-
-    @overload
-    def __getitem__(self, place: int) -> int: ...
-
-    @overload
-    def __getitem__(self, place: slice) -> list[int]: ...
-
-    def __getitem__(self, place: int | slice) -> int | list[int]:
-        if isinstance(place, slice):
-            raise TypeError("it has no end")
-        return self.number
 
 
 def supplied(kernels: Iterable[LoadedKernel], values: Mapping[str, Value], what: str) -> Iterator[LoadedKernel]:
@@ -79,7 +54,7 @@ def _with(kernel: LoadedKernel, values: Mapping[str, Value], arguments: Mapping[
     numbers, contents = dict(kernel.arguments), dict(kernel.contents)
     for name, value in values.items():
         if arguments[name]:
-            contents[name] = Everywhere(value) if isinstance(value, int) else tuple(value)
+            contents[name] = Endless(value) if isinstance(value, int) else tuple(value)
             continue
         if not isinstance(value, int):
             raise TargetError(f"--value: {name} of {kernel.name} is one number and no tensor")

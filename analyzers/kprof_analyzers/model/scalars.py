@@ -9,8 +9,8 @@ marked so that nothing is counted with it.
 import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import overload
 
+from kprof.analysis import Endless
 from kprof.inputs.mlir import Module, Operation
 from kprof_analyzers.memory.addressing import address
 from kprof_analyzers.memory.dataflow import flow_of, is_load
@@ -330,7 +330,7 @@ class Evaluator:
         pointers = [name.removeprefix("%") for name in self._pointers]
         contents = {pointers[place - 1]: held for place, held in self._contents.items()}
         # As lengths and as offsets each of them is one extent further than the one before.
-        contents |= {name.removeprefix(_VALUES): _Ramp(extent) for name in names if name.startswith(_VALUES)}
+        contents |= {name.removeprefix(_VALUES): Endless(extent, extent) for name in names if name.startswith(_VALUES)}
         return Evaluator(self.module, arguments, self.programs[:1], self.grid, contents)
 
     def _two(self, function: Callable[[int, int], int], inputs: Sequence[str], depth: int) -> Value | None:
@@ -359,27 +359,6 @@ class Evaluator:
         left = yes if isinstance(yes, list) else [yes] * size
         right = no if isinstance(no, list) else [no] * size
         return [a if c else b for c, a, b in zip(condition, left, right, strict=True)]
-
-
-class _Ramp(Sequence[int]):
-    """``extent``, twice that, three times that, ... without an end."""
-
-    def __init__(self, extent: int) -> None:
-        self._extent = extent
-
-    def __len__(self) -> int:
-        return _LOWER_HALF
-
-    @overload
-    def __getitem__(self, place: int) -> int: ...
-
-    @overload
-    def __getitem__(self, place: slice) -> list[int]: ...
-
-    def __getitem__(self, place: int | slice) -> int | list[int]:
-        if isinstance(place, slice):
-            raise TypeError("has no end")
-        return self._extent * (place + 1)
 
 
 def _opaque(where: Value) -> Value:

@@ -41,6 +41,22 @@ class TraceAnswer(Result):
         """What was met while reading; ``lost`` is how many events are missing by it."""
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class PerTrace(TraceAnswer):
+    """An answer trace by trace.
+
+    Attributes:
+        traces: what each gave.
+    """
+
+    traces: "Sequence[Any]"
+
+    @property
+    def issues(self) -> "list[Issue]":
+        """What was met while reading, trace by trace."""
+        return [issue for one in self.traces for issue in one.issues]
+
+
 def per_file(
     step: Callable[..., R], paths: Sequence[Path_], *, jobs: int, scheduler: str | None, **options: Any
 ) -> "tuple[list[R], list[LeftOut]]":

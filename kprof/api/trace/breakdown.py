@@ -4,17 +4,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from kprof.api.trace.answer import Path_, TraceAnswer, device_document, per_file, picture
+from kprof.api.trace.answer import Path_, PerTrace, device_document, per_file, picture
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from kprof.inputs.torch_profiler.issues import Issue
     from kprof_analyzers.profiles.timeline.steps import Shares
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TraceBreakdown(TraceAnswer):
+class TraceBreakdown(PerTrace):
     """Where the GPU's time goes.
 
     Attributes:
@@ -22,11 +21,6 @@ class TraceBreakdown(TraceAnswer):
     """
 
     traces: "Sequence[Shares]"
-
-    @property
-    def issues(self) -> "list[Issue]":
-        """What was met while reading, trace by trace."""
-        return [issue for one in self.traces for issue in one.issues]
 
     @property
     def document(self) -> dict[str, Any]:

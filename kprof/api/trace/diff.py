@@ -5,33 +5,27 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from kprof.api.trace.answer import Path_, TraceAnswer, per_file, picture
+from kprof.api.trace.answer import Path_, PerTrace, per_file, picture
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from kprof.inputs.torch_profiler.issues import Issue
     from kprof_analyzers.profiles.timeline.compare import Comparison, Side
     from kprof_analyzers.profiles.timeline.steps import SteppedKernels
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TraceDiff(TraceAnswer):
+class TraceDiff(PerTrace):
     """What changed between two runs.
 
     Attributes:
+        traces: what each file gave.
         comparison: times before and after, by ``categories`` and by ``kernels``, the largest change first;
             ``cannot_tell`` says why they cannot be compared.
-        traces: what each file gave.
     """
 
-    comparison: "Comparison"
     traces: "Sequence[SteppedKernels]"
-
-    @property
-    def issues(self) -> "list[Issue]":
-        """What was met while reading, trace by trace."""
-        return [issue for one in self.traces for issue in one.issues]
+    comparison: "Comparison"
 
     @property
     def grown_percent(self) -> float | None:
@@ -126,7 +120,7 @@ def trace_diff(
     ]
     (old, _), (new, _) = sides
     result = compare(_side(before, old), _side(after, new))
-    return TraceDiff([each for _, left_out in sides for each in left_out], result, [*old, *new])
+    return TraceDiff([each for _, left_out in sides for each in left_out], [*old, *new], result)
 
 
 def _side(path: Path_, found: "Sequence[SteppedKernels]") -> "Side":

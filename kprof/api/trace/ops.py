@@ -4,17 +4,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from kprof.api.trace.answer import Path_, TraceAnswer, per_file
+from kprof.api.trace.answer import Path_, PerTrace, per_file
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from kprof.inputs.torch_profiler.issues import Issue
     from kprof_analyzers.profiles.timeline.operators.rooflines import OperatorTable
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TraceOps(TraceAnswer):
+class TraceOps(PerTrace):
     """What each operator computes and moves a second, those that lose most time first.
 
     Attributes:
@@ -22,11 +21,6 @@ class TraceOps(TraceAnswer):
     """
 
     traces: "Sequence[OperatorTable]"
-
-    @property
-    def issues(self) -> "list[Issue]":
-        """What was met while reading, trace by trace."""
-        return [issue for one in self.traces for issue in one.issues]
 
     @property
     def document(self) -> dict[str, Any]:

@@ -6,20 +6,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kprof.api.trace.answer import Path_, TraceAnswer, device_document, per_file
+from kprof.api.trace.answer import Path_, PerTrace, device_document, per_file
 from kprof.errors import KprofError
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from kprof.inputs.torch_profiler.issues import Issue
     from kprof_analyzers.profiles.timeline.streaming import TraceSummary as Sums
 
 TABLE_FORMATS = ("parquet", "csv", "json")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TraceSummary(TraceAnswer):
+class TraceSummary(PerTrace):
     """What is in some traces.
 
     Attributes:
@@ -31,11 +30,6 @@ class TraceSummary(TraceAnswer):
     traces: "Sequence[Sums]"
     others: Sequence[str]
     paths: Sequence[Path]
-
-    @property
-    def issues(self) -> "list[Issue]":
-        """What was met while reading, trace by trace."""
-        return [issue for one in self.traces for issue in one.issues]
 
     @property
     def document(self) -> dict[str, Any]:

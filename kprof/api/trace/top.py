@@ -4,18 +4,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from kprof.api.trace.answer import Path_, TraceAnswer, per_file
+from kprof.api.trace.answer import Path_, PerTrace, per_file
 from kprof.errors import KprofError
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from kprof.inputs.torch_profiler.issues import Issue
     from kprof_analyzers.profiles.timeline.steps import Kernels
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TraceTop(TraceAnswer):
+class TraceTop(PerTrace):
     """Kernels, operators and Triton kernels, those that take most GPU time first.
 
     Attributes:
@@ -23,11 +22,6 @@ class TraceTop(TraceAnswer):
     """
 
     traces: "Sequence[Kernels]"
-
-    @property
-    def issues(self) -> "list[Issue]":
-        """What was met while reading, trace by trace."""
-        return [issue for one in self.traces for issue in one.issues]
 
     @property
     def document(self) -> dict[str, Any]:

@@ -4,12 +4,13 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from typing import ClassVar
 
-from kprof.analysis import Change, KernelFacts
+from kprof.analysis import KernelFacts
 from kprof.findings import Severity
 from kprof.inputs.amdgcn import Instruction, InstructionClass, Loop
 from kprof.inputs.mlir import Scalar, Tensor
 from kprof.inputs.mlir.layouts import DotOperand
 from kprof_analyzers.memory.transposition import transposed_operands
+from kprof_analyzers.rules.narrow_accesses import as_wide
 from kprof_analyzers.rules.questions import LDS, Question
 from kprof_analyzers.rules.rule import Costed, Rule
 from kprof_analyzers.scheduling.loops import own_instructions
@@ -21,8 +22,6 @@ _NOWHERE: Line = ("", 0)
 _NARROW = 4
 # A reduction across wavefronts or a scale takes a few narrow accesses; a tile takes many.
 _ENOUGH = 8
-
-_WIDEST = 16
 
 
 class NarrowLdsAccess(Rule):
@@ -91,7 +90,7 @@ class NarrowLdsAccess(Rule):
                     at=busiest(accesses)[0],
                     evidence={"loop": loop.header, "widths": dict(sorted(widths.items()))},
                 ),
-                _widened(accesses),
+                as_wide(accesses),
             )
 
 
@@ -131,19 +130,3 @@ def _width(instruction: Instruction) -> int:
     """Bytes at one address: ``ds_read2_b64`` has two addresses of 8."""
     opcode = instruction.opcode
     return (opcode.bytes_per_lane or 0) // max(1, opcode.parts)
-
-
-def _widened(accesses: list[Instruction]) -> Change:
-    """The same bytes in each direction in accesses of 16 bytes a lane."""
-    wide: dict[int, int] = {}
-    gone: list[int] = []
-    for stores in (False, True):
-        found = [i for i in accesses if i.opcode.is_store is stores]
-        left = sum(i.opcode.bytes_per_lane or 0 for i in found)
-        for access in found:
-            if left > 0:
-                wide[access.index] = min(left, _WIDEST)
-                left -= _WIDEST
-            else:
-                gone.append(access.index)
-    return Change(gone=tuple(gone), wide=wide)
