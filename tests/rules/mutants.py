@@ -3,7 +3,7 @@
 import inspect
 
 from kprof_analyzers.rules import rules
-from tests.rules import test_literate, test_rule
+from tests.rules import test_literate, test_measurements, test_rule
 from tests.rules.literate import cases
 
 
@@ -18,7 +18,7 @@ def check(stem: str) -> None:
     """
     (rule,) = (r for r in rules() if type(r).__module__.endswith(f".{stem}"))
     mine = {id(case) for case in cases() if f"{case.file.parent.name}.{case.file.stem}" == stem}
-    for module in (test_literate, test_rule):
+    for module in (test_literate, test_measurements, test_rule):
         for name, test in inspect.getmembers(module, inspect.isfunction):
             if name.startswith("test_"):
                 for arguments in _of(test, rule, mine):
