@@ -106,10 +106,10 @@ def counter_metrics(
         InputError: a file cannot be read.
         KprofError: there are no counters, a choice fits nothing, or no file says which GPU it was.
     """
-    from kprof_analyzers.profiles.counters.metrics import metrics
+    from kprof_analyzers.profiles.counters.metrics import all_metrics
 
     chosen = choose(paths, arch=arch, kernel=kernel, run=run, dispatch=dispatch, by=by)
-    return CounterMetrics(chosen, [(one, metrics(one, chosen.gpu(one))) for one in chosen.kernels])
+    return CounterMetrics(chosen, list(zip(chosen.kernels, all_metrics(chosen.kernels, chosen.gpu), strict=True)))
 
 
 def _entry(metric: "Metric") -> dict[str, Any]:

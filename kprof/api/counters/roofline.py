@@ -92,7 +92,7 @@ def counter_roofline(
         KprofError: there are no counters, a choice fits nothing, or the kernels ran on several GPUs or an unknown one.
     """
     from kprof_analyzers.profiles.counters.machine import gpu_name
-    from kprof_analyzers.profiles.counters.roofline import place, roofs
+    from kprof_analyzers.profiles.counters.roofline import place_all, roofs
 
     chosen = choose(paths, arch=arch, kernel=kernel, run=run, dispatch=dispatch, by=by)
     indexes = sorted({one.gpu for one in chosen.kernels})
@@ -101,4 +101,4 @@ def counter_roofline(
         raise KprofError(f"the kernels ran on several GPUs: {found}", hint="a roofline is of one: choose with --run")
     gpu = chosen.gpu_at(indexes[0])
     limits = roofs(gpu, chosen.data)
-    return CounterRoofline(chosen, gpu_name(gpu), limits, [place(one, gpu, limits) for one in chosen.kernels])
+    return CounterRoofline(chosen, gpu_name(gpu), limits, place_all(chosen.kernels, gpu, limits))

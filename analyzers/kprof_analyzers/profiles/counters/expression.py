@@ -4,12 +4,20 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from kprof.errors import InputError, KprofError
 
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Column = npt.NDArray[np.float64] | np.float64
+
 _TOKEN = re.compile(r"\s*(?:(\d+(?:\.\d*)?(?:[eE][+-]?\d+)?)|([A-Za-z_]\w*(?:\[\d+\])?)|([-+*/(),]))")
 _DEEPEST = 60
-_FUNCTIONS: dict[str, Callable[[float, float], float]] = {"min": min, "max": max}
+# Of numpy; the words are functions in a formula, too.
+_FUNCTIONS = {"min": "minimum", "max": "maximum", "+": "add", "-": "subtract", "*": "multiply", "/": "divide"}
 
 
 @dataclass(frozen=True)
@@ -61,25 +69,26 @@ def names(node: Node) -> Iterator[str]:
         yield from names(node.right)
 
 
-def evaluate(node: Node, value_of: Callable[[str], float]) -> float | None:
-    """The value; ``None`` when something is divided by zero.
+def evaluate(node: Node, value_of: "Callable[[str], Column]") -> "Column":
+    """The values of a column, one for each kernel; not a number where something is divided by zero.
 
     Args:
         node: from :func:`parse`.
-        value_of: gives the value of a name; what it raises is passed on.
+        value_of: gives the values of a name; what it raises is passed on.
     """
-    if isinstance(node, Number):
-        return node.value
-    if isinstance(node, Name):
-        return value_of(node.name)
-    left, right = evaluate(node.left, value_of), evaluate(node.right, value_of)
-    if left is None or right is None:
-        return None
-    if node.operator == "/":
-        return left / right if right else None
-    if node.operator in _FUNCTIONS:
-        return _FUNCTIONS[node.operator](left, right)
-    return left + right if node.operator == "+" else left - right if node.operator == "-" else left * right
+    import numpy as np
+
+    def of(one: Node) -> "Column":
+        if isinstance(one, Number):
+            return np.asarray(one.value, np.float64)
+        if isinstance(one, Name):
+            return value_of(one.name)
+        left, right = of(one.left), of(one.right)
+        found: Column = getattr(np, _FUNCTIONS[one.operator])(left, right)
+        return np.where(np.equal(right, 0), np.nan, found) if one.operator == "/" else found
+
+    with np.errstate(all="ignore"):
+        return of(node)
 
 
 class _Parser:

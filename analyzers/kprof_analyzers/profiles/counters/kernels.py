@@ -45,22 +45,28 @@ class KernelCounters:
         """Index of its GPU; -1 when it is not known."""
         return self.identities[0].gpu
 
-    def value(self, counter: str, others: frozenset[str] = frozenset()) -> tuple[float, int] | None:
-        """A counter and the pass it is of: the one that has most of the other counters, else the first.
+    @property
+    def pattern(self) -> tuple[Any, ...]:
+        """What there is to compute with: equal for kernels that take the same formulas from the same passes."""
+        counted = tuple(frozenset(one) for one in self.passes)
+        return self.nanoseconds is None, counted, tuple(sorted(self.untrusted.items()))
+
+    def place(self, counter: str, others: frozenset[str] = frozenset()) -> tuple[int, str] | None:
+        """The pass to take a counter from, and its name there: the one that has most of the others, else the first.
 
         A formula's counters should be of one run of the kernel. ``NAME_sum`` and ``NAME`` stand for each other:
         tools call the sum over all instances by either name.
         """
         found = [
-            (sum(other in one for other in others), -place, one[name])
+            (sum(other in one for other in others), -place, name)
             for place, one in enumerate(self.passes)
             for name in _names(counter)
             if name in one
         ]
         if not found:
             return None
-        _, place, value = max(found, key=lambda entry: entry[:2])
-        return value, -place
+        most = max(entry[:2] for entry in found)
+        return next((-place, name) for fitting, place, name in found if (fitting, place) == most)
 
     def doubt(self, counter: str) -> str | None:
         """Why the values that there are of a counter are no measurement."""

@@ -5,12 +5,18 @@ Constants that formulas may use: ``ns`` (mean duration), ``cus``, ``xcds``, ``ma
 (MHz).
 """
 
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from kprof_analyzers.profiles.counters import expression
 from kprof_analyzers.profiles.counters.catalogue import Formula, formulas_of
 from kprof_analyzers.profiles.counters.kernels import KernelCounters
 from kprof_analyzers.profiles.counters.machine import Gpu
+
+if TYPE_CHECKING:
+    from kprof_analyzers.profiles.counters.expression import Column
 
 _SLACK = 0.005
 # Counting begins before and ends behind what is timed.
@@ -51,8 +57,33 @@ class _MissingError(Exception):
 
 def metrics(kernel: KernelCounters, gpu: Gpu) -> dict[str, Metric]:
     """Every metric of the GPU's architecture by id, those that cannot be told included."""
-    formulas = formulas_of(gpu.arch.name)
-    return {name: _one(formula, formulas, kernel, gpu) for name, formula in formulas.items()}
+    return all_metrics([kernel], lambda _: gpu)[0]
+
+
+def all_metrics(kernels: Sequence[KernelCounters], gpu_of: Callable[[KernelCounters], Gpu]) -> list[dict[str, Metric]]:
+    """The metrics of many kernels, as :func:`metrics` gives them.
+
+    Kernels with the same counters in the same passes take the same formulas, which are computed for all at once.
+
+    Args:
+        kernels: what was counted.
+        gpu_of: the GPU that each ran on.
+    """
+    groups: dict[Any, list[int]] = defaultdict(list)
+    gpus: dict[int, Gpu] = {}
+    for place, kernel in enumerate(kernels):
+        gpu = gpu_of(kernel)
+        gpus[id(gpu)] = gpu
+        groups[id(gpu), kernel.pattern].append(place)
+    found: list[dict[str, Metric]] = [{} for _ in kernels]
+    for (gpu_id, _), places in groups.items():
+        gpu = gpus[gpu_id]
+        formulas = formulas_of(gpu.arch.name)
+        table = _Table([kernels[place] for place in places], gpu, formulas)
+        for name, formula in formulas.items():
+            for place, metric in zip(places, _of_all(formula, table), strict=True):
+                found[place][name] = metric
+    return found
 
 
 def counters_of(text: str, formulas: dict[str, Formula]) -> frozenset[str]:
@@ -66,22 +97,56 @@ def counters_of(text: str, formulas: dict[str, Formula]) -> frozenset[str]:
     return frozenset(found)
 
 
-def _one(formula: Formula, formulas: dict[str, Formula], kernel: KernelCounters, gpu: Gpu) -> Metric:
+class _Table:
+    """Kernels with the same counters in the same passes; each counter of a pass is a column."""
+
+    def __init__(self, kernels: Sequence[KernelCounters], gpu: Gpu, formulas: dict[str, Formula]) -> None:
+        self.kernels, self.gpu, self.formulas = kernels, gpu, formulas
+        self.first = kernels[0]
+        self._columns: dict[tuple[int, str], Column] = {}
+
+    def counter(self, name: str, place: int) -> "Column":
+        """A counter of a pass."""
+        import numpy as np
+
+        if (place, name) not in self._columns:
+            values = (kernel.passes[place][name] for kernel in self.kernels)
+            self._columns[place, name] = np.fromiter(values, np.float64, len(self.kernels))
+        return self._columns[place, name]
+
+    def nanoseconds(self) -> "Column | None":
+        """Mean durations."""
+        import numpy as np
+
+        if self.first.nanoseconds is None:
+            return None
+        return np.fromiter((kernel.nanoseconds or 0.0 for kernel in self.kernels), np.float64, len(self.kernels))
+
+
+def _of_all(formula: Formula, table: _Table) -> Sequence[Metric]:
+    """One metric of each kernel of a table."""
+    import numpy as np
+
     best: _MissingError | None = None
+    count = len(table.kernels)
     for text in formula.formulas:
-        evaluation = _Evaluation(formulas, kernel, gpu, counters_of(text, formulas))
+        evaluation = _Evaluation(table, counters_of(text, table.formulas))
         try:
-            value = evaluation.of(text)
+            column = evaluation.of(text)
         except _MissingError as missing:
             best = _nearer(missing, best)
             continue
         confidence = "one pass" if len(evaluation.passes) <= 1 else "several passes"
         note = formula.note if text == formula.formulas[0] else formula.alternative_note or formula.note
-        return Metric(formula, value, text, confidence=confidence, flag=_flag(formula, value, gpu), note=note)
+        values = [None if value != value else value for value in np.broadcast_to(column, (count,)).tolist()]  # noqa: PLR0124 - NaN
+        return [
+            Metric(formula, value, text, confidence=confidence, flag=_flag(formula, value, table.gpu), note=note)
+            for value in values
+        ]
     counters = tuple(sorted(best.counters)) if best else ()
     constants = tuple(sorted(best.constants)) if best else ()
     flag = "; ".join(sorted(best.doubts)) if best else ""
-    return Metric(formula, None, missing=counters, unknown=constants, flag=flag)
+    return [Metric(formula, None, missing=counters, unknown=constants, flag=flag)] * count
 
 
 def _nearer(one: _MissingError, best: _MissingError | None) -> _MissingError:
@@ -107,16 +172,16 @@ def _flag(formula: Formula, value: float | None, gpu: Gpu) -> str:
 
 
 class _Evaluation:
-    """One formula over one kernel; collects everything that is missing instead of stopping at the first."""
+    """One formula over a table; collects everything that is missing instead of stopping at the first."""
 
-    def __init__(self, formulas: dict[str, Formula], kernel: KernelCounters, gpu: Gpu, wanted: frozenset[str]) -> None:
-        self._formulas, self._kernel, self._gpu, self._wanted = formulas, kernel, gpu, wanted
+    def __init__(self, table: _Table, wanted: frozenset[str]) -> None:
+        self._table, self._wanted = table, wanted
         self.passes: set[int] = set()
 
-    def of(self, text: str) -> float | None:
+    def of(self, text: str) -> "Column":
         node = expression.parse(text)
         missing, unknown, doubts = set[str](), set[str](), set[str]()
-        values: dict[str, float | None] = {}
+        values: dict[str, Column] = {}
         for name in set(expression.names(node)):
             try:
                 values[name] = self._value(name)
@@ -126,31 +191,34 @@ class _Evaluation:
                 doubts |= error.doubts
         if missing or unknown or doubts:
             raise _MissingError(missing, unknown, doubts)
-        if any(value is None for value in values.values()):
-            return None
-        return expression.evaluate(node, lambda name: values[name] or 0.0)
+        return expression.evaluate(node, values.__getitem__)
 
-    def _value(self, name: str) -> float | None:
+    def _value(self, name: str) -> "Column":
+        import numpy as np
+
+        table = self._table
         if name == "ns":
-            if self._kernel.nanoseconds is None:
+            durations = table.nanoseconds()
+            if durations is None:
                 raise _MissingError(set(), {"ns"})
-            return self._kernel.nanoseconds
-        if name in self._formulas:
+            return durations
+        if name in table.formulas:
             return self._metric(name)
         if name.islower():
-            if name not in self._gpu.constants:
+            if name not in table.gpu.constants:
                 raise _MissingError(set(), {name})
-            return self._gpu.constants[name]
-        found = self._kernel.value(name, self._wanted)
+            return np.asarray(table.gpu.constants[name], np.float64)
+        found = table.first.place(name, self._wanted)
         if found is None:
-            doubt = self._kernel.doubt(name)
+            doubt = table.first.doubt(name)
             raise _MissingError(set() if doubt else {name}, set(), {doubt} if doubt else set())
-        self.passes.add(found[1])
-        return found[0]
+        place, own_name = found
+        self.passes.add(place)
+        return table.counter(own_name, place)
 
-    def _metric(self, name: str) -> float | None:
+    def _metric(self, name: str) -> "Column":
         best: _MissingError | None = None
-        for text in self._formulas[name].formulas:
+        for text in self._table.formulas[name].formulas:
             try:
                 return self.of(text)
             except _MissingError as missing:

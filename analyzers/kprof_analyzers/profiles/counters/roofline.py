@@ -1,11 +1,12 @@
 """A kernel's place under the rooflines of arithmetic and of each memory level."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kprof_analyzers.profiles.counters.kernels import KernelCounters
 from kprof_analyzers.profiles.counters.machine import Gpu
-from kprof_analyzers.profiles.counters.metrics import Metric, metrics
+from kprof_analyzers.profiles.counters.metrics import Metric, all_metrics, metrics
 
 if TYPE_CHECKING:
     from kprof.inputs.rocprof import Data
@@ -121,13 +122,22 @@ def roofs(gpu: Gpu, data: "Data | None" = None) -> list[Roof]:
     return list(found.values())
 
 
+def place_all(kernels: Sequence[KernelCounters], gpu: Gpu, limits: list[Roof]) -> list[Point]:
+    """Where kernels of one GPU are; see :func:`place`."""
+    found = all_metrics(kernels, lambda _: gpu)
+    return [_placed(kernel, derived, limits) for kernel, derived in zip(kernels, found, strict=True)]
+
+
 def place(kernel: KernelCounters, gpu: Gpu, limits: list[Roof]) -> Point:
     """Where a kernel is, and the roof that it is nearest to.
 
     The flat roof is that of the kind of arithmetic it mostly does: matrix when MFMA does more than the VALU, the
     fastest type that it used. The slanted ones are the memory levels whose traffic was counted.
     """
-    found = metrics(kernel, gpu)
+    return _placed(kernel, metrics(kernel, gpu), limits)
+
+
+def _placed(kernel: KernelCounters, found: dict[str, Metric], limits: list[Roof]) -> Point:
     levels = _levels(found, limits)
     rate, intensity = _of(found, "flop_rate"), _of(found, "hbm_intensity")
     read, write = _of(found, "hbm_read_bandwidth"), _of(found, "hbm_write_bandwidth")

@@ -3,6 +3,7 @@
 import ast
 import operator
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -44,9 +45,17 @@ def test_values_equal_pythons(text):
     try:
         expected = python_value(ast.parse(text, mode="eval").body)
     except ZeroDivisionError:
-        expected = None
-    value = evaluate(parse(text), VALUES.__getitem__)
-    assert value == expected or value == pytest.approx(expected, nan_ok=True)
+        expected = float("nan")
+    assert float(evaluate(parse(text), VALUES.__getitem__)) == pytest.approx(expected, nan_ok=True)
+
+
+@given(expressions(), st.lists(st.floats(-9, 9), min_size=1, max_size=5))
+def test_a_column_is_its_values_one_by_one(text, column):
+    """Also where only some of them divide by zero."""
+    node = parse(text)
+    found = evaluate(node, lambda name: np.asarray(column) if name == "A" else VALUES[name])
+    alone = [float(evaluate(node, {**VALUES, "A": each}.__getitem__)) for each in column]
+    assert np.broadcast_to(found, len(column)).tolist() == pytest.approx(alone, nan_ok=True)
 
 
 @given(st.text(max_size=60))

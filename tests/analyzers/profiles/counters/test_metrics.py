@@ -9,7 +9,7 @@ from kprof.errors import KprofError
 from kprof.hardware import machine as hardware
 from kprof_analyzers.profiles.counters import catalogue, collecting, expression
 from kprof_analyzers.profiles.counters.machine import Gpu, _constants
-from kprof_analyzers.profiles.counters.metrics import counters_of, metrics
+from kprof_analyzers.profiles.counters.metrics import all_metrics, counters_of, metrics
 
 
 def test_bandwidth_by_hand(gpu, kernel):
@@ -50,6 +50,22 @@ def test_a_missing_counter_is_named_and_no_value_is_made_up(gpu, kernel):
     metric = metrics(kernel({"TCC_HIT_sum": 5}), gpu())["l2_hit_rate"]
     assert metric.value is None
     assert metric.missing in {("TCC_MISS_sum",), ("L2CacheHit",)}
+
+
+def test_many_kernels_have_the_metrics_of_each_alone(gpu, kernel):
+    """Whatever they have been counted in: other passes, no time, zeros, nothing."""
+    one = {"GRBM_GUI_ACTIVE": 8000.0, "TCC_HIT_sum": 5.0, "TCC_MISS_sum": 3.0, "SQ_LDS_BANK_CONFLICT": 4.0}
+    counted = [
+        kernel(one),
+        kernel(one | {"TCC_MISS_sum": 0.0, "TCC_HIT_sum": 0.0}),
+        kernel(one, nanoseconds=None),
+        kernel({"GRBM_GUI_ACTIVE": 16000.0}, {"GRBM_GUI_ACTIVE": 8000.0, "SQ_LEVEL_WAVES_ACCUM": 4000.0}),
+        kernel(one | {"TCC_HIT_sum": 45.0}, nanoseconds=3000.0),
+        kernel(),
+    ]
+    assert all_metrics(counted, lambda _: gpu()) == [metrics(each, gpu()) for each in counted]
+    rates = [found["l2_hit_rate"].value for found in all_metrics(counted, lambda _: gpu())]
+    assert rates == [pytest.approx(62.5), None, pytest.approx(62.5), None, pytest.approx(93.75), None]
 
 
 def test_unknown_time_and_unknown_product_are_told(gpu, kernel):
