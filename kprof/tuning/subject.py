@@ -143,9 +143,12 @@ class KernelSubject:
             code.entry, made, self.arch.name, options=split_config(options)[1], environment=environment
         )
         numbers = {n: v for n, v in made.args.items() if isinstance(v, int | float) and not isinstance(v, bool)}
+        tensors = {n: v for n, v in made.args.items() if isinstance(v, Tensor)}
+        contents = {n: tensor.values for n, tensor in tensors.items() if tensor.values is not None}
         # Parts of a kernel need not have the same arguments.
         values = self.values if name == self.kernel.name else {}
-        return Job(request, self.arch, name, tuple(made.grid), problem.values, numbers, values=values)
+        grid = tuple(made.grid)
+        return Job(request, self.arch, name, grid, problem.values, numbers, values=values, contents=contents)
 
 
 def _launched(name: str, launch: Any, shape: Mapping[str, Any], config: Mapping[str, Any]) -> "Launch":

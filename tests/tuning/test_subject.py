@@ -46,6 +46,16 @@ def test_parts_are_launched_when_run_launches_them(name: str, knobs: Mapping[str
     assert tuned.flops(problem) == 2 * 512 * 512 * 2048
 
 
+def test_values_of_integer_tensors_reach_the_judge() -> None:
+    """Lengths decide how often the loop of a decoding kernel iterates: eight full caches here."""
+    tuned = subject("flash_decoding")
+    (problem,) = tuned.problems
+
+    job = tuned.jobs(problem, tuned.base(problem))[0]
+
+    assert job.contents == {"lengths_ptr": (8192,) * 8}
+
+
 def test_what_is_known_of_a_kernel() -> None:
     """The smallest element decides LDS; the files that decide the program are named."""
     tuned = subject("gemm", dtype="fp8_e4m3", out="bf16")
