@@ -82,7 +82,7 @@ _PUBLIC = {
     "read_trace": "kprof.api.read_trace",
     "read_tunableop": "kprof.api.read_tunableop",
     "report": "kprof.api.report",
-    "select": "kprof.tuning.dispatch_table",
+    "select": "kprof.tuning.choice",
     "trace_breakdown": "kprof.api.trace.breakdown",
     "trace_diff": "kprof.api.trace.diff",
     "trace_gaps": "kprof.api.trace.gaps",
@@ -135,7 +135,7 @@ if TYPE_CHECKING:
     from kprof.recording.scope import capture as capture
     from kprof.tuning.autotune import perf_model as perf_model
     from kprof.tuning.autotune import prune_configs as prune_configs
-    from kprof.tuning.dispatch_table import select as select
+    from kprof.tuning.choice import select as select
 else:
 
     def __getattr__(name: str) -> object:

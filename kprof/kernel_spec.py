@@ -177,7 +177,7 @@ class Kernel:
         providers: who else computes this problem, for ``kprof bench --provider``: name to
             ``provider(inputs, shape) -> outputs``, by the names that ``reference`` uses; fewer are fine.
         alternatives: names of other bundled kernels that solve the same problem with the same shape parameters and
-            inputs, the one to prefer first. ``kprof select`` chooses among those that support a shape.
+            inputs. ``kprof select`` compares those that support a shape.
     """
 
     name: str

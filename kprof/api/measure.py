@@ -167,13 +167,13 @@ def _tuned(kernel: "Kernel", table: "Path_ | None") -> Any:
     if table is None:
         return None
     from kprof.tuning import dispatch_table
+    from kprof.tuning.choice.tabled import tabled
 
     known = dispatch_table.read(os.fspath(table))
 
     def configuration(shape: Any, arch: str) -> Any:
-        found = dispatch_table.choose(kernel, shape, arch, known)
-        own = found.implementation == kernel.name and found.rule != "default"
-        return found.config if own else None
+        found = tabled(kernel, shape, arch, known).selection
+        return found.config if found is not None and found.implementation == kernel.name else None
 
     return configuration
 

@@ -1,5 +1,5 @@
 """``kprof.select``: which implementation and configuration to use for a shape."""
 
-from kprof.tuning.dispatch_table import Selection, select
+from kprof.tuning.choice import Candidate, Selection, select
 
-__all__ = ["Selection", "select"]
+__all__ = ["Candidate", "Selection", "select"]

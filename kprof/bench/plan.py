@@ -9,6 +9,7 @@ from kprof.bench.document import BenchReport, Device, Measurement, Task
 from kprof.bench.implementations import NAMES
 from kprof.bench.implementations import providers as known_providers
 from kprof.bench.pool import Runner
+from kprof.bench.published import published
 from kprof.errors import KprofError, near
 from kprof.kernel_spec import Config, Kernel, Shape
 from kprof.version import __version__
@@ -139,16 +140,6 @@ def run(kernel: Kernel, plan: Plan, report: Callable[[Measurement], None] | None
                 if report is not None:
                     report(found)
     return BenchReport(__version__, device, measurements, published=published(kernel.name, measurements))
-
-
-def published(kernel: str, measurements: Iterable[Measurement]) -> list[dict[str, Any]]:
-    """What others published for the cases that were measured, on their own hardware."""
-    import json
-
-    path = Path(__file__).with_name("published.json")
-    cases = {m.case for m in measurements}
-    rows = json.loads(path.read_text(encoding="utf-8"))["results"]
-    return [row for row in rows if row["kernel"] == kernel and row["case"] in cases]
 
 
 def _task(plan: Plan, device: Device, case: str, shape: dict[str, Any], provider: str) -> Task:

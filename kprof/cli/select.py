@@ -19,19 +19,24 @@ def command(
         str | None,
         typer.Option("--table", help="Dispatch table; by default $KPROF_DISPATCH_TABLE, if set.", metavar="FILE"),
     ] = None,
+    predict: Annotated[
+        bool, typer.Option("--predict/--no-predict", help="Compile what was not measured and predict its time.")
+    ] = True,
     json: JsonOption = None,
     quiet: QuietOption = False,
 ) -> None:
-    """Say which implementation and configuration to use for a shape, from a table that kprof bench or kprof tune wrote.
+    """Say which implementation and configuration to use for a shape, and how the time of each one considered is known.
 
-    Parameters that are not given are those of the kernel's default case. Without a table, or without an entry near
-    enough, the kernels' own defaults decide, and it says so.
+    A table that kprof bench or kprof tune wrote decides, where it covers the shape; else times that others published;
+    else the model, which compiles the bundled kernels for it. Parameters that are not given are those of the kernel's
+    default case.
 
     Example:  kprof select mlstm_chunkwise --shape S=4096,DQK=64,DV=64 --arch MI300X
     """
     from kprof.api.select import select
+    from kprof.reporters import select_text
 
-    found = select(kernel, assignments(shape, "--shape"), arch, table)
+    found = select(kernel, assignments(shape, "--shape"), arch, table, predict=predict)
     if json is not None:
         import msgspec
 
@@ -39,15 +44,6 @@ def command(
         if json == "-":
             return
     if not quiet:
-        print(f"shape           {_words(found.shape)}")
-        print(f"implementation  {found.implementation}")
-        print(f"configuration   {_words(found.config) or '-'}")
-        if found.ms is not None:
-            where = f" on {found.device}" if found.basis == "measured" else f" for {found.device or found.arch}"
-            print(f"{found.basis:<15} {found.ms:.4f} ms{where}")
-        print(f"rule            {found.rule}: {found.reason}")
-    print(f"select {found.kernel} on {found.arch}: {found.implementation} ({found.rule})")
-
-
-def _words(values: dict[str, object]) -> str:
-    return " ".join(f"{name}={value}" for name, value in values.items())
+        for line in select_text.lines(found):
+            print(line)
+    print(select_text.verdict(found))

@@ -3,32 +3,17 @@
 The table is JSON, schema ``kprof.dispatch/1``: one entry a kernel, architecture and shape, with the fastest right
 implementation that was measured, its configuration, and the times of all that were compared.
 
-How an entry is chosen for a shape (:func:`choose`):
-
-1. Only entries of the same kernel and architecture count, and only those whose parameters that are not numbers
-   (dtype, layout, flags) are the same.
-2. An entry with the same numbers is taken as it is ("exact").
-3. Otherwise each number is compared by its logarithm. An entry is near when no number differs by more than a factor
-   of two (zero and negative numbers have to be equal); the nearest is the one with the least sum of
-   ``|log2(a / b)|``, the first in the table when two are equally near ("nearest").
-4. The entry's implementation has to support the shape and its configuration has to be legal for it; else the next
-   nearest is tried.
-5. Without an entry: the first of the kernel's ``alternatives`` that supports the shape, else the kernel itself,
-   with its own defaults ("default").
+How an entry is chosen for a shape is told in :mod:`kprof.tuning.choice.choose`.
 """
 
-import os
-from collections.abc import Iterable, Mapping
-from math import log2
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
 
 from kprof.bench.document import BenchReport, Measurement
-from kprof.errors import KprofError
 from kprof.inputs import boundary
-from kprof.kernel_spec import Kernel, Shape
 
 SCHEMA = "kprof.dispatch/1"
 TABLE_VARIABLE = "KPROF_DISPATCH_TABLE"
@@ -71,36 +56,6 @@ class Table(msgspec.Struct, frozen=True):
 
     entries: list[DispatchEntry]
     schema: Literal["kprof.dispatch/1"] = "kprof.dispatch/1"
-
-
-class Selection(msgspec.Struct, frozen=True):
-    """What to use.
-
-    Attributes:
-        kernel, arch, shape: what was asked.
-        implementation: kernel of kprof, or another provider.
-        config: every knob of that kernel; empty for another provider.
-        rule: ``exact``, ``nearest`` or ``default``, see the module.
-        distance: sum of ``|log2|`` ratios to the entry's numbers; 0 when exact, ``None`` for a default.
-        measured: shape that the entry was measured with.
-        ms: median time of that measurement, on ``device``; or what was predicted.
-        device: see :class:`DispatchEntry`.
-        reason: the choice in words.
-        basis: see :class:`DispatchEntry`.
-    """
-
-    kernel: str
-    arch: str
-    shape: dict[str, Any]
-    implementation: str
-    config: dict[str, Any]
-    rule: Literal["exact", "nearest", "default"]
-    reason: str
-    distance: float | None = None
-    measured: dict[str, Any] | None = None
-    ms: float | None = None
-    device: str = ""
-    basis: Literal["measured", "predicted"] = "measured"
 
 
 def read(path: Path | str) -> Table:
@@ -151,131 +106,6 @@ def entries_of(report: BenchReport) -> list[DispatchEntry]:
             )
         )
     return entries
-
-
-def distance(wanted: Shape, measured: Shape) -> float | None:
-    """Sum of ``|log2(a / b)|`` over the numbers of two shapes; ``None`` when they are not near (see the module)."""
-    if wanted.keys() != measured.keys():
-        return None
-    total = 0.0
-    for name, value in wanted.items():
-        other = measured[name]
-        if _is_number(value) and _is_number(other) and value > 0 and other > 0:
-            step = abs(log2(value) - log2(other))
-            if step > 1:
-                return None
-            total += step
-        elif value != other or type(value) is not type(other):
-            return None
-    return total
-
-
-def choose(kernel: Kernel, shape: Shape, arch: str, table: Table | None) -> Selection:
-    """The implementation and configuration for a shape; the rule is in the module's description.
-
-    Args:
-        kernel: whose problem it is.
-        shape: problem parameters, dtypes resolved.
-        arch: architecture.
-        table: measured entries; ``None``: the kernels' own defaults decide.
-    """
-    same = [e for e in (table.entries if table else ()) if e.kernel == kernel.name and e.arch == arch]
-    near = [(gap, entry) for entry in same if (gap := distance(shape, entry.shape)) is not None]
-    rejected = []
-    for gap, entry in sorted(near, key=lambda pair: pair[0]):
-        config, problem = _fits(kernel, entry, shape, arch)
-        if problem is None:
-            return _from_entry(entry, gap, config, kernel, shape)
-        rejected.append(problem)
-    return _default(kernel, shape, arch, rejected)
-
-
-def select(kernel: str, shape: Shape, arch: str, table: "Table | Path | str | None" = None) -> Selection:
-    """Which implementation and configuration to use for a shape on an architecture.
-
-    Args:
-        kernel: bundled kernel or file.
-        shape: problem parameters; those left out are the default case's.
-        arch: architecture, ``gfx942``, or product, ``MI300X``; any other name is compared as it is.
-        table: a table or its path; by default the file that ``KPROF_DISPATCH_TABLE`` names, if any.
-
-    Raises:
-        KprofError: no such kernel or parameter, or the table cannot be read.
-    """
-    from kprof.hardware.machine import load
-    from kprof.targets import library as kernel_library
-
-    loaded = kernel_library.load(kernel)
-    name = arch if arch.startswith("sm_") else load(arch).name
-    if table is None and (place := os.environ.get(TABLE_VARIABLE)):
-        table = place
-    known = read(table) if isinstance(table, Path | str) else table
-    return choose(loaded, loaded.problem(name, None, shape), name, known)
-
-
-def _from_entry(entry: DispatchEntry, gap: float, config: dict[str, Any], kernel: Kernel, shape: Shape) -> Selection:
-    numbers = {n: v for n, v in entry.shape.items() if _is_number(v)}
-    reason = f"{entry.basis} {'on' if entry.basis == 'measured' else 'for'} {entry.device or entry.arch}"
-    if gap:
-        reason = f"nearest entry, {entry.basis} with {', '.join(f'{n}={v}' for n, v in numbers.items())}"
-    return Selection(
-        kernel=kernel.name,
-        arch=entry.arch,
-        shape=dict(shape),
-        implementation=entry.implementation,
-        config=config,
-        rule="nearest" if gap else "exact",
-        reason=reason,
-        distance=gap,
-        measured=entry.shape,
-        ms=entry.ms,
-        device=entry.device,
-        basis=entry.basis,
-    )
-
-
-def _default(kernel: Kernel, shape: Shape, arch: str, rejected: list[str]) -> Selection:
-    from kprof.targets import library as kernel_library
-
-    reasons = list(rejected)
-    for name in kernel.alternatives:
-        other = kernel_library.load(name)
-        problem = _unsupported(other, shape, arch) or _illegal(other, other.configure(arch, None, shape), shape, arch)
-        if problem is None:
-            words = "; ".join([*reasons, f"no entry for this shape; {name} is the form made for it"])
-            return Selection(kernel.name, arch, dict(shape), name, other.configure(arch, None, shape), "default", words)
-        reasons.append(f"not {name}: {problem}")
-    problem = _unsupported(kernel, shape, arch)
-    if problem is not None:
-        raise KprofError(f"nothing can do this on {arch}: {problem}")
-    words = "; ".join([*reasons, f"no entry for this shape; {kernel.name}'s own defaults"])
-    return Selection(kernel.name, arch, dict(shape), kernel.name, kernel.configure(arch, None, shape), "default", words)
-
-
-def _fits(kernel: Kernel, entry: DispatchEntry, shape: Shape, arch: str) -> tuple[dict[str, Any], str | None]:
-    """An entry's complete configuration for a shape, and why it cannot be used."""
-    from kprof.targets import library as kernel_library
-
-    if entry.implementation not in {kernel.name, *kernel.alternatives}:
-        return {}, None
-    other = kernel if entry.implementation == kernel.name else kernel_library.load(entry.implementation)
-    try:
-        config = other.configure(arch, entry.config, shape)
-    except KprofError as error:
-        return {}, f"an entry does not fit {other.name} any more: {error.message}"
-    return config, _unsupported(other, shape, arch) or _illegal(other, config, shape, arch)
-
-
-def _unsupported(kernel: Kernel, shape: Shape, arch: str) -> str | None:
-    return kernel.unsupported(arch, shape) if kernel.unsupported else None
-
-
-def _illegal(kernel: Kernel, config: Mapping[str, Any], shape: Shape, arch: str) -> str | None:
-    return kernel.legal(shape, config, arch) if kernel.legal else None
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _key(entry: DispatchEntry) -> str:

@@ -62,17 +62,20 @@ def test_a_mistake_is_found_before_the_gpu_is_asked(arguments: list[str], words:
 
 
 def test_select_prints_what_to_use(tmp_path: Path) -> None:
-    """For a person, and as JSON."""
+    """For a person with all that was considered, and as JSON."""
     done = kprof("select", "mlstm_chunkwise", "--shape", "S=4096,DQK=64,DV=64", "--arch", "MI300X")
     target = tmp_path / "choice.json"
-    written = kprof("select", "mlstm_chunkwise", "--shape", "DQK=64,DV=64", "--json", str(target), "-q")
+    written = kprof("select", "mlstm_chunkwise", "--no-predict", "--shape", "DQK=64,DV=64", "--json", str(target), "-q")
 
     assert done.returncode == 0
-    assert "implementation  mlstm_chunkwise_d64" in done.stdout
-    assert done.stdout.splitlines()[-1] == "select mlstm_chunkwise on gfx942: mlstm_chunkwise_d64 (default)"
+    assert "implementation  mlstm_chunkwise\n" in done.stdout
+    for known in ("predicted", "published", "no time"):
+        assert f" {known} " in done.stdout.partition("considered")[2]
+    assert done.stdout.splitlines()[-1] == "select mlstm_chunkwise on gfx942: mlstm_chunkwise (published)"
     assert written.returncode == 0
     choice = json.loads(target.read_text())
-    assert (choice["schema"], choice["implementation"]) == ("kprof.selection/1", "mlstm_chunkwise_d64")
+    assert (choice["schema"], choice["implementation"]) == ("kprof.selection/1", "mlstm_chunkwise")
+    assert {one["basis"] for one in choice["candidates"]} == {"published", "unknown"}
 
 
 def test_select_on_an_architecture_that_cannot() -> None:

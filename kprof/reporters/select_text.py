@@ -1,0 +1,50 @@
+"""``kprof select`` for people: the choice and why, and everything that was considered."""
+
+from typing import TYPE_CHECKING, Any
+
+from kprof.output.tables import rows_table
+
+if TYPE_CHECKING:
+    from kprof.tuning.choice.model import Candidate, Selection
+
+
+def lines(found: "Selection") -> list[str]:
+    """Everything but the last line."""
+    told = [
+        f"shape           {_words(found.shape)}",
+        f"implementation  {found.implementation}",
+        f"configuration   {_words(found.config) or '-'}",
+    ]
+    if found.ms is not None:
+        where = f" {'for' if found.basis == 'predicted' else 'on'} {found.device or found.arch}"
+        told.append(f"{found.basis:<15} {found.ms:.4f} ms{where}")
+    told.append(f"rule            {found.rule}: {found.reason}")
+    told += [f"note            {note}" for note in found.notes]
+    if found.candidates:
+        told += [
+            "",
+            rows_table(
+                ["considered", "ms", "range", "known", "where from, or why not"], map(_row, found.candidates), wide=4
+            ),
+        ]
+    return told
+
+
+def verdict(found: "Selection") -> str:
+    """The last line."""
+    return f"select {found.kernel} on {found.arch}: {found.implementation} ({found.rule})"
+
+
+def _row(one: "Candidate") -> list[str]:
+    ranged = one.low_ms is not None and one.high_ms is not None
+    return [
+        one.implementation,
+        "-" if one.ms is None else f"{one.ms:.4f}",
+        f"{one.low_ms:.4f} to {one.high_ms:.4f}" if ranged else "",
+        "cannot" if not one.usable else "no time" if one.ms is None else one.basis,
+        one.reason,
+    ]
+
+
+def _words(values: dict[str, Any]) -> str:
+    return " ".join(f"{name}={value}" for name, value in values.items())

@@ -1,0 +1,211 @@
+"""How an implementation is chosen for a shape.
+
+The first of these that can say anything decides:
+
+1. **The dispatch table**, where one is given: the entry with the same numbers (``exact``), else the nearest one
+   (``nearest``). Only entries of the same kernel and architecture count, and only those whose parameters that are not
+   numbers (dtype, layout, flags) are the same. Each number is compared by its logarithm; an entry is near when none
+   differs by more than a factor of two, and the nearest has the least sum of ``|log2(a / b)|``. Its implementation has
+   to support the shape and its configuration has to be legal for it, else the next nearest is tried.
+2. **Published times** (``published``): those of the nearest case of the same product, near in the same sense. The
+   fastest that can do the shape. Cases of other forms of the kernel count where the kernel itself has none near.
+3. **The model** (``predicted``): each bundled kernel that solves the problem with its own defaults, compiled, all its
+   launches together. The fastest; within :data:`kprof.tuning.candidates.TIE` the kernel that was asked for.
+4. **The kernel's own defaults** (``default``), or the first of its ``alternatives`` that supports the shape.
+
+Whatever decides, the answer lists every implementation that was considered, with its time and how that is known, or why
+there is none.
+"""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from kprof.errors import KprofError
+from kprof.kernel_spec import Kernel, Shape
+from kprof.tuning.candidates import TIE
+from kprof.tuning.choice.distance import numbers
+from kprof.tuning.choice.model import Candidate, Selection
+from kprof.tuning.choice.predicting import bundled, predicted
+from kprof.tuning.choice.published import Published, published
+from kprof.tuning.choice.tabled import tabled
+from kprof.tuning.dispatch_table import TABLE_VARIABLE, Table, read
+
+if TYPE_CHECKING:
+    from kprof.hardware.machine import Architecture, Product
+
+
+def select(
+    kernel: str, shape: Shape, arch: str, table: Table | Path | str | None = None, *, predict: bool = True
+) -> Selection:
+    """Which implementation and configuration to use for a shape on an architecture.
+
+    Args:
+        kernel: bundled kernel or file.
+        shape: problem parameters; those left out are the default case's.
+        arch: architecture, ``gfx942``, or product, ``MI300X``; any other name is compared as it is.
+        table: a table or its path; by default the file that ``KPROF_DISPATCH_TABLE`` names, if any.
+        predict: compile what was not measured and let the model say how long it takes, which takes seconds the first
+            time. Without it nothing is compiled.
+
+    Raises:
+        KprofError: no such kernel or parameter, the table cannot be read, or nothing can do the problem there.
+    """
+    from kprof.hardware.machine import load_gpu
+    from kprof.targets.library import load
+
+    loaded = load(kernel)
+    machine, product = (None, None) if arch.startswith("sm_") else load_gpu(arch)
+    if table is None and (place := os.environ.get(TABLE_VARIABLE)):
+        table = place
+    known = read(table) if isinstance(table, Path | str) else table
+    name = machine.name if machine is not None else arch
+    problem = loaded.problem(name, None, shape)
+    if machine is not None and product is None:
+        product = next(iter(machine.products.values()), None)
+    return choose(loaded, problem, name, known, machine=machine if predict else None, product=product)
+
+
+def choose(
+    kernel: Kernel,
+    shape: Shape,
+    arch: str,
+    table: Table | None,
+    *,
+    machine: "Architecture | None" = None,
+    product: "Product | None" = None,
+) -> Selection:
+    """The implementation and configuration for a shape; how is in the module's description.
+
+    Args:
+        kernel: whose problem it is.
+        shape: problem parameters, dtypes resolved.
+        arch: architecture.
+        table: measured entries, if there are any.
+        machine: what to predict for; ``None``: nothing is compiled.
+        product: what it is about; published times of other products do not count.
+
+    Raises:
+        KprofError: nothing can do the problem on this architecture.
+    """
+    notes: list[str] = []
+    if table is not None:
+        found = tabled(kernel, shape, arch, table)
+        if found.selection is not None:
+            return found.selection
+        notes += found.notes
+    forms = bundled(kernel, shape, arch)
+    known = _published(kernel, shape, forms, arch, "" if product is None else product.name)
+    notes += [known.note] if known.note else []
+    own = [candidate for _, candidate in forms]
+    if machine is not None:
+        own = predicted(forms, shape, machine, product)
+    usable = [one for one in known.candidates if one.usable]
+    if not usable and not any(one.usable for one in own):
+        why = next((one.reason for one in own if one.reason), "no kernel supports the shape")
+        raise KprofError(f"nothing can do this on {arch}: {why}")
+    everything = _ordered([*known.candidates, *own, *_others(kernel, known)])
+    base = Selection(
+        kernel=kernel.name,
+        arch=arch,
+        shape=dict(shape),
+        implementation=kernel.name,
+        config={},
+        rule="default",
+        reason="",
+        candidates=everything,
+        device="" if product is None else product.name,
+        notes=notes,
+    )
+    if usable:
+        return _by_publication(base, known, usable, own)
+    timed = [one for one in own if one.ms is not None]
+    return _by_model(base, timed, own) if timed else _default(base, own)
+
+
+def _published(
+    kernel: Kernel, shape: Shape, forms: list[tuple[Kernel, Candidate]], arch: str, device: str
+) -> Published:
+    """What was published for the kernel, else for another form of it."""
+    found = published(kernel, shape, arch, device)
+    others = (published(form, one.shape, arch, device) for form, one in forms if one.usable and one.shape)
+    return found if found.candidates else next((other for other in others if other.candidates), found)
+
+
+def _by_publication(base: Selection, known: Published, usable: list[Candidate], own: list[Candidate]) -> Selection:
+    best = usable[0]
+    near = f"case {known.case}" if not known.distance else f"nearest case {known.case}, {numbers(known.shape or {})}"
+    among = "the only published time" if len(usable) == 1 else f"fastest of {len(usable)} published times"
+    told = {one.implementation for one in usable}
+    faster = [
+        one
+        for one in own
+        if one.implementation not in told and one.high_ms is not None and best.ms is not None and one.high_ms < best.ms
+    ]
+    notes = [
+        f"the model has {one.implementation} at {one.ms:.4g} ms, {one.high_ms:.4g} at most, which is less than was "
+        "published: measure both"
+        for one in faster
+    ]
+    return replace(
+        base,
+        implementation=best.implementation,
+        config=best.config,
+        rule="published",
+        reason=f"{among} ({near}): {best.reason}",
+        distance=known.distance,
+        measured=known.shape,
+        ms=best.ms,
+        basis="published",
+        device=known.device,
+        notes=[*base.notes, *notes],
+    )
+
+
+def _by_model(base: Selection, timed: list[Candidate], own: list[Candidate]) -> Selection:
+    best = min(timed, key=lambda one: one.ms or 0.0)
+    asked = next((one for one in timed if one.implementation == base.kernel), None)
+    reason = f"fastest of {len(timed)} predicted" if len(timed) > 1 else "the only one that could be predicted"
+    if len(own) == 1:
+        reason = "the only bundled kernel for it, with its own defaults"
+    behind = min((one.ms or 0.0 for one in timed if one is not best), default=None)
+    if asked is not None and asked is not best and (asked.ms or 0.0) <= (best.ms or 0.0) * (1 + TIE):
+        reason = f"not told apart from {best.implementation}, which is predicted less than {TIE:.0%} faster"
+        best = asked
+    elif behind is not None and best.ms:
+        reason += f", {behind / best.ms - 1:.0%} ahead of the next"
+    if best.shape:
+        reason += "; its parameters are " + numbers(best.shape)
+    return replace(
+        base,
+        implementation=best.implementation,
+        config=best.config,
+        rule="predicted",
+        reason=reason,
+        ms=best.ms,
+        basis="predicted",
+    )
+
+
+def _default(base: Selection, own: list[Candidate]) -> Selection:
+    best = next(one for one in own if one.usable)
+    words = "nothing was measured or published for this shape or near it, and nothing was predicted"
+    refused = "".join(f"; not {one.implementation}: {one.reason}" for one in own[: own.index(best)])
+    reason = f"{words}; {best.implementation}'s own defaults{refused}"
+    return replace(base, implementation=best.implementation, config=best.config, reason=reason, device="")
+
+
+def _others(kernel: Kernel, known: Published) -> list[Candidate]:
+    """Other libraries without a time."""
+    from kprof.bench.implementations import providers
+
+    told = {one.implementation for one in known.candidates}
+    why = "not measured or published near this shape; the model predicts Triton kernels only"
+    return [Candidate(name, "unknown", reason=why) for name in providers(kernel) if name not in told]
+
+
+def _ordered(candidates: list[Candidate]) -> list[Candidate]:
+    """Those with a time first, fastest first; then those without one that might do, then those that cannot."""
+    return sorted(candidates, key=lambda one: (not one.usable, one.ms is None, one.ms or 0.0))

@@ -1,0 +1,70 @@
+"""How far a shape is from one that was measured."""
+
+from collections.abc import Iterable
+from math import log2
+from typing import Any, NamedTuple
+
+from kprof.kernel_spec import Shape
+
+
+class Gap(NamedTuple):
+    """Two shapes of one kind.
+
+    Attributes:
+        total: sum of ``|log2(a / b)|`` over their numbers.
+        largest: the largest term of it.
+    """
+
+    total: float
+    largest: float
+
+    @property
+    def near(self) -> bool:
+        """Whether no number differs by more than a factor of two."""
+        return self.largest <= 1
+
+
+def gap(wanted: Shape, measured: Shape) -> Gap | None:
+    """How far two shapes are apart.
+
+    ``None`` when they do not compare: other parameters, another dtype, layout or flag, or numbers without a logarithm
+    (zero and negative ones have to be equal).
+    """
+    if wanted.keys() != measured.keys():
+        return None
+    total = largest = 0.0
+    for name, value in wanted.items():
+        other = measured[name]
+        if is_number(value) and is_number(other) and value > 0 and other > 0:
+            step = abs(log2(value) - log2(other))
+            total, largest = total + step, max(largest, step)
+        elif value != other or type(value) is not type(other):
+            return None
+    return Gap(total, largest)
+
+
+def distance(wanted: Shape, measured: Shape) -> float | None:
+    """The sum of :func:`gap` of shapes that are near to each other, else ``None``."""
+    found = gap(wanted, measured)
+    return found.total if found is not None and found.near else None
+
+
+def too_far(wanted: Shape, measured: Iterable[tuple[str, Shape]]) -> str | None:
+    """The nearest of the measured shapes in words, with what keeps it from counting; ``None`` where none compares."""
+    known = [(found, name, shape) for name, shape in measured if (found := gap(wanted, shape)) is not None]
+    if not known:
+        return None
+    _, name, shape = min(known, key=lambda one: one[0].total)
+    ratios = [(n, wanted[n] / shape[n]) for n in wanted if is_number(wanted[n]) and wanted[n] != shape[n]]
+    words = ", ".join(f"{n}={wanted[n]} for {shape[n]}" for n, _ in ratios)
+    return f"the nearest is {name}, too far away: {words} (a factor of two is the most that counts)"
+
+
+def numbers(shape: Shape) -> str:
+    """``M=4096, N=4096``: the numbers of a shape."""
+    return ", ".join(f"{name}={value}" for name, value in shape.items() if is_number(value))
+
+
+def is_number(value: Any) -> bool:
+    """Whether a parameter is a size; flags are not."""
+    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -1,0 +1,119 @@
+"""Bundled kernels as candidates, each with the model's time of everything that it launches."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from kprof.errors import KprofError
+from kprof.kernel_spec import Kernel, Shape
+from kprof.tuning.candidates import Candidate as Compiled
+from kprof.tuning.candidates import Scored
+from kprof.tuning.choice.forms import forms
+from kprof.tuning.choice.model import Candidate
+from kprof.tuning.problems import Problem
+from kprof.tuning.subject import KernelSubject
+from kprof.tuning.work import Answer, Judge, Task, task_of
+
+if TYPE_CHECKING:
+    from kprof.hardware.machine import Architecture, Product
+
+_NOT_PREDICTED = "not predicted"
+_GUESSED = ("iterations assumed", "every load is taken to come from memory")
+
+
+def bundled(kernel: Kernel, shape: Shape, arch: str) -> list[tuple[Kernel, Candidate]]:
+    """Every bundled kernel that solves the problem, with its defaults for it or with why it cannot; no times yet."""
+    from kprof.targets.library import load
+
+    found = [_candidate(kernel, dict(shape), arch, own=True)]
+    found += [_candidate(load(name), dict(shape), arch, own=True) for name in kernel.alternatives]
+    for name, form in forms(kernel.name).items():
+        problem = form(shape)
+        if isinstance(problem, str):
+            found.append((load(name), Candidate(name, "unknown", reason=problem, usable=False)))
+        else:
+            found.append(_candidate(load(name), problem, arch, own=False))
+    return found
+
+
+def _candidate(kernel: Kernel, shape: dict[str, Any], arch: str, *, own: bool) -> tuple[Kernel, Candidate]:
+    said = {} if own else shape
+    try:
+        problem = cannot(kernel, shape, arch)
+        config = {} if problem is not None else kernel.configure(arch, None, shape)
+        problem = problem or illegal(kernel, config, shape, arch)
+    except KprofError as error:
+        problem, config = error.message, {}
+    if problem is not None:
+        return kernel, Candidate(kernel.name, "unknown", shape=said, reason=problem, usable=False)
+    return kernel, Candidate(kernel.name, "unknown", config=config, shape=said, reason=_NOT_PREDICTED)
+
+
+def cannot(kernel: Kernel, shape: Shape, arch: str) -> str | None:
+    """Why a kernel cannot do a problem on an architecture."""
+    return kernel.unsupported(arch, shape) if kernel.unsupported else None
+
+
+def illegal(kernel: Kernel, config: Mapping[str, Any], shape: Shape, arch: str) -> str | None:
+    """Why a configuration makes no sense for a problem."""
+    return kernel.legal(shape, config, arch) if kernel.legal else None
+
+
+def predicted(
+    candidates: Sequence[tuple[Kernel, Candidate]],
+    shape: Shape,
+    machine: "Architecture",
+    product: "Product | None",
+) -> list[Candidate]:
+    """The usable ones with their predicted times, in the same order; where the model has none, with the reason.
+
+    Raises:
+        KprofError: no usable Triton.
+    """
+    from kprof.tuning.executors.local import LocalExecutor
+    from kprof.tuning.trials.predicted import FUNCTION, version
+
+    judge = Judge(FUNCTION, version())
+    target = product.name if product is not None else machine.name
+    asked: list[tuple[Candidate, Compiled | str]] = []
+    tasks: dict[str, Task] = {}
+    for kernel, candidate in candidates:
+        if not candidate.usable:
+            asked.append((candidate, candidate.reason))
+            continue
+        problem = Problem(kernel.name, candidate.shape or shape)
+        subject = KernelSubject(kernel, machine, product, (problem,))
+        try:
+            jobs = subject.jobs(problem, candidate.config)
+        except KprofError as error:
+            asked.append((candidate, error.message))
+            continue
+        work, files = subject.flops(problem), subject.dependencies()
+        made = [
+            task_of(job, candidate.config, target, judge, files, flops=None if number else work)
+            for number, job in enumerate(jobs)
+        ]
+        tasks |= {task.key: task for task in made}
+        names = tuple(job.name for job in jobs)
+        asked.append((candidate, Compiled(0, problem, candidate.config, names, tuple(task.key for task in made))))
+    answers = {answer.key: answer for answer in LocalExecutor(judge).run(iter(tasks.values()))} if tasks else {}
+    return [one if isinstance(made, str) else _timed(one, made.score(answers), target) for one, made in asked]
+
+
+def _timed(candidate: Candidate, score: Scored | Answer, target: str) -> Candidate:
+    from msgspec.structs import replace
+
+    if isinstance(score, Answer):
+        return replace(candidate, reason=score.reason or score.status)
+    if guess := next((said for said in score.assumptions if any(word in said for word in _GUESSED)), None):
+        return replace(candidate, reason=f"{_NOT_PREDICTED}: {guess}")
+    parts = "".join(f", with {name.rpartition('::')[2]}" for name in score.parts)
+    return replace(
+        candidate,
+        basis="predicted",
+        ms=round(score.time_us / 1000, 6),
+        low_ms=round(score.low_us / 1000, 6),
+        high_ms=round(score.high_us / 1000, 6),
+        reason=f"by the model for {target}{parts}; {score.bound}"
+        if score.bound
+        else f"by the model for {target}{parts}",
+    )
