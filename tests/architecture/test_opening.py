@@ -16,7 +16,7 @@ WRITES = "writes, or makes sure that nobody else does"
 ALLOWED = {
     "kprof/api/check.py": "compares the baseline with what it is about to write there",
     "kprof/api/trace/summary.py": WRITES,
-    "kprof/bench/plan.py": OWN,
+    "kprof/bench/published.py": OWN,
     "kprof/bench/worker.py": WRITES,
     "kprof/cache/content.py": "hashes, piece by piece; nothing of the content is looked at",
     "kprof/cache/entries.py": "entries of the cache, with their checksum",
