@@ -23,6 +23,7 @@ __all__ = [
     "budget",
     "capture",
     "check",
+    "counter_diff",
     "counter_metrics",
     "counter_roofline",
     "diagnose",
@@ -66,6 +67,7 @@ _PUBLIC = {
     "budget": "kprof.api.budget",
     "capture": "kprof.recording.scope",
     "check": "kprof.api.check",
+    "counter_diff": "kprof.api.counters.diff",
     "counter_metrics": "kprof.api.counters.metrics",
     "counter_roofline": "kprof.api.counters.roofline",
     "diagnose": "kprof.api.diagnose",
@@ -100,6 +102,7 @@ if TYPE_CHECKING:
     from kprof.api.analyze import analyze as analyze
     from kprof.api.budget import budget as budget
     from kprof.api.check import check as check
+    from kprof.api.counters.diff import counter_diff as counter_diff
     from kprof.api.counters.metrics import counter_metrics as counter_metrics
     from kprof.api.counters.roofline import counter_roofline as counter_roofline
     from kprof.api.diagnose import diagnose as diagnose

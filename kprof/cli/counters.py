@@ -13,6 +13,7 @@ from kprof.reporters.outputs import NO_OUTPUTS, Outputs
 
 if TYPE_CHECKING:
     from kprof.api.counters.answer import CounterAnswer
+    from kprof.api.counters.diff import CounterDiff
 
 HELP = "Bandwidth, hit rates, utilisation and roofline from hardware counters."
 
@@ -130,7 +131,53 @@ def roofline(
     outputs.write(found.document, text)
 
 
-def _tell_issues(found: "CounterAnswer") -> None:
+@app.command()
+@format_options("counters-diff")
+def diff(
+    before: Annotated[str, typer.Argument(help="The run to compare with: files of any ROCm profiler.")],
+    after: Annotated[str, typer.Argument(help="The run in question.")],
+    fail_over: Annotated[
+        float | None,
+        typer.Option("--fail-over", help="Exit 1 when the kernels' time grew by more than this many percent."),
+    ] = None,
+    arch: Arch = None,
+    kernel: KernelName = "",
+    dispatch: Dispatches = [],
+    by: By = _BY,
+    top: Top = 3,
+    outputs: Outputs = NO_OUTPUTS,
+    quiet: QuietOption = False,
+) -> None:
+    """What changed between two profiled runs: the same kernels, metric by metric, with their spread.
+
+    Times are for as many dispatches as the first run has. With --fail-over a kernel without a partner, or without
+    times, gives "cannot tell" and exit code 2, unless what was compared is too slow already.
+
+    Example:  kprof counters diff before/ after/ --kernel attention --fail-over 3
+    """
+    from kprof.api.counters.diff import counter_diff
+    from kprof.reporters.counters_diff_text import page
+
+    found = counter_diff(before, after, arch=arch, kernel=kernel, dispatch=dispatch, by=by)
+    _tell_issues(found)
+
+    def text() -> None:
+        if not quiet:
+            tell_first(found.summary)
+            print("\n".join(page(found.before, found.after, found.comparison, top)))
+        tell_last(found.summary, alone=quiet)
+
+    outputs.write(found.document, text)
+    if fail_over is None:
+        return
+    if (found.grown_percent or 0.0) > fail_over:
+        raise typer.Exit(1)
+    if found.comparison.cannot_tell:
+        log(f"kprof: cannot tell whether it is slower: {found.comparison.cannot_tell}")
+        raise typer.Exit(2)
+
+
+def _tell_issues(found: "CounterAnswer | CounterDiff") -> None:
     for issue in found.issues:
         if issue.severity != "note":
             log(f"kprof: {issue.severity}: {issue.message} ({issue.path.replace(chr(92), '/').rsplit('/', 1)[-1]})")

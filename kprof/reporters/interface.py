@@ -21,6 +21,7 @@ DOCUMENTS = {
     "measurements": "kprof ingest",
     "metrics": "kprof counters metrics",
     "roofline": "kprof counters roofline",
+    "counters-diff": "kprof counters diff",
 }
 """Kinds of documents, with the commands that make them."""
 

@@ -93,12 +93,16 @@ def _ratio(first: float | None, other: float | None) -> str:
 
 
 def metrics_table(rows: list[list[Any]], runs: list[str]) -> str:
-    """Group, metric, values and unit; where the names of the metrics would be cut, groups get lines of their own."""
-    from kprof.output.tables import rows_table, table_width
-
+    """Group, metric, values and unit."""
     values = ["value"] if len(runs) == 1 else [*runs, *(f"{other.removeprefix('run ')}/{runs[0].removeprefix('run ')}"
                                                         for other in runs[1:])]  # fmt: skip
-    headings = ["", "metric", *values, "unit"]
+    return grouped_table(["", "metric", *values, "unit"], rows)
+
+
+def grouped_table(headings: list[str], rows: list[list[Any]]) -> str:
+    """A table whose first column is a group; the groups get lines of their own where names would be cut."""
+    from kprof.output.tables import rows_table, table_width
+
     wide = [max([len(headings[place]), *(len(row[place]) for row in rows)]) + 2 for place in range(len(headings))]
     if sum(wide) - 2 <= table_width():
         return rows_table(headings, rows, wide=1)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from kprof.reporters.metrics_text import metrics_table
+from tests.analyzers.profiles.counters.test_identity import agents, collection
 
 FILES = Path(__file__).parents[1] / "artifacts" / "rocprof"
 
@@ -283,3 +284,44 @@ def test_ingest_does_not_add_up_runs(kprof, tmp_path):
     assert re.search(r"^k +after +1 +0\.0020* +2 +100\.0 %", out, re.MULTILINE)
     assert re.search(r"^k +before +1 +0\.0010* +1 +100\.0 %", out, re.MULTILINE)
     assert " run " not in kprof("ingest", "counters", runs[0]).out
+
+
+@pytest.fixture
+def runs(tmp_path):
+    """Two kernels with four dispatches each; in the second run each takes 10 % longer."""
+    for side, ns in (("before", 10_000), ("after", 11_000)):
+        rows = [{"ns": ns + n, "FETCH_SIZE": 1000.0, "name": name} for name in ("gemm", "copy") for n in range(4)]
+        collection(tmp_path / side / "c.csv", *rows)
+        agents(tmp_path / side / "agent_info.csv", (4, "gfx942", "AMD Instinct MI300X"))
+    return tmp_path / "before", tmp_path / "after"
+
+
+def test_diff_of_two_runs(kprof, runs):
+    """Verdict, document and rows of CSV say the same; --fail-over decides the exit code."""
+    before, after = runs
+    ran = kprof("counters", "diff", before, after)
+    assert ran.code == 0
+    assert "(+10.0 %)" in ran.out.strip().splitlines()[-1]
+    document = json.loads(kprof("counters", "diff", before, after, "--json", "-").out)
+    assert document["schema"] == "kprof.counters.diff/1"
+    assert document["after_ns"] == pytest.approx(1.1 * document["before_ns"], rel=1e-3)
+    rows = list(csv.DictReader(kprof("counters", "diff", before, after, "--csv", "-").out.splitlines()))
+    assert len(rows) == sum(1 + len(pair["metrics"]) for pair in document["kernels"])
+    assert {row["metric"] for row in rows} >= {"nanoseconds", "hbm_read_bandwidth"}
+    assert {row["beyond_spread"] for row in rows if row["metric"] == "nanoseconds"} == {"True"}
+    assert kprof("counters", "diff", before, after, "--fail-over", "5").code == 1
+    assert kprof("counters", "diff", before, after, "--fail-over", "15").code == 0
+    assert kprof("counters", "diff", after, before, "--fail-over", "0").code == 0
+
+
+def test_diff_that_cannot_tell_exits_with_2(kprof, runs):
+    """A kernel that only one run has; with --kernel the others are judged."""
+    before, after = runs
+    path = after / "c.csv"
+    path.write_text("".join(line for line in path.read_text().splitlines(keepends=True) if "gemm" not in line))
+    ran = kprof("counters", "diff", before, after, "--fail-over", "50")
+    assert (ran.code, "1 kernel has no partner" in ran.err) == (2, True)
+    assert "1 only in the first run: gemm" in ran.out
+    # What was compared is too slow already.
+    assert kprof("counters", "diff", before, after, "--fail-over", "5").code == 1
+    assert kprof("counters", "diff", before, after, "-k", "copy", "--fail-over", "50").code == 0

@@ -24,6 +24,7 @@ class Chosen:
     Attributes:
         fields: of an identity, those that keep kernels apart.
         left_out: what is not shown, and why, in words.
+        dispatches: ids of the dispatches that were asked for; ``None`` for all.
     """
 
     data: Data
@@ -32,6 +33,7 @@ class Chosen:
     kernels: list[KernelCounters]
     fields: tuple[str, ...]
     left_out: tuple[str, ...] = ()
+    dispatches: tuple[int, ...] | None = None
 
     @property
     def used(self) -> list[int]:
@@ -105,7 +107,7 @@ def choose(
         raise unknown_gpu()
     lost = len(chosen) - len(known)
     words = f"left out: {lost:,} kernels of files that do not say which GPU was measured; name it with --arch"
-    return Chosen(data, runs, gpus, known, fields, (words,) if lost else ())
+    return Chosen(data, runs, gpus, known, fields, (words,) if lost else (), tuple(dispatch) or None)
 
 
 def _runs(runs: Runs, asked: Sequence[str]) -> set[int]:

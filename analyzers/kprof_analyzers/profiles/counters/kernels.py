@@ -102,7 +102,7 @@ def kernels(
         return []
     runs = runs or runs_of(data)
     numbers, identities = identified(data, runs, gpus or Gpus(data), dispatches)
-    values = _values(data, numbers)
+    values = counted(data, numbers)
     doubts = _doubts(data, numbers)
     calls = values.groupby("kernel", observed=True)["dispatch"].nunique()
     times = _times(data, numbers, identities)
@@ -148,8 +148,13 @@ def _merged(
     return KernelCounters(identities[0].name, whole, mean(times), tuple(joined.values()), tuple(identities), untrusted)
 
 
-def _values(data: "Data", numbers: "pd.Series[Any]") -> "pd.DataFrame":
-    """One row a kernel, source, pass, dispatch and counter; channels are summed."""
+def counted(data: "Data", numbers: "pd.Series[Any]") -> "pd.DataFrame":
+    """One row a kernel, source, pass, dispatch and counter; channels are summed.
+
+    Args:
+        data: what was read.
+        numbers: for each dispatch the number of its kernel, from :func:`identified`.
+    """
     import pandas as pd
 
     counters = data.counters

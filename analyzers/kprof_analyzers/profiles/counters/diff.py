@@ -1,0 +1,212 @@
+"""Counters of two runs, kernel by kernel and metric by metric."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any
+
+from kprof_analyzers.profiles.counters.catalogue import Formula
+from kprof_analyzers.profiles.counters.chosen import Chosen
+from kprof_analyzers.profiles.counters.identity import Identity
+from kprof_analyzers.profiles.counters.kernels import KernelCounters
+from kprof_analyzers.profiles.counters.metrics import Metric, all_metrics
+from kprof_analyzers.profiles.counters.spread import TIME, Spread, spreads
+
+_LAUNCH = ("name", "grid", "workgroup", "agent")
+_BUILD = ("lds", "vgprs")
+# A difference of means counts as one beyond this many of its standard errors, of at least so many dispatches.
+_ERRORS = 3.0
+_LEAST = 3
+
+
+@dataclass(frozen=True)
+class Value:
+    """A number of both runs.
+
+    Attributes:
+        before: ``None`` where it cannot be told.
+        after: as ``before``.
+        spread: over the dispatches of each run; ``None`` where fewer than two have all that it is made of.
+    """
+
+    before: float | None
+    after: float | None
+    spread: tuple[Spread | None, Spread | None] = (None, None)
+
+    @property
+    def ratio(self) -> float | None:
+        """After over before."""
+        return self.after / self.before if self.before and self.after is not None else None
+
+    @property
+    def beyond_spread(self) -> bool | None:
+        """Whether the means differ by more than three standard errors; ``None`` below three dispatches a run."""
+        one, other = self.spread
+        if self.before is None or self.after is None or one is None or other is None:
+            return None
+        if min(one.count, other.count) < _LEAST:
+            return None
+        error = sqrt(one.deviation**2 / one.count + other.deviation**2 / other.count)
+        return abs(self.after - self.before) > _ERRORS * error
+
+
+@dataclass(frozen=True)
+class MetricChange:
+    """One metric of one kernel in both runs.
+
+    Attributes:
+        formula: what it is.
+        value: in the formula's unit.
+        flag: what is wrong with one of the values, or why it cannot be told.
+    """
+
+    formula: Formula
+    value: Value
+    flag: str = ""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A kernel that both runs have.
+
+    Attributes:
+        before: in the first run.
+        after: in the second.
+        differs: ``lds`` and ``vgprs``, where the launch is the same and the build is another.
+        time: mean duration in ns.
+        metrics: those that at least one run tells, by name.
+    """
+
+    before: KernelCounters
+    after: KernelCounters
+    differs: tuple[str, ...]
+    time: Value
+    metrics: Mapping[str, MetricChange]
+
+    @property
+    def delta_ns(self) -> float | None:
+        """How much longer as many dispatches as the first run has take in the second."""
+        if self.time.before is None or self.time.after is None:
+            return None
+        return (self.time.after - self.time.before) * self.before.calls
+
+
+@dataclass(frozen=True)
+class CounterComparison:
+    """Two runs.
+
+    Attributes:
+        pairs: what both have, the largest change of time first.
+        only_before: kernels of the first run without a partner.
+        only_after: kernels of the second run without a partner.
+    """
+
+    pairs: Sequence[Pair]
+    only_before: Sequence[KernelCounters]
+    only_after: Sequence[KernelCounters]
+
+    @property
+    def timed(self) -> list[Pair]:
+        """Pairs with a time on both sides."""
+        return [pair for pair in self.pairs if pair.delta_ns is not None]
+
+    @property
+    def times(self) -> tuple[float, float] | None:
+        """Summed time of the timed pairs in ns, both for as many dispatches as the first run has."""
+        if not self.timed:
+            return None
+        before = sum((pair.time.before or 0.0) * pair.before.calls for pair in self.timed)
+        return before, before + sum(pair.delta_ns or 0.0 for pair in self.timed)
+
+    @property
+    def grown_percent(self) -> float | None:
+        """How much that time grew, in percent; ``None`` where no pair has times."""
+        times = self.times
+        return 100 * (times[1] / times[0] - 1) if times is not None and times[0] else None
+
+    @property
+    def cannot_tell(self) -> str:
+        """Why ``grown_percent`` is not of all that ran; empty where it is."""
+        lost = len(self.only_before) + len(self.only_after)
+        untimed = len(self.pairs) - len(self.timed)
+        if not self.pairs:
+            return "no kernel is in both runs"
+        if lost:
+            return f"{lost:,} kernel{'s have' if lost > 1 else ' has'} no partner"
+        return f"{untimed:,} of {len(self.pairs):,} kernels have no times" if untimed else ""
+
+
+def compare(before: Chosen, after: Chosen) -> CounterComparison:
+    """Pair the kernels of two runs and hold their metrics against each other.
+
+    Kernels are the same where all that tells them apart agrees. Where exactly one of each run is left of a name, grid,
+    workgroup and agent, these are one launch of two builds. Agents count where a run has several.
+    """
+    pairs, left, right = _paired(before, after)
+    sides = [(before, [old for old, _, _ in pairs]), (after, [new for _, new, _ in pairs])]
+    told = []
+    for chosen, places in sides:
+        derived = all_metrics(chosen.kernels, chosen.gpu)
+        told.append((derived, spreads(chosen, derived, places)))
+    (old_metrics, old_spreads), (new_metrics, new_spreads) = told
+    found = []
+    for old, new, differs in pairs:
+        mine, theirs = before.kernels[old], after.kernels[new]
+        near, far = old_spreads[old], new_spreads[new]
+        time = Value(mine.nanoseconds, theirs.nanoseconds, (near.get(TIME), far.get(TIME)))
+        changes = {
+            name: change
+            for name in {**old_metrics[old], **new_metrics[new]}
+            if (change := _change(old_metrics[old].get(name), new_metrics[new].get(name),
+                                  (near.get(name), far.get(name)))) is not None
+        }  # fmt: skip
+        found.append(Pair(mine, theirs, differs, time, changes))
+    found.sort(key=lambda pair: -abs(pair.delta_ns or 0.0))
+    return CounterComparison(found, [before.kernels[each] for each in left], [after.kernels[each] for each in right])
+
+
+def _change(old: Metric | None, new: Metric | None, spread: tuple[Spread | None, Spread | None]) -> MetricChange | None:
+    values = [metric.value if metric is not None else None for metric in (old, new)]
+    if values == [None, None]:
+        return None
+    formula = (old or new).formula  # type: ignore[union-attr]  # one of them has a value
+    flags = [
+        f"{side}: {metric.flag}"
+        for side, metric in (("before", old), ("after", new))
+        if metric is not None and metric.flag
+    ]
+    if old is not None and new is not None and old.used != new.used and None not in values:
+        flags.append("computed from other counters after than before")
+    return MetricChange(formula, Value(values[0], values[1], spread), "; ".join(flags))
+
+
+def _paired(before: Chosen, after: Chosen) -> tuple[list[tuple[int, int, tuple[str, ...]]], list[int], list[int]]:
+    """Positions of pairs with what differs, and the positions that are left of each side."""
+    agents = any(len({i.agent for one in side.kernels for i in one.identities}) > 1 for side in (before, after))
+    launch = [field for field in _LAUNCH if field in before.fields and (field != "agent" or agents)]
+    build = [field for field in _BUILD if field in before.fields]
+    left, right = list(range(len(before.kernels))), list(range(len(after.kernels)))
+    pairs: list[tuple[int, int, tuple[str, ...]]] = []
+    for fields in (launch + build, launch):
+        mine, theirs = _by(before, left, fields), _by(after, right, fields)
+        for key, old in mine.items():
+            new = theirs.get(key, [])
+            if len(old) == len(new) == 1:
+                one, other = before.kernels[old[0]].identities, after.kernels[new[0]].identities
+                differs = tuple(field for field in build if _values(one, field) != _values(other, field))
+                pairs.append((old[0], new[0], differs))
+        left = [place for place in left if place not in {old for old, _, _ in pairs}]
+        right = [place for place in right if place not in {new for _, new, _ in pairs}]
+    return pairs, left, right
+
+
+def _by(chosen: Chosen, places: Sequence[int], fields: Sequence[str]) -> dict[Any, list[int]]:
+    groups: dict[Any, list[int]] = defaultdict(list)
+    for place in places:
+        groups[tuple(_values(chosen.kernels[place].identities, field) for field in fields)].append(place)
+    return groups
+
+
+def _values(identities: Sequence[Identity], field: str) -> frozenset[Any]:
+    return frozenset(getattr(one, field) for one in identities)
