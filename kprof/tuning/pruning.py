@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kprof.errors import KprofError
+from kprof.expressions import Expression
 from kprof.hardware.machine import Architecture
 from kprof.kernel_spec import Kernel, Shape
 from kprof.knobs import number, role_names
-from kprof.tuning.expressions import Expression
 from kprof.tuning.recording import Question
 
 
@@ -113,7 +113,7 @@ def _too_large(name: str, values: tuple[Any, ...], size: int) -> dict[Any, str]:
     return {v: f"{name} is larger than the problem, and a smaller value covers it" for v in whole if v > enough}
 
 
-def question(kernel: Kernel, shape: Shape, arch: Architecture, constraints: tuple[Expression, ...]) -> Question:
+def question(kernel: Kernel, shape: Shape, arch: Architecture, constraints: tuple[Expression[Any], ...]) -> Question:
     """The reason against a configuration by the kernel's own ``legal`` and by constraints; ``None``: none.
 
     What it gives raises :class:`KprofError` when the kernel's function fails.

@@ -240,9 +240,9 @@ def grid_of(text: str) -> "tuple[Any, ...]":
     Raises:
         KprofError: one cannot be read.
     """
-    from kprof.tuning.expressions import parse
+    from kprof.expressions import SCALARS, parse
 
-    return tuple(parse(part, "--grid") for part in text.split(";") if part.strip())
+    return tuple(parse(part, "--grid", SCALARS) for part in text.split(";") if part.strip())
 
 
 def judge() -> "Judge":

@@ -12,8 +12,8 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from kprof.errors import KprofError, near
+from kprof.expressions import Expression
 from kprof.kernel_spec import BACKEND_OPTIONS
-from kprof.tuning.expressions import Expression
 
 if TYPE_CHECKING:
     from kprof.kernel_spec import Kernel
@@ -37,7 +37,7 @@ class Space:
     origin: str
     knobs: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     listed: tuple[Mapping[str, Any], ...] = ()
-    constraints: tuple[Expression, ...] = ()
+    constraints: tuple[Expression[Any], ...] = ()
     notes: tuple[str, ...] = ()
 
     @property

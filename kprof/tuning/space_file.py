@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from kprof.errors import InputError, KprofError
+from kprof.expressions import SCALARS, parse
 from kprof.inputs import boundary
-from kprof.tuning.expressions import parse
 from kprof.tuning.space import MOST_COMBINATIONS, Space
 
 MOST_BYTES = 8 << 20
@@ -45,7 +45,7 @@ def read(path: str) -> Space:
     if not knobs:
         raise InputError("names no knobs", path=path, hint=_EXAMPLE)
     try:
-        parsed = tuple(parse(text, "the constraint") for text in constraints)
+        parsed = tuple(parse(text, "the constraint", SCALARS) for text in constraints)
     except KprofError as error:
         raise InputError(error.message, path=path, hint=error.hint) from None
     return Space(path, knobs=knobs, constraints=parsed)

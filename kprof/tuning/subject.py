@@ -5,9 +5,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from kprof.errors import KprofError
+from kprof.expressions import Expression, whole
 from kprof.kernel_spec import ELEMENT_TYPES, Kernel, Part, Tensor, split_config
 from kprof.targets.jobs import Job
-from kprof.tuning.expressions import Expression
 from kprof.tuning.problems import Problem
 
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ class SignatureSubject:
     product: "Product | None"
     problems: tuple[Problem, ...]
     signature: str
-    grid: tuple[Expression, ...] = ()
+    grid: tuple[Expression[Any], ...] = ()
     constexprs: Mapping[str, Any] = field(default_factory=dict)
     values: Mapping[str, int | Sequence[int]] = field(default_factory=dict)
     start: Mapping[str, Any] = field(default_factory=dict)
@@ -199,7 +199,7 @@ class SignatureSubject:
         """
         sizes = {**self.constexprs, **problem.values}
         request, numbers = self._request(problem, config)
-        grid = tuple(int(part.value({**sizes, **config})) for part in self.grid) or None
+        grid = tuple(whole(part, {**sizes, **config}) for part in self.grid) or None
         if grid is not None and not all(size > 0 for size in grid):
             raise KprofError(f"the grid is {'x'.join(map(str, grid))}")
         return [Job(request, self.arch, self.kernel.name, grid, problem.values, numbers, values=self.values)]

@@ -43,13 +43,13 @@ def test_as_a_launch_with_these_sizes(values: dict[str, int], typed: bool, strid
 
 def test_plan_and_tune_compile_the_same() -> None:
     """analyze, report and advise plan; tune has subjects of its own. Plain ``i32`` beside a size is the size."""
-    from kprof.tuning.expressions import parse
+    from kprof.expressions import SCALARS, parse
     from kprof.tuning.problems import Problem
     from kprof.tuning.subject import SignatureSubject
 
     target, signature, shape = f"{SAMPLES}::add", "*fp16,*fp16,*fp16,i32", {"n": 8192}
     options = Options(signature=signature, shape=shape, constexprs={"BLOCK": 256}, grid=(32,), use_cache=False)
-    grid = (parse("cdiv(n, BLOCK)"),)
+    grid = (parse("cdiv(n, BLOCK)", "--grid", SCALARS),)
     tuned = SignatureSubject(load(target), MI300, None, (Problem("p", shape),), signature, grid)
 
     (planned,) = plan(target, [MI300], options)

@@ -113,9 +113,9 @@ def bare(tmp_path: Path) -> Callable[..., Any]:
     """A function without a KERNEL, with a signature and a grid."""
 
     def make(signature: str, grid: str, **sizes: Any) -> Any:
+        from kprof.expressions import SCALARS, parse
         from kprof.hardware.machine import load
         from kprof.kernel_spec import Kernel
-        from kprof.tuning.expressions import parse
         from kprof.tuning.problems import Problem
         from kprof.tuning.subject import SignatureSubject
 
@@ -127,7 +127,9 @@ def bare(tmp_path: Path) -> Callable[..., Any]:
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
         kernel = Kernel("scale", module.scale, "", lambda *_: None, shapes={}, config={})  # type: ignore[arg-type,return-value]
-        return SignatureSubject(kernel, load("gfx942"), None, (Problem("p", sizes),), signature, (parse(grid),))
+        return SignatureSubject(
+            kernel, load("gfx942"), None, (Problem("p", sizes),), signature, (parse(grid, "--grid", SCALARS),)
+        )
 
     return make
 
@@ -154,7 +156,7 @@ def test_a_bare_function(bare: Callable[..., Any]) -> None:
         ("*fp16", "n", {"n": 64, "stride": 1}, "the signature has 1"),
         ("*fp16,*fp16", "n // 0", {"n": 64, "stride": 1}, "divides by zero"),
         ("*fp16,*fp16", "n - 64", {"n": 64, "stride": 1}, "the grid is 0"),
-        ("*fp16,*fp16", "m", {"n": 64, "stride": 1}, "no knob or problem size 'm'"),
+        ("*fp16,*fp16", "m", {"n": 64, "stride": 1}, "'m' has no value"),
         ("*fp16,*fp16", "1", {"stride": 1}, "the heuristic for EVEN fails: KeyError"),
     ],
 )

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from kprof.errors import InputError
-from kprof_analyzers.profiles.counters import expression
+from kprof_analyzers.profiles.counters import formula_language
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -78,7 +78,7 @@ def _complete(content: dict[str, Any], ea: str) -> dict[str, Formula]:
 def _formula(name: str, entry: dict[str, Any], ea: str) -> Formula:
     texts = tuple(text.replace("{ea}", ea) for text in (entry["formula"], *entry.get("alternatives", [])))
     for text in texts:
-        expression.parse(text)
+        formula_language.parse(text)
     bounds = entry.get("bounds")
     return Formula(
         name,

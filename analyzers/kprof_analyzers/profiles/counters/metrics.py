@@ -10,13 +10,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from kprof_analyzers.profiles.counters import expression
+from kprof_analyzers.profiles.counters import formula_language
 from kprof_analyzers.profiles.counters.catalogue import Formula, formulas_of
 from kprof_analyzers.profiles.counters.kernels import KernelCounters
 from kprof_analyzers.profiles.counters.machine import Gpu
 
 if TYPE_CHECKING:
-    from kprof_analyzers.profiles.counters.expression import Column
+    from kprof_analyzers.profiles.counters.formula_language import Column
 
 _SLACK = 0.005
 # Counting begins before and ends behind what is timed.
@@ -89,7 +89,7 @@ def all_metrics(kernels: Sequence[KernelCounters], gpu_of: Callable[[KernelCount
 def counters_of(text: str, formulas: dict[str, Formula]) -> frozenset[str]:
     """Counters that an expression needs, through other metrics too."""
     found: set[str] = set()
-    for name in expression.names(expression.parse(text)):
+    for name in formula_language.parse(text).names:
         if name in formulas:
             found |= counters_of(formulas[name].formulas[0], formulas)
         elif not name.islower():
@@ -179,10 +179,10 @@ class _Evaluation:
         self.passes: set[int] = set()
 
     def of(self, text: str) -> "Column":
-        node = expression.parse(text)
+        parsed = formula_language.parse(text)
         missing, unknown, doubts = set[str](), set[str](), set[str]()
         values: dict[str, Column] = {}
-        for name in set(expression.names(node)):
+        for name in parsed.names:
             try:
                 values[name] = self._value(name)
             except _MissingError as error:
@@ -191,7 +191,7 @@ class _Evaluation:
                 doubts |= error.doubts
         if missing or unknown or doubts:
             raise _MissingError(missing, unknown, doubts)
-        return expression.evaluate(node, values.__getitem__)
+        return formula_language.evaluate(parsed, values)
 
     def _value(self, name: str) -> "Column":
         import numpy as np

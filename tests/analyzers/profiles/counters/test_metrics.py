@@ -7,7 +7,7 @@ import pytest
 
 from kprof.errors import KprofError
 from kprof.hardware import machine as hardware
-from kprof_analyzers.profiles.counters import catalogue, collecting, expression
+from kprof_analyzers.profiles.counters import catalogue, collecting, formula_language
 from kprof_analyzers.profiles.counters.machine import Gpu, _constants
 from kprof_analyzers.profiles.counters.metrics import all_metrics, counters_of, metrics
 
@@ -132,7 +132,7 @@ def test_every_formula_is_of_known_names(arch):
     for formula in formulas.values():
         assert formula.source
         for text in formula.formulas:
-            for name in expression.names(expression.parse(text)):
+            for name in formula_language.parse(text).names:
                 assert not name.islower() or name in formulas or name in constants, (formula.id, name)
             counters_of(text, formulas)
 

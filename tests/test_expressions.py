@@ -7,7 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kprof.errors import KprofError
-from kprof.tuning.expressions import LONGEST, parse
+from kprof.expressions import DEEPEST, LONGEST, SCALARS, Expression, whole
+from kprof.expressions import parse as parse_in
+
+
+def parse(text: str, what: str = "the expression") -> Expression[Any]:
+    """In the language of constraints."""
+    return parse_in(text, what, SCALARS)
+
 
 NAMES = st.fixed_dictionaries({name: st.integers(1, 100) for name in ("M", "BLOCK_M", "num_warps")})
 LEAVES = st.sampled_from(["M", "BLOCK_M", "num_warps", "2", "64", "100"])
@@ -78,6 +85,13 @@ def test_what_it_knows(text: str, expected: Any) -> None:
         "M / 2",
         "x" * (LONGEST + 1),
         "(" * 300,
+        "-" * (DEEPEST + 1) + "1",
+        "+".join("1" * (DEEPEST + 2)),
+        "min(1)",
+        "cdiv(1, 2, 3)",
+        "max(*M)",
+        "3j",
+        "M is N",
     ],
 )
 def test_what_it_refuses(text: str) -> None:
@@ -90,7 +104,7 @@ def test_what_it_refuses(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("M + N", "no knob or problem size 'N'"),
+        ("M + N", "'N' has no value"),
         ("M < 'x'", "cannot be computed"),
         ("M * M * M * M * M * M * M", "cannot be computed"),
         ("'a' * M", "not a number"),
@@ -100,3 +114,30 @@ def test_what_has_no_value(text: str, message: str) -> None:
     """Unknown names, mixed types and sizes of nothing are told."""
     with pytest.raises(KprofError, match=message):
         parse(text).value({"M": 1 << 20})
+
+
+@pytest.mark.parametrize("text", ["'a'", "None", "[1]", "1e999", "1e999 - 1e999"])
+def test_a_grid_is_a_number(text: str) -> None:
+    """A count that is a word, nothing, a list, endless or undefined is refused."""
+    with pytest.raises(KprofError):
+        whole(parse(text), {})
+
+
+@given(left=TERMS, values=NAMES)
+def test_a_grid_is_whole(left: str, values: dict[str, int]) -> None:
+    """The same number as the expression's own."""
+    try:
+        expected = eval(left, {"__builtins__": {}}, values)
+    except ZeroDivisionError:
+        return
+    assert whole(parse(left), values) == expected
+
+
+@given(st.text(alphabet="M12()[]+-*/%<>=,. 'andornotcdivmax", max_size=60))
+def test_any_text_has_a_value_or_an_error(text: str) -> None:
+    """Nothing but a KprofError leaves, whatever the text."""
+    try:
+        value = parse(text).value({"M": 4096})
+    except KprofError as error:
+        value = error.message
+    assert value is None or isinstance(value, int | float | str | list)
