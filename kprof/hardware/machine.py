@@ -127,7 +127,7 @@ def product_in(text: str) -> str | None:
 def _load(arch: str) -> Architecture:
     from kprof.hardware.reader import read
 
-    return read(_FOLDER / f"{arch}.toml", _FOLDER / "sources.toml")
+    return read(_FOLDER / f"{arch}.toml", _FOLDER / "sources.toml", _FOLDER / "model.toml")
 
 
 def _product_name(name: str) -> str | None:

@@ -288,7 +288,8 @@ class Architecture:
         memory: level name to its facts, as far as they are the same for all products.
         latencies: operation (``lds_permute``, ``dpp``) to ``(least, most)`` clocks.
         hazards: wait states that must lie between a matrix instruction and one that depends on it, beyond its passes.
-        model: what the performance model takes beyond data sheets. Clocks: ``branch`` (taken), ``lds_latency``,
+        model: what the performance model takes beyond data sheets, from ``model.toml`` what an architecture does not
+            say itself. Clocks: ``branch`` (taken), ``lds_latency``,
             ``lds_access`` (least, of one instruction). Shares: ``matrix_sustained`` of the matrix units' peak and, of
             that, ``matrix_large`` for 32 x 32; ``vector_memory_share`` of L2's sustained bandwidth and, of that,
             ``streaming``. ``loaded_latency``: latency under load against an idle memory's. ``dispatch_ns``: start and

@@ -25,18 +25,21 @@ _ABOUT_SOURCES = {"source", "sources"}
 _UNKNOWN = "?"
 
 
-def read(path: Path, sources: Path) -> Architecture:
+def read(path: Path, sources: Path, common: Path | None = None) -> Architecture:
     """Read one architecture.
 
     Args:
         path: the architecture's file.
         sources: the file with the citations.
+        common: the file with what holds for every architecture whose own file says nothing else.
 
     Raises:
         KprofError: a file is missing or is not TOML, or a figure is missing or not of its kind.
     """
     data = _toml(path)
     try:
+        if common is not None:
+            data = {**data, "model": _over(_toml(common)["model"], data.get("model", {}))}
         return _architecture(data, _sources(sources))
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise HardwareError(f"not a valid description of an architecture: {error!r}", path=str(path)) from error
@@ -69,6 +72,13 @@ def _architecture(data: Table, sources: Mapping[str, Source]) -> Architecture:
         sources=sources,
         data=data,
     )
+
+
+def _over(common: Table, own: Table) -> dict[str, Any]:
+    """A table of common figures with an architecture's own in their places; each keeps its source."""
+    cited = dict.fromkeys(_figures(common), common["source"]) | common.get("sources", {})
+    cited |= dict.fromkeys(_figures(own), own["source"]) | own.get("sources", {})
+    return {**_figures(common), **own, "source": own.get("source", common["source"]), "sources": cited}
 
 
 def _occupancy(table: Table) -> OccupancyRules:

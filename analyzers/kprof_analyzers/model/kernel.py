@@ -26,8 +26,6 @@ _ALL = Effects()
 _STEPS = 9000
 _MOST_TURNS = 8
 _FEWEST_TURNS = 4
-_SHARPNESS = 8.0
-_SATURATED = 1.03
 
 
 def predict(facts: KernelFacts, *, effects: Effects = _ALL, repeated: float | None = None) -> Prediction:
@@ -143,7 +141,7 @@ def _traffic(
     found = accesses(facts, evaluator, times)
     different = footprint(accesses(facts, everywhere, times), len(everywhere.programs), where.total)
     l2, mall = _size(machine, "l2"), _size(machine, "mall")
-    shared = sharing(found, machine.xcds, running, mall)
+    shared = sharing(found, machine.xcds, running, machine.channels, mall)
     return found, within_caches(shared, different, where.total, (l2, mall or l2), machine.xcds)
 
 
@@ -167,8 +165,9 @@ def simulate(model: Model, groups: int, engine: Callable[..., Simulator] = Simul
         counters=len(model.code.counters),
         results=model.code.results,
         positions=len(model.facts.program.instructions),
-        stagger=len(steps) * machine.issue / (8 * groups),
+        stagger=machine.figures["stagger"] * len(steps) * machine.issue / groups,
         blocking_matrix=not machine.matrix_unit,
+        queues=(machine.figures["lds_queue"], machine.figures["l1_queue"]),
         skew=(model.simds - 1) / (2 * model.simds),
         simds=machine.simds if model.apart else 1,
     )
@@ -186,7 +185,7 @@ def simulate(model: Model, groups: int, engine: Callable[..., Simulator] = Simul
             number = node.loop.index
             limit = on_simd * matrix_clocks_of(model, [p for p in node.body if isinstance(p, range)], 1.0)[1]
             if length.get(number) and limit:
-                powered[number] = soft_max(powered[number], limit)
+                powered[number] = soft_max(powered[number], limit, model.machine.figures["overlap"])
     lengths = {loop: (turns[loop], length.get(loop, 0.0), powered.get(loop, 0.0)) for loop in turns}
     each = [_whole(model.nodes, model.trips, lengths, n) for n in range(-1, _workgroups(model))]
     clocks = result.clocks + each[0]
@@ -230,12 +229,13 @@ def _pooled(
             loaded = wavefronts * sum(op[DELAY] for op in ops if op[KIND] == VMEM and op[WHICH] == LOAD)
             bound = loaded * model.ways[LOAD].clocks_per_byte
             # One that takes no longer than its loads has nothing to gain.
-            if length.get(node.loop.index, 0.0) > _SATURATED * bound > 0:
+            if length.get(node.loop.index, 0.0) > model.machine.figures["saturated"] * bound > 0:
                 bounds[node.loop.index] = bound
     if not bounds:
         return {}
     free = alone()
-    return {loop: min(length[loop], soft_max(free[loop], bound)) for loop, bound in bounds.items()}
+    sharpness = model.machine.figures["overlap"]
+    return {loop: min(length[loop], soft_max(free[loop], bound, sharpness)) for loop, bound in bounds.items()}
 
 
 def _workgroups(model: Model) -> int:
@@ -243,10 +243,10 @@ def _workgroups(model: Model) -> int:
     return max((len(t.each) for t in model.trips.values()), default=0)
 
 
-def soft_max(one: float, other: float) -> float:
+def soft_max(one: float, other: float, sharpness: float) -> float:
     """The larger of two, a little more where they are close."""
     top = max(one, other)
-    return top * ((one / top) ** _SHARPNESS + (other / top) ** _SHARPNESS) ** (1 / _SHARPNESS) if top else 0.0
+    return top * ((one / top) ** sharpness + (other / top) ** sharpness) ** (1 / sharpness) if top else 0.0
 
 
 def _turns(model: Model, waves: int) -> dict[int, int]:

@@ -1,20 +1,40 @@
 """The hardware as the simulator sees it: clocks and bytes a clock, worked out from the architecture's file."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from kprof.hardware.code import IssueRules
 from kprof.hardware.machine import Architecture, Product
 from kprof.hardware.model import MemoryLevel
 
-# What is taken where neither the architecture nor the product says more; each use becomes an assumption.
-_CLOCK_MHZ = 2000
 _NAMES = {"l1": "the vector cache", "l2": "L2", "mall": "the Infinity Cache", "hbm": "memory"}
-_LATENCY = {"l1": 120, "l2": 240, "mall": 500, "hbm": 750}
-_LDS_LATENCY = 64
-_BRANCH = 16
+# Where an architecture does not say how it issues; its use becomes an assumption.
 _ISSUE = IssueRules(cycles=1, valu_lanes=32, matrix_unit=False)
-_HBM_SUSTAINED = 0.75
-_L2_BYTES = 27.0
+
+
+@dataclass(frozen=True)
+class Channels:
+    """How the memory system deals with runs of bytes that are shorter than a channel's part of the addresses.
+
+    Attributes:
+        line: bytes that L2 asks for at least.
+        interleave: bytes after which it goes on to its next channel.
+        short: more work for each time that a run would fit once more into the interleave.
+        most: work for the shortest run against one that fills the interleave.
+    """
+
+    line: int
+    interleave: int
+    short: float
+    most: float
+
+    def effort(self, run: int | None) -> float:
+        """Work for a run of bytes against one that fills the channel that it falls into; 1 where it is not known."""
+        return 1.0 if run is None else min(self.most, 1 + self.short * max(0.0, self.interleave / run - 1))
+
+    def effort_beyond(self, run: int | None) -> float:
+        """The same behind L2, which asks for whole lines."""
+        return self.effort(None if run is None else max(run, self.line))
 
 
 @dataclass(frozen=True)
@@ -46,6 +66,7 @@ class Machine:
         matrix_unit: matrix instructions have a unit of their own beside the vector unit; pairs of SIMDs then share a
             port to LDS.
         streaming: share of ``vector_bytes`` that loads with a streaming hint reach.
+        figures: the architecture's figures for the model, each of which has its source there.
         assumptions: what was not known, one sentence each.
     """
 
@@ -72,7 +93,27 @@ class Machine:
     matrix_large: float
     matrix_unit: bool
     streaming: float
+    figures: Mapping[str, float]
     assumptions: tuple[str, ...]
+
+    def latency_of(self, *levels: str) -> float:
+        """Clocks of a load that hits in the first of some levels that the GPU has; of none: in the last, assumed."""
+        found = next((name for name in levels if name in self.latency), None)
+        return self.latency[found] if found is not None else self.figures[f"{levels[-1]}_latency"]
+
+    @property
+    def channels(self) -> Channels:
+        """L2's channels."""
+        levels = self.product.memory if self.product is not None else self.arch.memory
+        l2 = levels.get("l2")
+        line = l2.line_bytes if l2 is not None else None
+        interleave = l2.interleave_bytes if l2 is not None else None
+        return Channels(
+            line or int(self.figures["line_bytes"]),
+            interleave or int(self.figures["interleave_bytes"]),
+            self.figures["short_run"],
+            self.figures["short_run_most"],
+        )
 
 
 def machine_of(arch: Architecture, product: Product | None, lanes: int, *, wgp: bool | None = None) -> Machine:
@@ -91,19 +132,19 @@ def machine_of(arch: Architecture, product: Product | None, lanes: int, *, wgp: 
             assumptions.append(f"no product was named: {product.name} is assumed")
     mode = arch.occupancy.default_mode if wgp is None else "wgp" if wgp else "cu"
     pair = 2 if mode == "wgp" and arch.occupancy.simds_per_wgp else 1
-    clock = product.clock_mhz if product is not None else None
+    clock: float | None = product.clock_mhz if product is not None else None
+    figures = arch.model
     if clock is None:
-        assumptions.append(f"the clock is not known: {_CLOCK_MHZ} MHz is assumed")
-        clock = _CLOCK_MHZ
+        clock = figures["clock_mhz"]
+        assumptions.append(f"the clock is not known: {clock:.0f} MHz is assumed")
     units = product.compute_units // pair if product is not None and product.compute_units is not None else None
     issue = arch.issue
     if issue is None:
         assumptions.append("how instructions are issued is not known: one a clock is assumed")
         issue = _ISSUE
-    figures = arch.model
     levels = product.memory if product is not None else arch.memory
-    shares = _shares(levels, units, clock, assumptions)
-    l2 = shares.pop("l2", _L2_BYTES)
+    shares = _shares(levels, units, clock, figures, assumptions)
+    l2 = shares.pop("l2", figures["l2_unit_bytes"])
     return Machine(
         arch=arch,
         product=product,
@@ -115,50 +156,62 @@ def machine_of(arch: Architecture, product: Product | None, lanes: int, *, wgp: 
         issue=issue.cycles,
         valu=issue.valu_cycles(lanes),
         lds_bytes=arch.rates.get("lds_read_bytes", 128) * pair,
-        lds_access=figures.get("lds_access", 1.0),
-        lds_latency=figures.get("lds_latency", _LDS_LATENCY),
+        lds_access=figures["lds_access"],
+        lds_latency=figures["lds_latency"],
         l1_bytes=min(64, arch.rates.get("l1_bytes", 64)) * pair,
-        vector_bytes=figures.get("vector_memory_share", 0.75) * l2,
+        vector_bytes=figures["vector_memory_share"] * l2,
         level_bytes=shares,
-        latency={name: _latency(name, levels, clock, assumptions) for name in _LATENCY if name in levels},
-        loaded=figures.get("loaded_latency", 1.0),
+        latency={name: _latency(name, levels, clock, figures, assumptions) for name in _NAMES if name in levels},
+        loaded=figures["loaded_latency"],
         dispatch_us=_dispatch(arch, product),
-        branch=int(figures.get("branch", _BRANCH)),
-        matrix_sustained=figures.get("matrix_sustained", 1.0),
+        branch=int(figures["branch"]),
+        matrix_sustained=figures["matrix_sustained"],
         matrix_large=figures.get("matrix_large", 1.0),
         matrix_unit=issue.matrix_unit,
-        streaming=figures.get("streaming", 1.0),
+        streaming=figures["streaming"],
+        figures=figures,
         assumptions=tuple(assumptions),
     )
 
 
 def _shares(
-    levels: "dict[str, MemoryLevel] | object", units: int | None, clock: float, assumptions: list[str]
+    levels: Mapping[str, MemoryLevel],
+    units: int | None,
+    clock: float,
+    figures: Mapping[str, float],
+    assumptions: list[str],
 ) -> dict[str, float]:
     """Level to bytes a clock and unit, when all units take an equal part."""
-    assert hasattr(levels, "items")
     found: dict[str, float] = {}
     if units is None:
         return found
     for name, level in levels.items():
         rate = level.sustained_gbs
         if rate is None and name in {"hbm", "mall"} and level.bandwidth_gbs is not None:
-            rate = _HBM_SUSTAINED * level.bandwidth_gbs
-            assumptions.append(f"{100 * _HBM_SUSTAINED:.0f} % of the peak bandwidth of {_NAMES[name]} are reached")
+            rate = figures["hbm_sustained"] * level.bandwidth_gbs
+            assumptions.append(
+                f"{100 * figures['hbm_sustained']:.0f} % of the peak bandwidth of {_NAMES[name]} are reached"
+            )
         if rate is not None and name in {"l2", "mall", "hbm"}:
             found[name] = rate * 1e3 / (units * clock)
     return found
 
 
-def _latency(name: str, levels: "dict[str, MemoryLevel] | object", clock: float, assumptions: list[str]) -> float:
-    assert hasattr(levels, "get")
+def _latency(
+    name: str,
+    levels: Mapping[str, MemoryLevel],
+    clock: float,
+    figures: Mapping[str, float],
+    assumptions: list[str],
+) -> float:
     level = levels.get(name)
     if level is not None and level.latency_ns is not None:
         return float(level.latency_ns * clock / 1e3)
     if level is not None and level.latency_cycles is not None:
         return float(level.latency_cycles * clock / (level.latency_clock_mhz or clock))
-    assumptions.append(f"the latency of {_NAMES[name]} is not known: {_LATENCY[name]} clocks are assumed")
-    return float(_LATENCY[name])
+    assumed = figures[f"{name}_latency"]
+    assumptions.append(f"the latency of {_NAMES[name]} is not known: {assumed:.0f} clocks are assumed")
+    return float(assumed)
 
 
 def _dispatch(arch: Architecture, product: Product | None) -> float:

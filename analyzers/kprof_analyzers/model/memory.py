@@ -37,7 +37,7 @@ def ways_of(
     """
     units = machine.units or 1
     spare = max(1.0, units * (where.last if last else where.resident) / where.running(units, last=last))
-    rate = min(machine.vector_bytes * spare, 0.75 * machine.l1_bytes)
+    rate = min(machine.vector_bytes * spare, machine.figures["l1_sustained"] * machine.l1_bytes)
     if effects.cache_modifiers and _streams(facts):
         rate *= machine.streaming
     near = shared.beyond_l2 if effects.l2_traffic else 1.0
@@ -56,7 +56,7 @@ def ways_of(
     if not effects.vector_memory:
         load = store = 0.0
     scratch = _scratch(facts, machine, where, rate)
-    answer = machine.latency.get("l2", 240.0) if effects.memory_latency else 0.0
+    answer = machine.latency_of("l2") if effects.memory_latency else 0.0
     return Way(load, latency), Way(store, answer), scratch
 
 
@@ -69,12 +69,9 @@ def _latency(machine: Machine, near: float, far: float, busy: float = 1.0) -> fl
         far: share that misses the Infinity Cache, too.
         busy: share of the CUs that load.
     """
-    known = machine.latency
-    l2 = known.get("l2", 240.0)
-    mall = known.get("mall", known.get("hbm", 750.0))
-    hbm = known.get("hbm", 750.0)
+    l2, mall, hbm = machine.latency_of("l2"), machine.latency_of("mall", "hbm"), machine.latency_of("hbm")
     missing = 1 - (1 - near) ** 2
-    distant = 1 - (1 - min(far, near)) ** 2 if "mall" in known else missing
+    distant = 1 - (1 - min(far, near)) ** 2 if "mall" in machine.latency else missing
     loaded = 1 + (machine.loaded - 1) * busy
     return loaded * (l2 + (missing - distant) * (mall - l2) + distant * (hbm - l2))
 
@@ -95,12 +92,12 @@ def _scratch(facts: KernelFacts, machine: Machine, where: Spread, rate: float) -
     levels = machine.product.memory if machine.product is not None else machine.arch.memory
     l1 = levels["l1"].size_bytes if "l1" in levels else None
     if not on_unit or (l1 is not None and on_unit <= l1):
-        return Way(1 / machine.l1_bytes, machine.latency.get("l1", 120.0))
+        return Way(1 / machine.l1_bytes, machine.latency_of("l1"))
     units = max(1, (machine.units or 1) // machine.xcds)
     l2 = levels["l2"].size_bytes if "l2" in levels else None
     missing = 0.0 if not l2 else max(0.0, 1 - l2 / (on_unit * units))
     if not missing:
-        return Way(1 / rate, machine.latency.get("l2", 240.0))
+        return Way(1 / rate, machine.latency_of("l2"))
     mall = levels["mall"].size_bytes if "mall" in levels else None
     beyond = 1.0 if not mall else max(0.0, 1 - mall / (on_unit * (machine.units or 1)))
     clocks = 1 / rate

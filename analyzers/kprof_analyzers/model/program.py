@@ -51,12 +51,11 @@ DELAY: Final = 3
 WHICH: Final = 4
 """Places of an operation's fields."""
 
-_WRITE_SHARE = 0.8
 # After so many instructions every matrix result is there.
 _FAR = 32
+# Bytes a lane from which an access to LDS is a wide one.
+_WIDE = 8
 _VECTOR_REGISTER = re.compile(r"\b([va])(?:(\d+)\b|\[(\d+)(?::(\d+))?\])")
-# Lanes whose addresses the vector cache takes in a clock.
-_ADDRESSES = 4
 
 
 @dataclass(frozen=True)
@@ -207,7 +206,7 @@ class Translator:
         # Two SIMDs share a port, which is half as wide as the LDS.
         port = max(size, 4) * machine.lanes / (machine.lds_bytes / 2)
         if opcode.is_store:
-            port = port / _WRITE_SHARE if size >= 8 else port / 0.5
+            port /= machine.figures["lds_store" if size >= _WIDE else "lds_store_narrow"]
         pairs = -(-self.simds // 2)
         busy = max(self.simds * max(clocks, machine.lds_access), pairs * port if machine.matrix_unit else 0.0)
         single = machine.arch.lds.read64_cycles.get(8 * size)
@@ -229,12 +228,12 @@ class Translator:
             return SCALAR, machine.issue, (), 0.0, 0, 0
         size = (width or opcode.bytes_per_lane or 4) * machine.lanes
         way = SCRATCH if scratch else STORE if opcode.is_store else LOAD
-        clocks = self.simds * max(size / machine.l1_bytes, machine.lanes / _ADDRESSES)
+        clocks = self.simds * max(size / machine.l1_bytes, machine.lanes / machine.figures["lane_addresses"])
         moved = size * self.simds * (self.fetched.get(i.index, 1.0) if way == LOAD and width is None else 1.0)
         return VMEM, clocks, counters, float(moved), way, 0
 
     def _scalar_latency(self) -> float:
-        return self.machine.latency.get("l1", 120.0) if self.effects.memory_latency else 0.0
+        return self.machine.latency_of("l1") if self.effects.memory_latency else 0.0
 
 
 def _names_any(i: Instruction, known: Container[str]) -> bool:

@@ -39,9 +39,6 @@ CAUSE_COUNT = len(CAUSES)
 
 _NEVER = float("inf")
 _BARRIERS = frozenset({BARRIER, SPLIT})
-_LDS_QUEUE = 16.0
-"""Clocks of work that may stand in front of the LDS, and of the vector cache, before a wavefront cannot issue more."""
-_L1_QUEUE = 16.0
 
 
 @dataclass(frozen=True)
@@ -107,6 +104,8 @@ class Setting:
         positions: instructions of the program.
         stagger: clocks by which each workgroup begins after the one before.
         blocking_matrix: matrix instructions keep the vector pipe busy, too.
+        queues: clocks of work that may stand in front of the LDS, and of the vector cache, before a wavefront cannot
+            issue more.
         skew: share of a shared pipe's clocks for all SIMDs that one of them waits when all come at once.
         simds: SIMDs that are simulated; wavefronts are dealt out to them in turn.
     """
@@ -119,6 +118,7 @@ class Setting:
     positions: int
     stagger: float
     blocking_matrix: bool
+    queues: tuple[float, float]
     skew: float
     simds: int = 1
 
@@ -142,6 +142,7 @@ class Simulator:
         self.waves, self.ways = waves, setting.ways
         self.issue, self.branch = float(setting.issue), float(setting.branch)
         self.skew, self.blocking = setting.skew, setting.blocking_matrix
+        self.lds_queue, self.l1_queue = setting.queues
         self.now = [setting.stagger * (w // waves) for w in range(total)]
         self.at = [0] * total
         self.turn = [[0] * self.loops for _ in range(total)]
@@ -272,9 +273,9 @@ class Simulator:
 
     def _lds(self, wave: int, op: Op, now: float, where: int) -> float:
         _, busy, counters, latency, own, _ = op
-        start = max(now, self.lds_free - _LDS_QUEUE)
+        start = max(now, self.lds_free - self.lds_queue)
         if own:
-            start = max(start, self.port_free - _LDS_QUEUE)
+            start = max(start, self.port_free - self.lds_queue)
             self.port_free = max(start, self.port_free) + own
         self.lds_free = done = max(start, self.lds_free) + busy
         if own:
@@ -292,7 +293,7 @@ class Simulator:
         way = self.ways[way_number]
         idle = self.l1_free + busy < now
         # Of wavefronts that all come at once, the average one waits for half of the others.
-        start = now + self.skew * busy if idle else max(now, self.l1_free - _L1_QUEUE)
+        start = now + self.skew * busy if idle else max(now, self.l1_free - self.l1_queue)
         self.l1_free = passed = (now if idle else max(start, self.l1_free)) + busy
         free = self.memory_free
         served = max(start, free[way.queue]) + moved * way.clocks_per_byte

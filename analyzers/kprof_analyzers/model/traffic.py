@@ -13,15 +13,10 @@ from kprof_analyzers.memory.addressing import element_bytes, strides, tile
 from kprof_analyzers.memory.dataflow import is_load
 from kprof_analyzers.model.branches import alive
 from kprof_analyzers.model.entries import reach
+from kprof_analyzers.model.machine import Channels
 from kprof_analyzers.model.scalars import Evaluator
 from kprof_analyzers.model.values import Value
 
-# Bytes after which L2 goes on to its next channel.
-_INTERLEAVE = 256
-# L2 asks for whole lines.
-_LINE = 128
-_SHORT = 0.5
-_MOST_EFFORT = 2.0
 _MOSTLY = 0.9
 _LITTLE = 0.05
 
@@ -147,13 +142,14 @@ def _live(evaluator: Evaluator, op: Operation) -> tuple[bool, ...] | None:
     return None if live is None or all(live) or not any(live) else tuple(live)
 
 
-def sharing(found: Sequence[Access], xcds: int, together: int, size: float = 0.0) -> Sharing:
+def sharing(found: Sequence[Access], xcds: int, together: int, channels: Channels, size: float = 0.0) -> Sharing:
     """Shares of loads that leave L2 and the Infinity Cache.
 
     Args:
         found: accesses of workgroups that are dealt out to XCDs in turn, one after the other.
         xcds: XCDs of the GPU.
         together: workgroups that run together, the first of them.
+        channels: of the GPU's L2.
         size: bytes of the Infinity Cache; what earlier workgroups loaded is still there, as far as that goes.
     """
     loads = [a for a in found if a.operation.name not in STORES]
@@ -171,8 +167,8 @@ def sharing(found: Sequence[Access], xcds: int, together: int, size: float = 0.0
         one, all_ = _unique(access, xcds, together, window)
         near += part * one
         far += part * all_
-        effort += part * _effort(access.run)
-        distant += part * one * _effort(None if access.run is None else max(access.run, _LINE))
+        effort += part * channels.effort(access.run)
+        distant += part * one * channels.effort_beyond(access.run)
         weight += part
     if not weight:
         return Sharing(1.0, 1.0, loaded, stored, None, known=False)
@@ -244,11 +240,6 @@ def kept(shared: Sharing, repeated: float, size: float) -> Sharing:
         size: bytes of the Infinity Cache.
     """
     return replace(shared, beyond_mall=0.0) if repeated <= size else shared
-
-
-def _effort(run: int | None) -> float:
-    """Work for a run of bytes against one that fills the channel that it falls into."""
-    return 1.0 if run is None else min(_MOST_EFFORT, 1 + _SHORT * max(0.0, _INTERLEAVE / run - 1))
 
 
 def _window(known: Sequence[Access], together: int, size: float) -> int:

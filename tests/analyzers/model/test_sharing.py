@@ -9,10 +9,12 @@ from kprof.inputs import mlir
 from kprof_analyzers.model import Effects, fetched, predict
 from kprof_analyzers.model.kernel import build, simulate
 from kprof_analyzers.model.launch import Spread, together
+from kprof_analyzers.model.machine import Channels
 from kprof_analyzers.model.memory import ways_of
 from kprof_analyzers.model.scalars import Evaluator
 from kprof_analyzers.model.traffic import Access, Sharing, footprint, kept, sharing
 
+CHANNELS = Channels(line=128, interleave=256, short=0.5, most=2.0)
 STREAM = [
     "s_mov_b32 s0, 0",
     ".LBB0_1:",
@@ -91,8 +93,8 @@ def test_the_last_round_has_its_own_share(kernel):
 def test_the_infinity_cache_keeps_what_earlier_workgroups_loaded():
     # Four workgroups run together; each tile is loaded again eight workgroups later.
     corners = [n % 8 for n in range(64)]
-    kept_all = sharing([access(corners)], 1, 4, size=8 * 1024)
-    too_small = sharing([access(corners)], 1, 4, size=7 * 1024)
+    kept_all = sharing([access(corners)], 1, 4, CHANNELS, size=8 * 1024)
+    too_small = sharing([access(corners)], 1, 4, CHANNELS, size=7 * 1024)
     assert kept_all.beyond_mall == pytest.approx(8 / 64)
     assert too_small.beyond_mall == 1
     assert kept_all.beyond_l2 == too_small.beyond_l2 == 1
@@ -129,13 +131,13 @@ def test_a_loop_of_loads_alone_gains_nothing_from_others_out_of_step(kernel):
     ("run", "near", "far"), [(None, 1, 1), (256, 1, 1), (1024, 1, 1), (128, 1.5, 1.5), (32, 2, 1.5)]
 )
 def test_short_runs_cost_more_and_whole_lines_beyond_l2(run, near, far):
-    found = sharing([access(list(range(64)), run=run)], 8, 64)
+    found = sharing([access(list(range(64)), run=run)], 8, 64, CHANNELS)
     assert (found.effort, found.effort_beyond) == (near, far)
 
 
 def test_short_runs_of_what_l2_holds_cost_nothing_beyond_it():
     held, missed = access(0, run=128), access(list(range(64)), run=256)
-    found = sharing([held, missed], 1, 64)
+    found = sharing([held, missed], 1, 64, CHANNELS)
     assert found.effort == pytest.approx(1.25)
     assert found.effort_beyond == pytest.approx(1, abs=0.01)
 

@@ -187,7 +187,7 @@ def test_more_latency_never_makes_a_wavefront_faster(steps, latency, more, rate)
 
     def time(clocks_of_load):
         ways = (Way(rate, clocks_of_load), Way(rate, 100.0), Way(rate, 100.0))
-        setting = Setting(ways, 4, 16, 2, 0, len(steps), 0.0, blocking_matrix=False, skew=0.0)
+        setting = Setting(ways, 4, 16, 2, 0, len(steps), 0.0, blocking_matrix=False, queues=(16.0, 16.0), skew=0.0)
         return Simulator([(op, n) for n, op in enumerate(steps)], 1, 1, setting).run().clocks
 
     assert time(latency + more) >= time(latency)

@@ -9,9 +9,11 @@ from hypothesis import strategies as st
 
 from kprof.inputs import mlir
 from kprof_analyzers.model.entries import reach, turn_by_turn
+from kprof_analyzers.model.machine import Channels
 from kprof_analyzers.model.scalars import Evaluator
 from kprof_analyzers.model.traffic import Access, footprint, sharing, within_caches
 
+CHANNELS = Channels(line=128, interleave=256, short=0.5, most=2.0)
 PERSISTENT = """
 module attributes {"ttg.num-warps" = 4 : i32} {
   tt.func public @k(%M: i32, %K: i32) {
@@ -216,7 +218,7 @@ def access(corners, size=1024, times=1.0, run=512, name="tt.load"):
 
 def test_tiles_that_run_together_are_shared_on_their_xcd():
     """Four workgroups on two XCDs: one operand is the same for all, the other different for each."""
-    found = sharing([access([0, 0, 0, 0]), access([1, 2, 3, 4])], 2, 4)
+    found = sharing([access([0, 0, 0, 0]), access([1, 2, 3, 4])], 2, 4, CHANNELS)
 
     assert found.beyond_l2 == pytest.approx((1 / 2 + 1) / 2)
     assert found.beyond_mall == pytest.approx((1 / 4 + 1) / 2)
@@ -226,7 +228,7 @@ def test_tiles_that_run_together_are_shared_on_their_xcd():
 def test_what_fits_a_cache_comes_from_memory_once():
     """16 workgroups load the same 1 KiB ten times each."""
     alone = access(list(range(16)), times=10.0)
-    found = sharing([alone], 1, 16)
+    found = sharing([alone], 1, 16, CHANNELS)
     different = footprint([access([0] * 16, times=1.0)], 16, 16)
     kept = within_caches(found, different, 16, (4096.0, 65536.0), 1)
 
@@ -237,11 +239,12 @@ def test_what_fits_a_cache_comes_from_memory_once():
 
 def test_a_load_of_unknown_address_is_taken_to_miss():
     """And the model says so."""
-    found = sharing([access(None)], 8, 64)
+    found = sharing([access(None)], 8, 64, CHANNELS)
 
     assert (found.beyond_l2, found.beyond_mall, found.known) == (1.0, 1.0, False)
 
 
 def test_short_runs_make_more_work():
     """64 bytes of a row against rows that fill a channel's interleave."""
-    assert sharing([access([0, 1], run=64)], 1, 2).effort > sharing([access([0, 1], run=512)], 1, 2).effort == 1
+    short, long = (sharing([access([0, 1], run=run)], 1, 2, CHANNELS) for run in (64, 512))
+    assert short.effort > long.effort == 1

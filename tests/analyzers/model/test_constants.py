@@ -1,0 +1,159 @@
+"""No fitted number hides in the model's code: each stands in kprof/hardware with what it was fitted on.
+
+A number in the code must be a fact of its format, a bound on work, or a unit; anything else is listed here with the
+reason why it may stay, and everything else is a figure of ``[model]`` in the hardware files.
+"""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kprof.hardware.figures import figures
+from kprof.hardware.machine import architectures, load
+
+MODEL = Path(__file__).parents[3] / "analyzers" / "kprof_analyzers" / "model"
+PLAIN = {0, 1, 2, 100, 1000}
+"""Counting, halves and doubles, percent and thousands."""
+ALLOWED: dict[str, tuple[tuple[float, ...], str]] = {
+    "entries._MOST_ENTRIES": ((64,), "bound on work"),
+    "executions._WORTH": ((0.125,), "which code is told of: in no time"),
+    "explain._speed_of_light": ((4,), "Triton's own number of wavefronts, where the code does not tell"),
+    "explain._spilled": ((4,), "Triton's own number of wavefronts, where the code does not tell"),
+    "explain._notes": ((1.05,), "from where the power limit is told of: in no time"),
+    "fetched._REQUEST": ((64,), "bytes of a request"),
+    "gains._MOST": ((12,), "bound on work"),
+    "gains._relaunched": ((4,), "Triton's own number of wavefronts, where the code does not tell"),
+    "kernel._STEPS": ((9000,), "bound on work"),
+    "kernel._MOST_TURNS": ((8,), "bound on work"),
+    "kernel._FEWEST_TURNS": ((4,), "bound on work"),
+    "kernel.build": ((4,), "Triton's own number of wavefronts, where the code does not tell"),
+    "kernel._turns": ((0.4999,), "rounds up, but for whole numbers"),
+    "kernel._steady": ((3, 0.05), "when a loop has settled: ends the simulation of it"),
+    "launch._MOST_TOGETHER": ((1024,), "bound on work"),
+    "launch._SAMPLES": ((512,), "bound on work"),
+    "machine._ISSUE": ((32,), "lanes of a SIMD of RDNA; its use is told as an assumption"),
+    "machine.machine_of": ((128, 64), "data sheets' bytes a clock, where the architecture has no rate"),
+    "memory.spilled_bytes": ((4,), "bytes of a register"),
+    "outline._LOOP_WEIGHT": ((16,), "which path is the longest: in no time by itself"),
+    "program.DELAY": ((3,), "place of a field"),
+    "program.WHICH": ((4,), "place of a field"),
+    "program._FAR": ((32,), "more instructions than any result takes"),
+    "program._WIDE": ((8,), "bytes of two registers"),
+    "program.Translator._op": ((64,), "clocks that s_sleep counts in"),
+    "program.Translator._valu": ((16, 128), "data sheets' rates, where the architecture has none"),
+    "program.Translator._matrix": (
+        (32, 4, 3),
+        "passes are of four clocks; an instruction that the tables lack is one of 32",
+    ),
+    "program.Translator.lds_of": (
+        (4, 8, 64),
+        "bytes of a register, bits of a byte, accesses that the tables' clocks are for",
+    ),
+    "program.Translator.memory_of": ((4,), "bytes of a register"),
+    "program._number": ((127,), "largest operand of s_sleep"),
+    "program._accumulator": ((3,), "place of an operand"),
+    "ranges.RANGES": (
+        (0.7, 1.3, 0.65, 1.4, 0.5, 1.7, 0.18, 2.4, 0.17, 5),
+        "fitted, in no time: benchmarks.model fits them anew and judges them by families left out",
+    ),
+    "ranges.SCRATCH": ((0.1,), "which range a prediction has: in no time"),
+    "ranges.SHORT": ((0.25,), "which range a prediction has: in no time"),
+    "ranges.NEAR": ((0.3,), "which range a prediction has: in no time"),
+    "runs.matrix_clocks_of": ((32,), "rows of the large matrix instructions"),
+    "scalars._DEPTH": ((180,), "bound on work"),
+    "scalars._LOWER_HALF": ((44,), "bits of made-up addresses"),
+    "scalars._APART": ((1000003,), "keeps made-up addresses apart"),
+    "scalars._EXTENTS": ((20, 21), "made-up extents"),
+    "scalars._BINARY": ((64,), "bits of the widest integer"),
+    "scalars.Evaluator.bounds": ((3,), "bounds of a loop"),
+    "simulate.(BEGIN, END, SPLIT)": ((10, 11, 12), "numbers of kinds"),
+    "steps.split_barriers": ((3,), "instructions of Triton's conditional barrier"),
+    "traffic._MOSTLY": ((0.9,), "of samples that differ, from where the launch's others are taken to differ"),
+    "traffic._LITTLE": ((0.05,), "of bytes with unknown addresses, up to where a footprint counts as known"),
+    "trips.ASSUMED": ((16,), "told as an assumption, with its own range"),
+    "trips._NEARLY": ((0.9,), "of samples, for which loop a program's is"),
+    "trips._unrolled": ((0.2, 4, 8, 16), "tells powers of two apart"),
+    "trips._flops": ((3,), "operands of a product"),
+    "wave_timeline._PIPE_OF": ((3,), "number of a row"),
+    "wave_timeline._MEMORY_PIPE": ((4,), "number of a row"),
+    "wave_timeline._CLOCK_US": ((0.001,), "unit of the trace format"),
+    "whiles._MOST_TURNS": ((96,), "bound on work"),
+}
+"""Function or constant to its numbers, and why they are not figures of the hardware files."""
+
+
+def literals(path: Path) -> Iterator[tuple[str, float, int]]:
+    """Numbers of a module that are not plain: where (function or constant), value and line."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for top in tree.body:
+        yield from _inside(top, path.stem + "." + _name(top))
+
+
+def _name(node: ast.stmt) -> str:
+    if isinstance(node, ast.Assign | ast.AnnAssign):
+        target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+        return ast.unparse(target)
+    return getattr(node, "name", "")
+
+
+def _inside(node: ast.AST, where: str) -> Iterator[tuple[str, float, int]]:
+    if isinstance(node, ast.ClassDef):
+        for inner in node.body:
+            yield from _inside(inner, f"{where}.{_name(inner)}".rstrip("."))
+        return
+    # Digits to round to and places of a list are no quantities.
+    if isinstance(node, ast.Subscript):
+        yield from _inside(node.value, where)
+        return
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in {"round", "range"}:
+        for argument in node.args[: 1 if node.func.id == "round" else 0]:
+            yield from _inside(argument, where)
+        return
+    if isinstance(node, ast.Constant):
+        if isinstance(node.value, int | float) and not isinstance(node.value, bool) and node.value not in PLAIN:
+            yield where, node.value, node.lineno
+        return
+    for inner in ast.iter_child_nodes(node):
+        yield from _inside(inner, where)
+
+
+def test_every_number_of_the_model_is_listed():
+    """One that is neither in the hardware files nor listed here with a reason may have been fitted in silence."""
+    found: dict[str, set[float]] = {}
+    for path in sorted(MODEL.glob("*.py")):
+        for where, value, _ in literals(path):
+            found.setdefault(where, set()).add(value)
+    unlisted = {where: values - set(ALLOWED.get(where, ((), ""))[0]) for where, values in found.items()}
+    assert {where: values for where, values in unlisted.items() if values} == {}
+    gone = {where: set(values) - found.get(where, set()) for where, (values, _) in ALLOWED.items()}
+    assert {where: values for where, values in gone.items() if values} == {}, "no longer there: take it off the list"
+
+
+def test_a_hidden_number_is_found(tmp_path):
+    """In a function, a default, a method and a constant; digits, places and plain numbers are no finding."""
+    path = tmp_path / "some.py"
+    path.write_text(
+        "SHARE = 0.37\n\n\ndef cost(bytes_, rate=27.5):\n    return round(bytes_[3] * 0.8 + 2 * 100, 4) / rate\n\n\n"
+        "class Way:\n    def take(self):\n        return max(self.a, 16.0)\n"
+    )
+    assert list(literals(path)) == [
+        ("some.SHARE", 0.37, 1),
+        ("some.cost", 27.5, 4),
+        ("some.cost", 0.8, 5),
+        ("some.Way.take", 16.0, 10),
+    ]
+
+
+@pytest.mark.parametrize("name", architectures())
+def test_every_figure_of_the_model_says_what_it_rests_on(name):
+    """Fitted or taken over or without a source at all, it says so; the common ones reach every architecture."""
+    arch = load(name)
+    known = {figure.key.removeprefix("model."): figure for figure in figures(arch) if figure.key.startswith("model.")}
+    assert set(arch.model) == set(known)
+    assert {"short_run", "short_run_most", "overlap", "lds_queue", "l1_sustained"} <= set(known)
+    for key, figure in known.items():
+        kinds = {arch.sources[source].kind for source in figure.sources}
+        assert kinds <= {"fitted", "weak", "none"}, key
+        assert not figure.firm, key
