@@ -120,7 +120,8 @@ class Measurement(msgspec.Struct, frozen=True, omit_defaults=True):
 
     Attributes:
         kernel, case, shape: the problem; ``case`` is ``custom`` when its parameters were given by hand.
-        provider: ``triton``, ``tuned``, ``torch``, ``sdpa``, ``aiter``, ``ck``, or another kernel that solves it.
+        provider: ``triton``, ``tuned``, ``torch``, ``sdpa``, ``naive``, ``aiter``, ``ck``, ``vllm``, or another kernel
+            that solves it.
         config: knobs that a Triton kernel ran with.
         status: how it ended.
         message: what went wrong, in words.

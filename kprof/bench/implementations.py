@@ -5,25 +5,44 @@ one's own names its competitors in ``Kernel.providers``.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from kprof.bench.providers.prepared import Prepared
 from kprof.errors import KprofError
 from kprof.kernel_spec import Config, Kernel, Shape
 
 Provider = Callable[[Mapping[str, Any], Shape], Mapping[str, Any]]
 """``provider(inputs, shape) -> outputs`` by the names that the kernel's reference uses."""
 
-NAMES = ("triton", "tuned", "torch", "sdpa", "aiter", "ck")
+NAMES = ("triton", "tuned", "torch", "sdpa", "naive", "aiter", "ck", "vllm")
 """What ``--provider`` takes, besides the names of other kernels that solve the same problem."""
 
-_FAMILIES = ("rows", "attention", "gemm", "memory", "xlstm")
+_FAMILIES = ("rows", "attention", "packed", "decoding", "gemm", "memory", "xlstm")
 
 
-def find(
-    kernel: Kernel, provider: str, shape: Shape, arch: str, overrides: Config
-) -> tuple[Callable[[Mapping[str, Any]], Mapping[str, Any]], dict[str, Any]]:
-    """A function from inputs to outputs, and the configuration that it runs with.
+def _as_it_is(inputs: Mapping[str, Any]) -> Mapping[str, Any]:
+    return inputs
+
+
+@dataclass(frozen=True)
+class Implementation:
+    """What a provider does for a problem.
+
+    Attributes:
+        call: from prepared inputs to outputs: what is timed.
+        config: the configuration that it runs with; empty for others than Triton.
+        prepare: from the problem's inputs to those of ``call``, not timed.
+    """
+
+    call: Callable[[Mapping[str, Any]], Mapping[str, Any]]
+    config: dict[str, Any]
+    prepare: Callable[[Mapping[str, Any]], Mapping[str, Any]] = _as_it_is
+
+
+def find(kernel: Kernel, provider: str, shape: Shape, arch: str, overrides: Config) -> Implementation:
+    """What a provider does for a problem, and the configuration that it runs with.
 
     Args:
         kernel: whose problem it is.
@@ -47,12 +66,15 @@ def find(
         if kernel.unsupported and (reason := kernel.unsupported(arch, shape)):
             raise KprofError(reason)
         config = kernel.configure(arch, overrides, shape)
-        return partial(_launched, kernel.run, shape, config), config
+        return Implementation(partial(_launched, kernel.run, shape, config), config)
     known = providers(kernel)
     if provider not in known:
         has = ", ".join(("triton", "tuned", *known, *kernel.alternatives))
         raise KprofError(f"{provider} has nothing for {kernel.name}", hint=f"there are {has}")
-    return partial(_named, known[provider], shape), {}
+    chosen = known[provider]
+    if isinstance(chosen, Prepared):
+        return Implementation(partial(_named, chosen.run, shape), {}, partial(_named, chosen.prepare, shape))
+    return Implementation(partial(_named, chosen, shape), {})
 
 
 def providers(kernel: Kernel) -> dict[str, Provider]:

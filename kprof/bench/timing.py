@@ -92,6 +92,10 @@ def time_calls(
 
 
 def _clone(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _clone(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_clone(one) for one in value]
     return value.clone() if hasattr(value, "clone") else value
 
 

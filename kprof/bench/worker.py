@@ -58,9 +58,11 @@ class Bench:
         assert task.device is not None
         if task.provider == "tuned":
             return self._tuned(kernel, task, start)
-        call, config = find(kernel, task.provider, task.shape, task.device.arch, task.config)
-        start = msgspec.structs.replace(start, config=config)
-        inputs, expected = self._problem(kernel, task)
+        found = find(kernel, task.provider, task.shape, task.device.arch, task.config)
+        call = found.call
+        start = msgspec.structs.replace(start, config=found.config)
+        given, expected = self._problem(kernel, task)
+        inputs = found.prepare(given)
         _poison(expected)
         outputs = call(inputs)
         torch.cuda.synchronize()

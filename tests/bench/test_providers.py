@@ -15,7 +15,7 @@ from kprof.bench.implementations import find, providers  # noqa: E402
 from kprof.errors import KprofError  # noqa: E402
 from kprof.kernel_spec import resolve_fp8  # noqa: E402
 
-LIBRARIES = {"aiter", "ck"}
+LIBRARIES = {"aiter", "ck", "vllm"}
 PAIRS = [
     (entry.name, provider)
     for entry in catalogue()
@@ -79,6 +79,6 @@ def test_triton_runs_with_the_architectures_defaults() -> None:
     """And the user's knobs on top."""
     kernel = load("layernorm_backward")
 
-    _, config = find(kernel, "triton", kernel.problem("gfx950"), "gfx950", {"ROWS": 8})
+    found = find(kernel, "triton", kernel.problem("gfx950"), "gfx950", {"ROWS": 8})
 
-    assert (config["GROUPS"], config["ROWS"]) == (512, 8)
+    assert (found.config["GROUPS"], found.config["ROWS"]) == (512, 8)

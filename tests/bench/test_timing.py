@@ -84,6 +84,18 @@ def test_row_shows_the_worst_output() -> None:
     assert (row["error_in_tolerances"], row["ms"]) == (0.9, 2.0)
 
 
+def test_copies_reach_into_lists() -> None:
+    """A set of inputs may be a list of sequences, each with tensors of its own."""
+    torch = pytest.importorskip("torch")
+    one = {"sequences": [{"at": 3, "k": torch.ones(4)}]}
+
+    first, second = copies(one, 2)
+
+    assert first["sequences"][0]["k"] is one["sequences"][0]["k"]
+    assert second["sequences"][0]["at"] == 3
+    assert second["sequences"][0]["k"].data_ptr() != one["sequences"][0]["k"].data_ptr()
+
+
 def test_copies_are_at_other_addresses() -> None:
     """Equal values in buffers of their own; numbers are passed on."""
     torch = pytest.importorskip("torch", reason="copies of tensors need torch")

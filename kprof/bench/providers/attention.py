@@ -1,9 +1,14 @@
-"""Attention in torch (all scores in memory), torch's SDPA, AITER (Triton) and Composable Kernel through AITER."""
+"""Attention in torch (all scores in memory), torch's SDPA, AITER (Triton) and Composable Kernel through AITER.
+
+Layouts, masks and what is dequantised are made before anything is timed.
+"""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from kprof.bench.errors import need
+from kprof.bench.providers.prepared import Prepared
 from kprof.errors import KprofError
 from kprof.kernel_spec import Shape
 
@@ -22,86 +27,130 @@ def _like_input(out: Any, shape: Shape) -> Any:
     return out.transpose(1, 2) if shape.get("layout") == "bshd" else out
 
 
-def _causal_mask(shape: Shape, device: Any) -> Any:
+def _hidden(shape: Shape, device: Any) -> Any:
     """Where a query must not look; the last query sees all keys."""
     import torch
 
     return torch.ones(shape["SQ"], shape["SK"], device=device, dtype=torch.bool).triu(1 + shape["SK"] - shape["SQ"])
 
 
-def _native(inputs: Values, shape: Shape) -> Values:
+def _native_inputs(inputs: Values, shape: Shape) -> Values:
+    """Each query head's keys and values, and the mask."""
     q, k, v = _heads_first(inputs, shape)
     group = q.shape[1] // k.shape[1]
     k, v = (t.repeat_interleave(group, dim=1) if group > 1 else t for t in (k, v))
-    scores = (q @ k.transpose(-1, -2)) * shape["D"] ** -0.5
-    if shape.get("causal"):
-        scores = scores.masked_fill(_causal_mask(shape, q.device), float("-inf"))
-    return {"out": _like_input(scores.softmax(dim=-1) @ v, shape)}
+    return {"q": q, "k": k, "v": v} | ({"hidden": _hidden(shape, q.device)} if shape.get("causal") else {})
 
 
-def _sdpa(inputs: Values, shape: Shape) -> Values:
+def _native(values: Values, shape: Shape) -> Values:
+    scores = (values["q"] @ values["k"].transpose(-1, -2)) * shape["D"] ** -0.5
+    if "hidden" in values:
+        scores = scores.masked_fill(values["hidden"], float("-inf"))
+    return {"out": _like_input(scores.softmax(dim=-1) @ values["v"], shape)}
+
+
+def sdpa_inputs(inputs: Values, shape: Shape) -> Values:
+    """Heads first, rows of V contiguous; a mask where SDPA's own causal one is another (unequal lengths)."""
+    q, k, v = _heads_first(inputs, shape)
+    values = {"q": q, "k": k, "v": v if "v" in inputs else v.contiguous()}
+    if shape.get("causal") and shape["SQ"] != shape["SK"]:
+        values["seen"] = ~_hidden(shape, q.device)
+    return values
+
+
+def sdpa(values: Values, shape: Shape) -> Values:
+    """One call."""
     import torch
 
-    q, k, v = _heads_first(inputs, shape)
-    square = shape["SQ"] == shape["SK"]
-    causal = bool(shape.get("causal"))
-    mask = None if square or not causal else ~_causal_mask(shape, q.device)
+    q, k, v = (values[name] for name in "qkv")
+    mask = values.get("seen")
     out = torch.nn.functional.scaled_dot_product_attention(
-        q, k, v, attn_mask=mask, is_causal=causal and square, enable_gqa=q.shape[1] != k.shape[1]
+        q,
+        k,
+        v,
+        attn_mask=mask,
+        is_causal=bool(shape.get("causal")) and mask is None,
+        enable_gqa=q.shape[1] != k.shape[1],
     )
     return {"out": _like_input(out, shape)}
 
 
-def _aiter(inputs: Values, shape: Shape, module: str, what: str) -> Values:
-    from importlib import import_module
-
+def _aiter_inputs(inputs: Values, shape: Shape, what: str) -> Values:
+    """The sequence before the heads, contiguous: the only layout that AITER takes."""
     need("aiter", what)
     if shape.get("lse"):
         raise KprofError(f"{what} is not asked for the log-sum-exp here")
-    q, k, v = (t.transpose(1, 2).contiguous() for t in _heads_first(inputs, shape))
+    return dict(zip("qkv", (t.transpose(1, 2).contiguous() for t in _heads_first(inputs, shape)), strict=True))
+
+
+def _aiter(values: Values, shape: Shape, module: str) -> Values:
+    from importlib import import_module
+
+    q, k, v = (values[name] for name in "qkv")
     out = import_module(module).flash_attn_func(q, k, v, causal=bool(shape.get("causal")))
     out = out[0] if isinstance(out, tuple) else out
     return {"out": out if shape.get("layout") == "bshd" else out.transpose(1, 2)}
 
 
-def _aiter_triton(inputs: Values, shape: Shape) -> Values:
-    return _aiter(inputs, shape, "aiter.ops.triton.mha", "AITER's Triton attention")
+TRITON_MODULE, TRITON = "aiter.ops.triton.mha", "AITER's Triton attention"
+CK_MODULE, CK = "aiter", "Composable Kernel (through AITER)"
 
 
-def _composable_kernel(inputs: Values, shape: Shape) -> Values:
-    return _aiter(inputs, shape, "aiter", "Composable Kernel (through AITER)")
+def _backward_inputs(inputs: Values, shape: Shape) -> Values:
+    return {**sdpa_inputs(inputs, shape), "dout": inputs["dout"]}
 
 
-def _backward(inputs: Values, shape: Shape) -> Values:
+def _backward(values: Values, shape: Shape) -> Values:
     """Forward and backward through SDPA."""
     import torch
 
-    leaves = [inputs[n].detach().requires_grad_() for n in ("q", "k", "v")]
-    out = _sdpa(dict(zip("qkv", leaves, strict=True)), shape)["out"]
-    dq, dk, dv = torch.autograd.grad(out, leaves, inputs["dout"])
+    leaves = {n: values[n].detach().requires_grad_() for n in ("q", "k", "v")}
+    out = sdpa({**values, **leaves}, shape)["out"]
+    dq, dk, dv = torch.autograd.grad(out, list(leaves.values()), values["dout"])
     return {"out": out.detach(), "dq": dq, "dk": dk, "dv": dv}
 
 
-def _decoding(inputs: Values, _shape: Shape) -> Values:
-    """A call of SDPA for each sequence, on the part of its cache that is filled."""
-    import torch
+def _dequantised(inputs: Values, shape: Shape) -> Values:
+    from kprof.kernel_spec import torch_dtype
 
-    out = torch.zeros_like(inputs["q"])
-    for b, length in enumerate(inputs["lengths"].tolist()):
-        if length:
-            q = inputs["q"][b][None, :, None]
-            k, v = (inputs[n][b, :length].transpose(0, 1)[None] for n in "kv")
-            out[b] = torch.nn.functional.scaled_dot_product_attention(q, k, v, enable_gqa=True)[0, :, 0]
-    return {"out": out}
+    def real(name: str) -> Any:
+        x = inputs[name].float()
+        step = inputs.get(f"{name}_descale")
+        return (x if step is None else x * step[:, :, None, None]).to(torch_dtype(shape["dtype"]))
+
+    return {name: real(name) for name in "qkv"}
 
 
-_FORWARD = {"torch": _native, "sdpa": _sdpa, "aiter": _aiter_triton, "ck": _composable_kernel}
+def _int8_beforehand(inputs: Values, shape: Shape) -> Values:
+    return sdpa_inputs(_dequantised(inputs, shape), shape)
+
+
+def _int8_in_the_call(inputs: Values, shape: Shape) -> Values:
+    """Dequantised in each call, then SDPA: what integers cost without a kernel for them."""
+    values = {**inputs, **_dequantised(inputs, shape)}
+    return sdpa(values, shape)
+
+
+def _int8_mask(inputs: Values, shape: Shape) -> Values:
+    mask = {"seen": ~_hidden(shape, inputs["q"].device)} if shape["causal"] and shape["SQ"] != shape["SK"] else {}
+    return {**inputs, **mask}
+
+
+_FORWARD = {
+    "torch": Prepared(_native_inputs, _native),
+    "sdpa": Prepared(sdpa_inputs, sdpa),
+    "aiter": Prepared(partial(_aiter_inputs, what=TRITON), partial(_aiter, module=TRITON_MODULE)),
+    "ck": Prepared(partial(_aiter_inputs, what=CK), partial(_aiter, module=CK_MODULE)),
+}
 
 PROVIDERS = {
     "flash_attention": _FORWARD,
     "attention_lean": _FORWARD,
     "attention_persistent": _FORWARD,
     "attention_transposed_v": _FORWARD,
-    "flash_decoding": {"sdpa": _decoding},
-    "attention_forward_backward": {"sdpa": _backward},
+    "attention_forward_backward": {"sdpa": Prepared(_backward_inputs, _backward)},
+    "attention_int8": {
+        "torch": Prepared(_int8_mask, _int8_in_the_call),
+        "sdpa": Prepared(_int8_beforehand, sdpa),
+    },
 }

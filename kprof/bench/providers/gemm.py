@@ -3,10 +3,20 @@
 from collections.abc import Mapping
 from typing import Any
 
+from kprof.bench.providers.prepared import Prepared
 from kprof.errors import KprofError
 from kprof.kernel_spec import Shape, torch_dtype
 
 Values = Mapping[str, Any]
+
+
+def _with_scale(inputs: Values, shape: Shape) -> Values:
+    """A scale of one where torch wants scales."""
+    import torch
+
+    if not shape["dtype"].startswith("fp8"):
+        return inputs
+    return {**inputs, "one": torch.ones((), device=inputs["a"].device)}
 
 
 def _gemm(inputs: Values, shape: Shape) -> Values:
@@ -19,8 +29,7 @@ def _gemm(inputs: Values, shape: Shape) -> Values:
     if dtype.startswith("fp8"):
         if "fp8e5" in dtype:
             raise KprofError("torch multiplies e5m2 only with e4m3")
-        one = torch.ones((), device=a.device)
-        c = torch._scaled_mm(a, b, one, one, out_dtype=out)  # noqa: SLF001 - torch has no public name for it
+        c = torch._scaled_mm(a, b, inputs["one"], inputs["one"], out_dtype=out)  # noqa: SLF001 - torch has no public name for it
     elif dtype == "i8":
         c = torch._int_mm(a, b)  # noqa: SLF001 - as above
     else:
@@ -62,9 +71,9 @@ def _skinny(inputs: Values, shape: Shape) -> Values:
 
 
 PROVIDERS = {
-    "gemm": {"torch": _gemm},
-    "gemm_multiply_reduce": {"torch": _multiply_reduce},
-    "gemm_streamk": {"torch": _stream_k},
+    "gemm": {"torch": Prepared(_with_scale, _gemm)},
+    "gemm_multiply_reduce": {"torch": Prepared(_with_scale, _multiply_reduce)},
+    "gemm_streamk": {"torch": Prepared(_with_scale, _stream_k)},
     "gemm_w4a16_splitk": {"torch": _w4a16},
     "gemm_skinny_fp8": {"torch": _skinny},
 }
