@@ -1,6 +1,6 @@
 """Kill commands of kprof at random moments, and see that no process stays and that nothing is lost.
 
-    python scripts/kill.py [--moments 20] [--seed 1] [--command tune ...] [--write docs/validation/kills.md]
+    python scripts/kill.py [--moments 20] [--seed 1] [--command tune ...] [--signal HUP] [--write PAGE]
 
 Each command begins with an empty cache and with a result of an earlier run in the place of its own. A moment is any
 of the time that it takes when nothing disturbs it; a run that has ended by then is repeated with another moment. Only
@@ -37,6 +37,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "analyzers"), str(ROOT / "scripts")]
 from kill_cases import CASES, FILES, Case, damaged, entries, lost, readable  # noqa: E402
 
 MARK = "KPROF_KILLED"
+_SIGNALS = (signal.SIGKILL, signal.SIGHUP)
 PATIENCE = 10.0
 """Seconds in which all processes of a killed command have to end."""
 _LONGEST = 300.0
@@ -261,11 +262,22 @@ def _line(case: Case, how: signal.Signals, row: Row) -> str:
     return f"| {' | '.join(map(str, cells))} | {len(row.problems)} |"
 
 
-def _write(page: Path, lines: Sequence[str]) -> None:
+def _write(page: Path, rows: Sequence[str]) -> None:
+    """Put rows into the page's table, each in the place of an older one of its command and signal."""
     text = page.read_text(encoding="utf-8")
     begin, end = "<!-- kills -->\n", "<!-- end of kills -->"
     head, _, rest = text.partition(begin)
-    page.write_text(f"{head}{begin}" + "\n".join(lines) + f"\n{end}{rest.partition(end)[2]}", encoding="utf-8")
+    table, _, rest = rest.partition(end)
+    found = {_key(row): row for row in (*table.splitlines()[len(_HEAD) :], *rows)}
+    wanted = [key for case in CASES for how in _SIGNALS if (key := (case.name, how.name)) in found]
+    lines = [*_HEAD, *(found[key] for key in wanted)]
+    page.write_text(f"{head}{begin}" + "\n".join(lines) + f"\n{end}{rest}", encoding="utf-8")
+
+
+def _key(row: str) -> tuple[str, str]:
+    """Command and signal of a row."""
+    _, command, how, *_ = (cell.strip() for cell in row.split("|"))
+    return command, how
 
 
 def main() -> None:
@@ -274,25 +286,29 @@ def main() -> None:
     parser.add_argument("--moments", type=int, default=20, help="For each command and signal.")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--command", action="append", choices=[case.name for case in CASES])
-    parser.add_argument("--write", type=Path, help="Put the table into a page, between its markers.")
+    parser.add_argument("--signal", action="append", choices=["KILL", "HUP"], help="Both by default.")
+    parser.add_argument("--write", type=Path, help="Put the rows into a page's table, between its markers.")
     given = parser.parse_args()
     if not Path("/proc/self/environ").exists():
         raise SystemExit("this system does not show the environment of processes")
-    lines, problems = list(_HEAD), []
-    print("\n".join(lines))
+    rows: list[str] = []
+    problems: list[str] = []
+    print("\n".join(_HEAD))
     with tempfile.TemporaryDirectory(prefix="kprof-kill-") as place:
         for case in CASES:
             if given.command and case.name not in given.command:
                 continue
             folder = Path(place) / case.name
             ran = undisturbed(case, folder)
-            for how in (signal.SIGKILL, signal.SIGHUP):
+            for how in _SIGNALS:
+                if given.signal and how.name.removeprefix("SIG") not in given.signal:
+                    continue
                 row = series(case, how, folder, ran, moments=given.moments, seed=given.seed)
-                lines.append(_line(case, how, row))
+                rows.append(_line(case, how, row))
                 problems += row.problems
-                print("\n    ".join([lines[-1], *row.problems]), flush=True)
+                print("\n    ".join([rows[-1], *row.problems]), flush=True)
     if given.write:
-        _write(given.write, lines)
+        _write(given.write, rows)
     sys.exit(1 if problems else 0)
 
 

@@ -229,6 +229,7 @@ class Capture:
         notes: what is missing or doubtful, in words.
         complete: whether every process closed its journal.
         sources: the program's own files to their SHA-256, named from :attr:`root`; ``None`` when that is not recorded.
+        outside: those that do not lie below it, as a capture that was moved alone no longer finds them.
     """
 
     path: Path
@@ -244,6 +245,7 @@ class Capture:
     notes: Sequence[str] = ()
     complete: bool = True
     sources: Mapping[str, str] | None = None
+    outside: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def root(self) -> Path:

@@ -72,7 +72,8 @@ def read(path: str | Path) -> Capture:
         ran=dict(gathered.ran.most_common()),
         notes=list(dict.fromkeys(gathered.notes)),
         complete=gathered.complete,
-        sources=None if gathered.sources is None else {**gathered.sources, **head.sources},
+        sources=None if gathered.sources is None else sources,
+        outside=gathered.outside,
     )
 
 
@@ -144,6 +145,7 @@ class _Gathered:
     complete: bool = True
     executed: bool = False
     sources: dict[str, str] | None = None
+    outside: dict[str, str] = field(default_factory=dict)
 
 
 class _Journal:
@@ -221,6 +223,7 @@ class _Journal:
                 everything.ran.update(record.ran)
             case r.Sources():
                 everything.sources = {**record.files, **(everything.sources or {})}
+                everything.outside.update(record.outside)
             case r.Note():
                 everything.notes.append(record.text)
             case r.End():

@@ -189,9 +189,15 @@ class Operators(msgspec.Struct, frozen=True, tag_field="t", tag="operators"):
 
 
 class Sources(msgspec.Struct, frozen=True, tag_field="t", tag="sources"):
-    """The program's own files that the process had loaded when it ended, from the head's root, to their SHA-256."""
+    """The program's own files that the process had loaded or read when it ended, to their SHA-256.
+
+    Attributes:
+        files: from the head's root.
+        outside: the same for files that are not below it.
+    """
 
     files: dict[Name, Digest] = {}
+    outside: dict[Name, Digest] = {}
 
 
 class Note(msgspec.Struct, frozen=True, tag_field="t", tag="note"):

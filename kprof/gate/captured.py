@@ -47,8 +47,20 @@ def captured(entry: KernelEntry, target: str, gpus: Sequence[str]) -> Iterator[S
     if not capture.complete:
         # What was launched after the end of the recording is not known.
         yield failed(entry, capture.arch, "; ".join(capture.notes), place)
+    elsewhere = _elsewhere(capture, entry.target)
     for kernel in wanted:
-        yield replace(_judged(entry, kernel, products[kernel.arch]), recorded=f"{target}::{kernel.id}")
+        judged = _judged(entry, kernel, products[kernel.arch])
+        yield replace(judged, recorded=f"{target}::{kernel.id}", left_out=elsewhere)
+        elsewhere = ""
+
+
+def _elsewhere(capture: "Capture", target: str) -> str:
+    """Sources that are not compared, since they are no part of what the capture was moved with."""
+    names = [*capture.outside]
+    if not names:
+        return ""
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return f"{target} was made from {', '.join(names[:_SHOWN])}{more} outside the work tree, which is not compared"
 
 
 def stale(capture: "Capture", target: str) -> str | None:

@@ -1,9 +1,11 @@
 """``[[tool.kprof.program]]``: programs that the check itself records, again only when a file of theirs has changed."""
 
 import os
+import re
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -13,7 +15,7 @@ from kprof.cache.folders import private_folder
 from kprof.cache.own import derived_key
 from kprof.captures.layout import is_capture
 from kprof.captures.reader import read
-from kprof.captures.sources import changed, root_of
+from kprof.captures.sources import changed, digest, root_of
 from kprof.errors import KprofError, TargetError
 from kprof.gate.captured import captured
 from kprof.gate.config import Program
@@ -23,6 +25,12 @@ from kprof.hardware.machine import load_gpu
 _STDERR = 2
 _CONTENT = ".content"
 """Beside what a capture has: what stands for the content of its files."""
+
+_OF_THE_RUN = re.compile(
+    r"(GITHUB|CI|GITLAB|RUNNER|ACTIONS|AGENT|BUILD|JENKINS|KPROF|PRE_COMMIT|PYTEST|SSH|XDG|DBUS|LC|LESS|TERM)_\w*"
+    r"|CI|_|HOSTNAME|LANG|LS_COLORS|OLDPWD|PWD|SHLVL|TERM|COLUMNS|LINES|TMPDIR|INVOCATION_ID|JOURNAL_STREAM|NO_COLOR"
+)
+"""Variables that differ between two jobs of the same work, or that only say how to print."""
 
 _DISTRIBUTIONS = ("triton", "torch", "pytorch-triton-rocm")
 
@@ -39,7 +47,9 @@ def recorded(program: Program, gpus: Sequence[str], folder: Path, jobs: int = 0)
     entry = program.entry()
     for gpu in gpus:
         try:
-            yield from captured(entry, str(capture_of(program, gpu, folder, jobs)), [gpu])
+            for one in captured(entry, str(capture_of(program, gpu, folder, jobs)), [gpu]):
+                # What a capture cannot compare, since it may be moved, is compared before this one is used again.
+                yield replace(one, left_out="")
         except KprofError as error:
             yield failed(entry, load_gpu(gpu)[0].name, str(error), None)
 
@@ -94,14 +104,28 @@ def _fresh(place: Path, root: Path) -> bool:
         capture = read(place)
     except (KprofError, OSError, UnicodeDecodeError):
         return False
-    return capture.complete and capture.sources is not None and not changed(root, capture.sources)
+    if not capture.complete or capture.sources is None or changed(root, capture.sources):
+        return False
+    return not changed(root, capture.outside, follow=True)
 
 
 def _key(program: Program, gpu: str, folder: Path) -> str:
     """What decides a recording beside the program's own files."""
     root = root_of(folder)
     where = [str(root), folder.relative_to(root).as_posix()]
-    return derived_key(program.command, gpu, where, _versions())[:32]
+    return derived_key(program.command, gpu, where, _versions(), _installed(), _environment(os.environ))[:32]
+
+
+def _environment(variables: Mapping[str, str]) -> dict[str, str]:
+    """What a program may be told by its environment, without what says where and when it runs."""
+    return {name: value for name, value in sorted(variables.items()) if not _OF_THE_RUN.fullmatch(name)}
+
+
+def _installed() -> list[list[str]]:
+    """Every installed distribution with a hash of the list of its files, which has their hashes."""
+    places = dict.fromkeys(path for path in sys.path if path.endswith("-packages"))
+    lists = sorted(path for place in places for path in Path(place).glob("*.dist-info/RECORD"))
+    return [[path.parent.name, digest(path) or ""] for path in lists]
 
 
 def _versions() -> list[str | None]:

@@ -17,6 +17,7 @@ from kprof.recording import describe, jobs, shelf, sources
 from kprof.recording.answers import Answers
 from kprof.recording.compiler import Compiler
 from kprof.recording.journal import Journal
+from kprof.recording.reads import Reads
 from kprof.recording.settings import Settings
 from kprof.recording.steering import steering_arguments
 from kprof.recording.stub import RecordedKernel
@@ -48,10 +49,11 @@ class Recorder:
 
     Args:
         settings: how to record.
+        files: what the process reads; only its modules count as its sources without it.
     """
 
-    def __init__(self, settings: Settings) -> None:
-        self.settings = settings
+    def __init__(self, settings: Settings, files: Reads | None = None) -> None:
+        self.settings, self.files = settings, files
         self.executes = False
         self.after_launch: list[Callable[[Any, tuple[Any, ...]], None]] = []
         self._local = threading.local()
@@ -343,7 +345,8 @@ class Recorder:
                 self.compiler.abandon()
             self._check_disk()
             if self.settings.root:
-                self.journal.write("sources", {"files": sources.of_process(Path(self.settings.root))})
+                own = [place for place in (self.settings.folder, self.settings.cache) if place]
+                self.journal.write("sources", sources.of_process(Path(self.settings.root), self.files, own))
             totals = self.answers.totals()
             if totals is not None:
                 self.journal.write("operators", totals)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from kprof.cache import location
 from kprof.recording import inductor, inductor_backward
+from kprof.recording.reads import Reads
 from kprof.recording.settings import VARIABLE, Settings, from_json
 from kprof.simulation.after_import import AfterImport
 from kprof.simulation.patches import Patches
@@ -50,6 +51,7 @@ class Session:
         self.settings = settings
         self.patches = Patches()
         self.interrupted = False
+        self.files = Reads()
         self._closing: list[Callable[[], None]] = []
         self._watcher = AfterImport(
             {
@@ -68,7 +70,7 @@ class Session:
         """The recording, begun when torch or Triton is imported: most Python processes import neither."""
         from kprof.recording.recorder import Recorder
 
-        return Recorder(self.settings)
+        return Recorder(self.settings, self.files)
 
     def start(self) -> None:
         """Start recording; Triton and torch are changed when they are imported."""
@@ -79,12 +81,14 @@ class Session:
         # Triton decides at import whether its library can be compiled.
         os.environ.pop("TRITON_INTERPRET", None)
         self._watcher.install()
+        self.files.watch()
 
     def finish(self) -> None:
         """Wait for the compiles and put everything back."""
         if self not in _ACTIVE:
             return
         _ACTIVE.remove(self)
+        self.files.end()
         self._watcher.remove()
         while self._closing:
             self._closing.pop()()

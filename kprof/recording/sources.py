@@ -1,11 +1,12 @@
-"""The program's own files, as far as Python has loaded them. Standard library only."""
+"""The program's own files, as far as Python has loaded or read them. Standard library only."""
 
 import sys
 import sysconfig
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from kprof.captures.sources import digests
+from kprof.captures.sources import digests, outside
+from kprof.recording.reads import Reads
 
 _OURS = Path(__file__).resolve().parents[1]
 
@@ -15,9 +16,19 @@ def of_command(root: Path, folder: Path, command: Sequence[str]) -> dict[str, st
     return digests(root, (folder / part for part in command if part and (folder / part).is_file()))
 
 
-def of_process(root: Path) -> dict[str, str]:
-    """Files of the modules that this process has imported, kprof's and Python's own left out."""
-    return digests(root, _modules())
+def of_process(root: Path, reads: Reads | None = None, without: Sequence[str] = ()) -> dict[str, dict[str, str]]:
+    """Files of the modules that this process has imported and of what it has read, kprof's and Python's own left out.
+
+    Args:
+        root: the work tree.
+        reads: what was opened.
+        without: folders in which nothing that is read counts.
+
+    Returns:
+        ``files`` below the root and ``outside`` of it, each to its digest.
+    """
+    paths = [*_modules(), *(() if reads is None else reads.files(root, without))]
+    return {"files": digests(root, paths), "outside": outside(root, paths)}
 
 
 def _modules() -> Iterator[Path]:

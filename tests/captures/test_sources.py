@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kprof.captures.sources import changed, digest, digests, root_of
+from kprof.captures.sources import changed, digest, digests, outside, root_of
 from kprof.recording.sources import of_command, of_process
 
 
@@ -61,6 +61,21 @@ def test_no_name_leads_out_of_the_root(tmp_path, name):
     assert changed(root, known) == [f"{name} is no path below {root}"]
 
 
+def test_what_lies_outside_is_followed_only_where_the_names_are_trusted(tmp_path):
+    """A recording of one's own."""
+    root = tmp_path / "tree"
+    root.mkdir()
+    other = tmp_path / "lib" / "tile.py"
+    other.parent.mkdir()
+    other.write_text("x")
+    known = outside(root, [other, root / "none.py"])
+    assert known == {"../lib/tile.py": digest(other)}
+    assert digests(root, [other]) == {}
+    assert changed(root, known, follow=True) == []
+    other.write_text("y")
+    assert changed(root, known, follow=True) == ["../lib/tile.py changed"]
+
+
 def test_files_of_a_command_line_are_sources(tmp_path):
     """The program and what it reads; words that are no files are none."""
     for name in ("train.py", "config.yaml"):
@@ -79,6 +94,8 @@ def test_modules_of_a_process_are_sources_but_not_kprofs_own(tmp_path, monkeypat
     (tmp_path / "part_of_a_program.py").write_text("X = 1\n")
     monkeypatch.syspath_prepend(tmp_path)
     importlib.import_module("part_of_a_program")
-    assert list(of_process(tmp_path)) == ["part_of_a_program.py"]
+    assert list(of_process(tmp_path)["files"]) == ["part_of_a_program.py"]
+    (tmp_path / "inner").mkdir()
+    assert "../part_of_a_program.py" in of_process(tmp_path / "inner")["outside"]
     root = Path(__file__).resolve().parents[2]
-    assert not [name for name in of_process(root) if name.startswith("kprof/")]
+    assert not [name for name in of_process(root)["files"] if name.startswith("kprof/")]

@@ -136,3 +136,18 @@ def test_what_is_no_capture(tmp_path):
     shutil.rmtree(tmp_path / "c", ignore_errors=True)
     with pytest.raises(InputError):
         list(captured(ENTRY, str(tmp_path / "c"), ["gfx942"]))
+
+
+def test_sources_outside_the_work_tree_are_named_and_not_compared(recording, tmp_path):
+    """A capture is moved without them; three of them are enough for a line."""
+    digest = "0" * 64
+    inside, end = sources(tmp_path, a="1")
+    for names, words in [
+        (["../lib/tile.py"], "../lib/tile.py"),
+        (["../a.py", "../b.py", "../c.py", "../d.py"], "../a.py, ../b.py, ../c.py and 1 more"),
+    ]:
+        shutil.rmtree(tmp_path / "captures", ignore_errors=True)
+        capture = recording(lines=[{**inside, "outside": dict.fromkeys(names, digest)}, end], root="../..")
+        (found,) = captured(ENTRY, str(capture.path), ["gfx942"])
+        assert found.left_out == f"captures/my train was made from {words} outside the work tree, which is not compared"
+        assert not found.stale

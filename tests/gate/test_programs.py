@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from kprof.gate.config import Program
+from kprof.gate.programs import _environment, _installed
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = '''
@@ -110,16 +111,14 @@ def test_a_program_is_judged_under_its_name_or_its_command():
 
 
 @pytest.mark.triton
-def test_a_program_is_recorded_again_only_when_a_file_of_it_changes(gate, kprof):
+def test_a_program_is_recorded_again_only_when_a_file_of_it_changes(gate, kprof, monkeypatch):
     """A module that it imports counts, a file beside it does not; what it prints is kept out of the document."""
     folder = gate(sys.executable, "step.py", name='"step"', budget="{max_vgpr_spills = 0}")
     (folder / "step.py").write_text(PROGRAM)
     (folder / "tile.py").write_text("BLOCK = 1024\n")
     command = [sys.executable, "-m", "kprof", "check", "--json", "-"]
-    paths = os.pathsep.join((str(ROOT), str(ROOT / "analyzers")))
-    ran = subprocess.run(
-        command, env={**os.environ, "PYTHONPATH": paths}, capture_output=True, text=True, check=False, timeout=300
-    )
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join((str(ROOT), str(ROOT / "analyzers"))))
+    ran = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
     assert ran.returncode == 0, ran.stderr
     assert json.loads(ran.stdout)["verdict"]["summary"].startswith("ok: 1 check, within budget")
     assert "printed by the program" in ran.stderr
@@ -134,3 +133,70 @@ def test_a_program_is_recorded_again_only_when_a_file_of_it_changes(gate, kprof)
     assert kprof("check").code == 0
     assert kprof("check").code == 0
     assert runs() == 2
+
+
+READING = PROGRAM.replace(
+    "from tile import BLOCK", "import json, os\nBLOCK = json.load(open('tile.json')) * int(os.environ.get('TIMES', 1))"
+)
+
+
+@pytest.mark.triton
+def test_a_data_file_and_the_environment_decide_what_a_program_launches(gate, kprof, monkeypatch):
+    """Both were not looked at, so an old recording was judged; job numbers are no reason to record again."""
+    folder = gate("python", "step.py", budget="{max_vgpr_allocated = 40}")
+    (folder / "step.py").write_text(READING)
+    tile = folder / "tile.json"
+    tile.write_text("1024")
+    os.utime(tile, (1, 1))
+    monkeypatch.setenv("GITHUB_RUN_ID", "1")
+    assert kprof("check").code == 0
+    monkeypatch.setenv("GITHUB_RUN_ID", "2")
+    assert kprof("check").code == 0
+    assert (folder / "runs.log").read_text().count("once") == 1
+    monkeypatch.setenv("TIMES", "16")
+    assert "over-budget" in kprof("check").out
+    monkeypatch.delenv("TIMES")
+    tile.write_text("16384")
+    os.utime(tile, (1, 1))
+    assert "over-budget" in kprof("check").out
+
+
+@pytest.mark.triton
+def test_a_source_outside_the_work_tree_is_one_of_the_program(gate, kprof):
+    """A recording is made again when it changes."""
+    folder = gate("python", "step.py", budget="{max_vgpr_allocated = 40}")
+    (folder / "step.py").write_text("import sys\nsys.path.insert(0, '../library')\n" + PROGRAM)
+    library = folder.parent / "library"
+    library.mkdir()
+    (library / "tile.py").write_text("BLOCK = 1024\n")
+    assert kprof("check").code == 0
+    (library / "tile.py").write_text("BLOCK = 16384\n")
+    assert "over-budget" in kprof("check").out
+
+
+@pytest.mark.parametrize(
+    ("variable", "counts"),
+    [
+        ("TIMES", True),
+        ("CITY", True),
+        ("PYTHONPATH", True),
+        ("GITHUB_SHA", False),
+        ("CI", False),
+        ("KPROF_JOBS", False),
+    ],
+)
+def test_which_variables_decide_a_recording(variable, counts):
+    """What may tell a program something, not what says which job this is."""
+    assert _environment({variable: "1"}) == ({variable: "1"} if counts else {})
+
+
+def test_another_version_of_a_package_decides_a_recording(tmp_path, monkeypatch):
+    """By the list of its files, whatever its number says."""
+    record = tmp_path / "site-packages" / "kernels-1.0.dist-info" / "RECORD"
+    record.parent.mkdir(parents=True)
+    record.write_text("kernels/tile.py,sha256=a,10\n")
+    monkeypatch.setattr(sys, "path", [str(record.parents[1])])
+    before = _installed()
+    assert [name for name, _ in before] == ["kernels-1.0.dist-info"]
+    record.write_text("kernels/tile.py,sha256=b,10\n")
+    assert _installed() != before

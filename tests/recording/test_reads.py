@@ -1,0 +1,108 @@
+"""Files that a program reads while it is recorded."""
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from kprof.recording.reads import MOST_BYTES, Reads
+
+
+def _opened(reads, path, flags=os.O_RDONLY):
+    reads.opened("open", (path, None, flags))
+
+
+@pytest.fixture
+def reads():
+    """Of a process that began a minute after now; watching, but with no hook."""
+    made = Reads(began=time.time_ns() + 60 * 10**9)
+    made._watching = True
+    return made
+
+
+def test_a_file_that_is_only_read_counts(tmp_path, reads, monkeypatch):
+    """However its path is given, once."""
+    (tmp_path / "tiles.json").write_text("{}")
+    monkeypatch.chdir(tmp_path)
+    for path in ("tiles.json", str(tmp_path / "tiles.json"), os.fsencode(tmp_path / "tiles.json")):
+        _opened(reads, path)
+    assert list(reads.files(tmp_path)) == [tmp_path / "tiles.json"]
+
+
+@pytest.mark.parametrize("flags", [os.O_WRONLY, os.O_RDWR, os.O_WRONLY | os.O_APPEND, os.O_RDONLY | os.O_CREAT])
+def test_what_the_program_writes_does_not(tmp_path, reads, flags):
+    """Before or after it has read it."""
+    path = tmp_path / "log.txt"
+    path.write_text("x")
+    _opened(reads, str(path))
+    _opened(reads, str(path), flags)
+    assert list(reads.files(tmp_path)) == []
+
+
+def test_a_file_of_this_run_does_not(tmp_path):
+    """Somebody wrote it since: another process of the program, or a compiler."""
+    reads = Reads()
+    reads._watching = True
+    path = tmp_path / "made.json"
+    path.write_text("{}")
+    os.utime(path, ns=(reads.began, reads.began))
+    _opened(reads, str(path))
+    assert list(reads.files(tmp_path)) == []
+    os.utime(path, ns=(reads.began - 1, reads.began - 1))
+    assert list(reads.files(tmp_path)) == [path]
+
+
+@pytest.mark.parametrize(("more", "count"), [(0, 1), (1, 0)])
+def test_a_large_file_is_data(tmp_path, reads, more, count):
+    """Weights decide no tile."""
+    path = tmp_path / "weights.bin"
+    path.write_bytes(b"x" * (MOST_BYTES + more))
+    _opened(reads, str(path))
+    assert len(list(reads.files(tmp_path))) == count
+
+
+@pytest.mark.parametrize("name", [".cache/a.json", "pkg/__pycache__/a.json", "capture/a.json", "gone.json"])
+def test_what_is_not_the_programs(tmp_path, reads, name):
+    """Hidden folders, compiled modules, the capture itself, what is not there any more; and the machine's files."""
+    path = tmp_path / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if name != "gone.json":
+        path.write_text("{}")
+    for one in (str(path), "/etc/hostname", "/proc/self/status"):
+        _opened(reads, one)
+    assert list(reads.files(tmp_path, [str(tmp_path / "capture")])) == []
+
+
+@pytest.mark.parametrize("arguments", [(3, "r", 0), (None, "r", 0), ("a\0b", "r", None), ()])
+def test_odd_events_raise_nothing(reads, arguments):
+    """What the hook raises is raised in the program."""
+    reads.opened("open", arguments)
+    assert list(reads.files(Path.cwd())) == []
+
+
+def test_nothing_counts_before_and_after(tmp_path):
+    """The audit hook stays in the process."""
+    path = tmp_path / "tiles.json"
+    path.write_text("{}")
+    reads = Reads(began=time.time_ns() + 10**9)
+    path.read_text()
+    reads.watch()
+    reads.end()
+    path.read_text()
+    assert list(reads.files(tmp_path)) == []
+
+
+def test_the_hook_sees_what_python_opens(tmp_path):
+    """In every way that Python has."""
+    paths = [tmp_path / name for name in ("a.json", "b.json", "c.json")]
+    for path in paths:
+        path.write_text("{}")
+    reads = Reads(began=time.time_ns() + 10**9)
+    reads.watch()
+    with open(paths[0], encoding="utf-8") as file:  # noqa: PTH123 - the way that is tested
+        file.read()
+    os.close(os.open(paths[1], os.O_RDONLY))
+    paths[2].read_bytes()
+    reads.end()
+    assert list(reads.files(tmp_path)) == paths
