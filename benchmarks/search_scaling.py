@@ -128,11 +128,11 @@ def pooled(jobs: list[Any], workers: int) -> float:
 
 def tuned(count: int, workers: int) -> tuple[float, float, int]:
     """Seconds of a whole search over the same configurations, its processor time, and how many were predicted."""
+    from kprof.expressions import SCALARS, parse
     from kprof.hardware.machine import find_product, load
     from kprof.importing.functions import load_function
     from kprof.kernel_spec import Kernel
     from kprof.tuning.executors.local import LocalExecutor
-    from kprof.tuning.expressions import parse
     from kprof.tuning.journal import Journal
     from kprof.tuning.problems import Problem
     from kprof.tuning.search import Search
@@ -143,7 +143,7 @@ def tuned(count: int, workers: int) -> tuple[float, float, int]:
 
     entry = load_function(str(KERNEL), "matmul").jit
     kernel = Kernel("matmul", entry, "", lambda _shape, _config: None, shapes={}, config={})  # type: ignore[arg-type,return-value]
-    grid = (parse("cdiv(2048, M) * cdiv(2048, N)"),)
+    grid = (parse("cdiv(2048, M) * cdiv(2048, N)", "the grid", SCALARS),)
     subject = SignatureSubject(kernel, load("gfx942"), find_product("MI300X"), (Problem("2048", {}),), SIGNATURE, grid)
     listed = tuple({**constexprs, **options} for constexprs, options in space()[:count])
     judge = Judge(predicted.FUNCTION, predicted.version())

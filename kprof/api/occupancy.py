@@ -3,7 +3,7 @@
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from kprof.api.options import Names, Values, names, target_options
 from kprof.api.result import Result
@@ -61,6 +61,7 @@ class Occupancies(Result):
 
     kernels: Sequence[KernelOccupancy]
     over: str | None = None
+    kind: ClassVar[str] = "occupancy"
 
     @property
     def occupancy(self) -> Occupancy:
@@ -95,20 +96,17 @@ class Occupancies(Result):
 
         return verdict(self.entries())
 
-    def to_json(self) -> str:
-        """The document as JSON text (``kprof.occupancy/1``)."""
-        from msgspec.json import encode
-        from msgspec.json import format as indent
-
+    @property
+    def document(self) -> dict[str, Any]:
+        """Everything, as ``--json`` writes it (``kprof.occupancy/1``)."""
         from kprof.version import __version__
 
-        document = {
+        return {
             "schema": "kprof.occupancy/1",
             "kprof": __version__,
             "kernels": [_record(kernel, self.over) for kernel in self.kernels],
             "verdict": {"status": "ok" if self.ok else "regression", "summary": self.summary},
         }
-        return indent(encode(document), indent=2).decode() + "\n"
 
     def to_frame(self) -> "pd.DataFrame":
         """A row a kernel and architecture: ``name``, ``arch``, ``product``, what it takes (registers per lane, LDS in

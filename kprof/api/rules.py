@@ -1,6 +1,6 @@
 """The rules: what kprof checks, and why."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kprof.errors import KprofError, near
 
@@ -27,6 +27,12 @@ def rule(name: str) -> "RuleHelp":
     if chosen is None:
         raise KprofError(f"no rule {name!r}{near(name, [*found, *by_name])}", hint="kprof rules list shows all rules")
     return chosen
+
+
+def document(found: "list[RuleHelp]") -> dict[str, Any]:
+    """Rules as ``kprof rules list --json`` writes them."""
+    rows = [{"rule": r.id, "name": r.name, "severity": r.severity.value, "summary": r.summary} for r in found]
+    return {"schema": "kprof.rules/1", "rules": rows}
 
 
 def broken_plug_ins() -> list[str]:

@@ -1,5 +1,14 @@
 """``kprof.select``: which implementation and configuration to use for a shape."""
 
+from typing import Any
+
 from kprof.tuning.choice import Candidate, Selection, select
 
-__all__ = ["Candidate", "Selection", "select"]
+__all__ = ["Candidate", "Selection", "document", "select"]
+
+
+def document(found: Selection) -> dict[str, Any]:
+    """A selection as ``kprof select --json`` writes it."""
+    import msgspec
+
+    return {"schema": "kprof.selection/1", **msgspec.to_builtins(found, enc_hook=str)}

@@ -5,9 +5,10 @@ from typing import Annotated
 
 import typer
 
+from kprof.cli._format_options import format_options
 from kprof.cli._groups import group
-from kprof.cli.common import JsonOption, VerboseOption
-from kprof.output.writing import write_document
+from kprof.cli.common import VerboseOption
+from kprof.reporters.outputs import NO_OUTPUTS, Outputs
 
 HELP = "The GPU architectures: list them, or show one with its sources."
 
@@ -15,29 +16,30 @@ app = group()
 
 
 @app.command("list")
-def list_architectures(json: JsonOption = None) -> None:
+@format_options("architectures")
+def list_architectures(outputs: Outputs = NO_OUTPUTS) -> None:
     """Every architecture with its products."""
-    from kprof.api.architectures import architectures
+    from kprof.api.architectures import architectures, list_document
 
     found = architectures()
-    if json:
-        rows = [{"name": a.name, "family": a.family, "products": list(a.products)} for a in found]
-        write_document(json, "kprof.architectures/1", {"architectures": rows})
-    if json == "-":
-        return
-    import shutil
 
-    from kprof.reporters.architecture import listing
+    def text() -> None:
+        import shutil
 
-    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-    print("\n".join(listing(found, width)))
-    print(f"{len(found)} architectures; kprof arch show {found[0].name} tells more about one")
+        from kprof.reporters.architecture import listing
+
+        width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+        print("\n".join(listing(found, width)))
+        print(f"{len(found)} architectures; kprof arch show {found[0].name} tells more about one")
+
+    outputs.write(list_document(found), text)
 
 
 @app.command()
+@format_options("architecture")
 def show(
     name: Annotated[str, typer.Argument(help="Architecture or product: gfx942 or MI300X.")],
-    json: JsonOption = None,
+    outputs: Outputs = NO_OUTPUTS,
     verbose: VerboseOption = 0,
 ) -> None:
     """Occupancy rules, LDS, rates, memory, products and matrix instructions of one architecture.
@@ -48,8 +50,4 @@ def show(
     from kprof.reporters.architecture import sheet
 
     arch = architecture(name)
-    if json:
-        write_document(json, "kprof.architecture/1", document(arch))
-    if json == "-":
-        return
-    print("\n".join(sheet(arch, product_of(name), verbose)))
+    outputs.write(document(arch), lambda: print("\n".join(sheet(arch, product_of(name), verbose))))

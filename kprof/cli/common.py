@@ -28,11 +28,6 @@ ValueOption = Annotated[
         metavar="NAME=N|FILE",
     ),
 ]
-JsonOption = Annotated[
-    str | None,
-    typer.Option("--json", help="Write the whole result as JSON; - is standard output.", metavar="PATH"),
-]
-
 JobsOption = Annotated[int, typer.Option("--jobs", "-j", help="Worker processes; 0 means one a core.", min=0)]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Only the verdict.")]
 NoColorOption = Annotated[bool, typer.Option("--no-color", help="No colours, whatever the terminal can do.")]

@@ -4,9 +4,10 @@ from typing import Annotated
 
 import typer
 
+from kprof.cli._format_options import format_options
 from kprof.cli._groups import group
-from kprof.cli.common import JsonOption, NoColorOption, QuietOption
-from kprof.output.writing import write_document
+from kprof.cli.common import NoColorOption, QuietOption
+from kprof.reporters.outputs import NO_OUTPUTS, Outputs
 
 HELP = "List the bundled kernels, or show one: cases, configurations, what an architecture cannot do."
 
@@ -24,9 +25,10 @@ ArchitecturesOption = Annotated[
 
 
 @app.command("list")
+@format_options("kernels")
 def list_kernels(
     arch: ArchitecturesOption = None,
-    json_path: JsonOption = None,
+    outputs: Outputs = NO_OUTPUTS,
     quiet: QuietOption = False,
     no_color: NoColorOption = False,
 ) -> None:
@@ -35,19 +37,21 @@ def list_kernels(
     from kprof.reporters.kernel_list import show_list
 
     rows = kernels(arch or ARCHITECTURES)
-    if json_path:
-        write_document(json_path, "kprof.kernels/1", {"kernels": rows})
-    if json_path != "-":
+
+    def text() -> None:
         if not quiet:
             show_list(rows, no_color=no_color)
         print(f"{len(rows)} kernels; kprof kernels show gemm tells more about one")
 
+    outputs.write({"schema": "kprof.kernels/1", "kernels": rows}, text)
+
 
 @app.command("show")
+@format_options("kernel")
 def show(
     target: Annotated[str, typer.Argument(help="A bundled kernel, or file.py, or file.py::function.")],
     arch: ArchitecturesOption = None,
-    json_path: JsonOption = None,
+    outputs: Outputs = NO_OUTPUTS,
     quiet: QuietOption = False,
     no_color: NoColorOption = False,
 ) -> None:
@@ -56,9 +60,10 @@ def show(
     from kprof.reporters.kernel_list import show_kernel, verdict
 
     facts = kernel(target, arch or ARCHITECTURES)
-    if json_path:
-        write_document(json_path, "kprof.kernel/1", facts)
-    if json_path != "-":
+
+    def text() -> None:
         if not quiet:
             show_kernel(facts, no_color=no_color)
         print(verdict(facts, target))
+
+    outputs.write({"schema": "kprof.kernel/1", **facts}, text)

@@ -5,9 +5,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kprof.cli._compile_options import CaseOption, ConstexprOption, SignatureOption
-from kprof.cli.common import ArchOption, ConfigOption, JsonOption, NoColorOption, QuietOption, ShapeOption
+from kprof.cli._format_options import format_options
+from kprof.cli.common import ArchOption, ConfigOption, NoColorOption, QuietOption, ShapeOption
 from kprof.inputs.assignments import assignments
-from kprof.output.writing import print_styled, write_output
+from kprof.output.writing import print_styled
+from kprof.reporters.outputs import NO_OUTPUTS, Outputs
 
 if TYPE_CHECKING:
     from kprof.api.occupancy import Occupancies
@@ -21,6 +23,7 @@ CurveOption = Annotated[
 ]
 
 
+@format_options("occupancy")
 def command(
     target: Annotated[
         str | None,
@@ -50,7 +53,7 @@ def command(
     case: CaseOption = None,
     signature: SignatureOption = None,
     constexpr: ConstexprOption = [],
-    json: JsonOption = None,
+    outputs: Outputs = NO_OUTPUTS,
     quiet: QuietOption = False,
     no_color: NoColorOption = False,
 ) -> None:
@@ -81,10 +84,7 @@ def command(
         signature=signature,
         constexprs=assignments(constexpr, "--constexpr"),
     )
-    if json:
-        write_output(json, found.to_json())
-    if json != "-":
-        _show(found, quiet=quiet, no_color=no_color)
+    outputs.write(found.document, lambda: _show(found, quiet=quiet, no_color=no_color))
     if not found.ok:
         raise typer.Exit(CANNOT_LAUNCH)
 

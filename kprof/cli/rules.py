@@ -4,11 +4,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kprof.cli._format_options import format_options
 from kprof.cli._groups import group
 from kprof.cli._plug_ins import tell_broken
-from kprof.cli.common import JsonOption, NoColorOption
+from kprof.cli.common import NoColorOption
 from kprof.output.terminal import terminal
-from kprof.output.writing import write_document
+from kprof.reporters.outputs import NO_OUTPUTS, Outputs
 
 if TYPE_CHECKING:
     from kprof.reporters._gate_words import RuleHelp
@@ -19,16 +20,13 @@ app = group()
 
 
 @app.command("list")
-def list_rules(json: JsonOption = None, no_color: NoColorOption = False) -> None:
+@format_options("rules")
+def list_rules(outputs: Outputs = NO_OUTPUTS, no_color: NoColorOption = False) -> None:
     """Every rule with its severity and what it looks for."""
-    from kprof.api.rules import rules
+    from kprof.api.rules import document, rules
 
     found = rules()
-    if json:
-        rows = [{"rule": r.id, "name": r.name, "severity": r.severity.value, "summary": r.summary} for r in found]
-        write_document(json, "kprof.rules/1", {"rules": rows})
-    if json != "-":
-        _show(found, no_color=no_color)
+    outputs.write(document(found), lambda: _show(found, no_color=no_color))
     raise typer.Exit(tell_broken())
 
 

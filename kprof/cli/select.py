@@ -4,13 +4,15 @@ from typing import Annotated
 
 import typer
 
-from kprof.cli.common import JsonOption, QuietOption, ShapeOption
+from kprof.cli._format_options import format_options
+from kprof.cli.common import QuietOption, ShapeOption
 from kprof.inputs.assignments import assignments
-from kprof.output.writing import write_document
+from kprof.reporters.outputs import NO_OUTPUTS, Outputs
 
 HELP = "Say which implementation and configuration to use for a shape."
 
 
+@format_options("select")
 def command(
     kernel: Annotated[str, typer.Argument(metavar="KERNEL", help="A bundled kernel, or a file with a KERNEL.")],
     shape: ShapeOption = [],
@@ -22,7 +24,7 @@ def command(
     predict: Annotated[
         bool, typer.Option("--predict/--no-predict", help="Compile what was not measured and predict its time.")
     ] = True,
-    json: JsonOption = None,
+    outputs: Outputs = NO_OUTPUTS,
     quiet: QuietOption = False,
 ) -> None:
     """Say which implementation and configuration to use for a shape, and how the time of each one considered is known.
@@ -33,17 +35,9 @@ def command(
 
     Example:  kprof select mlstm_chunkwise --shape S=4096,DQK=64,DV=64 --arch MI300X
     """
-    from kprof.api.select import select
+    from kprof.api.select import document, select
     from kprof.reporters import select_text
 
     found = select(kernel, assignments(shape, "--shape"), arch, table, predict=predict)
-    if json is not None:
-        import msgspec
-
-        write_document(json, "kprof.selection/1", msgspec.to_builtins(found))
-        if json == "-":
-            return
-    if not quiet:
-        for line in select_text.lines(found):
-            print(line)
-    print(select_text.verdict(found))
+    shown = [*([] if quiet else select_text.lines(found)), select_text.verdict(found)]
+    outputs.write(document(found), lambda: print("\n".join(shown)))

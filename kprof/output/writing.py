@@ -5,7 +5,6 @@ import shutil
 import stat
 import sys
 from pathlib import Path
-from typing import Any
 
 from kprof.errors import KprofError
 from kprof.output.headline import folded
@@ -61,20 +60,6 @@ def _is_stream(path: Path) -> bool:
         return not stat.S_ISREG(path.stat().st_mode) and not path.is_dir()
     except OSError:
         return False
-
-
-def write_document(path: str, schema: str, content: dict[str, Any]) -> None:
-    """Write a JSON document that says first what it is: ``{"schema": "kprof.rules/1", ...}``.
-
-    Args:
-        path: see :func:`write_output`.
-        schema: name and version; the version rises when a key goes or changes its meaning.
-        content: the other keys; what JSON cannot hold is written as its text.
-    """
-    import msgspec
-
-    encoded = msgspec.json.encode({"schema": schema, **content}, enc_hook=str)
-    write_output(path, msgspec.json.format(encoded, indent=2) + b"\n")
 
 
 def log(message: str) -> None:

@@ -1,19 +1,28 @@
-"""A row a measurement, or a row a metric of two runs, as CSV."""
+"""Rows of a document as CSV: measurements, metrics of two runs, or what a command lists."""
 
 import csv
 import io
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from kprof.bench.document import BenchReport, flat
 from kprof.output.csv_cells import guarded
 from kprof.reporters.interface import Format, Request
+
+if TYPE_CHECKING:
+    from kprof.bench.document import BenchReport
 
 COUNTER_COLUMNS = (
     "kernel", "grid", "workgroup", "differs", "metric", "title", "unit", "before", "after", "ratio",
     "before_deviation", "after_deviation", "before_dispatches", "after_dispatches", "beyond_spread", "flag",
 )  # fmt: skip
 """What :func:`counter_rows` tells of each metric."""
+
+_LISTED = {
+    "rules": ("rule", "name", "severity", "summary"),
+    "kernels": ("name", "summary", "cases", "parts", "path", "unsupported"),
+    "architectures": ("name", "family", "products"),
+}
+# The list in the document has the name of its kind; these are columns and keys of an entry.
 
 
 def counter_rows(document: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -34,17 +43,23 @@ def counter_rows(document: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 class _Csv(Format):
-    """A line a measurement, with the device in front, or a metric of two runs; empty where nothing is known."""
+    """A line a measurement (with its device), metric or entry; a cell is empty where nothing is known."""
 
     name = "csv"
-    help = "Write the measurements as CSV."
+    help = "Write the rows of the result as CSV."
     extension = ".csv"
-    documents = ("bench", "counters-diff")
+    documents = ("bench", "counters-diff", "occupancy", *_LISTED)
 
     def render(self, document: Any, request: Request) -> str:
         """See :class:`kprof.reporters.interface.Format`."""
         if request.kind == "counters-diff":
             rows, columns = list(counter_rows(document)), list(COUNTER_COLUMNS)
+        elif request.kind == "occupancy":
+            rows = [_taken(kernel) for kernel in document["kernels"]]
+            columns = list(rows[0])
+        elif request.kind in _LISTED:
+            columns = list(_LISTED[request.kind])
+            rows = [{name: _cell(row[name]) for name in columns} for row in document[request.kind]]
         else:
             rows = _measurements(document)
             columns = list(rows[0]) if rows else ["device"]
@@ -55,7 +70,22 @@ class _Csv(Format):
         return text.getvalue()
 
 
-def _measurements(document: BenchReport) -> list[dict[str, Any]]:
+def _taken(kernel: Mapping[str, Any]) -> dict[str, Any]:
+    """What a kernel of ``kprof.occupancy/1`` takes, and the wavefronts that it gets."""
+    from kprof.reporters._frames import OCCUPANCY_COLUMNS
+
+    held = {name: getattr(kernel["occupancy"], name, None) for name in OCCUPANCY_COLUMNS}
+    return {name: kernel.get(name, kernel["resources"].get(name, held[name])) for name in OCCUPANCY_COLUMNS}
+
+
+def _cell(value: Any) -> Any:
+    """Names with spaces between them; ``?`` for what cannot be known."""
+    return "?" if value is None else " ".join(value) if isinstance(value, list | dict) else value
+
+
+def _measurements(document: "BenchReport") -> list[dict[str, Any]]:
+    from kprof.bench.document import flat
+
     device = {"device": document.device.name, "arch": document.device.arch}
     return [{**device, **flat(m)} for m in document.measurements]
 

@@ -22,6 +22,13 @@ DOCUMENTS = {
     "metrics": "kprof counters metrics",
     "roofline": "kprof counters roofline",
     "counters-diff": "kprof counters diff",
+    "occupancy": "kprof occupancy",
+    "select": "kprof select",
+    "kernels": "kprof kernels list",
+    "kernel": "kprof kernels show",
+    "architectures": "kprof arch list",
+    "architecture": "kprof arch show",
+    "rules": "kprof rules list",
 }
 """Kinds of documents, with the commands that make them."""
 
