@@ -15,6 +15,7 @@ __all__ = [
     "Kernel",
     "KprofError",
     "Launch",
+    "Session",
     "TargetError",
     "Tensor",
     "__version__",
@@ -60,6 +61,7 @@ _PUBLIC = {
     "Kernel": "kprof.kernel_spec",
     "KprofError": "kprof.errors",
     "Launch": "kprof.kernel_spec",
+    "Session": "kprof.live.session",
     "TargetError": "kprof.errors",
     "Tensor": "kprof.kernel_spec",
     "advise": "kprof.api.advise",
@@ -135,6 +137,7 @@ if TYPE_CHECKING:
     from kprof.kernel_spec import Kernel as Kernel
     from kprof.kernel_spec import Launch as Launch
     from kprof.kernel_spec import Tensor as Tensor
+    from kprof.live.session import Session as Session
     from kprof.recording.scope import capture as capture
     from kprof.tuning.autotune import perf_model as perf_model
     from kprof.tuning.autotune import prune_configs as prune_configs

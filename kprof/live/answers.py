@@ -1,0 +1,173 @@
+"""What a session answers, short enough for a model to read; the whole documents are in the answers of the API.
+
+Every time is modelled: microseconds, with the range that the model claims. ``None`` is unknown, never 0.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Time:
+    """A predicted time of one launch, in microseconds, with its likely range, and what bounds it.
+
+    ``certainty`` says what to do where the model does not know enough.
+    """
+
+    us: float
+    low_us: float
+    high_us: float
+    bound: str = ""
+    certainty: str = "modelled, not measured"
+
+
+@dataclass(frozen=True)
+class FindingAnswer:
+    """A finding: the rule, what was seen, ``file:line``, and the knobs that may cure it.
+
+    ``saves_us`` is the modelled time that it costs, ``at_most`` where the model knows a bound only.
+    """
+
+    rule: str
+    name: str
+    severity: str
+    message: str
+    where: str | None = None
+    levers: list[str] = field(default_factory=list)
+    saves_us: float | None = None
+    at_most: bool = False
+
+
+@dataclass(frozen=True)
+class KernelAnswer:
+    """A compiled kernel: registers a lane, LDS in bytes a workgroup, wavefronts a SIMD, time and findings."""
+
+    name: str
+    arch: str
+    product: str | None
+    triton: str | None
+    grid: list[int] | None
+    time: Time | None
+    vgprs: int | None
+    agprs: int | None
+    vgpr_spills: int | None
+    lds_bytes: int | None
+    waves_per_simd: float | None
+    occupancy_limiter: str | None
+    findings: list[FindingAnswer]
+    not_checked: list[str]
+    notes: list[str]
+
+
+@dataclass(frozen=True)
+class Analyzed:
+    """Kernels, analysed; ``summary`` is the verdict in a sentence."""
+
+    summary: str
+    kernels: list[KernelAnswer]
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """A change of knobs that was compiled, and what must be seen in the compiled code before anybody benchmarks it."""
+
+    change: dict[str, Any]
+    config: dict[str, Any]
+    time: Time | None
+    must_see: list[str]
+
+
+@dataclass(frozen=True)
+class Advice:
+    """Better knobs for a kernel, the best first; empty where none was found in the time given."""
+
+    summary: str
+    kernel: str
+    arch: str
+    start: Time | None
+    suggestions: list[Suggestion]
+    tried: int
+    left: int
+
+
+@dataclass(frozen=True)
+class RankedConfig:
+    """A configuration in the order of predicted time; ``tie``: the model cannot tell it from the first one."""
+
+    rank: int
+    config: dict[str, Any]
+    time: Time
+    vgpr_spills: int | None
+    waves_per_simd: float | None
+    tie: bool = False
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """The configurations of one problem, the fastest by prediction first."""
+
+    summary: str
+    problem: str
+    ended: str
+    looked_at: int
+    legal: int
+    configs: list[RankedConfig]
+
+
+@dataclass(frozen=True)
+class Change:
+    """What differs between two compiles of a kernel."""
+
+    kernel: str
+    metric: str
+    text: str
+    old: Any
+    new: Any
+    effect: str
+    where: str | None = None
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Two compiles, compared: ``status`` is ``ok``, ``regression`` or ``cannot_tell``."""
+
+    summary: str
+    status: str
+    old_time: Time | None
+    new_time: Time | None
+    changes: list[Change]
+
+
+@dataclass(frozen=True)
+class Occupied:
+    """Wavefronts a SIMD, what limits them, and what to give up for more."""
+
+    summary: str
+    kernels: list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class RuleText:
+    """A rule: what it looks for, why it matters, and what to try."""
+
+    rule: str
+    name: str
+    severity: str
+    text: str
+
+
+@dataclass(frozen=True)
+class KernelList:
+    """The bundled kernels, each with its cases and knobs."""
+
+    kernels: list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Captured:
+    """What a program launched: ``path`` is a target for the other questions."""
+
+    summary: str
+    path: str
+    kernels: list[dict[str, Any]]
+    complete: bool

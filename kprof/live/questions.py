@@ -1,0 +1,231 @@
+"""The questions of a session, each a function from JSON values to an answer of :mod:`kprof.live.answers`.
+
+They run in the session's processes and call the public API: an answer is the one that the command line gives.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from kprof.live import answers
+
+Options = Mapping[str, Any]
+
+
+def analyze(target: str, **options: Any) -> answers.Analyzed:
+    """``kprof.analyze``, in short."""
+    import kprof
+
+    found = kprof.analyze(target, **options)
+    return answers.Analyzed(found.summary, [_kernel(one) for one in json.loads(found.to_json())["kernels"]])
+
+
+def compare(target: str, old: Options, new: Options, **options: Any) -> answers.Compared:
+    """One target compiled with two sets of options, compared."""
+    import kprof
+
+    sides = [kprof.analyze(target, **{**options, **side}) for side in (old, new)]
+    found = kprof.diff(*sides)
+    document = json.loads(found.to_json())
+    changes = [
+        answers.Change(
+            kernel["name"], c["metric"], c["text"], c.get("old"), c.get("new"), c.get("effect", ""), c.get("where")
+        )
+        for kernel in document["kernels"]
+        for step in kernel["steps"]
+        for c in step["changes"]
+    ]
+    times = [_only_time(json.loads(side.to_json())["kernels"]) for side in sides]
+    return answers.Compared(found.summary, document["verdict"]["status"], times[0], times[1], changes)
+
+
+def advise(target: str, **options: Any) -> answers.Advice:
+    """``kprof.advise``, in short."""
+    import kprof
+    from kprof.errors import TargetError
+
+    found = kprof.advise(target, **options)
+    document = json.loads(found.to_json())
+    if "start" not in document:
+        kernels = [one.get("kernel", "?") for one in document.get("kernels", ())]
+        raise TargetError(f"this is {len(kernels)} kernels: {', '.join(kernels)}", hint="ask for one: CAPTURE::NAME")
+    start = document["start"]
+    trials = [
+        answers.Suggestion(
+            trial["change"], trial["config"], _time(trial, certain=document.get("told_apart", True)),
+            must_see(start["measure"], trial["measure"]),
+        )
+        for trial in document["best"]
+    ]  # fmt: skip
+    return answers.Advice(
+        found.summary,
+        document["kernel"],
+        document["arch"],
+        _time(start),
+        trials,
+        tried=document["tried"],
+        left=document["left"],
+    )
+
+
+_SEEN = {
+    "vgpr_spills": "spilled VGPRs",
+    "scratch": "bytes of scratch",
+    "vgprs": "VGPRs",
+    "lds_bytes": "bytes of LDS",
+    "waves": "wavefronts a SIMD",
+    "drains": "full drains of loads",
+    "instructions": "instructions an iteration",
+}
+
+
+def must_see(old: Options, new: Options) -> list[str]:
+    """What differs in the compiled code, from and to; what cannot be seen there needs no benchmark."""
+    return [
+        f"{words}: {old[name]:g} to {new[name]:g}"
+        for name, words in _SEEN.items()
+        if isinstance(old.get(name), int | float) and isinstance(new.get(name), int | float) and old[name] != new[name]
+    ]
+
+
+def rank(target: str, **options: Any) -> answers.Ranking:
+    """``kprof.tune`` of one problem, in short."""
+    import kprof
+    from kprof.errors import TargetError
+
+    found = kprof.tune(target, **options)
+    document = json.loads(found.to_json())
+    if len(document["problems"]) != 1:
+        names = ", ".join(problem["name"] for problem in document["problems"])
+        raise TargetError(
+            f"this is {len(document['problems'])} problems: {names}", hint="choose one with case or shape"
+        )
+    (problem,) = document["problems"]
+    configs = [
+        answers.RankedConfig(
+            number,
+            entry["config"],
+            _time(entry) or answers.Time(entry["time_us"], entry["time_us"], entry["time_us"]),
+            entry["resources"].get("vgpr_spills"),
+            entry["resources"].get("waves_per_simd"),
+            entry.get("tie", False),
+        )
+        for number, entry in enumerate(problem["ranking"], 1)
+    ]
+    search = document["search"]
+    return answers.Ranking(
+        found.summary, problem["name"], search["ended"], search["looked_at"], document["space"]["legal"], configs
+    )
+
+
+def occupancy(target: str | None = None, **numbers: Any) -> answers.Occupied:
+    """``kprof.occupancy``, of a kernel or of numbers."""
+    import kprof
+
+    found = kprof.occupancy(target, **numbers) if target else kprof.occupancy(**numbers)
+    return answers.Occupied(found.summary, json.loads(found.to_json())["kernels"])
+
+
+def explain_rule(rule: str) -> answers.RuleText:
+    """What ``kprof rules explain`` prints."""
+    from kprof.api import rules
+
+    found = rules.rule(rule)
+    return answers.RuleText(found.id, found.name, found.severity.value, found.help)
+
+
+def kernels(arch: str = "MI300X") -> answers.KernelList:
+    """The bundled kernels for a GPU."""
+    from kprof.api import kernels as bundled
+
+    return answers.KernelList(json.loads(json.dumps(bundled.kernels(arch), default=str)))
+
+
+def capture(program: list[str], output: str, arch: str = "MI300X") -> answers.Captured:
+    """Run a program on the simulated GPU and keep what it launches."""
+    from kprof.api.record import record
+
+    found = record(program, arch=arch, output=output)
+    launched = [
+        {"name": kernel.name, "launches": kernel.launches, "compiles": kernel.ok} for kernel in found.capture.kernels
+    ]
+    words = found.trouble or f"{len(launched)} kernels recorded"
+    return answers.Captured(words, output, launched, found.complete)
+
+
+QUESTIONS: Mapping[str, Callable[..., Any]] = {
+    "analyze": analyze,
+    "compare": compare,
+    "advise": advise,
+    "rank": rank,
+    "occupancy": occupancy,
+    "explain_rule": explain_rule,
+    "kernels": kernels,
+    "capture": capture,
+}
+"""Name to what answers it."""
+
+
+def ask(question: str, arguments: Options) -> dict[str, Any]:
+    """The answer to a question as JSON values.
+
+    Raises:
+        KprofError: as the API does.
+    """
+    return asdict(QUESTIONS[question](**arguments))
+
+
+def _kernel(entry: Options) -> answers.KernelAnswer:
+    resources, occupied = entry["resources"], entry.get("occupancy") or {}
+    return answers.KernelAnswer(
+        name=entry["name"],
+        arch=entry["arch"],
+        product=entry.get("product"),
+        triton=entry.get("triton") if isinstance(entry.get("triton"), str) else None,
+        grid=(entry.get("launch") or {}).get("grid"),
+        time=_time(entry.get("model")),
+        vgprs=resources.get("vgpr"),
+        agprs=resources.get("agpr"),
+        vgpr_spills=resources.get("vgpr_spills"),
+        lds_bytes=resources.get("lds_bytes"),
+        waves_per_simd=occupied.get("waves_per_simd"),
+        occupancy_limiter=occupied.get("limiter"),
+        findings=[_finding(one) for one in entry["findings"]],
+        not_checked=[one["rule"] for one in (entry.get("rules") or {}).get("not_checked", ())],
+        notes=list(map(str, entry.get("notes", ()))),
+    )
+
+
+def _finding(found: Options) -> answers.FindingAnswer:
+    place, gain = found.get("location") or {}, found.get("gain") or {}
+    file, line = place.get("file"), place.get("line")
+    return answers.FindingAnswer(
+        found["rule"],
+        found["name"],
+        found["severity"],
+        found["message"],
+        f"{file}:{line}" if file and line else file,
+        [_lever(one) for one in found.get("advice", ())],
+        gain.get("us"),
+        gain.get("at_most", False),
+    )
+
+
+def _lever(advice: Options) -> str:
+    values = "".join(f" {word} {advice[key]}" for key, word in (("from", "from"), ("to", "to")) if key in advice)
+    note = advice.get("note")
+    return f"{advice.get('knob', '')}{values}{f' ({note})' if note else ''}".strip()
+
+
+def _time(entry: Options | None, *, certain: bool = True) -> answers.Time | None:
+    if entry is None or entry.get("time_us") is None:
+        return None
+    us, low, high = (round(entry.get(name) or entry["time_us"], 3) for name in ("time_us", "low_us", "high_us"))
+    told = answers.Time.certainty if certain else "measure this: the model cannot tell it from the start"
+    return answers.Time(us, low, high, entry.get("bound", ""), told)
+
+
+def _only_time(entries: Iterable[Options]) -> answers.Time | None:
+    found = list(entries)
+    return _time(found[0].get("model")) if len(found) == 1 else None

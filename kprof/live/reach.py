@@ -1,0 +1,75 @@
+"""What an agent may have kprof read and run."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from kprof.errors import TargetError
+
+_RUN = frozenset({".py", ".hip", ".cu", ".cpp", ".cc", ".cxx"})
+
+
+@dataclass(frozen=True)
+class Reach:
+    """Folders of which files are read, and whether code of a target may run.
+
+    Attributes:
+        roots: folders, resolved.
+        run: whether Python files are imported, HIP sources compiled and programs started.
+    """
+
+    roots: tuple[Path, ...]
+    run: bool = False
+
+    def target(self, target: str) -> str:
+        """A target as the API takes it: a bundled kernel's name as it is, a path made absolute.
+
+        Raises:
+            TargetError: the path is outside the folders, or is code that may not run.
+        """
+        name, separator, rest = target.partition("::")
+        if not _is_path(name):
+            return target
+        path = self.path(name)
+        if path.suffix.lower() in _RUN and not self.run:
+            raise TargetError(
+                "is code of its own, which this server does not run",
+                path=name,
+                hint="Start it with --allow-run, or give a capture, an assembly file or a bundled kernel.",
+            )
+        return f"{path}{separator}{rest}"
+
+    def path(self, text: str) -> Path:
+        """A path inside the folders, with symbolic links followed.
+
+        Raises:
+            TargetError: it is outside, or no path.
+        """
+        if "\0" in text:
+            raise TargetError("holds a null byte", path=repr(text))
+        # An unknown user's home is a name like any other.
+        path = Path(os.path.expanduser(text))  # noqa: PTH111 - pathlib raises there
+        path = (path if path.is_absolute() else self.roots[0] / path).resolve()
+        if not any(path.is_relative_to(root) for root in self.roots):
+            listed = ", ".join(map(str, self.roots))
+            raise TargetError(
+                "lies outside what this server reads", path=text, hint=f"It reads {listed}: --root adds a folder."
+            )
+        return path
+
+
+def _is_path(name: str) -> bool:
+    return "/" in name or "\\" in name or name.startswith((".", "~")) or "." in name or Path(name).exists()
+
+
+def folders(given: list[str]) -> tuple[Path, ...]:
+    """Folders, resolved.
+
+    Raises:
+        TargetError: one is not there.
+    """
+    found = tuple(Path(each).resolve() for each in given)
+    for path, each in zip(found, given, strict=True):
+        if not path.is_dir():
+            raise TargetError("is no folder", path=each)
+    return found

@@ -1,0 +1,274 @@
+"""``kprof.Session``: questions to kprof answered by processes that have imported all they need."""
+
+import contextlib
+import json
+import os
+import queue
+import subprocess
+import sys
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Mapping
+from concurrent.futures import CancelledError, Future
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kprof import children, errors
+from kprof.compiler.wire import pack, unpack
+from kprof.errors import KprofError, near
+from kprof.importing.dependencies import Stamp, stale
+from kprof.live.questions import QUESTIONS
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+KEPT = 512
+"""Answers that a session remembers."""
+
+RECYCLE = 200
+"""Questions after which a process is replaced, so that nothing that libraries leak adds up."""
+
+MEMORY = 12 << 30
+"""Bytes of address space that a question may take; Triton and torch together map some 4 GB."""
+
+_START = "import json, sys; sys.path[:] = json.loads(sys.argv.pop()); from kprof.live.worker import main; main()"
+
+
+class Question(Future[dict[str, Any]]):
+    """A question that was asked; its result are JSON values.
+
+    ``cancel`` ends it at once, also while it is worked on: its process is killed and another takes its place.
+    """
+
+    def __init__(self, name: str, arguments: Mapping[str, Any], seconds: float) -> None:
+        super().__init__()
+        self.name, self.arguments, self.seconds = name, arguments, seconds
+        self._stop: subprocess.Popen[bytes] | None = None
+        self._given_up = False
+        self._guard = threading.Lock()
+
+    def cancel(self) -> bool:
+        """Give it up; ``False`` when it is answered already."""
+        if super().cancel():
+            return True
+        with self._guard:
+            if self.done():
+                return False
+            self._given_up = True
+            if self._stop is not None:
+                _kill(self._stop)
+        return True
+
+    def begin(self, process: "subprocess.Popen[bytes]") -> bool:
+        """Tell whose it is; ``False`` when it was given up meanwhile."""
+        with self._guard:
+            self._stop = process
+            return not self._given_up
+
+    @property
+    def given_up(self) -> bool:
+        """Whether nobody waits for it any more."""
+        return self._given_up
+
+
+class Session:
+    """Processes that answer questions, several at once, until it is closed. No GPU is used.
+
+    An answer that was given is remembered as long as the files that it rests on are the same.
+
+    Args:
+        jobs: processes; 0 for one a core, at most 4.
+        timeout: seconds that a question may take.
+        memory: bytes of address space that a question may take, 0 for no limit.
+
+    Example:
+        >>> with kprof.Session() as session:
+        ...     asked = [session.submit("analyze", target="gemm", config={"BLOCK_M": m}) for m in (64, 128)]
+        ...     for answer in concurrent.futures.as_completed(asked):
+        ...         print(answer.result()["summary"])
+    """
+
+    def __init__(self, *, jobs: int = 0, timeout: float = 300.0, memory: int = MEMORY) -> None:
+        self.timeout, self.memory = timeout, memory
+        self._waiting: queue.Queue[Question | None] = queue.Queue()
+        self._kept: OrderedDict[str, tuple[dict[str, Any], dict[str, Stamp]]] = OrderedDict()
+        self._guard = threading.Lock()
+        self._closed = False
+        self._running: set[Question] = set()
+        count = jobs or max(1, min(4, os.cpu_count() or 1))
+        self._threads = [threading.Thread(target=self._work, name=f"kprof-{n}", daemon=True) for n in range(count)]
+        for thread in self._threads:
+            thread.start()
+
+    def __enter__(self) -> "Self":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def submit(self, question: str, /, *, seconds: float | None = None, **arguments: Any) -> Question:
+        """Ask a question; ``result()`` of what comes back waits for the answer.
+
+        Args:
+            question: ``analyze``, ``compare``, ``advise``, ``rank``, ``occupancy``, ``explain_rule``, ``kernels`` or
+                ``capture``.
+            seconds: how long it may take, by default as the session says.
+            arguments: those of the function of this name in the API, as JSON can hold them.
+
+        Raises:
+            KprofError: there is no such question, an argument is no JSON, or the session is closed.
+        """
+        if question not in QUESTIONS:
+            raise KprofError(
+                f"no question {question!r}{near(question, QUESTIONS)}", hint=f"there are {', '.join(QUESTIONS)}"
+            )
+        if self._closed:
+            raise KprofError("the session is closed")
+        asked = Question(question, arguments, self.timeout if seconds is None else seconds)
+        known = self._recall(_key(asked))
+        if known is not None:
+            asked.set_result(known)
+        else:
+            self._waiting.put(asked)
+        return asked
+
+    def ask(self, question: str, /, *, seconds: float | None = None, **arguments: Any) -> dict[str, Any]:
+        """Ask a question and wait for its answer.
+
+        Raises:
+            KprofError: as the function of this name in the API, or it took too long, or its process died.
+        """
+        return self.submit(question, seconds=seconds, **arguments).result()
+
+    def close(self) -> None:
+        """End all processes; questions without an answer are cancelled."""
+        self._closed = True
+        with contextlib.suppress(queue.Empty):
+            while (left := self._waiting.get_nowait()) is not None:
+                left.cancel()
+        for _ in self._threads:
+            self._waiting.put(None)
+        with self._guard:
+            running = list(self._running)
+        for asked in running:
+            asked.cancel()
+        for thread in self._threads:
+            thread.join()
+
+    def _recall(self, key: str) -> dict[str, Any] | None:
+        with self._guard:
+            found = self._kept.get(key)
+        if found is None or stale(found[1]):
+            return None
+        return json.loads(json.dumps(found[0]))  # type: ignore[no-any-return]
+
+    def _work(self) -> None:
+        """One thread: it has a process while there are questions."""
+        process: subprocess.Popen[bytes] | None = None
+        served = 0
+        while (asked := self._waiting.get()) is not None:
+            if not asked.set_running_or_notify_cancel():
+                continue
+            with self._guard:
+                self._running.add(asked)
+            if process is None or process.poll() is not None or served >= RECYCLE:
+                _end(process)
+                process, served = self._started(), 0
+            served += 1
+            process = self._answer(asked, process)
+            with self._guard:
+                self._running.discard(asked)
+        _end(process)
+
+    def _started(self) -> "subprocess.Popen[bytes]":
+        paths = json.dumps([str(Path(path or ".").absolute()) for path in sys.path])
+        return children.popen(
+            [sys.executable, "-c", _START, str(self.memory), paths],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            bufsize=0,
+            start_new_session=True,
+        )
+
+    def _answer(self, asked: Question, process: "subprocess.Popen[bytes]") -> "subprocess.Popen[bytes] | None":
+        """Get a question answered; the process, ``None`` when it did not survive that."""
+        for _ in range(2):
+            if not asked.begin(process):
+                asked.set_exception(CancelledError())
+                return process
+            reply = _exchange(process, asked)
+            if reply.get("kind") != "stale":
+                break
+            _end(process)
+            process = self._started()
+        if reply["kind"] == "answer":
+            if reply["keep"]:
+                self._keep(_key(asked), reply)
+            asked.set_result(reply["answer"])
+        elif reply["kind"] == "error":
+            kind = getattr(errors, reply["type"], KprofError)
+            asked.set_exception(kind(**reply["error"]))
+        else:
+            _end(process)
+            asked.set_exception(CancelledError() if asked.given_up else KprofError(reply["why"]))
+            return None
+        return process
+
+    def _keep(self, key: str, reply: Mapping[str, Any]) -> None:
+        with self._guard:
+            self._kept[key] = reply["answer"], {path: (size, changed) for path, size, changed in reply["files"]}
+            while len(self._kept) > KEPT:
+                self._kept.popitem(last=False)
+
+
+def _key(asked: Question) -> str:
+    try:
+        return json.dumps([asked.name, asked.arguments], sort_keys=True)
+    except (TypeError, ValueError) as error:
+        raise KprofError(f"an argument of {asked.name} is no JSON: {error}") from None
+
+
+def _exchange(process: "subprocess.Popen[bytes]", asked: Question) -> dict[str, Any]:
+    """Send a question and wait for the reply; of kind ``lost`` when there is none."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    late = threading.Timer(asked.seconds, _kill, [process])
+    began = time.monotonic()
+    late.start()
+    try:
+        for part in pack({"question": asked.name, "arguments": asked.arguments}):
+            process.stdin.write(part)
+        buffer = bytearray()
+        while (frame := unpack(buffer)) is None:
+            data = os.read(process.stdout.fileno(), 1 << 20)
+            if not data:
+                break
+            buffer += data
+    except OSError:
+        frame = None
+    finally:
+        late.cancel()
+    if frame is not None:
+        return frame[0]
+    if time.monotonic() - began >= asked.seconds:
+        return {"kind": "lost", "why": f"{asked.name} took longer than {asked.seconds:g} s"}
+    return {"kind": "lost", "why": f"the process that worked on {asked.name} died: exit status {process.wait()}"}
+
+
+def _kill(process: "subprocess.Popen[bytes]") -> None:
+    with contextlib.suppress(OSError):
+        # Its compilers notice that it is gone and end, too.
+        process.kill()
+
+
+def _end(process: "subprocess.Popen[bytes] | None") -> None:
+    if process is None:
+        return
+    _kill(process)
+    process.wait()
+    for stream in (process.stdin, process.stdout):
+        if stream is not None:
+            with contextlib.suppress(OSError):
+                stream.close()

@@ -1,0 +1,92 @@
+"""Answers in a few lines, as a model reads them beside the structured result."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from kprof.live import answers
+from kprof.reporters._model_text import duration
+
+MOST = 8
+"""Findings, changes or configurations that the text tells; the structured result has all."""
+
+
+def text(answer: Any) -> str:
+    """An answer in a few lines."""
+    match answer:
+        case answers.Analyzed():
+            lines: Iterable[str] = _analyzed(answer)
+        case answers.Advice():
+            lines = _advice(answer)
+        case answers.Ranking():
+            lines = _ranking(answer)
+        case answers.Compared():
+            lines = _compared(answer)
+        case answers.Occupied() | answers.Captured():
+            lines = [answer.summary]
+        case answers.RuleText():
+            lines = [f"{answer.rule} {answer.name} ({answer.severity})", answer.text]
+        case answers.KernelList():
+            lines = [f"{one['name']}: cases {', '.join(map(str, one.get('cases', ())))}" for one in answer.kernels]
+        case _:
+            raise TypeError(type(answer).__name__)
+    return "\n".join(lines)
+
+
+def _time(time: answers.Time | None) -> str:
+    if time is None:
+        return "no time can be predicted"
+    likely = f"likely {duration(time.low_us)} to {duration(time.high_us)}"
+    bound = f", bound by {time.bound}" if time.bound else ""
+    return f"{duration(time.us)} ({likely}{bound}; {time.certainty})"
+
+
+def _analyzed(answer: answers.Analyzed) -> Iterator[str]:
+    yield answer.summary
+    for kernel in answer.kernels:
+        gpu = kernel.product or kernel.arch
+        yield f"{kernel.name} on {gpu}, Triton {kernel.triton or 'unknown'}: {_time(kernel.time)}"
+        known = {
+            "VGPRs": kernel.vgprs, "AGPRs": kernel.agprs, "spilled": kernel.vgpr_spills, "B of LDS": kernel.lds_bytes,
+            "waves a SIMD": kernel.waves_per_simd,
+        }  # fmt: skip
+        yield "  " + ", ".join(f"{value:g} {name}" for name, value in known.items() if value is not None)
+        yield from (f"  {line}" for line in _findings(kernel.findings))
+        if kernel.not_checked:
+            yield f"  not checked: {', '.join(kernel.not_checked)}"
+
+
+def _findings(findings: list[answers.FindingAnswer]) -> Iterator[str]:
+    for found in findings[:MOST]:
+        cost = "" if found.saves_us is None else f", {'at most ' if found.at_most else ''}{duration(found.saves_us)}"
+        levers = f"; try {'; '.join(found.levers)}" if found.levers else ""
+        where = f" at {found.where}" if found.where else ""
+        yield f"{found.rule} {found.severity}{cost}: {found.message}{where}{levers}"
+    if len(findings) > MOST:
+        yield f"and {len(findings) - MOST} findings more"
+
+
+def _advice(answer: answers.Advice) -> Iterator[str]:
+    yield f"{answer.kernel} on {answer.arch}: {answer.summary}"
+    yield f"as it is: {_time(answer.start)}"
+    for one in answer.suggestions[:MOST]:
+        change = " ".join(f"{name}={value}" for name, value in one.change.items())
+        yield f"{change}: {_time(one.time)}; must be seen: {', '.join(one.must_see) or 'nothing changes but the time'}"
+    yield f"{answer.tried} configurations compiled, {answer.left} left"
+
+
+def _ranking(answer: answers.Ranking) -> Iterator[str]:
+    yield answer.summary
+    for one in answer.configs[:MOST]:
+        config = " ".join(f"{name}={value}" for name, value in one.config.items())
+        yield f"{one.rank}. {config}: {_time(one.time)}{', as good as the first' if one.tie else ''}"
+
+
+def _compared(answer: answers.Compared) -> Iterator[str]:
+    yield answer.summary
+    yield f"old: {_time(answer.old_time)}"
+    yield f"new: {_time(answer.new_time)}"
+    for change in answer.changes[:MOST]:
+        where = f" at {change.where}" if change.where else ""
+        yield f"{change.effect}: {change.text} {change.old} to {change.new}{where}"
+    if len(answer.changes) > MOST:
+        yield f"and {len(answer.changes) - MOST} changes more"

@@ -1,0 +1,132 @@
+"""A process of a session: it reads questions and answers them, one at a time. It may be killed at any moment.
+
+What files of the user print goes nowhere; standard input and output are taken away before any of them runs.
+"""
+
+import json
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Any, BinaryIO
+
+from kprof.cache import location
+from kprof.children import end_with_parent
+from kprof.compiler.wire import pack, unpack
+from kprof.errors import KprofError
+from kprof.importing.dependencies import Stamp, dependencies, is_own, stale, stamps
+
+MOST_FILES = 2000
+"""Files beyond which nobody wants to look at them all before each answer."""
+
+
+def main() -> None:
+    """Serve questions until standard input ends. The one argument is a limit of memory in bytes, 0 for none."""
+    end_with_parent()
+    location.silence()
+    source = os.fdopen(os.dup(0), "rb", buffering=0)
+    answers = os.fdopen(os.dup(1), "wb", buffering=0)
+    null = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (0, 1, 2):
+        os.dup2(null, descriptor)
+    limit_memory(int(sys.argv[1]))
+    _warm()
+    serve(source, answers)
+
+
+def limit_memory(most: int) -> None:
+    """Limit this process and those that it starts, where the system can."""
+    if not most:
+        return
+    try:
+        import resource
+    except ImportError:
+        return
+    resource.setrlimit(resource.RLIMIT_AS, (most, most))
+
+
+def _warm() -> None:
+    """Import what nearly every question needs; what is wrong with Triton is told with the first answer."""
+    import kprof_analyzers.pipeline  # noqa: F401
+    from kprof.compiler import versions
+    from kprof.live import questions  # noqa: F401
+
+    try:
+        versions.api()
+    except KprofError:
+        return
+
+
+def serve(source: BinaryIO, answers: BinaryIO) -> None:
+    """Answer questions until there are no more, or until this process holds what its files no longer say."""
+    known = frozenset(sys.modules)
+    held: dict[str, Stamp] = {}
+    for question in _frames(source):
+        if stale(held):
+            # Python keeps imported modules; only a new process sees what the files say now.
+            _send(answers, {"kind": "stale"})
+            return
+        reply = _reply(question)
+        complete = True
+        for name, module in list(sys.modules.items()):
+            if name not in known and _may_change(module):
+                found = dependencies(module)
+                complete = complete and found.complete
+                held.update((path, stamp) for path, stamp in stamps(found.files).items() if path not in held)
+        files = stamps(_target_files(question["arguments"]))
+        reply["files"] = [[path, *stamp] for path, stamp in {**held, **files}.items()]
+        reply["keep"] = complete and reply["kind"] == "answer" and len(reply["files"]) <= MOST_FILES
+        _send(answers, reply)
+
+
+def _may_change(module: ModuleType) -> bool:
+    """Whether somebody may be editing the module's file: what is installed stays as it is for a session."""
+    parts = Path(getattr(module, "__file__", None) or "").parts
+    own = is_own(module) and not module.__name__.startswith("kprof_analyzers")
+    return own and not {"site-packages", "dist-packages"}.intersection(parts)
+
+
+def _reply(question: Mapping[str, Any]) -> dict[str, Any]:
+    from kprof.live.questions import ask
+
+    try:
+        return {"kind": "answer", "answer": ask(question["question"], question["arguments"])}
+    except KprofError as error:
+        told = {"message": error.message, "path": error.path, "place": error.place, "hint": error.hint}
+        return {"kind": "error", "error": told, "type": type(error).__name__}
+    except MemoryError:
+        return {"kind": "error", "error": {"message": "took more memory than a question may"}, "type": "KprofError"}
+    except Exception as error:  # noqa: BLE001 - whatever it is, the session goes on
+        text = f"kprof failed: {type(error).__name__}: {error}"
+        return {"kind": "error", "error": {"message": text}, "type": "KprofError"}
+
+
+def _target_files(arguments: Mapping[str, Any]) -> Iterator[str]:
+    """The files that a target names: itself, or what lies in its folder."""
+    target = arguments.get("target")
+    path = Path(target.partition("::")[0]) if isinstance(target, str) else None
+    if path is None or not path.exists():
+        return
+    yield str(path.absolute())
+    if path.is_dir():
+        for count, each in enumerate(path.rglob("*")):
+            if count > MOST_FILES:
+                return
+            yield str(each.absolute())
+
+
+def _frames(source: BinaryIO) -> Iterator[dict[str, Any]]:
+    buffer = bytearray()
+    while data := source.read(1 << 16):
+        buffer += data
+        while (frame := unpack(buffer)) is not None:
+            yield frame[0]
+
+
+def _send(answers: BinaryIO, head: dict[str, Any]) -> None:
+    # What JSON cannot hold is text: enumerations, paths.
+    for part in pack(json.loads(json.dumps(head, default=str))):
+        view = memoryview(part)
+        while view:
+            view = view[answers.write(view) :]
