@@ -22,7 +22,9 @@ def talk(folder: Path, what: Callable[[Any], Awaitable[Any]], *options: str) -> 
     """Start ``kprof mcp`` in a folder, and do something as its client."""
 
     async def client() -> Any:
-        server = StdioServerParameters(command=sys.executable, args=["-m", "kprof", "mcp", "-j", "1", *options], cwd=folder)
+        server = StdioServerParameters(
+            command=sys.executable, args=["-m", "kprof", "mcp", "-j", "1", *options], cwd=folder
+        )
         async with stdio_client(server) as streams, ClientSession(*streams) as session:
             await session.initialize()
             return await what(session)
