@@ -61,7 +61,7 @@ _PUBLIC = {
     "Kernel": "kprof.kernel_spec",
     "KprofError": "kprof.errors",
     "Launch": "kprof.kernel_spec",
-    "Session": "kprof.live.session",
+    "Session": "kprof.api.live.session",
     "TargetError": "kprof.errors",
     "Tensor": "kprof.kernel_spec",
     "advise": "kprof.api.advise",
@@ -112,6 +112,7 @@ if TYPE_CHECKING:
     from kprof.api.draw_control_flow import draw_control_flow as draw_control_flow
     from kprof.api.draw_layout import draw_layout as draw_layout
     from kprof.api.lint_configs import lint_configs as lint_configs
+    from kprof.api.live.session import Session as Session
     from kprof.api.measure import measure as measure
     from kprof.api.occupancy import occupancy as occupancy
     from kprof.api.read_counters import read_counters as read_counters
@@ -137,7 +138,6 @@ if TYPE_CHECKING:
     from kprof.kernel_spec import Kernel as Kernel
     from kprof.kernel_spec import Launch as Launch
     from kprof.kernel_spec import Tensor as Tensor
-    from kprof.live.session import Session as Session
     from kprof.recording.scope import capture as capture
     from kprof.tuning.autotune import perf_model as perf_model
     from kprof.tuning.autotune import prune_configs as prune_configs

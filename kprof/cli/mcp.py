@@ -4,11 +4,7 @@ from typing import Annotated
 
 import typer
 
-from kprof.errors import KprofError
-
 HELP = "Serve kprof's questions to coding agents (Model Context Protocol, on standard input and output)."
-
-_EXTRA = "pip install 'kprof[mcp]'"
 
 
 def command(
@@ -28,14 +24,6 @@ def command(
 
     Nothing of a target runs unless --allow-run is given. An agent starts this command itself; see docs/agents.md.
     """
-    try:
-        from kprof.live.mcp_server import serve
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in {"mcp", "mcp_types", "pydantic"}:
-            raise
-        raise KprofError("the MCP SDK is not installed", hint=_EXTRA) from None
-    from kprof.live.reach import Reach, folders
-    from kprof.live.session import Session
+    from kprof.api.live.serving import serve
 
-    with Session(jobs=jobs, timeout=timeout) as session:
-        serve(session, Reach(folders(root or ["."]), run=allow_run))
+    serve(root, run=allow_run, jobs=jobs, timeout=timeout)

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import kprof
+from kprof.api.live import session as sessions
 from kprof.errors import HardwareError, KprofError, TargetError
-from kprof.live import session as sessions
 
 ASSEMBLY = """\
 \t.amdgcn_target "amdgcn-amd-amdhsa--gfx942"

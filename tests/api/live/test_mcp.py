@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 import kprof
+from kprof.api.live import serving
+from kprof.errors import KprofError
 
 mcp = pytest.importorskip("mcp", reason="the MCP SDK is not installed")
 from mcp import ClientSession, StdioServerParameters  # noqa: E402
@@ -30,6 +32,15 @@ def talk(folder: Path, what: Callable[[Any], Awaitable[Any]], *options: str) -> 
             return await what(session)
 
     return asyncio.run(asyncio.wait_for(client(), 300))
+
+
+def test_without_the_sdk(monkeypatch):
+    """One sentence that says what to install; any other missing module is a mistake of ours."""
+    monkeypatch.setitem(sys.modules, "mcp.server", None)
+    monkeypatch.delitem(sys.modules, "kprof.api.live.mcp_server", raising=False)
+    with pytest.raises(KprofError, match="the MCP SDK is not installed") as missing:
+        serving.serve()
+    assert missing.value.hint == "pip install 'kprof[mcp]'"
 
 
 def test_tools_have_schemas(tmp_path):

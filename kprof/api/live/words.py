@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from kprof.live import answers
+from kprof.api.live import answers
 from kprof.reporters._model_text import duration
 
 MOST = 8

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kprof.api.live.reach import Reach, folders
 from kprof.errors import TargetError
-from kprof.live.reach import Reach, folders
 
 
 @pytest.mark.parametrize("path", ["/etc/passwd", "../x.s", "a/../../x.s", "~/x.s", "link/x.s", "/etc/x.amdgcn::k"])

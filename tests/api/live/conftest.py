@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from kprof.live.session import Session
+from kprof.api.live.session import Session
 
 
 @pytest.fixture(scope="module")

@@ -12,11 +12,11 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import Field
 
+from kprof.api.live import answers
+from kprof.api.live.reach import Reach
+from kprof.api.live.session import Session
+from kprof.api.live.words import text
 from kprof.errors import KprofError
-from kprof.live import answers
-from kprof.live.reach import Reach
-from kprof.live.session import Session
-from kprof.live.words import text
 from kprof.version import __version__
 
 if TYPE_CHECKING:

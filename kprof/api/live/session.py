@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kprof import children, errors
+from kprof.api.live.questions import QUESTIONS
 from kprof.compiler.wire import pack, unpack
 from kprof.errors import KprofError, near
 from kprof.importing.dependencies import Stamp, stale
-from kprof.live.questions import QUESTIONS
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -32,7 +32,7 @@ RECYCLE = 200
 MEMORY = 12 << 30
 """Bytes of address space that a question may take; Triton and torch together map some 4 GB."""
 
-_START = "import json, sys; sys.path[:] = json.loads(sys.argv.pop()); from kprof.live.worker import main; main()"
+_START = "import json, sys; sys.path[:] = json.loads(sys.argv.pop()); from kprof.api.live.worker import main; main()"
 
 
 class Question(Future[dict[str, Any]]):

@@ -49,8 +49,8 @@ def limit_memory(most: int) -> None:
 def _warm() -> None:
     """Import what nearly every question needs; what is wrong with Triton is told with the first answer."""
     import kprof_analyzers.pipeline  # noqa: F401
+    from kprof.api.live import questions  # noqa: F401
     from kprof.compiler import versions
-    from kprof.live import questions  # noqa: F401
 
     try:
         versions.api()
@@ -88,7 +88,7 @@ def _may_change(module: ModuleType) -> bool:
 
 
 def _reply(question: Mapping[str, Any]) -> dict[str, Any]:
-    from kprof.live.questions import ask
+    from kprof.api.live.questions import ask
 
     try:
         return {"kind": "answer", "answer": ask(question["question"], question["arguments"])}

@@ -1,4 +1,4 @@
-"""The questions of a session, each a function from JSON values to an answer of :mod:`kprof.live.answers`.
+"""The questions of a session, each a function from JSON values to an answer of :mod:`kprof.api.live.answers`.
 
 They run in the session's processes and call the public API: an answer is the one that the command line gives.
 """
@@ -8,25 +8,26 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from kprof.live import answers
+from kprof.api.live import answers
 
 Options = Mapping[str, Any]
 
 
 def analyze(target: str, **options: Any) -> answers.Analyzed:
     """``kprof.analyze``, in short."""
-    import kprof
+    from kprof.api import analyze as analyze_
 
-    found = kprof.analyze(target, **options)
+    found = analyze_.analyze(target, **options)
     return answers.Analyzed(found.summary, [_kernel(one) for one in json.loads(found.to_json())["kernels"]])
 
 
 def compare(target: str, old: Options, new: Options, **options: Any) -> answers.Compared:
     """One target compiled with two sets of options, compared."""
-    import kprof
+    from kprof.api import analyze as analyze_
+    from kprof.api import diff as diff_
 
-    sides = [kprof.analyze(target, **{**options, **side}) for side in (old, new)]
-    found = kprof.diff(*sides)
+    sides = [analyze_.analyze(target, **{**options, **side}) for side in (old, new)]
+    found = diff_.diff(*sides)
     document = json.loads(found.to_json())
     changes = [
         answers.Change(
@@ -42,10 +43,10 @@ def compare(target: str, old: Options, new: Options, **options: Any) -> answers.
 
 def advise(target: str, **options: Any) -> answers.Advice:
     """``kprof.advise``, in short."""
-    import kprof
+    from kprof.api import advise as advise_
     from kprof.errors import TargetError
 
-    found = kprof.advise(target, **options)
+    found = advise_.advise(target, **options)
     document = json.loads(found.to_json())
     if "start" not in document:
         kernels = [one.get("kernel", "?") for one in document.get("kernels", ())]
@@ -91,10 +92,10 @@ def must_see(old: Options, new: Options) -> list[str]:
 
 def rank(target: str, **options: Any) -> answers.Ranking:
     """``kprof.tune`` of one problem, in short."""
-    import kprof
+    from kprof.api import tune as tune_
     from kprof.errors import TargetError
 
-    found = kprof.tune(target, **options)
+    found = tune_.tune(target, **options)
     document = json.loads(found.to_json())
     if len(document["problems"]) != 1:
         names = ", ".join(problem["name"] for problem in document["problems"])
@@ -121,9 +122,9 @@ def rank(target: str, **options: Any) -> answers.Ranking:
 
 def occupancy(target: str | None = None, **numbers: Any) -> answers.Occupied:
     """``kprof.occupancy``, of a kernel or of numbers."""
-    import kprof
+    from kprof.api import occupancy as occupancy_
 
-    found = kprof.occupancy(target, **numbers) if target else kprof.occupancy(**numbers)
+    found = occupancy_.occupancy(target, **numbers) if target else occupancy_.occupancy(**numbers)
     return answers.Occupied(found.summary, json.loads(found.to_json())["kernels"])
 
 
