@@ -92,7 +92,7 @@ class Session:
     def __init__(self, *, jobs: int = 0, timeout: float = 300.0, memory: int = MEMORY) -> None:
         self.timeout, self.memory = timeout, memory
         self._waiting: queue.Queue[Question | None] = queue.Queue()
-        self._kept: OrderedDict[str, tuple[dict[str, Any], dict[str, Stamp]]] = OrderedDict()
+        self._kept: OrderedDict[str, tuple[str, dict[str, Stamp]]] = OrderedDict()
         self._guard = threading.Lock()
         self._closed = False
         self._running: set[Question] = set()
@@ -161,7 +161,7 @@ class Session:
             found = self._kept.get(key)
         if found is None or stale(found[1]):
             return None
-        return json.loads(json.dumps(found[0]))  # type: ignore[no-any-return]
+        return json.loads(found[0])  # type: ignore[no-any-return]
 
     def _work(self) -> None:
         """One thread: it has a process while there are questions."""
@@ -218,7 +218,11 @@ class Session:
 
     def _keep(self, key: str, reply: Mapping[str, Any]) -> None:
         with self._guard:
-            self._kept[key] = reply["answer"], {path: (size, changed) for path, size, changed in reply["files"]}
+            # As text: what a caller does to its answer is its own.
+            self._kept[key] = (
+                json.dumps(reply["answer"]),
+                {path: (size, changed) for path, size, changed in reply["files"]},
+            )
             while len(self._kept) > KEPT:
                 self._kept.popitem(last=False)
 
