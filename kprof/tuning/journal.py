@@ -1,7 +1,7 @@
 """What a search found, kept line by line so that nothing is lost whenever it ends, ``kill -9`` included.
 
 A line is an answer as JSON with a checksum of it in front: a line that was altered is passed over, as one that was cut
-off is.
+off is, and one of another version of kprof, whose answers have another form.
 """
 
 import contextlib
@@ -17,6 +17,7 @@ import msgspec
 from kprof.cache import location
 from kprof.cache.keys import key
 from kprof.errors import KprofError
+from kprof.inputs.boundary import JSON_ERRORS
 from kprof.tuning.work import Answer, distinct
 
 NAME = "search.jsonl"
@@ -132,7 +133,10 @@ def _answer(line: bytes) -> Answer | None:
     members = line[_START:].removesuffix(b"\n")
     if line[:_START] != b'{"sum":"' + _checksum(members) + b'",':
         return None
-    return msgspec.json.decode(b"{" + members, type=Answer)
+    try:
+        return msgspec.json.decode(b"{" + members, type=Answer)
+    except JSON_ERRORS:
+        return None
 
 
 def _checksum(members: bytes) -> bytes:

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -136,6 +137,21 @@ def test_a_search_in_the_cache_is_its_user_s_alone(tmp_path: Path) -> None:
     path.chmod(0o666)
     with pytest.raises(KprofError, match="others may write"):
         Journal(path, in_cache=True).add(Answer("b", "ok"))
+
+
+@pytest.mark.parametrize(
+    "members",
+    [b'"key","k1"}', b'"key":1}', b'"status":"ok"}', b'"key":"\xff","status":"ok"}', b'"a":' + b"[" * 50_000, b""],
+)
+def test_a_line_of_another_form_is_passed_over(tmp_path: Path, members: bytes) -> None:
+    """Its checksum fits: another version wrote it, or somebody who knows how."""
+    path = tmp_path / "search.jsonl"
+    journal = Journal(path, fresh=True)
+    journal.add(Answer("before", "ok"))
+    os.write(journal._file or -1, b'{"sum":"' + sha256(members).hexdigest()[:16].encode() + b'",' + members + b"\n")
+    journal.add(Answer("behind", "ok"))
+    assert journal.known().keys() == {"before", "behind"}
+    journal.close()
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=100, deadline=None)
