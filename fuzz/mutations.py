@@ -177,7 +177,8 @@ def _zip(chance: random.Random, data: bytes) -> bytes:
     held = BytesIO()
     with zipfile.ZipFile(held, "w", chance.choice((zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED))) as archive:
         for name in ("one", "two"):
-            archive.writestr(name, data)
+            # Without a time, which would be now.
+            archive.writestr(zipfile.ZipInfo(name), data, archive.compression)
     return chance.choice((_flip, _field, _cut))(chance, held.getvalue())
 
 

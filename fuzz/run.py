@@ -5,7 +5,10 @@ Inputs that reach new code are kept in ``build/fuzz/NAME`` and are where the nex
 answers where an oracle wants one, 10 seconds, or 1 GiB beyond what the process takes to begin with is a failure. An
 input that failed belongs into ``tests/fuzz/failures`` once it is mended, where the tests read it for ever.
 
-Run: ``python -m fuzz.run [--seconds 60 | --hours 8] [--jobs 2] [READER ...]``, or ``make fuzz HOURS=8``.
+Run: ``python -m fuzz.run [--seconds 60 | --hours 8 | --fixed] [--jobs 2] [READER ...]``, or ``make fuzz HOURS=8``.
+``--fixed`` is for CI: every seed, then a fixed number of inputs from a fixed start, the same ones each time for the
+same code. It finds what a change broke; what nobody broke is for ``make fuzz`` to find.
+
 Without Atheris (``pip install kprof[fuzz]``; Linux and macOS) it says so and ends with 3.
 """
 
@@ -29,6 +32,8 @@ from fuzz.target import CORPUS, LARGEST, ROOT, scratch_folder, seeds
 
 BUILD = ROOT / "build" / "fuzz"
 NO_ATHERIS = 3
+SEED = 1
+"""Of a fixed run."""
 _BASE_MIB = 400
 
 
@@ -57,33 +62,50 @@ def dictionary(words: Sequence[str]) -> str:
     )
 
 
-def fuzz(name: str, seconds: float) -> Outcome:
-    """Fuzz one reader in a process of its own; it ends at the first failure."""
-    own, failures = BUILD / name, BUILD / "failures"
-    for folder in (own, failures):
-        folder.mkdir(parents=True, exist_ok=True)
-    before, kept = set(failures.glob(f"{name}-*")), len(list(own.iterdir()))
-    ran = subprocess.run(
-        [sys.executable, "-m", "fuzz.run", "--inside", name, "--seconds", str(seconds)],
-        cwd=ROOT,
-        capture_output=True,
-        check=False,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "analyzers")])},
-    )
+def fuzz(name: str, seconds: float, *, fixed: bool = False) -> Outcome:
+    """Fuzz one reader in a process of its own; it ends at the first failure.
+
+    Args:
+        name: the reader.
+        seconds: for how long; at most, where ``fixed``.
+        fixed: the reader's own number of inputs, always the same ones, without what earlier runs kept.
+    """
+    failures = BUILD / "failures"
+    failures.mkdir(parents=True, exist_ok=True)
+    before = set(failures.glob(f"{name}-*"))
+    with scratch_folder() as scratch:
+        own = Path(scratch) / name if fixed else BUILD / name
+        own.mkdir(parents=True, exist_ok=True)
+        kept = len(list(own.iterdir()))
+        ran = subprocess.run(
+            [sys.executable, "-m", "fuzz.run", "--inside", name, "--seconds", str(seconds), "--keep", str(own)]
+            + ["--fixed"] * fixed,
+            cwd=ROOT,
+            capture_output=True,
+            check=False,
+            env={
+                **os.environ,
+                "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "analyzers")]),
+                **({"PYTHONHASHSEED": "0"} if fixed else {}),
+            },
+        )
+        kept = len(list(own.iterdir())) - kept
     said = ran.stderr.decode(errors="replace").splitlines()
     executed = [int(line.split()[1]) for line in said if line.startswith("stat::number_of_executed_units:")]
     found = tuple(sorted(set(failures.glob(f"{name}-*")) - before))
     words = "" if ran.returncode == 0 or found else "\n".join(said[-5:])
-    return Outcome(executed[0] if executed else 0, len(list(own.iterdir())) - kept, found, words)
+    return Outcome(executed[0] if executed else 0, kept, found, words)
 
 
-def inside(name: str, seconds: float) -> None:
+def inside(name: str, seconds: float, own: Path, *, fixed: bool) -> None:
     """Be the fuzzer of one reader; never returns."""
     import atheris  # type: ignore[import-untyped]
 
     with scratch_folder() as scratch, tempfile.NamedTemporaryFile("w", suffix=".dict") as words:
         os.environ.update(KPROF_CACHE_DIR=str(Path(scratch) / "cache"), NO_COLOR="1")
-        folder = Path(scratch) / "in"
+        # By a short name: one that is made up anew each time would be told to the fuzzer wherever it is compared.
+        os.chdir(scratch)
+        folder = Path("in")
         folder.mkdir()
         # What is imported by a function, when it first runs, is to be seen, too.
         with atheris.instrument_imports(include=["kprof", "kprof_analyzers"], enable_loader_override=False):
@@ -116,8 +138,9 @@ def inside(name: str, seconds: float) -> None:
                 f"-artifact_prefix={BUILD / 'failures' / name}-",
                 "-print_final_stats=1",
                 *([f"-dict={words.name}"] if target.words else []),
+                *([f"-runs={target.runs}", f"-seed={SEED}"] if fixed else []),
             ]
-            atheris.Setup([sys.argv[0], *options, str(BUILD / name), str(CORPUS / name)], one, custom_mutator=mutated)
+            atheris.Setup([sys.argv[0], *options, str(own), str(CORPUS / name)], one, custom_mutator=mutated)
             atheris.Fuzz()
 
 
@@ -127,11 +150,13 @@ def main() -> int:
     parser.add_argument("readers", nargs="*", default=readers.names(), metavar="READER")
     parser.add_argument("--seconds", type=float, default=60.0, help="for each reader")
     parser.add_argument("--hours", type=float, help="for all readers together, instead")
+    parser.add_argument("--fixed", action="store_true", help="always the same inputs; SECONDS are a limit")
     parser.add_argument("--jobs", type=int, default=1, help="readers at a time")
     parser.add_argument("--inside", help=argparse.SUPPRESS)
+    parser.add_argument("--keep", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.inside:
-        inside(options.inside, options.seconds)
+        inside(options.inside, options.seconds, options.keep, fixed=options.fixed)
     unknown = set(options.readers) - set(readers.names())
     if unknown:
         parser.error(f"no reader {', '.join(sorted(unknown))}; there are {', '.join(readers.names())}")
@@ -142,7 +167,7 @@ def main() -> int:
         options.seconds = options.hours * 3600 * options.jobs / len(options.readers)
     began, bad, executed = time.monotonic(), 0, 0
     with ThreadPoolExecutor(options.jobs) as pool:
-        outcomes = pool.map(lambda name: fuzz(name, options.seconds), options.readers)
+        outcomes = pool.map(lambda name: fuzz(name, options.seconds, fixed=options.fixed), options.readers)
         for name, outcome in zip(options.readers, outcomes, strict=True):
             print(f"{name}: {outcome.executed:,} inputs, {outcome.kept:,} of them new", flush=True)
             for path in outcome.failures:

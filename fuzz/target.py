@@ -30,12 +30,14 @@ class Target:
         files: artefacts of the tests that are seeds beside the reader's folder in the corpus; glob patterns.
         words: tokens of the format, for the fuzzer's dictionary.
         damage: changes an input so that it stays what the reader takes, where random damage rarely does.
+        runs: inputs of a fixed run: some two seconds of them.
     """
 
     read: Callable[[bytes, Path], object]
     files: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
     damage: Callable[[random.Random, bytes], bytes] | None = None
+    runs: int = 500
 
     def artefacts(self) -> list[Path]:
         """The artefacts that are no larger than :data:`LARGEST`."""

@@ -50,4 +50,4 @@ def read(data: bytes, folder: Path) -> None:
     check(same=remembered in (None, _fresh(folder)), what="an answer of another file")
 
 
-TARGET = Target(read, words=("from _fuzzed_helper import N", "BLOCK = 4 * N", "N = 16", "import"))
+TARGET = Target(read, words=("from _fuzzed_helper import N", "BLOCK = 4 * N", "N = 16", "import"), runs=200)

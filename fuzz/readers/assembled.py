@@ -4,13 +4,11 @@ Where the assembler takes the text, both have the same instructions, and the sam
 or later and the extra ``disasm``; without them every input is refused.
 """
 
-import os
-import pickle
 import random
 import re
-from functools import cache
 from pathlib import Path
 
+from fuzz import assembler
 from fuzz.target import Target, check
 from kprof.errors import InputError
 from kprof.inputs import amdgcn, code_object
@@ -20,34 +18,8 @@ _INSTRUCTION = re.compile(r"\t(?:[sv]_|ds_|global_|buffer_|flat_)")
 _NUMBER = re.compile(r"(?<=[\sv,s])[0-9]{1,2}(?![0-9x\w:])")
 
 
-@cache
 def _can() -> bool:
-    try:
-        from triton.backends.amd.compiler import assemble_amdgcn
-    except ImportError:
-        return False
-    return callable(assemble_amdgcn) and find_library() is not None
-
-
-def assembled(text: str, arch: str) -> bytes:
-    """The object that LLVM makes of a text; empty where it refuses. In a child: some texts end the process."""
-    from triton.backends.amd.compiler import assemble_amdgcn
-
-    here, there = os.pipe()
-    child = os.fork()
-    if child == 0:
-        try:
-            # LLVM says there what is wrong with the text.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
-            with os.fdopen(there, "wb") as file:
-                pickle.dump(assemble_amdgcn(text, arch, ""), file)
-        finally:
-            os._exit(0)
-    os.close(there)
-    with os.fdopen(here, "rb") as file:
-        data = file.read()
-    os.waitpid(child, 0)
-    return bytes(pickle.loads(data)) if data else b""
+    return assembler.available() and find_library() is not None
 
 
 def shape(kernel: amdgcn.Kernel) -> tuple[list[str], list[list[str]]]:
@@ -69,7 +41,7 @@ def read(data: bytes, folder: Path) -> None:
         raise InputError("no kernel of a known architecture")
     if not _can():
         raise InputError("there is no assembler, or no disassembler")
-    made = assembled(text, written.arch)
+    made = assembler.assembled(text, written.arch)
     if not made:
         raise InputError("LLVM does not take it")
     for item in code_object.read(made, "k.o").objects:
@@ -113,5 +85,8 @@ def rearranged(chance: random.Random, data: bytes) -> bytes:
 
 
 TARGET = Target(
-    read, damage=rearranged, words=("s_cbranch_scc1", "s_branch", "v_add_u32_e32", "s_waitcnt", "v[0:3]", "s_nop 0")
+    read,
+    damage=rearranged,
+    words=("s_cbranch_scc1", "s_branch", "v_add_u32_e32", "s_waitcnt", "v[0:3]", "s_nop 0"),
+    runs=30,
 )

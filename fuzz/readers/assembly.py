@@ -23,5 +23,4 @@ TARGET = Target(
         "s_cbranch_scc1", "s_waitcnt", "vmcnt(0)", "lgkmcnt(0)", "s_barrier", "v_mfma_f32_16x16x16_f16", "buffer_load_dwordx4",
         "ds_read_b128", "global_load_dwordx4", "scratch_store_dword", "offset:", "v[0:3]", "a[0:3]", "s[0:3]", "exec", "vcc",
         ".set", ".if", ".endif", ".macro", ".rept", ".loc", "amdgcn-amd-amdhsa--gfx950",
-    ),
-)  # fmt: skip
+    ), runs=60)  # fmt: skip

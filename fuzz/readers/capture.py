@@ -39,4 +39,5 @@ TARGET = Target(
         '"dtype":"',
         '"signature":{',
     ),
+    runs=300,
 )

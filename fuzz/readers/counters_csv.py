@@ -10,5 +10,4 @@ TARGET = Target(
         "Dispatch_ID", "GPU_ID", "Kernel_Name", "Counter_Name", "Counter_Value", "Start_Timestamp", "End_Timestamp",
         "Grid_Size", "Workgroup_Size", "LDS_Per_Workgroup", "Arch_VGPR", "SQ_WAVES", "TCC_HIT[0]", "KernelName", "Index",
         "Agent_Id", "Correlation_Id", ",", '"', "NaN", "0x7fffffffffffffff",
-    ),
-)  # fmt: skip
+    ), runs=120)  # fmt: skip

@@ -7,4 +7,5 @@ TARGET = Target(
     lambda data, folder: read_named(data, folder, "c.db"),
     ("rocprof/**/*.db",),
     words=("SQLite format 3", "CREATE TABLE", "rocpd_kernel_dispatch", "rocpd_string", "INTEGER", "TEXT", "REAL"),
+    runs=150,
 )

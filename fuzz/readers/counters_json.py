@@ -14,4 +14,5 @@ TARGET = Target(
         "dispatch_info",
         "agents",
     ),
+    runs=150,
 )

@@ -40,5 +40,4 @@ TARGET = Target(
         "instrShape = [", "isTransposed = true", "#ttg.swizzled_shared<{", "vec = ", "perPhase = ", "maxPhase = ",
         "#ttg.padded_shared<[", "#ttg.linear<{", "register = [", "lane = [", "warp = [", "block = [", "#ttg.slice<{", "dim = ",
         "parent = ", "#ttg.dot_op<{", "opIdx = ", "kWidth = ", "#ttg.amd_wmma<{", "version = ", "CGALayout",
-    ),
-)  # fmt: skip
+    ), runs=150)  # fmt: skip

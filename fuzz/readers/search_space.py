@@ -34,4 +34,5 @@ TARGET = Target(
         "---",
         "!!",
     ),
+    runs=150,
 )

@@ -58,5 +58,4 @@ TARGET = Target(
         '"traceEvents": [', '"ph": "X"', '"cat": "kernel"', '"cat": "cpu_op"', '"cat": "cuda_runtime"', '"cat": "gpu_memcpy"',
         '"ts": ', '"dur": ', '"args": {', '"correlation": ', '"External id": ', '"device": ', '"stream": ', '"pid": ', '"tid": ',
         '"name": ', '"ph": "B"', '"ph": "E"', '"distributedInfo": {', '"rank": ', "1e300", "]}",
-    ),
-)  # fmt: skip
+    ), runs=200)  # fmt: skip

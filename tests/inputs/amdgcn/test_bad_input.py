@@ -167,6 +167,7 @@ def test_lines_that_look_like_assembly(lines: list[str]) -> None:
         "k:\n\t.loc 1 2 3 ; " + "a:1:2 @[ " * 50_000 + "\n\ts_endpgm\n",
         "\t.amdgcn_target " * 20_000,
         ".macro a\n" * 20_000 + "\ts_endpgm\n",
+        '\t.amdgcn_target "amdgcn-amd-amdhsa--gfx' + "9" * 5000 + '"\nk:\n\ts_endpgm\n',
     ],
 )
 def test_hostile_input_takes_no_time(text: str) -> None:

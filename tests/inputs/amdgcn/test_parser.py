@@ -189,3 +189,11 @@ def test_targets_of_branches() -> None:
     assert targets["s_swappc_b64"] is None
     loops = assembly.kernel("private_array")
     assert all(i.target in loops.labels for i in loops.instructions if i.opcode.kind is Kind.CONDITIONAL)
+
+
+def test_zero_bytes_are_blanks() -> None:
+    """As LLVM's assembler has it."""
+    kernel = amdgcn.parse(
+        '\t.amdgcn_target "amdgcn-amd-amdhsa--gfx942"\nk:\n\tv_mov_b32\0\0v1,\0v2\0\n\ts_endpgm\n'
+    ).functions[0]
+    assert [(i.mnemonic, i.operands) for i in kernel.instructions] == [("v_mov_b32", ("v1", "v2")), ("s_endpgm", ())]
