@@ -114,7 +114,7 @@ def generation_of(arch: str) -> Generation:
         return Generation.GFX11
     if stem == "12":
         return Generation.GFX1250 if digits.startswith("125") else Generation.GFX12
-    if stem.isdecimal() and int(stem) > 12:
+    if stem.isdecimal() and (len(stem) > 2 or int(stem) > 12):
         return Generation.GFX1250
     return {"10": Generation.GFX10, "11": Generation.GFX11, "12": Generation.GFX12}.get(digits[:2], Generation.GFX9)
 

@@ -162,6 +162,8 @@ def parse(text: str, path: str | None = None, *, arch: str | None = None, strict
             instruction, or (with ``strict``) cut off.
     """
     refuse_foreign(text, path)
+    # As LLVM's assembler does.
+    text = text.replace("\0", " ")
     target = _target(text)
     found_arch, features = split_target(target)
     found_arch = found_arch or arch or ""
