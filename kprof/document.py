@@ -9,6 +9,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from kprof.findings import Coverage, Finding, Location
+from kprof.measured import Measured
 
 SCHEMA: Literal["kprof.report/1"] = "kprof.report/1"
 
@@ -265,8 +266,7 @@ class Prediction(msgspec.Struct, frozen=True):
     """The performance model's result for one kernel and launch. Everything is modelled, nothing measured.
 
     Attributes:
-        time_us: time of one launch in microseconds; ``None`` when the grid, the number of CUs or how often a
-            loop iterates is not known.
+        time_us: time of one launch in microseconds; ``None`` where grid, CUs or iterations of loops are not known.
         low_us, high_us: what the time is likely to lie between: about nine of ten measurements.
         cycles: cycles of the CU that works longest, launch overhead left out; ``None`` when it is not known how often a
             loop iterates.
@@ -337,12 +337,11 @@ class KernelReport(msgspec.Struct, frozen=True):
         notes: why something is null; one sentence each.
         compile_seconds: wall time of the compile, absent when nothing was compiled.
         cached: the compile was served from kprof's cache.
-        passes: with ``--passes``, what each compiler pass changed: its order, name, stage, and metric to
-            ``[before, after]``.
+        passes: with ``--passes``, each pass: its order, name, stage, and metric to ``[before, after]`` where changed.
         coverage: share of instructions that the reader knows, 0 to 1; ``None`` when none of them were seen.
         unseen: what of the code could not be looked at and why, one sentence; absent when all of it was.
-        unrecorded: of a recorded kernel, what its program called and nothing ran for: launches may be missing beside
-            this one. One sentence; absent when nothing was.
+        unrecorded: what a recorded program called and nothing ran for, in one sentence: launches may be missing.
+        measured: what measurements say of it; absent when none were given.
     """
 
     name: str
@@ -369,6 +368,7 @@ class KernelReport(msgspec.Struct, frozen=True):
     coverage: float | None | UnsetType = UNSET
     unseen: str | UnsetType = UNSET
     unrecorded: str | UnsetType = UNSET
+    measured: Measured | UnsetType = UNSET
 
 
 class Verdict(msgspec.Struct, frozen=True):

@@ -1,10 +1,10 @@
 """``kprof.advise``: other knobs, tried out by recompiling, and findings held against measurements."""
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from kprof.api.measurements import Paths, paths
 from kprof.api.options import Values, names, target_options
 from kprof.api.result import Result
 from kprof.errors import KprofError, TargetError
@@ -15,14 +15,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from kprof.document import KernelReport
+    from kprof.measured import Measured
     from kprof.targets.options import Options
     from kprof.tuning.recorded import AdvisedKernel
     from kprof.tuning.recorded.relaunch import Program
     from kprof.tuning.trials import Trial, Trials
-    from kprof_analyzers.profiles.measured.model import Measured
     from kprof_analyzers.profiles.measured.reading import Measurement
-
-    Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -126,8 +124,8 @@ def advise(
     constexprs: Values | None = None,
     grid: str = "",
     budget: float = 45.0,
-    counters: "Paths" = (),
-    trace: "Paths" = (),
+    counters: Paths = (),
+    trace: Paths = (),
     search: bool = True,
     jobs: int = 0,
     program: Sequence[str] | None = None,
@@ -178,7 +176,7 @@ def advise(
     asked = names(arch)
     if len(asked) > 1:
         raise KprofError("kprof advise takes one architecture at a time")
-    measurement = _measurement(_paths(counters), _paths(trace), asked[0] if asked else None, search=search)
+    measurement = _measurement(paths(counters), paths(trace), asked[0] if asked else None, search=search)
     gpu = (measurement.name if measurement is not None else None) or (asked[0] if asked else DEFAULT_ARCH)
     options = target_options(config=config, shape=shape, case=case, env=env, values=values, jobs=jobs)
     found = Advised()
@@ -257,10 +255,6 @@ def _recorded(
 
 def _only(kernels: "Sequence[AdvisedKernel]") -> "Trials | None":
     return kernels[0].trials if len(kernels) == 1 else None
-
-
-def _paths(given: "Paths") -> list[str]:
-    return [os.fspath(path) for path in ([given] if isinstance(given, str | os.PathLike) else given)]
 
 
 def _measurement(counters: list[str], traces: list[str], asked: str | None, *, search: bool) -> "Measurement | None":

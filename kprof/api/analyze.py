@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kprof.api.options import Names, Values, target_options
+from kprof.api.measurements import joining
+from kprof.api.options import Names, Values, names, target_options
 from kprof.api.programs import launches_of
 from kprof.api.result import ReportResult
 from kprof.document import KernelReport
@@ -16,6 +17,7 @@ from kprof.findings import Severity
 from kprof.targets.target import Kind, TargetLike, is_report, resolve
 
 if TYPE_CHECKING:
+    from kprof.api.measurements import Joining, Paths
     from kprof.details import Details
     from kprof.targets.loaded import LoadedKernel
     from kprof.targets.options import Options
@@ -95,6 +97,8 @@ def analyze(
     keep_programs: bool = True,
     program: Sequence[str] | None = None,
     time_limit: float | None = None,
+    counters: "Paths" = (),
+    trace: "Paths" = (),
 ) -> Analysis:
     """Compile or read kernels, and find out what an AMD GPU will do with them. No GPU is used.
 
@@ -123,6 +127,9 @@ def analyze(
         program: arguments of the one Python file in ``targets``, which is run as ``__main__`` in a process of its own
             on the simulated GPU; what it launches is analysed. ``None``: nothing is run.
         time_limit: seconds that the program may run, by default 600.
+        counters: files or folders of a ROCm profiler with these kernels: ``kernels[0].measured`` says what they tell,
+            beside what is modelled. They are compiled for the GPU that was measured where ``arch`` is empty.
+        trace: PyTorch traces, or folders of them, as ``counters``.
 
     Raises:
         TargetError: a target does not exist, lacks something, or cannot use one of the options.
@@ -132,8 +139,9 @@ def analyze(
     """
     from kprof_analyzers.pipeline import report
 
+    measured = joining(counters, trace, names(arch))
     options = target_options(
-        arch=arch,
+        arch=arch or _measured_gpu(measured, targets),
         config=config,
         shape=shape,
         case=case,
@@ -147,13 +155,16 @@ def analyze(
         jobs=jobs,
     )
     worst = _severity(fail_on)
-    wanted = _Wanted(options, kernel, (Path.cwd(), *map(_folder, sources)), dump, keep_programs, {})
+    folders = (Path.cwd(), *map(_folder, sources))
+    wanted = _Wanted(options, kernel, folders, dump, keep_programs, {}, measured)
     run: AbstractContextManager[tuple[Sequence[TargetLike], Sequence[KprofError]]]
     run = nullcontext((targets, ())) if program is None else launches_of(targets, program, options, time_limit)
     with run as (chosen, problems):
         found, failures = wanted.of_all(chosen, keep_going=keep_going)
     failures[:0] = problems
     wanted.check_some(found, targets, keep_going=keep_going)
+    if measured is not None:
+        measured.check_some()
     document = report([entry for entry, _ in found], failed=list(map(str, failures)), fail_on=worst)
     return Analysis(document, failures, [code for _, code in found])
 
@@ -169,6 +180,7 @@ class _Wanted:
         dump: gets each stage of the compiler.
         keep: keep the instructions of what was analysed.
         names: filled with the names of all kernels.
+        measured: is joined to them; ``None`` without measurements.
     """
 
     options: "Options"
@@ -177,6 +189,7 @@ class _Wanted:
     dump: "str | os.PathLike[str] | None"
     keep: bool
     names: dict[str, None]
+    measured: "Joining | None" = None
 
     def of_all(
         self, targets: Sequence[TargetLike], *, keep_going: bool
@@ -210,6 +223,9 @@ class _Wanted:
     def kernels(self, target: TargetLike) -> Iterator[tuple[KernelReport, Program | None]]:
         """The kernels of a target, analysed."""
         if isinstance(target, str | os.PathLike) and is_report(Path(target)):
+            if self.measured is not None:
+                hint = "Name what it was made of: the kernel is needed to be joined to a measurement."
+                raise TargetError("a saved report takes no measurements", path=str(target), hint=hint)
             for entry in self._saved(Path(target)):
                 if self._takes(entry.name):
                     yield entry, None
@@ -224,7 +240,10 @@ class _Wanted:
                     from kprof.targets.dump import write_stages
 
                     write_stages(loaded, Path(self.dump))
-                yield judged(loaded, model=True), Program(loaded, sources)
+                entry = judged(loaded, model=True)
+                if self.measured is not None:
+                    entry = self.measured.add_to(entry, loaded)
+                yield entry, Program(loaded, sources)
 
     def _takes(self, name: str) -> bool:
         self.names[name] = None
@@ -246,6 +265,14 @@ class _Wanted:
         if found.kind in {Kind.SOURCE, Kind.KERNEL, Kind.FUNCTION}:
             return None
         return (*self.folders, found.path.parent) if found.path.is_file() else self.folders
+
+
+def _measured_gpu(measured: "Joining | None", targets: Sequence[TargetLike]) -> str:
+    """What sources are compiled for where nothing is asked for: the GPU that was measured."""
+    sources = {Kind.SOURCE, Kind.KERNEL, Kind.FUNCTION}
+    if measured is None or not all(resolve(target).kind in sources for target in targets):
+        return ""
+    return measured.measurement.name or ""
 
 
 def _severity(name: str | None) -> Severity | None:

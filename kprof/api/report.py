@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from kprof.api.analyze import Analysis, analyze
+from kprof.api.measurements import Paths
 from kprof.api.options import Names, Values
 from kprof.targets.target import TargetLike
 
@@ -30,6 +31,8 @@ class AnalyzeOptions(TypedDict, total=False):
     sources: "Sequence[str | os.PathLike[str]]"
     jobs: int
     keep_going: bool
+    counters: Paths
+    trace: Paths
 
 
 def report(

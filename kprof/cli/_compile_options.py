@@ -29,6 +29,14 @@ GridOption = Annotated[
 EnvOption = Annotated[
     list[str], typer.Option("--env", help="Triton's environment switches for this compile.", metavar="K=V,...")
 ]
+CountersOption = Annotated[
+    list[str],
+    typer.Option("--counters", help="Files or folders of a ROCm profiler with this kernel.", metavar="PATH"),
+]
+TraceOption = Annotated[
+    list[str],
+    typer.Option("--trace", help="PyTorch traces, or folders of them, with this kernel.", metavar="PATH"),
+]
 PassesOption = Annotated[bool, typer.Option("--passes", help="Also tell what each compiler pass changed.")]
 
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kprof.cli._compile_options import ConstexprOption, SignatureOption
+from kprof.cli._compile_options import ConstexprOption, CountersOption, SignatureOption, TraceOption
 from kprof.cli._format_options import format_options
 from kprof.cli._plug_ins import tell_broken
 from kprof.cli.common import ArchOption, ConfigOption, JobsOption, NoColorOption, ShapeOption, ValueOption
@@ -21,14 +21,6 @@ if TYPE_CHECKING:
 
 HELP = "Try other knobs by recompiling, and show what they change."
 
-CountersOption = Annotated[
-    list[str],
-    typer.Option("--counters", help="Files or folders of a ROCm profiler with this kernel.", metavar="PATH"),
-]
-TraceOption = Annotated[
-    list[str],
-    typer.Option("--trace", help="PyTorch traces, or folders of them, with this kernel.", metavar="PATH"),
-]
 NoSearchOption = Annotated[
     bool, typer.Option("--no-search", help="Only judge by --counters and --trace: try no other knobs.")
 ]

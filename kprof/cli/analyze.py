@@ -11,11 +11,13 @@ from kprof.cli._compile_options import (
     AllConfigsOption,
     CaseOption,
     ConstexprOption,
+    CountersOption,
     EnvOption,
     GridOption,
     PassesOption,
     SignatureOption,
     TargetsArgument,
+    TraceOption,
     grid_of,
 )
 from kprof.cli._format_options import format_options
@@ -71,6 +73,8 @@ def kernel(
     env: EnvOption = [],
     value: ValueOption = [],
     passes: PassesOption = False,
+    counters: CountersOption = [],
+    trace: TraceOption = [],
     dump: Annotated[
         Path | None, typer.Option("--dump", help="Write each stage, and with --passes each pass, to this folder.")
     ] = None,
@@ -116,6 +120,8 @@ def kernel(
         env=assignments(env, "--env"),
         values=supplied_values(value),
         passes=passes,
+        counters=counters,
+        trace=trace,
         dump=dump,
         fail_on=fail_on,
         jobs=jobs,

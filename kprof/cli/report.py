@@ -9,10 +9,12 @@ from kprof.cli._compile_options import (
     AllConfigsOption,
     CaseOption,
     ConstexprOption,
+    CountersOption,
     EnvOption,
     GridOption,
     PassesOption,
     SignatureOption,
+    TraceOption,
     grid_of,
 )
 from kprof.cli.common import ArchOption, ConfigOption, JobsOption, QuietOption, ShapeOption, ValueOption
@@ -42,6 +44,8 @@ def command(
     env: EnvOption = [],
     value: ValueOption = [],
     passes: PassesOption = False,
+    counters: CountersOption = [],
+    trace: TraceOption = [],
     kernel: Annotated[
         str | None, typer.Option("--kernel", help="Only this kernel, of a target with several.", metavar="NAME")
     ] = None,
@@ -76,6 +80,8 @@ def command(
         env=assignments(env, "--env"),
         values=supplied_values(value),
         passes=passes,
+        counters=counters,
+        trace=trace,
         kernel=kernel,
         sources=source,
         jobs=jobs,

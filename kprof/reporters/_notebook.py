@@ -13,9 +13,9 @@ from kprof.findings import Location
 if TYPE_CHECKING:
     import pandas as pd
 
+    from kprof.measured import Measured
     from kprof.tuning.document import TuneReport
     from kprof.tuning.trials import Trials
-    from kprof_analyzers.profiles.measured.model import Measured
 
 ROWS = 30
 """Rows of a table; what is left out is counted below it. The whole result is in the document and in the frame."""

@@ -83,6 +83,7 @@ class ConsoleReporter:
             self._console.print(self._findings(kernel))
         self._console.print(self._facts(kernel))
         self._tries(kernel)
+        self._measured(kernel)
         self._passes(kernel)
         if self._verbose:
             self._loops(kernel)
@@ -104,6 +105,17 @@ class ConsoleReporter:
             found.append(f"{plural(count, 'rule')} not checked")
         if found:
             self._console.print(Text(f"  {', '.join(found)}: -v shows", style="dim"))
+
+    def _measured(self, kernel: KernelReport) -> None:
+        if kernel.measured is UNSET:
+            return
+        from rich.text import Text
+
+        from kprof.reporters import measured_text
+
+        heading = f"\nMeasured on {kernel.measured.gpu}: {measured_text.standings(kernel.measured)}"
+        self._console.print(Text(heading, style="bold"))
+        measured_text.section(kernel.measured, self._console)
 
     def _model(self, kernel: KernelReport) -> None:
         from rich.text import Text

@@ -2,27 +2,37 @@
 
 from typing import TYPE_CHECKING, Any
 
+from kprof.output.tables import number
 from kprof.output.writing import log
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from kprof.document import KernelReport
-    from kprof_analyzers.profiles.measured.model import Fact, Judgement, Match, Measured
+    from kprof.measured import Beside, Fact, Judgement, Match, Measured
 
-_STYLE = {"confirmed": "bold red", "refuted": "green", "not measured": "dim"}
+_STYLE = {"confirmed": "bold red", "refuted": "green", "not measured": "dim", "cannot tell": "dim"}
 
 
 def show(report: "KernelReport", measured: "Measured", console: "Console") -> None:
     """Which kernel it is, what its findings are worth, and what else was measured."""
     console.print(f"[bold]{report.name}[/bold]   measured on {measured.gpu}", highlight=False)
+    section(measured, console)
+    print(verdict(measured))
+
+
+def section(measured: "Measured", console: "Console") -> None:
+    """What was matched, findings with what decides them, and the numbers, those that are modelled first."""
     for match in measured.matches:
-        console.print(_match(match), style="dim", markup=False)
+        console.print(match_words(match), style="dim", markup=False)
     for note in measured.notes:
         log(note)
     console.print()
     if measured.judgements:
         console.print(_judgements(measured.judgements))
+        console.print()
+    if measured.beside:
+        console.print(_beside(measured.beside))
         console.print()
     if measured.facts:
         console.print(_facts(measured.facts))
@@ -32,19 +42,25 @@ def show(report: "KernelReport", measured: "Measured", console: "Console") -> No
         for option in measured.collect:
             console.print(f"rocprofv3 {option} -f csv -d counters -- your_program", markup=False, soft_wrap=True)
         console.print()
-    print(verdict(measured))
 
 
 def verdict(measured: "Measured") -> str:
     """One line."""
+    return f"measured: {standings(measured)}"
+
+
+def standings(measured: "Measured") -> str:
+    """How many findings were confirmed and refuted, and how sure that is."""
     total = len(measured.judgements)
     counts = [f"{measured.count(s)} {s}" for s in ("confirmed", "refuted", "not measured") if measured.count(s)]
     found = f"{total} finding{'' if total == 1 else 's'}: {', '.join(counts)}" if total else "no findings to judge"
-    doubt = "; the match is doubtful" if any(m.confidence == "doubtful" for m in measured.matches) else ""
-    return f"measured: {found}{doubt}"
+    doubts = [name for name in ("doubtful", "likely") if any(m.confidence == name for m in measured.matches)]
+    doubt = "" if not doubts else "; the match is doubtful" if doubts[0] == "doubtful" else "; the match is not sure"
+    return f"{found}{doubt}"
 
 
-def _match(match: "Match") -> str:
+def match_words(match: "Match") -> str:
+    """Which measured kernel it is taken to be, and how sure that is."""
     keys = [f"{key.name} {key.measured}" + ("" if key.agrees else f" (compiled {key.computed})") for key in match.keys]
     runs = f"{match.dispatches:,} run{'' if match.dispatches == 1 else 's'}"
     return f"{match.source}: {runs}, {match.confidence} to be it: {', '.join(keys)}"
@@ -66,6 +82,23 @@ def _judgements(judgements: "list[Judgement]") -> Any:
     return table
 
 
+def _beside(beside: "list[Beside]") -> Any:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    table.add_column("", no_wrap=True)
+    for heading in ("measured", "modelled", "ratio"):
+        table.add_column(heading, no_wrap=True, justify="right")
+    table.add_column("")
+    for one in beside:
+        ratio = "" if one.ratio is None else f"{one.ratio:.2f}"
+        words = Text(one.standing, style=_STYLE[one.standing]).append(f": {one.words}", style="dim")
+        numbers = (quantity(one.measured, one.unit), quantity(one.modelled, one.unit))
+        table.add_row(Text(one.title), *map(Text, numbers), ratio, words)
+    return table
+
+
 def _facts(facts: "list[Fact]") -> Any:
     from rich.table import Table
     from rich.text import Text
@@ -75,6 +108,20 @@ def _facts(facts: "list[Fact]") -> Any:
     table.add_column(no_wrap=True, justify="right")
     table.add_column()
     for fact in facts:
-        of = f" of {fact.computed:g}" if fact.computed is not None else ""
-        table.add_row(Text(fact.title), Text(f"{fact.value:,.4g}{of} {fact.unit}"), Text(fact.remark, style="dim"))
+        table.add_row(Text(fact.title), Text(_value(fact)), Text(fact.remark, style="dim"))
     return table
+
+
+def _value(fact: "Fact") -> str:
+    of = f" of {fact.computed:g}" if fact.computed is not None else ""
+    return f"{number(fact.value)}{of} {fact.unit}"
+
+
+def fact_words(fact: "Fact") -> str:
+    """Value, unit and remark."""
+    return f"{_value(fact)}: {fact.remark}" if fact.remark else _value(fact)
+
+
+def quantity(value: float, unit: str) -> str:
+    """A number for people with its unit."""
+    return f"{number(value)} {unit}"

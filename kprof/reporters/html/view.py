@@ -16,6 +16,7 @@ from kprof.reporters.html.charts import cause_name, curve_title, occupancy_curve
 from kprof.reporters.html.findings import finding_groups, source_places
 from kprof.reporters.html.listing import code_listing, places, source_table
 from kprof.reporters.html.loops import hot_waits, loop_rows
+from kprof.reporters.html.measured import measured_view
 from kprof.reporters.html.parts import Cutter
 from kprof.reporters.html.resources import occupancy_view, resource_rows
 
@@ -87,6 +88,7 @@ def kernel_view(
         "badge": _badge(kernel),
         "reasons": _reasons(kernel, anchors),
         "model": None if kernel.model is UNSET else _model(kernel.model),
+        "measured": measured_view(kernel, cut),
         "occupancy": occupancy_view(kernel),
         "resources": resource_rows(kernel),
         "groups": groups,

@@ -1,7 +1,7 @@
 """Measured numbers worth showing, and what stands out among them though no finding speaks of it."""
 
 from kprof.document import KernelReport, Resources
-from kprof_analyzers.profiles.measured.model import Fact
+from kprof.measured import Fact
 from kprof_analyzers.profiles.measured.numbers import Numbers
 from kprof_analyzers.rules import known_rules
 from kprof_analyzers.rules.questions import BUSY, CONFLICTS, HELD, WAITING

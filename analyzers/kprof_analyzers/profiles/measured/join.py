@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from kprof.errors import InputError, near
-from kprof_analyzers.profiles.measured.model import Confidence, Key, Match
+from kprof.measured import Confidence, Key, Match
 
 if TYPE_CHECKING:
     from kprof.document import KernelReport

@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING
 from kprof.document import KernelReport
 from kprof.errors import InputError
 from kprof.findings import Finding, Location
+from kprof.measured import Judgement, Match, Measured, Standing
 from kprof_analyzers.profiles.measured import join
+from kprof_analyzers.profiles.measured.beside import beside
 from kprof_analyzers.profiles.measured.facts import facts_of
-from kprof_analyzers.profiles.measured.model import Judgement, Match, Measured, Standing
 from kprof_analyzers.profiles.measured.numbers import Numbers, add_counters, add_traces, computed
 from kprof_analyzers.rules import known_rules
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from kprof_analyzers.profiles.measured.reading import Measurement
 
 _ORDER: tuple[Standing, ...] = ("confirmed", "not measured", "refuted")
+# What a sure match needs beside the name.
+_SURE = {"num_warps": "the workgroup size", "lds_bytes": "LDS"}
 _RANKS = ("error", "warning", "note")
 
 
@@ -25,7 +28,7 @@ def judge(report: KernelReport, subject: "Subject", measurement: "Measurement") 
     Raises:
         KprofError: a measurement has no such kernel.
     """
-    # What is shown, and what decides: of a doubtful match only the first.
+    # What is shown, and what decides: of a match that is not sure only the first.
     numbers, sure = computed(report, measurement.gpu), computed(report, measurement.gpu)
     matches: list[Match] = []
     if measurement.data is not None:
@@ -42,7 +45,8 @@ def judge(report: KernelReport, subject: "Subject", measurement: "Measurement") 
     if not matches:
         raise InputError("there is no measurement to judge by")
     doubts = _doubts(matches)
-    judgements = [_judged(place, finding, sure, _other_build(matches)) for place, finding in enumerate(report.findings)]
+    other = _other_build(matches)
+    judgements = [_judged(place, finding, sure, other) for place, finding in enumerate(report.findings)]
     judgements.sort(key=lambda one: (_ORDER.index(one.standing), _RANKS.index(one.severity), one.finding))
     return Measured(
         gpu=measurement.name or report.arch,
@@ -51,18 +55,29 @@ def judge(report: KernelReport, subject: "Subject", measurement: "Measurement") 
         facts=facts_of(report, numbers),
         collect=_collect(judgements),
         notes=[*doubts, *measurement.notes, *numbers.notes],
+        beside=beside(report, numbers, other),
     )
 
 
 def _takers(match: Match, numbers: Numbers, sure: Numbers) -> tuple[Numbers, ...]:
-    return (numbers,) if match.confidence == "doubtful" else (numbers, sure)
+    return (numbers, sure) if match.confidence == "sure" else (numbers,)
 
 
 def _other_build(matches: list[Match]) -> str:
-    """Why the numbers of doubtful matches decide nothing; empty when there are none."""
-    doubtful = [match for match in matches if match.confidence == "doubtful"]
-    keys = dict.fromkeys(_differing(match) or "only the name is known to agree" for match in doubtful)
-    return f"what ran may be another build of the kernel: {'; '.join(keys)}" if doubtful else ""
+    """Why the numbers of matches that are not sure decide nothing; empty when there are none."""
+    unsure = [match for match in matches if match.confidence != "sure"]
+    keys = dict.fromkeys(_differing(match) or _untold(match) for match in unsure)
+    return f"what ran may be another build of the kernel: {'; '.join(keys)}" if unsure else ""
+
+
+def _untold(match: Match) -> str:
+    told = [key.name for key in match.keys]
+    lacking = [words for name, words in _SURE.items() if name not in told]
+    return (
+        f"the {match.source} do not tell {' and '.join(lacking)}"
+        if len(told) > 1
+        else ("only the name is known to agree")
+    )
 
 
 def _differing(match: Match) -> str:

@@ -1,8 +1,9 @@
 """What measurements say of findings."""
 
 import pytest
+from msgspec.structs import replace
 
-from kprof.document import KernelReport, Occupancy, Resources
+from kprof.document import KernelReport, Occupancy, Prediction, Resources
 from kprof.errors import KprofError
 from kprof.findings import Finding, Location, Severity
 from kprof_analyzers.profiles.measured import reading
@@ -30,10 +31,12 @@ def _report(*rules: str, waves: float = 2.0) -> KernelReport:
 def measured(tmp_path, making):
     """``measured(report, waves_per_simd=1.9, ..., lds=32768)``: judged by one launch with such counters."""
 
-    def make(report, *, drop=(), lds=32768, scratch=0, **metrics):
+    def make(report, *, drop=(), lds=32768, scratch=0, vgprs=256, **metrics):
+        for old in tmp_path.iterdir():
+            old.unlink()
         making.agents(tmp_path)
         counters = {name: value for name, value in making.counted(**metrics).items() if name not in drop}
-        making.collection(tmp_path, counters, lds=lds, scratch=scratch)
+        making.collection(tmp_path, counters, lds=lds, scratch=scratch, vgprs=vgprs)
         return judge(report, SUBJECT, reading.read([tmp_path], []))
 
     return make
@@ -159,3 +162,52 @@ def test_published_trace(shared):
     other = Subject("triton_red_fused_add_mean_mul_pow_rsqrt_1", 64, 8, 8192, None)
     with pytest.raises(KprofError, match="did you mean 'triton_red_fused_add_mean_mul_pow_rsqrt_0'"):
         judge(_report(), other, reading.read([], [path]))
+
+
+def test_a_likely_match_confirms_and_refutes_nothing(measured):
+    """The same LDS and wavefronts in other registers: another build. Nothing is decided, and what differs is said."""
+    result = measured(_report("KP112", "KP204"), conflicts=0.5, vgprs=128)
+    assert result.matches[0].confidence == "likely"
+    assert set(_standings(result).values()) == {"not measured"}
+    assert all("vgprs 128 measured, 256 compiled" in one.words for one in result.judgements)
+
+
+def _predicted(report: KernelReport, time_us: float, workgroups: int | None = 4096) -> KernelReport:
+    model = Prediction(
+        time_us, time_us / 2, time_us * 2, 3e6, "matrix", {"matrix": 1.0}, workgroups=workgroups, clock_mhz=2100.0
+    )
+    return replace(report, model=model)
+
+
+@pytest.mark.parametrize(
+    ("time_us", "standing", "words"),
+    [(1900, "confirmed", "within"), (900, "refuted", "2.22 times too fast"), (5000, "refuted", "2.50 times too slow")],
+)
+def test_the_time_is_held_against_the_model_s_range(measured, time_us, standing, words):
+    """2,000 us measured; the range is half to twice the prediction. Of cycles there is no range."""
+    found = {one.id: one for one in measured(_predicted(_report(), time_us)).beside}
+    assert (found["time_us"].measured, found["time_us"].ratio) == (2000, time_us / 2000)
+    assert found["time_us"].standing == standing
+    assert words in found["time_us"].words
+    assert (found["cycles"].measured, found["cycles"].modelled, found["cycles"].standing) == (
+        pytest.approx(4.2e6), 3e6, "cannot tell",
+    )  # fmt: skip
+
+
+def test_another_launch_or_build_says_nothing_of_the_model(measured):
+    """4,096 workgroups ran, 64 were modelled; or what ran has other LDS."""
+    (time,) = (one for one in measured(_predicted(_report(), 1900, 64)).beside if one.id == "time_us")
+    assert (time.standing, time.words) == ("cannot tell", "another launch: 4,096 workgroups measured, 64 modelled")
+    (time,) = (one for one in measured(_predicted(_report(), 1900), lds=16896).beside if one.id == "time_us")
+    assert time.standing == "cannot tell"
+    assert "another build" in time.words
+    (time,) = (one for one in measured(_predicted(_report(), 1900, None)).beside if one.id == "time_us")
+    assert time.standing == "cannot tell"
+
+
+def test_what_is_not_modelled_stands_beside_nothing(measured):
+    """No prediction, or one without a time."""
+    assert measured(_report()).beside == []
+    report = _predicted(_report(), 1900)
+    report = replace(report, model=replace(report.model, time_us=None, low_us=None, high_us=None))
+    assert "time_us" not in {one.id for one in measured(report).beside}

@@ -1,4 +1,4 @@
-"""What a measurement said of a kernel, as part of the ``kprof.advice/1`` document."""
+"""What a measurement said of a kernel, as part of ``kprof.report/1`` and ``kprof.advice/1``."""
 
 from typing import Literal
 
@@ -6,6 +6,7 @@ import msgspec
 
 Standing = Literal["confirmed", "refuted", "not measured"]
 Confidence = Literal["sure", "likely", "doubtful"]
+Verdict = Literal["confirmed", "refuted", "cannot tell"]
 
 
 class Key(msgspec.Struct, frozen=True):
@@ -33,7 +34,7 @@ class Match(msgspec.Struct, frozen=True):
         keys: what was compared; what either side does not tell is not there.
         confidence: ``sure``: name, wavefronts and LDS agree, and the registers where they are told; ``likely``: nothing
             of wavefronts and LDS differs, but one is not told or the registers differ; ``doubtful``: only the name
-            agrees, or the LDS differs.
+            agrees, or the LDS differs. Only a sure match confirms or refutes anything.
         dispatches: runs that it has.
         others: runs of the same name with another workgroup size, LDS or registers, which are left out.
     """
@@ -90,6 +91,35 @@ class Judgement(msgspec.Struct, frozen=True):
     collect: list[str] = []
 
 
+class Beside(msgspec.Struct, frozen=True):
+    """One quantity, measured and modelled.
+
+    Attributes:
+        id: ``time_us``, ``cycles``, ``clock_mhz``, ``hbm_bytes``, ``l2_bytes`` or ``waves_per_simd``.
+        measured: in the unit, mean over the dispatches.
+        modelled: of :attr:`kprof.document.KernelReport.model`.
+        low, high: what the model expects measurements to lie between; ``None`` where it has no range.
+        standing: ``confirmed``: measured within that range; ``refuted``: outside; ``cannot tell``: what ran may be
+            another build or another launch, or there is no range.
+        words: why.
+    """
+
+    id: str
+    title: str
+    unit: str
+    measured: float
+    modelled: float
+    low: float | None
+    high: float | None
+    standing: Verdict
+    words: str
+
+    @property
+    def ratio(self) -> float | None:
+        """Modelled over measured."""
+        return self.modelled / self.measured if self.measured else None
+
+
 class Measured(msgspec.Struct, frozen=True):
     """Everything that measurements add to a kernel's analysis.
 
@@ -100,6 +130,7 @@ class Measured(msgspec.Struct, frozen=True):
         facts: measured numbers, those without a finding too.
         collect: options for rocprofv3 that would collect what is missing, one run of the program each.
         notes: what could not be told, and why.
+        beside: what was measured beside what is modelled, where both are there.
     """
 
     gpu: str
@@ -108,6 +139,7 @@ class Measured(msgspec.Struct, frozen=True):
     facts: list[Fact]
     collect: list[str] = []
     notes: list[str] = []
+    beside: list[Beside] = []
 
     def count(self, standing: Standing) -> int:
         """Findings of this standing."""
