@@ -13,7 +13,7 @@ class Key(msgspec.Struct, frozen=True):
     """One thing that a compiled and a measured kernel can be told apart by.
 
     Attributes:
-        name: ``name``, ``num_warps``, ``lds_bytes`` or ``vgprs``.
+        name: ``name``, ``num_warps``, ``lds_bytes``, ``vgprs``, ``instructions`` or the first that differs.
         computed: of the compiled kernel.
         measured: as the profiler wrote it.
         agrees: the two can be of one program, rounding by the tool allowed for.
@@ -29,7 +29,7 @@ class Match(msgspec.Struct, frozen=True):
     """The measured kernel that the compiled one is taken to be.
 
     Attributes:
-        source: ``counters`` or ``trace``.
+        source: ``counters``, ``trace`` or ``thread trace``, whose match is sure when every instruction is the same.
         kernel: normalised name in the measurement.
         keys: what was compared; what either side does not tell is not there.
         confidence: ``sure``: name, wavefronts and LDS agree, and the registers where they are told; ``likely``: nothing
@@ -39,7 +39,7 @@ class Match(msgspec.Struct, frozen=True):
         others: runs of the same name with another workgroup size, LDS or registers, which are left out.
     """
 
-    source: Literal["counters", "trace"]
+    source: Literal["counters", "trace", "thread trace"]
     kernel: str
     keys: list[Key]
     confidence: Confidence
@@ -120,17 +120,61 @@ class Beside(msgspec.Struct, frozen=True):
         return self.modelled / self.measured if self.measured else None
 
 
+class LineBeside(msgspec.Struct, frozen=True):
+    """Cycles of an iteration that a wavefront spends on one source line.
+
+    Attributes:
+        place: ``file:line``; ``?`` for instructions without one.
+        measured: latency, and idle cycles where they are told.
+        stalled: of these, those in which nothing could issue; ``None`` when the trace does not tell.
+        modelled: ``None`` without a prediction for the line.
+    """
+
+    place: str
+    measured: float
+    stalled: float | None
+    modelled: float | None
+
+
+class LoopBeside(msgspec.Struct, frozen=True):
+    """An iteration of one loop, traced and modelled; inner loops are left out.
+
+    Attributes:
+        header: label of the loop's first block.
+        lines: file name to ``[first, last]`` source line.
+        turns: iterations of all traced wavefronts.
+        measured: cycles from one iteration of a wavefront to its next.
+        stalled: of these, those in which nothing could issue; ``None`` when the trace does not tell.
+        modelled: ``None`` without a prediction.
+        by_line: the costliest lines.
+    """
+
+    header: str
+    lines: dict[str, tuple[int, int]]
+    turns: int
+    measured: float
+    stalled: float | None
+    modelled: float | None
+    by_line: list[LineBeside] = []
+
+    @property
+    def ratio(self) -> float | None:
+        """Modelled over measured."""
+        return self.modelled / self.measured if self.measured and self.modelled is not None else None
+
+
 class Measured(msgspec.Struct, frozen=True):
     """Everything that measurements add to a kernel's analysis.
 
     Attributes:
         gpu: the GPU that was measured, or that peaks were taken of.
-        matches: the joined kernels, at most one from counters and one from traces.
+        matches: the joined kernels, at most one from each kind of measurement.
         judgements: every finding, the confirmed ones first and the refuted ones last, worst severity first.
         facts: measured numbers, those without a finding too.
         collect: options for rocprofv3 that would collect what is missing, one run of the program each.
         notes: what could not be told, and why.
         beside: what was measured beside what is modelled, where both are there.
+        loops: loops of a thread trace whose instructions are those of the kernel.
     """
 
     gpu: str
@@ -140,6 +184,7 @@ class Measured(msgspec.Struct, frozen=True):
     collect: list[str] = []
     notes: list[str] = []
     beside: list[Beside] = []
+    loops: list[LoopBeside] = []
 
     def count(self, standing: Standing) -> int:
         """Findings of this standing."""

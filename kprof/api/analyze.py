@@ -99,6 +99,7 @@ def analyze(
     time_limit: float | None = None,
     counters: "Paths" = (),
     trace: "Paths" = (),
+    thread_trace: "str | os.PathLike[str] | None" = None,
 ) -> Analysis:
     """Compile or read kernels, and find out what an AMD GPU will do with them. No GPU is used.
 
@@ -130,6 +131,7 @@ def analyze(
         counters: files or folders of a ROCm profiler with these kernels: ``kernels[0].measured`` says what they tell,
             beside what is modelled. They are compiled for the GPU that was measured where ``arch`` is empty.
         trace: PyTorch traces, or folders of them, as ``counters``.
+        thread_trace: a decoded thread trace of the kernel: a folder ``ui_output_agent_*_dispatch_*`` or its listing.
 
     Raises:
         TargetError: a target does not exist, lacks something, or cannot use one of the options.
@@ -139,7 +141,7 @@ def analyze(
     """
     from kprof_analyzers.pipeline import report
 
-    measured = joining(counters, trace, names(arch))
+    measured = joining(counters, trace, thread_trace, names(arch))
     options = target_options(
         arch=arch or _measured_gpu(measured, targets),
         config=config,

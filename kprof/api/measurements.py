@@ -44,7 +44,8 @@ class Joining:
 
         try:
             self._check(report)
-            found = judge(report, subject_of(kernel, report, kernel.arch), self.measurement)
+            subject = subject_of(kernel, report, kernel.arch)
+            found = judge(report, subject, self.measurement, kernel.program)
         except InputError as error:
             self.problems.append(error)
             return replace(report, notes=[*report.notes, f"not measured: {error.message}"])
@@ -66,12 +67,15 @@ class Joining:
             raise self.problems[0]
 
 
-def joining(counters: Paths, traces: Paths, archs: Sequence[str]) -> Joining | None:
+def joining(
+    counters: Paths, traces: Paths, thread_trace: str | os.PathLike[str] | None, archs: Sequence[str]
+) -> Joining | None:
     """Read measurements; ``None`` when no file is named.
 
     Args:
         counters: files and folders of a ROCm profiler.
         traces: PyTorch traces, or folders of them.
+        thread_trace: a decoded thread trace.
         archs: the architectures that are asked for.
 
     Raises:
@@ -79,10 +83,11 @@ def joining(counters: Paths, traces: Paths, archs: Sequence[str]) -> Joining | N
         KprofError: several architectures are asked for.
     """
     counted, traced = paths(counters), paths(traces)
-    if not counted and not traced:
+    if not counted and not traced and thread_trace is None:
         return None
     if len(archs) > 1:
         raise KprofError("a measurement is of one GPU: name one with --arch, or none")
     from kprof_analyzers.profiles.measured import reading
 
-    return Joining(reading.read(counted, traced, archs[0] if archs else None))
+    thread = None if thread_trace is None else os.fspath(thread_trace)
+    return Joining(reading.read(counted, traced, archs[0] if archs else None, thread))

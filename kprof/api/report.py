@@ -33,6 +33,7 @@ class AnalyzeOptions(TypedDict, total=False):
     keep_going: bool
     counters: Paths
     trace: Paths
+    thread_trace: "str | os.PathLike[str] | None"
 
 
 def report(

@@ -37,6 +37,10 @@ TraceOption = Annotated[
     list[str],
     typer.Option("--trace", help="PyTorch traces, or folders of them, with this kernel.", metavar="PATH"),
 ]
+ThreadTraceOption = Annotated[
+    str | None,
+    typer.Option("--thread-trace", help="A decoded thread trace (ATT) of this kernel.", metavar="FOLDER"),
+]
 PassesOption = Annotated[bool, typer.Option("--passes", help="Also tell what each compiler pass changed.")]
 
 

@@ -17,6 +17,7 @@ from kprof.cli._compile_options import (
     PassesOption,
     SignatureOption,
     TargetsArgument,
+    ThreadTraceOption,
     TraceOption,
     grid_of,
 )
@@ -75,6 +76,7 @@ def kernel(
     passes: PassesOption = False,
     counters: CountersOption = [],
     trace: TraceOption = [],
+    thread_trace: ThreadTraceOption = None,
     dump: Annotated[
         Path | None, typer.Option("--dump", help="Write each stage, and with --passes each pass, to this folder.")
     ] = None,
@@ -122,6 +124,7 @@ def kernel(
         passes=passes,
         counters=counters,
         trace=trace,
+        thread_trace=thread_trace,
         dump=dump,
         fail_on=fail_on,
         jobs=jobs,

@@ -14,6 +14,7 @@ from kprof.cli._compile_options import (
     GridOption,
     PassesOption,
     SignatureOption,
+    ThreadTraceOption,
     TraceOption,
     grid_of,
 )
@@ -46,6 +47,7 @@ def command(
     passes: PassesOption = False,
     counters: CountersOption = [],
     trace: TraceOption = [],
+    thread_trace: ThreadTraceOption = None,
     kernel: Annotated[
         str | None, typer.Option("--kernel", help="Only this kernel, of a target with several.", metavar="NAME")
     ] = None,
@@ -82,6 +84,7 @@ def command(
         passes=passes,
         counters=counters,
         trace=trace,
+        thread_trace=thread_trace,
         kernel=kernel,
         sources=source,
         jobs=jobs,

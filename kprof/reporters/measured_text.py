@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from kprof.document import KernelReport
-    from kprof.measured import Beside, Fact, Judgement, Match, Measured
+    from kprof.measured import Beside, Fact, Judgement, LineBeside, LoopBeside, Match, Measured
 
 _STYLE = {"confirmed": "bold red", "refuted": "green", "not measured": "dim", "cannot tell": "dim"}
 
@@ -33,6 +33,9 @@ def section(measured: "Measured", console: "Console") -> None:
         console.print()
     if measured.beside:
         console.print(_beside(measured.beside))
+        console.print()
+    for loop in measured.loops:
+        console.print(_loop(loop))
         console.print()
     if measured.facts:
         console.print(_facts(measured.facts))
@@ -96,6 +99,38 @@ def _beside(beside: "list[Beside]") -> Any:
         words = Text(one.standing, style=_STYLE[one.standing]).append(f": {one.words}", style="dim")
         numbers = (quantity(one.measured, one.unit), quantity(one.modelled, one.unit))
         table.add_row(Text(one.title), *map(Text, numbers), ratio, words)
+    return table
+
+
+def loop_words(loop: "LoopBeside") -> str:
+    """Where a loop is, and how many iterations were traced."""
+    lines = [f"lines {first}-{last} of {file.rpartition('/')[2]}" for file, (first, last) in loop.lines.items()]
+    place = f" at {', '.join(lines)}" if lines else ""
+    return f"loop {loop.header}{place}, {loop.turns:,} iterations traced"
+
+
+def loop_rows(loop: "LoopBeside") -> list[list[str]]:
+    """Place, measured, stalled and modelled cycles of an iteration, and their ratio; the whole loop first."""
+
+    def row(place: str, one: "LoopBeside | LineBeside") -> list[str]:
+        cycles = ["" if value is None else f"{value:,.0f}" for value in (one.measured, one.stalled, one.modelled)]
+        known = one.modelled is not None and one.measured
+        return [place, *cycles, f"{(one.modelled or 0.0) / one.measured:.2f}" if known else ""]
+
+    return [row("all", loop), *(row(one.place, one) for one in loop.by_line)]
+
+
+def _loop(loop: "LoopBeside") -> Any:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim", title_justify="left")
+    table.title = Text(loop_words(loop), style="default")
+    table.add_column("cycles of an iteration", no_wrap=True)
+    for heading in ("measured", "stalled", "modelled", "ratio"):
+        table.add_column(heading, no_wrap=True, justify="right")
+    for cells in loop_rows(loop):
+        table.add_row(*map(Text, cells))
     return table
 
 

@@ -6,7 +6,7 @@ from msgspec import UNSET
 
 from kprof.document import KernelReport
 from kprof.reporters.html.parts import Cutter
-from kprof.reporters.measured_text import fact_words, match_words, quantity, standings
+from kprof.reporters.measured_text import fact_words, loop_rows, loop_words, match_words, quantity, standings
 
 _ROWS = 200
 
@@ -29,6 +29,9 @@ def measured_view(kernel: KernelReport, cut: Cutter) -> dict[str, Any] | None:
                 "words": f"{one.standing}: {one.words}",
             }
             for one in measured.beside
+        ],
+        "loops": [
+            {"words": loop_words(loop), "rows": loop_rows(loop)} for loop in cut("traced loops", measured.loops, _ROWS)
         ],
         "judgements": cut("judged findings", measured.judgements, _ROWS),
         "facts": [{"title": fact.title, "words": fact_words(fact)} for fact in cut("facts", measured.facts, _ROWS)],

@@ -5,14 +5,15 @@ from typing import TYPE_CHECKING
 from kprof.document import KernelReport
 from kprof.errors import InputError
 from kprof.findings import Finding, Location
-from kprof.measured import Judgement, Match, Measured, Standing
-from kprof_analyzers.profiles.measured import join
+from kprof.measured import Judgement, LoopBeside, Match, Measured, Standing
+from kprof_analyzers.profiles.measured import join, traced
 from kprof_analyzers.profiles.measured.beside import beside
 from kprof_analyzers.profiles.measured.facts import facts_of
 from kprof_analyzers.profiles.measured.numbers import Numbers, add_counters, add_traces, computed
 from kprof_analyzers.rules import known_rules
 
 if TYPE_CHECKING:
+    from kprof.inputs.amdgcn import Kernel as Program
     from kprof_analyzers.profiles.measured.join import Subject
     from kprof_analyzers.profiles.measured.reading import Measurement
 
@@ -22,8 +23,16 @@ _SURE = {"num_warps": "the workgroup size", "lds_bytes": "LDS"}
 _RANKS = ("error", "warning", "note")
 
 
-def judge(report: KernelReport, subject: "Subject", measurement: "Measurement") -> Measured:
+def judge(
+    report: KernelReport, subject: "Subject", measurement: "Measurement", program: "Program | None" = None
+) -> Measured:
     """Join a kernel with its measurement, and hold its findings against the numbers.
+
+    Args:
+        report: the kernel.
+        subject: what tells it from others.
+        measurement: what was read.
+        program: its instructions, for a thread trace.
 
     Raises:
         KprofError: a measurement has no such kernel.
@@ -42,10 +51,17 @@ def judge(report: KernelReport, subject: "Subject", measurement: "Measurement") 
         matches.append(match)
         for one in _takers(match, numbers, sure):
             add_traces(one, measurement.traces, activities)
+    # A thread trace says of its instructions whether it is this kernel; it decides no finding.
+    decisive = list(matches)
+    loops: list[LoopBeside] = []
+    if measurement.thread is not None and program is not None:
+        match, found = traced.in_thread_trace(report.name, program, measurement.thread)
+        matches.append(match)
+        loops = traced.loops_beside(report, program, found) if match.confidence == "sure" else []
     if not matches:
         raise InputError("there is no measurement to judge by")
     doubts = _doubts(matches)
-    other = _other_build(matches)
+    other = _other_build(decisive)
     judgements = [_judged(place, finding, sure, other) for place, finding in enumerate(report.findings)]
     judgements.sort(key=lambda one: (_ORDER.index(one.standing), _RANKS.index(one.severity), one.finding))
     return Measured(
@@ -56,6 +72,7 @@ def judge(report: KernelReport, subject: "Subject", measurement: "Measurement") 
         collect=_collect(judgements),
         notes=[*doubts, *measurement.notes, *numbers.notes],
         beside=beside(report, numbers, other),
+        loops=loops,
     )
 
 

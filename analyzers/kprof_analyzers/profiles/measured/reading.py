@@ -11,6 +11,7 @@ from kprof_analyzers.profiles.counters.machine import Gpu, gpu_of
 
 if TYPE_CHECKING:
     from kprof.inputs.rocprof import Data
+    from kprof.inputs.thread_trace import ThreadTrace
     from kprof.inputs.torch_profiler import Trace
 
 
@@ -23,12 +24,14 @@ class Measurement:
         traces: of PyTorch's profiler.
         gpu: the GPU that was measured; ``None`` when only traces that do not tell it were read.
         notes: what must not be trusted in the files.
+        thread: a decoded thread trace; ``None`` without one.
     """
 
     data: "Data | None"
     traces: "tuple[Trace, ...]"
     gpu: Gpu | None
     notes: tuple[str, ...] = ()
+    thread: "ThreadTrace | None" = None
 
     @property
     def name(self) -> str | None:
@@ -38,13 +41,19 @@ class Measurement:
         return self.gpu.product.name if self.gpu.product is not None else self.gpu.arch.name
 
 
-def read(counters: Sequence[str | Path], traces: Sequence[str | Path], asked: str | None = None) -> Measurement:
+def read(
+    counters: Sequence[str | Path],
+    traces: Sequence[str | Path],
+    asked: str | None = None,
+    thread_trace: str | Path | None = None,
+) -> Measurement:
     """Everything in the files.
 
     Args:
         counters: files and folders of any ROCm profiler.
         traces: Kineto traces, folders of them, or tables that ``kprof ingest trace`` wrote.
         asked: architecture or product that the kernel is to be compiled for; ``None`` takes the measured one.
+        thread_trace: a decoded thread trace, or the folder of one.
 
     Raises:
         KprofError: a file cannot be read, nothing says which GPU counters are of, or the files are of another GPU than
@@ -62,7 +71,15 @@ def read(counters: Sequence[str | Path], traces: Sequence[str | Path], asked: st
         gpu = _counted(data, gpu, asked)
     if gpu is not None and asked is not None:
         _check(gpu, asked)
-    return Measurement(data, opened, gpu, tuple(notes))
+    thread = None if thread_trace is None else _thread(thread_trace)
+    notes += [f"thread trace: {words}" for words in (thread.issues if thread is not None else ())]
+    return Measurement(data, opened, gpu, tuple(notes), thread)
+
+
+def _thread(path: str | Path) -> "ThreadTrace":
+    from kprof.inputs import thread_trace
+
+    return thread_trace.read(path)
 
 
 def _words(severity: str, message: str, path: str) -> str:

@@ -1,0 +1,144 @@
+"""A compiled kernel beside a thread trace of it: the same instructions, and what each took."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from msgspec import UNSET
+
+from kprof.errors import InputError
+from kprof.measured import Key, LineBeside, LoopBeside, Match
+from kprof_analyzers.profiles.measured.join import is_called
+
+if TYPE_CHECKING:
+    from kprof.document import KernelReport, LoopPrediction
+    from kprof.inputs.amdgcn import Instruction, Kernel
+    from kprof.inputs.amdgcn.blocks import Loop
+    from kprof.inputs.thread_trace import Instruction as Traced
+    from kprof.inputs.thread_trace import ThreadTrace
+
+_JUMPS = ("s_branch", "s_cbranch", "s_call", "s_getpc", "s_swappc", "s_setpc")
+_PADDING = ("s_nop", "s_code_end")
+_LINES = 12
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """Instructions of both sides, one by one.
+
+    Attributes:
+        traced: for each instruction of the program the traced one; as far as they agree.
+        differs: the first that do not agree, compiled and traced; ``None`` where all do.
+    """
+
+    traced: "Sequence[Traced]"
+    differs: tuple[str, str] | None
+
+
+def align(program: "Kernel", trace: "ThreadTrace") -> Alignment:
+    """Lay a listing beside the program. What the assembler pads with, and where jumps lead to, may differ."""
+    listed = [one for one in trace.instructions if not one.text.startswith(";")]
+    found: list[Traced] = []
+    at = 0
+    for instruction in program.instructions:
+        mine = _words(instruction.text)
+        while at < len(listed) and _words(listed[at].text) != mine and _is_padding(listed[at]):
+            at += 1
+        if at == len(listed):
+            return Alignment(found, (instruction.text, "nothing more"))
+        if _words(listed[at].text) != mine:
+            return Alignment(found, (instruction.text, listed[at].text))
+        found.append(listed[at])
+        at += 1
+    rest = next((one.text for one in listed[at:] if not _is_padding(one)), None)
+    return Alignment(found, None if rest is None else ("nothing more", rest))
+
+
+def in_thread_trace(name: str, program: "Kernel", trace: "ThreadTrace") -> tuple[Match, Alignment]:
+    """The match: sure when every instruction is the same.
+
+    Args:
+        name: of the kernel.
+        program: its instructions.
+        trace: of the dispatch.
+
+    Raises:
+        InputError: another kernel was traced.
+    """
+    if trace.kernel is not None and not is_called(trace.kernel, program.name):
+        hint = "Name the folder of its dispatch: kprof ingest thread-trace lists them."
+        raise InputError(f"the thread trace is of {trace.kernel}, not of {name}", path=trace.path, hint=hint)
+    found = align(program, trace)
+    keys = [Key("name", program.name, trace.kernel, agrees=True)] if trace.kernel is not None else []
+    if found.differs is None:
+        count = len(program.instructions)
+        keys.append(Key("instructions", count, count, agrees=True))
+    else:
+        mine, theirs = found.differs
+        keys.append(Key(f"instruction {len(found.traced) + 1}", mine, theirs, agrees=False))
+    sure = found.differs is None and len(program.instructions) > 0
+    shown = trace.kernel or program.name
+    return Match("thread trace", shown, keys, "sure" if sure else "doubtful", 1), found
+
+
+def loops_beside(report: "KernelReport", program: "Kernel", found: Alignment) -> list[LoopBeside]:
+    """Each loop that was traced, with its own instructions: those of inner loops are theirs.
+
+    An iteration's cycles are the sum over its instructions of their latency for each issue of the header's first one.
+    Time in which a wavefront had nothing ready is counted where the trace tells it.
+    """
+    predictions = {} if report.model is UNSET else {loop.header: loop for loop in report.model.loops}
+    loops = []
+    for loop in program.loops:
+        first = program.blocks[loop.header_block].start
+        turns = found.traced[first].hits
+        if turns:
+            loops.append(_loop(program, loop, found.traced, turns, predictions.get(loop.header)))
+    return loops
+
+
+def _loop(
+    program: "Kernel", loop: "Loop", traced: "Sequence[Traced]", turns: int, prediction: "LoopPrediction | None"
+) -> LoopBeside:
+    inner = {index for other in program.loops if other.parent == loop.index for index in other.instructions}
+    own = [index for index in loop.instructions if index not in inner]
+    by_line: dict[str, float] = defaultdict(float)
+    stalls: dict[str, float] = defaultdict(float)
+    for index in own:
+        place = _place(program.instructions[index])
+        by_line[place] += (traced[index].latency + (traced[index].idle or 0)) / turns
+        stalls[place] += (traced[index].stall or 0) / turns
+    told = any(traced[index].stall is not None for index in own)
+    modelled = prediction.by_line if prediction is not None else {}
+    places = sorted({*by_line, *modelled}, key=lambda place: -by_line.get(place, 0.0))
+    return LoopBeside(
+        header=loop.header,
+        lines={} if prediction is None else prediction.lines,
+        turns=turns,
+        measured=sum(by_line.values()),
+        stalled=sum(stalls.values()) if told else None,
+        modelled=None if prediction is None else prediction.cycles_per_iteration,
+        by_line=[
+            LineBeside(place, by_line.get(place, 0.0), stalls[place] if told else None, modelled.get(place))
+            for place in places[:_LINES]
+        ],
+    )
+
+
+def _place(instruction: "Instruction") -> str:
+    """As the model calls it."""
+    frame = instruction.user_frame
+    return "?" if frame is None else f"{frame.file.rpartition('/')[2]}:{frame.line}"
+
+
+def _is_padding(one: "Traced") -> bool:
+    return not one.hits and one.text.startswith(_PADDING)
+
+
+def _words(text: str) -> tuple[str, ...]:
+    """A text without what the assembler and the disassembler write differently."""
+    name, _, operands = text.strip().partition(" ")
+    if name.startswith(_JUMPS) or "@" in operands:
+        return (name,)
+    return (name, *(part.strip() for part in operands.replace(",", " ").split()))
