@@ -1,0 +1,76 @@
+"""KP106 reloaded-tile."""
+
+from collections.abc import Iterable, Sequence
+from typing import ClassVar
+
+from kprof.analysis import Change, KernelFacts
+from kprof.findings import Finding, Severity
+from kprof.inputs.amdgcn import Instruction
+from kprof_analyzers.memory.addressing import tile
+from kprof_analyzers.memory.reloads import Reload, reloads
+from kprof_analyzers.model.executions import is_worth_looking, regions
+from kprof_analyzers.rules.narrow_accesses import loads_on
+from kprof_analyzers.rules.rule import Costed, Need, Rule, known
+from kprof_analyzers.source_lines import location_of
+
+
+class ReloadedTile(Rule):
+    """A tile is loaded again although nothing has changed it.
+
+    ## What it does
+    Looks for loads in a loop whose address and mask are the same in each iteration, and for two loads of the same
+    address and mask in the same code. The compiler takes neither away where the code stores in between: it does not
+    know that the pointers of a kernel point to different memory. Tiles below 1 KiB, those that make less than an eighth
+    of the bytes loaded, volatile loads, and tiles that the code stores to through the same argument are left alone, and
+    so are loads that the compiler did take out of the loop.
+
+    ## Why it matters
+    The second load finds its data in a cache, but takes the memory pipeline's time and the registers all the same, and
+    what needs it waits for some hundred clocks.
+
+    ## Evidence
+    `bytes`: of the tile. `loads`: instructions a lane that load it in one execution, 0 where the assembly does not
+    tell. `again`: whether it is the second load in the same code; else it is one in a loop.
+
+    ## What to try
+    Load it once, before the loop, and keep it in registers. Where it does not fit them, more rows in one iteration.
+    """
+
+    id: ClassVar[str] = "KP106"
+    name: ClassVar[str] = "reloaded-tile"
+    severity: ClassVar[Severity] = Severity.NOTE
+    needs: ClassVar[tuple[Need, ...]] = (Need.TTGIR,)
+
+    def check(self, facts: KernelFacts) -> Iterable[Finding | Costed]:
+        """See :meth:`Rule.check`."""
+        for found in reloads(known(facts.ttgir)):
+            if not is_worth_looking(facts, found.load):
+                continue
+            loads = loads_on(facts, [found.load])
+            there = loads if found.before is not None else _in_loops(facts, loads)
+            if loads and not there:
+                continue
+            yield self._report(found, there)
+
+    def _report(self, found: Reload, loads: Sequence[Instruction]) -> Finding | Costed:
+        held = tile(found.load)
+        shape = "x".join(map(str, held.shape)) if held is not None else ""
+        again = found.before is not None
+        where = "again with the same address" if again else "in each iteration with the same address"
+        place = location_of(found.before)[0] if found.before is not None else None
+        finding = self.finding(
+            f"a {shape} tile of {found.bytes:,} bytes is loaded {where} and mask",
+            at=found.load,
+            evidence={"bytes": found.bytes, "loads": len(loads), "again": again},
+            related=[place] if place is not None else [],
+        )
+        same_line = again and place == location_of(found.load)[0]
+        if not loads or same_line:
+            return finding
+        return Costed(finding, Change(gone=tuple(i.index for i in loads)))
+
+
+def _in_loops(facts: KernelFacts, loads: Sequence[Instruction]) -> list[Instruction]:
+    """Those of some loads that are in a loop of the assembly."""
+    inside = {i.index for region in regions(facts) if region.loop is not None for i in region.instructions}
+    return [load for load in loads if load.index in inside]

@@ -1,0 +1,98 @@
+"""KP510 transcendental-rate."""
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+from kprof.analysis import Change, KernelFacts
+from kprof.findings import Severity
+from kprof.hardware.machine import Architecture
+from kprof.inputs.amdgcn import Instruction, InstructionClass
+from kprof.inputs.amdgcn.isa import Kind
+from kprof_analyzers.model.executions import worth_looking
+from kprof_analyzers.rules.questions import VECTOR, Question
+from kprof_analyzers.rules.rule import Costed, NotCheckedError, Rule
+from kprof_analyzers.source_lines import busiest, other_lines
+
+_SHARE = 1 / 3
+_ENOUGH = 8
+
+
+class TranscendentalRate(Rule):
+    """Exponentials, logarithms, roots and reciprocals take a third of the vector units' time or more.
+
+    ## What it does
+    Adds up the clocks of the vector instructions in each innermost loop, and in other code where at least an eighth of
+    the kernel's vector instructions are executed: those of the transcendental unit (`v_exp_f32`, `v_log_f32`,
+    `v_rcp_f32`, `v_rsq_f32`, `v_sqrt_f32`, `v_sin_f32`) at its rate, the others at theirs. Reports code where at least
+    eight of them take a third of the clocks or more. Code whose matrix instructions take longer is left alone.
+
+    ## Why it matters
+    On CDNA the unit has a quarter of the lanes of the others: an exponential keeps the SIMD as long as four
+    multiplications. Where it is the bottleneck, fewer of these functions count, and other arithmetic is nearly free.
+
+    ## Evidence
+    `instructions`: transcendental ones in one execution. `clocks`: that they take; `others`: that all other vector
+    instructions take. `loop`, null outside of loops.
+
+    ## What to try
+    One reciprocal a row instead of a division an element; `rsqrt` instead of a root and a reciprocal. What many lanes
+    compute alike (angles, decays) once, and from memory. A polynomial for some of the exponentials of a softmax.
+    """
+
+    id: ClassVar[str] = "KP510"
+    name: ClassVar[str] = "transcendental-rate"
+    severity: ClassVar[Severity] = Severity.NOTE
+    confirmed_by: ClassVar[Question | None] = VECTOR
+
+    def check(self, facts: KernelFacts) -> Iterable[Costed]:
+        """See :meth:`Rule.check`."""
+        slower = _times_slower(facts.arch)
+        if slower is None or slower <= 1:
+            return
+        assert facts.arch.issue is not None
+        clocks = facts.arch.issue.valu_cycles(facts.arch.wavefront_size)
+        for region in worth_looking(facts, InstructionClass.VALU):
+            vector = [i for i in region.instructions if i.opcode.cls is InstructionClass.VALU]
+            found = [i for i in vector if _is_transcendental(i)]
+            theirs, others = slower * clocks * len(found), clocks * (len(vector) - len(found))
+            matrix = sum(_matrix_clocks(facts.arch, i) for i in region.instructions)
+            if len(found) < _ENOUGH or theirs < _SHARE * (theirs + others) or matrix > theirs:
+                continue
+            place = busiest(found)[0]
+            yield Costed(
+                self.finding(
+                    f"{len(found)} transcendental instructions {region.words} take {theirs:.0f} clocks of the vector "
+                    f"units, all others {others:.0f}",
+                    at=place,
+                    evidence={
+                        "loop": region.header,
+                        "instructions": len(found),
+                        "clocks": round(theirs),
+                        "others": round(others),
+                    },
+                    related=other_lines(found, place),
+                ),
+                Change(clocks={i.index: 1 / slower for i in found}, at_most=True),
+            )
+
+
+def _times_slower(arch: Architecture) -> float | None:
+    """How many times as long as another vector instruction a transcendental one takes.
+
+    Raises:
+        NotCheckedError: the architecture's file does not say.
+    """
+    rate = arch.rates.get("transcendental")
+    if arch.issue is None or not rate:
+        raise NotCheckedError(f"the rate of transcendental instructions on {arch.name} is not known")
+    lanes = arch.issue.valu_lanes * arch.occupancy.simds_per_cu
+    return lanes / rate
+
+
+def _is_transcendental(instruction: Instruction) -> bool:
+    return instruction.opcode.kind is Kind.TRANSCENDENTAL
+
+
+def _matrix_clocks(arch: Architecture, instruction: Instruction) -> float:
+    known = arch.matrix_instructions.get(instruction.opcode.name)
+    return 0.0 if known is None else known.cycles
