@@ -91,7 +91,7 @@ class UnrunOperator:
 
     Attributes:
         name: ``library::operator.overload``.
-        how: what answered: ``zeros``, ``cpu kernel`` or ``recursion``.
+        how: what answered: ``zeros``, ``cpu kernel``, ``recursion`` or ``shape``.
         calls: how often, over all processes; at least, where a process was killed.
         site: where it was called first, and the callers outwards.
     """
@@ -105,7 +105,11 @@ class UnrunOperator:
         return f"{self.name} ({self.calls:,} call{'' if self.calls == 1 else 's'}, {_HOW.get(self.how, self.how)})"
 
 
-_HOW = {"cpu kernel": "by its CPU kernel", "recursion": "by the CPU, since it calls itself without end"}
+_HOW = {
+    "cpu kernel": "by its CPU kernel",
+    "recursion": "by the CPU, since it calls itself without end",
+    "shape": "with the shape alone",
+}
 _NAMED = 8
 
 
@@ -226,6 +230,8 @@ class Capture:
         reads_count: how often it did.
         unrun: operators that were answered without running what the GPU would run, most calls first.
         ran: operators that the program registered for the GPU to the calls of their kernels.
+        silent: of these calls, those that launched nothing, most first.
+        torch: torch's own operators on tensors of the GPU, which a GPU computes without Triton, to their calls.
         notes: what is missing or doubtful, in words.
         complete: whether every process closed its journal.
         sources: the program's own files to their SHA-256, named from :attr:`root`; ``None`` when that is not recorded.
@@ -242,6 +248,8 @@ class Capture:
     reads_count: int = 0
     unrun: Sequence[UnrunOperator] = ()
     ran: Mapping[str, int] = field(default_factory=dict)
+    silent: Mapping[str, int] = field(default_factory=dict)
+    torch: Mapping[str, int] = field(default_factory=dict)
     notes: Sequence[str] = ()
     complete: bool = True
     sources: Mapping[str, str] | None = None

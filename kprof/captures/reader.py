@@ -70,6 +70,8 @@ def read(path: str | Path) -> Capture:
         reads_count=gathered.reads_count,
         unrun=unrun,
         ran=dict(gathered.ran.most_common()),
+        silent=dict(gathered.silent.most_common()),
+        torch=dict(gathered.torch.most_common()),
         notes=list(dict.fromkeys(gathered.notes)),
         complete=gathered.complete,
         sources=None if gathered.sources is None else sources,
@@ -141,6 +143,8 @@ class _Gathered:
     reads_count: int = 0
     unrun: dict[tuple[str, str], UnrunOperator] = field(default_factory=dict)
     ran: Counter[str] = field(default_factory=Counter)
+    silent: Counter[str] = field(default_factory=Counter)
+    torch: Counter[str] = field(default_factory=Counter)
     notes: list[str] = field(default_factory=list)
     complete: bool = True
     executed: bool = False
@@ -221,6 +225,8 @@ class _Journal:
                 self.unrun[record.n] = record
             case r.Operators():
                 everything.ran.update(record.ran)
+                everything.silent.update(record.silent)
+                everything.torch.update(record.torch)
             case r.Sources():
                 everything.sources = {**record.files, **(everything.sources or {})}
                 everything.outside.update(record.outside)

@@ -166,7 +166,7 @@ class Unrun(msgspec.Struct, frozen=True, tag_field="t", tag="unrun"):
     Attributes:
         n: its number in this journal.
         name: ``library::operator.overload``.
-        how: what answered: ``zeros``, ``cpu kernel`` or ``recursion``.
+        how: what answered: ``zeros``, ``cpu kernel``, ``recursion`` or ``shape``.
         site: where it was called first.
     """
 
@@ -181,10 +181,14 @@ class Operators(msgspec.Struct, frozen=True, tag_field="t", tag="operators"):
 
     Attributes:
         ran: operators that the program registered for the GPU to the calls of their kernels.
+        silent: of these calls, those in which nothing was launched.
+        torch: torch's own operators on tensors of the GPU, which no kernel of Triton's computes, to their calls.
         unrun: numbers of :class:`Unrun` with the calls of each.
     """
 
     ran: dict[Name, Count] = {}
+    silent: dict[Name, Count] = {}
+    torch: dict[Name, Count] = {}
     unrun: list[tuple[Count, Count]] = []
 
 

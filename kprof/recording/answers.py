@@ -1,8 +1,9 @@
-"""Which operators ran as they would on the GPU, and which were answered without running."""
+"""Which operators ran as they would on the GPU, which launched nothing, and which were answered without running."""
 
 import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 ZEROS = "zeros"
@@ -11,6 +12,8 @@ CPU = "cpu kernel"
 """A library's implementation for the CPU answered for the one that the GPU would run."""
 RECURSION = "recursion"
 """An implementation that calls its own operator without end: the CPU's answered in the innermost call."""
+SHAPE = "shape"
+"""Nothing was computed: the result has its true shape, and no values."""
 
 
 class Answers:
@@ -18,26 +21,42 @@ class Answers:
 
     Args:
         first: is told of the first answer of a kind, with the operator's name; gives its number in the journal.
+        launched: launches of the current thread so far, trials of autotuners among them.
     """
 
-    def __init__(self, first: Callable[[str, str], int]) -> None:
+    def __init__(self, first: Callable[[str, str], int], launched: Callable[[], int]) -> None:
         self._first = first
+        self._launched = launched
         self._lock = threading.Lock()
         self._numbers: dict[tuple[str, str], int] = {}
         self._counts: Counter[int] = Counter()
         self._ran: Counter[str] = Counter()
+        self._silent: Counter[str] = Counter()
+        self._torch: Counter[str] = Counter()
 
-    def ran(self, name: str) -> None:
-        """An implementation that the program registered for the GPU runs."""
+    @contextmanager
+    def running(self, name: str) -> Iterator[None]:
+        """An implementation that the program registered for the GPU runs; it may launch something, or nothing."""
+        before = self._launched()
+        try:
+            yield
+        finally:
+            launched = self._launched() != before
+            with self._lock:
+                self._ran[name] += 1
+                self._silent[name] += not launched
+
+    def torchs(self, name: str) -> None:
+        """One of torch's own operators, which a GPU would compute with torch's own kernels."""
         with self._lock:
-            self._ran[name] += 1
+            self._torch[name] += 1
 
     def unrun(self, name: str, how: str) -> None:
         """An operator on tensors of the GPU is answered without what the GPU would run.
 
         Args:
             name: ``library::operator.overload``.
-            how: :data:`ZEROS`, :data:`CPU` or :data:`RECURSION`.
+            how: :data:`ZEROS`, :data:`CPU`, :data:`RECURSION` or :data:`SHAPE`.
         """
         number = self._numbers.get((name, how))
         if number is None:
@@ -48,6 +67,11 @@ class Answers:
     def totals(self) -> dict[str, Any] | None:
         """The fields of the journal's last word on operators; ``None`` when there is nothing to say."""
         with self._lock:
-            if not self._ran and not self._counts:
+            if not self._ran and not self._counts and not self._torch:
                 return None
-            return {"ran": dict(self._ran), "unrun": sorted(self._counts.items())}
+            return {
+                "ran": dict(self._ran),
+                "silent": dict(+self._silent),
+                "torch": dict(self._torch),
+                "unrun": sorted(self._counts.items()),
+            }

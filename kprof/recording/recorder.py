@@ -42,6 +42,7 @@ class _Context:
     tuner: Any = None
     tuning: tuple[object, dict[str, Any]] | None = None
     candidate: Candidate | None = None
+    launches: int = 0
 
 
 class Recorder:
@@ -67,7 +68,7 @@ class Recorder:
     def _begin(self) -> None:
         self.journal = Journal(Path(self.settings.folder))
         self.compiler = Compiler(self.settings)
-        self.answers = Answers(self._unrun)
+        self.answers = Answers(self._unrun, lambda: self._context.launches)
         self._started = False
         self._sequence = 0
         self._reads = 0
@@ -153,6 +154,7 @@ class Recorder:
         context = self._context
         if context.candidate is not None:
             context.candidate.kernel = kernel
+            context.launches += 1
             return
         sizes = [int(n) for n in grid]
         if 0 in sizes:
@@ -180,6 +182,7 @@ class Recorder:
         tuning: int | None = None,
     ) -> None:
         """Write the line of a launch."""
+        self._context.launches += 1
         names = getattr(source.fn, "arg_names", None) or [p.name for p in source.fn.params]
         described = {str(name): describe.argument(value) for name, value in zip(names, args, strict=False)}
         if not self.executes:
@@ -338,6 +341,9 @@ class Recorder:
 
     def finish(self, how: str = "exit") -> None:
         """Wait for the compiles, or end them when interrupted, and close the journal."""
+        totals = self.answers.totals()
+        if totals is not None:
+            self.start()
         if self._started:
             if how == "exit":
                 self.compiler.finish(_tell)
@@ -347,7 +353,6 @@ class Recorder:
             if self.settings.root:
                 own = [place for place in (self.settings.folder, self.settings.cache) if place]
                 self.journal.write("sources", sources.of_process(Path(self.settings.root), self.files, own))
-            totals = self.answers.totals()
             if totals is not None:
                 self.journal.write("operators", totals)
             self.journal.write("end", {"how": how, "reads": self._reads})

@@ -14,6 +14,7 @@ from kprof.cache import location
 from kprof.recording import inductor, inductor_backward
 from kprof.recording.reads import Reads
 from kprof.recording.settings import VARIABLE, Settings, from_json
+from kprof.simulation import smi
 from kprof.simulation.after_import import AfterImport
 from kprof.simulation.patches import Patches
 
@@ -115,7 +116,7 @@ class Session:
         from kprof.recording.torch_device import Device
         from kprof.recording.torch_install import Installation
 
-        self._closing.append(inductor.prepare(self.settings.cache))
+        self._closing += [inductor.prepare(self.settings.cache), smi.install(self.settings.device)]
         device = Device(self.settings.device, self.recorder, self.patches)
         installation = Installation(device)
         installation.install()

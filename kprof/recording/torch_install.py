@@ -35,7 +35,7 @@ class Installation:
         """Change torch."""
         self._operators.install(self.device.patches)
         self._remove_guard = install_guard()
-        self._library = install_fallback(self.device.current_index)
+        self._library = install_fallback(self._operators, self.device.current_index)
         install_tensors(self.device)
         install_cuda(self.device)
         install_comparisons(self.device)

@@ -64,8 +64,9 @@ def make_mode(recorder: "Recorder", operators: "Operators", large: "Large | None
             index = _device(named, marked, current())
             schema, name = func._schema, func._schema.name  # noqa: SLF001
             place = index if index is not None else _placed(args, current())
-            if place is not None and operators.has(func):
-                ran, out = operators.run(self, func, args, kwargs)
+            key = None if place is None else operators.key(func)
+            if place is not None and key is not None:
+                ran, out = operators.run(key, self, func, args, kwargs)
                 if ran:
                     _mark_result(out, args, place, mutable=schema.is_mutable)
                     return out
@@ -77,6 +78,7 @@ def make_mode(recorder: "Recorder", operators: "Operators", large: "Large | None
                 fetches = named is not None and named.type == "cpu" and not unknown
                 shapes = large.shapes(func, args, kwargs, fetches=fetches)
                 if shapes is not None:
+                    operators.shaped(func)
                     _mark_all(shapes.out, index, tensor_type, unknown=shapes.unknown)
                     return shapes.out
             skipped = skip and marked is not None and name in _HEAVY
@@ -92,7 +94,7 @@ def make_mode(recorder: "Recorder", operators: "Operators", large: "Large | None
     return RedirectMode()
 
 
-def install_fallback(current: Callable[[], int]) -> Any:
+def install_fallback(operators: "Operators", current: Callable[[], int]) -> Any:
     """Redirect what comes past every mode, as where torch has switched them off; gives torch's registration."""
     import torch
 
@@ -104,6 +106,7 @@ def install_fallback(current: Callable[[], int]) -> Any:
             kwargs = {**kwargs, "device": cpu}
         out, computed = _run(op, args, kwargs)
         if index is not None:
+            (operators.computed if computed else operators.zeros)(op)
             _mark_all(out, index, torch.Tensor, unknown=not computed)
         return out
 

@@ -10,6 +10,8 @@ Only kernels written in Python are called: one in C++ expects memory of a GPU.
 
 import threading
 from collections.abc import Callable
+from contextlib import nullcontext
+from enum import Enum, auto
 from typing import TYPE_CHECKING, Any
 
 from kprof.recording import answers
@@ -23,7 +25,25 @@ NESTED = 16
 """Calls of an operator inside its own kernel from which on the CPU's kernel answers."""
 
 _KEYS = {"CUDA", "AutogradCUDA", "AutocastCUDA"}
+_ANYWHERE = ("CPU", "CompositeExplicitAutograd", "CompositeImplicitAutograd")
+_IDLE = ("aten::empty", "aten::new_empty", "aten::set_", "aten::resize_", "aten::_local_scalar_dense", "aten::record")
 _TORCHS = {"aten", "prim", "prims", "rngprims", "debugprims", "inductor", "c10d", "_c10d_functional", "higher_order"}
+
+
+class _Kind(Enum):
+    """What a GPU would do for an operator that no kernel in Python is registered for.
+
+    Attributes:
+        IDLE: nothing that takes a kernel: a view, an allocation, a copy of one number.
+        TORCH: one of torch's own kernels.
+        ANY_DEVICE: a library's code for every device.
+        STAND_IN: a library's kernel for the GPU, which is not here.
+    """
+
+    IDLE = auto()
+    TORCH = auto()
+    ANY_DEVICE = auto()
+    STAND_IN = auto()
 
 
 class Operators:
@@ -39,13 +59,14 @@ class Operators:
         c: Any = torch._C
         self._counts = counts
         self._has = c._dispatch_has_kernel_for_dispatch_key
-        self._cuda = c.DispatchKey.CUDA
+        self._keys: Any = c.DispatchKey
         self._namespaces = _TORCHS | {name.partition("::")[0] for name in c._dispatch_get_all_op_names()}
         self._names: dict[Any, str] = {}
         self._registered: set[str] = set()
-        self._stands_in: dict[Any, bool] = {}
+        self._python: set[str] = set()
+        self._kinds: dict[Any, _Kind] = {}
         self._nested = threading.local()
-        self._redirects = Redirects(lambda name: counts().ran(name))
+        self._redirects = Redirects(lambda name: counts().running(name))
 
     def install(self, patches: "Patches") -> None:
         """Take note of what is registered from now on."""
@@ -56,9 +77,11 @@ class Operators:
 
         def impl(self: Any, op_name: Any, fn: Any, dispatch_key: Any = "", *args: Any, **kwargs: Any) -> Any:
             out = plain(self, op_name, fn, dispatch_key, *args, **kwargs)
-            key = str(dispatch_key or self.dispatch_key).removeprefix("DispatchKey.")
+            key = str(dispatch_key or self.dispatch_key or "CompositeImplicitAutograd").removeprefix("DispatchKey.")
             if key in _KEYS:
                 operators._follow(_registered_name(self, op_name), key)
+            elif key in _ANYWHERE:
+                operators._python.add(_registered_name(self, op_name))
             return out
 
         operators = self
@@ -68,10 +91,19 @@ class Operators:
         """Leave the dispatcher as it was."""
         self._redirects.remove()
 
-    def has(self, func: Any) -> bool:
-        """Whether the program has registered a kernel for the GPU, and it is still there."""
+    def key(self, func: Any) -> Any:
+        """Key of the kernel in Python that the program has registered, and that is still there; ``None`` without one.
+
+        One for any device, or for the CPU alone, may launch kernels too: it is called like one for the GPU.
+        """
         name = self.name(func)
-        return name in self._registered and bool(self._has(name, "CUDA"))
+        if name in self._registered and self._has(name, "CUDA"):
+            return self._keys.CUDA
+        if name not in self._python or func.namespace in _TORCHS:
+            return None
+        # A kernel is looked for where it was registered, not where it would be used.
+        found = next((key for key in _ANYWHERE if self._has(name, key)), None)
+        return None if found is None else getattr(self._keys, found)
 
     def name(self, func: Any) -> str:
         """``library::operator.overload``, without the overload that is called ``default``."""
@@ -80,8 +112,8 @@ class Operators:
             found = self._names[func] = qualified(func)
         return found
 
-    def run(self, mode: Any, func: Any, args: Any, kwargs: Any) -> tuple[bool, Any]:
-        """Call the kernel for the GPU, in the mode: what it makes is on the GPU too.
+    def run(self, key: Any, mode: Any, func: Any, args: Any, kwargs: Any) -> tuple[bool, Any]:
+        """Call a kernel of the program, in the mode: what it makes is on the GPU too.
 
         Returns:
             Whether it was called, and what it gave. It is not when it is inside itself :data:`NESTED` times: then it
@@ -94,11 +126,14 @@ class Operators:
             self._counts().unrun(name, answers.RECURSION)
             return False, None
         depths[name] = depth + 1
-        self._counts().ran(name)
+        counts = self._counts()
+        stands_in = key == self._keys.CPU
+        if stands_in:
+            counts.unrun(name, answers.CPU)
         try:
-            with mode:
+            with nullcontext() if stands_in else counts.running(name), mode:
                 # Called by its key: a call by a set of keys refuses numbers where the schema has tensors.
-                return True, func._op_dk(self._cuda, *args, **kwargs)
+                return True, func._op_dk(key, *args, **kwargs)
         finally:
             depths[name] = depth
 
@@ -108,18 +143,32 @@ class Operators:
 
     def computed(self, func: Any) -> None:
         """The CPU has computed this operator, which nobody registered for the GPU from Python."""
-        stands_in = self._stands_in.get(func)
-        if stands_in is None:
-            stands_in = self._stands_in[func] = self._is_stand_in(func)
-        if stands_in:
-            self._counts().unrun(self.name(func), answers.CPU)
+        self._told(func, answers.CPU)
 
-    def _is_stand_in(self, func: Any) -> bool:
-        """Whether a GPU would run something else than torch's own kernels or a library's code for every device."""
-        if func.namespace in self._namespaces:
-            return False
+    def shaped(self, func: Any) -> None:
+        """Nothing was computed, because the tensors are large: the result has its shape alone."""
+        self._told(func, answers.SHAPE)
+
+    def _told(self, func: Any, how: str) -> None:
+        kind = self._kind(func)
+        if kind is _Kind.TORCH:
+            self._counts().torchs(self.name(func))
+        elif kind is _Kind.STAND_IN or (how == answers.SHAPE and kind is _Kind.ANY_DEVICE):
+            self._counts().unrun(self.name(func), how)
+
+    def _kind(self, func: Any) -> "_Kind":
+        found = self._kinds.get(func)
+        if found is None:
+            found = self._kinds[func] = self._find_kind(func)
+        return found
+
+    def _find_kind(self, func: Any) -> "_Kind":
         name = self.name(func)
-        return not any(self._has(name, f"Composite{kind}Autograd") for kind in ("Explicit", "Implicit"))
+        if func.namespace in self._namespaces:
+            idle = func.is_view or name.startswith(_IDLE)
+            return _Kind.IDLE if idle else _Kind.TORCH
+        composite = any(self._has(name, f"Composite{kind}Autograd") for kind in ("Explicit", "Implicit"))
+        return _Kind.ANY_DEVICE if composite else _Kind.STAND_IN
 
     def _follow(self, name: str, key: str) -> None:
         if key == "CUDA":

@@ -7,6 +7,7 @@ apart, and a kernel for ``AutogradCUDA`` is never seen.
 
 import warnings
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from kprof.recording.marks import cuda_index, mark_of
@@ -20,13 +21,13 @@ class Redirects:
     """The redirections of a process.
 
     Args:
-        ran: is told the name of an operator whose kernel for ``CUDA`` is called from here.
+        running: gives what to enter while an operator's kernel for ``CUDA``, by its name, is called from here.
     """
 
-    def __init__(self, ran: Callable[[str], None]) -> None:
+    def __init__(self, running: Callable[[str], AbstractContextManager[None]]) -> None:
         import torch
 
-        self._ran = ran
+        self._running = running
         self._c: Any = torch._C
         self._tensor = torch.Tensor
         self._has = self._c._dispatch_has_kernel_for_dispatch_key
@@ -73,11 +74,10 @@ class Redirects:
             target = next((k for k in _ORDER[at] if self._has(name, k)), None) if self._on_gpu(args, kwargs) else None
             if target is None:
                 return onwards(keyset, args, kwargs)
-            if target == "CUDA":
-                self._ran(name)
             key = getattr(keys, target)
             if at != _AUTOCAST:
-                return op._op_dk(key, *args, **kwargs)
+                with self._running(name) if target == "CUDA" else nullcontext():
+                    return op._op_dk(key, *args, **kwargs)
             # Such a kernel calls its operator again, past autocast for CUDA; here it has to be past the CPU's.
             with self._c._ExcludeDispatchKeyGuard(autocast):
                 return op._op_dk(key, *args, **kwargs)

@@ -33,6 +33,8 @@ def summary(capture: Capture, status: int = 0) -> dict[str, Any]:
         },
         "operators": {
             "ran": dict(capture.ran),
+            "launched_nothing": dict(capture.silent),
+            "torch": dict(capture.torch),
             "answered_without_running": [
                 {"name": o.name, "how": o.how, "calls": o.calls, "site": list(o.site)} for o in capture.unrun
             ],

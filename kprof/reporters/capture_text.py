@@ -77,6 +77,7 @@ class CaptureTextReporter:
         parts = [
             self._head(capture),
             *self._unrun(capture),
+            *self._silent(capture),
             *self._table(found),
             *self._failures(found),
             *self._unknown(capture),
@@ -98,6 +99,20 @@ class CaptureTextReporter:
 
     def _unrun_places(self, capture: Capture) -> list[str]:
         return [f"  {o.name} first at {_caller(o.site)}" for o in capture.unrun] if self._verbose else []
+
+    def _silent(self, capture: Capture) -> list[str]:
+        """Calls that a GPU would have worked for and that launched nothing which is recorded."""
+        lines = []
+        for what, calls in (
+            ("of registered operators ran and launched no kernel of Triton's", capture.silent),
+            ("of torch's own operators launch no kernel of Triton's", capture.torch),
+        ):
+            if calls:
+                shown = list(calls.items())[: None if self._verbose else _OPERATORS]
+                named = ", ".join(f"{name} {count:,}" for name, count in shown)
+                more = f", and {len(calls) - len(shown)} more" if len(shown) < len(calls) else ""
+                lines.append(f"{_count(sum(calls.values()), 'call')} {what}: {named}{more}")
+        return self._wrapped(lines)
 
     def _table(self, found: Sequence[Row]) -> list[str]:
         if not found:

@@ -1,10 +1,52 @@
-"""vllm: fused_experts through torch's dispatcher, with rows and with one row for each expert."""
+"""vllm: fused_experts through torch's dispatcher, with rows and with one row for each expert; its C++ in torch's terms."""
 
 import absent
 
-absent.without("llguidance", "vllm._C")
+absent.without("llguidance", "vllm._C", "vllm._moe_C", "vllm._rocm_C")
+
+from typing import Any  # noqa: E402
 
 import torch  # noqa: E402
+from torch.nn import functional  # noqa: E402
+
+moe, own = torch.library.Library("_moe_C", "FRAGMENT"), torch.library.Library("_C", "FRAGMENT")
+moe.define(
+    "moe_align_block_size(Tensor ids, int experts, int block, Tensor! sorted, Tensor! owners, Tensor! padded,"
+    " Tensor? expert_map, Tensor? scatter) -> ()"
+)
+moe.define("moe_sum(Tensor x, Tensor! out, Tensor? ids, Tensor? expert_map) -> ()")
+own.define("silu_and_mul(Tensor! out, Tensor x) -> ()")
+
+
+def align(ids: Any, experts: int, block: int, order: Any, owners: Any, padded: Any, *_maps: Any) -> None:
+    """The places of each expert's rows, filled up to whole blocks."""
+    flat = ids.flatten()
+    order.fill_(flat.numel())
+    at = 0
+    for expert in range(experts):
+        rows = (flat == expert).nonzero().flatten()
+        blocks = -(-rows.numel() // block)
+        order[at : at + rows.numel()] = rows.to(order.dtype)
+        owners[at // block : at // block + blocks] = expert
+        at += blocks * block
+    padded.fill_(at)
+
+
+def total(x: Any, out: Any, *_maps: Any) -> None:
+    """The sum over each row's experts."""
+    out.copy_(x.sum(1))
+
+
+def gated(out: Any, x: Any) -> None:
+    """SiLU of one half times the other."""
+    gate, up = x.chunk(2, -1)
+    out.copy_(functional.silu(gate) * up)
+
+
+moe.impl("moe_align_block_size", align, "CUDA")
+moe.impl("moe_sum", total, "CUDA")
+own.impl("silu_and_mul", gated, "CUDA")
+
 from vllm.model_executor.layers.fused_moe.fused_moe import fused_experts  # noqa: E402
 
 E, K, N = 8, 2048, 1024

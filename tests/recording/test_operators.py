@@ -51,9 +51,21 @@ def test_what_answered_without_running_is_told_apart(ran):
     assert {(o.name, o.how, o.calls) for o in capture.unrun} == {
         ("mine::faked", "zeros", 3),
         ("mine::on_cpu", "cpu kernel", 1),
+        ("mine::alone", "shape", 1),
         ("aten::cosh", "recursion", 1),
     }
     assert all(operator.site[0].file.endswith("registered.py") for operator in capture.unrun)
+
+
+def test_calls_that_launched_nothing_are_named(ran):
+    """Of the registered operators those that a GPU would run without Triton; of torch's own all but views."""
+    capture, result, _ = ran
+    assert dict(capture.silent) == {"mine::idle": 2, "mine::anywhere": 1, "aten::cosh": 16}
+    assert capture.torch["aten::neg"] == 2
+    assert not {"aten::view", "aten::empty.memory_format", "aten::exp"} & set(capture.torch)
+    assert "19 calls of registered operators ran and launched no kernel of Triton's: " in result.stdout
+    assert "mine::idle 2" in result.stdout
+    assert "of torch's own operators launch no kernel of Triton's: " in " ".join(result.stdout.split())
 
 
 def test_it_is_said_and_strict_fails(ran):
@@ -61,8 +73,8 @@ def test_it_is_said_and_strict_fails(ran):
     _, result, _ = ran
     assert result.returncode == 2
     lines = [line for line in result.stdout.splitlines() if not line.startswith("counted ")]
-    assert lines[1].startswith("3 operators answered without running: mine::faked (3 calls, zeros)")
-    assert "3 operators answered without running" in lines[-1]
+    assert lines[1].startswith("4 operators answered without running: mine::faked (3 calls, zeros)")
+    assert "4 operators answered without running" in lines[-1]
 
 
 def test_every_analysis_says_it(ran, kprof):
@@ -70,7 +82,7 @@ def test_every_analysis_says_it(ran, kprof):
     capture, _, _ = ran
     said = kprof("analyze", "kernel", str(capture.path), "--json", "-")
     document = json.loads(said.out)
-    assert "3 operators answered without running: mine::faked" in document["verdict"]["summary"]
+    assert "4 operators answered without running: mine::faked" in document["verdict"]["summary"]
     assert all("mine::faked" in kernel["unrecorded"] for kernel in document["kernels"])
 
 
@@ -78,7 +90,7 @@ def test_comparisons_say_it(ran, kprof):
     """Of each side."""
     path = str(ran[0].path)
     notes = json.loads(kprof("diff", path, path, "--json", "-").out)["notes"]
-    assert sum("3 operators answered without running: mine::faked" in note for note in notes) == 2
+    assert sum("4 operators answered without running: mine::faked" in note for note in notes) == 2
 
 
 def test_a_program_without_them_passes_strict(tmp_path, kprof):

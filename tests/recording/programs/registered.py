@@ -132,6 +132,35 @@ def overrides_of_torch():
     assert torch.tan(torch.zeros(2, device="cuda")).tolist() == [0.0, 0.0]
 
 
+def on_large_tensors():
+    """For any device, and with a shape function that could answer: its kernel still runs."""
+
+    @torch.library.custom_op("mine::wide", mutates_args=())
+    def wide(x: torch.Tensor) -> torch.Tensor:
+        return go(x, "mine::wide")
+
+    wide.register_fake(torch.empty_like)
+    call("mine::wide", wide, torch.empty(1 << 20, device="cuda"))
+    mine.define("alone(Tensor x) -> Tensor")
+    mine._register_fake("alone", torch.empty_like)
+    call("mine::alone", torch.ops.mine.alone, torch.empty(1 << 20, device="cuda"))
+
+
+def with_nothing_to_launch():
+    mine.define("idle(Tensor x) -> Tensor")
+    mine.impl("idle", lambda x: x.view(2, 1024).neg(), "CUDA")
+    for _ in range(2):
+        call("mine::idle", torch.ops.mine.idle, gpu())
+
+
+def asking_amdsmi():
+    import amdsmi
+
+    amdsmi.amdsmi_init()
+    (handle,) = amdsmi.amdsmi_get_processor_handles()
+    assert amdsmi.amdsmi_get_gpu_asic_info(handle)["market_name"] == torch.cuda.get_device_name()
+
+
 def without_a_kernel_for_the_gpu():
     mine.define("faked(Tensor x) -> Tensor")
     mine._register_fake("faked", torch.empty_like)
@@ -151,5 +180,8 @@ def without_a_kernel_for_the_gpu():
 library_implementations()
 custom_operators()
 overrides_of_torch()
+on_large_tensors()
+with_nothing_to_launch()
+asking_amdsmi()
 without_a_kernel_for_the_gpu()
 print("counted " + json.dumps({"called": called, "ran": ran, "launched": launched["all"]}))
