@@ -1,7 +1,7 @@
 """Record unmodified public packages, and write docs/validation/programs.md from what came of it.
 
 Usage: ``python scripts/record_programs.py [NAME ...]``, with the packages that ``scripts/programs`` import installed.
-A package that is not there is said to be missing.
+A package that is not there is said to be missing. With names, what the page says of other programs stays.
 """
 
 import json
@@ -24,11 +24,15 @@ HEAD = """# Programs that were recorded
 `python scripts/record_programs.py` runs unmodified public packages under `kprof capture --arch MI300X`, without a GPU,
 and writes this page. *Counted* is the number of launches that a counter in Triton's own entry saw, put there before the
 program starts; it has to be the number in the capture. *Ran* counts calls of operators that the package registers for
-the device, *answered* those that nothing ran for, by name below the table.
+the device, *idle* those of them in which nothing was launched, *answered* the calls of operators that nothing ran for, *torch's*
+those of torch's own operators, which no kernel of Triton's computes. Names are below the table. A dash: not counted
+when the row was recorded.
 
-| program | counted | launches | kernels | specialisations | compiled | ran | answered | status |
-|---|---:|---:|---:|---:|---:|---:|---:|---|
+| program | counted | launches | kernels | specialisations | compiled | ran | idle | answered | torch's | status |
+|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---|
 """
+COLUMNS = 11
+SAID = "\nWhat did not run, launch or compile:\n\n"
 
 
 def recorded(program: Path) -> tuple[dict[str, Any] | None, int | None, str]:
@@ -69,13 +73,14 @@ def row(program: Path) -> tuple[str, list[str]]:
     try:
         versions = [version(package) for package in packages.split(", ")]
     except LookupError as missing:
-        return f"| {about} | | | | | | | | {missing.args[0]} |", []
+        return f"| {about} {'| ' * (COLUMNS - 1)}{missing.args[0]} |", []
     began = time.monotonic()
     found, counted, printed = recorded(program)
     seconds = time.monotonic() - began
     name = f"{', '.join(versions)}: {what}"
     if found is None:
-        return f"| {name} | | | | | | | | nothing recorded |", printed.splitlines()[-3:]
+        last = [f"{program.stem}: {line}" for line in printed.splitlines()[-3:]]
+        return f"| {name} {'| ' * (COLUMNS - 1)}nothing recorded |", last
     kernels, operators = found["kernels"], found["operators"]
     unrun = operators["answered_without_running"]
     numbers = [
@@ -85,32 +90,45 @@ def row(program: Path) -> tuple[str, list[str]]:
         len(kernels),
         sum(kernel["status"] == "ok" for kernel in kernels),
         sum(operators["ran"].values()),
+        sum(operators["launched_nothing"].values()),
         sum(operator["calls"] for operator in unrun),
+        sum(operators["torch"].values()),
     ]
     status = f"exit status {found['program']['status']}, {seconds:.0f} s"
     said = [f"{program.stem}: {o['name']} answered by {o['how']}, {o['calls']} calls" for o in unrun]
+    idle = operators["launched_nothing"].items()
+    said += [f"{program.stem}: {operator} launched nothing, {calls} calls" for operator, calls in idle]
     said += [f"{program.stem}: {k['name']}: {k['error']}" for k in kernels if k["error"]]
     said += [f"{program.stem}: {line}" for line in printed.splitlines() if line.startswith("failed ")]
     return f"| {name} | {' | '.join(map(str, numbers))} | {status} |", said
 
 
+def kept(program: Path) -> tuple[str, list[str]]:
+    """What the page says of a program now; of one that it does not have, that it was not recorded."""
+    about = program.read_text(encoding="utf-8").splitlines()[0].strip('"')
+    lines = PAGE.read_text(encoding="utf-8").splitlines()
+    what = about.partition(": ")[2]
+    rows = [line for line in lines if line.startswith("| ") and f": {what} |" in line]
+    said = [line.removeprefix("- ") for line in lines if line.startswith(f"- {program.stem}: ")]
+    return rows[0] if rows else f"| {about} {'| ' * (COLUMNS - 1)}not recorded yet |", said
+
+
 def main() -> None:
     """Record the programs that are named, all of them without a name."""
     wanted = set(sys.argv[1:])
-    programs = [
-        p
-        for p in sorted(PROGRAMS.glob("*.py"))
-        if p.name not in {"counted.py", "absent.py"} and (not wanted or p.stem in wanted)
-    ]
+    programs = [p for p in sorted(PROGRAMS.glob("*.py")) if p.name not in {"counted.py", "absent.py"}]
     rows, said = [], []
     for program in programs:
-        line, more = row(program)
-        print(line)
+        if wanted and program.stem not in wanted:
+            line, more = kept(program)
+        else:
+            line, more = row(program)
+            print(line)
         rows.append(line)
         said += more
     text = HEAD + "\n".join(rows) + "\n"
     if said:
-        text += "\nWhat did not run or compile:\n\n" + "\n".join(f"- {line}" for line in dict.fromkeys(said)) + "\n"
+        text += SAID + "\n".join(f"- {line}" for line in dict.fromkeys(said)) + "\n"
     PAGE.write_text(text, encoding="utf-8")
 
 

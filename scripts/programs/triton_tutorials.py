@@ -1,4 +1,4 @@
-"""triton ($TRITON_SOURCE): Triton's tutorials 01 to 10 as that checkout has them, benchmarks included."""
+"""triton ($TRITON_SOURCE): Triton's tutorials 01 to 05, 07 and 08 as that checkout has them, benchmarks included."""
 
 import os
 import runpy
@@ -8,7 +8,8 @@ from pathlib import Path
 folder = Path(os.environ["TRITON_SOURCE"]) / "python" / "tutorials"
 os.environ["MPLBACKEND"] = "agg"
 for path in sorted(folder.glob("[01][0-9]-*.py")):
-    if path.name.startswith("11") or path.stem.endswith("-cpu"):
+    # 06, 09 and 10 have hundreds of configurations to compile; 11 is for another vendor's GPUs.
+    if path.name.startswith(("06", "09", "10", "11")) or path.stem.endswith("-cpu"):
         continue
     sys.argv = [str(path)]
     try:
