@@ -24,9 +24,9 @@ HEAD = """# Programs that were recorded
 `python scripts/record_programs.py` runs unmodified public packages under `kprof capture --arch MI300X`, without a GPU,
 and writes this page. *Counted* is the number of launches that a counter in Triton's own entry saw, put there before the
 program starts; it has to be the number in the capture. *Ran* counts calls of operators that the package registers for
-the device, *idle* those of them in which nothing was launched, *answered* the calls of operators that nothing ran for, *torch's*
-those of torch's own operators, which no kernel of Triton's computes. Names are below the table. A dash: not counted
-when the row was recorded.
+the device, *idle* those of them in which nothing was launched, *answered* calls of operators that nothing ran for,
+*torch's* those of torch's own operators, which no kernel of Triton's computes. Names are below the table. A dash: not
+counted when the row was recorded.
 
 | program | counted | launches | kernels | specialisations | compiled | ran | idle | answered | torch's | status |
 |---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---|

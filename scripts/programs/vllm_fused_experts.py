@@ -1,4 +1,4 @@
-"""vllm: fused_experts through torch's dispatcher, with rows and with one row for each expert; its C++ in torch's terms."""
+"""vllm: fused_experts through torch's dispatcher, with rows and with one row for each expert; its C++ is torch here."""
 
 import absent
 
@@ -18,8 +18,9 @@ moe.define("moe_sum(Tensor x, Tensor! out, Tensor? ids, Tensor? expert_map) -> (
 own.define("silu_and_mul(Tensor! out, Tensor x) -> ()")
 
 
-def align(ids: Any, experts: int, block: int, order: Any, owners: Any, padded: Any, *_maps: Any) -> None:
+def align(ids: Any, experts: int, block: int, *made: Any) -> None:
     """The places of each expert's rows, filled up to whole blocks."""
+    order, owners, padded = made[:3]
     flat = ids.flatten()
     order.fill_(flat.numel())
     at = 0
