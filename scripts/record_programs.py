@@ -26,7 +26,7 @@ and writes this page. *Counted* is the number of launches that a counter in Trit
 program starts; it has to be the number in the capture. *Ran* counts calls of operators that the package registers for
 the device, *idle* those of them in which nothing was launched, *answered* calls of operators that nothing ran for,
 *torch's* those of torch's own operators, which no kernel of Triton's computes. Names are below the table. A dash: not
-counted when the row was recorded.
+counted when the row was recorded. Code that torch.compile has made launches past that entry: it is not in *counted*.
 
 | program | counted | launches | kernels | specialisations | compiled | ran | idle | answered | torch's | status |
 |---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---|
