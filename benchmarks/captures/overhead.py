@@ -44,8 +44,8 @@ def inside(mode: str, program: list[str], folder: str) -> None:
                 compile_bare(source, target=target, options=options.__dict__)
         return original(self, source, target, options, backend)
 
-    def ask(self, identifier, name, make):  # noqa: ANN001, ANN202
-        del self, make
+    def ask(self, identifier, name, make, *, later=False):  # noqa: ANN001, ANN202
+        del self, make, later
         return Ticket(identifier, name, Path(folder))
 
     Compiler.ask = ask
@@ -62,7 +62,7 @@ def measured(command: list[str]) -> tuple[float, float]:
     """CPU and wall seconds of a command with its children."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     started = time.perf_counter()
-    subprocess.run(command, check=False, stdout=subprocess.DEVNULL)
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     wall = time.perf_counter() - started
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime, wall

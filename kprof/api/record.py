@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kprof.captures.layout import VALUES
 from kprof.hardware.default import DEFAULT_ARCH
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ def record(
     timeout: float = 600.0,
     arithmetic: bool = True,
     full_values: bool = False,
+    values: int = VALUES,
     argv: bool = True,
 ) -> Recorded:
     """Run a program in a process of its own and record what it launches.
@@ -82,6 +84,7 @@ def record(
         timeout: seconds that one compile may take.
         arithmetic: compute torch's matrix products; else they are zeros.
         full_values: compute large tensors of the GPU too, in the machine's memory.
+        values: integers of a tensor that are kept at most, where the course of a kernel depends on them.
         argv: keep command lines, without their secrets.
 
     Raises:
@@ -101,6 +104,7 @@ def record(
         timeout=timeout,
         arithmetic=arithmetic,
         full_values=full_values,
+        values=values,
         argv=argv,
     )
     settings = prepare(options, list(program))

@@ -28,7 +28,10 @@ ID_LENGTH = 32
 """Hexadecimal digits of a specialisation's identifier: the start of the SHA-256 of everything that decides its code."""
 
 VALUES = 4096
-"""Integers of a tensor that are kept at most, where the course of a kernel depends on it."""
+"""Integers of a tensor that are kept, where the course of a kernel depends on it, when no other number is chosen."""
+
+MOST_VALUES = 1 << 20
+"""The largest number that can be chosen."""
 
 
 def is_capture(path: Path) -> bool:

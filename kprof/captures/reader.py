@@ -303,7 +303,7 @@ def argument(value: Any) -> Any:
 
 
 def _values(given: Any) -> tuple[int, ...] | None:
-    if not isinstance(given, list) or len(given) > layout.VALUES or not all(type(n) is int for n in given):
+    if not isinstance(given, list) or len(given) > layout.MOST_VALUES or not all(type(n) is int for n in given):
         return None
     return tuple(given)
 

@@ -42,6 +42,12 @@ def command(
     full_values: Annotated[
         bool, typer.Option("--full-values", help="Compute large tensors of the GPU too, in the machine's memory.")
     ] = False,
+    values: Annotated[
+        int,
+        typer.Option(
+            "--keep-values", help="Integers of a tensor that are kept, where loops depend on them.", min=0, max=1 << 20
+        ),
+    ] = 4096,
     strict: Annotated[
         bool, typer.Option("--strict", help="Fail (2) when an operator was answered without running.")
     ] = False,
@@ -77,6 +83,7 @@ def command(
         timeout=timeout,
         arithmetic=arithmetic,
         full_values=full_values,
+        values=values,
         argv=argv,
     )
     outputs.write(found.document, lambda: _show(found, verbose=verbose, quiet=quiet))

@@ -235,7 +235,7 @@ class Again:
         names = getattr(made.src.fn, "arg_names", None) or [p.name for p in made.src.fn.params]
         given = dict(zip(map(str, names), trial.args, strict=False))
         described = {name: describe.argument(value) for name, value in given.items()}
-        add_values(described, made.src.fn, given)
+        add_values(described, made.src.fn, given, self.recorder.settings.values)
         return {
             "kind": "launch",
             "ttir": self._ttir(made),

@@ -46,6 +46,7 @@ class Options:
         arithmetic: whether torch's matrix products, convolutions and attention are computed; else they give zeros.
         argv: keep command lines, without the secrets in them.
         full_values: whether large tensors of the GPU have memory and values, too.
+        values: integers of a tensor that are kept at most, where the course of a kernel depends on them.
         folder: where the program runs; this process's own when ``None``.
     """
 
@@ -58,6 +59,7 @@ class Options:
     timeout: float = TIMEOUT
     arithmetic: bool = True
     full_values: bool = False
+    values: int = layout.VALUES
     argv: bool = True
     folder: Path | None = None
 
@@ -129,6 +131,7 @@ def prepare(options: Options, command: Sequence[str] = ()) -> Settings:
         version=__version__,
         arithmetic=options.arithmetic,
         full_values=options.full_values,
+        values=options.values,
         argv=options.argv,
         root=str(tree),
     )

@@ -186,7 +186,7 @@ class Recorder:
         names = getattr(source.fn, "arg_names", None) or [p.name for p in source.fn.params]
         described = {str(name): describe.argument(value) for name, value in zip(names, args, strict=False)}
         if not self.executes:
-            add_values(described, source.fn, dict(zip(map(str, names), args, strict=False)))
+            add_values(described, source.fn, dict(zip(map(str, names), args, strict=False)), self.settings.values)
         fields: dict[str, Any] = {"kernel": number, "seq": self._sequence, "grid": grid}
         with self._lock:
             self._sequence += 1
@@ -381,10 +381,10 @@ class Recorder:
             self.journal.fail(self.compiler.disk_error)
 
 
-def add_values(described: dict[str, Any], function: Any, values: dict[str, Any]) -> None:
-    """Keep the values of small integer tensors that decide what the kernel does."""
+def add_values(described: dict[str, Any], function: Any, values: dict[str, Any], most: int) -> None:
+    """Keep the values of integer tensors of up to ``most`` elements that decide what the kernel does."""
     for name in steering_arguments(function):
-        held = describe.values_of(values.get(name), layout.VALUES)
+        held = describe.values_of(values.get(name), most)
         if held is not None and isinstance(described.get(name), dict):
             described[name]["values"] = held
 

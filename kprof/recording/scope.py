@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kprof.captures.layout import VALUES
 from kprof.errors import KprofError
 from kprof.recording.settings import VARIABLE, environment
 
@@ -46,6 +47,7 @@ def capture(
     execute: bool = True,
     arithmetic: bool = True,
     full_values: bool = False,
+    values: int = VALUES,
 ) -> Iterator[Recording]:
     """Record the Triton kernels that the code inside launches, and Python programs that it starts. See docs/capture.md.
 
@@ -58,6 +60,7 @@ def capture(
         execute: where there is a ROCm device, let kernels run; else they are only compiled.
         arithmetic: whether torch's matrix products, convolutions and attention are computed; else they give zeros.
         full_values: whether tensors of 1 MiB and more have memory and values, too.
+        values: integers of a tensor that are kept at most, where the course of a kernel depends on them.
 
     Raises:
         KprofError: the architecture is not known, the directory is not usable, or something is being recorded already.
@@ -76,6 +79,7 @@ def capture(
         execute=execute,
         arithmetic=arithmetic,
         full_values=full_values,
+        values=values,
     )
     settings = command.prepare(options)
     session = Session(settings)

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from kprof.captures import layout
 from kprof.simulation.gpu import Gpu
 
 VARIABLE = "KPROF_CAPTURE"
@@ -30,6 +31,7 @@ class Settings:
         version: kprof's.
         arithmetic: whether torch's matrix products, convolutions and attention are computed; else they give zeros.
         full_values: whether large tensors have memory and values, too.
+        values: integers of a tensor that are kept at most, where the course of a kernel depends on them.
         root: the work tree that sources are named from.
         argv: keep the processes' command lines, without the secrets in them.
         again: which launch is to be made again with other values, and who asks, see :mod:`kprof.recording.again`.
@@ -44,6 +46,7 @@ class Settings:
     version: str = ""
     arithmetic: bool = True
     full_values: bool = False
+    values: int = layout.VALUES
     root: str = ""
     argv: bool = True
     again: dict[str, Any] = field(default_factory=dict)
