@@ -24,7 +24,7 @@ def main() -> None:
     """Print one line for each kernel."""
     from kprof.compiler.compile import compile_kernel
     from kprof.hardware.machine import load as load_architecture
-    from kprof.reporters.json_document import JsonReporter
+    from kprof.reporters.json_document import encoded
     from kprof.targets.jobs import jobs_of, loaded
     from kprof.targets.library import load
     from kprof.targets.options import Options
@@ -41,7 +41,7 @@ def main() -> None:
         for _ in range(ROUNDS):
             compiled = compile_kernel(job.request, cache=False)
             start = time.perf_counter()
-            JsonReporter().render(report([analyze(loaded(job, compiled))]))
+            encoded(report([analyze(loaded(job, compiled))]))
             pairs.append((time.perf_counter() - start, compiled.seconds))
         ratio = median(ours / theirs for ours, theirs in pairs)
         ours, theirs = (1000 * median(side) for side in zip(*pairs, strict=True))

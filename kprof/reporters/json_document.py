@@ -9,14 +9,6 @@ from kprof.document import SCHEMA, Report
 from kprof.reporters.interface import DOCUMENTS, Format, Request
 
 
-class JsonReporter:
-    """Writes ``kprof.report/1`` with two spaces of indentation and keys in the document's order."""
-
-    def render(self, report: Report) -> str:
-        """See :class:`kprof.reporters.interface.Format`."""
-        return encoded(report)
-
-
 def encoded(document: Any) -> str:
     """A document as JSON with two spaces of indentation and keys in its order.
 

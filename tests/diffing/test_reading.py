@@ -17,14 +17,14 @@ from kprof.document import Report, Verdict
 from kprof.errors import KprofError
 from kprof.reporters import diff_markdown
 from kprof.reporters.diff_text import DiffTextReporter
-from kprof.reporters.json_document import JsonReporter, encoded
+from kprof.reporters.json_document import encoded
 from kprof.targets.target import is_report
 
 
 @pytest.fixture(scope="session")
 def document(made) -> str:
     report = Report(kprof="1", kernels=[made.kernel()], verdict=Verdict("ok", "fine"))
-    return JsonReporter().render(report)
+    return encoded(report)
 
 
 def test_what_is_written_is_read_back(document: str, made, tmp_path: Path) -> None:

@@ -109,18 +109,6 @@ class Kernel:
         total = len(self.instructions)
         return 1.0 - sum(not i.opcode.known for i in self.instructions) / total if total else 1.0
 
-    def loop_of(self, index: int) -> Loop | None:
-        """Innermost loop that contains the instruction at ``index``."""
-        best = None
-        for loop in self.loops:
-            if (best is None or loop.depth > best.depth) and index in self._loop_members[loop.index]:
-                best = loop
-        return best
-
-    @cached_property
-    def _loop_members(self) -> tuple[frozenset[int], ...]:
-        return tuple(frozenset(loop.instructions) for loop in self.loops)
-
 
 @dataclass
 class Assembly:

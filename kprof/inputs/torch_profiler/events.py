@@ -47,13 +47,10 @@ class FullArgs(
         "concrete_inputs": "Concrete Inputs",
         "shared_memory": "shared memory",
         "registers": "registers per thread",
-        "python_id": "Python id",
-        "python_parent": "Python parent id",
         "collective": "Collective name",
         "group_size": "Group size",
         "group_name": "Process Group Name",
         "in_elements": "In msg nelems",
-        "out_elements": "Out msg nelems",
         "element_type": "dtype",
         "alloc_bytes": "Bytes",
         "total_allocated": "Total Allocated",
@@ -84,13 +81,10 @@ class FullArgs(
     input_dims_old: msgspec.Raw = msgspec.Raw()
     input_types: msgspec.Raw = msgspec.Raw()
     concrete_inputs: msgspec.Raw = msgspec.Raw()
-    python_id: Loose = None
-    python_parent: Loose = None
     collective: Loose = None
     group_size: Loose = None
     group_name: Loose = None
     in_elements: Loose = None
-    out_elements: Loose = None
     element_type: Loose = None
     alloc_bytes: Loose = None
     total_allocated: Loose = None
@@ -99,7 +93,6 @@ class FullArgs(
     device_type: Loose = None
     kernel_file: Loose = None
     kernel_hash: Loose = None
-    kernel_backend: Loose = None
     num_warps: Loose = None
     num_stages: Loose = None
     name: Loose = None

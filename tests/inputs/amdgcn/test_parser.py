@@ -83,8 +83,7 @@ def test_resources_of_a_triton_kernel() -> None:
     assert len(kernel.loops) == 1
     loop = kernel.loops[0]
     assert any(kernel.instructions[i].opcode.cls is InstructionClass.MATRIX for i in loop.instructions)
-    assert kernel.loop_of(loop.instructions[0]) == loop
-    assert kernel.loop_of(0) is None
+    assert 0 not in loop.instructions
 
 
 def test_several_kernels_and_functions() -> None:
