@@ -54,6 +54,7 @@ def test_a_line_of_a_search(place, monkeypatch):
         read("search_journal", place, data)
 
 
+@pytest.mark.triton
 def test_an_answer_of_a_file_that_changed(place, monkeypatch):
     """Without comparing the files, the old answer would be given."""
     from kprof.compiler import answers

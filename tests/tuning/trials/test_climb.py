@@ -81,6 +81,7 @@ def test_reduction_of_split_products_counts() -> None:
     assert 0 < sum(parts.values()) < trials.start.time_us
 
 
+@pytest.mark.triton
 def test_the_kernels_own_configurations_are_looked_at_from_everywhere() -> None:
     """With the starting point's switches, each legal, and then tiles of its space that look cheap."""
     from kprof.hardware.machine import load
