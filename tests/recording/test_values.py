@@ -44,7 +44,7 @@ def test_only_known_values_that_loops_need_are_kept(recorded):
 
 def test_longer_tensors_are_left_out_by_choice(tmp_path):
     """Three integers at most: none of the four lengths."""
-    command = capture_command(tmp_path / "capture", "--keep-values", "3", "lengths.py")
+    command = capture_command(tmp_path / "capture", "--keep-values=3", "lengths.py")
     assert subprocess.run(command, capture_output=True, env=kprof_environment(), check=False).returncode == 0
     assert next(launches(tmp_path / "capture")).arguments["lengths"].values is None
 
