@@ -60,6 +60,7 @@ def rules() -> list[Chosen]:
 
 _OCCUPANCY = "tests/analyzers/occupancy"
 _TIMELINE = "tests/analyzers/profiles/timeline"
+_JUDGE = tuple(f"tests/gate/test_{stem}.py" for stem in ("judge", "without_baseline", "baseline"))
 _CORE = (
     ("occupancy", "kprof_analyzers.occupancy", (f"{_OCCUPANCY}/test_request.py", f"{_OCCUPANCY}/test_steps.py")),
     ("occupancy", "kprof_analyzers.occupancy.hardware", (f"{_OCCUPANCY}/test_hardware.py",)),
@@ -79,11 +80,11 @@ _CORE = (
     ("breakdown", "kprof_analyzers.profiles.timeline.breakdown", (f"{_TIMELINE}/test_breakdown.py",)),
     ("breakdown", "kprof_analyzers.profiles.timeline.occupation", (f"{_TIMELINE}/test_occupation.py",)),
     ("breakdown", "kprof_analyzers.profiles.timeline.intervals", (f"{_TIMELINE}/test_intervals.py",)),
-    ("gate", "kprof.gate.judge", ("tests/gate/test_judge.py", "tests/gate/test_without_baseline.py")),
+    ("gate", "kprof.gate.judge", _JUDGE),
     ("gate", "kprof.gate.limits", ("tests/gate/test_limits.py",)),
     ("gate", "kprof.gate.verdict", ("tests/gate/test_verdict.py",)),
     ("gate", "kprof.gate.nearest", ("tests/gate/test_without_baseline.py",)),
-    ("gate", "kprof.gate.baseline", ("tests/gate/test_judge.py", "tests/gate/test_without_baseline.py")),
+    ("gate", "kprof.gate.baseline", _JUDGE),
 )
 
 

@@ -36,7 +36,7 @@ _WORTH_PROCESSES = 8
 
 
 @dataclass(frozen=True)
-class Item:
+class DirectoryItem:
     """Something to analyse.
 
     Attributes:
@@ -111,7 +111,7 @@ def analyse_directory(
     if not items:
         # Says what the directory holds instead.
         list(load_directory(path, arch))
-    found: dict[Item, Analysed] = {}
+    found: dict[DirectoryItem, Analysed] = {}
     seen: dict[str, str] = {}
     for item in items:
         known = _remembered(item, seen)
@@ -131,24 +131,24 @@ def analyse_directory(
     return Directory(kernels, problems, lost)
 
 
-def _subject(item: Item) -> tuple[str, str, bool]:
+def _subject(item: DirectoryItem) -> tuple[str, str, bool]:
     """Name and architecture of a captured kernel, and whether its compile came to an end."""
     kernel = next(kernel for kernel in _capture(item.root).kernels if kernel.id == item.name)
     return kernel.name, kernel.arch, kernel.result is not None
 
 
-def _captured(path: Path, *, all_configs: bool) -> list[Item]:
+def _captured(path: Path, *, all_configs: bool) -> list[DirectoryItem]:
     """What was launched, as :func:`kprof.targets.captured.load_capture` takes it."""
     kernels = _capture(str(path)).kernels
     launched = [kernel for kernel in kernels if kernel.launches]
     chosen = kernels if all_configs or not launched else launched
-    return [_with_key(Item("capture", str(path), kernel.id)) for kernel in chosen]
+    return [_with_key(DirectoryItem("capture", str(path), kernel.id)) for kernel in chosen]
 
 
-def _files(path: Path, arch: str | None) -> list[Item]:
+def _files(path: Path, arch: str | None) -> list[DirectoryItem]:
     from kprof.targets.artefacts import compiled_files
 
-    return [_with_key(Item("file", str(file), arch=arch)) for file in compiled_files(path)]
+    return [_with_key(DirectoryItem("file", str(file), arch=arch)) for file in compiled_files(path)]
 
 
 @lru_cache(maxsize=2)
@@ -158,7 +158,7 @@ def _capture(path: str) -> "Capture":
     return read(path)
 
 
-def _with_key(item: Item) -> Item:
+def _with_key(item: DirectoryItem) -> DirectoryItem:
     """The item with its key; without one when its files cannot be read: that is told when it is analysed."""
     try:
         parts = [part if isinstance(part, bytes) else part.encode() for part in _content(item)]
@@ -167,7 +167,7 @@ def _with_key(item: Item) -> Item:
     return replace(item, key=derived_key(item.arch, [hashlib.sha256(part).hexdigest() for part in parts]))
 
 
-def _content(item: Item) -> Iterable[str | bytes]:
+def _content(item: DirectoryItem) -> Iterable[str | bytes]:
     """Everything that decides what is said of an item."""
     if item.kind == "file":
         path = Path(item.root)
@@ -184,7 +184,7 @@ def _content(item: Item) -> Iterable[str | bytes]:
     yield json.dumps([said, launch], default=str, sort_keys=True)
 
 
-def _analysed(items: Sequence[Item], jobs: int) -> Iterable[tuple[Item, Analysed]]:
+def _analysed(items: Sequence[DirectoryItem], jobs: int) -> Iterable[tuple[DirectoryItem, Analysed]]:
     if len(items) < _WORTH_PROCESSES or jobs == 1:
         for item in items:
             yield item, analyse_item(item)
@@ -205,11 +205,11 @@ def _begin(parent: int) -> None:
     location.silence()
 
 
-def _in_process(item: Item) -> bytes:
+def _in_process(item: DirectoryItem) -> bytes:
     return _encode(analyse_item(item))
 
 
-def analyse_item(item: Item) -> Analysed:
+def analyse_item(item: DirectoryItem) -> Analysed:
     """Analyse one item and remember it."""
     from kprof_analyzers.pipeline import analyze
 
@@ -225,7 +225,7 @@ def analyse_item(item: Item) -> Analysed:
     return analysed
 
 
-def _load(item: Item) -> "Iterable[LoadedKernel]":
+def _load(item: DirectoryItem) -> "Iterable[LoadedKernel]":
     if item.kind == "file":
         from kprof.targets.artefacts import load_file
 
@@ -249,7 +249,7 @@ def _contents(files: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def _remembered(item: Item, seen: dict[str, str]) -> Analysed | None:
+def _remembered(item: DirectoryItem, seen: dict[str, str]) -> Analysed | None:
     """What came of an item before; ``seen`` holds the contents of source files that were looked at already."""
     data = _REPORTS.read(item.key) if item.key else None
     if data is None:

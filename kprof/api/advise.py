@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kprof.tuning.recorded import AdvisedKernel
     from kprof.tuning.recorded.relaunch import Program
     from kprof.tuning.trials import Trial, Trials
-    from kprof_analyzers.profiles.measured.reading import Measurement
+    from kprof_analyzers.profiles.measured.reading import GpuMeasurements
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -257,7 +257,9 @@ def _only(kernels: "Sequence[AdvisedKernel]") -> "Trials | None":
     return kernels[0].trials if len(kernels) == 1 else None
 
 
-def _measurement(counters: list[str], traces: list[str], asked: str | None, *, search: bool) -> "Measurement | None":
+def _measurement(
+    counters: list[str], traces: list[str], asked: str | None, *, search: bool
+) -> "GpuMeasurements | None":
     """The measurement, ``None`` when no file was given."""
     if not counters and not traces:
         if not search:
@@ -269,7 +271,7 @@ def _measurement(counters: list[str], traces: list[str], asked: str | None, *, s
 
 
 def _judged(
-    target: TargetLike, arch: str, options: "Options", measurement: "Measurement"
+    target: TargetLike, arch: str, options: "Options", measurement: "GpuMeasurements"
 ) -> "tuple[KernelReport, Measured]":
     """Compile (or read) the kernel, and hold its findings against the measurement."""
     from kprof.targets.resolver import load

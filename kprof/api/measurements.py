@@ -12,7 +12,7 @@ from kprof.errors import InputError, KprofError
 if TYPE_CHECKING:
     from kprof.document import KernelReport
     from kprof.targets.loaded import LoadedKernel
-    from kprof_analyzers.profiles.measured.reading import Measurement
+    from kprof_analyzers.profiles.measured.reading import GpuMeasurements
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 """One path, or several."""
@@ -33,7 +33,7 @@ class Joining:
         problems: why the others were not.
     """
 
-    measurement: "Measurement"
+    measurement: "GpuMeasurements"
     joined: int = 0
     problems: list[KprofError] = field(default_factory=list)
 

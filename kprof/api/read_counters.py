@@ -11,7 +11,7 @@ from kprof.api.tables import Tables
 if TYPE_CHECKING:
     import pandas as pd
 
-    from kprof.inputs.rocprof import Data, Issue, Source
+    from kprof.inputs.rocprof import Data, ProfileFile, ProfileIssue
 
     Path_ = str | os.PathLike[str]
 
@@ -33,12 +33,12 @@ class Counters(Tables):
     def __init__(self, data: "Data", paths: Sequence[str] = ()) -> None:
         """Use :func:`read_counters`."""
         super().__init__(_Frames(data))
-        self.sources: list[Source] = data.sources
+        self.sources: list[ProfileFile] = data.sources
         self.data = data
         self.paths = list(paths)
 
     @property
-    def issues(self) -> "list[Issue]":
+    def issues(self) -> "list[ProfileIssue]":
         """What cannot be trusted, the gravest first."""
         return self.data.issues
 

@@ -10,7 +10,7 @@ from kprof.errors import KprofError
 if TYPE_CHECKING:
     import pandas as pd
 
-    from kprof.inputs.thread_trace import ThreadTrace as Traced
+    from kprof.inputs.thread_trace import DecodedThreadTrace as Traced
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -8,7 +8,7 @@ from kprof.api.tables import Tables
 from kprof.errors import InputError
 
 if TYPE_CHECKING:
-    from kprof.inputs.torch_profiler.issues import Issue
+    from kprof.inputs.torch_profiler.issues import TraceIssue
     from kprof.inputs.torch_profiler.model import Trace as LinkedTables
 
     Path_ = str | os.PathLike[str]
@@ -33,7 +33,7 @@ class Trace(Tables):
 
         super().__init__(frames(linked))
         self.info = linked.info
-        self.issues: list[Issue] = list(linked.issues)
+        self.issues: list[TraceIssue] = list(linked.issues)
 
 
 def read_trace(path: "Path_", *, stacks: bool = False) -> Trace:

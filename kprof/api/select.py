@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from kprof.tuning.choice import Candidate, Selection, select
+from kprof.tuning.choice import Candidate, ImplementationChoice, select
 
-__all__ = ["Candidate", "Selection", "document", "select"]
+__all__ = ["Candidate", "ImplementationChoice", "document", "select"]
 
 
-def document(found: Selection) -> dict[str, Any]:
+def document(found: ImplementationChoice) -> dict[str, Any]:
     """A selection as ``kprof select --json`` writes it."""
     import msgspec
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kprof.bench.document import Device
     from kprof.tuning.formats.interface import Writer
     from kprof.tuning.recorded.answer import Answer
-    from kprof.tuning.search import Found, Progress
+    from kprof.tuning.search import Progress, SearchResult
     from kprof.tuning.space import Space
     from kprof.tuning.subject import Subject
 
@@ -30,7 +30,7 @@ class _Search:
     """What :meth:`Tuned.write` needs of a search beside its document."""
 
     subject: "Subject"
-    found: "Found"
+    found: "SearchResult"
     files: request.Files
     writers: "Sequence[Writer]"
 
@@ -207,7 +207,7 @@ def tune(
         return Tuned(report, _Search(subject, found, files, writers), _answer(subject, found))
 
 
-def _answer(subject: "Subject", found: "Found") -> "Answer | None":
+def _answer(subject: "Subject", found: "SearchResult") -> "Answer | None":
     """Of a recorded kernel, what to write where."""
     from kprof.tuning.recorded.answer import answer
     from kprof.tuning.recorded.subject import RecordedSubject
@@ -232,7 +232,13 @@ def _check(subject: "Subject", device: "Device | None") -> None:
 
 
 def _measured(
-    kernel: str, subject: "Subject", found: "Found", device: "Device | None", *, top: int, tell: Callable[[str], None]
+    kernel: str,
+    subject: "Subject",
+    found: "SearchResult",
+    device: "Device | None",
+    *,
+    top: int,
+    tell: Callable[[str], None],
 ) -> str | None:
     """Measure the short list; the GPU's name, ``None`` where nothing was measured."""
     from kprof.tuning import verify
@@ -251,7 +257,7 @@ def _searched(
     budget: float,
     resume: bool,
     progress: "Callable[[Progress], None] | None",
-) -> "tuple[Found, dict[str, str]]":
+) -> "tuple[SearchResult, dict[str, str]]":
     from kprof.tuning import journal
     from kprof.tuning.search import Search
 

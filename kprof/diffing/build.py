@@ -9,7 +9,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from kprof.diffing import facts
-from kprof.diffing.document import Change, Diff, Explanation, KernelDiff, Side, Status, Step
+from kprof.diffing.document import Change, Diff, DiffSide, DiffStep, Explanation, KernelDiff, Status
 from kprof.diffing.kernels import order, step
 from kprof.diffing.limits import Limits
 from kprof.diffing.pairing import match
@@ -109,7 +109,7 @@ def kernel_diff(chain: Chain, sides: Sequence[Input], limits: Limits) -> KernelD
         steps.append(step(*pair, (before, after), limits, chain.notes.get(after, ())))
     kernel = chain.last
     first, last = known[0], known[-1]
-    overall: Step | UnsetType = UNSET
+    overall: DiffStep | UnsetType = UNSET
     against = steps[-1].old if steps and steps[-1].status in {"worse", "mixed"} else UNSET
     status: Status = steps[-1].status if steps else "same"
     if len(known) > 2:
@@ -148,19 +148,19 @@ def _figures(chain: Chain, count: int) -> dict[str, list[int | float | None]]:
     return {name: [columns[i][name] if i in columns else None for i in range(count)] for name in names}
 
 
-def _side(side: Input) -> Side:
+def _side(side: Input) -> DiffSide:
     versions = sorted({kernel.triton for kernel in side.kernels if isinstance(kernel.triton, str)})
-    return Side(label=side.label, tritons=versions, kernels=len(side.kernels), problems=list(side.problems))
+    return DiffSide(label=side.label, tritons=versions, kernels=len(side.kernels), problems=list(side.problems))
 
 
 def harm(kernel: KernelDiff) -> tuple[object, ...]:
     """Sort key: the most harmed kernels first."""
-    shown: Step | None = worst_step(kernel)
+    shown: DiffStep | None = worst_step(kernel)
     change = order(shown.changes[0]) if shown is not None and shown.changes else (9, 0, 0, False, "", "")
     return (_ORDER.index(kernel.status), change[:3], kernel.name, kernel.arch)
 
 
-def worst_step(kernel: KernelDiff) -> Step | None:
+def worst_step(kernel: KernelDiff) -> DiffStep | None:
     """The step to show for a kernel: the one that made it worse, else the last one that changed something."""
     for wanted in ({"worse", "mixed"}, {"unknown"}, {"better"}, {"changed"}):
         for found in reversed(kernel.steps):
@@ -169,7 +169,7 @@ def worst_step(kernel: KernelDiff) -> Step | None:
     return kernel.steps[-1] if kernel.steps else None
 
 
-def first_worse_step(kernel: KernelDiff) -> Step | None:
+def first_worse_step(kernel: KernelDiff) -> DiffStep | None:
     """Where what is worse at the end came up: the first step with the gravest change of the step to show."""
     shown = worst_step(kernel)
     if shown is None or shown.status not in {"worse", "mixed"}:
@@ -181,14 +181,14 @@ def first_worse_step(kernel: KernelDiff) -> Step | None:
     return shown
 
 
-def steepest_step(kernel: KernelDiff) -> Step | None:
+def steepest_step(kernel: KernelDiff) -> DiffStep | None:
     """Where the gravest change of the step to show is largest: the one that is worth explaining."""
     shown = worst_step(kernel)
     if shown is None or shown.status not in {"worse", "mixed"}:
         return None
     gravest = shown.changes[0]
 
-    def rise(found: Step) -> float:
+    def rise(found: DiffStep) -> float:
         same = (c for c in found.changes if c.effect == "worse" and _same(c, gravest))
         return max((abs((c.new or 0) - (c.old or 0)) for c in same), default=0.0)
 

@@ -17,7 +17,7 @@ Effect = Literal["worse", "better", "neutral", "unknown"]
 Status = Literal["worse", "mixed", "better", "changed", "same", "unknown", "new", "gone"]
 
 
-class Side(msgspec.Struct, frozen=True, omit_defaults=True):
+class DiffSide(msgspec.Struct, frozen=True, omit_defaults=True):
     """One of the things that are compared.
 
     Attributes:
@@ -60,7 +60,7 @@ class Change(msgspec.Struct, frozen=True, omit_defaults=True):
     note: str = ""
 
 
-class Step(msgspec.Struct, frozen=True, omit_defaults=True):
+class DiffStep(msgspec.Struct, frozen=True, omit_defaults=True):
     """A kernel on two neighbouring sides.
 
     Attributes:
@@ -154,11 +154,11 @@ class KernelDiff(msgspec.Struct, frozen=True):
     name: str
     arch: str
     status: Status
-    steps: list[Step]
+    steps: list[DiffStep]
     figures: dict[str, list[int | float | None]] = {}
     source: Location | UnsetType = UNSET
     specialization: Specialization | UnsetType = UNSET
-    overall: Step | UnsetType = UNSET
+    overall: DiffStep | UnsetType = UNSET
     against: int | UnsetType = UNSET
     explanation: Explanation | UnsetType = UNSET
 
@@ -177,7 +177,7 @@ class Diff(msgspec.Struct, frozen=True):
     """
 
     kprof: str
-    sides: list[Side]
+    sides: list[DiffSide]
     kernels: list[KernelDiff]
     counts: dict[str, int]
     verdict: Verdict

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from msgspec import UNSET
 
 from kprof.diffing import facts
-from kprof.diffing.document import Change, Status, Step
+from kprof.diffing.document import Change, DiffStep, Status
 from kprof.diffing.limits import Limits
 from kprof.diffing.loops import compare_loops, compare_widths
 from kprof.diffing.rating import Measured, rate
@@ -74,7 +74,7 @@ def _is_finding(change: Change) -> bool:
 
 def step(
     old: KernelReport, new: KernelReport, indices: tuple[int, int], limits: Limits, step_notes: tuple[str, ...] = ()
-) -> Step:
+) -> DiffStep:
     """Two neighbouring sides of a kernel.
 
     Args:
@@ -89,7 +89,7 @@ def step(
     one_sided = [side for side, kernel in (("old", old), ("new", new)) if not facts.has_code(kernel)]
     if len(one_sided) == 1:
         notes.append(f"loops, widths and findings were not compared: the {one_sided[0]} side has no instructions")
-    return Step(
+    return DiffStep(
         old=indices[0],
         new=indices[1],
         status=status_of(changes, limits),

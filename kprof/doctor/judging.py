@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from kprof.doctor.document import SettingOutcome, Status
 from kprof.doctor.host import Host
 from kprof.doctor.probes import PROBES, Probed
-from kprof.doctor.settings import ANY, Rule, Setting, Workload, archs_of, settings
+from kprof.doctor.settings import ANY, HostSetting, Rule, Workload, archs_of, settings
 from kprof.doctor.versions import copies
 
 _VERSION_FILES = {
@@ -41,7 +41,7 @@ def unseen(machine: Host, workload: Workload | None) -> list[SettingOutcome]:
     return found
 
 
-def _outcome(setting: Setting, machine: Host, workload: Workload | None) -> SettingOutcome | None:
+def _outcome(setting: HostSetting, machine: Host, workload: Workload | None) -> SettingOutcome | None:
     rule = setting.rule(workload, archs_of(machine), machine.environment)
     if setting.kind == "environment":
         return _variable(setting, rule, machine, workload)
@@ -56,7 +56,7 @@ def _outcome(setting: Setting, machine: Host, workload: Workload | None) -> Sett
     return _file(setting, rule, machine)
 
 
-def _variable(setting: Setting, rule: Rule | None, machine: Host, workload: Workload | None) -> SettingOutcome:
+def _variable(setting: HostSetting, rule: Rule | None, machine: Host, workload: Workload | None) -> SettingOutcome:
     value = machine.environment.get(setting.name, "").strip()
     shown = f"{value[:_MOST_SHOWN]}" if value else "not set"
     other = _other_version(setting, machine)
@@ -78,18 +78,18 @@ def _variable(setting: Setting, rule: Rule | None, machine: Host, workload: Work
     return _told(setting, _bad(setting), shown, _value(rule), _exports(setting, rule))
 
 
-def _bad(setting: Setting) -> Status:
+def _bad(setting: HostSetting) -> Status:
     return "fail" if setting.fails else "warn"
 
 
-def _exports(setting: Setting, rule: Rule) -> list[str]:
+def _exports(setting: HostSetting, rule: Rule) -> list[str]:
     if not rule.value:
         return [f"unset {setting.name}"]
     value = setting.example if rule.value == ANY else rule.value
     return [f"export {setting.name}={shlex.quote(value)}"]
 
 
-def wanted(setting: Setting) -> str:
+def wanted(setting: HostSetting) -> str:
     """Values and who wants them: ``2 (training, multi-gpu)``."""
     parts = []
     for rule in setting.rules:
@@ -112,7 +112,7 @@ def _with(condition: str) -> str:
     return f"with {condition}" if condition else ""
 
 
-def _parameter(setting: Setting, rule: Rule, machine: Host) -> SettingOutcome:
+def _parameter(setting: HostSetting, rule: Rule, machine: Host) -> SettingOutcome:
     line = machine.text("/proc/cmdline")
     if line is None:
         return _told(setting, "unknown", "the kernel's command line cannot be read", rule.value)
@@ -121,7 +121,7 @@ def _parameter(setting: Setting, rule: Rule, machine: Host) -> SettingOutcome:
     return _told(setting, _bad(setting), "not on the kernel's command line", rule.value, list(setting.fix))
 
 
-def _file(setting: Setting, rule: Rule, machine: Host) -> SettingOutcome:
+def _file(setting: HostSetting, rule: Rule, machine: Host) -> SettingOutcome:
     found = PROBES[setting.probe](machine) if setting.probe else _read(setting, machine)
     if found.value is None:
         return _told(setting, "unknown", found.words, rule.value)
@@ -130,12 +130,12 @@ def _file(setting: Setting, rule: Rule, machine: Host) -> SettingOutcome:
     return _told(setting, _bad(setting), found.words, rule.value, list(_fixes(setting, found)))
 
 
-def _read(setting: Setting, machine: Host) -> Probed:
+def _read(setting: HostSetting, machine: Host) -> Probed:
     text = machine.text(setting.file)
     return Probed(text, text[:_MOST_SHOWN]) if text else Probed(None, "the kernel does not tell")
 
 
-def _fixes(setting: Setting, found: Probed) -> Iterator[str]:
+def _fixes(setting: HostSetting, found: Probed) -> Iterator[str]:
     for fix in setting.fix:
         if "{device}" in fix:
             yield from (fix.format(device=shlex.quote(device)) for device in found.devices[:_MOST_DEVICES])
@@ -143,7 +143,7 @@ def _fixes(setting: Setting, found: Probed) -> Iterator[str]:
             yield fix
 
 
-def _library(setting: Setting, rule: Rule, machine: Host) -> SettingOutcome:
+def _library(setting: HostSetting, rule: Rule, machine: Host) -> SettingOutcome:
     version = _installed(setting.name, machine)
     if not version:
         return _told(setting, "ok", "not installed, or its version is not told", f">= {rule.value}")
@@ -152,7 +152,7 @@ def _library(setting: Setting, rule: Rule, machine: Host) -> SettingOutcome:
     return _told(setting, _bad(setting), version, f">= {rule.value}", list(setting.fix))
 
 
-def _other_version(setting: Setting, machine: Host) -> str:
+def _other_version(setting: HostSetting, machine: Host) -> str:
     """The installed package that does not read the variable, empty when it does or cannot be told."""
     for bound, too_old in ((setting.since, True), (setting.until, False)):
         package, _, limit = bound.partition(" ")
@@ -175,7 +175,7 @@ def _number(version: str) -> tuple[int, ...]:
 
 
 def _told(
-    setting: Setting, status: Status, found: str, value: str = "", fix: list[str] | None = None
+    setting: HostSetting, status: Status, found: str, value: str = "", fix: list[str] | None = None
 ) -> SettingOutcome:
     return SettingOutcome(
         name=setting.name,

@@ -50,7 +50,7 @@ class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return any(fnmatchcase(value.lower(), each.lower()) for each in (self.value, *self.also))
 
 
-class Setting(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class HostSetting(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A variable, kernel parameter, file of the kernel or library. The fields are told in ``settings.toml``."""
 
     kind: Kind
@@ -80,7 +80,7 @@ class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 @cache
-def settings() -> Mapping[str, Setting]:
+def settings() -> Mapping[str, HostSetting]:
     """Name to setting, in the order of the file; ``source`` is spelled out.
 
     Raises:
@@ -90,12 +90,12 @@ def settings() -> Mapping[str, Setting]:
     """
     table = msgspec.convert(toml_of(_FILE.read_text(encoding="utf-8"), str(_FILE)), _Table)
     return {
-        name: msgspec.convert({**entry, "name": name, "source": table.sources[entry["source"]]}, Setting)
+        name: msgspec.convert({**entry, "name": name, "source": table.sources[entry["source"]]}, HostSetting)
         for name, entry in table.setting.items()
     }
 
 
-def wanted_by(check: str) -> Setting:
+def wanted_by(check: str) -> HostSetting:
     """The first setting that a check judges."""
     return next(setting for setting in settings().values() if setting.check == check)
 

@@ -15,17 +15,18 @@ from kprof.errors import LONGEST_NAME, HardwareError
 from kprof.hardware.code import IssueRules, LlvmFacts, TritonFacts
 from kprof.hardware.model import (
     Architecture,
+    FigureSource,
     LdsRules,
     MatrixInstruction,
     MemoryLevel,
     OccupancyRules,
     Product,
-    Source,
     VgprFile,
 )
 
 __all__ = [
     "Architecture",
+    "FigureSource",
     "IssueRules",
     "LdsRules",
     "LlvmFacts",
@@ -33,7 +34,6 @@ __all__ = [
     "MemoryLevel",
     "OccupancyRules",
     "Product",
-    "Source",
     "TritonFacts",
     "VgprFile",
     "architectures",

@@ -13,7 +13,7 @@ Lanes = tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Source:
+class FigureSource:
     """Where a figure comes from.
 
     Attributes:
@@ -324,7 +324,7 @@ class Architecture:
     triton: TritonFacts
     products: Mapping[str, Product]
     llvm: LlvmFacts
-    sources: Mapping[str, Source]
+    sources: Mapping[str, FigureSource]
     data: Mapping[str, Any]
 
     def __repr__(self) -> str:

@@ -10,13 +10,13 @@ from kprof.errors import HardwareError
 from kprof.hardware.code import IssueRules, LlvmFacts, TritonFacts
 from kprof.hardware.model import (
     Architecture,
+    FigureSource,
     Lanes,
     LdsRules,
     MatrixInstruction,
     MemoryLevel,
     OccupancyRules,
     Product,
-    Source,
     VgprFile,
 )
 
@@ -45,7 +45,7 @@ def read(path: Path, sources: Path, common: Path | None = None) -> Architecture:
         raise HardwareError(f"not a valid description of an architecture: {error!r}", path=str(path)) from error
 
 
-def _architecture(data: Table, sources: Mapping[str, Source]) -> Architecture:
+def _architecture(data: Table, sources: Mapping[str, FigureSource]) -> Architecture:
     occupancy = _occupancy(data["occupancy"])
     memory = _memory(data.get("memory", {}))
     return Architecture(
@@ -142,8 +142,8 @@ def _figures(table: Table) -> dict[str, Any]:
 
 
 @cache
-def _sources(path: Path) -> dict[str, Source]:
-    return {k: Source(id=k, kind=t["kind"], text=t["text"]) for k, t in _toml(path).items()}
+def _sources(path: Path) -> dict[str, FigureSource]:
+    return {k: FigureSource(id=k, kind=t["kind"], text=t["text"]) for k, t in _toml(path).items()}
 
 
 def _toml(path: Path) -> dict[str, Any]:

@@ -102,7 +102,7 @@ def _versions(device: "Device") -> None:
 def _device(device: "Device") -> dict[str, Any]:
     gpu = device.gpu
 
-    class Current:
+    class CurrentDevice:
         """Stands for ``torch.cuda.device``: a device for a while."""
 
         def __init__(self, target: Any) -> None:
@@ -115,7 +115,7 @@ def _device(device: "Device") -> dict[str, Any]:
         def __exit__(self, *_: object) -> None:
             device.set_index(self.prev_idx)
 
-    class CurrentOf(Current):
+    class CurrentOf(CurrentDevice):
         """Stands for ``torch.cuda.device_of``."""
 
         def __init__(self, tensor: Any) -> None:
@@ -127,8 +127,8 @@ def _device(device: "Device") -> dict[str, Any]:
             device.set_index(index)
 
     return {
-        "device": Current,
-        "_DeviceGuard": Current,
+        "device": CurrentDevice,
+        "_DeviceGuard": CurrentDevice,
         "device_of": CurrentOf,
         "set_device": set_device,
         "current_device": device.current_index,

@@ -136,7 +136,7 @@ def answers(device: "Device") -> dict[str, Any]:
     default = Stream()
     default.cuda_stream = 0
 
-    class Current:
+    class CurrentStream:
         """Stands for ``torch.cuda.StreamContext``."""
 
         def __init__(self, stream: Any) -> None:
@@ -159,8 +159,8 @@ def answers(device: "Device") -> dict[str, Any]:
         "Stream": Stream,
         "ExternalStream": Stream,
         "Event": Event,
-        "StreamContext": Current,
-        "stream": Current,
+        "StreamContext": CurrentStream,
+        "stream": CurrentStream,
         "set_stream": set_stream,
         "current_stream": lambda *_args: device.stream or default,
         "default_stream": lambda *_args: default,

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 _NAN = float("nan")
 
 
-class Timing(list[float]):
+class UnknownTimes(list[float]):
     """Stands for the times of one configuration: not known.
 
     Configurations are compared to find the fastest. The first one that can be launched is made to win, which is
@@ -22,10 +22,10 @@ class Timing(list[float]):
         self._usable = usable
 
     def __lt__(self, other: object) -> bool:
-        return isinstance(other, Timing) and not other._usable() and self._usable()
+        return isinstance(other, UnknownTimes) and not other._usable() and self._usable()
 
     def __gt__(self, other: object) -> bool:
-        return isinstance(other, Timing) and other < self
+        return isinstance(other, UnknownTimes) and other < self
 
     __hash__ = None
 
@@ -45,7 +45,7 @@ def install(recorder: "Recorder", patches: "Patches") -> None:
             except Exception as error:  # noqa: BLE001
                 # The program's own mistake would end the program; one configuration's only ends that one.
                 candidate.error = f"{type(error).__name__}: {error}".splitlines()[0]
-        return Timing(lambda: recorder.usable(candidate.kernel))
+        return UnknownTimes(lambda: recorder.usable(candidate.kernel))
 
     def run(self: Any, *args: Any, **kwargs: Any) -> Any:
         with recorder.tuning(self):

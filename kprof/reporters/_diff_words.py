@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from msgspec import UNSET
 
 from kprof.diffing.build import first_worse_step, worst_step
-from kprof.diffing.document import Change, Diff, Explanation, KernelDiff, Step, Trial
+from kprof.diffing.document import Change, Diff, DiffStep, Explanation, KernelDiff, Trial
 from kprof_analyzers.rules import known_rules
 
 FIGURES = {
@@ -30,7 +30,7 @@ def number(value: float | None) -> str:
     return f"{value:,.0f}" if value == int(value) else f"{value:,.2f}".rstrip("0")
 
 
-def values(kernel: KernelDiff, step: Step, change: Change, sides: int) -> str:
+def values(kernel: KernelDiff, step: DiffStep, change: Change, sides: int) -> str:
     """``0 → 0 → 129``: the value on each side where they are known, else on the two sides of the step."""
     figures = kernel.figures.get(change.metric)
     if sides > 2 and figures is not None and not change.where:
@@ -62,7 +62,7 @@ def kind(change: Change) -> str:
     return change.severity.value if change.effect == "worse" else change.effect
 
 
-def shown(step: Step, verbose: int) -> tuple[list[Change], int]:
+def shown(step: DiffStep, verbose: int) -> tuple[list[Change], int]:
     """The changes to show, and how many are left out."""
     if verbose:
         return step.changes, 0
@@ -90,7 +90,7 @@ def where(kernel: KernelDiff, change: Change) -> str:
     return f"{text} hot" if change.hot and text else text
 
 
-def step_of(kernel: KernelDiff) -> Step | None:
+def step_of(kernel: KernelDiff) -> DiffStep | None:
     """The step to show."""
     return worst_step(kernel)
 
@@ -104,7 +104,7 @@ def knobs(kernel: KernelDiff) -> str:
     return " ".join(f"{name}={value}" for name, value in known.items() if value is not None)
 
 
-def differs(step: Step) -> str:
+def differs(step: DiffStep) -> str:
     """``num_warps 4 → 8``: where a pair is not the same specialisation."""
     # Hints such as a pointer's range are each release's own: no difference in what the user asked for.
     found = [(name, pair) for name, pair in step.differs.items() if not name.startswith("attributes of ")]

@@ -43,7 +43,7 @@ class RuleHelp:
 
 
 @dataclass(frozen=True)
-class Item:
+class GateFinding:
     """A finding with the kernel that it is of.
 
     Attributes:
@@ -78,9 +78,9 @@ class Item:
         return "" if place is None else f"{place.file}:{place.line}"
 
 
-def items(report: Report, *, suppressed: bool = False) -> list[Item]:
+def items(report: Report, *, suppressed: bool = False) -> list[GateFinding]:
     """All findings: by what they cost where the model told, else the worst first, then by file and line."""
-    found: list[Item] = []
+    found: list[GateFinding] = []
     seen: Counter[tuple[str, ...]] = Counter()
     for kernel in report.kernels:
         silent = [(s.finding, s.reason) for s in kernel.suppressed] if suppressed else []
@@ -89,7 +89,7 @@ def items(report: Report, *, suppressed: bool = False) -> list[Item]:
             number = seen[key]
             seen[key] += 1
             digest = hashlib.sha256("\0".join((*key, str(number))).encode()).hexdigest()[:32]
-            found.append(Item(kernel, finding, digest, reason))
+            found.append(GateFinding(kernel, finding, digest, reason))
     return sorted(found, key=_order)
 
 
@@ -145,12 +145,12 @@ def archs(report: Report) -> list[str]:
     return list(dict.fromkeys(kernel.arch for kernel in report.kernels))
 
 
-def counted(found: Iterable[Item]) -> Counter[Severity]:
+def counted(found: Iterable[GateFinding]) -> Counter[Severity]:
     """How many of each severity."""
     return Counter(item.finding.severity for item in found)
 
 
-def _order(item: Item) -> tuple[int, float, int, int, str, int, str, str, str, str]:
+def _order(item: GateFinding) -> tuple[int, float, int, int, str, int, str, str, str, str]:
     place = item.location
     file, line = ("", 0) if place is None else (place.file, place.line)
     finding = item.finding

@@ -6,7 +6,7 @@ from kprof.document import Report
 from kprof.output.colour import painted
 from kprof.output.headline import folded
 from kprof.output.sink import clean
-from kprof.reporters._gate_words import Item, advice_text, fails, items, label, unknown
+from kprof.reporters._gate_words import GateFinding, advice_text, fails, items, label, unknown
 from kprof.reporters._loop_words import without_labels
 
 _COLOUR = {"error": "31;1", "warning": "33", "note": "36"}
@@ -52,7 +52,7 @@ class CheckTextReporter:
         # One line each, whatever is in a name: GitHub takes a line that begins with two colons for a command.
         return "".join(line.replace("\n", " ") + "\n" for line in lines)
 
-    def _lines(self, found: Sequence[Item]) -> list[str]:
+    def _lines(self, found: Sequence[GateFinding]) -> list[str]:
         lines = []
         for item in found:
             finding = item.finding

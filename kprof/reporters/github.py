@@ -8,7 +8,7 @@ from kprof.document import Report
 from kprof.findings import Severity
 from kprof.output.sink import clean
 from kprof.output.writing import log
-from kprof.reporters._gate_words import Item, advice_text, items, label
+from kprof.reporters._gate_words import GateFinding, advice_text, items, label
 from kprof.reporters.interface import Format, Request
 
 LIMIT = 10
@@ -32,7 +32,7 @@ class GitHubReporter:
         return "".join(f"{line}\n" for line in lines)
 
 
-def _annotations(found: Sequence[Item], command: str) -> list[str]:
+def _annotations(found: Sequence[GateFinding], command: str) -> list[str]:
     fit = len(found) <= LIMIT
     lines = [_annotation(item, command) for item in (found if fit else found[: LIMIT - 1])]
     if not fit:
@@ -41,7 +41,7 @@ def _annotations(found: Sequence[Item], command: str) -> list[str]:
     return lines
 
 
-def _annotation(item: Item, command: str) -> str:
+def _annotation(item: GateFinding, command: str) -> str:
     finding = item.finding
     place = item.location
     properties = {"file": place.file, "line": str(max(place.line, 1))} if place is not None else {}

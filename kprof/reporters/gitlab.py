@@ -5,7 +5,7 @@ import json
 from kprof.document import Report
 from kprof.findings import Severity
 from kprof.output.sink import clean
-from kprof.reporters._gate_words import Item, advice_text, fails, items, label
+from kprof.reporters._gate_words import GateFinding, advice_text, fails, items, label
 from kprof.reporters.interface import Format, Request
 
 _SEVERITY = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.NOTE: "info"}
@@ -20,7 +20,7 @@ class GitLabReporter:
         return json.dumps(issues, indent=2, ensure_ascii=False) + "\n"
 
 
-def _issue(item: Item) -> dict[str, object] | None:
+def _issue(item: GateFinding) -> dict[str, object] | None:
     place = item.location
     if place is None:
         return None

@@ -7,7 +7,7 @@ from msgspec import UNSET
 
 from kprof.document import KernelReport, Report
 from kprof.output.sink import clean
-from kprof.reporters._gate_words import Item, advice_text, archs, fails, items, label, unknown
+from kprof.reporters._gate_words import GateFinding, advice_text, archs, fails, items, label, unknown
 from kprof.reporters.interface import Format, Request
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class JUnitReporter:
         return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(root, encoding="unicode")}\n'
 
 
-def _suite(suite: "Element", kernels: list[KernelReport], found: list[Item]) -> list[int]:
+def _suite(suite: "Element", kernels: list[KernelReport], found: list[GateFinding]) -> list[int]:
     """Add a test case for each kernel; tests, failures and errors."""
     from xml.etree import ElementTree as ET
 
@@ -69,7 +69,7 @@ def _numbers(counts: list[int]) -> dict[str, str]:
     return dict(zip(("tests", "failures", "errors"), map(str, counts), strict=True))
 
 
-def _line(item: Item) -> str:
+def _line(item: GateFinding) -> str:
     finding = item.finding
     where = f"{item.where}: " if item.where else ""
     advice = advice_text(finding)

@@ -7,7 +7,7 @@ from kprof.findings import Location
 from kprof.output.colour import painted
 from kprof.output.headline import folded
 from kprof.output.sink import clean
-from kprof.reporters._gate_words import Item, items
+from kprof.reporters._gate_words import GateFinding, items
 
 _COLOUR = {"error": "31;1", "warning": "33", "note": "36"}
 _VERDICT = {"ok": "32", "regression": "31;1", "cannot_tell": "33;1"}
@@ -32,7 +32,7 @@ class LintTextReporter:
         """See :class:`kprof.reporters.interface.Format`."""
         lines: list[str] = []
         hidden = 0
-        by_kernel: dict[int, list[Item]] = {}
+        by_kernel: dict[int, list[GateFinding]] = {}
         for item in items(report):
             by_kernel.setdefault(id(item.kernel), []).append(item)
         for kernel in report.kernels:
@@ -51,7 +51,7 @@ class LintTextReporter:
         # One line each, whatever is in a name: GitHub takes a line that begins with two colons for a command.
         return "".join(line.replace("\n", " ") + "\n" for line in lines)
 
-    def _block(self, kernel: KernelReport, found: Sequence[Item], notes: Sequence[str]) -> list[str]:
+    def _block(self, kernel: KernelReport, found: Sequence[GateFinding], notes: Sequence[str]) -> list[str]:
         path = kernel.source.file if isinstance(kernel.source, Location) else kernel.name
         lines = [clean(f"{path}   {kernel.arch}")]
         at = [_where(item) for item in found]
@@ -72,13 +72,13 @@ class LintTextReporter:
         return painted(text, code, colour=self._colour)
 
 
-def _where(item: Item) -> str:
+def _where(item: GateFinding) -> str:
     place = item.location
     if place is None:
         return ""
     return f"{place.line}:{place.column}" if place.column else f"{place.line}"
 
 
-def _place(item: Item) -> tuple[int, int, str]:
+def _place(item: GateFinding) -> tuple[int, int, str]:
     place = item.location
     return (place.line, place.column or 0, item.finding.rule) if place is not None else (0, 0, item.finding.rule)

@@ -7,7 +7,7 @@ from typing import Any
 from kprof.document import Report
 from kprof.findings import Edit
 from kprof.output.sink import clean
-from kprof.reporters._gate_words import Item, advice_text, cure, fails, items, label, unknown
+from kprof.reporters._gate_words import GateFinding, advice_text, cure, fails, items, label, unknown
 from kprof.reporters._markdown_cells import cell, code
 from kprof.reporters.interface import Format, Request
 
@@ -58,7 +58,7 @@ class MarkdownReporter:
         return "\n".join(lines).rstrip() + "\n"
 
 
-def _section(title: str, found: Sequence[Item], room: int, *, folded: bool) -> list[str]:
+def _section(title: str, found: Sequence[GateFinding], room: int, *, folded: bool) -> list[str]:
     if not found:
         return []
     head = [f"<details><summary>{title}: {len(found)}</summary>", ""] if folded else [f"**{title}: {len(found)}**", ""]
@@ -76,7 +76,7 @@ def _section(title: str, found: Sequence[Item], room: int, *, folded: bool) -> l
     return [*head, *_HEAD, *rows, *more, *end] if rows else [f"**{title}: {len(found)}** (no room for the table)", ""]
 
 
-def _cures(failing: Sequence[Item], room: int) -> list[str]:
+def _cures(failing: Sequence[GateFinding], room: int) -> list[str]:
     """Each verified cure that is a change of lines, as suggestions; as many as there is room for."""
     lines: list[str] = []
     done: set[Edit] = set()
@@ -100,7 +100,7 @@ def _cures(failing: Sequence[Item], room: int) -> list[str]:
     return lines
 
 
-def _row(item: Item) -> str:
+def _row(item: GateFinding) -> str:
     finding = item.finding
     text = " ".join(filter(None, (f"{item.message}.", advice_text(finding))))
     if item.suppressed is not None:

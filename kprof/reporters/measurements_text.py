@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from kprof.inputs.rocprof import Data, Issue, short
+from kprof.inputs.rocprof import Data, ProfileIssue, short
 from kprof.output.tables import rows_table
 from kprof.output.terminal import terminal
 from kprof.reporters._console_text import plural
@@ -116,14 +116,14 @@ def _counter_names(names: list[str]) -> str:
     return ", ".join(f"{block} {count}" for block, count in ordered) + " (--json has their names)"
 
 
-def _show_issues(issues: list[Issue], console: Any) -> None:
+def _show_issues(issues: list[ProfileIssue], console: Any) -> None:
     from rich.text import Text
 
     if not issues:
         return
     print()
     colours = {"error": "red", "warning": "yellow", "note": "dim"}
-    by_kind: dict[tuple[str, str], list[Issue]] = {}
+    by_kind: dict[tuple[str, str], list[ProfileIssue]] = {}
     for issue in issues:
         by_kind.setdefault((issue.severity, issue.kind), []).append(issue)
     for (severity, kind), found in by_kind.items():

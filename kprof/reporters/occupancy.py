@@ -14,7 +14,7 @@ from kprof.reporters._console_text import limiter, needs, waves
 _CELLS = 24
 
 
-class Plateau(Protocol):
+class PlateauRow(Protocol):
     """A range of a resource with the same occupancy."""
 
     @property
@@ -61,7 +61,7 @@ class Entry:
     occupancy: Occupancy
     problems: Sequence[str] = ()
     notes: Sequence[str] = ()
-    curve: Sequence[Plateau] = ()
+    curve: Sequence[PlateauRow] = ()
     curve_of: str = ""
 
 

@@ -10,7 +10,7 @@ from msgspec import to_builtins
 from kprof.document import Report
 from kprof.findings import Edit, Location
 from kprof.output.sink import clean
-from kprof.reporters._gate_words import Item, RuleHelp, advice_text, archs, cure, items, label, unknown
+from kprof.reporters._gate_words import GateFinding, RuleHelp, advice_text, archs, cure, items, label, unknown
 from kprof.reporters.interface import Format, Request
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -47,7 +47,7 @@ class SarifReporter:
         document = {"$schema": SCHEMA, "version": "2.1.0", "runs": runs}
         return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
-    def _run(self, report: Report, arch: str, found: Sequence[Item]) -> dict[str, Any]:
+    def _run(self, report: Report, arch: str, found: Sequence[GateFinding]) -> dict[str, Any]:
         shown = found[:MAX_RESULTS]
         used = sorted({item.finding.rule for item in shown})
         index = {rule: number for number, rule in enumerate(used)}
@@ -75,7 +75,7 @@ class SarifReporter:
             "results": [_result(item, index) for item in shown],
         }
 
-    def _rule(self, rule: str, found: Sequence[Item]) -> dict[str, Any]:
+    def _rule(self, rule: str, found: Sequence[GateFinding]) -> dict[str, Any]:
         first = next(item.finding for item in found if item.finding.rule == rule)
         known = self._rules.get(rule) or RuleHelp(rule, first.name, first.severity, first.name)
         return {
@@ -89,7 +89,7 @@ class SarifReporter:
         }
 
 
-def _result(item: Item, index: dict[str, int]) -> dict[str, Any]:
+def _result(item: GateFinding, index: dict[str, int]) -> dict[str, Any]:
     finding, kernel = item.finding, item.kernel
     advice = advice_text(finding)
     text = clean(f"{label(kernel)} on {kernel.arch}: {item.message}" + (f". {advice}" if advice else ""))

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any
 from kprof.output.tables import rows_table
 
 if TYPE_CHECKING:
-    from kprof.tuning.choice.model import Candidate, Selection
+    from kprof.tuning.choice.model import Candidate, ImplementationChoice
 
 
-def lines(found: "Selection") -> list[str]:
+def lines(found: "ImplementationChoice") -> list[str]:
     """Everything but the last line."""
     told = [
         f"shape           {_words(found.shape)}",
@@ -30,7 +30,7 @@ def lines(found: "Selection") -> list[str]:
     return told
 
 
-def verdict(found: "Selection") -> str:
+def verdict(found: "ImplementationChoice") -> str:
     """The last line."""
     return f"select {found.kernel} on {found.arch}: {found.implementation} ({found.rule})"
 

@@ -2,16 +2,16 @@
 
 from typing import Any
 
-from kprof.inputs.thread_trace import LineCost, ThreadTrace
+from kprof.inputs.thread_trace import DecodedThreadTrace, LineCost
 from kprof.output.tables import rows_table
 
 
-def verdict(trace: ThreadTrace) -> str:
+def verdict(trace: DecodedThreadTrace) -> str:
     """How much was issued, and how long that took."""
     return f"{trace.hits:,} instructions issued in {trace.latency:,} cycles, summed over wavefronts"
 
 
-def show(trace: ThreadTrace, top: int) -> None:
+def show(trace: DecodedThreadTrace, top: int) -> None:
     """Print the cost of lines, mnemonics and instructions, and what single wavefronts add."""
     if trace.dispatches:
         print(rows_table(["dispatch", "agent", "kernel", "issued", "cycles", "folder"], _dispatches(trace)))
@@ -36,7 +36,7 @@ def show(trace: ThreadTrace, top: int) -> None:
     print()
 
 
-def _dispatches(trace: ThreadTrace) -> list[list[Any]]:
+def _dispatches(trace: DecodedThreadTrace) -> list[list[Any]]:
     def told(number: int | None) -> str:
         return "?" if number is None else str(number)
 
@@ -48,7 +48,7 @@ def _folder(path: str) -> str:
     return "/".join(path.replace("\\", "/").split("/")[-2:])
 
 
-def _show_timeline(trace: ThreadTrace, top: int) -> None:
+def _show_timeline(trace: DecodedThreadTrace, top: int) -> None:
     """What the files of single wavefronts, of states and of the occupancy add to the listing."""
     timeline = trace.timeline
     if timeline.wavefronts:

@@ -1,10 +1,10 @@
 """``kprof trace diff`` for people: two traces kernel by kernel."""
 
 from kprof.reporters._trace_words import kernel_label, milliseconds
-from kprof_analyzers.profiles.timeline.compare import Comparison
+from kprof_analyzers.profiles.timeline.compare import TraceComparison
 
 
-def lines(result: Comparison, limit: int) -> list[str]:
+def lines(result: TraceComparison, limit: int) -> list[str]:
     """Categories, and the kernels that changed most; all of them where ``limit`` is 0."""
     from kprof.output.tables import rows_table
 
@@ -44,7 +44,7 @@ def _ratio(now: int, was: int) -> str:
     return f"{now / was:.2f}x" if was else "new"
 
 
-def verdict(result: Comparison) -> str:
+def verdict(result: TraceComparison) -> str:
     """How much kernel time grew, and by which kernel most."""
     change = result.after_ns - result.before_ns
     if not result.before_ns:

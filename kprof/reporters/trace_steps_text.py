@@ -6,7 +6,7 @@ from statistics import median
 
 from kprof.output.tables import rows_table
 from kprof.reporters._trace_words import label, milliseconds, percent
-from kprof_analyzers.profiles.timeline.profiler_steps import Step, StepTable
+from kprof_analyzers.profiles.timeline.profiler_steps import ProfilerStep, StepTable
 
 
 def lines(one: StepTable, limit: int, *, several: bool) -> list[str]:
@@ -33,7 +33,7 @@ def _rows(one: StepTable, limit: int) -> list[str]:
     return lines
 
 
-def _cells(step: Step, *, slow: bool, ranks: bool) -> tuple[str, ...]:
+def _cells(step: ProfilerStep, *, slow: bool, ranks: bool) -> tuple[str, ...]:
     return (
         milliseconds(step.kernel_ns),
         milliseconds(step.busy_ns),

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from kprof.reporters._console_text import plural
 from kprof.reporters._trace_words import kernel_label, label, milliseconds, percent
-from kprof_analyzers.profiles.timeline.streaming import TraceSummary
+from kprof_analyzers.profiles.timeline.streaming import FileSummary
 
 
-def lines(summaries: Sequence[TraceSummary]) -> list[str]:
+def lines(summaries: Sequence[FileSummary]) -> list[str]:
     """A row a trace; of a single one its categories and kernels, too."""
     from kprof.output.tables import rows_table
 
@@ -42,7 +42,7 @@ def lines(summaries: Sequence[TraceSummary]) -> list[str]:
     return [*shown, ""]
 
 
-def verdict(summaries: Sequence[TraceSummary], left_out: int) -> str:
+def verdict(summaries: Sequence[FileSummary], left_out: int) -> str:
     """How much was read, and what was lost; ``left_out`` is a number of files."""
     kernels = sum(k.count for s in summaries for k in s.kernels)
     lost = sum(i.lost for s in summaries for i in s.issues)

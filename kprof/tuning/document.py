@@ -8,7 +8,7 @@ import msgspec
 from kprof.kernel_spec import Shape
 from kprof.tuning.candidates import Scored, is_tie, tied
 from kprof.tuning.problems import Problem
-from kprof.tuning.search import Found
+from kprof.tuning.search import SearchResult
 from kprof.tuning.short_list import short_list, variants
 from kprof.tuning.subject import Subject
 
@@ -130,7 +130,7 @@ class SpaceFacts(msgspec.Struct, frozen=True):
 
 
 class SearchFacts(msgspec.Struct, frozen=True):
-    """How the search went; see :class:`kprof.tuning.search.Found`.
+    """How the search went; see :class:`kprof.tuning.search.SearchResult`.
 
     Attributes:
         derived: configurations that were looked at and not compiled: they differ from compiled ones in ``inert`` knobs
@@ -173,7 +173,7 @@ class TuneReport(msgspec.Struct, frozen=True):
 
 
 def document(
-    subject: Subject, found: Found, *, workers: str, journal: str, measured_on: str | None, top: int = 8
+    subject: Subject, found: SearchResult, *, workers: str, journal: str, measured_on: str | None, top: int = 8
 ) -> TuneReport:
     """The document of a finished or stopped search; ``top`` is the length of the short lists."""
     from kprof.compiler.versions import installed

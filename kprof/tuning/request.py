@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kprof.tuning.executors.local import LocalExecutor
     from kprof.tuning.formats.interface import Writer
     from kprof.tuning.problems import Problem
-    from kprof.tuning.search import Found
+    from kprof.tuning.search import SearchResult
     from kprof.tuning.space import Space
     from kprof.tuning.subject import SignatureSubject, Subject
     from kprof.tuning.work import Judge
@@ -298,7 +298,7 @@ def writers(names: Sequence[str], output: str | None) -> "list[Writer]":
 def write_formats(
     formats: "Sequence[Writer]",
     subject: "Subject",
-    found: "Found",
+    found: "SearchResult",
     report: "TuneReport",
     files: Files,
 ) -> list[str]:

@@ -72,7 +72,7 @@ class Progress:
 
 
 @dataclass
-class Found:
+class SearchResult:
     """What a search knows when it ends.
 
     Attributes:
@@ -170,7 +170,7 @@ class Search:
         self._not_kept = ""
         self.progress = Progress(budget=budget, problems=len(subject.problems))
 
-    def run(self) -> Found:
+    def run(self) -> SearchResult:
         """Search until the end, the budget's end, or Ctrl-C.
 
         Raises:
@@ -356,10 +356,10 @@ class Search:
         self.progress.seconds = time.monotonic() - self._began
         self._report(self.progress)
 
-    def _found(self) -> Found:
+    def _found(self) -> SearchResult:
         ranked = [merged(scored) for scored in self._scored]
         progress = self.progress
-        return Found(
+        return SearchResult(
             space=self._space,
             ranked=ranked,
             own=list(self._own),

@@ -14,7 +14,7 @@ from kprof.tuning.candidates import Scored
 from kprof.tuning.short_list import short_list
 
 if TYPE_CHECKING:
-    from kprof.tuning.search import Found
+    from kprof.tuning.search import SearchResult
     from kprof.tuning.subject import Subject
 
 WARMUP_MS, REP_MS = 25.0, 100.0
@@ -40,7 +40,7 @@ def find_device() -> Device:
 def measure(
     target: str,
     subject: "Subject",
-    found: "Found",
+    found: "SearchResult",
     *,
     top: int,
     device: Device,

@@ -10,7 +10,7 @@ from kprof.findings import Finding, Location, Severity
 from kprof.gate.config_files import document
 from kprof.tuning.configs.compiling import Compiled
 from kprof.tuning.configs.model import ConfigFile
-from kprof.tuning.configs.reading import Found
+from kprof.tuning.configs.reading import FoundFiles
 
 
 def finding(severity, rule="KP901", file="/elsewhere/a.json"):
@@ -52,7 +52,7 @@ NOTE, WARNING, ERROR = (finding(severity) for severity in Severity)
 )
 def test_what_fails(findings, fail_on, status, summary):
     """Findings that bad or worse, worst first in the count; each that fails is marked."""
-    report = document([entry(*findings)], Found(files=[file()]), None, set(), fail_on)
+    report = document([entry(*findings)], FoundFiles(files=[file()]), None, set(), fail_on)
     assert (report.verdict.status, report.verdict.summary) == (status, summary)
     (kernel,) = report.kernels
     ranks = {"note": 0, "warning": 1, "error": 2, "never": 3}
@@ -66,14 +66,14 @@ def test_what_fails(findings, fail_on, status, summary):
 def test_rules_that_are_left_out_do_not_count():
     """Neither in the entry nor in the verdict."""
     findings = [finding(Severity.ERROR, "KP901"), finding(Severity.NOTE, "KP902")]
-    report = document([entry(*findings)], Found(files=[file()]), None, {"KP901"}, "note")
+    report = document([entry(*findings)], FoundFiles(files=[file()]), None, {"KP901"}, "note")
     assert [f.rule for f in report.kernels[0].findings] == ["KP902"]
     assert report.verdict.summary == "failed (--fail-on note): 1 file, 1 bucket: 1 note"
 
 
 def test_what_could_not_be_read_cannot_be_told():
     """It is an entry of its own; a regression is still one and says so beside it."""
-    found = Found(files=[file(2000), file(0)], problems=[KprofError("no such file", path="/elsewhere/b/x.json")])
+    found = FoundFiles(files=[file(2000), file(0)], problems=[KprofError("no such file", path="/elsewhere/b/x.json")])
     report = document([entry()], found, None, set(), "warning")
     assert report.verdict.status == "cannot_tell"
     assert report.verdict.summary == "cannot tell: 1 could not be read; 2 files, 2,000 buckets: no findings"
@@ -97,7 +97,7 @@ def test_what_could_not_be_read_cannot_be_told():
 
 def test_a_problem_without_a_file():
     """Has a mark in its place."""
-    report = document([], Found(problems=[KprofError("no")]), None, set(), "warning")
+    report = document([], FoundFiles(problems=[KprofError("no")]), None, set(), "warning")
     assert (report.kernels[0].name, report.kernels[0].source) == ("?", Location("?", 1))
     assert report.verdict.summary == "cannot tell: 1 could not be read; 0 files, 0 buckets: no findings"
 
@@ -105,7 +105,7 @@ def test_a_problem_without_a_file():
 @pytest.mark.parametrize(("others", "note"), [(0, []), (1, ["1 JSON file is"]), (2, ["2 JSON files are"])])
 def test_nothing_found_is_never_ok(others, note):
     """Files of other kinds are counted."""
-    report = document([], Found(others=others), None, set(), "warning")
+    report = document([], FoundFiles(others=others), None, set(), "warning")
     assert (report.verdict.status, report.verdict.summary) == (
         "cannot_tell",
         "cannot tell: no tuned configuration was found",
@@ -117,13 +117,13 @@ def test_nothing_found_is_never_ok(others, note):
 def test_compiling_that_was_asked_for_and_not_done_cannot_be_told(done, status):
     """One bucket is enough; the files' notes say why the others were not."""
     tried = Compiled(done=done, asked=3, notes={"/elsewhere/a.json": ["no kernel"], "/elsewhere/b.json": ["other"]})
-    report = document([entry()], Found(files=[file()]), tried, set(), "warning")
+    report = document([entry()], FoundFiles(files=[file()]), tried, set(), "warning")
     assert report.verdict.status == status
     if not done:
         assert report.verdict.summary == ("cannot tell: no bucket could be compiled; 1 file, 1 bucket: no findings")
     assert report.kernels[0].notes == ["first", "no kernel"]
     assert report.notes == tried.summary()
-    regression = document([entry(ERROR)], Found(files=[file()]), tried, set(), "error")
+    regression = document([entry(ERROR)], FoundFiles(files=[file()]), tried, set(), "error")
     assert regression.verdict.status == "regression"
 
 
@@ -131,7 +131,7 @@ def test_an_entry_without_a_place_has_no_notes_of_another():
     """It is left as it is."""
     plain = KernelReport(name="a", arch="gfx942")
     tried = Compiled(done=1, notes={"/elsewhere/a.json": ["no kernel"]})
-    assert document([plain], Found(files=[file()]), tried, set(), "warning").kernels == [plain]
+    assert document([plain], FoundFiles(files=[file()]), tried, set(), "warning").kernels == [plain]
 
 
 def test_paths_are_given_from_the_repository_s_root(tmp_path, monkeypatch):
@@ -142,7 +142,7 @@ def test_paths_are_given_from_the_repository_s_root(tmp_path, monkeypatch):
 
     def shown():
         report = document(
-            [entry(finding(Severity.NOTE, file=path), file=path)], Found(files=[file()]), None, set(), "never"
+            [entry(finding(Severity.NOTE, file=path), file=path)], FoundFiles(files=[file()]), None, set(), "never"
         )
         return report.kernels[0].source.file, report.kernels[0].findings[0].location.file
 

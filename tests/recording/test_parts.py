@@ -12,7 +12,7 @@ from kprof.recording import command
 from kprof.recording.describe import argument, given_options, key_of
 from kprof.recording.marks import cuda_index
 from kprof.recording.settings import BOOTSTRAP, VARIABLE, Settings, environment, from_json
-from kprof.recording.tuning import Timing
+from kprof.recording.tuning import UnknownTimes
 from kprof.simulation.after_import import AfterImport
 from kprof.simulation.patches import Patches
 
@@ -142,7 +142,7 @@ def test_the_first_usable_configuration_is_the_fastest():
     asked = []
 
     def timing(name, usable):
-        return Timing(lambda: asked.append(name) or usable)
+        return UnknownTimes(lambda: asked.append(name) or usable)
 
     times = {"too large": timing("too large", False), "first": timing("first", True), "other": timing("other", True)}
     assert min(times, key=times.get) == "first"

@@ -17,7 +17,7 @@ from kprof_analyzers.model.outline import LoopNode, Node, loops_of, outline
 from kprof_analyzers.model.program import DELAY, KIND, LOAD, VMEM, WHICH, Translator
 from kprof_analyzers.model.runs import Model, Run, matrix_clocks_of
 from kprof_analyzers.model.scalars import Evaluator
-from kprof_analyzers.model.simulate import Result, Setting, Simulator, Way
+from kprof_analyzers.model.simulate import Result, SimulationInput, Simulator, Way
 from kprof_analyzers.model.steps import lay_out, split_barriers
 from kprof_analyzers.model.traffic import Access, Sharing, accesses, footprint, kept, sharing, within_caches
 from kprof_analyzers.model.trips import Trips, loop_trips
@@ -158,7 +158,7 @@ def simulate(model: Model, groups: int, engine: Callable[..., Simulator] = Simul
     turns = _turns(model, groups * waves)
     on_simd = groups * waves / machine.simds if model.apart else groups * waves
     steps = lay_out(model.nodes, model.code, split_barriers(model.facts.program), turns, model.effects)
-    setting = Setting(
+    setting = SimulationInput(
         ways=model.ways,
         issue=machine.issue,
         branch=machine.branch,

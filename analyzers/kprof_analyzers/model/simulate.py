@@ -92,7 +92,7 @@ class Result:
 
 
 @dataclass(frozen=True)
-class Setting:
+class SimulationInput:
     """What a simulation needs to know of machine and program.
 
     Attributes:
@@ -126,7 +126,7 @@ class Setting:
 class Simulator:
     """One SIMD of a CU, or all of them."""
 
-    def __init__(self, steps: Sequence[tuple[Op, int]], groups: int, waves: int, setting: Setting) -> None:
+    def __init__(self, steps: Sequence[tuple[Op, int]], groups: int, waves: int, setting: SimulationInput) -> None:
         """Prepare.
 
         Args:

@@ -23,7 +23,7 @@ _CLOCK_US = 1e-3
 
 
 @dataclass(frozen=True)
-class Step:
+class WavefrontStep:
     """One operation of one wavefront.
 
     Attributes:
@@ -69,7 +69,7 @@ class Recorder(Simulator):
     def __init__(self, *arguments: Any, **named: Any) -> None:
         """Prepare as :class:`Simulator` does."""
         super().__init__(*arguments, **named)
-        self.steps: list[Step] = []
+        self.steps: list[WavefrontStep] = []
         self.busy: list[Busy] = []
         self.passes: list[Turn] = []
         self._last = list(self.now)
@@ -87,7 +87,7 @@ class Recorder(Simulator):
             position = where // CAUSE_COUNT
             if now > self._last[wave]:
                 held = self._held[wave]
-                self.steps.append(Step(wave, None, held, self._last[wave], now, "barrier"))
+                self.steps.append(WavefrontStep(wave, None, held, self._last[wave], now, "barrier"))
             before = self.spent[where : where + CAUSE_COUNT]
             end = step(wave, op, now, where)
             self._held[wave] = position
@@ -100,7 +100,7 @@ class Recorder(Simulator):
             elif kind != SPLIT and end > now:
                 after = self.spent[where : where + CAUSE_COUNT]
                 grown = [b - a for a, b in zip(before, after, strict=True)]
-                self.steps.append(Step(wave, kind, position, now, end, CAUSES[grown.index(max(grown))]))
+                self.steps.append(WavefrontStep(wave, kind, position, now, end, CAUSES[grown.index(max(grown))]))
                 self._pipes(kind, op, position)
             return end
 

@@ -10,7 +10,7 @@ from kprof.api.options import Names, names
 from kprof.api.result import Result
 
 if TYPE_CHECKING:
-    from kprof.inputs.rocprof import Issue
+    from kprof.inputs.rocprof import ProfileIssue
     from kprof_analyzers.profiles.counters.chosen import Chosen
 
 Path_ = str | os.PathLike[str]
@@ -35,7 +35,7 @@ class CounterAnswer(Result):
         """Everything, as the command writes it with ``--json``."""
 
     @property
-    def issues(self) -> "list[Issue]":
+    def issues(self) -> "list[ProfileIssue]":
         """What cannot be trusted in the files, the gravest first."""
         return self.chosen.data.issues
 

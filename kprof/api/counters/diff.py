@@ -13,7 +13,7 @@ from kprof.errors import InputError
 if TYPE_CHECKING:
     import pandas as pd
 
-    from kprof.inputs.rocprof import Issue
+    from kprof.inputs.rocprof import ProfileIssue
     from kprof_analyzers.profiles.counters.chosen import Chosen
     from kprof_analyzers.profiles.counters.diff import CounterComparison, Pair, Value
     from kprof_analyzers.profiles.counters.kernels import KernelCounters
@@ -41,7 +41,7 @@ class CounterDiff(Result):
         return self.comparison.grown_percent
 
     @property
-    def issues(self) -> "list[Issue]":
+    def issues(self) -> "list[ProfileIssue]":
         """What cannot be trusted in the files of both runs."""
         return [*self.before.data.issues, *self.after.data.issues]
 

@@ -11,7 +11,7 @@ from kprof.api.result import Result
 from kprof.errors import InputError
 
 if TYPE_CHECKING:
-    from kprof.inputs.torch_profiler.issues import Issue
+    from kprof.inputs.torch_profiler.issues import TraceIssue
     from kprof_analyzers.profiles.timeline.files import LeftOut
     from kprof_analyzers.profiles.timeline.occupation import DeviceTime
 
@@ -37,7 +37,7 @@ class TraceAnswer(Result):
 
     @property
     @abstractmethod
-    def issues(self) -> "list[Issue]":
+    def issues(self) -> "list[TraceIssue]":
         """What was met while reading; ``lost`` is how many events are missing by it."""
 
 
@@ -52,7 +52,7 @@ class PerTrace(TraceAnswer):
     traces: "Sequence[Any]"
 
     @property
-    def issues(self) -> "list[Issue]":
+    def issues(self) -> "list[TraceIssue]":
         """What was met while reading, trace by trace."""
         return [issue for one in self.traces for issue in one.issues]
 

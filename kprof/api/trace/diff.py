@@ -10,7 +10,7 @@ from kprof.api.trace.answer import Path_, PerTrace, per_file, picture
 if TYPE_CHECKING:
     import pandas as pd
 
-    from kprof_analyzers.profiles.timeline.compare import Comparison, Side
+    from kprof_analyzers.profiles.timeline.compare import TraceComparison, TraceSide
     from kprof_analyzers.profiles.timeline.steps import SteppedKernels
 
 
@@ -25,7 +25,7 @@ class TraceDiff(PerTrace):
     """
 
     traces: "Sequence[SteppedKernels]"
-    comparison: "Comparison"
+    comparison: "TraceComparison"
 
     @property
     def grown_percent(self) -> float | None:
@@ -123,11 +123,11 @@ def trace_diff(
     return TraceDiff([each for _, left_out in sides for each in left_out], [*old, *new], result)
 
 
-def _side(path: Path_, found: "Sequence[SteppedKernels]") -> "Side":
+def _side(path: Path_, found: "Sequence[SteppedKernels]") -> "TraceSide":
     """One trace, or the traces of a folder taken together."""
-    from kprof_analyzers.profiles.timeline.compare import Side
+    from kprof_analyzers.profiles.timeline.compare import TraceSide
 
     cut = any(issue.kind == "cut-off" for one in found for issue in one.issues)
     # Of several files each must mark its steps.
     steps = sum(one.steps for one in found) if all(one.steps for one in found) else 0
-    return Side(os.fspath(path), [kernel for one in found for kernel in one.kernels], steps, cut)
+    return TraceSide(os.fspath(path), [kernel for one in found for kernel in one.kernels], steps, cut)

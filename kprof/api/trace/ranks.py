@@ -9,7 +9,7 @@ from kprof.api.trace.answer import Path_, TraceAnswer, all_rows, device_document
 if TYPE_CHECKING:
     import pandas as pd
 
-    from kprof.inputs.torch_profiler.issues import Issue
+    from kprof.inputs.torch_profiler.issues import TraceIssue
     from kprof_analyzers.profiles.timeline.ranks import RankPart, RankReport
 
 
@@ -26,7 +26,7 @@ class TraceRanks(TraceAnswer):
     parts: "Sequence[RankPart]"
 
     @property
-    def issues(self) -> "list[Issue]":
+    def issues(self) -> "list[TraceIssue]":
         """What was met while reading, trace by trace."""
         return [issue for part in self.parts for issue in part.issues]
 

@@ -39,10 +39,10 @@ class TraceSteps(PerTrace):
         ``whole``.
         """  # noqa: D205 - one sentence
         from kprof.reporters._frames import struct_frame
-        from kprof_analyzers.profiles.timeline.profiler_steps import Step
+        from kprof_analyzers.profiles.timeline.profiler_steps import ProfilerStep
 
         rows = [({"path": one.info.path}, step) for one in self.traces for step in one.steps]
-        return struct_frame(Step, rows, ("path",))
+        return struct_frame(ProfilerStep, rows, ("path",))
 
 
 def trace_steps(*paths: Path_, jobs: int = 1, scheduler: str | None = None) -> TraceSteps:

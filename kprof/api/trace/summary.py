@@ -12,7 +12,7 @@ from kprof.errors import KprofError
 if TYPE_CHECKING:
     import pandas as pd
 
-    from kprof_analyzers.profiles.timeline.streaming import TraceSummary as Sums
+    from kprof_analyzers.profiles.timeline.streaming import FileSummary as Sums
 
 TABLE_FORMATS = ("parquet", "csv", "json")
 

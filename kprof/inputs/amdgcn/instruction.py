@@ -30,7 +30,7 @@ class Frame:
     in_library: bool = False
 
 
-class SourceLine(Protocol):
+class LazyLocation(Protocol):
     """A ``.loc`` directive that resolves itself when asked."""
 
     @property
@@ -54,7 +54,7 @@ class Instruction:
     __slots__ = ("_detail", "comment", "index", "line", "opcode", "source", "text")
 
     def __init__(  # noqa: PLR0917 - called once a line, where keywords cost time
-        self, index: int, line: int, text: str, comment: str, opcode: Opcode, source: SourceLine | None
+        self, index: int, line: int, text: str, comment: str, opcode: Opcode, source: LazyLocation | None
     ) -> None:
         """Keep the facts; nothing is decoded yet."""
         self.index = index

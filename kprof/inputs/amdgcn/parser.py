@@ -14,7 +14,7 @@ from kprof.inputs.amdgcn.high_registers import name_high
 from kprof.inputs.amdgcn.isa import generation_of
 from kprof.inputs.amdgcn.model import Assembly, Kernel
 from kprof.inputs.amdgcn.private_memory import mark_scratch
-from kprof.inputs.amdgcn.scan import Body, Scanner
+from kprof.inputs.amdgcn.scan import AssemblyScanner, Body
 
 _TARGET = re.compile(
     r'\.amdgcn_target\s+"([^"\n]*)"|^amdhsa\.target:\s*\'?([^\s\']+)|^\s*\.amdgpu_target\s+"([^"]*)"', re.MULTILINE
@@ -65,7 +65,7 @@ def _comment_values(raw: Mapping[str, str], symbols: Mapping[str, str], arch: st
     return _values(plain, symbols, arch)
 
 
-def _entries(scanner: Scanner) -> tuple[dict[str, Any], list[dict[str, Any]], bool]:
+def _entries(scanner: AssemblyScanner) -> tuple[dict[str, Any], list[dict[str, Any]], bool]:
     """The metadata document, its kernel entries, and whether some of it could not be read."""
     document: dict[str, Any] = {}
     entries: list[dict[str, Any]] = []
@@ -81,7 +81,9 @@ def _entries(scanner: Scanner) -> tuple[dict[str, Any], list[dict[str, Any]], bo
     return document, entries, broken
 
 
-def _kernel(body: Body, arch: str, scanner: Scanner, entry: Mapping[str, Any] | None, *, is_kernel: bool) -> Kernel:
+def _kernel(
+    body: Body, arch: str, scanner: AssemblyScanner, entry: Mapping[str, Any] | None, *, is_kernel: bool
+) -> Kernel:
     directives = _values(scanner.descriptors.get(body.name, {}), scanner.symbols, arch)
     comments = _comment_values(body.comments, scanner.symbols, arch)
     symbols = {}
@@ -108,7 +110,9 @@ def _kernel(body: Body, arch: str, scanner: Scanner, entry: Mapping[str, Any] | 
     )
 
 
-def _notes(scanner: Scanner, arch: str, unknown: Mapping[str, int], *, broken: bool, truncated: bool) -> list[str]:
+def _notes(
+    scanner: AssemblyScanner, arch: str, unknown: Mapping[str, int], *, broken: bool, truncated: bool
+) -> list[str]:
     notes = [f"the file ends inside {what}" for what in scanner.unfinished]
     if truncated and not notes:
         notes.append("the file ends too early: " + ("its metadata is missing" if scanner.bodies else "no code"))
@@ -125,7 +129,7 @@ def _notes(scanner: Scanner, arch: str, unknown: Mapping[str, int], *, broken: b
     return notes + scanner.notes
 
 
-def _check(scanner: Scanner, path: str | None, *, last_line: int) -> None:
+def _check(scanner: AssemblyScanner, path: str | None, *, last_line: int) -> None:
     known = sum(instruction.opcode.known for body in scanner.bodies for instruction in body.instructions)
     if known:
         return
@@ -170,7 +174,7 @@ def parse(text: str, path: str | None = None, *, arch: str | None = None, strict
     normalized = objdump.normalize(text)
     lines = normalized.text.split("\n")
     names = frozenset(first or second for first, second in _KERNEL_NAME.findall(text)) | normalized.kernels
-    scanner = Scanner(generation_of(found_arch), names | normalized.functions)
+    scanner = AssemblyScanner(generation_of(found_arch), names | normalized.functions)
     scanner.written_by_llvm = bool(target) or "; -- Begin function" in text
     scanner.run(lines)
     _check(scanner, path, last_line=len(lines))

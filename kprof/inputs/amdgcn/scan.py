@@ -37,7 +37,7 @@ class Body:
     ended: bool = False
 
 
-class Scanner:
+class AssemblyScanner:
     """Reads lines into functions, descriptor directives, symbols and metadata."""
 
     def __init__(self, generation: Generation, kernel_names: frozenset[str]) -> None:

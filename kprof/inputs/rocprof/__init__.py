@@ -6,8 +6,8 @@
 """
 
 from kprof.inputs.rocprof.data import Data
-from kprof.inputs.rocprof.model import COLUMNS, Issue, Source
+from kprof.inputs.rocprof.model import COLUMNS, ProfileFile, ProfileIssue
 from kprof.inputs.rocprof.names import normalise, short
 from kprof.inputs.rocprof.reading import read
 
-__all__ = ["COLUMNS", "Data", "Issue", "Source", "normalise", "read", "short"]
+__all__ = ["COLUMNS", "Data", "ProfileFile", "ProfileIssue", "normalise", "read", "short"]

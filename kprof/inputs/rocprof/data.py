@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from kprof.inputs.rocprof.frames import frame, kernels_frame, length
 from kprof.inputs.rocprof.joining import join
-from kprof.inputs.rocprof.model import COLUMNS, Issue, Part, Source
+from kprof.inputs.rocprof.model import COLUMNS, Part, ProfileFile, ProfileIssue
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,7 +17,7 @@ class Data:
     such a source are read when they are first asked for.
     """
 
-    def __init__(self, parts: list[Part], issues: list[Issue]) -> None:
+    def __init__(self, parts: list[Part], issues: list[ProfileIssue]) -> None:
         """Use :func:`kprof.inputs.rocprof.read`."""
         self._parts = parts
         self._own_issues = issues
@@ -27,12 +27,12 @@ class Data:
             self._join()
 
     @property
-    def sources(self) -> list[Source]:
+    def sources(self) -> list[ProfileFile]:
         """Every file read, in order."""
         return [part.source for part in self._parts]
 
     @property
-    def issues(self) -> list[Issue]:
+    def issues(self) -> list[ProfileIssue]:
         """All issues, worst first."""
         found = self._own_issues + [issue for part in self._parts for issue in part.issues]
         return sorted(found, key=lambda issue: ("error", "warning", "note").index(issue.severity))

@@ -30,7 +30,7 @@ class Format(Protocol):
     Attributes:
         name: what it is, for people.
         tool: which tool writes it.
-        role: see :class:`kprof.inputs.rocprof.model.Source`.
+        role: see :class:`kprof.inputs.rocprof.model.ProfileFile`.
     """
 
     name: str

@@ -5,17 +5,17 @@ from typing import Any
 
 from kprof.inputs.rocprof import trust
 from kprof.inputs.rocprof.frames import kernels_frame, length
-from kprof.inputs.rocprof.model import Columns, Issue, Part
+from kprof.inputs.rocprof.model import Columns, Part, ProfileIssue
 from kprof.inputs.rocprof.plausible import drop_counters
 
 
-def join(parts: list[Part]) -> list[Issue]:
+def join(parts: list[Part]) -> list[ProfileIssue]:
     """Let counters of further files point at the first file's dispatches. Changes the parts.
 
     Files of one workload folder are passes of one program run again and again: they are joined by dispatch id
     and kernel. Elsewhere two files are about the same dispatches only if all their start and end times are equal.
     """
-    issues: list[Issue] = []
+    issues: list[ProfileIssue] = []
     for part in parts:
         drop_counters(part)
         trust.check(part)
@@ -39,7 +39,7 @@ def _order(part: Part) -> tuple[int, str]:
     return (preferred.index(name) if name in preferred else len(preferred), name)
 
 
-def _workloads(parts: list[Part], issues: list[Issue]) -> None:
+def _workloads(parts: list[Part], issues: list[ProfileIssue]) -> None:
     folders: dict[str, list[Part]] = defaultdict(list)
     for part in parts:
         if part.source.folder and _own(part) is not None:
@@ -53,7 +53,7 @@ def _workloads(parts: list[Part], issues: list[Issue]) -> None:
             _attach(other, first, parts.index(first), issues, folder)
 
 
-def _attach(other: Part, first: Part, place: int, issues: list[Issue], folder: str) -> None:
+def _attach(other: Part, first: Part, place: int, issues: list[ProfileIssue], folder: str) -> None:
     import pandas as pd
 
     home = pd.DataFrame({k: first.tables["dispatches"][k] for k in ("dispatch_id", "kernel_name")})
@@ -75,7 +75,7 @@ def _attach(other: Part, first: Part, place: int, issues: list[Issue], folder: s
             f"{missing:,} of {len(mine):,} dispatches of {here} are not in {there}: the program did not run the same "
             "kernels each time; the file is kept apart"
         )
-        issues.append(Issue("other-dispatches", "warning", words, folder, count=missing))
+        issues.append(ProfileIssue("other-dispatches", "warning", words, folder, count=missing))
         return
     _move(other, matched.to_numpy(dtype="int64"), place)
     _fill_times(first, other)
@@ -141,7 +141,7 @@ def _same_times(parts: list[Part]) -> None:
                       "counted once")  # fmt: skip
 
 
-def _row_sets(parts: list[Part]) -> list[Issue]:
+def _row_sets(parts: list[Part]) -> list[ProfileIssue]:
     sizes: dict[str, dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
     for part in parts:
         if part.source.folder and part.source.role in {"trace", "counters"}:
@@ -150,7 +150,7 @@ def _row_sets(parts: list[Part]) -> list[Issue]:
     for folder, found in sizes.items():
         if len(found) > 1 and not any("long" in p.source.format for p in parts if p.source.folder == folder):
             words = "; ".join(f"{n:,} in {', '.join(names[:3])}" for n, names in sorted(found.items()))
-            issues.append(Issue("row-sets-differ", "warning", f"files of one workload have different numbers of "
+            issues.append(ProfileIssue("row-sets-differ", "warning", f"files of one workload have different numbers of "
                                 f"dispatches: {words}", folder))  # fmt: skip
     return issues
 

@@ -141,7 +141,7 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
 
 
 @dataclass(frozen=True)
-class Source:
+class ProfileFile:
     """A file, and what made it.
 
     Attributes:
@@ -168,7 +168,7 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Issue:
+class ProfileIssue:
     """Something in the data that must not be trusted, or was left out.
 
     Attributes:
@@ -208,9 +208,9 @@ class Part:
         kernels: the kernels table when it was computed without reading every dispatch.
     """
 
-    source: Source
+    source: ProfileFile
     tables: dict[str, Columns] = field(default_factory=dict)
-    issues: list[Issue] = field(default_factory=list)
+    issues: list[ProfileIssue] = field(default_factory=list)
     lazy: "Callable[[Part], None] | None" = None
     promised: frozenset[str] = frozenset()
     kernels: Columns | None = None
@@ -218,7 +218,7 @@ class Part:
 
     def complain(self, kind: str, severity: Severity, message: str, **more: Any) -> None:
         """Add an issue about this part's file."""
-        self.issues.append(Issue(kind, severity, message, self.source.path, **more))
+        self.issues.append(ProfileIssue(kind, severity, message, self.source.path, **more))
 
     def describe(self, **changes: Any) -> None:
         """Change fields of the source."""

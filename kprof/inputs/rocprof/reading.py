@@ -8,7 +8,7 @@ from kprof.errors import InputError, KprofError
 from kprof.inputs.rocprof.data import Data
 from kprof.inputs.rocprof.database import is_database
 from kprof.inputs.rocprof.format import recognise
-from kprof.inputs.rocprof.model import Issue, Part, Source
+from kprof.inputs.rocprof.model import Part, ProfileFile, ProfileIssue
 from kprof.inputs.rocprof.opening import EmptyFileError, Opened, files_of, open_file
 
 _MOST_FILES = 20_000
@@ -33,7 +33,7 @@ def read(paths: str | Path | Iterable[str | Path], *, max_unpacked: int | None =
     if not given:
         raise InputError("no file to read")
     parts: list[Part] = []
-    issues: list[Issue] = []
+    issues: list[ProfileIssue] = []
     failed: list[KprofError] = []
     for path in given:
         for file in _files(path):
@@ -87,7 +87,7 @@ def read_file(path: Path, *, max_unpacked: int | None = None) -> Part | None:
     found = recognise(opened)
     if found is None:
         return None
-    part = Part(Source(str(path), found.tool, found.name, role=found.role))
+    part = Part(ProfileFile(str(path), found.tool, found.name, role=found.role))
     if opened.damage:
         part.complain("damaged-packing", "error", opened.damage)
     if not is_database(opened.head) and not opened.head.lstrip().startswith(b"{") and bytes(opened.body[-1:]) != b"\n":
@@ -103,11 +103,11 @@ def read_file(path: Path, *, max_unpacked: int | None = None) -> Part | None:
     return part
 
 
-def _left_out(error: KprofError, file: Path) -> Issue:
+def _left_out(error: KprofError, file: Path) -> ProfileIssue:
     if isinstance(error, EmptyFileError):
-        return Issue("empty-file", "note", "left out: the file is empty", str(file))
+        return ProfileIssue("empty-file", "note", "left out: the file is empty", str(file))
     place = f"{error.place}: " if error.place else ""
-    return Issue("unreadable", "error", f"left out: {place}{error.message}", str(file))
+    return ProfileIssue("unreadable", "error", f"left out: {place}{error.message}", str(file))
 
 
 def _other_command(opened: Opened) -> str | None:
@@ -131,17 +131,17 @@ _WHAT = {
 }
 
 
-def _not_a_measurement(file: Path) -> Issue:
+def _not_a_measurement(file: Path) -> ProfileIssue:
     command = _other_command(open_file(file))
     words = _described(command) if command else "no known measurement format"
-    return Issue(_OTHER, "note", f"left out: {words}", str(file))
+    return ProfileIssue(_OTHER, "note", f"left out: {words}", str(file))
 
 
 def _described(command: str) -> str:
     return f"{_WHAT[command]}: kprof ingest {command} reads it"
 
 
-def _nothing(folder: Path, issues: list[Issue]) -> KprofError:
+def _nothing(folder: Path, issues: list[ProfileIssue]) -> KprofError:
     """A folder without a measurement: which command reads what is in it."""
     others = [Path(issue.path) for issue in issues if issue.kind == _OTHER]
     found = [_described(command) for command in map(_other_command, map(open_file, others)) if command]

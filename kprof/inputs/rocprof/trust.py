@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from kprof.inputs.rocprof.frames import length
-from kprof.inputs.rocprof.model import Columns, Issue, Part
+from kprof.inputs.rocprof.model import Columns, Part, ProfileIssue
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -153,7 +153,7 @@ def untrusted(counters: "pd.DataFrame") -> Iterator[tuple[str, str, Any]]:
         yield name, f"{name} is a percentage and reads {value[rows].max():.4g}", np.unique(dispatch[rows])
 
 
-def compare_passes(parts: list[Part]) -> list[Issue]:
+def compare_passes(parts: list[Part]) -> list[ProfileIssue]:
     """Counters that one dispatch has more than once, from several files or passes, with different values.
 
     Call it once the counters of files about the same dispatches point at the same dispatch numbers.
@@ -165,7 +165,7 @@ def compare_passes(parts: list[Part]) -> list[Issue]:
         counters = part.tables.get("counters")
         if counters and length(counters):
             homes.setdefault(place if part.source.same_as is None else part.source.same_as, []).append(part)
-    issues: list[Issue] = []
+    issues: list[ProfileIssue] = []
     for members in homes.values():
         tables = [part.tables["counters"] for part in members]
         if len(tables) == 1 and not any((t["pass"] > 0).any() or (t["instance"] >= 0).any() for t in tables):
@@ -182,7 +182,7 @@ def compare_passes(parts: list[Part]) -> list[Issue]:
     return issues
 
 
-def _spread(whole: "pd.DataFrame", path: str) -> list[Issue]:
+def _spread(whole: "pd.DataFrame", path: str) -> list[ProfileIssue]:
     repeated = whole[whole.duplicated(["dispatch", "counter", "instance"], keep=False)]
     if not len(repeated):
         return []
@@ -192,7 +192,7 @@ def _spread(whole: "pd.DataFrame", path: str) -> list[Issue]:
     for name, rows in spread[spread["share"] > TOLERANCE].groupby("counter", observed=True):
         worst = rows.loc[rows["share"].idxmax()]
         issues.append(
-            Issue(
+            ProfileIssue(
                 "passes-disagree",
                 "warning",
                 f"{name} differs by up to {worst['share']:.0%} between passes of the same dispatch "
@@ -204,7 +204,7 @@ def _spread(whole: "pd.DataFrame", path: str) -> list[Issue]:
     return issues
 
 
-def _sums(whole: "pd.DataFrame", path: str) -> list[Issue]:
+def _sums(whole: "pd.DataFrame", path: str) -> list[ProfileIssue]:
     channels = whole[whole["instance"] >= 0]
     if not len(channels):
         return []
@@ -227,5 +227,5 @@ def _sums(whole: "pd.DataFrame", path: str) -> list[Issue]:
                 f"{name} is {one['stated']:,.0f} and the sum of {base}[...] is {one['summed']:,.0f}: they were "
                 "counted in different passes"
             )
-            issues.append(Issue("passes-disagree", "note", words, path, count=len(differs)))
+            issues.append(ProfileIssue("passes-disagree", "note", words, path, count=len(differs)))
     return issues

@@ -12,10 +12,10 @@ from kprof.errors import InputError
 from kprof.inputs import boundary
 from kprof.inputs.opening import head_of
 from kprof.inputs.thread_trace.content import content
-from kprof.inputs.thread_trace.model import Dispatch, Instruction, LineCost, ThreadTrace
+from kprof.inputs.thread_trace.model import DecodedThreadTrace, Dispatch, Instruction, LineCost
 from kprof.inputs.thread_trace.timeline import Timeline
 
-__all__ = ["Dispatch", "Instruction", "LineCost", "ThreadTrace", "Timeline", "find", "is_thread_trace", "read"]
+__all__ = ["DecodedThreadTrace", "Dispatch", "Instruction", "LineCost", "Timeline", "find", "is_thread_trace", "read"]
 
 _LARGEST = 512 << 20
 
@@ -36,11 +36,11 @@ def find(folder: Path) -> list[Path]:
     return [path for path in found if is_thread_trace(path)]
 
 
-def read(path: str | Path) -> ThreadTrace:
+def read(path: str | Path) -> DecodedThreadTrace:
     """Read an ATT CSV, a ``code.json``, or the folder that holds one or more of them.
 
     Of several dispatches the first is read that issued instructions and is no fill or copy of the runtime; all are in
-    :attr:`ThreadTrace.dispatches`.
+    :attr:`DecodedThreadTrace.dispatches`.
 
     Raises:
         KprofError: nothing of the kind is there, or it cannot be read.
@@ -81,7 +81,7 @@ def _first(folder: Path) -> tuple[Path, tuple[Dispatch, ...], tuple[str, ...]]:
     return told[0][0].path, tuple(short for _, short in told), issues
 
 
-def _listing(place: Path, path: str) -> ThreadTrace:
+def _listing(place: Path, path: str) -> DecodedThreadTrace:
     data = content(place, _LARGEST)
     if data.lstrip()[:1] == b"{":
         from kprof.inputs.thread_trace import code_json
@@ -92,7 +92,7 @@ def _listing(place: Path, path: str) -> ThreadTrace:
     return att_csv.read(data.decode("utf-8", "replace"), path)
 
 
-def _disagreements(trace: ThreadTrace, timeline: Timeline) -> list[str]:
+def _disagreements(trace: DecodedThreadTrace, timeline: Timeline) -> list[str]:
     """Where the files cannot be of one trace: the listing's hits are the sum over all wavefronts."""
     found = []
     lived, clocks = sum(trace.lifetimes), sum(one.clocks for one in timeline.states)

@@ -9,7 +9,7 @@ import re
 
 from kprof.errors import InputError
 from kprof.inputs.csv_records import records as csv_records
-from kprof.inputs.thread_trace.model import Instruction, ThreadTrace
+from kprof.inputs.thread_trace.model import DecodedThreadTrace, Instruction
 
 _MEANING = {
     "codeobj": "code_object",
@@ -52,7 +52,7 @@ def columns_of(first_line: str) -> dict[str, int] | None:
     return found if is_trace else None
 
 
-def read(text: str, path: str) -> ThreadTrace:
+def read(text: str, path: str) -> DecodedThreadTrace:
     """Read the CSV.
 
     Raises:
@@ -88,7 +88,7 @@ def read(text: str, path: str) -> ThreadTrace:
     layout = "ATT CSV with stalls" if "stall" in places else "ATT CSV"
     if "code_object" not in places:
         layout = "rocprofv2 ATT CSV"
-    return ThreadTrace(path, layout, kernel, tuple(instructions), issues=tuple(issues))
+    return DecodedThreadTrace(path, layout, kernel, tuple(instructions), issues=tuple(issues))
 
 
 def _kernel_of(comment: str) -> str | None:

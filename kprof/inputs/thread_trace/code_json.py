@@ -9,7 +9,7 @@ import msgspec
 
 from kprof.errors import InputError
 from kprof.inputs import boundary
-from kprof.inputs.thread_trace.model import Instruction, ThreadTrace
+from kprof.inputs.thread_trace.model import DecodedThreadTrace, Instruction
 
 _SHORTEST = 8
 
@@ -19,7 +19,7 @@ class _Code(msgspec.Struct):
     version: str | None = None
 
 
-def read(data: bytes, path: str) -> ThreadTrace:
+def read(data: bytes, path: str) -> DecodedThreadTrace:
     """Read the JSON.
 
     Raises:
@@ -41,7 +41,7 @@ def read(data: bytes, path: str) -> ThreadTrace:
     if not instructions:
         raise InputError("a thread trace without instructions", path=path)
     issues = (f"{bad} records have a wrong shape and are not used",) if bad else ()
-    return ThreadTrace(path, "code.json", kernel, tuple(instructions), document.version, issues)
+    return DecodedThreadTrace(path, "code.json", kernel, tuple(instructions), document.version, issues)
 
 
 def _instruction(record: list[Any], index: int) -> Instruction | None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kprof.errors import KprofError
-from kprof.inputs.thread_trace.model import Dispatch, ThreadTrace
+from kprof.inputs.thread_trace.model import DecodedThreadTrace, Dispatch
 
 _NUMBERS = re.compile(r"agent_(\d+)_dispatch_(\d+)")
 # Fills and copies that the runtime itself launches.
@@ -59,7 +59,7 @@ def _key(path: Path, files: list[Path]) -> tuple[str, ...]:
 
 
 def summaries(
-    found: list[Listing], read: Callable[[Path], ThreadTrace]
+    found: list[Listing], read: Callable[[Path], DecodedThreadTrace]
 ) -> tuple[list[tuple[Listing, Dispatch]], tuple[str, ...], KprofError | None]:
     """Each dispatch in short, the one to look at first in front; in words what could not be read; the first error."""
     told: list[tuple[Listing, Dispatch]] = []

@@ -86,7 +86,7 @@ class Dispatch:
 
 
 @dataclass(frozen=True)
-class ThreadTrace:
+class DecodedThreadTrace:
     """A decoded thread trace.
 
     Attributes:

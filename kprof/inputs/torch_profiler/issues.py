@@ -3,7 +3,7 @@
 import msgspec
 
 
-class Issue(msgspec.Struct, frozen=True):
+class TraceIssue(msgspec.Struct, frozen=True):
     """One kind of trouble in one file.
 
     Attributes:
@@ -34,7 +34,7 @@ class IssueLog:
 
     def __init__(self, path: str | None) -> None:
         self._path = path
-        self._by_kind: dict[str, Issue] = {}
+        self._by_kind: dict[str, TraceIssue] = {}
 
     def add(self, kind: str, message: str, *, place: str | None = None, count: int = 1, lost: int = 0) -> None:
         """Note trouble; the first message and place of a kind are kept, the rest is counted."""
@@ -42,15 +42,15 @@ class IssueLog:
             return
         seen = self._by_kind.get(kind)
         if seen is None:
-            self._by_kind[kind] = Issue(kind, message, self._path, place, count, lost)
+            self._by_kind[kind] = TraceIssue(kind, message, self._path, place, count, lost)
         else:
             self._by_kind[kind] = msgspec.structs.replace(seen, count=seen.count + count, lost=seen.lost + lost)
 
-    def extend(self, issues: "tuple[Issue, ...]") -> None:
+    def extend(self, issues: "tuple[TraceIssue, ...]") -> None:
         """Take over issues that another log has collected for the same file."""
         for issue in issues:
             self.add(issue.kind, issue.message, place=issue.place, count=issue.count, lost=issue.lost)
 
-    def all(self) -> tuple[Issue, ...]:
+    def all(self) -> tuple[TraceIssue, ...]:
         """In the order in which the kinds were first met."""
         return tuple(self._by_kind.values())

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from kprof.inputs.torch_profiler.issues import Issue
+from kprof.inputs.torch_profiler.issues import TraceIssue
 from kprof.inputs.torch_profiler.records import Records
 
 Size = tuple[int, int, int]
@@ -183,7 +183,7 @@ class Trace(msgspec.Struct):
     operators: Records[Operator] = msgspec.field(default_factory=partial(Records, Operator))
     frames: Records[Frame] = msgspec.field(default_factory=partial(Records, Frame))
     memory: Records[MemoryEvent] = msgspec.field(default_factory=partial(Records, MemoryEvent))
-    issues: tuple[Issue, ...] = ()
+    issues: tuple[TraceIssue, ...] = ()
 
     def operator_chain(self, index: int) -> list[Operator]:
         """An operator and those around it, innermost first."""

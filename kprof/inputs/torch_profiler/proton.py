@@ -10,7 +10,7 @@ import msgspec
 from kprof.errors import InputError
 from kprof.inputs import boundary
 from kprof.inputs.opening import head_of
-from kprof.inputs.torch_profiler.issues import Issue, IssueLog
+from kprof.inputs.torch_profiler.issues import IssueLog, TraceIssue
 
 _LARGEST = 1 << 63
 _TIME = "time (ns)"
@@ -44,7 +44,7 @@ class ProtonProfile(msgspec.Struct):
     path: str
     rows: list[ProtonRow]
     devices: dict[str, dict[str, dict[str, Any]]] = {}
-    issues: tuple[Issue, ...] = ()
+    issues: tuple[TraceIssue, ...] = ()
 
 
 def is_proton(path: Path) -> bool:

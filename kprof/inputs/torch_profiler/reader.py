@@ -10,7 +10,7 @@ import msgspec
 
 from kprof.errors import InputError
 from kprof.inputs.torch_profiler.events import FullEvent, SlimEvent
-from kprof.inputs.torch_profiler.issues import Issue, IssueLog
+from kprof.inputs.torch_profiler.issues import IssueLog, TraceIssue
 from kprof.inputs.torch_profiler.opening import BLOCK, blocks
 from kprof.inputs.torch_profiler.pairing import Pairing
 from kprof.inputs.torch_profiler.quick import AnyQuick, Quick, quick_decoder
@@ -50,7 +50,7 @@ class TraceReader(Generic[E]):
         self._wait, self._patience = 0, 1
 
     @property
-    def issues(self) -> tuple[Issue, ...]:
+    def issues(self) -> tuple[TraceIssue, ...]:
         """What was met so far."""
         return self.log.all()
 

@@ -9,7 +9,7 @@ import msgspec
 
 from kprof.inputs.torch_profiler.events import AnyEvent, FullArgs, FullEvent, Loose, SlimArgs
 from kprof.inputs.torch_profiler.issues import IssueLog
-from kprof.inputs.torch_profiler.scan import EVENT_START, Scanner
+from kprof.inputs.torch_profiler.scan import EVENT_START, ListScanner
 
 # Anything larger that never closes is damage, not an event: the largest real ones are under 1 MB.
 MAX_EVENT = 8 << 20
@@ -59,7 +59,7 @@ class Repair:
         position = 0
         patience = MAX_EVENT
         while True:
-            scanner = Scanner(data, position, patience)
+            scanner = ListScanner(data, position, patience)
             before = len(events)
             resume = self._walk(scanner, data, offset, events)
             # Damage that packing has repeated in every event would have each of them walked to the end of the data.
@@ -86,7 +86,7 @@ class Repair:
                 resume = following.end()
             position = resume
 
-    def _walk(self, scanner: Scanner, data: bytes, offset: int, events: list[AnyEvent]) -> int | None:
+    def _walk(self, scanner: ListScanner, data: bytes, offset: int, events: list[AnyEvent]) -> int | None:
         """Take events until one is damaged; then where to go on: damage may have glued several together."""
         for begin, end in scanner:
             event = self.one(data[begin:end], offset + begin)

@@ -17,7 +17,7 @@ EVENT_START = re.compile(rb'\}\s*,\s*(?=\{\s*"(?:ph|name|cat|pid|tid|ts|dur|id|s
 OBJECT_START = re.compile(rb'\}\s*,\s*(?=\{\s*"[A-Za-z_])')
 
 
-class Scanner:
+class ListScanner:
     """Walks over the values of a list whose opening bracket has been passed; linear in what is walked over.
 
     Attributes:

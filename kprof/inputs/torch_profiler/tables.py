@@ -24,7 +24,7 @@ import msgspec
 
 from kprof.errors import InputError
 from kprof.inputs import boundary
-from kprof.inputs.torch_profiler.issues import Issue
+from kprof.inputs.torch_profiler.issues import TraceIssue
 from kprof.inputs.torch_profiler.model import Trace, TraceInfo
 from kprof.inputs.torch_profiler.records import Records
 from kprof.output.csv_cells import guarded_row
@@ -206,7 +206,7 @@ def read_tables(directory: Path) -> Trace:
         if not isinstance(about, dict) or about.get("schema") != SCHEMA:
             raise InputError(f"not written as {SCHEMA}", path=str(directory), hint="run kprof ingest trace again")
         info = msgspec.convert(about["info"], TraceInfo)
-        issues = msgspec.convert(about["issues"], tuple[Issue, ...])
+        issues = msgspec.convert(about["issues"], tuple[TraceIssue, ...])
         names = ("kernels", "transfers", "launches", "operators", "frames", "memory")
         trace = Trace(info, issues=issues)
         targets: tuple[Records[Any], ...] = (

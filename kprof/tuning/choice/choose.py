@@ -27,7 +27,7 @@ from kprof.errors import KprofError
 from kprof.kernel_spec import Kernel, Shape
 from kprof.tuning.candidates import TIE
 from kprof.tuning.choice.distance import numbers
-from kprof.tuning.choice.model import Candidate, Selection
+from kprof.tuning.choice.model import Candidate, ImplementationChoice
 from kprof.tuning.choice.predicting import bundled, predicted
 from kprof.tuning.choice.published import Published, published
 from kprof.tuning.choice.tabled import tabled
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 def select(
     kernel: str, shape: Shape, arch: str, table: Table | Path | str | None = None, *, predict: bool = True
-) -> Selection:
+) -> ImplementationChoice:
     """Which implementation and configuration to use for a shape on an architecture.
 
     Args:
@@ -76,7 +76,7 @@ def choose(
     *,
     machine: "Architecture | None" = None,
     product: "Product | None" = None,
-) -> Selection:
+) -> ImplementationChoice:
     """The implementation and configuration for a shape; how is in the module's description.
 
     Args:
@@ -107,7 +107,7 @@ def choose(
         why = next((one.reason for one in own if one.reason), "no kernel supports the shape")
         raise KprofError(f"nothing can do this on {arch}: {why}")
     everything = _ordered([*known.candidates, *own, *_others(kernel, known)])
-    base = Selection(
+    base = ImplementationChoice(
         kernel=kernel.name,
         arch=arch,
         shape=dict(shape),
@@ -134,7 +134,9 @@ def _published(
     return found if found.candidates else next((other for other in others if other.candidates), found)
 
 
-def _by_publication(base: Selection, known: Published, usable: list[Candidate], own: list[Candidate]) -> Selection:
+def _by_publication(
+    base: ImplementationChoice, known: Published, usable: list[Candidate], own: list[Candidate]
+) -> ImplementationChoice:
     best = usable[0]
     near = f"case {known.case}" if not known.distance else f"nearest case {known.case}, {numbers(known.shape or {})}"
     among = "the only published time" if len(usable) == 1 else f"fastest of {len(usable)} published times"
@@ -164,7 +166,7 @@ def _by_publication(base: Selection, known: Published, usable: list[Candidate], 
     )
 
 
-def _by_model(base: Selection, timed: list[Candidate], own: list[Candidate]) -> Selection:
+def _by_model(base: ImplementationChoice, timed: list[Candidate], own: list[Candidate]) -> ImplementationChoice:
     best = min(timed, key=lambda one: one.ms or 0.0)
     asked = next((one for one in timed if one.implementation == base.kernel), None)
     reason = f"fastest of {len(timed)} predicted" if len(timed) > 1 else "the only one that could be predicted"
@@ -189,7 +191,7 @@ def _by_model(base: Selection, timed: list[Candidate], own: list[Candidate]) -> 
     )
 
 
-def _default(base: Selection, own: list[Candidate]) -> Selection:
+def _default(base: ImplementationChoice, own: list[Candidate]) -> ImplementationChoice:
     best = next(one for one in own if one.usable)
     words = "nothing was measured or published for this shape or near it, and nothing was predicted"
     refused = "".join(f"; not {one.implementation}: {one.reason}" for one in own[: own.index(best)])

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from kprof.kernel_spec import Shape
 
 
-class Gap(NamedTuple):
+class ShapeGap(NamedTuple):
     """Two shapes of one kind.
 
     Attributes:
@@ -24,7 +24,7 @@ class Gap(NamedTuple):
         return self.largest <= 1
 
 
-def gap(wanted: Shape, measured: Shape) -> Gap | None:
+def gap(wanted: Shape, measured: Shape) -> ShapeGap | None:
     """How far two shapes are apart.
 
     ``None`` when they do not compare: other parameters, another dtype, layout or flag, or numbers without a logarithm
@@ -40,7 +40,7 @@ def gap(wanted: Shape, measured: Shape) -> Gap | None:
             total, largest = total + step, max(largest, step)
         elif value != other or type(value) is not type(other):
             return None
-    return Gap(total, largest)
+    return ShapeGap(total, largest)
 
 
 def distance(wanted: Shape, measured: Shape) -> float | None:

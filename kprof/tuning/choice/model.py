@@ -38,7 +38,7 @@ class Candidate(msgspec.Struct, frozen=True, omit_defaults=True):
     usable: bool = True
 
 
-class Selection(msgspec.Struct, frozen=True):
+class ImplementationChoice(msgspec.Struct, frozen=True):
     """What to use.
 
     Attributes:

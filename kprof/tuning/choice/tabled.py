@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from kprof.errors import KprofError
 from kprof.kernel_spec import Kernel, Shape
 from kprof.tuning.choice.distance import distance, numbers, too_far
-from kprof.tuning.choice.model import Candidate, Selection
+from kprof.tuning.choice.model import Candidate, ImplementationChoice
 from kprof.tuning.choice.predicting import cannot, illegal
 from kprof.tuning.dispatch_table import DispatchEntry, Table
 
@@ -15,7 +15,7 @@ from kprof.tuning.dispatch_table import DispatchEntry, Table
 class Tabled(NamedTuple):
     """The table's answer: a selection, or notes why there is none."""
 
-    selection: Selection | None
+    selection: ImplementationChoice | None
     notes: list[str]
 
 
@@ -39,7 +39,7 @@ def tabled(kernel: Kernel, shape: Shape, arch: str, table: Table) -> Tabled:
     return Tabled(None, rejected)
 
 
-def _selection(entry: DispatchEntry, gap: float, config: dict[str, Any], shape: Shape) -> Selection:
+def _selection(entry: DispatchEntry, gap: float, config: dict[str, Any], shape: Shape) -> ImplementationChoice:
     where = entry.device or entry.arch
     reason = f"{entry.basis} {'on' if entry.basis == 'measured' else 'for'} {where}"
     if gap:
@@ -50,7 +50,7 @@ def _selection(entry: DispatchEntry, gap: float, config: dict[str, Any], shape: 
     candidates = [Candidate(names.get(n, n), entry.basis, ms, reason=f"on {where}") for n, ms in others]
     if not candidates:
         candidates = [Candidate(entry.implementation, entry.basis, entry.ms, config=config, reason=f"on {where}")]
-    return Selection(
+    return ImplementationChoice(
         kernel=entry.kernel,
         arch=entry.arch,
         shape=dict(shape),

@@ -17,7 +17,7 @@ _SKIPPED = {"node_modules", "__pycache__"}
 
 
 @dataclass
-class Found:
+class FoundFiles:
     """What paths led to.
 
     Attributes:
@@ -31,12 +31,12 @@ class Found:
     problems: list[KprofError] = field(default_factory=list)
 
 
-def gather(paths: Iterable[str]) -> Found:
+def gather(paths: Iterable[str]) -> FoundFiles:
     """Read files, and everything that looks like a configuration below directories.
 
     A file that is named must be a configuration; what a directory holds besides is passed over.
     """
-    found = Found()
+    found = FoundFiles()
     seen: set[str] = set()
     for path in paths:
         named = not Path(path).is_dir()

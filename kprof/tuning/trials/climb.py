@@ -16,7 +16,7 @@ from kprof.tuning.neighbourhood import Neighbourhood
 from kprof.tuning.order import Queue
 from kprof.tuning.problems import Problem
 from kprof.tuning.pruning import Pruned, legal_values, question
-from kprof.tuning.search import Found, Progress, Search
+from kprof.tuning.search import Progress, Search, SearchResult
 from kprof.tuning.space import Space
 from kprof.tuning.subject import KernelSubject, Subject
 from kprof.tuning.trials import predicted
@@ -227,7 +227,7 @@ def _teller(progress: Callable[[int, str], None] | None) -> Callable[[Progress],
 
 
 def _trials(
-    subject: Subject, start: Trial, own: Scored, found: Found, waiting: Neighbourhood, *, use_cache: bool
+    subject: Subject, start: Trial, own: Scored, found: SearchResult, waiting: Neighbourhood, *, use_cache: bool
 ) -> Trials:
     base = start.config
     every = sorted((_trial(base, one) for one in found.ranked[0]), key=_order)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from kprof_analyzers.model import Effects
 from kprof_analyzers.model.kernel import build, simulate
 from kprof_analyzers.model.program import SMEM, VALU, VMEM, WAIT
-from kprof_analyzers.model.simulate import CAUSE_COUNT, CAUSES, Setting, Simulator, Way
+from kprof_analyzers.model.simulate import CAUSE_COUNT, CAUSES, SimulationInput, Simulator, Way
 
 ISSUE = 4
 PASSES = 16
@@ -187,7 +187,9 @@ def test_more_latency_never_makes_a_wavefront_faster(steps, latency, more, rate)
 
     def time(clocks_of_load):
         ways = (Way(rate, clocks_of_load), Way(rate, 100.0), Way(rate, 100.0))
-        setting = Setting(ways, 4, 16, 2, 0, len(steps), 0.0, blocking_matrix=False, queues=(16.0, 16.0), skew=0.0)
+        setting = SimulationInput(
+            ways, 4, 16, 2, 0, len(steps), 0.0, blocking_matrix=False, queues=(16.0, 16.0), skew=0.0
+        )
         return Simulator([(op, n) for n, op in enumerate(steps)], 1, 1, setting).run().clocks
 
     assert time(latency + more) >= time(latency)

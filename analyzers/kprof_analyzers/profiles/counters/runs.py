@@ -5,7 +5,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from kprof.inputs.rocprof import Data, Source
+    from kprof.inputs.rocprof import Data, ProfileFile
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ def _units(data: "Data") -> list[_Unit]:
     return list(found.values())
 
 
-def _home(sources: "list[Source]", place: int) -> "Source":
+def _home(sources: "list[ProfileFile]", place: int) -> "ProfileFile":
     same = sources[place].same_as
     return sources[place] if same is None else sources[same]
 

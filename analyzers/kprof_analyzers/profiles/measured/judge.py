@@ -15,7 +15,7 @@ from kprof_analyzers.rules import known_rules
 if TYPE_CHECKING:
     from kprof.inputs.amdgcn import Kernel as Program
     from kprof_analyzers.profiles.measured.join import Subject
-    from kprof_analyzers.profiles.measured.reading import Measurement
+    from kprof_analyzers.profiles.measured.reading import GpuMeasurements
 
 _ORDER: tuple[Standing, ...] = ("confirmed", "not measured", "refuted")
 # What a sure match needs beside the name.
@@ -24,7 +24,7 @@ _RANKS = ("error", "warning", "note")
 
 
 def judge(
-    report: KernelReport, subject: "Subject", measurement: "Measurement", program: "Program | None" = None
+    report: KernelReport, subject: "Subject", measurement: "GpuMeasurements", program: "Program | None" = None
 ) -> Measured:
     """Join a kernel with its measurement, and hold its findings against the numbers.
 

@@ -12,7 +12,7 @@ from kprof_analyzers.profiles.counters.kernels import KernelCounters, kernels
 from kprof_analyzers.profiles.counters.machine import Gpu
 from kprof_analyzers.profiles.counters.metrics import Metric, metrics
 from kprof_analyzers.profiles.counters.roofline import Point, place, roofs
-from kprof_analyzers.profiles.measured.selection import Selection
+from kprof_analyzers.profiles.measured.selection import DispatchSelection
 
 if TYPE_CHECKING:
     from kprof.inputs.rocprof import Data
@@ -52,7 +52,7 @@ def computed(report: KernelReport, gpu: Gpu | None) -> Numbers:
 
 def add_counters(numbers: Numbers, data: "Data", rows: Collection[int], gpu: Gpu) -> None:
     """Add what profiled dispatches tell."""
-    chosen = Selection(data, rows)
+    chosen = DispatchSelection(data, rows)
     dispatches = chosen.dispatches
     numbers.values["dispatches"] = float(len(dispatches))
     for name in ("scratch_bytes", "workgroups"):

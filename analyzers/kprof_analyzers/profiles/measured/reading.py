@@ -11,12 +11,12 @@ from kprof_analyzers.profiles.counters.machine import Gpu, gpu_of
 
 if TYPE_CHECKING:
     from kprof.inputs.rocprof import Data
-    from kprof.inputs.thread_trace import ThreadTrace
+    from kprof.inputs.thread_trace import DecodedThreadTrace
     from kprof.inputs.torch_profiler import Trace
 
 
 @dataclass(frozen=True)
-class Measurement:
+class GpuMeasurements:
     """Measurements of one GPU.
 
     Attributes:
@@ -31,7 +31,7 @@ class Measurement:
     traces: "tuple[Trace, ...]"
     gpu: Gpu | None
     notes: tuple[str, ...] = ()
-    thread: "ThreadTrace | None" = None
+    thread: "DecodedThreadTrace | None" = None
 
     @property
     def name(self) -> str | None:
@@ -46,7 +46,7 @@ def read(
     traces: Sequence[str | Path],
     asked: str | None = None,
     thread_trace: str | Path | None = None,
-) -> Measurement:
+) -> GpuMeasurements:
     """Everything in the files.
 
     Args:
@@ -73,10 +73,10 @@ def read(
         _check(gpu, asked)
     thread = None if thread_trace is None else _thread(thread_trace)
     notes += [f"thread trace: {words}" for words in (thread.issues if thread is not None else ())]
-    return Measurement(data, opened, gpu, tuple(notes), thread)
+    return GpuMeasurements(data, opened, gpu, tuple(notes), thread)
 
 
-def _thread(path: str | Path) -> "ThreadTrace":
+def _thread(path: str | Path) -> "DecodedThreadTrace":
     from kprof.inputs import thread_trace
 
     return thread_trace.read(path)

@@ -3,13 +3,13 @@
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from kprof.inputs.rocprof import Data, Source
+from kprof.inputs.rocprof import Data, ProfileFile
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-class Selection(Data):
+class DispatchSelection(Data):
     """The dispatches chosen and their counters; all other tables stay whole."""
 
     def __init__(self, whole: Data, rows: Collection[int]) -> None:
@@ -19,7 +19,7 @@ class Selection(Data):
         self._rows = set(rows)
 
     @property
-    def sources(self) -> list[Source]:
+    def sources(self) -> list[ProfileFile]:
         """Every file of the whole."""
         return self._whole.sources
 

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from kprof.document import KernelReport, LoopPrediction
     from kprof.inputs.amdgcn import Instruction, Kernel
     from kprof.inputs.amdgcn.blocks import Loop
+    from kprof.inputs.thread_trace import DecodedThreadTrace
     from kprof.inputs.thread_trace import Instruction as Traced
-    from kprof.inputs.thread_trace import ThreadTrace
 
 _JUMPS = ("s_branch", "s_cbranch", "s_call", "s_getpc", "s_swappc", "s_setpc")
 _PADDING = ("s_nop", "s_code_end")
@@ -36,7 +36,7 @@ class Alignment:
     differs: tuple[str, str] | None
 
 
-def align(program: "Kernel", trace: "ThreadTrace") -> Alignment:
+def align(program: "Kernel", trace: "DecodedThreadTrace") -> Alignment:
     """Lay a listing beside the program. What the assembler pads with, and where jumps lead to, may differ."""
     listed = [one for one in trace.instructions if not one.text.startswith(";")]
     found: list[Traced] = []
@@ -55,7 +55,7 @@ def align(program: "Kernel", trace: "ThreadTrace") -> Alignment:
     return Alignment(found, None if rest is None else ("nothing more", rest))
 
 
-def in_thread_trace(name: str, program: "Kernel", trace: "ThreadTrace") -> tuple[Match, Alignment]:
+def in_thread_trace(name: str, program: "Kernel", trace: "DecodedThreadTrace") -> tuple[Match, Alignment]:
     """The match: sure when every instruction is the same.
 
     Args:

@@ -28,7 +28,7 @@ class KernelChange(msgspec.Struct, frozen=True):
         return (self.after_ns / self.after_count) / (self.before_ns / self.before_count)
 
 
-class Comparison(msgspec.Struct, frozen=True):
+class TraceComparison(msgspec.Struct, frozen=True):
     """Kernels sorted by how much their summed time changed, and the sums by category: before and after, in ns.
 
     Attributes:
@@ -46,7 +46,7 @@ class Comparison(msgspec.Struct, frozen=True):
     cannot_tell: str = ""
 
 
-class Side(msgspec.Struct, frozen=True):
+class TraceSide(msgspec.Struct, frozen=True):
     """One of the traces that are compared: its kernels, its steps, and whether a part of it is missing."""
 
     name: str
@@ -55,7 +55,7 @@ class Side(msgspec.Struct, frozen=True):
     cut_off: bool = False
 
 
-def compare(before: Side, after: Side) -> Comparison:
+def compare(before: TraceSide, after: TraceSide) -> TraceComparison:
     """Join two lists of kernels by name and category; by step where both have steps."""
     by_step = bool(before.steps and after.steps)
     left = {(k.name, k.category): _of_a_step(k, before.steps if by_step else 1) for k in before.kernels}
@@ -74,7 +74,7 @@ def compare(before: Side, after: Side) -> Comparison:
         changes.append(change)
         was, now = categories.get(key[1], (0, 0))
         categories[key[1]] = (was + (change.before_ns or 0), now + (change.after_ns or 0))
-    return Comparison(
+    return TraceComparison(
         before.name,
         after.name,
         sorted(changes, key=lambda c: (-abs(c.delta_ns), c.name)),
@@ -96,7 +96,7 @@ def _of_a_step(kernel: KernelTime, steps: int) -> _OfAStep:
     return _OfAStep(round(kernel.total_ns / steps), int(calls) if calls == int(calls) else calls)
 
 
-def _why_not(before: Side, after: Side) -> str:
+def _why_not(before: TraceSide, after: TraceSide) -> str:
     for side in (before, after):
         if side.cut_off:
             return f"{side.name} is cut off"

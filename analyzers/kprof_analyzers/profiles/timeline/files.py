@@ -112,7 +112,7 @@ def open_trace(file: TraceFile, *, stacks: bool = False, rank: int | None = None
     return load(file.path, stacks=stacks, rank=rank)
 
 
-class Step(msgspec.Struct, frozen=True):
+class FileStep(msgspec.Struct, frozen=True):
     """What is done to each file; picklable as long as ``function`` is a module's own."""
 
     function: Callable[..., Any]
@@ -146,7 +146,7 @@ def each_file(
     Raises:
         KprofError: Dask is missing or cannot be reached, or a worker process died.
     """
-    step = Step(function, options)
+    step = FileStep(function, options)
     if scheduler is not None:
         yield from _on_dask(step, files, scheduler)
         return
@@ -163,7 +163,7 @@ def each_file(
             raise InputError("a worker process died", hint="try -j 1: the file in work may need more memory") from error
 
 
-def _on_dask(step: Step, files: Iterable[TraceFile], scheduler: str) -> Iterator[Any]:
+def _on_dask(step: FileStep, files: Iterable[TraceFile], scheduler: str) -> Iterator[Any]:
     try:
         from distributed import Client
     except ImportError as error:

@@ -8,7 +8,7 @@ from statistics import median
 
 import msgspec
 
-from kprof.inputs.torch_profiler.issues import Issue
+from kprof.inputs.torch_profiler.issues import TraceIssue
 from kprof.inputs.torch_profiler.model import Trace, TraceInfo
 
 _PROFILER = re.compile(r"^ProfilerStep#(\d+)$")
@@ -19,7 +19,7 @@ _SGLANG = re.compile(r"^step\[(\w+)")
 _SLOW = 1.25
 
 
-class Step(msgspec.Struct, frozen=True):
+class ProfilerStep(msgspec.Struct, frozen=True):
     """One step of one rank.
 
     Attributes:
@@ -53,10 +53,10 @@ class StepTable(msgspec.Struct, frozen=True):
     """
 
     info: TraceInfo
-    steps: list[Step]
+    steps: list[ProfilerStep]
     outside_ns: int
     slow: list[int]
-    issues: tuple[Issue, ...]
+    issues: tuple[TraceIssue, ...]
 
 
 def phase_of(name: str) -> str:
@@ -90,7 +90,7 @@ def step_table(trace: Trace) -> StepTable:
     return StepTable(trace.info, found, outside, _slow(found), trace.issues)
 
 
-def launched_in(trace: Trace) -> tuple[list[Step], Iterator[tuple[int, int]]]:
+def launched_in(trace: Trace) -> tuple[list[ProfilerStep], Iterator[tuple[int, int]]]:
     """The steps, without sums, and for each kernel its row and the place of its step, -1 of none."""
     steps = list(_steps(trace))
     finder = _Finder(steps)
@@ -103,7 +103,7 @@ def launched_in(trace: Trace) -> tuple[list[Step], Iterator[tuple[int, int]]]:
 class _Finder:
     """Finds the step in which something happened on the CPU."""
 
-    def __init__(self, steps: list[Step]) -> None:
+    def __init__(self, steps: list[ProfilerStep]) -> None:
         self._steps = steps
         self._places: defaultdict[int, list[int]] = defaultdict(list)
         for place, step in enumerate(steps):
@@ -146,7 +146,7 @@ def _placed(trace: Trace, finder: _Finder) -> Iterator[tuple[int, int]]:
             yield row, finder.at(rank, moment)
 
 
-def _steps(trace: Trace) -> Iterator[Step]:
+def _steps(trace: Trace) -> Iterator[ProfilerStep]:
     """Of the kind of mark that the trace has most of; torch.profiler's of two."""
     names, ranks = trace.operators.words("name"), trace.operators.numbers("rank").data
     kinds = [_kind(name) for name in names.words]
@@ -164,7 +164,7 @@ def _steps(trace: Trace) -> Iterator[Step]:
         if starts[row] >= ends.get(ranks[row], starts[row]):
             ends[ranks[row]] = starts[row] + durations[row]
             name = names[row]
-            yield Step(name, ranks[row], phase_of(name), starts[row], durations[row])
+            yield ProfilerStep(name, ranks[row], phase_of(name), starts[row], durations[row])
 
 
 def _kind(name: str) -> str:
@@ -173,7 +173,7 @@ def _kind(name: str) -> str:
     return "batch" if _EXECUTE.match(name) or phase_of(name) else ""
 
 
-def _summed(step: Step, runs: list[tuple[int, int]]) -> Step:
+def _summed(step: ProfilerStep, runs: list[tuple[int, int]]) -> ProfilerStep:
     busy = end = 0
     for start, duration in sorted(runs):
         busy += max(0, start + duration - max(start, end))
@@ -182,7 +182,7 @@ def _summed(step: Step, runs: list[tuple[int, int]]) -> Step:
     return msgspec.structs.replace(step, kernels=len(runs), kernel_ns=whole, busy_ns=busy)
 
 
-def _slow(steps: list[Step]) -> list[int]:
+def _slow(steps: list[ProfilerStep]) -> list[int]:
     """Places of steps that stand out; three of a phase are needed to say so."""
     by_phase: defaultdict[str, list[int]] = defaultdict(list)
     for place, step in enumerate(steps):

@@ -7,7 +7,7 @@ from statistics import median
 
 import msgspec
 
-from kprof.inputs.torch_profiler.issues import Issue
+from kprof.inputs.torch_profiler.issues import TraceIssue
 from kprof.inputs.torch_profiler.model import Activity, Trace
 from kprof_analyzers.profiles.timeline.breakdown import device_times
 from kprof_analyzers.profiles.timeline.categories import COMMUNICATION, Categories
@@ -75,7 +75,7 @@ class RankPart(msgspec.Struct, frozen=True):
 
     devices: list[DeviceTime]
     communication: dict[int, list[Communication]]
-    issues: tuple[Issue, ...] = ()
+    issues: tuple[TraceIssue, ...] = ()
     world_size: int | None = None
 
 

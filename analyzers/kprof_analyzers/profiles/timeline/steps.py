@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 
 from kprof.errors import InputError
-from kprof.inputs.torch_profiler.issues import Issue
+from kprof.inputs.torch_profiler.issues import TraceIssue
 from kprof.inputs.torch_profiler.model import TraceInfo
 from kprof.inputs.torch_profiler.proton import ProtonProfile, load_proton
 from kprof.inputs.torch_profiler.tables import write_tables
@@ -20,7 +20,7 @@ from kprof_analyzers.profiles.timeline.operators.rooflines import OperatorTable,
 from kprof_analyzers.profiles.timeline.pictures.utilisation import Utilisation, utilisation
 from kprof_analyzers.profiles.timeline.profiler_steps import StepTable, launched_in, step_table
 from kprof_analyzers.profiles.timeline.ranks import RankPart, rank_part
-from kprof_analyzers.profiles.timeline.streaming import TraceSummary, summarise
+from kprof_analyzers.profiles.timeline.streaming import FileSummary, summarise
 from kprof_analyzers.profiles.timeline.top import KernelTime, OperatorTime, top_kernels, top_operators
 from kprof_analyzers.profiles.timeline.tree import By, TimeTree, time_tree
 from kprof_analyzers.profiles.timeline.triton_kernels import TritonKernel, triton_kernels
@@ -33,7 +33,7 @@ class Kernels(msgspec.Struct, frozen=True):
     kernels: list[KernelTime]
     operators: list[OperatorTime]
     triton: list[TritonKernel]
-    issues: tuple[Issue, ...]
+    issues: tuple[TraceIssue, ...]
 
 
 class SteppedKernels(msgspec.Struct, frozen=True):
@@ -49,7 +49,7 @@ class SteppedKernels(msgspec.Struct, frozen=True):
     kernels: list[KernelTime]
     steps: int
     outside_ns: int
-    issues: tuple[Issue, ...]
+    issues: tuple[TraceIssue, ...]
 
 
 class Shares(msgspec.Struct, frozen=True):
@@ -57,7 +57,7 @@ class Shares(msgspec.Struct, frozen=True):
 
     breakdown: Breakdown
     utilisation: list[Utilisation]
-    issues: tuple[Issue, ...]
+    issues: tuple[TraceIssue, ...]
     by_name_only: bool = False
 
 
@@ -66,7 +66,7 @@ class Idle(msgspec.Struct, frozen=True):
 
     report: GapReport
     stretches: list[Stretch]
-    issues: tuple[Issue, ...]
+    issues: tuple[TraceIssue, ...]
 
 
 class Written(msgspec.Struct, frozen=True):
@@ -75,10 +75,10 @@ class Written(msgspec.Struct, frozen=True):
     info: TraceInfo
     directory: str
     files: int
-    issues: tuple[Issue, ...]
+    issues: tuple[TraceIssue, ...]
 
 
-def summary_step(file: TraceFile, categories: str | None = None) -> TraceSummary:
+def summary_step(file: TraceFile, categories: str | None = None) -> FileSummary:
     """Sums in bounded memory. Proton profiles and directories of tables are summed from their rows."""
     rules = load_categories(categories)
     if file.kind == "kineto":
@@ -89,7 +89,7 @@ def summary_step(file: TraceFile, categories: str | None = None) -> TraceSummary
     for row in rows:
         totals[row.category] += row.total_ns
     devices = shares_step(file, categories).breakdown.devices if file.kind == "tables" else []
-    return TraceSummary(found.info, rows, [], [], [], devices, dict(totals.most_common()), found.issues)
+    return FileSummary(found.info, rows, [], [], [], devices, dict(totals.most_common()), found.issues)
 
 
 def kernels_step(file: TraceFile, categories: str | None = None) -> Kernels:
@@ -136,7 +136,7 @@ def shares_step(file: TraceFile, categories: str | None = None, *, by_name: bool
     return Shares(breakdown(trace, rules), utilisation(occupations(trace, rules), bins), trace.issues)
 
 
-def _shares_by_name(summary: TraceSummary) -> Shares:
+def _shares_by_name(summary: FileSummary) -> Shares:
     totals: Counter[str] = Counter(summary.categories)
     counts: Counter[str] = Counter()
     largest: dict[str, str] = {}

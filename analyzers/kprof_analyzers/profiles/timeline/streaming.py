@@ -9,7 +9,7 @@ import msgspec
 
 from kprof.errors import InputError
 from kprof.inputs.torch_profiler.events import Loose, SlimEvent
-from kprof.inputs.torch_profiler.issues import Issue
+from kprof.inputs.torch_profiler.issues import TraceIssue
 from kprof.inputs.torch_profiler.model import TraceInfo, info_from
 from kprof.inputs.torch_profiler.normalise import (
     GPU_KINDS,
@@ -33,7 +33,7 @@ MAX_CATEGORIES = 10_000
 _TOGETHER = 1 << 14
 
 
-class TraceSummary(msgspec.Struct, frozen=True):
+class FileSummary(msgspec.Struct, frozen=True):
     """What one pass over one file tells. Each list is sorted by total time, largest first.
 
     Attributes:
@@ -52,7 +52,7 @@ class TraceSummary(msgspec.Struct, frozen=True):
     launches: list[NameTime]
     devices: list[DeviceTime]
     categories: dict[str, int]
-    issues: tuple[Issue, ...]
+    issues: tuple[TraceIssue, ...]
 
     @property
     def kernel_ns(self) -> int:
@@ -60,11 +60,11 @@ class TraceSummary(msgspec.Struct, frozen=True):
         return sum(k.total_ns for k in self.kernels)
 
 
-def summarise(path: Path | str, categories: Categories | None = None, rank: int | None = None) -> TraceSummary:
+def summarise(path: Path | str, categories: Categories | None = None, rank: int | None = None) -> FileSummary:
     """One pass over a Kineto trace.
 
     Raises:
-        KprofError: unreadable, or not a trace. Damage inside is in ``TraceSummary.issues``.
+        KprofError: unreadable, or not a trace. Damage inside is in ``FileSummary.issues``.
     """
     summing = _Summing(path, categories or load_categories(), rank)
     for events in summing.reader.batches():
@@ -199,7 +199,7 @@ class _Summing:
             self._lanes[name] = lane
         return lane
 
-    def finish(self) -> TraceSummary:
+    def finish(self) -> FileSummary:
         """Everything that needs the end of the file."""
         for kind in self._waiting:
             self._sum(kind)
@@ -233,7 +233,7 @@ class _Summing:
         by_category: Counter[str] = Counter()
         for row in (*kernels, *transfers):
             by_category[row.category] += row.total_ns
-        return TraceSummary(
+        return FileSummary(
             info,
             kernels,
             transfers,

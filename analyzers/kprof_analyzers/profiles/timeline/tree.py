@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from kprof.inputs.torch_profiler.issues import Issue
+from kprof.inputs.torch_profiler.issues import TraceIssue
 from kprof.inputs.torch_profiler.load import MODULE_PREFIX
 from kprof.inputs.torch_profiler.model import Trace, TraceInfo
 
@@ -49,7 +49,7 @@ class TimeTree(msgspec.Struct, frozen=True):
     by: By
     root: Node
     has_modules: bool
-    issues: tuple[Issue, ...]
+    issues: tuple[TraceIssue, ...]
 
 
 def time_tree(trace: Trace, by: By = "modules", *, each: bool = False) -> TimeTree:

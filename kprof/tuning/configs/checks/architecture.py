@@ -21,7 +21,7 @@ def matrix_sizes(arch: "Architecture") -> set[int]:
     return {0, *(int(shape[1]) for shape in shapes if shape)}
 
 
-class KpackMisfit(BucketCheck):
+class UnsupportedKpack(BucketCheck):
     """`kpack` is set to 2 where only 1 exists.
 
     ## What it does

@@ -61,7 +61,7 @@ class SpillsInLoop(CompiledCheck):
         return _first(tried, {rule.id for rule in known_rules() if "loop_spills" in rule.restates})
 
 
-class LdsOverLimit(CompiledCheck):
+class ConfigLdsOverLimit(CompiledCheck):
     """With this bucket's knobs the kernel takes more LDS than the GPU has.
 
     ## What it does

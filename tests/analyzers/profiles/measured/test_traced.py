@@ -8,7 +8,7 @@ import pytest
 from kprof.document import KernelReport, LoopPrediction, Prediction
 from kprof.errors import InputError
 from kprof.inputs import amdgcn, thread_trace
-from kprof.inputs.thread_trace import Instruction, ThreadTrace
+from kprof.inputs.thread_trace import DecodedThreadTrace, Instruction
 from kprof_analyzers.profiles.measured.reading import read
 from kprof_analyzers.profiles.measured.traced import align, in_thread_trace, loops_beside
 
@@ -48,14 +48,14 @@ def program():
     return amdgcn.parse(ASSEMBLY).functions[0]
 
 
-def trace(texts=LISTING, **options) -> ThreadTrace:
+def trace(texts=LISTING, **options) -> DecodedThreadTrace:
     """A listing with hits and latencies; stalls are a tenth of them."""
     instructions = tuple(
         Instruction(n, text, 1, 4 * n, 18 if n in LATENCY else 0 if text.startswith(UNISSUED) else 2,
                     LATENCY.get(n, 0), LATENCY.get(n, 0) // 10)
         for n, text in enumerate(texts)
     )  # fmt: skip
-    return ThreadTrace("code.json", "made", "k", instructions, **options)
+    return DecodedThreadTrace("code.json", "made", "k", instructions, **options)
 
 
 def changed(place: int, text: str) -> list[str]:

@@ -4,7 +4,7 @@ import json
 
 from kprof.inputs.torch_profiler import load
 from kprof_analyzers.profiles.timeline.categories import load_categories
-from kprof_analyzers.profiles.timeline.compare import Side, compare
+from kprof_analyzers.profiles.timeline.compare import TraceSide, compare
 from kprof_analyzers.profiles.timeline.gaps import find_gaps
 from kprof_analyzers.profiles.timeline.launch_bound import launch_bound_stretches
 from kprof_analyzers.profiles.timeline.ranks import compare_ranks, rank_part
@@ -164,7 +164,7 @@ def test_two_traces_kernel_by_kernel(tmp_path, kineto):
         after.kernel("Cijk_a", n * 100.0, 40.0, n)
     after.kernel("fmha_fwd", 1000.0, 30.0, 9)
     lists = [top_kernels(load(b.write(tmp_path / f"{n}.json")), RULES) for n, b in enumerate((before, after))]
-    found = compare(Side("a", lists[0]), Side("b", lists[1]))
+    found = compare(TraceSide("a", lists[0]), TraceSide("b", lists[1]))
 
     assert [(k.name, k.delta_ns) for k in found.kernels] == [
         ("Cijk_a", -120_000),

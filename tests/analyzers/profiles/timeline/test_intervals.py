@@ -1,5 +1,7 @@
 """Unions of intervals are exact: against a set of nanoseconds, and past the bound within the error told."""
 
+from itertools import pairwise
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -67,3 +69,80 @@ def test_nothing_is_nothing():
     """Empty sets have no length and no gaps."""
     assert merged().length() == merged(Disjoint(), Disjoint()).length() == 0
     assert list(gaps(Disjoint())) == []
+
+
+def test_only_the_shortest_gaps_are_closed_and_only_past_the_limit(monkeypatch):
+    """Nine intervals where eight are allowed: gaps of two close, gaps of three are enough to keep."""
+    monkeypatch.setattr(intervals, "_BUFFER", 100)
+    at, pairs = 0, []
+    for gap in (2, 2, 3, 2, 3, 2, 3, 2, 0):
+        pairs.append((at, at + 1))
+        at += 1 + gap
+    collected, allowed = IntervalSet(limit=8), IntervalSet(limit=9)
+    for start, end in pairs:
+        collected.add(start, end)
+        allowed.add(start, end)
+
+    assert list(collected.disjoint()) == [(0, 7), (10, 14), (17, 21), (24, 28)]
+    assert collected.error_ns == 5 * 2
+    assert (list(allowed.disjoint()), allowed.error_ns) == (pairs, 0)
+
+
+def test_half_the_limit_is_reached_by_doubling_the_gaps_that_are_closed(monkeypatch):
+    """Gaps of 5 are closed when 8 is reached, not before; those of 9 stay, since half the limit is kept by then."""
+    monkeypatch.setattr(intervals, "_BUFFER", 100)
+    at, starts = 0, []
+    for gap in (5, 9, 5, 9, 5, 0):
+        starts.append(at)
+        at += 1 + gap
+    collected = IntervalSet(limit=5)
+    collected.add_many(starts, [start + 1 for start in starts])
+    found = collected.disjoint()
+
+    # Three are more than half of five: the next doubling closes all.
+    assert list(found) == [(0, starts[-1] + 1)]
+    assert collected.error_ns == 33
+
+
+def test_intervals_are_merged_when_a_buffer_is_full(monkeypatch):
+    """At the third of three, and so where many are added and then settled."""
+    monkeypatch.setattr(intervals, "_BUFFER", 3)
+    one, many = IntervalSet(), IntervalSet()
+    waiting = []
+    for number in range(3):
+        one.add(4 * number, 4 * number + 1)
+        many.add_many([4 * number], [4 * number + 1])
+        many.settle()
+        waiting.append((len(one._starts), len(many._starts)))
+
+    assert waiting == [(1, 1), (2, 2), (0, 0)]
+    assert list(one.disjoint()) == list(many.disjoint()) == [(0, 1), (4, 5), (8, 9)]
+
+
+def test_runs_that_come_backwards_more_than_halve_in_length(monkeypatch):
+    """So that an interval is merged a few times only, however many there are."""
+    monkeypatch.setattr(intervals, "_BUFFER", 1)
+    collected = IntervalSet()
+    most = 0
+    for number in range(200, 0, -1):
+        collected.add(3 * number, 3 * number + 1)
+        lengths = [len(run) for run in collected._runs]
+        most = max(most, len(lengths))
+        assert all(after * 2 <= before for before, after in pairwise(lengths))
+
+    assert 3 <= most <= 9
+    assert list(collected.disjoint()) == [(3 * n, 3 * n + 1) for n in range(1, 201)]
+
+
+def test_a_run_that_overlaps_the_end_of_the_last_is_put_behind_it(monkeypatch):
+    """Sorted but for a few: one run; what begins far before its end stands beside it."""
+    monkeypatch.setattr(intervals, "_BUFFER", 2)
+    collected = IntervalSet()
+    collected.add_disjoint(union([(0, 1), (4, 5), (8, 9), (12, 13), (16, 17), (20, 21)]))
+    collected.add_disjoint(union([(14, 18), (30, 31)]))
+
+    assert [list(run) for run in collected._runs] == [[(0, 1), (4, 5), (8, 9), (12, 13), (14, 18), (20, 21), (30, 31)]]
+
+    collected.add_disjoint(union([(15, 16)]))
+
+    assert [len(run) for run in collected._runs] == [7, 1]

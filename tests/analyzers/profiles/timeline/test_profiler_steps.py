@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kprof.inputs.torch_profiler import load
-from kprof_analyzers.profiles.timeline.compare import Side, compare
+from kprof_analyzers.profiles.timeline.compare import TraceSide, compare
 from kprof_analyzers.profiles.timeline.files import TraceFile
 from kprof_analyzers.profiles.timeline.profiler_steps import phase_of, step_table
 from kprof_analyzers.profiles.timeline.steps import stepped_kernels_step
@@ -93,7 +93,7 @@ def test_fewer_steps_of_the_same_program_are_no_change(tmp_path, kept):
     sides = []
     for name, chosen in (("few", events[: 3 * kept]), ("all", events)):
         found = stepped_kernels_step(TraceFile(str(write(tmp_path / f"{name}.json", chosen)), "kineto"))
-        sides.append(Side(name, found.kernels, found.steps))
+        sides.append(TraceSide(name, found.kernels, found.steps))
     result = compare(*sides)
 
     assert (result.before_ns, result.after_ns) == (30_000, 30_000)
@@ -103,7 +103,7 @@ def test_fewer_steps_of_the_same_program_are_no_change(tmp_path, kept):
 def test_steps_on_one_side_only_cannot_be_compared(tmp_path):
     """Nor can a trace that is cut off."""
     found = stepped_kernels_step(TraceFile(str(write(tmp_path / "t.json", steps([30.0] * 3))), "kineto"))
-    marked = Side("marked", found.kernels, found.steps)
-    assert "marks none" in compare(marked, Side("plain", found.kernels)).cannot_tell
-    assert "cut off" in compare(marked, Side("cut", found.kernels, 3, cut_off=True)).cannot_tell
-    assert compare(Side("a", found.kernels), Side("b", found.kernels)).cannot_tell == ""
+    marked = TraceSide("marked", found.kernels, found.steps)
+    assert "marks none" in compare(marked, TraceSide("plain", found.kernels)).cannot_tell
+    assert "cut off" in compare(marked, TraceSide("cut", found.kernels, 3, cut_off=True)).cannot_tell
+    assert compare(TraceSide("a", found.kernels), TraceSide("b", found.kernels)).cannot_tell == ""

@@ -7,7 +7,7 @@ import msgspec
 
 from kprof.hardware import machine
 from kprof.hardware.machine import Product
-from kprof.inputs.torch_profiler.issues import Issue
+from kprof.inputs.torch_profiler.issues import TraceIssue
 from kprof.inputs.torch_profiler.model import Trace, TraceInfo
 from kprof.inputs.torch_profiler.records import Words
 from kprof_analyzers.profiles.timeline.operators.arguments import Argument, arguments
@@ -87,7 +87,7 @@ class OperatorTable(msgspec.Struct, frozen=True):
     known_ns: int
     graph_ns: int
     without_shapes: bool
-    issues: tuple[Issue, ...]
+    issues: tuple[TraceIssue, ...]
 
 
 class _Sum:

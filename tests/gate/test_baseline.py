@@ -1,0 +1,143 @@
+"""What a baseline says of kernels that it does not have, of those that are gone, and of files that are none."""
+
+import datetime as dt
+
+import msgspec
+import pytest
+
+from kprof.document import Suppressed
+from kprof.errors import KprofError
+from kprof.findings import Finding, Location, Severity
+from kprof.gate.baseline import Baseline, encode, gone, news, read, updated
+from kprof.gate.config import Allowance, KernelEntry
+from tests.gate.test_judge import FINDING, baseline_of, errors, judge, subject
+
+
+def messages(document):
+    """Of the first kernel, in order."""
+    return [finding.message for finding in document.kernels[0].findings]
+
+
+def test_why_there_is_nothing_to_compare_with():
+    """Kernel, specialisation, architecture, compiler: the first that is missing, with what is there instead."""
+    base = baseline_of(subject(), subject(arch="gfx950"), subject(triton="3.6.0"))
+    stranger = subject(entry=KernelEntry(target="other.py"))
+
+    assert base.find(stranger) == "the baseline does not have this kernel"
+    assert base.find(subject(arch="gfx90a")) == "the baseline has it for gfx942, gfx950, not for gfx90a"
+    assert base.find(subject(triton="3.8.0")) == "the baseline is of Triton 3.6.0, Triton 3.9.0, this is Triton 3.8.0"
+    assert base.find(subject(block=9)) == f"the baseline has this kernel, but not {subject(block=9).specialization}"
+    assert base.find(subject()).metrics["vgpr_allocated"] == 64
+
+
+def test_a_file_that_is_no_baseline_says_how_to_get_one(tmp_path):
+    """The whole message, the file and the way out."""
+    path = tmp_path / "b.json"
+    path.write_text('{"kernels": 1}')
+    with pytest.raises(KprofError) as caught:
+        read(path)
+
+    assert caught.value.message.startswith("is not a baseline:")
+    assert caught.value.hint == "kprof check --update-baseline writes a new one."
+    assert caught.value.path == str(path)
+
+
+def test_fields_that_no_baseline_has_are_refused_and_not_dropped(tmp_path):
+    """A newer kprof's file must not be read as if the rest were all; at the top and in an entry."""
+    whole = msgspec.json.decode(encode(baseline_of(subject())))
+    path = tmp_path / "b.json"
+    path.write_bytes(msgspec.json.encode({**whole, "more": 1}))
+    with pytest.raises(KprofError, match="more"):
+        read(path)
+    kernel = whole["kernels"]["k.py::add"]
+    next(iter(kernel.values()))["gfx942"]["Triton 3.9.0"]["further"] = 1
+    path.write_bytes(msgspec.json.encode(whole))
+    with pytest.raises(KprofError, match="further"):
+        read(path)
+
+
+def test_what_is_written_is_indented_by_two():
+    """As people read it in a change of the repository."""
+    lines = encode(baseline_of(subject())).splitlines()
+    assert lines[:3] == ["{", '  "kernels": {', '    "k.py::add": {']
+    assert encode(Baseline()).endswith("}\n")
+
+
+def test_what_this_run_should_have_met_is_gone():
+    """Entries of other architectures and other Tritons belong to other runs."""
+    old = subject(block=1)
+    base = baseline_of(subject(), old, subject(block=2, arch="gfx950"), subject(block=3, triton="3.6.0"))
+    lost = [("k.py::add", old.specialization, "gfx942")]
+
+    assert gone(base, [subject()]) == lost
+    assert gone(base, [subject(), old]) == []
+    # The target could not be told: nothing is known of what belongs to it.
+    assert gone(base, [subject(), subject(block=9, problem="did not compile")]) == []
+    other = subject(block=9, problem="did not compile", entry=KernelEntry(target="k"))
+    assert gone(base, [subject(), other]) == lost
+
+
+def test_an_update_keeps_a_kernel_that_could_not_be_told_beside_one_that_could():
+    """By its target and architecture, even where the compiler ran for others."""
+    old = baseline_of(subject(), subject(block=1))
+    other = subject(entry=KernelEntry(target="other.py"))
+    new = updated(old, [other, subject(problem="did not compile")])
+
+    assert set(new.kernels) == {"k.py::add", "other.py::add"}
+    assert new.kernels["k.py::add"] == old.kernels["k.py::add"]
+
+
+def test_each_finding_that_is_known_counts_once(tmp_path):
+    """Three on one line where two were: one is news, and the last."""
+    source = tmp_path / "k.py"
+    source.write_text("a = 1\nb = 2\n")
+    one = Finding("KP204", "full-drain", Severity.WARNING, "m", Location(str(source), 1))
+    two = msgspec.structs.replace(one, location=Location(str(source), 2))
+    base = baseline_of(subject(findings=[one, one]))
+    state = base.find(subject(findings=[one, one]))
+
+    assert news([one, one], state) == [False, False]
+    assert news([one, one, one], state) == [False, False, True]
+    assert news([two, one, two], state) == [True, False, True]
+
+
+def test_what_is_silenced_and_why(tmp_path):
+    """What the baseline has; an ignore comment with its reason, and one without, which fails."""
+    known = judge(tmp_path, [subject(findings=[FINDING])], baseline_of(subject(findings=[FINDING])))
+    assert [s.reason for s in known.kernels[0].suppressed] == ["the baseline has it"]
+
+    found = subject()
+    found = msgspec.structs.replace(found.report, suppressed=[Suppressed(FINDING, "as meant"), Suppressed(FINDING, "")])
+    document = judge(tmp_path, [type(subject())(KernelEntry(target="k.py"), found)])
+    assert [s.reason for s in document.kernels[0].suppressed] == ["as meant"]
+    assert errors(document) == ["m; its ignore comment gives no reason"]
+
+
+def test_what_is_said_of_rules_that_are_forbidden_or_required(tmp_path):
+    """In the finding's own line."""
+    forbidden = judge(tmp_path, [subject(findings=[FINDING])], forbid=["KP204"])
+    assert errors(forbidden) == ["m; the rule is forbidden here"]
+    required = judge(tmp_path, [subject()], require=["KP999"])
+    assert messages(required) == [
+        "KP999 is required and could not run: it is no rule of compiled kernels, or its analyzer failed"
+    ]
+
+
+def test_an_allowance_that_ended_says_when_and_why_there_was_one(tmp_path):
+    """At the finding that fails now."""
+    ended = Allowance(what="vgpr_spills", reason="soon", until=dt.date(2026, 6, 14))
+    document = judge(tmp_path, [subject(vgpr_spills=5)], baseline_of(subject()), allow=[ended])
+    assert errors(document) == ["5 VGPRs spilled, the baseline has 0; its allowance ended on 2026-06-14 (soon)"]
+
+
+def test_what_is_gone_is_named_alone_and_counted_together(tmp_path):
+    """One by name in the verdict, several by their number; each by name in the notes."""
+    one = baseline_of(subject(), subject(block=1))
+    name = f"k.py::add {subject(block=1).specialization} on gfx942 is in the baseline and gone"
+    document = judge(tmp_path, [subject()], one)
+    assert name in document.notes
+    assert name in document.verdict.summary
+
+    two = judge(tmp_path, [subject()], baseline_of(subject(), subject(block=1), subject(block=2)))
+    assert sum(note.endswith("is in the baseline and gone") for note in two.notes) == 2
+    assert "2 of the baseline are gone" in two.verdict.summary
