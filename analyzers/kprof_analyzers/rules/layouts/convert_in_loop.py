@@ -10,8 +10,9 @@ from kprof.inputs.mlir.layouts import Blocked
 from kprof_analyzers.compiler_passes import aside, maker
 from kprof_analyzers.memory.conversions import goes_through_lds
 from kprof_analyzers.memory.dataflow import flow_of, is_load
+from kprof_analyzers.rules.lds_passes import without_pass
 from kprof_analyzers.rules.levers import Lever
-from kprof_analyzers.rules.rule import Need, Rule, known
+from kprof_analyzers.rules.rule import Costed, Need, Rule, known
 from kprof_analyzers.scheduling.stages import products_of_loops
 from kprof_analyzers.source_lines import location_of
 
@@ -69,7 +70,7 @@ class ConvertLayoutInLoop(Rule):
         Lever("kpack", 2, "the first product's result may then be in the second's operand layout", when=_chained),
     )
 
-    def check(self, facts: KernelFacts) -> Iterable[Finding]:
+    def check(self, facts: KernelFacts) -> Iterable[Finding | Costed]:
         """See :meth:`Rule.check`."""
         module = known(facts.ttgir)
         seen: set[tuple[object, str]] = set()
@@ -87,7 +88,7 @@ class ConvertLayoutInLoop(Rule):
                 continue
             seen.add(key)
             shape, made = "x".join(map(str, source.shape)), maker(facts, operation)
-            yield self.finding(
+            finding = self.finding(
                 f"a {shape} tile of {(source.bytes or 0) / 1024:g} KiB goes through LDS from "
                 f"{_names(source, target)} in each iteration{aside(made)}",
                 at=operation,
@@ -99,6 +100,7 @@ class ConvertLayoutInLoop(Rule):
                     "pass": made,
                 },
             )
+            yield without_pass(facts, operation, finding)
 
 
 def _is_first_pass(operation: Operation) -> bool:

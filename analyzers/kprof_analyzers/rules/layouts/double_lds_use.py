@@ -8,7 +8,8 @@ from kprof.findings import Finding, Severity
 from kprof.inputs.mlir import MemDesc, Operation, Tensor
 from kprof_analyzers.memory.conversions import goes_through_lds
 from kprof_analyzers.memory.dataflow import flow_of
-from kprof_analyzers.rules.rule import Need, Rule, known
+from kprof_analyzers.rules.lds_passes import without_pass
+from kprof_analyzers.rules.rule import Costed, Need, Rule, known
 from kprof_analyzers.source_lines import location_of
 
 _SMALL_BYTES = 1024
@@ -43,7 +44,7 @@ class DoubleLdsUse(Rule):
     severity: ClassVar[Severity] = Severity.WARNING
     needs: ClassVar[tuple[Need, ...]] = (Need.TTGIR,)
 
-    def check(self, facts: KernelFacts) -> Iterable[Finding]:
+    def check(self, facts: KernelFacts) -> Iterable[Finding | Costed]:
         """See :meth:`Rule.check`."""
         module = known(facts.ttgir)
         flow = flow_of(module)
@@ -59,7 +60,7 @@ class DoubleLdsUse(Rule):
             seen.add(place)
             size = max((t.bytes or 0) for t in op.types if isinstance(t, Tensor | MemDesc))
             line = location_of(first)[0]
-            yield self.finding(
+            finding = self.finding(
                 f"{size / 1024:g} KiB go to LDS that came from LDS in the same iteration"
                 + (f", read at line {line.line}" if line is not None else ""),
                 at=op,
@@ -69,6 +70,7 @@ class DoubleLdsUse(Rule):
                     "operations": sum(o.name.startswith(("arith.", "math.")) for o in between),
                 },
             )
+            yield without_pass(facts, op, finding)
 
 
 def _writes_tile(op: Operation) -> bool:

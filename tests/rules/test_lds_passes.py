@@ -1,0 +1,20 @@
+"""What a conversion through LDS costs, on a compiled kernel."""
+
+import pytest
+
+from kprof.targets.options import Options
+from kprof.targets.resolver import load
+from kprof_analyzers.pipeline import analyze
+
+pytestmark = pytest.mark.triton
+
+
+def test_a_conversion_in_a_loop_costs_what_its_lds_accesses_take():
+    """Eight wavefronts make the general mLSTM convert its decay; that is a small share of its time."""
+    (kernel,) = load("mlstm_chunkwise", Options(archs=("MI300X",), config={"num_warps": 8}))
+    report = analyze(kernel, model=True)
+
+    (found,) = (finding for finding in report.findings if finding.rule == "KP601")
+    assert found.gain is not None
+    assert 0 < found.gain.share < 0.2
+    assert not found.gain.at_most
