@@ -52,6 +52,7 @@ __all__ = [
     "trace_top",
     "trace_tree",
     "tune",
+    "validate",
 ]
 
 _PUBLIC = {
@@ -97,6 +98,7 @@ _PUBLIC = {
     "trace_top": "kprof.api.trace.top",
     "trace_tree": "kprof.api.trace.tree",
     "tune": "kprof.api.tune",
+    "validate": "kprof.api.validate",
 }
 
 if TYPE_CHECKING:
@@ -130,6 +132,7 @@ if TYPE_CHECKING:
     from kprof.api.trace.top import trace_top as trace_top
     from kprof.api.trace.tree import trace_tree as trace_tree
     from kprof.api.tune import tune as tune
+    from kprof.api.validate import validate as validate
     from kprof.errors import CompileError as CompileError
     from kprof.errors import HardwareError as HardwareError
     from kprof.errors import InputError as InputError

@@ -22,6 +22,7 @@ DOCUMENTS = {
     "metrics": "kprof counters metrics",
     "roofline": "kprof counters roofline",
     "counters-diff": "kprof counters diff",
+    "validation": "kprof validate",
     "occupancy": "kprof occupancy",
     "select": "kprof select",
     "kernels": "kprof kernels list",

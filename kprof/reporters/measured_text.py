@@ -21,22 +21,19 @@ def show(report: "KernelReport", measured: "Measured", console: "Console") -> No
     print(verdict(measured))
 
 
+def compared(measured: "Measured", console: "Console") -> None:
+    """What was matched, and what is both measured and modelled."""
+    _matched(measured, console)
+    _modelled(measured, console)
+
+
 def section(measured: "Measured", console: "Console") -> None:
     """What was matched, findings with what decides them, and the numbers, those that are modelled first."""
-    for match in measured.matches:
-        console.print(match_words(match), style="dim", markup=False)
-    for note in measured.notes:
-        log(note)
-    console.print()
+    _matched(measured, console)
     if measured.judgements:
         console.print(_judgements(measured.judgements))
         console.print()
-    if measured.beside:
-        console.print(_beside(measured.beside))
-        console.print()
-    for loop in measured.loops:
-        console.print(_loop(loop))
-        console.print()
+    _modelled(measured, console)
     if measured.facts:
         console.print(_facts(measured.facts))
         console.print()
@@ -44,6 +41,23 @@ def section(measured: "Measured", console: "Console") -> None:
         console.print("To decide the others, one run of the program each:", style="dim")
         for option in measured.collect:
             console.print(f"rocprofv3 {option} -f csv -d counters -- your_program", markup=False, soft_wrap=True)
+        console.print()
+
+
+def _matched(measured: "Measured", console: "Console") -> None:
+    for match in measured.matches:
+        console.print(match_words(match), style="dim", markup=False)
+    for note in measured.notes:
+        log(note)
+    console.print()
+
+
+def _modelled(measured: "Measured", console: "Console") -> None:
+    if measured.beside:
+        console.print(_beside(measured.beside))
+        console.print()
+    for loop in measured.loops:
+        console.print(_loop(loop))
         console.print()
 
 

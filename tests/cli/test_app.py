@@ -70,6 +70,7 @@ EXAMPLES = (
     "counters roofline", "ingest counters",
     "ingest thread-trace", "ingest trace", "ingest tunableop", "layout", "lint-configs", "occupancy", "select",
     "trace breakdown", "trace diff", "trace gaps", "trace ops", "trace ranks", "trace steps", "trace top", "trace tree",
+    "validate",
 )  # fmt: skip
 
 

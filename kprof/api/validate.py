@@ -1,0 +1,110 @@
+"""``kprof.validate``: how far the performance model is off, held against measurements."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from msgspec import UNSET
+
+from kprof.api.analyze import Analysis, analyze
+from kprof.api.measurements import paths
+from kprof.api.report import AnalyzeOptions
+from kprof.api.result import Result
+from kprof.errors import KprofError
+from kprof.measured import Measured, Verdict
+from kprof.targets.target import TargetLike
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from typing_extensions import Unpack
+
+_COLUMNS = ("kernel", "arch", "part", "quantity", "unit", "measured", "modelled", "ratio", "standing")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Validation(Result):
+    """Kernels as measured and as modelled.
+
+    Attributes:
+        analysis: the kernels; those that were not measured have no ``measured`` and a note.
+    """
+
+    analysis: Analysis
+    kind: ClassVar[str] = "validation"
+
+    @property
+    def kernels(self) -> "Sequence[tuple[str, str, Measured]]":
+        """Name, architecture and comparison of each kernel that was measured."""
+        found = self.analysis.kernels
+        return [(one.name, one.arch, one.measured) for one in found if one.measured is not UNSET]
+
+    @property
+    def standing(self) -> Verdict:
+        """``refuted`` when one kernel's time lies outside its range, ``confirmed`` when each lies within."""
+        standings = [time_standing(measured) for _, _, measured in self.kernels]
+        if "refuted" in standings:
+            return "refuted"
+        return "cannot tell" if "cannot tell" in standings or not standings else "confirmed"
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """Everything, as ``kprof validate --json`` writes it."""
+        import msgspec
+
+        kernels = []
+        for name, arch, measured in self.kernels:
+            told = msgspec.to_builtins(measured)
+            kept = {key: told[key] for key in ("gpu", "matches", "beside", "loops", "notes")}
+            kernels.append({"kernel": name, "arch": arch, "standing": time_standing(measured), **kept})
+        return {"schema": "kprof.validation/1", "standing": self.standing, "kernels": kernels}
+
+    @property
+    def summary(self) -> str:
+        """How far the model's time is off, in one line."""
+        from kprof.reporters.validation_text import verdict
+
+        return verdict(self.kernels, self.standing)
+
+    def to_frame(self) -> "pd.DataFrame":
+        """A row a kernel and quantity, and a row a traced loop and source line: ``measured``, ``modelled``, their
+        ``ratio``, and for what has a range its ``standing``.
+        """  # noqa: D205 - one sentence
+        from kprof.reporters._frames import plain_frame
+
+        return plain_frame(self._rows(), _COLUMNS)
+
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        for name, arch, measured in self.kernels:
+            first = {"kernel": name, "arch": arch}
+            for one in measured.beside:
+                numbers = {"measured": one.measured, "modelled": one.modelled, "ratio": one.ratio}
+                yield {**first, "quantity": one.id, "unit": one.unit, **numbers, "standing": one.standing}
+            for loop in measured.loops:
+                part = {**first, "part": f"loop {loop.header}", "unit": "cycles an iteration"}
+                whole = {"measured": loop.measured, "modelled": loop.modelled, "ratio": loop.ratio}
+                yield {**part, "quantity": "all", **whole}
+                for line in loop.by_line:
+                    yield {**part, "quantity": line.place, "measured": line.measured, "modelled": line.modelled}
+
+
+def time_standing(measured: Measured) -> Verdict:
+    """Whether a kernel's measured time lies within the model's range."""
+    return next((one.standing for one in measured.beside if one.id == "time_us"), "cannot tell")
+
+
+def validate(*targets: TargetLike, **options: "Unpack[AnalyzeOptions]") -> Validation:
+    """Hold what the model says of kernels against measurements of them.
+
+    Args:
+        targets: as for :func:`kprof.analyze`.
+        options: as for :func:`kprof.analyze`; ``counters``, ``trace`` or ``thread_trace`` among them.
+
+    Raises:
+        KprofError: as :func:`kprof.analyze`, or no measurement is named.
+    """
+    named = [*paths(options.get("counters", ())), *paths(options.get("trace", ()))]
+    if not named and options.get("thread_trace") is None:
+        raise KprofError(
+            "no measurement is named", hint="--counters PATH, --trace PATH or --thread-trace FOLDER, of this kernel"
+        )
+    return Validation(analyze(*targets, **options))
