@@ -93,6 +93,7 @@ def _rules(settings: "Config", path: Path) -> dict[str, str]:
     Raises:
         KprofError: the configuration names a rule that there is not: it would forbid or require nothing.
     """
+    from kprof.gate.config import METRICS
     from kprof.reporters.rule_list import all_rules
 
     rules = {rule.id: rule.name for rule in all_rules()}
@@ -105,6 +106,11 @@ def _rules(settings: "Config", path: Path) -> dict[str, str]:
             if name not in known:
                 hint = "kprof rules list shows them."
                 raise KprofError(f"{key}: there is no rule {name!r}{near(name, known)}", path=str(path), hint=hint)
+    for allowance in settings.allow:
+        what = allowance.what
+        if what not in known and what not in METRICS:
+            text = f"allow: there is no metric and no rule {what!r}{near(what, {*known, *METRICS})}"
+            raise KprofError(text, path=str(path), hint="kprof rules list shows the rules.")
     return rules
 
 

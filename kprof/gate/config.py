@@ -1,6 +1,7 @@
 """``[tool.kprof]``: what is checked and against which limits."""
 
 import datetime as dt
+import math
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from kprof.inputs import boundary
 FILES = ("kprof.toml", "pyproject.toml")
 Metric = Literal["vgpr_spills", "sgpr_spills", "scratch_bytes", "lds_bytes", "vgpr_allocated", "sgpr", "waves_per_simd"]
 METRICS: tuple[str, ...] = get_args(Metric)
-_WATCHED: tuple[Metric, ...] = ("vgpr_spills", "sgpr_spills", "scratch_bytes", "waves_per_simd")
+WATCHED: tuple[Metric, ...] = ("vgpr_spills", "sgpr_spills", "scratch_bytes", "waves_per_simd")
 
 
 class Budget(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -155,7 +156,7 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     arch: list[str] = []
     baseline: str | None = None
     fail_on: Literal["note", "warning", "error", "never"] = "warning"
-    watch: list[Metric] = msgspec.field(default_factory=lambda: list(_WATCHED))
+    watch: list[Metric] = msgspec.field(default_factory=lambda: list(WATCHED))
     budget: Budget = Budget()
     arch_budget: dict[str, Budget] = {}
     forbid: list[str] = []
@@ -179,13 +180,15 @@ def find(start: Path) -> Path:
     """The nearest ``kprof.toml``, or ``pyproject.toml`` with ``[tool.kprof]``, here or in a folder above.
 
     Raises:
-        KprofError: there is none.
+        KprofError: there is none, or there are two in one folder.
     """
     for folder in (start, *start.parents):
-        for name in FILES:
-            path = folder / name
-            if path.is_file() and (name == "kprof.toml" or _table(_read(path)[1], path) is not None):
-                return path
+        found = [path for path in map(folder.joinpath, FILES) if path.is_file() and _configures(path)]
+        if len(found) > 1:
+            hint = "Keep one of them, or name one: --config-file."
+            raise InputError(f"{found[1].name} has [tool.kprof], too", path=str(found[0]), hint=hint)
+        if found:
+            return found[0]
     raise InputError(
         "no kprof.toml and no [tool.kprof] in a pyproject.toml, here or above",
         path=str(start),
@@ -229,6 +232,9 @@ def load(path: Path) -> Config:
         if not allowance.reason.strip():
             place = source.place(("allow", index, "reason"))
             raise InputError("an allowance needs a reason", path=str(path), place=place)
+        if allowance.limit is not None and math.isnan(allowance.limit):
+            place = source.place(("allow", index, "limit"))
+            raise InputError("nan is no limit", path=str(path), place=place)
     return config
 
 
@@ -268,6 +274,7 @@ class _Source:
         tables += [(("kernel", index), entry) for index, entry in enumerate(config.kernel)]
         tables += [(("program", index), program) for index, program in enumerate(config.program)]
         for at, table in tables:
+            self._numbers(table, at)
             seen: dict[str, str] = {}
             for keys, name in [
                 *(((*at, "arch"), name) for name in table.arch),
@@ -283,10 +290,28 @@ class _Source:
                     text = f"arch_budget.{seen[arch]} and arch_budget.{name} are both for {arch}"
                     raise InputError(text, path=str(self.path), place=self.place(keys))
 
+    def _numbers(self, table: "Config | KernelEntry | Program", at: Keys) -> None:
+        """Refuse what is no number: nothing is below it."""
+        budgets = [(("budget",), table.budget), *((("arch_budget", n), b) for n, b in table.arch_budget.items())]
+        for keys, budget in budgets:
+            for name, value in _limits(budget).items():
+                if math.isnan(value):
+                    place = self.place((*at, *keys, name))
+                    raise InputError(f"{name}: nan is no limit", path=str(self.path), place=place)
+
     def place(self, keys: Keys) -> str | None:
         """``line 12``, when the key can be found."""
         line = line_of(self.text, (*self.prefix, *keys))
         return None if line is None else f"line {line}"
+
+
+def _configures(path: Path) -> bool:
+    if path.name == "kprof.toml":
+        return True
+    # Another tool's errors in pyproject.toml are told when it is the only configuration.
+    if path.with_name("kprof.toml").is_file() and b"kprof" not in boundary.read_bytes(path):
+        return False
+    return _table(_read(path)[1], path) is not None
 
 
 def _limits(budget: Budget) -> dict[str, float]:

@@ -20,6 +20,7 @@ from kprof.gate.nearest import nearest
 from kprof.gate.rules import ALLOWED, FAILS, GATE_RULES, KNOWN, MARK, WORSE
 from kprof.gate.source_text import relocated
 from kprof.gate.subject import Subject
+from kprof.gate.unlooked import unlooked
 from kprof.gate.verdict import not_run, verdict
 from kprof.version import __version__
 from kprof_analyzers.rules import launch_rules
@@ -80,11 +81,12 @@ class Gate:
         missing = self._missing(subjects, held)
         left_out = [subject.left_out for subject in subjects if subject.left_out]
         beside = [f"{len(missing)} of the baseline are gone"] if len(missing) > 1 else missing
+        away = unlooked(self.config, self.baseline, subjects, kernels, len(unused))
         return Report(
             kprof=__version__,
             kernels=kernels,
             verdict=verdict(
-                kernels, compared=self.baseline is not None, nearest=len(changed), beside=[*beside, *left_out]
+                kernels, compared=self.baseline is not None, nearest=len(changed), beside=[*beside, *left_out, *away]
             ),
             notes=[*notes, *unrecorded(kernels), *changed, *missing, *left_out, *unused, *not_run(kernels)],
         )

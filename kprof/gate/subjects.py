@@ -18,6 +18,7 @@ from kprof.findings import Location
 from kprof.gate.baseline import Baseline, gone
 from kprof.gate.captured import captured
 from kprof.gate.config import Config, KernelEntry
+from kprof.gate.limits import cannot_launch
 from kprof.gate.subject import COMPILER_STAGES, Subject, failed, numbered
 from kprof.hardware.machine import load_gpu
 from kprof.targets.jobs import Job, plan
@@ -79,7 +80,20 @@ def gather(config: Config, folder: Path, jobs: int = 0, archs: Sequence[str] = (
             if isinstance(result, KernelReport)
             else _lost(step, result)
         )
-    return [*(subject for subject in slots if subject is not None), *_programs(config, folder, jobs, wanted)]
+    made = none_of_them([subject for subject in slots if subject is not None])
+    return [*made, *_programs(config, folder, jobs, wanted)]
+
+
+def none_of_them(subjects: Sequence[Subject]) -> list[Subject]:
+    """The same; where an autotuner would find no configuration to launch, none may be passed over."""
+    groups: dict[tuple[int, str | None, str], list[bool]] = {}
+    for one in subjects:
+        unusable = one.refused or any(cannot_launch(replace(one, optional=False)))
+        groups.setdefault((id(one.entry), one.case, one.report.arch), []).append(unusable)
+    return [
+        replace(one, optional=False) if all(groups[id(one.entry), one.case, one.report.arch]) else one
+        for one in subjects
+    ]
 
 
 def vanished(baseline: Baseline, subjects: Sequence[Subject]) -> list[Subject]:

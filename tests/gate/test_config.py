@@ -239,6 +239,7 @@ def test_no_configuration_at_all(tmp_path):
     )
     (tmp_path / "pyproject.toml").write_text("[tool.kprof]\n")
     assert find(tmp_path / "a") == tmp_path / "pyproject.toml"
+    (tmp_path / "pyproject.toml").unlink()
     (tmp_path / "kprof.toml").write_text("")
     assert find(tmp_path / "a") == tmp_path / "kprof.toml"
     (tmp_path / "a" / "kprof.toml").mkdir()

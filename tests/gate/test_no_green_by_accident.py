@@ -4,10 +4,14 @@ import json
 import shutil
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from kprof.document import KernelReport
 from kprof.errors import KprofError
-from kprof.gate.config import load
+from kprof.gate.config import KernelEntry, load
+from kprof.gate.subject import Subject
+from kprof.gate.subjects import none_of_them
 
 ARTIFACTS = Path(__file__).resolve().parents[1] / "artifacts"
 MATMUL = ARTIFACTS / "gfx942" / "matmul.triton-3.9.0.amdgcn"
@@ -187,3 +191,86 @@ def test_two_products_of_one_architecture_are_an_error(gate):
     ran = gate()
     assert ran.code == 2
     assert "arch names MI300X and MI325X, which run the same code (gfx942)" in ran.err
+
+
+def _allowance(**keys):
+    lines = {"what": "vgpr_allocated", "reason": "x", **keys}
+    return "[[allow]]\nuntil = 2999-01-01\n" + "".join(f'{name} = "{value}"\n' for name, value in lines.items())
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('fail_on = "never"', '; findings do not count (fail_on = "never")'),
+        ("watch = ['vgpr_spills', 'lds_bytes']", "; sgpr_spills, scratch_bytes, waves_per_simd not compared (watch)"),
+        ("budget.max_vgpr_allocated = 1\n" + _allowance(kernel="compiled*"), "; 2 are worse and allowed"),
+        (_allowance(kernel="nowhere"), "; 1 allowance is not needed"),
+    ],
+)
+def test_what_a_setting_takes_out_is_in_the_verdict(gate, text, words):
+    """It is wanted, and whoever reads the line alone must know."""
+    gate.config(text)
+    verdict = gate.reason(0)
+    assert verdict.startswith("ok: 2 checks")
+    assert verdict.endswith(words)
+
+
+def test_an_architecture_that_is_looked_at_no_more(gate):
+    """The baseline still has it."""
+    path = gate.root / "b.json"
+    accepted = json.loads(path.read_text())
+    for archs in accepted["kernels"]["compiled::matmul"].values():
+        archs["gfx950"] = archs["gfx942"]
+    path.write_text(json.dumps(accepted))
+    assert gate.reason(0).endswith("; the baseline also has gfx950, not looked at")
+
+
+def test_an_architecture_that_nobody_named(gate):
+    """It is assumed, and said."""
+    gate.config()
+    path = gate.root / "kprof.toml"
+    path.write_text(path.read_text().replace('arch = ["gfx942"]', ""))
+    assert gate.reason(0).endswith("; no arch is named, MI300X was taken")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("budget.min_waves_per_simd = nan", "min_waves_per_simd: nan is no limit"),
+        ("arch_budget.gfx942.min_waves_per_simd = nan", "min_waves_per_simd: nan is no limit"),
+        (_allowance() + "limit = nan\n", "nan is no limit"),
+        (_allowance(what="vgpr_spils"), "there is no metric and no rule 'vgpr_spils'; did you mean 'vgpr_spills'"),
+    ],
+)
+def test_a_limit_that_limits_nothing_is_an_error(gate, text, message):
+    """Nothing is below nan, and nothing has the name."""
+    gate.config(text)
+    ran = gate()
+    assert ran.code == 2
+    assert message in ran.err
+
+
+def test_two_configurations_in_one_folder_are_an_error(gate):
+    """One of them would be ignored; another tool's pyproject.toml is none."""
+    other = gate.root / "pyproject.toml"
+    other.write_text("[tool.other]\nx = 'kprof'\n")
+    assert gate().code == 0
+    other.write_text("[tool.kprof]\n")
+    ran = gate()
+    assert ran.code == 2
+    assert "pyproject.toml has [tool.kprof], too" in ran.err
+    assert gate("--config-file", "kprof.toml").code == 0
+
+
+def test_configurations_none_of_which_can_be_launched():
+    """An autotuner passes over one that cannot be launched, not over all of them."""
+    entry = KernelEntry(target="k.py::mm")
+    kernel = KernelReport(name="mm", arch="gfx942")
+
+    def subject(*, refused, arch="gfx942"):
+        return Subject(entry, msgspec.structs.replace(kernel, arch=arch), optional=True, refused=refused, problem="no")
+
+    bad, good = subject(refused=True), subject(refused=False)
+    assert [one.optional for one in none_of_them([bad, good])] == [True, True]
+    assert [one.optional for one in none_of_them([bad, bad])] == [False, False]
+    assert [one.optional for one in none_of_them([bad, subject(refused=False, arch="gfx950")])] == [False, True]
