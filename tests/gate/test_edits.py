@@ -56,6 +56,32 @@ def test_all_knobs_or_none(tmp_path):
     assert edits({"BK": 32}, {"BK": 64}, [tmp_path / "no.py", tmp_path]) == {}
 
 
+@pytest.mark.parametrize(
+    ("name", "old", "new", "before", "after"),
+    [
+        ("k.toml", True, False, "config = {F = true}", "config = {F = false}"),
+        ("k.py", True, False, "F = True", "F = False"),
+        ("k.py", "bf16", "it's", 'F = "bf16"', 'F = "it\'s"'),
+        ("k.toml", "bf16", "fp16", 'F = "bf16"', 'F = "fp16"'),
+        ("k.toml", True, False, "F = True", None),
+        ("k.py", True, False, "F = true", None),
+    ],
+)
+def test_values_in_the_files_own_language(tmp_path, name, old, new, before, after):
+    """TOML's truth is not Python's."""
+    path = tmp_path / name
+    path.write_text(before + "\n")
+    assert edits({"F": new}, {"F": old}, [path]) == ({} if after is None else {"F": Edit(str(path), 1, before, after)})
+
+
+@pytest.mark.parametrize(("more", "found"), [(0, 1), (1, 0)])
+def test_a_file_of_more_than_a_mebibyte_is_not_searched(tmp_path, more, found):
+    """It is no source."""
+    path = tmp_path / "k.py"
+    path.write_text("BK = 64\n".ljust((1 << 20) + more, "#"))
+    assert len(edits({"BK": 32}, {"BK": 64}, [path])) == found
+
+
 VALUES = st.one_of(st.integers(-5, 4096), st.booleans(), st.sampled_from(["fp16", "it's", ""]), st.floats(0.5, 9))
 
 

@@ -100,3 +100,9 @@ def test_a_report_without_the_machine_s_folders():
     assert relocated(Severity.ERROR, Path("/r")) is Severity.ERROR
     plain = Location("b.py", 1)
     assert relocated(plain, Path("/r")) == plain
+
+
+def test_a_root_is_cut_as_it_is_named():
+    """Whatever its last letter."""
+    assert relative("/a~/k.py", Path("/a~")) == "k.py"
+    assert relocated("in /a~/k.py", Path("/a~")) == "in k.py"

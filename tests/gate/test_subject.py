@@ -2,13 +2,14 @@
 
 import enum
 import json
+from dataclasses import replace
 
 import pytest
 
 from kprof.document import KernelReport, Occupancy, Resources, Specialization
-from kprof.findings import Location
+from kprof.findings import Finding, Location, Severity
 from kprof.gate.config import METRICS, KernelEntry
-from kprof.gate.subject import COMPILER_STAGES, Subject, failed
+from kprof.gate.subject import COMPILER_STAGES, Subject, failed, numbered
 
 
 class Kind(enum.Enum):
@@ -17,9 +18,9 @@ class Kind(enum.Enum):
     A = 1
 
 
-def subject(target="k.py", name="add", case=None, **report):
+def subject(target="k.py", name="add", case=None, arch="gfx942", **report):
     """A check of a kernel."""
-    return Subject(KernelEntry(target=target), KernelReport(name=name, arch="gfx942", **report), case)
+    return Subject(KernelEntry(target=target), KernelReport(name=name, arch=arch, **report), case)
 
 
 @pytest.mark.parametrize(
@@ -129,3 +130,47 @@ def test_a_check_that_could_not_be_made():
 def test_stages_of_the_compiler():
     """A failure in one of them is the compiler's own; importing the kernel's file is none."""
     assert {"source", "ttir", "ttgir", "llir", "amdgcn", "hsaco"} == COMPILER_STAGES
+
+
+def _of(spills=0, waves=4.0, lds=0, rules=()):
+    resources = Resources(vgpr_spills=spills, lds_bytes=lds)
+    findings = [Finding(rule=rule, name=rule, severity=Severity.NOTE, message="") for rule in rules]
+    occupancy = None if waves is None else Occupancy(waves, 8, 2, "vgpr", {})
+    return subject(resources=resources, occupancy=occupancy, findings=findings)
+
+
+@pytest.mark.parametrize(
+    ("best", "worst"),
+    [
+        (_of(0), _of(1)),
+        (_of(waves=4.0), _of(waves=3.0)),
+        (_of(waves=0.5), _of(waves=0.25)),
+        (_of(waves=1.0), _of(waves=None)),
+        (_of(waves=None, rules=["KP101"]), _of(waves=0.0, rules=["KP102"])),
+        (_of(spills=0, waves=1.0), _of(spills=1, waves=8.0)),
+        (_of(rules=[]), _of(rules=["KP101"])),
+        (_of(rules=["KP102", "KP101"]), _of(rules=["KP101", "KP103"])),
+    ],
+)
+def test_kernels_of_one_name_are_numbered_from_the_best(best, worst):
+    """Metrics first, fewer wavefronts being worse, then findings; in the order given."""
+    for given in ([best, worst], [worst, best]):
+        assert [one.number for one in numbered(given)] == [1 + (one is worst) for one in given]
+        assert [replace(one, number=1) for one in numbered(given)] == given
+
+
+def test_only_kernels_of_one_name_are_told_apart():
+    """Another architecture, compiler, name or specialisation is another check."""
+    one = subject()
+    others = [
+        subject(arch="gfx950"),
+        subject(triton="3.9.0"),
+        subject(name="other"),
+        subject(specialization=Specialization()),
+    ]
+    assert [found.number for found in numbered([one, *others, one])] == [1, 1, 1, 1, 1, 2]
+    first, *_, last = numbered([one, *others, one])
+    assert (first.specialization, last.specialization) == ("as found", "as found (2)")
+    compiled = [found.specialization for found in numbered([others[-1], others[-1]])]
+    assert compiled[1] == f"{compiled[0]} (2)"
+    assert numbered([]) == []
