@@ -22,7 +22,7 @@ def unlooked(
         kernels: the same as judged.
         unused: allowances that nothing needs.
     """
-    entries = [*config.kernel, *config.program]
+    entries = [*config.kernel, *(program.entry() for program in config.program)]
     if not config.arch and any(not entry.arch for entry in entries):
         yield f"no arch is named, {DEFAULT_ARCH} was taken"
     if config.fail_on == "never":
