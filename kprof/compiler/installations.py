@@ -145,7 +145,7 @@ def _is_running(version: str) -> bool:
 def _usable(folder: Path, version: str) -> Environment | None:
     try:
         marker = json.loads((folder / _MARKER).read_bytes())
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
     whole = isinstance(marker, dict) and marker.get("layout") == _LAYOUT and marker.get("triton") == version
     if not whole or not (folder / "site" / "triton" / "__init__.py").is_file():

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from kprof.errors import InputError
+from kprof.inputs import boundary
 from kprof.inputs.torch_profiler.events import FullArgs, FullEvent
 from kprof.inputs.torch_profiler.grids import settle_grids
 from kprof.inputs.torch_profiler.link import link
@@ -258,6 +259,6 @@ def _size(raw: bytes) -> Size | None:
         return None
     try:
         value = msgspec.json.decode(raw, type=tuple[int, int, int])
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except boundary.JSON_ERRORS:
         return None
     return value if all(0 < v < 1 << 62 for v in value) else None

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from kprof.errors import KprofError
 from kprof.inputs import plain_files
 from kprof.tuning.recorded.relaunch import Ready
 from kprof.tuning.recorded.subject import RecordedSubject
@@ -89,7 +90,7 @@ def _in_files(ready: Ready | None, knobs: Mapping[str, Any]) -> "list[tuple[str,
     for path in ready.files if ready is not None else ():
         try:
             data = json.loads(plain_files.read_bytes(Path(path), plain_files.STAGE_LIMIT))
-        except (OSError, ValueError):
+        except (KprofError, OSError, ValueError, RecursionError):
             continue
         keys: dict[str, list[str]] = {}
         _entries(data, "", knobs, keys)

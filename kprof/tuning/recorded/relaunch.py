@@ -183,7 +183,7 @@ class Relaunch:
         try:
             line = self._lines.readline()
             found: dict[str, Any] = json.loads(line) if line else {}
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             found = {}
         if not found:
             raise KprofError("the program ended while its launch was made again")

@@ -43,7 +43,10 @@ def test_a_configuration_of_a_file_is_answered_with_its_entry(tmp_path: Path) ->
     path, other = tmp_path / "E=8,N=1024.json", tmp_path / "other.json"
     path.write_text(json.dumps({"1": {**config, "BLOCK_M": 16}, "64": config, "128": {"num_warps": 4}}))
     other.write_text("not json")
-    ready = Ready(NONE, NONE, NONE, (), [str(other), str(tmp_path / "gone.json"), str(path)])
+    deep, link = tmp_path / "deep.json", tmp_path / "link.json"
+    deep.write_text("[" * 50_000)
+    link.symlink_to(path)
+    ready = Ready(NONE, NONE, NONE, (), [str(p) for p in (other, deep, link, tmp_path / "gone.json", path)])
     found = answer(subject(), ready, {**KNOBS, "BLOCK_M": 128, "matrix_instr_nonkdim": 16})
     assert found.place == f'{path}, "64"'
     assert json.loads(found.before) == config

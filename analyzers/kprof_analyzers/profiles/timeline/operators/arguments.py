@@ -5,6 +5,8 @@ from functools import lru_cache
 
 import msgspec
 
+from kprof.inputs.boundary import JSON_ERRORS
+
 _BYTES = {
     "double": 8, "long": 8, "long int": 8, "c10::complex<float>": 8, "c10::complex<double>": 16,
     "float": 4, "int": 4, "unsigned int": 4,
@@ -14,6 +16,8 @@ _BYTES = {
 }  # fmt: skip
 _ARITHMETIC = {"c10::half": "fp16", "c10::bfloat16": "bf16", "float": "fp32", "double": "fp64", "signed char": "i8"}
 _Decoded = list[object]
+# Half of a surrogate pair may stand in what a damaged trace says.
+_ERRORS = (UnicodeError, *JSON_ERRORS)
 
 
 class Argument(msgspec.Struct, frozen=True):
@@ -58,7 +62,7 @@ class Argument(msgspec.Struct, frozen=True):
         """The value as integers (``[16, 16]``, ``1``); ``None`` where it was not written."""
         try:
             found = msgspec.json.decode(self.value, type=int | list[int])
-        except msgspec.DecodeError:
+        except _ERRORS:
             return None
         return (found,) if isinstance(found, int) else tuple(found)
 
@@ -89,7 +93,7 @@ def arguments(dims: str | None, types: str | None, values: str | None = None) ->
 def _list(text: str | None) -> _Decoded:
     try:
         return msgspec.json.decode(text, type=list[object]) if text else []
-    except (msgspec.DecodeError, UnicodeError):
+    except _ERRORS:
         return []
 
 

@@ -21,6 +21,13 @@ def shaped(*dims, values=None, types=BF16):
     return arguments(json.dumps(dims), json.dumps(names), json.dumps(values) if values else None)
 
 
+@pytest.mark.parametrize("dims", ["[" * 50_000, "[" * 50_000 + "]" * 50_000, "[[4, 4], [\udcff]]", "[1e999]", "no"])
+def test_arguments_that_are_no_lists_are_none(dims):
+    """Text of a trace that is nested too deep is one of them."""
+    assert arguments(dims, '["float"]') == ()
+    assert Argument((4,), "float", dims).integers() is None
+
+
 @given(st.integers(1, 4), extents, extents, extents)
 def test_products_count_as_torch_counts_them(batch, m, n, k):
     """2 M N K for every form of a product; bytes once for each matrix."""
