@@ -28,10 +28,15 @@ def test_a_field_without_end_is_told_with_its_line():
     """The csv module's limit becomes a message with the place."""
     before = csv.field_size_limit(1000)
     try:
-        found = records(["a,b", 'c,"' + "x" * 2000 + '"'], "x.csv", first=5)
+        lines = ["a,b", 'c,"' + "x" * 2000 + '"']
+        found = records(lines, "x.csv", first=5)
         assert next(found) == ["a", "b"]
         with pytest.raises(KprofError) as caught:
             next(found)
+        with pytest.raises(KprofError) as counted:
+            list(records(lines, "x.csv"))
     finally:
         csv.field_size_limit(before)
     assert (caught.value.path, caught.value.place) == ("x.csv", "line 6")
+    assert counted.value.place == "line 2"
+    assert caught.value.message.startswith("cannot be read as CSV: field ")
