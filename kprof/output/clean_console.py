@@ -1,5 +1,7 @@
 """A rich console that styles text and takes no orders from it."""
 
+import errno
+import os
 from collections.abc import Iterable
 
 from rich.console import Console, ConsoleOptions, RenderableType
@@ -15,3 +17,11 @@ class CleanConsole(Console):
         """The segments of something, each text in them clean."""
         for segment in super().render(renderable, options):
             yield segment if segment.control else segment._replace(text=clean(segment.text))
+
+    def on_broken_pipe(self) -> None:
+        """Let the program end as it does for every reader that left: rich would exit with 1, which is a regression.
+
+        Raises:
+            BrokenPipeError: always.
+        """
+        raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))

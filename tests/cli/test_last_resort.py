@@ -14,6 +14,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "analyzers")])}
 KPROF = f"{shlex.quote(sys.executable)} -m kprof"
+KERNEL = "tests/artifacts/gfx942/scaled_exp.triton-3.9.0.amdgcn"
 HOMELESS = "import pwd\ndef gone(number):\n    raise KeyError(number)\npwd.getpwuid = gone\n"
 
 
@@ -66,7 +67,7 @@ def test_a_report_that_cannot_be_written(kprof, broken, monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize("reader", ["true", "head -c 1"])
-@pytest.mark.parametrize("command", ["arch show gfx942 --json -", "rules list --json -"])
+@pytest.mark.parametrize("command", ["arch show gfx942 --json -", "rules list --json -", f"diff {KERNEL} {KERNEL}"])
 def test_a_reader_that_leaves_is_no_regression(command, reader):
     """Quiet, and the exit code that a shell gives a tool that SIGPIPE ended."""
     line = f"{KPROF} {command} | {{ {reader} >/dev/null; exec 0<&-; sleep 1; }}; exit ${{PIPESTATUS[0]}}"
