@@ -33,6 +33,20 @@ def test_a_convolution_is_an_implicit_product():
     assert "GROUP_M" not in point(problem).config
 
 
+def test_a_stride_that_nobody_told_is_said_with_the_name():
+    """ResNet's shapes have a known one, a row may tell it; any other time is one of a guess."""
+    config = {"BLOCK_M": 64, "BLOCK_N": 64, "BLOCK_K": 16, "num_stages": 1, "num_warps": 4}
+    shapes = {"a": "1x64x56x56, 64x64x3x3", "b": "1x96x56x56, 96x96x3x3", "c": "1x96x56x56, 96x96x3x3"}
+    told = {"c": {"stride": 2}}
+    rows = [
+        row("inductor convolution template", {"shapes": text} | told.get(name, {}), config, problem=name)
+        for name, text in shapes.items()
+    ]
+    names = [problem.name for problem in inductor.convolutions(rows, False)]
+    assert names == ["a", "b (stride not told: 1 assumed)", "c"]
+    assert [point(problem).shape["STRIDE"] for problem in inductor.convolutions(rows, False)] == [1, 1, 2]
+
+
 def test_stages_of_old_tritons_are_todays():
     config = {"BLOCK_M": 64, "BLOCK_N": 64, "BLOCK_K": 32, "num_warps": 4, "num_stages": "0|1"}
     shape = {"op": "bmm", "shapes": "12x197x64, 12x64x197"}

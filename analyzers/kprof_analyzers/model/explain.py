@@ -7,7 +7,7 @@ from operator import sub
 
 from kprof.document import Bound, LoopPrediction, Prediction
 from kprof_analyzers.model.outline import LoopNode, Node
-from kprof_analyzers.model.program import DELAY, KIND, LDS, SCRATCH, VMEM, WHICH
+from kprof_analyzers.model.program import DELAY, KIND, LDS, LOAD, SCRATCH, VMEM, WHICH
 from kprof_analyzers.model.ranges import RANGES, bounds, sort_of
 from kprof_analyzers.model.runs import Model, Run, matrix_clocks
 from kprof_analyzers.model.simulate import CAUSE_COUNT, CAUSES
@@ -56,7 +56,7 @@ def explain(model: Model, run: Run, clocks: float, loops: list[LoopPrediction]) 
         waves_per_simd=ceil(run.waves),
         rounds=rounds,
         clock_mhz=machine.clock_mhz,
-        assumptions=_assumptions(model, loops),
+        assumptions=assumptions(model, loops),
         notes=[*_notes(model, run), *([f"wide range: {sure.why}"] if known and sure.why else [])],
     )
 
@@ -262,13 +262,25 @@ def _notes(model: Model, run: Run) -> list[str]:
     return [f"power limit: the matrix units are taken to sustain {share} of their peak when all of them are busy"]
 
 
-def _assumptions(model: Model, loops: Sequence[LoopPrediction]) -> list[str]:
+def assumptions(model: Model, loops: Sequence[LoopPrediction]) -> list[str]:
+    """What was not known of a launch, one sentence each."""
     found = [*model.machine.assumptions, *model.where.assumptions]
     unknown = (loop for loop in loops if not loop.trips_known)
     found += [f"loop {loop.header}: {loop.trips:g} iterations {loop.trips_from}" for loop in unknown]
     uses_lds = any(op[KIND] == LDS for op in model.code.ops)
     if uses_lds and model.facts.ttgir is not None and not model.machine.arch.lds.phases:
         found.append(f"bank conflicts are not known on {model.machine.arch.name}: none are assumed")
-    if not model.sharing.known:
-        found.append("which tiles workgroups share is not known: every load is taken to come from memory")
-    return found
+    return [*found, *_guessed_sharing(model)]
+
+
+def _guessed_sharing(model: Model) -> list[str]:
+    """Where loads of unknown addresses are taken to come from; nothing for kernels that load nothing."""
+    shared = model.sharing
+    if shared.known or not any(op[KIND] == VMEM and op[WHICH] == LOAD for op in model.code.ops):
+        return []
+    count, unknown = shared.loads
+    if count > unknown:
+        some = f"which tiles workgroups share is not known of {unknown} of {count} loads"
+        return [f"{some}: they are taken to come from where the others do"]
+    where = "memory" if shared.beyond_mall else "the Infinity Cache, where the launch before left it"
+    return [f"which tiles workgroups share is not known: every load is taken to come from {where}"]

@@ -17,7 +17,7 @@ Sort = Literal["short", "near", "far", "scratch", "unknown"]
 
 @dataclass(frozen=True)
 class Range:
-    """Measured over predicted time: nine of ten lie between ``low`` and ``high``.
+    """Measured over predicted time: 93 % of the published times lie between ``low`` and ``high``.
 
     Attributes:
         low, high: factors of the predicted time.

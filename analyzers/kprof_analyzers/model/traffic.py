@@ -59,6 +59,7 @@ class Sharing:
         effort: how much more work short runs make for the memory system than long ones, 1 or more.
         effort_beyond: the same of the loads that miss L2.
         known: whether the tiles' addresses were known.
+        loads: loads of the program, and how many of them had no known addresses.
     """
 
     beyond_l2: float
@@ -69,6 +70,7 @@ class Sharing:
     known: bool
     effort: float = 1.0
     effort_beyond: float = 1.0
+    loads: tuple[int, int] = (0, 0)
 
 
 def accesses(facts: KernelFacts, evaluator: Evaluator, times: Mapping[int | None, float]) -> list[Access]:
@@ -157,7 +159,7 @@ def sharing(found: Sequence[Access], xcds: int, together: int, channels: Channel
     loaded = sum(a.tile_bytes * a.times for a in loads)
     known = [a for a in loads if a.corners is not None]
     if not known:
-        return Sharing(1.0, 1.0, loaded, stored, None, known=not loads)
+        return Sharing(1.0, 1.0, loaded, stored, None, known=not loads, loads=(len(loads), len(loads)))
     near = far = weight = effort = distant = 0.0
     window = _window(known, together, size)
     for access in known:
@@ -175,7 +177,7 @@ def sharing(found: Sequence[Access], xcds: int, together: int, channels: Channel
     all_known = len(known) == len(loads)
     shares = near / weight, far / weight
     efforts = effort / weight, distant / near if near else 1.0
-    return Sharing(*shares, loaded, stored, None, all_known, *efforts)
+    return Sharing(*shares, loaded, stored, None, all_known, *efforts, (len(loads), len(loads) - len(known)))
 
 
 def footprint(found: Sequence[Access], looked_at: int, total: int) -> float | None:

@@ -13,6 +13,12 @@ _STRIDE_2 = {
     "1x3x224x224,64x3x7x7", "1x128x56x56,128x128x3x3", "1x256x28x28,256x256x3x3", "1x512x14x14,512x512x3x3",
     "1x256x56x56,512x256x1x1", "1x512x28x28,1024x512x1x1", "1x1024x14x14,2048x1024x1x1",
 }  # fmt: skip
+_STRIDE_1 = {
+    "1x64x56x56,64x64x1x1", "1x64x56x56,64x64x3x3", "1x64x56x56,256x64x1x1", "1x256x56x56,64x256x1x1",
+    "1x256x56x56,128x256x1x1", "1x128x28x28,128x128x3x3", "1x128x28x28,512x128x1x1", "1x512x28x28,128x512x1x1",
+    "1x512x28x28,256x512x1x1", "1x256x14x14,256x256x3x3", "1x256x14x14,1024x256x1x1", "1x1024x14x14,256x1024x1x1",
+    "1x1024x14x14,512x1024x1x1", "1x512x7x7,512x512x3x3", "1x512x7x7,2048x512x1x1", "1x2048x7x7,512x2048x1x1",
+}  # fmt: skip
 _OLD = {"AMDGCN_USE_BUFFER_OPS": "0"}
 
 
@@ -61,6 +67,14 @@ def _convolution(row: Row) -> Read:
     return "inductor_conv", shape, (pixels, out_c, depth, 1, 2), moved
 
 
+def _guessed(row: Row) -> str:
+    """What is not known of a convolution and was taken for something, to stand behind its name; empty where all is."""
+    text = row.shape["shapes"].replace(" ", "")
+    if row.shape.get("stride") is not None or text in _STRIDE_1 | _STRIDE_2:
+        return ""
+    return " (stride not told: 1 assumed)"
+
+
 def _single(value: Any, default: int) -> int:
     """A stride or padding given as a number, a pair, or text of either; both directions must agree."""
     numbers = [int(n) for n in re.findall(r"\d+", str(value))] if value is not None else [default]
@@ -102,6 +116,8 @@ def _problems(pattern: str, read: Callable[[Row], Read], rows: Sequence[Row], qu
         flops = 2.0 * side[0] * side[1] * side[2] * side[3]
         candidates = tuple(Candidate((p,), row.config, row.time_us, row.suspect) for row, (p, _, _) in group)
         short = name.removeprefix("inductor-").removeprefix("MI210-")
+        if read is _convolution:
+            short += _guessed(group[0][0])
         found.append(Problem(short, candidates, flops, moved, "bf16", point.product, (side,)))
     return found
 
@@ -134,7 +150,8 @@ FAMILIES = (
         "conv",
         "Inductor convolution",
         "order",
-        "strides and padding are ResNet's (the tables name shapes only), images in NCHW",
+        "strides and padding are ResNet's (the tables name shapes only; others say in their name what was assumed), "
+        "images in NCHW",
         convolutions,
         _NOTE,
         _FLOOR_US,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from kprof.hardware.machine import Architecture, Product
 
 _NOT_PREDICTED = "not predicted"
-_GUESSED = ("iterations assumed", "every load is taken to come from memory")
+_GUESSED = ("iterations assumed", "which tiles workgroups share is not known")
 
 
 def bundled(kernel: Kernel, shape: Shape, arch: str) -> list[tuple[Kernel, Candidate]]:

@@ -7,6 +7,7 @@ import pytest
 from kprof.hardware.machine import find_product
 from kprof.inputs import mlir
 from kprof_analyzers.model import Effects, fetched, predict
+from kprof_analyzers.model.explain import assumptions
 from kprof_analyzers.model.kernel import build, simulate
 from kprof_analyzers.model.launch import Spread, together
 from kprof_analyzers.model.machine import Channels
@@ -225,3 +226,23 @@ module {
     # Beyond what is known each address has a number of its own again.
     short = Evaluator(module, {}, programs, (4, 1, 1), {"owners": [5, 5]}).corner(last)
     assert len(set(short)) == 3
+
+
+def test_the_assumption_says_where_loads_were_taken_to_come_from(kernel):
+    """Without TTGIR nothing is known of the tiles; a launch after its like finds its data in the Infinity Cache."""
+    taken = "which tiles workgroups share is not known: every load is taken to come from"
+    said = [f"{taken} memory", f"{taken} the Infinity Cache, where the launch before left it"]
+    facts = kernel(STREAM, grid=(608,))
+    assert [a for a in predict(facts).assumptions if "tiles" in a] == said[:1]
+    assert [a for a in predict(facts, repeated=1024.0).assumptions if "tiles" in a] == said[1:]
+    assert not [a for a in predict(kernel(["s_nop 0"])).assumptions if "tiles" in a]
+
+
+def test_loads_of_unknown_addresses_among_others_are_told_apart(kernel):
+    """They count with the share of those that are known, and the sentence says no more than that."""
+    found = sharing([access(list(range(64))), access(None), access(0)], 1, 64, CHANNELS)
+    assert (found.known, found.loads) == (False, (3, 1))
+    model = replace(build(kernel(STREAM, grid=(608,))), sharing=found)
+    (said,) = (a for a in assumptions(model, []) if "tiles" in a)
+    assert said.startswith("which tiles workgroups share is not known of 1 of 3 loads: ")
+    assert "memory" not in said
