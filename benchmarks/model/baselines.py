@@ -47,10 +47,39 @@ def most_common(problems: Sequence[Problem], but: Problem) -> Mapping[str, Any] 
         best = min(
             problem.candidates, key=lambda c: (not c.winner, c.time_us if c.time_us is not None else float("inf"))
         )
-        key = str(sorted((name, str(value)) for name, value in best.config.items()))
+        key = _key(best.config)
         wins[key] += 1
         configs[key] = best.config
     return configs[wins.most_common(1)[0][0]] if wins else None
+
+
+def share_of_common(problems: Sequence[Problem], winner: Mapping[str, Any], first: int = 1) -> float:
+    """How likely a winner is among the configurations that win most problems of the table, this one included.
+
+    That the problem itself counts flatters them. Without it every winner would have one win less than its equals: where
+    several win equally often, the most common of the others would never be the winner. Of configurations that win
+    equally often all are as likely to be taken.
+
+    Args:
+        problems: of the table.
+        winner: the configuration that is looked for.
+        first: how many are taken.
+    """
+    wins = Counter(_key(next(c.config for c in one.candidates if c.winner)) for one in problems if _has_winner(one))
+    mine = wins[_key(winner)]
+    if not mine:
+        return 0.0
+    before = sum(count > mine for count in wins.values())
+    equal = sum(count == mine for count in wins.values())
+    return min(1.0, max(0, first - before) / equal)
+
+
+def _has_winner(problem: Problem) -> bool:
+    return any(candidate.winner for candidate in problem.candidates)
+
+
+def _key(config: Mapping[str, Any]) -> str:
+    return str(sorted((name, str(value)) for name, value in config.items()))
 
 
 def _matrix_us(product: str, rate: str, flops: float) -> float:

@@ -113,7 +113,8 @@ class Rows(list[Row]):
     Attributes:
         skipped: (kernel, reason) to the number of rows.
         without: (kernel, knob) to the number of rows that are used without it.
-        used: of whom somebody made a launch, by identity.
+        used: of whom somebody made a launch or told why not, by identity.
+        made: of whom somebody made a launch.
     """
 
     def __init__(self, rows: Iterable[Row] = ()) -> None:
@@ -121,6 +122,7 @@ class Rows(list[Row]):
         self.skipped: Counter[tuple[str, str]] = Counter()
         self.without: Counter[tuple[str, str]] = Counter()
         self.used: set[int] = set()
+        self.made: set[int] = set()
 
 
 def each(rows: Sequence[Row], chosen: Iterable[Row], read: Callable[[Row], _Read]) -> Iterator[tuple[Row, _Read]]:
@@ -137,6 +139,7 @@ def each(rows: Sequence[Row], chosen: Iterable[Row], read: Callable[[Row], _Read
         else:
             if isinstance(rows, Rows):
                 rows.used.add(id(row))
+                rows.made.add(id(row))
                 rows.without.update((row.kernel, knob) for knob in row.dropped)
             yield row, found
 

@@ -6,13 +6,17 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.model import metrics
-from benchmarks.model.baselines import most_common, resource_us, roofline_us
+from benchmarks.model.baselines import most_common, resource_us, roofline_us, share_of_common
 from benchmarks.model.compiling import Facts, Point, stopwatch
 from benchmarks.model.problem import Candidate, Family, Problem
 
 if TYPE_CHECKING:
     from kprof.analysis import KernelFacts
     from kprof_analyzers.model import Effects
+
+
+COMMON = (1, 5)
+"""So many of the most common configurations are held against the model's first choices."""
 
 
 @dataclass(frozen=True)
@@ -157,7 +161,11 @@ def judge(model: Model, family: Family, problems: Sequence[Problem]) -> list[Jud
             continue
         common = most_common(problems, problem)
         judges = {"order": order_figures, "winner": winner_figures, "time": time_figures}
-        results.append(Judged(problem, judges[family.question](problem, scored, common), scored, failed))
+        figures = judges[family.question](problem, scored, common)
+        if family.question == "winner" and figures:
+            won = next(one.candidate.config for one in scored if one.candidate.winner)
+            figures |= {f"common_top{n}": share_of_common(problems, won, n) for n in COMMON}
+        results.append(Judged(problem, figures, scored, failed))
     return results
 
 
@@ -231,7 +239,6 @@ def winner_figures(problem: Problem, scored: Sequence[Scored], common: Mapping[s
         "top1": before < 1,
         "top5": before < 5,
         "top20": before < 20,
-        "common_is_winner": common is not None and _like(winner.candidate.config, common),
         "common_percentile": metrics.percentile(tied[0].us, [one.us for one in scored]) if tied else None,
         "roofline_us": roofline_us(problem),
         "predicted_us": winner.us,

@@ -247,7 +247,9 @@ def write(
     parts += floor.section(extra.get("floor", {}))
     parts += att.section()
     figures = {name: summary(judged) for name, judged in results.items()}
-    if other := tritons.table(folder, figures, {f.name: heading(f, results[f.name]) for f in chosen}):
+    titles = {f.name: heading(f, results[f.name]) for f in chosen}
+    parts += tritons.section(extra.get("tritons", {}), tritons.version(), titles)
+    if other := tritons.table(folder, figures, titles):
         parts += ["## Other Tritons", "", tritons.TEXT, *markdown(*other), ""]
     for name, found in extra.get("ablations", {}).items():
         parts += [f"## Ablations: {name}", "", *ablations.text(found), *markdown(*ablations.lines(found)), ""]

@@ -10,6 +10,7 @@ import json
 import os
 import sys
 import time
+from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "analyzers")]
 
 from benchmarks.model import ablations, floor, report, sureness, tritons  # noqa: E402  # the path comes first
 from benchmarks.model.compiling import Facts  # noqa: E402
-from benchmarks.model.data import load  # noqa: E402
+from benchmarks.model.data import Rows, load  # noqa: E402
 from benchmarks.model.evaluate import Judged, Model, judge, points_of  # noqa: E402
 from benchmarks.model.problem import Family  # noqa: E402
 from benchmarks.model.summary import summary  # noqa: E402
@@ -57,19 +58,12 @@ def main() -> None:
             print(f"{name}: {facts.compiled} compiled in {facts.compile_seconds:.0f} s, {len(facts.failures)} failed")
         return
     model = Model(facts)
-    results: dict[str, list[Judged]] = {}
-    for name in names:
-        family = known[name]
-        problems = family.problems(rows, options.quick)
-        if not problems:
-            continue
-        results[name] = judge(model, family, problems)
-        report.print_family(family, results[name])
+    results, versions = _judged(model, [known[name] for name in names], rows, quick=options.quick)
     names = [name for name in names if name in results]
     if known_of_versions := tritons.another(rows):
         print(f"\n{known_of_versions}")
     extra_rows = report.print_rows(rows, whole=not options.only)
-    extra: dict[str, Any] = {"goals": report.print_goals(results), "rows": extra_rows}
+    extra: dict[str, Any] = {"tritons": versions, "goals": report.print_goals(results), "rows": extra_rows}
     extra["sureness"] = sureness.figures([known[name] for name in names], results)
     sureness.show(extra["sureness"])
     extra["floor"] = floor.figures(facts, [known[name] for name in names], results)
@@ -91,6 +85,24 @@ def main() -> None:
         tritons.keep(PAGES, {name: summary(results[name]) for name in names})
     if options.write:
         report.write(PAGES, [known[name] for name in names], results, extra)
+
+
+def _judged(
+    model: Model, chosen: Sequence[Family], rows: Rows, *, quick: bool
+) -> tuple[dict[str, list[Judged]], dict[str, list[dict[str, Any]]]]:
+    """Families with problems: their results, and which Tritons their rows name."""
+    results, versions = {}, {}
+    for family in chosen:
+        before = set(rows.made)
+        problems = family.problems(rows, quick)
+        if not problems:
+            continue
+        # What a family writes itself (published tables) has no rows.
+        if asked := [row for row in rows if id(row) in rows.made - before]:
+            versions[family.name] = tritons.matches(asked, tritons.version())
+        results[family.name] = judge(model, family, problems)
+        report.print_family(family, results[family.name])
+    return results, versions
 
 
 def _options() -> argparse.Namespace:

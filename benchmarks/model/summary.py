@@ -33,7 +33,8 @@ def summary(results: Sequence[Judged]) -> dict[str, Any]:
             "recall_top5": fmean([one["top5"] for one in shown]),
             "recall_top20": fmean([one["top20"] for one in shown]),
             "random_top5": fmean([min(1.0, 5 / one["n"]) for one in shown]),
-            "common_is_winner": fmean([one["common_is_winner"] for one in shown]),
+            "common_top1": fmean([one["common_top1"] for one in shown]),
+            "common_top5": fmean([one["common_top5"] for one in shown]),
             "median_resource_percentile": median([one["resource_percentile"] for one in shown]),
             "median_time_over_best": median([one["within"] for one in shown]),
         }

@@ -12,10 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.model.data import Row, Rows
-from benchmarks.model.layout import cell
+from benchmarks.model.layout import cell, markdown
 
 NAME = "model_tritons.json"
-_EXACT = re.compile(r"\d+\.\d+\.\d+\S*")
+_RELEASE = re.compile(r"(?<![\d.])(\d+)\.(\d+)(?:\.\d+)?")
+_ROCM = re.compile(r"ROCm\s*[\d.]+", re.IGNORECASE)
+_MARKS = {"same": "yes", "another": "**no**", "perhaps": "perhaps", "not told": "not told"}
 _KEYS = (
     ("n", ("problems",), "{:d}"),
     ("not compiled", ("failed",), "{:d}"),
@@ -38,15 +40,43 @@ def version() -> str:
     return installed().version
 
 
-def another(rows: Sequence[Row]) -> str:
-    """What to know of rows in use that name another version of Triton than the installed one; empty without any.
+def releases(text: str) -> tuple[tuple[int, int], tuple[int, int]] | None:
+    """First and last release that a row's version may mean, as (major, minor); ``None`` where it names none.
 
-    Versions that are only known roughly (``~3.0``, ``3.4-3.8``) do not count, nor does the last part of a version.
+    ``3.6.0``, ``3.6`` and ``~3.5`` name one, ``3.4-3.8 (mixed)`` and ``~3.0-3.2`` all between two.
+    """
+    # A ROCm release is none of Triton's.
+    named = [(int(major), int(minor)) for major, minor in _RELEASE.findall(_ROCM.sub("", text))]
+    return (min(named), max(named)) if named else None
+
+
+def match(text: str, mine: str) -> str:
+    """Whether code compiled with a Triton may be what was measured.
+
+    Args:
+        text: version that a row names.
+        mine: version that compiled the code.
+
+    Returns:
+        ``same``, ``another``, ``perhaps`` (it names several, of which this is one, or one roughly), or ``not told``.
+    """
+    known = releases(text)
+    own = releases(mine)
+    if known is None or own is None:
+        return "not told"
+    if not known[0] <= own[0] <= known[1]:
+        return "another"
+    return "perhaps" if known[0] != known[1] or "~" in text else "same"
+
+
+def another(rows: Sequence[Row]) -> str:
+    """What to know of rows in use that another version of Triton was measured with; empty without any.
+
+    The last part of a version does not count.
     """
     mine = version()
-    used = (row for row in rows if not isinstance(rows, Rows) or id(row) in rows.used)
-    named = Counter(row.triton for row in used if _EXACT.fullmatch(row.triton))
-    others = {name: n for name, n in named.items() if name.split(".")[:2] != mine.split(".")[:2]}
+    used = (row for row in rows if not isinstance(rows, Rows) or id(row) in rows.made)
+    others = Counter(row.triton for row in used if match(row.triton, mine) == "another")
     if not others:
         return ""
     known = ", ".join(f"{n} with {name}" for name, n in sorted(others.items()))
@@ -54,6 +84,33 @@ def another(rows: Sequence[Row]) -> str:
         f"Compiled with Triton {mine}, but of the rows in use {known} were measured. Another version makes other code "
         "of the same kernel: run this with theirs to judge the model."
     )
+
+
+def matches(rows: Sequence[Row], mine: str) -> list[dict[str, Any]]:
+    """The versions that a family's rows name: text, rows, and whether the compiler's is the one."""
+    named = Counter(row.triton for row in rows)
+    return [{"triton": text, "rows": n, "match": match(text, mine)} for text, n in named.most_common()]
+
+
+def section(found: Mapping[str, Sequence[Mapping[str, Any]]], mine: str, titles: Mapping[str, str]) -> list[str]:
+    """The part of the page about who compiled what was measured; empty where nothing is known of it."""
+    lines = [
+        [titles[name], one["triton"] or "-", str(one["rows"]), _MARKS[one["match"]]]
+        for name, each in found.items()
+        for one in each
+    ]
+    if not lines:
+        return []
+    total = sum(one["rows"] for each in found.values() for one in each)
+    same = sum(one["rows"] for each in found.values() for one in each if one["match"] == "same")
+    off = sum(one["rows"] for each in found.values() for one in each if one["match"] == "another")
+    about = (
+        f"All rows were compiled with Triton {mine}. Of {total} rows {same} were measured with that release and {off} "
+        "with another: figures of those are also what two compilers differ by, see the section on other Tritons. The "
+        "rest do not say it, or not exactly."
+    )
+    return ["## Who compiled what was measured", "", about, "",
+            *markdown(["family", "measured with", "rows", "compiled with it"], lines), ""]  # fmt: skip
 
 
 def keep(folder: Path, summaries: Mapping[str, Mapping[str, Any]]) -> None:

@@ -127,8 +127,8 @@ def merged(found: Sequence[Scored]) -> list[Scored]:
 
 TIE = 0.03
 """Times closer than this share are never told apart: repeated measurements differ by as much, and of two published
-configurations predicted that close the one said to be faster was so about every second time (docs/validation/model.md:
-from 5 % on in four of five)."""
+configurations predicted that close the one said to be faster was so in 55 % of the pairs (docs/validation/model.md:
+from 5 % on in 88 %)."""
 
 WIDE = 16.0
 """Bounds further apart than this factor say that the model had to guess, for each configuration by itself."""

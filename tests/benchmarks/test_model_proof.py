@@ -76,6 +76,20 @@ def test_resources_count_whole_tiles():
     assert baselines.resource_us(problem(), odd) == pytest.approx(2 * 6000 * 4096**2 / 1307.4e6)
 
 
+def test_winners_that_win_equally_often_are_equally_likely():
+    """Two configurations win two problems each, one wins one: each of the two is drawn every second time."""
+    table = [
+        Problem(str(n), (Candidate((), {"w": w}, None, winner=True), Candidate((), {"w": 9})), 1, 1, "fp16", "MI300X")
+        for n, w in enumerate((4, 8, 4, 8, 2))
+    ]
+    share = baselines.share_of_common
+    assert [share(table, {"w": w}) for w in (4, 8, 2, 9)] == [0.5, 0.5, 0, 0]
+    assert [share(table, {"w": w}, 2) for w in (4, 8, 2)] == [1, 1, 0]
+    assert share(table, {"w": 2}, 5) == 1
+    # On average a draw is right as often as the most common one wins.
+    assert sum(share(table, one.candidates[0].config) for one in table) / 5 == pytest.approx(2 / 5)
+
+
 def test_most_common_winner_of_the_other_problems():
     one = problem(Candidate((), {"w": 4}, 2.0), Candidate((), {"w": 8}, 1.0))
     two = problem(Candidate((), {"w": 4}, 2.0), Candidate((), {"w": 8}, 1.0))

@@ -97,13 +97,51 @@ def test_figures_of_other_tritons_stand_beside_the_runs_own(tmp_path, monkeypatc
 
 
 def test_rows_of_another_triton_are_told(monkeypatch):
-    """What was measured with 3.6 says little of 3.9's code; what is roughly known, or not used, is not told."""
-    versions = ["3.6.0", "3.6.0", "3.4.1", "~3.0", "3.4-3.8 (mixed)", "", "3.5.0"]
+    """What was measured with 3.6 says little of 3.9's code, however it is written; unused rows say nothing."""
+    versions = ["3.6.0", "3.6.0", "3.4.1", "3.4", "~3.0", "3.4-3.9 (mixed)", "", "3.5.0"]
     rows = Rows(Row("p", "sweep", "k", {}, {}, "", "", 1.0, "", "", triton=one) for one in versions)
-    rows.used = {id(row) for row in rows if row.triton != "3.5.0"}
+    rows.made = {id(row) for row in rows if row.triton != "3.5.0"}
     monkeypatch.setattr(tritons, "version", lambda: "3.9.0")
-    assert "Triton 3.9.0, but of the rows in use 1 with 3.4.1, 2 with 3.6.0 were measured" in tritons.another(rows)
+    assert (
+        "Triton 3.9.0, but of the rows in use 1 with 3.4, 1 with 3.4.1, 2 with 3.6.0, 1 with ~3.0 were measured"
+        in tritons.another(rows)
+    )
 
     monkeypatch.setattr(tritons, "version", lambda: "3.6.1")
-    assert "1 with 3.4.1 were measured" in tritons.another(rows)
+    assert "1 with 3.4, 1 with 3.4.1, 1 with ~3.0 were measured" in tritons.another(rows)
     assert tritons.another(Rows(rows[:2])) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "mine", "found"),
+    [
+        ("3.6.0", "3.6.1", "same"),
+        ("3.6", "3.6.0", "same"),
+        ("3.4", "3.6.0", "another"),
+        ("3.8", "3.6.0", "another"),
+        ("~3.5", "3.5.1", "perhaps"),
+        ("~3.5", "3.6.0", "another"),
+        ("3.4-3.8 (mixed)", "3.6.0", "perhaps"),
+        ("3.4-3.8 (mixed)", "3.9.0", "another"),
+        ("~3.0-3.2 (main_perf 2024)", "3.6.0", "another"),
+        ("ROCm6.2-era (~3.0)", "3.6.0", "another"),
+        ("3.10", "3.1.0", "another"),
+        ("", "3.6.0", "not told"),
+        ("main", "3.6.0", "not told"),
+    ],
+)
+def test_versions_as_rows_have_them(text, mine, found):
+    assert tritons.match(text, mine) == found
+
+
+def test_the_page_says_who_compiled_what():
+    """Every row is counted once, under what it names."""
+    rows = [Row("p", "sweep", "k", {}, {}, "", "", 1.0, "", "", triton=one) for one in ("3.6", "3.6", "3.4", "")]
+    found = tritons.matches(rows, "3.6.0")
+    assert {one["triton"]: (one["rows"], one["match"]) for one in found} == {
+        "3.6": (2, "same"), "3.4": (1, "another"), "": (1, "not told"),
+    }  # fmt: skip
+    section = tritons.section({"a": found}, "3.6.0", {"a": "A"})
+    assert "Of 4 rows 2 were measured with that release and 1 with another" in section[2]
+    assert "| A | 3.4 | 1 | **no** |" in section
+    assert tritons.section({}, "3.6.0", {}) == []

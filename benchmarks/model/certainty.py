@@ -1,0 +1,73 @@
+"""What docs and code say about certainty, made from the page's numbers: a test finds sentences that are not these.
+
+``python -m benchmarks.model --write`` gives the numbers (``docs/validation/model.json``), this the sentences.
+"""
+
+from collections.abc import Mapping, Sequence
+from statistics import fmean
+from typing import Any
+
+AIM = 0.9
+"""Share of the times that a range is to hold."""
+
+
+def right(pairs: Sequence[Mapping[str, Any]], least: float, most: float | None = None) -> float:
+    """Share of pairs predicted so far apart that were ordered as measured.
+
+    Args:
+        pairs: bins of the page.
+        least: share from which predictions differ, an edge of a bin.
+        most: up to which; ``None``: without end.
+    """
+    chosen = [
+        one
+        for one in pairs
+        if one["least"] >= least and (most is None or (one["most"] is not None and one["most"] <= most))
+    ]
+    return float(sum(one["right"] * one["pairs"] for one in chosen) / sum(one["pairs"] for one in chosen))
+
+
+def sentences(sureness: Mapping[str, Any]) -> dict[str, list[str]]:
+    """File to the sentences that it must have, line breaks aside.
+
+    Args:
+        sureness: of ``model.json``.
+    """
+    pairs, coverage = sureness["pairs"], sureness["coverage"]
+    inside = _percent(fmean(one["covered"] for one in coverage))
+    apart = [one for one in coverage if one["left_out"] is not None]
+    others = _percent(fmean(one["left_out"] for one in apart))
+    worst = _percent(min(one["left_out"] for one in apart))
+    bins = ((0.03, 0.05), (0.05, 0.08), (0.08, 0.12), (0.12, 0.2))
+    steps = ", ".join(f"{100 * a:.0f} to {100 * b:.0f} % apart in {_percent(right(pairs, a, b))}" for a, b in bins)
+    far = _percent(right(pairs, 0.2))
+    tie = _percent(right(pairs, 0, 0.03))
+    return {
+        "docs/model.md": [
+            f"Of such pairs the one said to be faster was so in {tie}; of those {steps}, farther apart in {far}.",
+            f"On average over kinds of kernels {inside} of the published times lie there;",
+            f"of a kind that the ranges are not fitted on {others}, in the worst case {worst}.",
+        ],
+        "benchmarks/model/failures.md": [_narrow(apart)],
+        "docs/validation/model.md": [_narrow(apart)],
+        "kprof/document.py": [f"where {inside} of published times do"],
+        "kprof/tuning/candidates.py": [
+            f"the one said to be faster was so in {tie} of the pairs",
+            f"from 5 % on in {_percent(right(pairs, 0.05))}",
+        ],
+        "analyzers/kprof_analyzers/model/ranges.py": [f"{inside} of the published times lie between"],
+    }
+
+
+def _narrow(apart: Sequence[Mapping[str, Any]]) -> str:
+    """Families that the others' ranges do not hold."""
+    below = [one for one in apart if one["left_out"] < AIM]
+    named = "; ".join(f"{one['family']} ({_percent(one['left_out'])})" for one in below)
+    return (
+        f"Of {len(apart)} families {len(below)} have less than {_percent(AIM)} of their times in ranges that are "
+        f"fitted on the others: {named or 'none'}."
+    )
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
