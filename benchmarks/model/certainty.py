@@ -27,13 +27,13 @@ def right(pairs: Sequence[Mapping[str, Any]], least: float, most: float | None =
     return float(sum(one["right"] * one["pairs"] for one in chosen) / sum(one["pairs"] for one in chosen))
 
 
-def sentences(sureness: Mapping[str, Any]) -> dict[str, list[str]]:
+def sentences(data: Mapping[str, Any]) -> dict[str, list[str]]:
     """File to the sentences that it must have, line breaks aside.
 
     Args:
-        sureness: of ``model.json``.
+        data: ``model.json``.
     """
-    pairs, coverage = sureness["pairs"], sureness["coverage"]
+    pairs, coverage = data["sureness"]["pairs"], data["sureness"]["coverage"]
     inside = _percent(fmean(one["covered"] for one in coverage))
     apart = [one for one in coverage if one["left_out"] is not None]
     others = _percent(fmean(one["left_out"] for one in apart))
@@ -47,6 +47,7 @@ def sentences(sureness: Mapping[str, Any]) -> dict[str, list[str]]:
             f"Of such pairs the one said to be faster was so in {tie}; of those {steps}, farther apart in {far}.",
             f"On average over kinds of kernels {inside} of the published times lie there;",
             f"of a kind that the ranges are not fitted on {others}, in the worst case {worst}.",
+            _retunes(data["retunes"]["summary"]),
         ],
         "benchmarks/model/failures.md": [_narrow(apart)],
         "docs/validation/model.md": [_narrow(apart)],
@@ -57,6 +58,16 @@ def sentences(sureness: Mapping[str, Any]) -> dict[str, list[str]]:
         ],
         "analyzers/kprof_analyzers/model/ranges.py": [f"{inside} of the published times lie between"],
     }
+
+
+def _retunes(found: Mapping[str, Any]) -> str:
+    """What a change of configuration was said to give, against what it gave."""
+    sign, near, inside = (_percent(found[key]) for key in ("sign_right", "within_1.25", "in_range"))
+    return (
+        f"Of {found['gains_beyond_noise']} published retunes whose times differ the model says for {sign} rightly "
+        f"whether it got faster, and {near} of all gains are met within a factor of 1.25; {inside} of their times lie "
+        "in the ranges."
+    )
 
 
 def _narrow(apart: Sequence[Mapping[str, Any]]) -> str:

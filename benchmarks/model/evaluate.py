@@ -19,6 +19,10 @@ COMMON = (1, 5)
 """So many of the most common configurations are held against the model's first choices."""
 
 
+WITHIN = 1.25
+"""Factor within which a predicted gain is taken for the measured one."""
+
+
 @dataclass(frozen=True)
 class Scored:
     """A configuration with its prediction.
@@ -160,7 +164,7 @@ def judge(model: Model, family: Family, problems: Sequence[Problem]) -> list[Jud
             results.append(Judged(problem, {}, [], failed))
             continue
         common = most_common(problems, problem)
-        judges = {"order": order_figures, "winner": winner_figures, "time": time_figures}
+        judges = {"order": order_figures, "winner": winner_figures, "time": time_figures, "pair": pair_figures}
         figures = judges[family.question](problem, scored, common)
         if family.question == "winner" and figures:
             won = next(one.candidate.config for one in scored if one.candidate.winner)
@@ -253,6 +257,39 @@ def _like(config: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
 
     one, two = plain(config), plain(other)
     return all(one[name] == two[name] for name in one.keys() & two.keys())
+
+
+def pair_figures(problem: Problem, scored: Sequence[Scored], _: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Gain of the second configuration over the first: time before over time after. Nothing where one has no code."""
+    if len(scored) != 2:
+        return {}
+    before, after = scored
+    measured = (before.candidate.time_us or 0.0) / (after.candidate.time_us or 1.0)
+    predicted = before.us / after.us
+    return {
+        "measured_gain": measured,
+        "predicted_gain": predicted,
+        "resource_gain": before.resource_us / after.resource_us,
+        "sign": sign_right(predicted, measured),
+        "resource_sign": sign_right(before.resource_us / after.resource_us, measured),
+        "within": max(predicted / measured, measured / predicted) <= WITHIN,
+        "in_range": [one.low <= (one.candidate.time_us or 0.0) <= one.high for one in scored],
+        "ratio": [one.us / (one.candidate.time_us or 1.0) for one in scored],
+        "same_code": before.code == after.code,
+        "roofline_us": roofline_us(problem),
+    }
+
+
+def sign_right(predicted: float, measured: float) -> float | None:
+    """1 where a gain is said to be one, 0 where it is said to be a loss, a half where nothing is said.
+
+    ``None``: repeated measurements differ by as much.
+    """
+    if abs(measured - 1) <= metrics.NEAR:
+        return None
+    if abs(predicted - 1) <= metrics.TIE:
+        return 0.5
+    return float((predicted > 1) == (measured > 1))
 
 
 def time_figures(problem: Problem, scored: Sequence[Scored], _: Mapping[str, Any] | None) -> dict[str, Any]:

@@ -106,10 +106,21 @@ def _attention(shown: Sequence[Judged]) -> dict[str, Any]:
     return _goal("attention D=256: 64x32 ahead, gain within a factor 1.5 of the published", ", ".join(words), all(good))
 
 
+def _gains(shown: Sequence[Judged]) -> dict[str, Any]:
+    from benchmarks.model.summary import summary
+
+    found = summary(shown)
+    sign, order, near = found["sign_right"] or 0.0, found["gain_spearman"] or 0.0, found["within_1.25"]
+    words = f"{sign:.0%}, {order:.2f}, {near:.0%} of {len(shown)}"
+    goal = "retunes: sign right for 85 %, gains' Spearman at least 0.75, 60 % within a factor 1.25"
+    return _goal(goal, words, sign >= 0.85 and order >= 0.75 and near >= 0.6)
+
+
 _CHECKS: dict[str, list[Any]] = {
     "tritonblas": [_tritonblas_top1, _tritonblas_spearman, _cliff],
     "mm": [_mm_top1],
     "attention": [_attention],
     "fused_moe": [_winners("fused MoE")],
     "block_fp8": [_winners("block FP8")],
+    "retunes": [_gains],
 }

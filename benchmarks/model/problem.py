@@ -18,6 +18,7 @@ class Candidate:
         time_us: measured, ``None`` where it is not known.
         suspect: the collectors of the data took the time for a disturbance.
         winner: the published winner of a search.
+        triton: the version that it was measured with, where sides of a pair differ in it.
     """
 
     points: tuple[Point, ...]
@@ -25,6 +26,7 @@ class Candidate:
     time_us: float | None = None
     suspect: bool = False
     winner: bool = False
+    triton: str = ""
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,7 @@ class Family:
         name: as ``--only`` takes it.
         title: for headings.
         question: ``order`` (rank the timed configurations), ``winner`` (where in its space is the published one),
-            ``time`` (absolute time of single configurations).
+            ``time`` (absolute time of single configurations), ``pair`` (gain of the second over the first).
         differs: where our kernel is not the measured one, one sentence.
         problems: from the rows of the data, fewer when ``quick``.
         note: what to know of the measurements.

@@ -51,7 +51,10 @@ class Point:
 
 def points(family: Family, results: Sequence[Judged]) -> list[Point]:
     """Every launch with a credible time, each machine code once in tables that order."""
-    found = []
+    found: list[Point] = []
+    if family.question == "pair":
+        # They fit nothing: how many of their times lie in the ranges stands with them.
+        return found
     for judged in results:
         timed = [one for one in judged.scored if one.candidate.time_us and not one.candidate.suspect]
         if family.question == "order":
@@ -133,7 +136,7 @@ def sorts(chosen: Sequence[Family], results: Mapping[str, Sequence[Judged]]) -> 
     """Each sort's range: as it is set, and as all families together ask for it."""
     from kprof_analyzers.model.ranges import RANGES
 
-    every = {f.name: points(f, results[f.name]) for f in chosen if f.name in results}
+    every = {f.name: listed for f in chosen if f.name in results and (listed := points(f, results[f.name]))}
     asked = fitted(every)
     counts = [point.one.sort for listed in every.values() for point in listed]
     return [

@@ -46,6 +46,11 @@ TIME = (
 )
 ASKED = ("fused_moe_kernel", "_w8a8_block_fp8_matmul")
 """Kernels whose families ask for some GPUs and types only."""
+PAIR = (
+    ("measured gain", "measured_gain", "{:.2f}"),
+    ("predicted gain", "predicted_gain", "{:.2f}"),
+    ("resource gain", "resource_gain", "{:.2f}"),
+)
 LONG = 40
 """More problems than this are shown as a summary only."""
 
@@ -69,7 +74,7 @@ def table(family: Family, results: Sequence[Judged]) -> tuple[list[str], list[li
             for view in _views(judged.figures)
         ]
         return ["problem", "rows", *(head for head, _, _ in ORDER)], lines
-    columns = WINNER if family.question == "winner" else TIME
+    columns = {"winner": WINNER, "pair": PAIR}.get(family.question, TIME)
     lines = [[judged.problem.name, *(_cell(judged.figures, key, form) for _, key, form in columns)] for judged in shown]
     return ["problem", *(head for head, _, _ in columns)], lines
 
@@ -238,6 +243,8 @@ def write(
         if len(lines) <= LONG and not family.private:
             parts += [*markdown(header, lines), ""]
         parts += [f"Over all: {_words(summary(results[family.name]))}.", ""]
+        if family.question == "pair" and (own := tritons.by_own(folder, family.name, results[family.name])):
+            parts += [f"Each side from the code of its own Triton: {_words(summary(own))}.", ""]
         for part, found in by_part(results[family.name]).items():
             parts += [f"{part.capitalize()}: {_words(found)}.", ""]
         if family.name == "tables":

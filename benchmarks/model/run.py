@@ -25,7 +25,7 @@ from benchmarks.model.evaluate import Judged, Model, judge, points_of  # noqa: E
 from benchmarks.model.problem import Family  # noqa: E402
 from benchmarks.model.summary import summary  # noqa: E402
 
-MODULES = ("tritonblas", "inductor", "gemms", "tables", "rocm_gemm", "vllm", "aiter_gemm", "state_update")
+MODULES = ("tritonblas", "inductor", "gemms", "tables", "rocm_gemm", "vllm", "aiter_gemm", "state_update", "pairs")
 PAGES = ROOT / "docs" / "validation"
 DATA = ROOT.parent / "shared" / "groundtruth"
 
@@ -82,7 +82,11 @@ def main() -> None:
     elif options.ablations_file:
         Path(options.ablations_file).write_text(json.dumps(extra["ablations"], indent=1), encoding="utf-8")
     if options.keep:
-        tritons.keep(PAGES, {name: summary(results[name]) for name in names})
+        each = {name: summary(results[name]) for name in names}
+        sides = {name: found for name in names if (found := tritons.times(results[name]))}
+        tritons.keep(
+            PAGES, {name: one | ({"times": sides[name]} if name in sides else {}) for name, one in each.items()}
+        )
     if options.write:
         report.write(PAGES, [known[name] for name in names], results, extra)
 

@@ -1,11 +1,11 @@
 """A family's results in one line of figures."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from statistics import fmean, median
 from typing import Any
 
 from benchmarks.model import goals, metrics
-from benchmarks.model.evaluate import Judged
+from benchmarks.model.evaluate import WITHIN, Judged
 from benchmarks.model.ranges import CREDIBLE_US
 
 
@@ -24,6 +24,8 @@ def summary(results: Sequence[Judged]) -> dict[str, Any]:
                 values = [one[view][key] for one in shown if one[view][key] is not None]
                 found[f"{view}_{key}"] = fmean(values) if values else None
             found[f"{view}_ratio"] = median([one[view]["ratio"][1] for one in shown])
+    elif "measured_gain" in shown[0]:
+        found |= _gains(shown)
     elif "percentile" in shown[0]:
         found |= {
             "median_percentile": median([one["percentile"] for one in shown]),
@@ -55,3 +57,24 @@ def summary(results: Sequence[Judged]) -> dict[str, Any]:
             "measured_under_roofline": sum(one["measured_under_roofline"] for one in shown),
         }
     return found
+
+
+def _gains(shown: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Pairs: how often the sign is right, also of who always says that it gets faster, and how near the gain is."""
+    told = [one for one in shown if one["sign"] is not None]
+    measured = [one["measured_gain"] for one in shown]
+    ratios = [ratio for one in shown for ratio in one["ratio"]]
+    return {
+        "gains_beyond_noise": len(told),
+        "sign_right": fmean([one["sign"] for one in told]) if told else None,
+        "always_faster_right": fmean([one["measured_gain"] > 1 for one in told]) if told else None,
+        "resource_sign_right": fmean([one["resource_sign"] for one in told]) if told else None,
+        "gain_spearman": metrics.spearman([one["predicted_gain"] for one in shown], measured),
+        "resource_gain_spearman": metrics.spearman([one["resource_gain"] for one in shown], measured),
+        "within_1.25": fmean([one["within"] for one in shown]),
+        "no_gain_within_1.25": fmean([max(gain, 1 / gain) <= WITHIN for gain in measured]),
+        "median_measured_gain": median(measured),
+        "median_predicted_gain": median([one["predicted_gain"] for one in shown]),
+        "ratio_median": median(ratios),
+        "in_range": fmean([inside for one in shown for inside in one["in_range"]]),
+    }

@@ -8,10 +8,12 @@ import json
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from benchmarks.model.data import Row, Rows
+from benchmarks.model.evaluate import Judged, Scored, pair_figures
 from benchmarks.model.layout import cell, markdown
 
 NAME = "model_tritons.json"
@@ -113,8 +115,43 @@ def section(found: Mapping[str, Sequence[Mapping[str, Any]]], mine: str, titles:
             *markdown(["family", "measured with", "rows", "compiled with it"], lines), ""]  # fmt: skip
 
 
+def times(results: Sequence[Judged]) -> dict[str, list[float]]:
+    """Predicted microseconds of each pair's sides, by problem."""
+    return {one.problem.name: [side.us for side in one.scored] for one in results if "measured_gain" in one.figures}
+
+
+def by_own(folder: Path, family: str, results: Sequence[Judged]) -> list[Judged]:
+    """Pairs with each side predicted from the code of the Triton that measured it, as far as the file has its times.
+
+    Args:
+        folder: with the file that :func:`keep` writes.
+        family: its name there.
+        results: of this run.
+    """
+    path = folder / NAME
+    kept = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    found = []
+    for judged in results:
+        known = {name: one.get(family, {}).get("times", {}).get(judged.problem.name) for name, one in kept.items()}
+        known[version()] = [side.us for side in judged.scored]
+        sides = [_from_own(side, place, known) for place, side in enumerate(judged.scored)]
+        whole = [side for side in sides if side is not None]
+        if judged.figures and len(whole) == len(sides):
+            found.append(replace(judged, figures=pair_figures(judged.problem, whole, None), scored=whole))
+    return found
+
+
+def _from_own(side: Scored, place: int, known: Mapping[str, Sequence[float] | None]) -> Scored | None:
+    """A side with the time that another Triton's code has, its range as wide; ``None`` where that is not known."""
+    listed = next((each for name, each in known.items() if each and match(side.candidate.triton, name) == "same"), None)
+    if listed is None:
+        return None
+    factor = listed[place] / side.us
+    return replace(side, us=listed[place], low=side.low * factor, high=side.high * factor)
+
+
 def keep(folder: Path, summaries: Mapping[str, Mapping[str, Any]]) -> None:
-    """Add this Triton's figures to the file."""
+    """Add this Triton's figures to the file, and of pairs what :func:`times` gives, as ``times``."""
     path = folder / NAME
     known = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     known.setdefault(version(), {}).update(summaries)

@@ -20,7 +20,7 @@ def point(problem):
 def test_families_have_different_names_and_say_how_they_differ():
     found = families()
     assert len({family.name for family in found}) == len(found)
-    assert all(family.differs and family.question in {"order", "winner", "time"} for family in found)
+    assert all(family.differs and family.question in {"order", "winner", "time", "pair"} for family in found)
 
 
 def test_a_convolution_is_an_implicit_product():

@@ -51,12 +51,13 @@ class Kind:
     bits: int
 
 
-_KINDS = {
+KINDS = {
     "A16W16": Kind("gemm_split", "bf16", "none", 8, 16),
     "A8W8": Kind("gemm_split", "fp8", "rows", 8, 8),
     "A8W8_BLOCKSCALE": Kind("gemm_split", "fp8", "blocks", 1, 8),
     "AFP4WFP4": Kind("gemm_fp4", "fp4", "blocks", 8, 4),
 }
+"""AITER's name to the sort of product."""
 
 
 def config_of(row: Row) -> dict[str, Any]:
@@ -121,7 +122,7 @@ class Product:
 def _winner(row: Row) -> tuple[Product, dict[str, Any]]:
     """The problem of a published winner: the bucket's upper end is the M that it was tuned at."""
     name = re.fullmatch(r"GEMM-([A-Z0-9_]+?)(?:-N=\d+-K=\d+)?", row.kernel)
-    if name is None or name.group(1) not in _KINDS:
+    if name is None or name.group(1) not in KINDS:
         raise UnusableError("a kernel that we did not write")
     bucket = re.fullmatch(r"M_LEQ_(\d+)", str(row.shape.get("bucket", "")))
     if bucket is None:
@@ -130,7 +131,7 @@ def _winner(row: Row) -> tuple[Product, dict[str, Any]]:
         n, k = int(row.shape["N"]), int(row.shape["K"])
     except KeyError:
         raise UnusableError("N and K are not known (the default of a kernel)") from None
-    return Product(int(bucket.group(1)), n, k, _KINDS[name.group(1)], row.product), config_of(row)
+    return Product(int(bucket.group(1)), n, k, KINDS[name.group(1)], row.product), config_of(row)
 
 
 @cache
@@ -178,7 +179,7 @@ def winners(rows: Sequence[Row], quick: bool) -> list[Problem]:
     known: dict[tuple[str, str], list[tuple[Row, Product, dict[str, Any]]]] = {}
     chosen = (r for r in rows if r.kind == "tuned_best" and r.time_us is None and re.match("GEMM-", r.kernel))
     for row, (what, config) in each(rows, chosen, _winner):
-        kind = next(name for name, kind in _KINDS.items() if kind is what.kind)
+        kind = next(name for name, kind in KINDS.items() if kind is what.kind)
         known.setdefault((kind, what.arch), []).append((row, what, config))
     found = []
     for (kind, arch), rows_of in sorted(known.items()):

@@ -1,0 +1,60 @@
+"""Before and after: the same problem with the configuration that was used and with the one that a retune found."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from benchmarks.model.data import Row, UnusableError, each
+from benchmarks.model.families.aiter_gemm import KINDS, Product, config_of
+from benchmarks.model.problem import Candidate, Family, Problem
+
+BEFORE, AFTER = "baseline_clean", "validate_final4"
+"""Passes of AITER's retune: the configuration that was there, and the one that stayed."""
+_KERNELS = {"_gemm_a8w8_blockscale_kernel": "A8W8_BLOCKSCALE"}
+# A pass's name, and knobs that Triton's defaults stand for.
+_WHOLE = {"num_warps", "num_stages"}
+
+
+def _side(row: Row) -> tuple[Product, dict[str, Any]]:
+    """A side's problem and configuration."""
+    if row.kernel not in _KERNELS:
+        raise UnusableError("a kernel that we did not write")
+    if row.config.get("_pass") not in {BEFORE, AFTER}:
+        raise UnusableError("a pass in the middle of a retune, or a repetition")
+    if _WHOLE - set(row.config):
+        raise UnusableError("the tile only is known of a side")
+    sides = (row.number(side) for side in "MNK")
+    plain = Row(**{**vars(row), "config": {k: v for k, v in row.config.items() if k != "_pass"}})
+    config = config_of(plain)
+    row.dropped.update(plain.dropped)
+    return Product(*sides, KINDS[_KERNELS[row.kernel]], row.product), config
+
+
+def retunes(rows: Sequence[Row], quick: bool) -> list[Problem]:
+    """Pairs drawn from those of which both sides are known."""
+    known: dict[str, dict[str, tuple[Row, Product, dict[str, Any]]]] = {}
+    chosen = (row for row in rows if row.kind == "ab_pair" and row.time_us is not None)
+    for row, (what, config) in each(rows, chosen, _side):
+        known.setdefault(row.problem, {})[row.config["_pass"]] = row, what, config
+    whole = sorted(((name, sides) for name, sides in known.items() if len(sides) == 2), key=lambda entry: entry[0])
+    found = []
+    for _, sides in whole[: 4 if quick else None]:
+        candidates = [
+            Candidate(what.points(config), row.config, row.time_us, triton=row.triton)
+            for row, what, config in (sides[BEFORE], sides[AFTER])
+        ]
+        what = sides[BEFORE][1]
+        found.append(what.problem(f"{what.m}x{what.n}x{what.k}", candidates))
+    return found
+
+
+FAMILY = Family(
+    "retunes",
+    "AITER block-scaled FP8 GEMM before and after a retune",
+    "pair",
+    "GROUP_M, the split and the sizes are launch arguments",
+    retunes,
+    "Pairs of which both configurations are known whole. The old side was measured with Triton 3.4, the new one with "
+    "3.6: the measured gain has the compiler's in it, the predicted one has it only where each side is taken from the "
+    "code of its own Triton. No constant was fitted on these rows, and no single prediction of them was looked at.",
+    private=True,
+)

@@ -1,0 +1,105 @@
+"""Before and after a retune: which rows make a pair, and what is right about a gain."""
+
+import pytest
+
+from benchmarks.model import tritons
+from benchmarks.model.data import Row, Rows
+from benchmarks.model.evaluate import Judged, Scored, pair_figures, sign_right
+from benchmarks.model.families import pairs
+from benchmarks.model.problem import Candidate, Problem
+from benchmarks.model.summary import summary
+
+KNOBS = {"BLOCK_SIZE_M": 64, "BLOCK_SIZE_N": 128, "BLOCK_SIZE_K": 128, "GROUP_SIZE_M": 1, "NUM_KSPLIT": 4}
+KNOBS |= {"num_warps": 8, "num_stages": 2, "waves_per_eu": 2, "cache_modifier": ".cg", "matrix_instr_nonkdim": 16}
+
+
+def row(name, which, us=10.0, kernel="_gemm_a8w8_blockscale_kernel", **changed):
+    config = {k: v for k, v in {**KNOBS, "_pass": which, **changed}.items() if v != "none"}
+    shape = {"M": 128, "N": 1024, "K": 8192}
+    return Row(name, "ab_pair", kernel, shape, config, "fp8", "MI355X", us, "", "", arch="gfx950", triton="3.4")
+
+
+def scored(us, measured, code="c"):
+    return Scored(Candidate((), {}, measured), (code,), us, us / 2, us * 2, "matrix", us)
+
+
+def test_a_pair_has_both_sides_whole():
+    rows = Rows(
+        [
+            row("a", "baseline_clean", 12.0, BLOCK_SIZE_M=128),
+            row("a", "validate_final4", 9.0),
+            row("a", "baseline_triton34"),
+            row("b", "baseline_clean"),
+            row("c", "baseline_clean", num_warps="none"),
+            row("c", "validate_final4"),
+            row("d", "baseline_clean", kernel="other"),
+        ]
+    )
+    (problem,) = pairs.retunes(rows, False)
+    before, after = problem.candidates
+    assert (problem.name, problem.product) == ("128x1024x8192", "MI355X")
+    assert (before.time_us, after.time_us) == (12.0, 9.0)
+    assert [one.points[0].config["BLOCK_M"] for one in problem.candidates] == [128, 64]
+    # Parts of K are added by a second launch.
+    assert len(before.points) == 2
+    assert {reason for _, reason in rows.skipped} == {
+        "a pass in the middle of a retune, or a repetition",
+        "the tile only is known of a side",
+        "a kernel that we did not write",
+    }
+
+
+@pytest.mark.parametrize(
+    ("predicted", "measured", "right"),
+    [(1.2, 1.5, 1), (0.8, 1.5, 0), (0.8, 0.9, 1), (1.0, 1.5, 0.5), (1.2, 1.02, None), (0.5, 0.99, None)],
+)
+def test_signs(predicted, measured, right):
+    """Half a point for saying nothing; what is within the noise of repetitions has no sign."""
+    assert sign_right(predicted, measured) == right
+
+
+def test_gains_by_hand():
+    problem = Problem("p", (), 1e6, 1e3, "fp8", "MI355X")
+    table = [
+        # Measured 1.5, predicted 1.6; measured 0.8, predicted 1.25; measured 1.01, predicted 2.
+        ([scored(16.0, 15.0), scored(10.0, 10.0)], 1.5),
+        ([scored(10.0, 8.0), scored(8.0, 10.0)], 0.8),
+        ([scored(20.0, 10.1), scored(10.0, 10.0)], 1.01),
+    ]
+    judged = []
+    for both, gain in table:
+        figures = pair_figures(problem, both, None)
+        assert figures["measured_gain"] == pytest.approx(gain)
+        judged.append(Judged(problem, figures, both))
+    found = summary(judged)
+
+    assert (found["problems"], found["gains_beyond_noise"]) == (3, 2)
+    assert found["sign_right"] == found["always_faster_right"] == 0.5
+    assert found["gain_spearman"] == pytest.approx(0.5)
+    assert found["within_1.25"] == pytest.approx(1 / 3)
+    # Who says that nothing changes is near with 0.8 (just) and 1.01.
+    assert found["no_gain_within_1.25"] == pytest.approx(2 / 3)
+    assert found["in_range"] == 1
+    assert pair_figures(problem, [scored(1.0, 1.0)], None) == {}
+
+
+def test_each_side_from_its_own_triton(tmp_path, monkeypatch):
+    """The side before was measured with 3.4: its time is that of a run with it, and a pair without one is left out."""
+    problem = Problem("p", (), 1e6, 1e3, "fp8", "MI355X")
+
+    def side(us, measured, triton):
+        return Scored(Candidate((), {}, measured, triton=triton), (triton,), us, us / 2, us * 2, "matrix", us)
+
+    both = [side(10.0, 15.0, "3.4"), side(10.0, 10.0, "3.6")]
+    results = [Judged(problem, pair_figures(problem, both, None), both)]
+    monkeypatch.setattr(tritons, "version", lambda: "3.6.0")
+    assert tritons.by_own(tmp_path, "retunes", results) == []
+
+    monkeypatch.setattr(tritons, "version", lambda: "3.4.0")
+    older = [Judged(problem, {"measured_gain": 1.5}, [side(14.0, 15.0, "3.4"), side(13.0, 10.0, "3.6")])]
+    tritons.keep(tmp_path, {"retunes": {"times": tritons.times(older)}})
+    monkeypatch.setattr(tritons, "version", lambda: "3.6.0")
+    (own,) = tritons.by_own(tmp_path, "retunes", results)
+    assert own.figures["predicted_gain"] == pytest.approx(1.4)
+    assert [one.us for one in own.scored] == [14.0, 10.0]
+    assert own.scored[0].high == pytest.approx(28.0)
