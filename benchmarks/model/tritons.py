@@ -23,7 +23,7 @@ _MARKS = {"same": "yes", "another": "**no**", "perhaps": "perhaps", "not told": 
 _KEYS = (
     ("n", ("problems",), "{:d}"),
     ("not compiled", ("failed",), "{:d}"),
-    ("Spearman", ("clean_spearman", "spearman"), "{:.2f}"),
+    ("Spearman", ("clean_spearman", "spearman", "gain_spearman"), "{:.2f}"),
     ("top-1", ("clean_top1",), "{:.3f}"),
     ("pairs", ("clean_pairs",), "{:.2f}"),
     ("median ratio", ("clean_ratio", "ratio_median"), "{:.2f}"),
