@@ -191,13 +191,14 @@ def test_the_dispatch_table_is_chosen_from(tmp_path: Path) -> None:
     """``kprof select`` takes the configuration, and says that it is a prediction."""
     from kprof.targets.library import load
     from kprof.tuning import dispatch_table
+    from kprof.tuning.choice.choose import choose
 
     shape = {**load("gemm").shapes["square_8k"], "M": 512, "N": 512, "K": 512}
     given = Results("gemm", "gfx942", find_product("MI300X"), "3.9.0", [Tuned(shape, [scored(12.5, SPLIT_K=1)])])
     save("dispatch", given, tmp_path)
     table = dispatch_table.read(tmp_path / "dispatch.json")
 
-    chosen = dispatch_table.choose(load("gemm"), shape, "gfx942", table)
+    chosen = choose(load("gemm"), shape, "gfx942", table)
 
     assert chosen.rule == "exact"
     assert chosen.ms == 0.0125
