@@ -107,9 +107,11 @@ def read_bytes(path: str | Path, *, most: int | None = None, shown: str | None =
         raise InputError("no such file", path=name) from None
     except IsADirectoryError:
         raise InputError("this is a directory", path=name) from None
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
-        raise InputError(f"cannot be read: {reason}", path=name) from None
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror or error}", path=name) from None
+    except ValueError:
+        # All that a path's text can be refused for; Python's words differ from version to version.
+        raise InputError("cannot be read: there is a null byte in its name", path=name) from None
     # A file that grows while it is read is met here.
     if max(status.st_size, len(data)) > allowed:
         size = max(status.st_size, len(data))

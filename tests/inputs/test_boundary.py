@@ -209,7 +209,7 @@ def test_messages_of_files_that_cannot_be_read(tmp_path):
         ("", "this is a directory"),
         ("pipe", "is not a file"),
         ("f/below", "cannot be read: Not a directory"),
-        ("a\0b", "cannot be read: embedded null byte"),
+        ("a\0b", "cannot be read: there is a null byte in its name"),
     ):
         with pytest.raises(InputError) as caught:
             boundary.read_bytes(f"{tmp_path}/{name}")
