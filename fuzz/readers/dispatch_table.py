@@ -4,13 +4,14 @@ from pathlib import Path
 
 from fuzz.target import Target, put
 from kprof.tuning import dispatch_table
+from kprof.tuning.choice.choose import select
 
 
 def read(data: bytes, folder: Path) -> None:
     """The table, merged with itself, and asked."""
     table = dispatch_table.read(put(folder, "d.json", data))
     assert len(dispatch_table.merge(table, table.entries).entries) <= len(table.entries)
-    dispatch_table.select("softmax", {"M": 512, "N": 1024}, "gfx942", table)
+    select("softmax", {"M": 512, "N": 1024}, "gfx942", table, predict=False)
 
 
 TARGET = Target(

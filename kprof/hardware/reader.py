@@ -77,8 +77,9 @@ def _architecture(data: Table, sources: Mapping[str, FigureSource]) -> Architect
 def _over(common: Table, own: Table) -> dict[str, Any]:
     """A table of common figures with an architecture's own in their places; each keeps its source."""
     cited = dict.fromkeys(_figures(common), common["source"]) | common.get("sources", {})
-    cited |= dict.fromkeys(_figures(own), own["source"]) | own.get("sources", {})
-    return {**_figures(common), **own, "source": own.get("source", common["source"]), "sources": cited}
+    source = own.get("source", common["source"])
+    cited |= dict.fromkeys(_figures(own), source) | own.get("sources", {})
+    return {**_figures(common), **own, "source": source, "sources": cited}
 
 
 def _occupancy(table: Table) -> OccupancyRules:

@@ -102,13 +102,19 @@ def test_advice_has_old_and_new_values():
     assert incurable(report, "nothing helps").findings[0].message == "m; nothing helps"
 
 
+def _settings(repository):
+    """The file ``kprof.toml``, in place of the table in the other one."""
+    repository.config.unlink()
+    return repository.root / "kprof.toml"
+
+
 @pytest.mark.triton
 @pytest.mark.slow
 def test_cure_is_found_by_compiling(repository, kprof, tmp_path):
     """A block that does not fit the registers: the smaller one is named, and the verdict stays."""
     (repository.root / "total.py").write_text(KERNEL)
     table = '[[kernel]]\ntarget = "total.py"\nbudget = {max_vgpr_spills = 0}\n'
-    (repository.root / "kprof.toml").write_text(f'arch = ["gfx942"]\nfail_on = "never"\n{table}')
+    _settings(repository).write_text(f'arch = ["gfx942"]\nfail_on = "never"\n{table}')
     files = {name: tmp_path / f"out.{name}" for name in ("json", "markdown", "sarif")}
     ran = kprof("check", "--advise", 30, *(text for name, path in files.items() for text in (f"--{name}", path)))
     assert ran.code == 1
@@ -175,7 +181,7 @@ def applied(repository, out):
 @pytest.mark.triton
 def test_a_kernel_with_a_signature_is_cured(repository, kprof, tmp_path):
     """Its constexprs stand in the configuration: the line there is the cure, verified."""
-    gate = repository.root / "kprof.toml"
+    gate = _settings(repository)
     gate.write_text(f"{SCALE_CONFIG}constexprs = {{BLOCK = 32768}}\nconfig = {{num_warps = 4}}\n")
     out = tmp_path / "out.json"
     ran = kprof("check", "--advise", 60, "--json", out)
@@ -193,7 +199,7 @@ def test_a_configuration_of_several_is_cured(repository, kprof, tmp_path):
     text = KERNEL.replace("space=", f"configs=({small}, {large}), space=")
     (repository.root / "total.py").write_text(text)
     table = '[[kernel]]\ntarget = "total.py"\nall_configs = true\nbudget = {max_vgpr_allocated = 100}\n'
-    (repository.root / "kprof.toml").write_text(f'arch = ["gfx942"]\nfail_on = "never"\n{table}')
+    _settings(repository).write_text(f'arch = ["gfx942"]\nfail_on = "never"\n{table}')
     out = tmp_path / "out.json"
     ran = kprof("check", "--advise", 60, "--json", out)
     assert ran.code == 1
@@ -209,9 +215,7 @@ def test_what_was_compiled_elsewhere_says_why_nothing_was_tried(repository, kpro
     """A listing has no knobs."""
     listing = Path(__file__).parents[1] / "artifacts" / "gfx942" / "matmul.triton-3.9.0.amdgcn"
     (repository.root / "k.amdgcn").write_bytes(listing.read_bytes())
-    (repository.root / "kprof.toml").write_text(
-        'arch = ["gfx942"]\nbudget.max_sgpr = 1\n[[kernel]]\ntarget = "k.amdgcn"\n'
-    )
+    _settings(repository).write_text('arch = ["gfx942"]\nbudget.max_sgpr = 1\n[[kernel]]\ntarget = "k.amdgcn"\n')
     ran = kprof("check", "--advise", 5)
     assert ran.code == 1
     assert "other knobs were not tried: it is compiled already" in ran.out

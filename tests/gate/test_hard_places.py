@@ -73,6 +73,8 @@ def test_interrupt_ends_the_workers_and_leaves_a_usable_cache(repository, tmp_pa
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        # What starts the tests in the background has them ignore it.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509 - no threads here
     )
     deadline = time.monotonic() + 120
     while not list(cache.glob("entries/reports-*/*/*")) and time.monotonic() < deadline:

@@ -161,7 +161,7 @@ class Tools:
         )
 
     async def explain_rule(
-        self, rule: Annotated[str, Field(description="KP301 or spill-in-loop.")]
+        self, rule: Annotated[str, Field(description="A rule's identifier or name, as findings have it.")]
     ) -> Annotated[CallToolResult, answers.RuleText]:
         """What a rule looks for, why it matters and what to try."""
         return await self._ask(answers.RuleText, "explain_rule", rule=rule)
