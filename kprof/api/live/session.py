@@ -254,6 +254,7 @@ def _exchange(process: "subprocess.Popen[bytes]", asked: Question) -> dict[str, 
         frame = None
     finally:
         late.cancel()
+        late.join()
     if frame is not None:
         return frame[0]
     if time.monotonic() - began >= asked.seconds:
