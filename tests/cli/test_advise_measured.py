@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from kprof.compiler.versions import installed
+
 pytestmark = pytest.mark.triton
 TESTS = Path(__file__).parents[1]
 KNOBS = ("--config", "num_warps=4,waves_per_eu=2")
@@ -46,11 +48,14 @@ def test_judged_without_a_search(kprof, counters, trace):
     """Which kernel, each finding's standing, facts of both sources; the verdict is the last line."""
     ran = kprof("advise", "flash_attention", *KNOBS, "--counters", counters, "--trace", trace, "--no-search")
     assert ran.code == 0, ran.err
-    for words in ("measured on MI300X", "counters: 2 runs", "trace: 1 run", "waited 40 %", "share of the GPU's kernel"):
+    for words in ("measured on MI300X", "counters: 2 runs", "trace: 1 run", "share of the GPU's kernel"):
         assert words in ran.out
     last = ran.out.strip().splitlines()[-1]
     assert last.startswith("measured: ")
-    assert "confirmed" in last
+    # The registers that were measured are those of the code of 3.9: another release's is likely to be it, no more.
+    same = installed().numbers >= (3, 9)
+    assert ("confirmed" in last) is ("waited 40 %" in ran.out) is same
+    assert ("the match is not sure" in last) is not same
 
 
 def test_json_has_both_sides(kprof, counters):
