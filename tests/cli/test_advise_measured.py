@@ -52,10 +52,10 @@ def test_judged_without_a_search(kprof, counters, trace):
         assert words in ran.out
     last = ran.out.strip().splitlines()[-1]
     assert last.startswith("measured: ")
-    # The registers that were measured are those of the code of 3.9: another release's is likely to be it, no more.
-    same = installed().numbers >= (3, 9)
-    assert ("confirmed" in last) is ("waited 40 %" in ran.out) is same
-    assert ("the match is not sure" in last) is not same
+    # The registers that were measured are those of the code of 3.9: another release's may be likely to be it, no more.
+    sure = "the match is not sure" not in last
+    assert ("confirmed" in last) is ("waited 40 %" in ran.out) is sure
+    assert sure or installed().numbers < (3, 9)
 
 
 def test_json_has_both_sides(kprof, counters):
