@@ -44,6 +44,8 @@ class Question(Future[dict[str, Any]]):
     def __init__(self, name: str, arguments: Mapping[str, Any], seconds: float) -> None:
         super().__init__()
         self.name, self.arguments, self.seconds = name, arguments, seconds
+        # Relative paths are of where the question was asked.
+        self.folder = str(Path.cwd())
         self._stop: subprocess.Popen[bytes] | None = None
         self._given_up = False
         self._guard = threading.Lock()
@@ -123,14 +125,15 @@ class Session:
             raise KprofError(
                 f"no question {question!r}{near(question, QUESTIONS)}", hint=f"there are {', '.join(QUESTIONS)}"
             )
-        if self._closed:
-            raise KprofError("the session is closed")
         asked = Question(question, arguments, self.timeout if seconds is None else seconds)
         known = self._recall(_key(asked))
+        with self._guard:
+            if self._closed:
+                raise KprofError("the session is closed")
+            if known is None:
+                self._waiting.put(asked)
         if known is not None:
             asked.set_result(known)
-        else:
-            self._waiting.put(asked)
         return asked
 
     def ask(self, question: str, /, *, seconds: float | None = None, **arguments: Any) -> dict[str, Any]:
@@ -143,7 +146,8 @@ class Session:
 
     def close(self) -> None:
         """End all processes; questions without an answer are cancelled."""
-        self._closed = True
+        with self._guard:
+            self._closed = True
         with contextlib.suppress(queue.Empty):
             while (left := self._waiting.get_nowait()) is not None:
                 left.cancel()
@@ -172,11 +176,16 @@ class Session:
                 continue
             with self._guard:
                 self._running.add(asked)
-            if process is None or process.poll() is not None or served >= RECYCLE:
-                _end(process)
-                process, served = self._started(), 0
-            served += 1
-            process = self._answer(asked, process)
+            try:
+                if process is None or process.poll() is not None or served >= RECYCLE:
+                    _end(process)
+                    process, served = self._started(), 0
+                served += 1
+                process = self._answer(asked, process)
+            except OSError as error:
+                # Without memory or processes for another one; the next question may have more luck.
+                process = None
+                asked.set_exception(KprofError(f"no process for {asked.name}: {error.strerror or error}"))
             with self._guard:
                 self._running.discard(asked)
         _end(process)
@@ -229,7 +238,7 @@ class Session:
 
 def _key(asked: Question) -> str:
     try:
-        return json.dumps([asked.name, asked.arguments], sort_keys=True)
+        return json.dumps([asked.name, asked.arguments, asked.folder], sort_keys=True)
     except (TypeError, ValueError) as error:
         raise KprofError(f"an argument of {asked.name} is no JSON: {error}") from None
 
@@ -242,7 +251,7 @@ def _exchange(process: "subprocess.Popen[bytes]", asked: Question) -> dict[str, 
     began = time.monotonic()
     late.start()
     try:
-        for part in pack({"question": asked.name, "arguments": asked.arguments}):
+        for part in pack({"question": asked.name, "arguments": asked.arguments, "folder": asked.folder}):
             process.stdin.write(part)
         buffer = bytearray()
         while (frame := unpack(buffer)) is None:
@@ -250,7 +259,7 @@ def _exchange(process: "subprocess.Popen[bytes]", asked: Question) -> dict[str, 
             if not data:
                 break
             buffer += data
-    except OSError:
+    except (OSError, ValueError):
         frame = None
     finally:
         late.cancel()
@@ -259,7 +268,13 @@ def _exchange(process: "subprocess.Popen[bytes]", asked: Question) -> dict[str, 
         return frame[0]
     if time.monotonic() - began >= asked.seconds:
         return {"kind": "lost", "why": f"{asked.name} took longer than {asked.seconds:g} s"}
-    return {"kind": "lost", "why": f"the process that worked on {asked.name} died: exit status {process.wait()}"}
+    return {"kind": "lost", "why": f"the process that worked on {asked.name} died: exit status {_killed(process)}"}
+
+
+def _killed(process: "subprocess.Popen[bytes]") -> int:
+    """The exit status of a process that is to end, whether or not it already has."""
+    _kill(process)
+    return process.wait()
 
 
 def _kill(process: "subprocess.Popen[bytes]") -> None:

@@ -6,6 +6,7 @@ What files of the user print goes nowhere; standard input and output are taken a
 import json
 import os
 import sys
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
@@ -19,6 +20,10 @@ from kprof.importing.dependencies import Stamp, dependencies, is_own, stale, sta
 
 MOST_FILES = 2000
 """Files beyond which nobody wants to look at them all before each answer."""
+
+_UNKNOWN = (-1, -1)
+_RUN_PROGRAMS = frozenset({"advise", "rank"})
+"""Questions that run a capture's program again."""
 
 
 def main() -> None:
@@ -67,17 +72,31 @@ def serve(source: BinaryIO, answers: BinaryIO) -> None:
             # Python keeps imported modules; only a new process sees what the files say now.
             _send(answers, {"kind": "stale"})
             return
+        began = time.time_ns()
+        os.chdir(question["folder"])
+        files = stamps(_target_files(question["arguments"]))
         reply = _reply(question)
         complete = True
         for name, module in list(sys.modules.items()):
             if name not in known and _may_change(module):
                 found = dependencies(module)
                 complete = complete and found.complete
-                held.update((path, stamp) for path, stamp in stamps(found.files).items() if path not in held)
-        files = stamps(_target_files(question["arguments"]))
-        reply["files"] = [[path, *stamp] for path, stamp in {**held, **files}.items()]
-        reply["keep"] = complete and reply["kind"] == "answer" and len(reply["files"]) <= MOST_FILES
+                for path, stamp in stamps(found.files).items():
+                    # Written while it was being imported: which of the two was read is not known.
+                    held.setdefault(path, stamp if stamp[1] < began else _UNKNOWN)
+        files |= held
+        reply["files"] = [[path, *stamp] for path, stamp in files.items()]
+        kept = reply["kind"] == "answer" and _rests_on_files(question)
+        reply["keep"] = kept and complete and len(files) <= MOST_FILES
         _send(answers, reply)
+
+
+def _rests_on_files(question: Mapping[str, Any]) -> bool:
+    """Whether nothing but the target's own files decides the answer: programs read and launch what they like."""
+    if question["question"] in _RUN_PROGRAMS:
+        target = question["arguments"].get("target")
+        return isinstance(target, str) and not Path(target.partition("::")[0]).is_dir()
+    return bool(question["question"] != "capture")
 
 
 def _may_change(module: ModuleType) -> bool:

@@ -12,6 +12,7 @@ import pytest
 
 import kprof
 from kprof.api.live import session as sessions
+from kprof.api.live import worker
 from kprof.errors import HardwareError, KprofError, TargetError
 
 ASSEMBLY = Path(__file__).parents[2] / "artifacts" / "gfx942" / "matmul.triton-3.9.0.amdgcn"
@@ -65,6 +66,44 @@ def test_an_answer_belongs_to_the_caller(session):
     first = session.ask("explain_rule", rule="KP101")
     first["text"] = "changed"
     assert session.ask("explain_rule", rule="KP101")["text"] != "changed"
+
+
+def test_a_relative_path_is_of_where_it_was_asked(session, tmp_path, monkeypatch):
+    """Also after the caller has gone elsewhere, where another file has the name."""
+    for name in ("matmul", "second"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "k.s").write_text(ASSEMBLY.read_text().replace("matmul", name))
+        monkeypatch.chdir(tmp_path / name)
+        assert [one["name"] for one in session.ask("analyze", target="k.s")["kernels"]] == [name]
+
+
+def test_without_a_process_the_question_is_told_so(monkeypatch):
+    """And the session goes on."""
+    failing = [True]
+    popen = sessions.children.popen
+
+    def once(command, **options):
+        if failing.pop() if failing else False:
+            raise BlockingIOError(11, "Resource temporarily unavailable")
+        return popen(command, **options)
+
+    monkeypatch.setattr(sessions.children, "popen", once)
+    with sessions.Session(jobs=1) as session:
+        with pytest.raises(KprofError, match="no process for explain_rule: Resource temporarily unavailable"):
+            session.ask("explain_rule", rule="KP301")
+        assert session.ask("explain_rule", rule="KP301")["rule"] == "KP301"
+
+
+@pytest.mark.parametrize(
+    ("question", "target", "kept"),
+    [("analyze", "folder", True), ("advise", "folder", False), ("advise", "k.s", True), ("capture", None, False)],
+)
+def test_what_a_program_decides_is_not_remembered(tmp_path, monkeypatch, question, target, kept):
+    """Recording runs the program each time; so does advice on what was recorded."""
+    (tmp_path / "folder").mkdir()
+    monkeypatch.chdir(tmp_path)
+    asked = {"question": question, "arguments": {} if target is None else {"target": target}}
+    assert worker._rests_on_files(asked) is kept
 
 
 def slow(session, seconds=60.0):
