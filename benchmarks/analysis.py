@@ -27,7 +27,7 @@ def main() -> None:
     from kprof.reporters.json_document import encoded
     from kprof.targets.jobs import jobs_of, loaded
     from kprof.targets.library import load
-    from kprof.targets.options import Options
+    from kprof.targets.options import TargetOptions
     from kprof_analyzers.pipeline import analyze, report
 
     parser = argparse.ArgumentParser(description=__doc__)
@@ -35,7 +35,7 @@ def main() -> None:
     arch = parser.parse_args().arch
     machine = load_architecture(arch)
     for name, config in KERNELS.items():
-        (job,) = jobs_of(load(name), machine, Options(config=config))
+        (job,) = jobs_of(load(name), machine, TargetOptions(config=config))
         compile_kernel(job.request, cache=False)
         pairs = []
         for _ in range(ROUNDS):

@@ -38,9 +38,9 @@ def kernel(arch: str) -> Any:
     from kprof.inputs import amdgcn
     from kprof.targets.jobs import jobs_of, loaded
     from kprof.targets.library import load
-    from kprof.targets.options import Options
+    from kprof.targets.options import TargetOptions
 
-    (job,) = jobs_of(load("gemm"), load_architecture(arch), Options())
+    (job,) = jobs_of(load("gemm"), load_architecture(arch), TargetOptions())
     compiled = compile_kernel(job.request)
     return replace(loaded(job, compiled), program=amdgcn.parse(lengthen(compiled.amdgcn)).kernels[0])
 

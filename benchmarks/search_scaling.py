@@ -133,7 +133,7 @@ def tuned(count: int, workers: int) -> tuple[float, float, int]:
     from kprof.importing.functions import load_function
     from kprof.kernel_spec import Kernel
     from kprof.tuning.executors.local import LocalExecutor
-    from kprof.tuning.journal import Journal
+    from kprof.tuning.journal import TuningJournal
     from kprof.tuning.problems import Problem
     from kprof.tuning.search import Search
     from kprof.tuning.space import Space
@@ -155,7 +155,7 @@ def tuned(count: int, workers: int) -> tuple[float, float, int]:
             Space("the same", listed=listed),
             judge=judge,
             executor=LocalExecutor(judge, workers),
-            journal=Journal(Path(folder) / "search.jsonl"),
+            journal=TuningJournal(Path(folder) / "search.jsonl"),
         ).run()
         seconds = time.perf_counter() - start
         used = time.process_time() + processor_seconds() - began
@@ -187,7 +187,7 @@ class Estimating:
         """See :class:`kprof.tuning.work.Executor`."""
         import random
 
-        from kprof.tuning.work import Answer
+        from kprof.tuning.work import TaskResult
 
         for count, task in enumerate(tasks, start=1):
             if count > self.most:
@@ -196,7 +196,7 @@ class Estimating:
             program = sorted((n, v) for n, v in config.items() if n not in {"GROUP_M", "XCDS", "waves_per_eu"})
             time_us = self.cost(config) * random.Random(repr(program)).uniform(0.9, 1.2)
             resources = {"lds_bytes": 1024, "waves_per_simd": 4, "vgpr_spills": 0, "num_warps": config["num_warps"]}
-            yield Answer(task.key, "ok", isa=task.key, time_us=time_us, resources=resources)
+            yield TaskResult(task.key, "ok", isa=task.key, time_us=time_us, resources=resources)
             progress = self.search[0].progress
             self.lines.append((count, progress.tiles_seen, progress.done))
 

@@ -14,7 +14,7 @@ from kprof.findings import Failure, Finding, Unjudged
 
 if TYPE_CHECKING:
     from kprof.hardware.machine import Architecture, Product
-    from kprof.inputs.amdgcn import Kernel as Program
+    from kprof.inputs.amdgcn import AssemblyKernel as Program
     from kprof.inputs.mlir import Module
 
 
@@ -126,7 +126,7 @@ class Endless(Sequence[int]):
 
 
 @dataclass(frozen=True)
-class Change:
+class ModelChange:
     """What a kernel would not have without a finding: the performance model tells its time without that.
 
     Instructions are named by their position in the program.
@@ -155,7 +155,7 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Analysis:
+class AnalyzerResult:
     """What one analyzer found, and what it could not check and why.
 
     Attributes:
@@ -175,13 +175,13 @@ class Analysis:
     not_checked: Sequence[Unjudged] = ()
     does_not_apply: Sequence[Unjudged] = ()
     failed: Sequence[Failure] = ()
-    changes: Sequence[Change | None] = ()
+    changes: Sequence[ModelChange | None] = ()
 
 
 class Analyzer(Protocol):
     """Judges one kernel. Must not raise on unusual kernels: what cannot be checked becomes a note."""
 
-    def analyze(self, facts: KernelFacts) -> Analysis:
+    def analyze(self, facts: KernelFacts) -> AnalyzerResult:
         """Findings and notes for one kernel."""
         ...
 
@@ -192,19 +192,21 @@ class Unusable:
 
     failure: Failure
 
-    def analyze(self, _facts: KernelFacts) -> Analysis:
+    def analyze(self, _facts: KernelFacts) -> AnalyzerResult:
         """Nothing but the failure."""
-        return Analysis(failed=(self.failure,))
+        return AnalyzerResult(failed=(self.failure,))
 
 
-def asked(analyzer: Analyzer, facts: KernelFacts) -> Analysis:
+def asked(analyzer: Analyzer, facts: KernelFacts) -> AnalyzerResult:
     """What an analyzer says; that it raised, where it does. One that is broken must not cost the others' findings."""
     try:
         found = analyzer.analyze(facts)
         return replace(found, findings=tuple(found.findings), notes=tuple(found.notes))
     except Exception as error:  # noqa: BLE001 - other people's code
         kind = type(analyzer)
-        return Analysis(failed=(Failure(analyzer=f"{kind.__module__}.{kind.__qualname__}", reason=_words(error)),))
+        return AnalyzerResult(
+            failed=(Failure(analyzer=f"{kind.__module__}.{kind.__qualname__}", reason=_words(error)),)
+        )
 
 
 def discover() -> Iterator[Analyzer]:

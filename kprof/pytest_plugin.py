@@ -22,7 +22,7 @@ _MARKER = "kprof_budget"
 
 
 @dataclass(frozen=True)
-class Recorded:
+class PytestRecording:
     """What was launched inside ``with kprof_capture() as recorded:``, to be asked for afterwards.
 
     Attributes:
@@ -116,20 +116,20 @@ def _limits(item: pytest.Item, marks: Sequence[pytest.Mark]) -> "tuple[str, Budg
 
 
 @pytest.fixture
-def kprof_capture(request: pytest.FixtureRequest) -> Callable[..., AbstractContextManager[Recorded]]:
+def kprof_capture(request: pytest.FixtureRequest) -> Callable[..., AbstractContextManager[PytestRecording]]:
     """Record what is launched inside a ``with`` statement, without a GPU: for ``--kprof-arch``, or the one given.
 
-    The statement's target is a :class:`Recorded`.
+    The statement's target is a :class:`PytestRecording`.
     """
 
-    def record(arch: str | None = None) -> AbstractContextManager[Recorded]:
+    def record(arch: str | None = None) -> AbstractContextManager[PytestRecording]:
         return _recording(request.config, arch or str(request.config.getoption("--kprof-arch")))
 
     return record
 
 
 @contextmanager
-def _recording(config: pytest.Config, arch: str) -> Iterator[Recorded]:
+def _recording(config: pytest.Config, arch: str) -> Iterator[PytestRecording]:
     import shutil
     import tempfile
 
@@ -139,4 +139,4 @@ def _recording(config: pytest.Config, arch: str) -> Iterator[Recorded]:
     # The recording is looked at after the test; it goes with the run.
     config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
     with capture(arch, folder / "capture", execute=False) as recording:
-        yield Recorded(recording.path)
+        yield PytestRecording(recording.path)

@@ -232,7 +232,7 @@ def register_difference(assembly: amdgcn.Assembly) -> str:
     leaves unread, which LLVM counts only where something else defines it.
     """
     for kernel in assembly.kernels:
-        if any(instruction.opcode.kind is amdgcn.Kind.CALL for instruction in kernel.instructions):
+        if any(instruction.opcode.kind is amdgcn.InstructionKind.CALL for instruction in kernel.instructions):
             continue  # LLVM adds what the called function uses
         used = {n for i in kernel.instructions for n in i.effects.reads | i.effects.writes}
         named = used | {n for i in kernel.instructions for operand in i.operands for n in registers(operand)}

@@ -19,27 +19,27 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import msgspec
 
-from kprof.bench.document import Device, Measurement, Task
+from kprof.bench.document import BenchTask, Device, Measurement
 from kprof.bench.pool import Runner
 from kprof.errors import KprofError
 from kprof.kernel_spec import resolve_fp8
 from kprof.targets import library as kernel_library
 
 
-def tasks_of(name: str, device: Device, *, full: bool, checks: bool) -> list[Task]:
+def tasks_of(name: str, device: Device, *, full: bool, checks: bool) -> list[BenchTask]:
     """Every case and check of a kernel, cases first."""
     kernel = kernel_library.load(name)
     found = []
     if full:
-        found += [Task(name, case, kernel.problem(device.arch, case), "triton") for case in kernel.shapes]
+        found += [BenchTask(name, case, kernel.problem(device.arch, case), "triton") for case in kernel.shapes]
     if checks:
         for check, what in kernel.checks.items():
             shape = resolve_fp8(what.shape, device.arch)
-            found.append(Task(name, f"check:{check}", shape, "triton", config=dict(what.config)))
+            found.append(BenchTask(name, f"check:{check}", shape, "triton", config=dict(what.config)))
     return [msgspec.structs.replace(task, device=device, rep_ms=40.0, warmup_ms=10.0) for task in found]
 
 
-def check(tasks: Iterable[Task], deadline: float) -> list[Measurement]:
+def check(tasks: Iterable[BenchTask], deadline: float) -> list[Measurement]:
     """Compare each with its reference, in one process as long as that lives."""
     results = []
     with Runner(timeout=240) as runner:

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from kprof.cache import location
-from kprof.cache.entries import Section
+from kprof.cache.entries import CacheSection
 from kprof.captures import layout
 from kprof.captures.reader import read as read_capture
 from kprof.errors import KprofError
 from kprof.gate import baseline
 from kprof.tuning.journal import NAME as SEARCH
-from kprof.tuning.journal import Journal
+from kprof.tuning.journal import TuningJournal
 
 KERNEL = """
 import triton
@@ -155,7 +155,7 @@ def damaged(folder: Path) -> list[str]:
     for name in entries(folder):
         path = folder / name
         section, _, version = path.parent.parent.name.rpartition("-")
-        if Section(section, int(version)).read(path.name, folder / "cache") is None:
+        if CacheSection(section, int(version)).read(path.name, folder / "cache") is None:
             found.append(f"{name} is damaged")
     return found
 
@@ -191,7 +191,7 @@ def _document(folder: Path) -> Any:
 
 def _ranking(folder: Path) -> Any:
     """What was found, in any order of equals: which comes first is up to the processes."""
-    answers = Journal(folder / "out" / SEARCH).known()
+    answers = TuningJournal(folder / "out" / SEARCH).known()
     return sorted((key, answer.status, answer.isa, answer.time_us) for key, answer in answers.items())
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from kprof.cache import location
-from kprof.cache.entries import Section
+from kprof.cache.entries import CacheSection
 from kprof.cache.own import derived_key
 from kprof.children import end_with_parent
 from kprof.compiler.defaults import default_jobs
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from kprof.captures.model import Capture
     from kprof.targets.loaded import LoadedKernel
 
-_REPORTS = Section("directory-reports")
+_REPORTS = CacheSection("directory-reports")
 # Starting a process costs as much as analysing a few kernels.
 _WORTH_PROCESSES = 8
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from kprof.analysis import Analysis, Analyzer, KernelFacts, asked, discover
+from kprof.analysis import Analyzer, AnalyzerResult, KernelFacts, asked, discover
 from kprof.document import KernelReport, Occupancy, PassChange, Prediction, Report, Resources, Suppressed, Verdict
 from kprof.errors import KprofError
 from kprof.findings import Coverage, Finding, Gain, Location, Severity, by_cost
@@ -58,7 +58,7 @@ def _stands(finding: Finding, cost: Gain | None) -> bool:
 
 
 def _modelled(
-    facts: KernelFacts, found: Sequence[Analysis], notes: list[str]
+    facts: KernelFacts, found: Sequence[AnalyzerResult], notes: list[str]
 ) -> tuple[Prediction | None, dict[int, Gain]]:
     """The prediction, and what findings cost, by their identity; a note where there is none.
 
@@ -284,7 +284,7 @@ def _passes(history: "PassHistory") -> list[PassChange]:
     return changes
 
 
-def _coverage(found: Sequence[Analysis]) -> Coverage:
+def _coverage(found: Sequence[AnalyzerResult]) -> Coverage:
     return Coverage(
         checked=sorted(rule for analysis in found for rule in analysis.checked),
         not_checked=[each for analysis in found for each in analysis.not_checked],

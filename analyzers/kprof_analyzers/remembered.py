@@ -12,19 +12,21 @@ import msgspec
 from msgspec import UNSET
 
 from kprof.analysis import Analyzer, discover
-from kprof.cache.entries import Section
+from kprof.cache.entries import CacheSection
 from kprof.cache.own import derived_key
 from kprof.compiler.compiled_cache import directory, known
-from kprof.compiler.request import Compiled, CompileRequest, Outcome
+from kprof.compiler.request import Compiled, CompileOutcome, CompileRequest
 from kprof.document import KernelReport
 from kprof.hardware.machine import load_gpu
-from kprof.targets.jobs import Job, loaded
+from kprof.targets.jobs import TargetJob, loaded
 from kprof_analyzers.collecting import paused
 
-_REPORTS = Section("reports")
+_REPORTS = CacheSection("reports")
 
 
-def judged(jobs: Iterable[Job], workers: int | None = None) -> Iterator[tuple[int, KernelReport | Outcome]]:
+def judged(
+    jobs: Iterable[TargetJob], workers: int | None = None
+) -> Iterator[tuple[int, KernelReport | CompileOutcome]]:
     """Compile and judge kernels in worker processes, each as soon as one is free; what is known is not done again.
 
     Args:
@@ -40,7 +42,7 @@ def judged(jobs: Iterable[Job], workers: int | None = None) -> Iterator[tuple[in
     """
     from kprof.compiler.pool import Finish, Pool
 
-    waiting: list[tuple[int, Job]] = []
+    waiting: list[tuple[int, TargetJob]] = []
     ready: list[tuple[int, KernelReport]] = []
 
     def requests() -> Iterator[CompileRequest]:
@@ -67,7 +69,7 @@ def judged(jobs: Iterable[Job], workers: int | None = None) -> Iterator[tuple[in
 def judge(compiled: Compiled, argument: Mapping[str, Any]) -> dict[str, Any]:
     """In a worker: the report of a compiled kernel, kept for the next time, as JSON values."""
     machine, product = load_gpu(argument["gpu"])
-    job = Job(
+    job = TargetJob(
         request=compiled.request,
         machine=machine,
         name=argument["name"],
@@ -84,7 +86,7 @@ def judge(compiled: Compiled, argument: Mapping[str, Any]) -> dict[str, Any]:
     return plain
 
 
-def _analyzed(job: Job, compiled: Compiled) -> KernelReport:
+def _analyzed(job: TargetJob, compiled: Compiled) -> KernelReport:
     from kprof_analyzers.pipeline import analyze
 
     with paused():
@@ -96,7 +98,7 @@ def _analyzers() -> tuple[Analyzer, ...]:
     return tuple(discover())
 
 
-def _recall(job: Job) -> KernelReport | None:
+def _recall(job: TargetJob) -> KernelReport | None:
     """The report of an earlier run, if no file has changed since and the same kprof would make it."""
     root = directory()
     digest = None if root is None else known(job.request, root)
@@ -107,7 +109,7 @@ def _recall(job: Job) -> KernelReport | None:
     return msgspec.structs.replace(report, cached=True) if report.cached is not UNSET else report
 
 
-def _argument(job: Job) -> dict[str, Any]:
+def _argument(job: TargetJob) -> dict[str, Any]:
     """What a worker must know beside the request."""
     return {
         "gpu": job.machine.name if job.product is None else job.product.name,
@@ -117,5 +119,5 @@ def _argument(job: Job) -> dict[str, Any]:
     }
 
 
-def _key(job: Job, digest: str) -> str:
+def _key(job: TargetJob, digest: str) -> str:
     return derived_key(digest, _argument(job))

@@ -12,7 +12,7 @@ from pathlib import Path
 from kprof.document import Suppressed
 from kprof.findings import Finding, Location, Severity
 from kprof.inputs import boundary
-from kprof.inputs.amdgcn import Kernel
+from kprof.inputs.amdgcn import AssemblyKernel
 
 _IGNORE = re.compile(r"#\s*kprof:\s*ignore\[([A-Za-z0-9_,\s-]+)\]\s*(.*)$")
 _SUFFIXES = {".py", ".hip", ".cpp", ".cu", ".h", ".hpp"}
@@ -56,7 +56,7 @@ class Ignore:
         return bool({finding.rule, finding.name} & set(self.rules))
 
 
-def apply(findings: Sequence[Finding], program: Kernel) -> tuple[list[Finding], list[Suppressed]]:
+def apply(findings: Sequence[Finding], program: AssemblyKernel) -> tuple[list[Finding], list[Suppressed]]:
     """Findings that remain, the unneeded ignores among them, and those that were silenced.
 
     Only source lines that the program has code of are looked at, in files that can be read.
@@ -86,7 +86,7 @@ def _unneeded(ignore: Ignore) -> Finding:
     )
 
 
-def _ignores(program: Kernel) -> Iterable[Ignore]:
+def _ignores(program: AssemblyKernel) -> Iterable[Ignore]:
     lines: dict[str, set[int]] = {}
     for source in {id(i.source): i.source for i in program.instructions if i.source is not None}.values():
         for frame in source.frames:

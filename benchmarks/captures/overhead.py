@@ -25,17 +25,17 @@ from pathlib import Path
 
 def inside(mode: str, program: list[str], folder: str) -> None:
     """Run the program here, as ``plain`` or ``bare``."""
-    from kprof.recording.command import Options, prepare
+    from kprof.recording.command import RecordOptions, prepare
     from kprof.recording.compiler import Compiler
     from kprof.recording.recorder import Recorder
-    from kprof.recording.session import Session
+    from kprof.recording.session import RecordingSession
     from kprof.recording.ticket import Ticket
 
     os.environ["TRITON_CACHE_DIR"] = f"{folder}/triton-{mode}"
     import triton.compiler
 
     compile_bare = triton.compiler.compile
-    session = Session(prepare(Options("gfx942", Path(folder, mode), use_cache=False)))
+    session = RecordingSession(prepare(RecordOptions("gfx942", Path(folder, mode), use_cache=False)))
     original = Recorder.compile
 
     def compile_one(self, source, target, options, backend):  # noqa: ANN001, ANN202

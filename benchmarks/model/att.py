@@ -18,11 +18,11 @@ from kprof.analysis import KernelFacts
 from kprof.document import Resources
 from kprof.hardware.machine import find_product, load
 from kprof.inputs import amdgcn
-from kprof.inputs.thread_trace import Instruction, read
+from kprof.inputs.thread_trace import TracedInstruction, read
 from kprof_analyzers.model import Effects
 from kprof_analyzers.model.kernel import build, simulate
 from kprof_analyzers.model.outline import loops_of
-from kprof_analyzers.model.runs import Model
+from kprof_analyzers.model.runs import KernelModel
 from kprof_analyzers.model.simulate import CAUSE_COUNT
 from kprof_analyzers.model.wave_timeline import record
 
@@ -48,13 +48,13 @@ class Comparison:
     rhythm: dict[str, tuple[tuple[float, float, float], tuple[float, float, float]]]
 
 
-def loop_of(instructions: tuple[Instruction, ...]) -> list[Instruction]:
+def loop_of(instructions: tuple[TracedInstruction, ...]) -> list[TracedInstruction]:
     """The longest run of instructions with the most frequent number of hits."""
     hits, _ = max(Counter(i.hits for i in instructions if i.hits > 1).items(), key=lambda item: item[0] * item[1])
     return [i for i in instructions if i.hits == hits]
 
 
-def program_of(instructions: tuple[Instruction, ...], arch: str) -> amdgcn.Kernel:
+def program_of(instructions: tuple[TracedInstruction, ...], arch: str) -> amdgcn.AssemblyKernel:
     """The listing as a program: branches get labels back, and what was never issued is left out."""
     issued = [i for i in instructions if i.hits]
     at = {i.address: place for place, i in enumerate(issued)}
@@ -83,7 +83,7 @@ class Event:
     end: float
 
 
-def traced_waves(folder: Path, loop: Sequence[Instruction]) -> list[list[Event]]:
+def traced_waves(folder: Path, loop: Sequence[TracedInstruction]) -> list[list[Event]]:
     """What the wavefronts that have a file of their own did inside of a loop."""
     texts = {one.line: one.text for one in loop if one.line is not None}
     found = []
@@ -99,7 +99,7 @@ def traced_waves(folder: Path, loop: Sequence[Instruction]) -> list[list[Event]]
     return found
 
 
-def simulated_waves(model: Model, positions: Sequence[int], texts: Mapping[int, str]) -> list[list[Event]]:
+def simulated_waves(model: KernelModel, positions: Sequence[int], texts: Mapping[int, str]) -> list[list[Event]]:
     """The same from the simulator, without the first two turns."""
     recorder = record(model)
     inside = set(positions)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from kprof.analysis import KernelFacts
     from kprof.kernel_spec import Kernel
-    from kprof.targets.jobs import Job
+    from kprof.targets.jobs import TargetJob
 
 KERNELS = Path(__file__).parent / "kernels"
 
@@ -56,11 +56,11 @@ def kernel_of(name: str) -> "Kernel":
     return kernel.part(part) if part else kernel
 
 
-def job_of(point: Point) -> "Job":
+def job_of(point: Point) -> "TargetJob":
     """The compile that a launch needs."""
     from kprof.hardware.machine import load_gpu
     from kprof.kernel_spec import BACKEND_OPTIONS, resolve_fp8, split_config
-    from kprof.targets.jobs import Job
+    from kprof.targets.jobs import TargetJob
     from kprof.targets.specialize import from_launch
 
     base, _, part = point.kernel.partition("::")
@@ -76,7 +76,7 @@ def job_of(point: Point) -> "Job":
     options = split_config(config)[1]
     request = from_launch(kernel.entry, launch, machine.name, options=options, environment=dict(point.environment))
     numbers = {name: value for name, value in launch.args.items() if isinstance(value, int | float)}
-    return Job(request, machine, kernel.name, tuple(launch.grid), shape, numbers)
+    return TargetJob(request, machine, kernel.name, tuple(launch.grid), shape, numbers)
 
 
 def _part_options(base: str, part: str, config: Mapping[str, Any]) -> dict[str, Any]:
@@ -111,7 +111,7 @@ class Facts:
         self._compile([job for key, job in waiting.items() if key not in self.failures])
         return [None if job is None else self._with_launch(job, point) for point, job in asked]
 
-    def _job(self, point: Point) -> "Job | None":
+    def _job(self, point: Point) -> "TargetJob | None":
         """The compile that a launch needs; ``None`` where the kernel has no launch for it."""
         try:
             return job_of(point)
@@ -125,7 +125,7 @@ class Facts:
         """Fingerprint of the machine code: equal for configurations that compile to the same instructions."""
         return self._isa[point_facts.name]
 
-    def _compile(self, jobs: Sequence["Job"]) -> None:
+    def _compile(self, jobs: Sequence["TargetJob"]) -> None:
         from kprof.compiler.compile import compile_many
 
         began = time.monotonic()
@@ -146,7 +146,7 @@ class Facts:
         if jobs and time.monotonic() - began > 2:
             print("\r" + " " * 40 + "\r", end="", file=sys.stderr)
 
-    def _keep(self, job: "Job", compiled: Any) -> None:
+    def _keep(self, job: "TargetJob", compiled: Any) -> None:
         from hashlib import sha256
 
         from kprof.targets.jobs import loaded
@@ -162,7 +162,7 @@ class Facts:
         self._read[job.request.key] = replace(facts, name=digest)
         self._isa[digest] = digest
 
-    def _with_launch(self, job: "Job", point: Point) -> "KernelFacts | None":
+    def _with_launch(self, job: "TargetJob", point: Point) -> "KernelFacts | None":
         """Code is the same for all GPUs of an architecture, time is not."""
         from kprof.hardware.machine import find_product
 

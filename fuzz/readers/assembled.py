@@ -22,7 +22,7 @@ def _can() -> bool:
     return assembler.available() and find_library() is not None
 
 
-def shape(kernel: amdgcn.Kernel) -> tuple[list[str], list[list[str]]]:
+def shape(kernel: amdgcn.AssemblyKernel) -> tuple[list[str], list[list[str]]]:
     """Mnemonics in order, and those of each loop; without what only fills up to an alignment."""
     names = [i.opcode.name for i in kernel.instructions]
     return _plain(names), [_plain([names[i] for i in loop.instructions]) for loop in kernel.loops]

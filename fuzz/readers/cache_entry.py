@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from fuzz.target import Target, check, put
-from kprof.cache.entries import Section
+from kprof.cache.entries import CacheSection
 from kprof.cache.keys import key
 
-_SECTION = Section("fuzz")
+_SECTION = CacheSection("fuzz")
 _KEY = key("fuzz")
 _WRITTEN = b'{"answer": 42, "files": {}}'
 

@@ -11,14 +11,14 @@ import msgspec
 
 from fuzz.target import Target, check, put
 from kprof.inputs.boundary import JSON_ERRORS
-from kprof.tuning.journal import Journal
-from kprof.tuning.work import Answer
+from kprof.tuning.journal import TuningJournal
+from kprof.tuning.work import TaskResult
 
 _LINE = re.compile(rb'\{"sum":"([0-9a-f]{16})",(.*)', re.DOTALL)
 
 
 def _answers(path: Path) -> set[bytes]:
-    journal = Journal(path)
+    journal = TuningJournal(path)
     try:
         return {msgspec.json.encode(answer) for answer in journal.known().values()}
     finally:
@@ -31,7 +31,7 @@ def _sound(data: bytes) -> set[bytes]:
         match = _LINE.match(line)
         if match is not None and hashlib.sha256(match[2]).hexdigest().startswith(match[1].decode()):
             try:
-                found.add(msgspec.json.encode(msgspec.json.decode(b"{" + match[2], type=Answer)))
+                found.add(msgspec.json.encode(msgspec.json.decode(b"{" + match[2], type=TaskResult)))
             except JSON_ERRORS:
                 continue
     return found

@@ -9,16 +9,16 @@ from kprof.api.options import Values, names, target_options
 from kprof.api.result import Result
 from kprof.errors import KprofError, TargetError
 from kprof.findings import Finding
-from kprof.targets.target import Kind, TargetLike, resolve
+from kprof.targets.target import TargetKind, TargetLike, resolve
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from kprof.document import KernelReport
     from kprof.measured import Measured
-    from kprof.targets.options import Options
+    from kprof.targets.options import TargetOptions
     from kprof.tuning.recorded import AdvisedKernel
-    from kprof.tuning.recorded.relaunch import Program
+    from kprof.tuning.recorded.relaunch import RelaunchedProgram
     from kprof.tuning.trials import Trial, Trials
     from kprof_analyzers.profiles.measured.reading import GpuMeasurements
 
@@ -196,7 +196,7 @@ def advise(
         told = [] if asked or measurement.name is None else [f"compiled for {measurement.name}, which was measured"]
         report, measured = _judged(target, gpu, options, measurement)
         found = Advised(None, measured, report, told)
-    if search and resolve(target).kind is Kind.CAPTURE:
+    if search and resolve(target).kind is TargetKind.CAPTURE:
         named = gpu if asked or measurement is not None else ""
         kernels = _recorded(str(target), named, options, budget=budget, run=run, progress=progress, tell=tell)
         return replace(found, kernels=kernels, trials=_only(kernels))
@@ -207,9 +207,9 @@ def advise(
         machine, product = load_gpu(gpu)
         kernel = kernel_of(target, machine.name)
         if signature is not None or constexprs or grid:
-            from kprof.tuning.trials.function import Function, advise_function
+            from kprof.tuning.trials.function import LaunchedFunction, advise_function
 
-            function = Function(signature or "", grid, dict(constexprs or {}))
+            function = LaunchedFunction(signature or "", grid, dict(constexprs or {}))
             tried_out = advise_function(
                 kernel, machine, options, function, product=product, budget=budget, progress=progress
             )
@@ -223,11 +223,11 @@ def advise(
 def _recorded(
     capture: str,
     gpu: str,
-    options: "Options",
+    options: "TargetOptions",
     *,
     budget: float,
     run: bool,
-    again: "Program | None" = None,
+    again: "RelaunchedProgram | None" = None,
     progress: Callable[[int, str], None] | None,
     tell: Callable[[str], None] | None,
 ) -> "list[AdvisedKernel]":
@@ -236,7 +236,7 @@ def _recorded(
     from kprof.targets.usable_options import check, given
     from kprof.tuning.recorded import advise as advised
 
-    check(Kind.CAPTURE, capture, given(options))
+    check(TargetKind.CAPTURE, capture, given(options))
     machine, product = load_gpu(gpu) if gpu else (None, None)
     found = advised(
         capture,
@@ -271,7 +271,7 @@ def _measurement(
 
 
 def _judged(
-    target: TargetLike, arch: str, options: "Options", measurement: "GpuMeasurements"
+    target: TargetLike, arch: str, options: "TargetOptions", measurement: "GpuMeasurements"
 ) -> "tuple[KernelReport, Measured]":
     """Compile (or read) the kernel, and hold its findings against the measurement."""
     from kprof.targets.resolver import load

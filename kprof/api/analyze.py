@@ -14,13 +14,13 @@ from kprof.api.result import ReportResult
 from kprof.document import KernelReport
 from kprof.errors import KprofError, TargetError, near_hint
 from kprof.findings import Severity
-from kprof.targets.target import Kind, TargetLike, is_report, resolve
+from kprof.targets.target import TargetKind, TargetLike, is_report, resolve
 
 if TYPE_CHECKING:
     from kprof.api.measurements import Joining, Paths
     from kprof.details import Details
     from kprof.targets.loaded import LoadedKernel
-    from kprof.targets.options import Options
+    from kprof.targets.options import TargetOptions
 
 
 @dataclass(frozen=True)
@@ -185,7 +185,7 @@ class _Wanted:
         measured: is joined to them; ``None`` without measurements.
     """
 
-    options: "Options"
+    options: "TargetOptions"
     kernel: str | None
     folders: Sequence[Path]
     dump: "str | os.PathLike[str] | None"
@@ -255,7 +255,7 @@ class _Wanted:
         from kprof.diffing.reading import read_report
         from kprof.targets.usable_options import check, given
 
-        check(Kind.REPORT, str(path), given(self.options))
+        check(TargetKind.REPORT, str(path), given(self.options))
         document = read_report(path)
         yield from document.kernels
         if document.verdict.status == "cannot_tell" and document.notes:
@@ -264,14 +264,14 @@ class _Wanted:
     def _source_folders(self, target: TargetLike) -> Sequence[Path] | None:
         """A kernel that is compiled here shows its own files; what is compiled already may name any file it likes."""
         found = resolve(target)
-        if found.kind in {Kind.SOURCE, Kind.KERNEL, Kind.FUNCTION}:
+        if found.kind in {TargetKind.SOURCE, TargetKind.KERNEL, TargetKind.FUNCTION}:
             return None
         return (*self.folders, found.path.parent) if found.path.is_file() else self.folders
 
 
 def _measured_gpu(measured: "Joining | None", targets: Sequence[TargetLike]) -> str:
     """What sources are compiled for where nothing is asked for: the GPU that was measured."""
-    sources = {Kind.SOURCE, Kind.KERNEL, Kind.FUNCTION}
+    sources = {TargetKind.SOURCE, TargetKind.KERNEL, TargetKind.FUNCTION}
     if measured is None or not all(resolve(target).kind in sources for target in targets):
         return ""
     return measured.measurement.name or ""

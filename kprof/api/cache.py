@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from kprof.errors import KprofError
 
 if TYPE_CHECKING:
-    from kprof.cache.inventory import Part
+    from kprof.cache.inventory import CacheFolder
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Cached:
     """
 
     root: Path
-    parts: "Sequence[Part]"
+    parts: "Sequence[CacheFolder]"
     limits: dict[str, int]
     trouble: str | None
 

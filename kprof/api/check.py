@@ -14,13 +14,13 @@ from kprof.version import __version__
 if TYPE_CHECKING:
     from kprof.gate.baseline import Baseline
     from kprof.gate.config import Config
-    from kprof.gate.subject import Subject
+    from kprof.gate.subject import CheckSubject
 
     Path_ = str | os.PathLike[str]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Check(ReportResult):
+class CheckResult(ReportResult):
     """What the gate says: the verdict is ``ok``, ``regression`` or ``cannot_tell``; findings that fail are marked.
 
     Attributes:
@@ -45,7 +45,7 @@ def check(
     update_baseline: bool = False,
     advise: float = 0.0,
     jobs: int = 0,
-) -> Check:
+) -> CheckResult:
     """Compile the kernels that ``[tool.kprof]`` names and compare them with budgets and a baseline. No GPU is used.
 
     Args:
@@ -75,7 +75,7 @@ def check(
         raise KprofError("no baseline file is named", hint='Set baseline = "kprof-baseline.json", or give --baseline.')
     subjects = gather(settings, folder, jobs, names(arch))
     if update_baseline and named is not None:
-        return Check(_updated(named, subjects, settings), named)
+        return CheckResult(_updated(named, subjects, settings), named)
     known, notes = _accepted(named)
     if known is not None:
         subjects += vanished(known, subjects)
@@ -84,7 +84,7 @@ def check(
         from kprof.gate.cures import with_cures
 
         document = with_cures(document, subjects, chosen, advise, jobs)
-    return Check(document, named)
+    return CheckResult(document, named)
 
 
 def _rules(settings: "Config", path: Path) -> dict[str, str]:
@@ -127,7 +127,7 @@ def _accepted(path: Path | None) -> "tuple[Baseline | None, list[str]]":
 
 def _judged(
     settings: "Config",
-    subjects: "list[Subject]",
+    subjects: "list[CheckSubject]",
     known: "Baseline | None",
     folder: Path,
     rules: dict[str, str],
@@ -143,7 +143,7 @@ def _judged(
     return gate.judge(subjects, notes)
 
 
-def _updated(path: Path, subjects: "list[Subject]", settings: "Config") -> Report:
+def _updated(path: Path, subjects: "list[CheckSubject]", settings: "Config") -> Report:
     """Write the baseline; cannot tell when something could not be compiled and so has no new state."""
     from kprof.gate.baseline import Baseline, encode, read, updated
     from kprof.gate.limits import cannot_launch, over_budget

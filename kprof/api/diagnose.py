@@ -42,10 +42,10 @@ class Diagnosed(Result):
 
     def to_frame(self) -> "pd.DataFrame":
         """A row a check: what it is called, what was found, and what to do."""
-        from kprof.doctor import Outcome
+        from kprof.doctor import CheckOutcome
         from kprof.reporters._frames import struct_frame
 
-        return struct_frame(Outcome, [({}, one) for one in self.document.checks])
+        return struct_frame(CheckOutcome, [({}, one) for one in self.document.checks])
 
 
 def diagnose(*, root: "str | os.PathLike[str]" = "/", workload: str | None = None) -> Diagnosed:

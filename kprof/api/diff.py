@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from kprof.diffing.build import Input
-    from kprof.diffing.limits import Limits
-    from kprof.targets.options import Options
+    from kprof.diffing.limits import DiffLimits
+    from kprof.targets.options import TargetOptions
 
 Tell = Callable[[str], None]
 Side = str | os.PathLike[str] | ReportResult
@@ -160,21 +160,21 @@ def _silent(_text: str) -> None:
     """Says nothing."""
 
 
-def _limits(fail_on: str, tolerance: Mapping[str, float | str]) -> "Limits":
-    from kprof.diffing.limits import Limits, tolerances
+def _limits(fail_on: str, tolerance: Mapping[str, float | str]) -> "DiffLimits":
+    from kprof.diffing.limits import DiffLimits, tolerances
     from kprof.findings import Severity
 
     if fail_on not in {severity.value for severity in Severity}:
         raise KprofError(f"--fail-on takes note, warning or error, got {fail_on!r}")
-    return Limits(Severity(fail_on), tolerances(f"{metric}={value}" for metric, value in tolerance.items()))
+    return DiffLimits(Severity(fail_on), tolerances(f"{metric}={value}" for metric, value in tolerance.items()))
 
 
 def _programs(
     program: Sequence[str],
     versions: Sequence[str],
     packages: Sequence[str],
-    options: "Options",
-    limits: "Limits",
+    options: "TargetOptions",
+    limits: "DiffLimits",
     *,
     tell: Tell,
     wait: Tell,
@@ -183,7 +183,7 @@ def _programs(
 
     from kprof.diffing.build import diff as compared
     from kprof.diffing.programs import recorded_sides
-    from kprof.targets.target import Kind
+    from kprof.targets.target import TargetKind
     from kprof.targets.usable_options import check, given
 
     if not versions or not program:
@@ -191,7 +191,7 @@ def _programs(
             "a program is recorded under each of several Tritons",
             hint="kprof diff --triton 3.6.0 --triton 3.9.0 -- python program.py",
         )
-    check(Kind.CAPTURE, f"what {program[0]} launches", [name for name in given(options) if name != "values"])
+    check(TargetKind.CAPTURE, f"what {program[0]} launches", [name for name in given(options) if name != "values"])
     with tempfile.TemporaryDirectory(prefix="kprof-diff-") as folder:
         sides = recorded_sides(program, versions, packages, options, Path(folder), tell=tell, wait=wait)
     return compared(sides, limits, notes=[f"{' '.join(program)} was recorded under each"])
@@ -215,17 +215,24 @@ def _versions(named: Sequence[str], program: Sequence[str] | None) -> list[str]:
 
 
 def _tritons(
-    target: str, versions: list[str], options: "Options", limits: "Limits", *, budget: float, tell: Tell, wait: Tell
+    target: str,
+    versions: list[str],
+    options: "TargetOptions",
+    limits: "DiffLimits",
+    *,
+    budget: float,
+    tell: Tell,
+    wait: Tell,
 ) -> Diff:
     from kprof.diffing.build import diff as compared
     from kprof.targets.recompile import is_recorded
-    from kprof.targets.target import Kind
+    from kprof.targets.target import TargetKind
     from kprof.targets.usable_options import check, given
     from kprof.tuning.trials.tritons import Tritons
 
     place = Path(target.partition("::")[0])
     if is_recorded(target):
-        check(Kind.CAPTURE, target, given(options))
+        check(TargetKind.CAPTURE, target, given(options))
     elif place.exists() and place.suffix != ".py":
         raise TargetError(
             "this is compiled already: another Triton cannot compile it again",
@@ -241,7 +248,7 @@ def _tritons(
 
 
 def _two(
-    given: tuple[Side, Side], options: "Options", limits: "Limits", *, budget: float, tell: Tell, wait: Tell
+    given: tuple[Side, Side], options: "TargetOptions", limits: "DiffLimits", *, budget: float, tell: Tell, wait: Tell
 ) -> Diff:
     from kprof.diffing.build import diff as compared
     from kprof.targets.recompile import is_recorded
@@ -265,7 +272,7 @@ def _two(
     return compared(sides, limits, explained, notes)
 
 
-def _sides(given: tuple[Side, Side], options: "Options", tell: Tell) -> "list[Input]":
+def _sides(given: tuple[Side, Side], options: "TargetOptions", tell: Tell) -> "list[Input]":
     """Both sides; those that are results already are called old and new."""
     from kprof.diffing.sides import labels, of_report, side
 

@@ -10,7 +10,7 @@ from kprof.errors import TargetError
 from kprof.targets.target import TargetLike, resolve
 
 if TYPE_CHECKING:
-    from kprof.inputs.amdgcn.model import Kernel
+    from kprof.inputs.amdgcn.model import AssemblyKernel
     from kprof.targets.loaded import LoadedKernel
 
 
@@ -22,7 +22,7 @@ class ControlFlow(Drawing):
         program: its instructions, with ``blocks`` and ``loops``.
     """
 
-    program: "Kernel"
+    program: "AssemblyKernel"
 
     def to_dot(self) -> str:
         """The same for Graphviz."""

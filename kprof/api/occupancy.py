@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from kprof.reporters.occupancy import Entry
     from kprof.targets.loaded import LoadedKernel
-    from kprof.targets.options import Options
+    from kprof.targets.options import TargetOptions
     from kprof_analyzers.occupancy import OccupancyInput
     from kprof_analyzers.occupancy.curve import Plateau
 
@@ -233,7 +233,9 @@ def _from_numbers(archs: Sequence[str], numbers: dict[str, Any]) -> "list[tuple[
     return found
 
 
-def _from_target(target: str, options: "Options", numbers: dict[str, Any]) -> "list[tuple[str, str, OccupancyInput]]":
+def _from_target(
+    target: str, options: "TargetOptions", numbers: dict[str, Any]
+) -> "list[tuple[str, str, OccupancyInput]]":
     from kprof.targets.resolver import load
 
     found = []

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from kprof.targets.options import Options
+    from kprof.targets.options import TargetOptions
 
 Names = str | Sequence[str]
 """One name, several with commas between them, or a sequence: ``"gfx942"``, ``"gfx942,gfx950"``, ``["MI300X"]``."""
@@ -33,18 +33,18 @@ def target_options(
     values: "Mapping[str, int | Sequence[int]] | None" = None,
     passes: bool = False,
     jobs: int = 0,
-) -> "Options":
-    """How a target is compiled; see :class:`kprof.targets.options.Options`.
+) -> "TargetOptions":
+    """How a target is compiled; see :class:`kprof.targets.options.TargetOptions`.
 
     Raises:
         TargetError: the grid has not one to three axes of at least one workgroup.
     """
     from kprof.errors import TargetError
-    from kprof.targets.options import Options
+    from kprof.targets.options import TargetOptions
 
     if grid is not None and not (1 <= len(grid) <= 3 and min(grid) > 0):
         raise TargetError(f"a grid has one to three numbers of workgroups, got {tuple(grid)}")
-    return Options(
+    return TargetOptions(
         archs=names(arch),
         config=dict(config or {}),
         shape=dict(shape or {}),

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from kprof.errors import KprofError, TargetError, near_hint
 from kprof.output.writing import log
-from kprof.targets.options import DEFAULT_ARCH, Options
-from kprof.targets.target import Kind, TargetLike, resolve
+from kprof.targets.options import DEFAULT_ARCH, TargetOptions
+from kprof.targets.target import TargetKind, TargetLike, resolve
 from kprof.targets.usable_options import check, given
 
 if TYPE_CHECKING:
-    from kprof.tuning.recorded.relaunch import Program as Again
+    from kprof.tuning.recorded.relaunch import RelaunchedProgram as Again
 
 TIME_LIMIT = 600.0
 """Seconds that a program may run when nobody says how long."""
@@ -22,7 +22,7 @@ TIME_LIMIT = 600.0
 
 @contextmanager
 def launches_of(
-    targets: Sequence[TargetLike], arguments: Sequence[str], options: Options, time_limit: float | None = None
+    targets: Sequence[TargetLike], arguments: Sequence[str], options: TargetOptions, time_limit: float | None = None
 ) -> Iterator[tuple[Sequence[TargetLike], list[KprofError]]]:
     """Run a file as ``__main__`` and record what it launches; gives the recording as the target to analyse.
 
@@ -40,11 +40,11 @@ def launches_of(
         KprofError: an option that recorded launches do not use.
     """
     from kprof.captures.reader import read
-    from kprof.recording.command import Options as Recording
+    from kprof.recording.command import RecordOptions as Recording
     from kprof.recording.command import prepare, run
 
     file, function = _program(targets)
-    check(Kind.CAPTURE, f"what {file} launches", given(options))
+    check(TargetKind.CAPTURE, f"what {file} launches", given(options))
     if len(options.archs) > 1:
         raise TargetError("a program is run for one GPU at a time", path=file, hint="Name one with --arch.")
     with tempfile.TemporaryDirectory(prefix="kprof-run-") as folder:
@@ -78,7 +78,7 @@ def launches_of(
 def _program(targets: Sequence[TargetLike]) -> tuple[str, str]:
     """The file to run, and the function whose launches are wanted, if one is."""
     (target, *others) = map(resolve, targets) if targets else [None]
-    if target is None or others or target.kind is not Kind.SOURCE or target.path.suffix != ".py":
+    if target is None or others or target.kind is not TargetKind.SOURCE or target.path.suffix != ".py":
         hint = "kprof analyze kernel FILE.py -- ARGS"
         raise TargetError("arguments after -- are for one Python file, which is run", hint=hint)
     if not target.path.is_file():
@@ -88,7 +88,7 @@ def _program(targets: Sequence[TargetLike]) -> tuple[str, str]:
 
 @contextmanager
 def recording(
-    target: TargetLike | None, program: Sequence[str], gpu: str, *, jobs: int, options: Options
+    target: TargetLike | None, program: Sequence[str], gpu: str, *, jobs: int, options: TargetOptions
 ) -> "Iterator[tuple[str, Again]]":
     """Record a program; gives the capture, which is removed in the end, and what makes its launches again.
 
@@ -105,15 +105,15 @@ def recording(
         KprofError: it cannot be run, or an option that recorded launches do not use.
     """
     from kprof.captures.reader import read
-    from kprof.recording.command import Options as Recording
+    from kprof.recording.command import RecordOptions as Recording
     from kprof.recording.command import prepare, run
-    from kprof.tuning.recorded.relaunch import Program as Again
+    from kprof.tuning.recorded.relaunch import RelaunchedProgram as Again
 
     file, function = ("", "") if target is None else _program([target])
     command = [sys.executable, file, *program] if file else list(program)
     if not command:
         raise TargetError("no program is named", hint="kprof advise -- python program.py")
-    check(Kind.CAPTURE, f"what {file or command[0]} launches", given(options))
+    check(TargetKind.CAPTURE, f"what {file or command[0]} launches", given(options))
     with tempfile.TemporaryDirectory(prefix="kprof-run-") as folder:
         output = Path(folder, "capture")
         settings = prepare(Recording(gpu, output, jobs=jobs, execute=False), command)

@@ -9,7 +9,7 @@ from kprof.errors import InputError
 
 if TYPE_CHECKING:
     from kprof.inputs.torch_profiler.issues import TraceIssue
-    from kprof.inputs.torch_profiler.model import Trace as LinkedTables
+    from kprof.inputs.torch_profiler.model import LinkedTrace as LinkedTables
 
     Path_ = str | os.PathLike[str]
 

@@ -10,7 +10,7 @@ from kprof.api.result import Result
 if TYPE_CHECKING:
     import pandas as pd
 
-    from kprof.inputs.tunableop import Gain, Results
+    from kprof.inputs.tunableop import TunableOpResults, TuningGain
 
     Path_ = str | os.PathLike[str]
 
@@ -24,8 +24,8 @@ class TunableOp(Result):
         gains: problems whose default time is known, with what tuning gains.
     """
 
-    results: "Results"
-    gains: "Sequence[Gain]"
+    results: "TunableOpResults"
+    gains: "Sequence[TuningGain]"
     kind: ClassVar[str] = "measurements"
 
     @property

@@ -91,10 +91,10 @@ def record(
         KprofError: there is a capture already, the program cannot be run, or the folder cannot be written.
     """
     from kprof.captures.reader import read
-    from kprof.recording.command import Options, prepare, run
+    from kprof.recording.command import RecordOptions, prepare, run
 
     place = Path(output)
-    options = Options(
+    options = RecordOptions(
         arch,
         place,
         jobs=jobs,

@@ -81,7 +81,7 @@ class Result(ABC):
 
     def _as(self, ending: str, target: Path) -> str:
         """The content of a file with an ending."""
-        from kprof.reporters.interface import Request
+        from kprof.reporters.interface import ReportRequest
         from kprof.reporters.registry import formats_of
 
         if ending == ".json":
@@ -90,7 +90,7 @@ class Result(ABC):
             return str(self.to_frame().to_csv(index=False))
         for each in formats_of(self.kind):
             if each.extension == ending:
-                return each.render(self.document, Request(self.kind, frozenset(), self.details))
+                return each.render(self.document, ReportRequest(self.kind, frozenset(), self.details))
         known = ", ".join(self.formats())
         raise KprofError(f"no format is known by the ending {ending!r}", path=str(target), hint=f"known are {known}")
 

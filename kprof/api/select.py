@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from kprof.tuning.choice import Candidate, ImplementationChoice, select
+from kprof.tuning.choice import ConsideredImplementation, ImplementationChoice, select
 
-__all__ = ["Candidate", "ImplementationChoice", "document", "select"]
+__all__ = ["ConsideredImplementation", "ImplementationChoice", "document", "select"]
 
 
 def document(found: ImplementationChoice) -> dict[str, Any]:

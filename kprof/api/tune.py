@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kprof.tuning.recorded.answer import Answer
     from kprof.tuning.search import Progress, SearchResult
     from kprof.tuning.space import Space
-    from kprof.tuning.subject import Subject
+    from kprof.tuning.subject import TuningSubject
 
     Path_ = str | os.PathLike[str]
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 class _Search:
     """What :meth:`Tuned.write` needs of a search beside its document."""
 
-    subject: "Subject"
+    subject: "TuningSubject"
     found: "SearchResult"
     files: request.Files
     writers: "Sequence[Writer]"
@@ -183,7 +183,7 @@ def tune(
     files = request.Files(place, names(formats), top, dict(keys or {}), device_name)
     writers = request.writers(files.formats, place)
     device = _device(kernel, verify=verify)
-    wanted = request.Request(
+    wanted = request.TuningRequest(
         kernel,
         [shape] if isinstance(shape, Mapping) else list(shape),
         names(case),
@@ -207,7 +207,7 @@ def tune(
         return Tuned(report, _Search(subject, found, files, writers), _answer(subject, found))
 
 
-def _answer(subject: "Subject", found: "SearchResult") -> "Answer | None":
+def _answer(subject: "TuningSubject", found: "SearchResult") -> "Answer | None":
     """Of a recorded kernel, what to write where."""
     from kprof.tuning.recorded.answer import answer
     from kprof.tuning.recorded.subject import RecordedSubject
@@ -224,7 +224,7 @@ def _device(kernel: TargetLike, *, verify: bool) -> "Device | None":
     return request.device(verify=verify)
 
 
-def _check(subject: "Subject", device: "Device | None") -> None:
+def _check(subject: "TuningSubject", device: "Device | None") -> None:
     from kprof.tuning import verify
 
     if device is not None:
@@ -233,7 +233,7 @@ def _check(subject: "Subject", device: "Device | None") -> None:
 
 def _measured(
     kernel: str,
-    subject: "Subject",
+    subject: "TuningSubject",
     found: "SearchResult",
     device: "Device | None",
     *,
@@ -249,9 +249,9 @@ def _measured(
 
 
 def _searched(
-    wanted: request.Request,
+    wanted: request.TuningRequest,
     output: str | None,
-    subject: "Subject",
+    subject: "TuningSubject",
     space: "Space",
     *,
     budget: float,
@@ -265,7 +265,7 @@ def _searched(
     executor = request.executor(wanted, judge, subject)
     files = tuple(sorted(subject.dependencies()))
     place = journal.place(output, subject.kernel.name, subject.arch.name, files)
-    kept = journal.Journal(place, fresh=not resume, in_cache=output is None)
+    kept = journal.TuningJournal(place, fresh=not resume, in_cache=output is None)
     try:
         found = Search(
             subject, space, judge=judge, executor=executor, journal=kept, budget=budget or None, report=progress

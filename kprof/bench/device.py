@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from kprof.bench.document import Device, Limits
+from kprof.bench.document import Device, MachinePeaks
 from kprof.errors import HardwareError, KprofError
 from kprof.hardware.machine import find_product
 
@@ -37,17 +37,17 @@ def describe() -> Device:
     arch = str(getattr(properties, "gcnArchName", "")).partition(":")[0]
     if backend == "cuda":
         arch = f"sm_{properties.major}{properties.minor}"
-    limits = known_limits(properties.name) if backend == "rocm" else Limits()
+    limits = known_limits(properties.name) if backend == "rocm" else MachinePeaks()
     # On ROCm the driver tells L2, behind which there may be a larger cache.
     if backend == "cuda" and (cache := getattr(properties, "L2_cache_size", 0)):
         source = {**limits.source, "cache_bytes": "the driver"}
-        limits = Limits(limits.memory_gbs, limits.tflops, int(cache), source)
+        limits = MachinePeaks(limits.memory_gbs, limits.tflops, int(cache), source)
     memory = int(properties.total_memory)
     name = str(properties.name)
     return Device(name, "rocm" if torch.version.hip else "cuda", arch, versions, memory, limits)
 
 
-def known_limits(name: str) -> Limits:
+def known_limits(name: str) -> MachinePeaks:
     """What kprof's hardware data says about an AMD product; nothing is made up for one it does not know.
 
     Args:
@@ -55,7 +55,7 @@ def known_limits(name: str) -> Limits:
     """
     product = find_product(name)
     if product is None:
-        return Limits()
+        return MachinePeaks()
     tflops = {}
     for dtype, names in _PEAKS.items():
         peak = next((product.peaks[n] for n in names if n in product.peaks), None)
@@ -63,7 +63,7 @@ def known_limits(name: str) -> Limits:
             tflops[dtype] = peak
     memory = product.memory.get("hbm")
     last = next((product.memory[n] for n in ("mall", "l2") if n in product.memory), None)
-    return Limits(
+    return MachinePeaks(
         memory_gbs=memory.bandwidth_gbs if memory else None,
         tflops=tflops,
         cache_bytes=last.size_bytes if last else None,
@@ -71,7 +71,7 @@ def known_limits(name: str) -> Limits:
     )
 
 
-def with_given(limits: Limits, given: Mapping[str, Any]) -> Limits:
+def with_given(limits: MachinePeaks, given: Mapping[str, Any]) -> MachinePeaks:
     """Limits with a user's figures in place: ``gbs=4800``, ``fp16=990`` (in 1e12 operations per second).
 
     Raises:
@@ -88,10 +88,10 @@ def with_given(limits: Limits, given: Mapping[str, Any]) -> Limits:
             memory = float(value)
         else:
             tflops[name] = float(value)
-    return Limits(memory, tflops, limits.cache_bytes, source)
+    return MachinePeaks(memory, tflops, limits.cache_bytes, source)
 
 
-def measured_limits(device: Device) -> Limits:
+def measured_limits(device: Device) -> MachinePeaks:
     """Limits with those that are not known measured: a 2 GiB copy, and matrix products of 8192 in fp16 and bf16.
 
     What torch reaches is a lower bound of what the machine can do, so percentages against it can exceed 100.
@@ -115,11 +115,11 @@ def measured_limits(device: Device) -> Limits:
         tflops[name], source[f"tflops {name}"] = 2 * 8192**3 / timing.median / 1e9, "measured: torch matmul 8192"
         del pair
     torch.cuda.empty_cache()
-    return Limits(memory, tflops, limits.cache_bytes, source)
+    return MachinePeaks(memory, tflops, limits.cache_bytes, source)
 
 
 def limit_type(dtype: str) -> str:
-    """The name under which :class:`Limits` keeps the peak of an element type: every 8-bit float is ``fp8``."""
+    """The name under which :class:`MachinePeaks` keeps the peak of an element type: every 8-bit float is ``fp8``."""
     return "fp8" if dtype.startswith("fp8") else dtype
 
 

@@ -26,7 +26,7 @@ beyond the kernel's tolerance but the same function, such as scores kept in half
 """
 
 
-class Limits(msgspec.Struct, frozen=True, omit_defaults=True):
+class MachinePeaks(msgspec.Struct, frozen=True, omit_defaults=True):
     """What the machine can do at best, as far as it is known.
 
     Attributes:
@@ -59,7 +59,7 @@ class Device(msgspec.Struct, frozen=True):
     arch: str
     versions: dict[str, str]
     memory_bytes: int
-    limits: Limits = Limits()
+    limits: MachinePeaks = MachinePeaks()
 
 
 class Error(msgspec.Struct, frozen=True):
@@ -168,7 +168,7 @@ class BenchReport(msgspec.Struct, frozen=True):
     schema: Literal["kprof.bench/1"] = "kprof.bench/1"
 
 
-class Task(msgspec.Struct, frozen=True):
+class BenchTask(msgspec.Struct, frozen=True):
     """What a worker is asked to measure.
 
     Attributes:
@@ -199,7 +199,7 @@ class Task(msgspec.Struct, frozen=True):
 
 
 def rates(
-    timing: Timing, flops: int | None, traffic: int | None, limits: Limits, dtype: str | None
+    timing: Timing, flops: int | None, traffic: int | None, limits: MachinePeaks, dtype: str | None
 ) -> dict[str, float | str | None]:
     """TFLOP/s, GB/s and the share of the machine's limit that binds, for :class:`Measurement`.
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from kprof.bench.document import BenchReport, Device, Measurement, Task
+from kprof.bench.document import BenchReport, BenchTask, Device, Measurement
 from kprof.bench.implementations import NAMES
 from kprof.bench.implementations import providers as known_providers
 from kprof.bench.pool import Runner
@@ -142,7 +142,7 @@ def run(kernel: Kernel, plan: Plan, report: Callable[[Measurement], None] | None
     return BenchReport(__version__, device, measurements, published=published(kernel.name, measurements))
 
 
-def _task(plan: Plan, device: Device, case: str, shape: dict[str, Any], provider: str) -> Task:
+def _task(plan: Plan, device: Device, case: str, shape: dict[str, Any], provider: str) -> BenchTask:
     config = dict(plan.config)
     if provider == "tuned" and plan.tuned is not None and (known := plan.tuned(shape, device.arch)) is not None:
         config = {**known, **config}
@@ -152,7 +152,7 @@ def _task(plan: Plan, device: Device, case: str, shape: dict[str, Any], provider
         folder.mkdir(parents=True, exist_ok=True)
         name = Path(plan.target).stem.replace("::", "_")
         trace = str((folder / f"{name}.{case.replace('*', '_custom')}.{provider}.json").absolute())
-    return Task(
+    return BenchTask(
         target=plan.target,
         case=case,
         shape=shape,

@@ -15,7 +15,7 @@ from typing import IO, Any
 import msgspec
 
 from kprof import children
-from kprof.bench.document import Device, Measurement, Task
+from kprof.bench.document import BenchTask, Device, Measurement
 from kprof.errors import HardwareError, KprofError
 
 _START = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from kprof.bench.worker import main; main()"
@@ -77,7 +77,7 @@ class Runner:
             raise (HardwareError if failure["hardware"] else KprofError)(failure["message"], hint=failure["hint"])
         raise HardwareError(f"looking for a GPU failed: {reply.get('device_failure') or reply['died']}")
 
-    def measure(self, task: Task) -> Measurement:
+    def measure(self, task: BenchTask) -> Measurement:
         """Run a task; the process's death is that task's result and nobody else's."""
         reply = self._ask({"kind": "measure", "task": msgspec.to_builtins(task)}, self.timeout)
         if "measurement" in reply:

@@ -14,7 +14,7 @@ import msgspec
 from kprof.bench import compare as bench_compare
 from kprof.bench import device
 from kprof.bench import timing as bench_timing
-from kprof.bench.document import Error, Measurement, Task, rates
+from kprof.bench.document import BenchTask, Error, Measurement, rates
 from kprof.bench.errors import NotInstalled
 from kprof.bench.implementations import find
 from kprof.children import end_with_parent
@@ -33,7 +33,7 @@ class Bench:
         self._inputs: dict[str, Any] = {}
         self._expected: Mapping[str, Any] | None = None
 
-    def measure(self, task: Task) -> Measurement:
+    def measure(self, task: BenchTask) -> Measurement:
         """Run a task. What can go wrong with a kernel becomes the measurement's status."""
         from kprof.targets import library as kernel_library
 
@@ -52,7 +52,7 @@ class Bench:
             self._forget()
             return _failed(start, *_explain(error, task, start))
 
-    def _measure(self, kernel: Kernel, task: Task, start: Measurement) -> Measurement:
+    def _measure(self, kernel: Kernel, task: BenchTask, start: Measurement) -> Measurement:
         import torch
 
         assert task.device is not None
@@ -84,7 +84,7 @@ class Bench:
             timed = msgspec.structs.replace(timed, timing=msgspec.structs.replace(timed.timing, note=note))
         return timed
 
-    def _tuned(self, kernel: Kernel, task: Task, start: Measurement) -> Measurement:
+    def _tuned(self, kernel: Kernel, task: BenchTask, start: Measurement) -> Measurement:
         """The fastest right one of the default and the kernel's listed configurations."""
         best: Measurement | None = None
         tried: list[dict[str, Any]] = []
@@ -107,7 +107,7 @@ class Bench:
         message = "; ".join(filter(None, [final.message, *failures]))
         return msgspec.structs.replace(final, provider="tuned", message=message)
 
-    def _problem(self, kernel: Kernel, task: Task) -> tuple[dict[str, Any], Mapping[str, Any] | None]:
+    def _problem(self, kernel: Kernel, task: BenchTask) -> tuple[dict[str, Any], Mapping[str, Any] | None]:
         key = f"{task.target} {json.dumps(task.shape, sort_keys=True, default=str)} {task.seed}"
         if key != self._key:
             self._forget()
@@ -129,7 +129,7 @@ class Bench:
 
 def _timed(
     kernel: Kernel,
-    task: Task,
+    task: BenchTask,
     result: Measurement,
     call: Callable[[Mapping[str, Any]], Any],
     sets: list[dict[str, Any]],
@@ -163,7 +163,7 @@ def _poison(expected: Mapping[str, Any] | None) -> None:
     torch.cuda.synchronize()
 
 
-def _pointless(kernel: Kernel, task: Task) -> bool:
+def _pointless(kernel: Kernel, task: BenchTask) -> bool:
     assert task.device is not None
     config = kernel.configure(task.device.arch, task.config, task.shape)
     return kernel.legal is not None and kernel.legal(task.shape, config, task.device.arch) is not None
@@ -181,7 +181,7 @@ def _is_device_failure(error: Exception) -> bool:
     return any(word in str(error).lower() for word in words)
 
 
-def _explain(error: Exception, task: Task, start: Measurement) -> tuple[str, str]:
+def _explain(error: Exception, task: BenchTask, start: Measurement) -> tuple[str, str]:
     """Status and message of a failure that leaves the process usable."""
     import torch
 
@@ -211,7 +211,7 @@ def _end(text: str, most: int = 400) -> str:
     return text if len(text) <= most else f"... {text[-most:]}"
 
 
-def _profile(call: Callable[[Mapping[str, Any]], Any], sets: list[dict[str, Any]], task: Task) -> str:
+def _profile(call: Callable[[Mapping[str, Any]], Any], sets: list[dict[str, Any]], task: BenchTask) -> str:
     """Ten calls under PyTorch's profiler."""
     import torch
     from torch.profiler import ProfilerActivity, profile, record_function
@@ -234,7 +234,7 @@ def _answer(line: str, bench: Bench) -> dict[str, Any]:
         if request["measure"]:
             found = msgspec.structs.replace(found, limits=device.measured_limits(found))
         return {"device": msgspec.to_builtins(found)}
-    task = msgspec.convert(request["task"], Task)
+    task = msgspec.convert(request["task"], BenchTask)
     return {"measurement": msgspec.to_builtins(bench.measure(task))}
 
 

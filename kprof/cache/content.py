@@ -13,10 +13,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from kprof.cache.entries import Section
+from kprof.cache.entries import CacheSection
 from kprof.cache.keys import key
 
-_SECTION = Section("contents")
+_SECTION = CacheSection("contents")
 _SETTLED = 2_000_000_000
 # Windows knows no time of last change.
 _REMEMBERS = os.name == "posix"

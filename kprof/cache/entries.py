@@ -24,7 +24,7 @@ _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0) | getat
 
 
 @dataclass(frozen=True)
-class Section:
+class CacheSection:
     """Entries of one kind.
 
     Attributes:

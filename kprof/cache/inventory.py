@@ -15,7 +15,7 @@ SLOW = ("searches", "triton-envs")
 
 
 @dataclass(frozen=True)
-class Part:
+class CacheFolder:
     """A folder of the cache.
 
     Attributes:
@@ -31,7 +31,7 @@ class Part:
     kinds: dict[str, tuple[int, int]]
 
 
-def parts(root: Path) -> list[Part]:
+def parts(root: Path) -> list[CacheFolder]:
     """The folders of a cache that exist."""
     found = []
     for name in (*QUICK, *SLOW):
@@ -40,7 +40,7 @@ def parts(root: Path) -> list[Part]:
             kinds = {}
             if folder == location.entries(root):
                 kinds = {kind.name: _count(kind) for kind in sorted(folder.iterdir()) if kind.is_dir()}
-            found.append(Part(name, *_count(folder), kinds))
+            found.append(CacheFolder(name, *_count(folder), kinds))
     return found
 
 

@@ -5,7 +5,7 @@
     capture.json             what was asked: see :class:`kprof.captures.records.Head`
     journal/<process>.jsonl  one a process, one JSON object a line, appended as things happen
     kernels/<id>/            one a specialisation, made by its compile, complete when it appears:
-        result.json          see :class:`kprof.captures.records.Result`
+        result.json          see :class:`kprof.captures.records.CompileRecord`
         kernel.json          Triton's metadata
         kernel.ttir .ttgir .amdgcn
 """

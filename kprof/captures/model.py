@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from kprof.captures import layout
-from kprof.captures.records import Head, Result
+from kprof.captures.records import CompileRecord, Head
 from kprof.captures.stages import read_metadata, read_stage
 from kprof.compiler.limits import LaunchProblem, launch_problems
 from kprof.compiler.request import CompileRequest
@@ -164,7 +164,7 @@ class CapturedKernel:
     module: str
     source: Location | None
     request: CompileRequest
-    result: Result | None
+    result: CompileRecord | None
     folder: Path
     launches: int = 0
     grids: Mapping[Grid, int] = field(default_factory=dict)

@@ -33,7 +33,7 @@ PROCESSES = 10_000
 """Journals of one capture."""
 
 _HEAD = msgspec.json.Decoder(r.Head)
-_RESULT = msgspec.json.Decoder(r.Result)
+_RESULT = msgspec.json.Decoder(r.CompileRecord)
 _RECORD: msgspec.json.Decoder[r.Record] = msgspec.json.Decoder(r.Record)
 _DEPTH = 32
 
@@ -88,7 +88,7 @@ def launches(path: str | Path) -> Iterator[CapturedLaunch]:
     for number, journal in enumerate(_journals(Path(path))):
         state = _Journal(journal, _Gathered())
         for record in state.records():
-            launch = state.launch(record, number) if isinstance(record, r.Launch) else None
+            launch = state.launch(record, number) if isinstance(record, r.LaunchRecord) else None
             if launch is not None:
                 yield launch
 
@@ -123,7 +123,7 @@ def _journals(root: Path) -> list[Path]:
 class _Specialisation:
     """A specialisation while journals are read."""
 
-    record: r.Kernel
+    record: r.KernelRecord
     launches: int = 0
     chosen: int = 0
     grids: Counter[Grid] = field(default_factory=Counter)
@@ -177,7 +177,7 @@ class _Journal:
                     f"is no line of a journal: {error}", path=str(self.path), place=f"line {number}"
                 ) from None
             match record:
-                case r.Kernel():
+                case r.KernelRecord():
                     self.kernels[record.n] = record.id
                 case r.Site():
                     self.sites[record.n] = tuple(Location(f, max(line, 1), function=n) for f, line, n in record.frames)
@@ -194,7 +194,7 @@ class _Journal:
         try:
             for record in self.records():
                 ended = ended or isinstance(record, r.End)
-                calls.update(record.unrun if isinstance(record, r.Operators) else ())
+                calls.update(record.unrun if isinstance(record, r.OperatorsRecord) else ())
                 self._take(record)
         except KprofError as error:
             self.gathered.notes.append(f"{error}; what follows is left out")
@@ -207,23 +207,23 @@ class _Journal:
     def _take(self, record: r.Record) -> None:
         everything = self.gathered
         match record:
-            case r.Process():
+            case r.ProcessRecord():
                 everything.processes.append(record.argv)
                 everything.executed = everything.executed or record.executes
-            case r.Kernel():
+            case r.KernelRecord():
                 everything.kernels.setdefault(record.id, _Specialisation(record))
-            case r.Launch():
+            case r.LaunchRecord():
                 self._count(record)
             case r.Tuning():
                 self.tunings[record.n] = CapturedTuning(record.name, {}, {})
                 everything.tunings.append(self.tunings[record.n])
-            case r.Candidate():
+            case r.CandidateRecord():
                 self._candidate(record)
             case r.Read():
                 everything.reads.append((record.what, self.sites.get(record.site or 0, ())))
             case r.Unrun():
                 self.unrun[record.n] = record
-            case r.Operators():
+            case r.OperatorsRecord():
                 everything.ran.update(record.ran)
                 everything.silent.update(record.silent)
                 everything.torch.update(record.torch)
@@ -246,7 +246,7 @@ class _Journal:
             else dataclasses.replace(known, calls=known.calls + calls)
         )
 
-    def _count(self, record: r.Launch) -> None:
+    def _count(self, record: r.LaunchRecord) -> None:
         entry = self._entry(record.kernel)
         if entry is not None:
             if not entry.launches:
@@ -257,7 +257,7 @@ class _Journal:
             entry.grids[grid] += 1
             entry.arguments.setdefault(grid, self.arguments.get(-1 if record.args is None else record.args, {}))
 
-    def _candidate(self, record: r.Candidate) -> None:
+    def _candidate(self, record: r.CandidateRecord) -> None:
         tuning = self.tunings.get(record.tuning)
         entry = None if record.kernel is None else self._entry(record.kernel)
         if entry is not None:
@@ -274,7 +274,7 @@ class _Journal:
         identifier = self.kernels.get(number)
         return None if identifier is None else self.gathered.kernels.get(identifier)
 
-    def launch(self, record: r.Launch, process: int) -> CapturedLaunch | None:
+    def launch(self, record: r.LaunchRecord, process: int) -> CapturedLaunch | None:
         """A launch with what it refers to; ``None`` when its kernel was never named."""
         kernel = self.kernels.get(record.kernel)
         if kernel is None:
@@ -342,7 +342,7 @@ def _product(name: str, arch: str) -> Product | None:
     return found if found is not None and found.arch == arch else None
 
 
-def _request(record: r.Kernel, head: r.Head, notes: list[str]) -> CompileRequest:
+def _request(record: r.KernelRecord, head: r.Head, notes: list[str]) -> CompileRequest:
     empty = CompileRequest(path="", function=record.name, arch=head.arch, signature={})
     damaged = f"{record.name}: what was asked of the compiler is damaged"
     if _too_deep(record.request):
@@ -384,7 +384,7 @@ def _too_deep(value: Any, depth: int = 0) -> bool:
     return isinstance(value, list) and any(_too_deep(item, depth + 1) for item in value)
 
 
-def _result(root: Path, folder: Path, notes: list[str]) -> r.Result | None:
+def _result(root: Path, folder: Path, notes: list[str]) -> r.CompileRecord | None:
     if not (plain_files.plain_folder(root / layout.KERNELS) and plain_files.plain_folder(folder)):
         return None
     try:

@@ -43,7 +43,7 @@ class Head(msgspec.Struct, frozen=True, kw_only=True):
     sources: dict[Name, Digest] = {}
 
 
-class Process(msgspec.Struct, frozen=True, tag_field="t", tag="process"):
+class ProcessRecord(msgspec.Struct, frozen=True, tag_field="t", tag="process"):
     """The first line of a journal.
 
     Attributes:
@@ -61,7 +61,7 @@ class Process(msgspec.Struct, frozen=True, tag_field="t", tag="process"):
     executes: bool = False
 
 
-class Kernel(msgspec.Struct, frozen=True, tag_field="t", tag="kernel"):
+class KernelRecord(msgspec.Struct, frozen=True, tag_field="t", tag="kernel"):
     """A specialisation, before the first line that refers to it by its number.
 
     Attributes:
@@ -101,7 +101,7 @@ class Arguments(msgspec.Struct, frozen=True, tag_field="t", tag="args"):
 
 
 class Tuning(msgspec.Struct, frozen=True, tag_field="t", tag="tuning"):
-    """An autotuner met a new key: its configurations follow as :class:`Candidate`."""
+    """An autotuner met a new key: its configurations follow as :class:`CandidateRecord`."""
 
     n: Count
     name: Name
@@ -109,7 +109,7 @@ class Tuning(msgspec.Struct, frozen=True, tag_field="t", tag="tuning"):
     site: Count | None = None
 
 
-class Candidate(msgspec.Struct, frozen=True, tag_field="t", tag="candidate"):
+class CandidateRecord(msgspec.Struct, frozen=True, tag_field="t", tag="candidate"):
     """One configuration of an autotuner, compiled and not launched.
 
     Attributes:
@@ -125,7 +125,7 @@ class Candidate(msgspec.Struct, frozen=True, tag_field="t", tag="candidate"):
     error: Text | None = None
 
 
-class Launch(msgspec.Struct, frozen=True, tag_field="t", tag="launch"):
+class LaunchRecord(msgspec.Struct, frozen=True, tag_field="t", tag="launch"):
     """One launch.
 
     Attributes:
@@ -176,7 +176,7 @@ class Unrun(msgspec.Struct, frozen=True, tag_field="t", tag="unrun"):
     site: Count | None = None
 
 
-class Operators(msgspec.Struct, frozen=True, tag_field="t", tag="operators"):
+class OperatorsRecord(msgspec.Struct, frozen=True, tag_field="t", tag="operators"):
     """Counts at the end of a journal.
 
     Attributes:
@@ -223,11 +223,23 @@ class End(msgspec.Struct, frozen=True, tag_field="t", tag="end"):
 
 
 Record = (
-    Process | Kernel | Site | Arguments | Tuning | Candidate | Launch | Read | Unrun | Operators | Sources | Note | End
+    ProcessRecord
+    | KernelRecord
+    | Site
+    | Arguments
+    | Tuning
+    | CandidateRecord
+    | LaunchRecord
+    | Read
+    | Unrun
+    | OperatorsRecord
+    | Sources
+    | Note
+    | End
 )
 
 
-class Result(msgspec.Struct, frozen=True, kw_only=True):
+class CompileRecord(msgspec.Struct, frozen=True, kw_only=True):
     """``result.json``: how the compile went.
 
     Attributes:

@@ -12,7 +12,7 @@ from kprof.errors import near
 # Newer typers carry a click of their own: its types are therefore written as Any here.
 
 
-class Group(TyperGroup):
+class SuggestingGroup(TyperGroup):
     """A group that says what was meant: a near command, or the only one where that was left out."""
 
     def resolve_command(self, ctx: typer.Context, args: list[str]) -> Any:  # type: ignore[override]
@@ -25,7 +25,7 @@ class Group(TyperGroup):
         return super().resolve_command(ctx, args)
 
 
-class Folder(Group):
+class Folder(SuggestingGroup):
     """A group whose commands are the modules of a package, imported when they are asked for.
 
     A module has ``HELP``, one line, and ``command`` (a function) or ``app`` (a :class:`typer.Typer` with
@@ -53,7 +53,7 @@ class Folder(Group):
         return _as_click(import_module(f"{self.package}.{cmd_name.replace('-', '_')}"), cmd_name)
 
 
-def group(folder: type[TyperGroup] = Group) -> typer.Typer:
+def group(folder: type[TyperGroup] = SuggestingGroup) -> typer.Typer:
     """A Typer for sub-commands, set up as all of kprof's are."""
     return typer.Typer(cls=folder, add_completion=False, no_args_is_help=True, rich_markup_mode=None)
 

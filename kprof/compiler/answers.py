@@ -8,14 +8,14 @@ from collections.abc import Mapping
 from types import ModuleType
 from typing import Any
 
-from kprof.cache.entries import Section
+from kprof.cache.entries import CacheSection
 from kprof.cache.own import derived_key
 from kprof.compiler import environment as switches
 from kprof.compiler.versions import identity
 from kprof.importing.dependencies import unchanged
 from kprof.importing.loading import dependencies_of
 
-_ANSWERS = Section("answers")
+_ANSWERS = CacheSection("answers")
 _VARIANTS = 4
 
 

@@ -7,7 +7,7 @@ from functools import cache as once
 from kprof.compiler.compiled_cache import directory
 from kprof.compiler.defaults import TIMEOUT
 from kprof.compiler.pool import Pool
-from kprof.compiler.request import Compiled, CompileRequest, Outcome
+from kprof.compiler.request import Compiled, CompileOutcome, CompileRequest
 from kprof.compiler.versions import installed
 
 
@@ -36,7 +36,7 @@ def compile_many(
     cache: bool = True,
     timeout: float = TIMEOUT,
     pool: Pool | None = None,
-) -> Generator[Outcome, None, None]:
+) -> Generator[CompileOutcome, None, None]:
     """Compile many kernels; outcomes come as they are finished, each with the ``index`` of its request.
 
     Nothing that happens to one of them ends the others. Requests are taken as workers become free, so a generator

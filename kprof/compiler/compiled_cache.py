@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from kprof.cache import location
-from kprof.cache.entries import Section
+from kprof.cache.entries import CacheSection
 from kprof.cache.keys import key
 from kprof.cache.own import of_package
 from kprof.compiler import environment as switches
@@ -22,8 +22,8 @@ from kprof.compiler.versions import identity
 from kprof.compiler.wire import pack, unpack
 from kprof.importing.dependencies import Dependencies, unchanged
 
-_OBJECTS = Section("compiled")
-_INDEX = Section("compiled-index")
+_OBJECTS = CacheSection("compiled")
+_INDEX = CacheSection("compiled-index")
 _VARIANTS = 8
 MAKERS = ("cache", "compiler", "importing", "simulation", "errors.py")
 """What of kprof decides what a compile gives."""

@@ -4,7 +4,7 @@ import zlib
 from collections.abc import Mapping
 from typing import Any
 
-from kprof.compiler.request import Compiled, CompileRequest, Outcome
+from kprof.compiler.request import Compiled, CompileOutcome, CompileRequest
 
 _PASSES = "passes"
 _DUMP_LIMIT = 1 << 29
@@ -60,9 +60,9 @@ def load_compiled(
     )
 
 
-def load_failure(request: CompileRequest, head: Mapping[str, Any], stages: Mapping[str, str | bytes]) -> Outcome:
+def load_failure(request: CompileRequest, head: Mapping[str, Any], stages: Mapping[str, str | bytes]) -> CompileOutcome:
     """A failure that a worker reported."""
-    return Outcome(
+    return CompileOutcome(
         request=request,
         status="failed",
         error=head["error"],

@@ -129,7 +129,7 @@ def _run(api: versions.Api, build: Build, progress: Progress) -> None:
     options = parse_options(api, backend, request, build.warnings)
     if isinstance(function, RecordedFunction):
         source: Any = function.source(api.language.TRITON)
-        run_stages(api, build, Target(target, backend, options), source, progress)
+        run_stages(api, build, CompileTarget(target, backend, options), source, progress)
         return
     gluon = function.jit.is_gluon()
     if gluon and api.gluon_source is None:
@@ -137,11 +137,11 @@ def _run(api: versions.Api, build: Build, progress: Progress) -> None:
     source = (api.gluon_source if gluon else api.ast_source)(
         function.jit, dict(request.signature), *_values(api, request, function)
     )
-    run_stages(api, build, Target(target, backend, options), source, progress)
+    run_stages(api, build, CompileTarget(target, backend, options), source, progress)
 
 
 @dataclass(frozen=True)
-class Target:
+class CompileTarget:
     """What a source is compiled for: Triton's own objects."""
 
     target: Any
@@ -150,7 +150,7 @@ class Target:
 
 
 def run_stages(
-    api: versions.Api, build: Build, target: Target, source: Any, progress: Progress, *, last: str | None = None
+    api: versions.Api, build: Build, target: CompileTarget, source: Any, progress: Progress, *, last: str | None = None
 ) -> None:
     """Compile a source of Triton's (``ASTSource``), stage by stage, into ``build``; no further than the last one named.
 

@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import Any
 
 from kprof.errors import KprofError
-from kprof.inputs.mlir import MemDesc, Module, Operation, Tensor, parse
+from kprof.inputs.mlir import MemDesc, Module, Operation, TensorType, parse
 from kprof.inputs.mlir.measures import lds_bytes, vector_bytes
 
 STAGE_MARK = "// kprof stage "
@@ -216,7 +216,7 @@ def _narrowest(module: Module) -> Number:
 def _vector(module: Module, pick: Callable[..., int]) -> Number:
     widths = []
     for op in module.named("tt.load", "tt.store", "amdg.buffer_load", "amdg.buffer_store"):
-        tensor = next((t for t in op.types if isinstance(t, Tensor)), None)
+        tensor = next((t for t in op.types if isinstance(t, TensorType)), None)
         width = vector_bytes(tensor) if tensor is not None and tensor.layout is not None else None
         if width is not None:
             widths.append(width)

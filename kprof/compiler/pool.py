@@ -21,7 +21,7 @@ from kprof import children
 from kprof.compiler.compiled_cache import lookup
 from kprof.compiler.defaults import TIMEOUT, default_jobs
 from kprof.compiler.encoding import load_compiled, load_failure
-from kprof.compiler.request import CompileRequest, Outcome
+from kprof.compiler.request import CompileOutcome, CompileRequest
 from kprof.compiler.wire import pack, unpack
 from kprof.output import progress as watching
 
@@ -108,7 +108,7 @@ class Pool:
 
     def run(
         self, requests: Iterable[CompileRequest], cache: Path | None = None, finish: Finish | None = None
-    ) -> Iterator[Outcome]:
+    ) -> Iterator[CompileOutcome]:
         """Compile requests, taken one by one as workers become free; outcomes come as they are finished.
 
         With ``finish`` each outcome has an answer instead of a compiled kernel.
@@ -128,7 +128,7 @@ class Pool:
 
     def _run(
         self, requests: Iterable[CompileRequest], cache: Path | None, finish: Finish | None
-    ) -> Generator[Outcome, None, None]:
+    ) -> Generator[CompileOutcome, None, None]:
         waiting = enumerate(requests)
         more = True
         try:
@@ -176,10 +176,10 @@ class Pool:
 
     def _give(
         self, index: int, request: CompileRequest, cache: Path | None, finish: Finish | None
-    ) -> Iterator[Outcome]:
+    ) -> Iterator[CompileOutcome]:
         found = lookup(request, cache) if cache and finish is None else None
         if found is not None:
-            yield Outcome(request, index=index, compiled=found, diagnostics=found.diagnostics)
+            yield CompileOutcome(request, index=index, compiled=found, diagnostics=found.diagnostics)
             return
         worker = next((w for w in self._workers if w.request is None), None) or self._start()
         worker.request, worker.index, worker.cache, worker.finish = request, index, cache, finish
@@ -195,7 +195,7 @@ class Pool:
         except OSError:
             yield self._died(worker)
 
-    def _collect(self) -> Iterator[Outcome]:
+    def _collect(self) -> Iterator[CompileOutcome]:
         """Wait for something to happen, and tell what came of it."""
         now = time.monotonic()
         deadline = min((w.started + self.timeout for w in self._busy()), default=now)
@@ -227,7 +227,7 @@ class Pool:
         seconds = time.monotonic() - oldest.started
         watching.tell(watching.Underway(*self._progress, name, seconds, oldest.stage))
 
-    def _frame(self, worker: Worker, head: dict[str, Any], blobs: dict[str, str | bytes]) -> Iterator[Outcome]:
+    def _frame(self, worker: Worker, head: dict[str, Any], blobs: dict[str, str | bytes]) -> Iterator[CompileOutcome]:
         request = worker.request
         if head["kind"] == "ready":
             worker.started = time.monotonic()
@@ -241,12 +241,12 @@ class Pool:
 
     def _answer(
         self, worker: Worker, request: CompileRequest, head: dict[str, Any], blobs: dict[str, str | bytes]
-    ) -> Outcome:
+    ) -> CompileOutcome:
         if head["kind"] == "compiled":
             compiled = load_compiled(request, head["compiled"], blobs, cached=head["cached"])
-            outcome = Outcome(request, compiled=compiled, diagnostics=compiled.diagnostics)
+            outcome = CompileOutcome(request, compiled=compiled, diagnostics=compiled.diagnostics)
         elif head["kind"] == "finished":
-            outcome = Outcome(request, answer=head["answer"])
+            outcome = CompileOutcome(request, answer=head["answer"])
         else:
             outcome = load_failure(request, head, blobs)
         worker.request = None
@@ -255,10 +255,10 @@ class Pool:
             self._discard(worker)
         return replace(outcome, index=worker.index, seconds=time.monotonic() - worker.started)
 
-    def _late(self, worker: Worker) -> Outcome:
+    def _late(self, worker: Worker) -> CompileOutcome:
         return self._lost(worker, "timeout", f"took longer than {self.timeout:g} s{_while(worker.stage)}")
 
-    def _died(self, worker: Worker) -> Outcome:
+    def _died(self, worker: Worker) -> CompileOutcome:
         code = worker.process.wait()
         if code >= 0:
             reason = f"exit status {code}"
@@ -268,10 +268,10 @@ class Pool:
         hint = "the system may have run out of memory" if code == -signal.SIGKILL else None
         return self._lost(worker, "crashed", f"crashed: {reason}{_while(worker.stage)}", hint)
 
-    def _lost(self, worker: Worker, status: str, error: str, hint: str | None = None) -> Outcome:
+    def _lost(self, worker: Worker, status: str, error: str, hint: str | None = None) -> CompileOutcome:
         request, printed = worker.request, worker.printed()
         assert request is not None
-        outcome = Outcome(
+        outcome = CompileOutcome(
             request,
             index=worker.index,
             status=status,

@@ -211,7 +211,7 @@ class Compiled:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class CompileOutcome:
     """How one of many compiles went: compiled, or why not.
 
     Attributes:

@@ -11,7 +11,7 @@ from msgspec import UNSET, UnsetType
 from kprof.diffing import facts
 from kprof.diffing.document import Change, Diff, DiffSide, DiffStep, Explanation, KernelDiff, Status
 from kprof.diffing.kernels import order, step
-from kprof.diffing.limits import Limits
+from kprof.diffing.limits import DiffLimits
 from kprof.diffing.pairing import match
 from kprof.document import KernelReport, Verdict
 from kprof.findings import Severity
@@ -73,7 +73,7 @@ def chains(sides: Sequence[Input]) -> list[Chain]:
 
 def diff(
     sides: Sequence[Input],
-    limits: Limits,
+    limits: DiffLimits,
     explanations: Mapping[int, Explanation] | None = None,
     notes: Sequence[str] = (),
 ) -> Diff:
@@ -100,7 +100,7 @@ def diff(
     )
 
 
-def kernel_diff(chain: Chain, sides: Sequence[Input], limits: Limits) -> KernelDiff:
+def kernel_diff(chain: Chain, sides: Sequence[Input], limits: DiffLimits) -> KernelDiff:
     """One kernel on all sides."""
     count, known = len(sides), sorted(chain.entries)
     steps = []

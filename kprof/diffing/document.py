@@ -79,7 +79,7 @@ class DiffStep(msgspec.Struct, frozen=True, omit_defaults=True):
     notes: list[str] = []
 
 
-class Trial(msgspec.Struct, frozen=True, omit_defaults=True):
+class TriedChange(msgspec.Struct, frozen=True, omit_defaults=True):
     """A change of knobs or switches that was compiled, with what came of it.
 
     Attributes:
@@ -123,8 +123,8 @@ class Explanation(msgspec.Struct, frozen=True, omit_defaults=True):
     old: int
     new: int
     summary: str
-    causes: list[Trial] = []
-    cures: list[Trial] = []
+    causes: list[TriedChange] = []
+    cures: list[TriedChange] = []
     tried: int = 0
     left: int = 0
     failed: int = 0

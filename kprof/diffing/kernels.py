@@ -6,9 +6,9 @@ from msgspec import UNSET
 
 from kprof.diffing import facts
 from kprof.diffing.document import Change, DiffStep, Status
-from kprof.diffing.limits import Limits
+from kprof.diffing.limits import DiffLimits
 from kprof.diffing.loops import compare_loops, compare_widths
-from kprof.diffing.rating import Measured, rate
+from kprof.diffing.rating import ComparedFigure, rate
 from kprof.document import KernelReport
 from kprof.findings import Finding, Location, Severity
 
@@ -22,7 +22,7 @@ _PLAIN = (
 )
 
 
-def compare(old: KernelReport, new: KernelReport, limits: Limits) -> list[Change]:
+def compare(old: KernelReport, new: KernelReport, limits: DiffLimits) -> list[Change]:
     """What changed from one entry to the other, the most harmful first. Nothing for two equal entries."""
     found = [*_resources(old, new, limits), *_model(old, new, limits)]
     # A rule that had no instructions to look at found nothing, which is no improvement.
@@ -48,7 +48,7 @@ def order(change: Change) -> tuple[int, int, int, bool, str, str]:
     )
 
 
-def status_of(changes: list[Change], limits: Limits) -> Status:
+def status_of(changes: list[Change], limits: DiffLimits) -> Status:
     """What the changes make of a kernel.
 
     Beside a figure that counts, one way or the other, findings that are no errors do not: a kernel that spills no more
@@ -73,7 +73,7 @@ def _is_finding(change: Change) -> bool:
 
 
 def step(
-    old: KernelReport, new: KernelReport, indices: tuple[int, int], limits: Limits, step_notes: tuple[str, ...] = ()
+    old: KernelReport, new: KernelReport, indices: tuple[int, int], limits: DiffLimits, step_notes: tuple[str, ...] = ()
 ) -> DiffStep:
     """Two neighbouring sides of a kernel.
 
@@ -116,21 +116,23 @@ def differences(old: KernelReport, new: KernelReport) -> dict[str, tuple[object,
     return found
 
 
-def _resources(old: KernelReport, new: KernelReport, limits: Limits) -> Iterator[Change]:
+def _resources(old: KernelReport, new: KernelReport, limits: DiffLimits) -> Iterator[Change]:
     def both(name: str) -> tuple[facts.Number, facts.Number]:
         return facts.resource(old, name), facts.resource(new, name)
 
     spills = both("vgpr_spills")
-    yield from rate(Measured("lds_over_limit", "LDS bytes over the limit", *_over(old, new), Severity.ERROR), limits)
-    yield from rate(Measured("vgpr_spills", "VGPRs spilled", *spills, Severity.WARNING), limits)
-    yield from rate(Measured("sgpr_spills", "SGPRs spilled", *both("sgpr_spills"), Severity.NOTE), limits)
+    yield from rate(
+        ComparedFigure("lds_over_limit", "LDS bytes over the limit", *_over(old, new), Severity.ERROR), limits
+    )
+    yield from rate(ComparedFigure("vgpr_spills", "VGPRs spilled", *spills, Severity.WARNING), limits)
+    yield from rate(ComparedFigure("sgpr_spills", "SGPRs spilled", *both("sgpr_spills"), Severity.NOTE), limits)
     # Scratch beside unchanged spills is an array or a stack that did not fit into registers.
     severity = Severity.NOTE if spills[0] != spills[1] else Severity.WARNING
-    yield from rate(Measured("scratch_bytes", "scratch bytes a lane", *both("scratch_bytes"), severity), limits)
+    yield from rate(ComparedFigure("scratch_bytes", "scratch bytes a lane", *both("scratch_bytes"), severity), limits)
     before, after = facts.waves(old), facts.waves(new)
     halved = before is not None and after is not None and 2 * min(before, after) <= max(before, after)
     yield from rate(
-        Measured(
+        ComparedFigure(
             "waves_per_simd",
             "waves per SIMD",
             before,
@@ -140,9 +142,9 @@ def _resources(old: KernelReport, new: KernelReport, limits: Limits) -> Iterator
         ),
         limits,
     )
-    yield from rate(Measured("lds_bytes", "LDS bytes a workgroup", *both("lds_bytes"), Severity.NOTE), limits)
+    yield from rate(ComparedFigure("lds_bytes", "LDS bytes a workgroup", *both("lds_bytes"), Severity.NOTE), limits)
     for name, text in _PLAIN:
-        yield from rate(Measured(name, text, *both(name), Severity.NOTE), limits)
+        yield from rate(ComparedFigure(name, text, *both(name), Severity.NOTE), limits)
 
 
 def _over(old: KernelReport, new: KernelReport) -> tuple[facts.Number, facts.Number]:
@@ -151,25 +153,25 @@ def _over(old: KernelReport, new: KernelReport) -> tuple[facts.Number, facts.Num
     return (None, None) if before is None or after is None else (before, after)
 
 
-def _code(old: KernelReport, new: KernelReport, limits: Limits) -> Iterator[Change]:
+def _code(old: KernelReport, new: KernelReport, limits: DiffLimits) -> Iterator[Change]:
     before, after = sum(old.instructions.values()), sum(new.instructions.values())
     yield from rate(
-        Measured("instructions", "instructions (code size)", before, after, Severity.NOTE, negligible=0.1), limits
+        ComparedFigure("instructions", "instructions (code size)", before, after, Severity.NOTE, negligible=0.1), limits
     )
     if len(old.loops) != len(new.loops):
         counts = (len(old.loops), len(new.loops))
-        yield from rate(Measured("loops", "loops", *counts, Severity.NOTE, more_is_worse=None), limits)
+        yield from rate(ComparedFigure("loops", "loops", *counts, Severity.NOTE, more_is_worse=None), limits)
 
 
-def _model(old: KernelReport, new: KernelReport, limits: Limits) -> Iterator[Change]:
+def _model(old: KernelReport, new: KernelReport, limits: DiffLimits) -> Iterator[Change]:
     """Modelled times, where both sides have one. A note: models err by more than most changes."""
     times = [facts.finite(getattr(kernel.model, "time_us", None)) for kernel in (old, new)]
     if all(time is not None for time in times):
         text = "microseconds, modelled"
-        yield from rate(Measured("model_us", text, times[0], times[1], Severity.NOTE, negligible=0.1), limits)
+        yield from rate(ComparedFigure("model_us", text, times[0], times[1], Severity.NOTE, negligible=0.1), limits)
 
 
-def _findings(old: KernelReport, new: KernelReport, limits: Limits) -> Iterator[Change]:
+def _findings(old: KernelReport, new: KernelReport, limits: DiffLimits) -> Iterator[Change]:
     """Rules that found something on one side only; of those on both, only other numbers of findings."""
     before, after = facts.rules(old.findings), facts.rules(new.findings)
     skipped = facts.unjudged(old) | facts.unjudged(new)
@@ -178,7 +180,7 @@ def _findings(old: KernelReport, new: KernelReport, limits: Limits) -> Iterator[
         first: Finding = (found or known)[0]
         worst = max((finding.severity for finding in (*found, *known)), key=lambda severity: severity.rank)
         yield from rate(
-            Measured(
+            ComparedFigure(
                 "finding",
                 f"{rule} {first.name}",
                 len(known),

@@ -34,7 +34,7 @@ class Tolerance:
 
 
 @dataclass(frozen=True)
-class Limits:
+class DiffLimits:
     """What a comparison holds changes against.
 
     Attributes:

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from kprof.diffing import facts
 from kprof.diffing.document import Change
-from kprof.diffing.limits import Limits
-from kprof.diffing.rating import Measured, rate
+from kprof.diffing.limits import DiffLimits
+from kprof.diffing.rating import ComparedFigure, rate
 from kprof.document import KernelReport, LoopFacts
 from kprof.findings import Location, Severity
 
@@ -83,7 +83,7 @@ def place(loop: LoopFacts) -> str:
     return loop.header
 
 
-def compare_loops(old: KernelReport, new: KernelReport, limits: Limits) -> Iterator[Change]:
+def compare_loops(old: KernelReport, new: KernelReport, limits: DiffLimits) -> Iterator[Change]:
     """What changed in the loops of a kernel."""
     inner = 0
     pairs = pair_loops(old.loops, new.loops, _moved(old, new))
@@ -96,7 +96,7 @@ def compare_loops(old: KernelReport, new: KernelReport, limits: Limits) -> Itera
     if abs(after - before) > abs(inner):
         around = next((b for _, b in pairs if b is not None and not b.innermost), None)
         text, where = "spill accesses in all loops", place(around) if around is not None else ""
-        yield from rate(Measured("loop_spills", text, before, after, Severity.ERROR, where=where), limits)
+        yield from rate(ComparedFigure("loop_spills", text, before, after, Severity.ERROR, where=where), limits)
 
 
 def _moved(old: KernelReport, new: KernelReport) -> int:
@@ -110,10 +110,10 @@ def _spills(loop: LoopFacts | None) -> int:
     return loop.spill_accesses if loop is not None else 0
 
 
-def _spill_change(a: LoopFacts | None, b: LoopFacts | None, limits: Limits) -> Iterator[Change]:
+def _spill_change(a: LoopFacts | None, b: LoopFacts | None, limits: DiffLimits) -> Iterator[Change]:
     shown = b or a
     assert shown is not None
-    found = Measured(
+    found = ComparedFigure(
         "loop_spills",
         "spill accesses an iteration",
         _spills(a),
@@ -148,7 +148,7 @@ def _scale_note(scale: float) -> str:
     return "" if scale == 1 else f"for {scale:.3g} times the work"
 
 
-def _innermost(a: LoopFacts | None, b: LoopFacts | None, limits: Limits) -> Iterator[Change]:
+def _innermost(a: LoopFacts | None, b: LoopFacts | None, limits: DiffLimits) -> Iterator[Change]:
     yield from _spill_change(a, b, limits)
     if a is None or b is None:
         return
@@ -157,7 +157,7 @@ def _innermost(a: LoopFacts | None, b: LoopFacts | None, limits: Limits) -> Iter
 
     def rated(kind: str, text: str, old: float, new: float, severity: Severity, **more: object) -> Iterator[Change]:
         defaults = {"where": where, "hot": is_hot, "scale": scale, "note": note}
-        yield from rate(Measured(kind, text, old, new, severity, **{**defaults, **more}), limits)  # type: ignore[arg-type]
+        yield from rate(ComparedFigure(kind, text, old, new, severity, **{**defaults, **more}), limits)  # type: ignore[arg-type]
 
     yield from _widths(a.instructions, b.instructions, limits, where=where, is_hot=is_hot)
     before, after = facts.drains(a), facts.drains(b)
@@ -179,14 +179,14 @@ def _innermost(a: LoopFacts | None, b: LoopFacts | None, limits: Limits) -> Iter
 
 
 def _widths(
-    a: Mapping[str, int], b: Mapping[str, int], limits: Limits, *, where: str = "", is_hot: bool = False
+    a: Mapping[str, int], b: Mapping[str, int], limits: DiffLimits, *, where: str = "", is_hot: bool = False
 ) -> Iterator[Change]:
     before, after = facts.widths(a), facts.widths(b)
     for kind in sorted(before.keys() & after.keys()):
         old, new = facts.mean_width(before[kind]), facts.mean_width(after[kind])
         note = "" if old == new else f"{_counts(before[kind])}, then {_counts(after[kind])} (count x bytes)"
         yield from rate(
-            Measured(
+            ComparedFigure(
                 "width",
                 f"bytes a lane of a {kind}",
                 old,
@@ -204,7 +204,7 @@ def _widths(
         )
 
 
-def compare_widths(old: KernelReport, new: KernelReport, limits: Limits) -> Iterator[Change]:
+def compare_widths(old: KernelReport, new: KernelReport, limits: DiffLimits) -> Iterator[Change]:
     """Widths outside loops: of the whole kernel where it has no loop, else of its stores, which follow the loops."""
     if not old.loops and not new.loops:
         yield from _widths(old.instructions, new.instructions, limits)

@@ -19,7 +19,7 @@ _MOST_CANDIDATES = 250_000
 
 
 @dataclass(frozen=True)
-class Match:
+class KernelPair:
     """An entry of the old side and its partner on the new one; one of them ``None`` for new and gone kernels.
 
     Attributes:
@@ -32,7 +32,7 @@ class Match:
     notes: tuple[str, ...] = ()
 
 
-def match(old: Sequence[KernelReport], new: Sequence[KernelReport]) -> list[Match]:
+def match(old: Sequence[KernelReport], new: Sequence[KernelReport]) -> list[KernelPair]:
     """Pair the entries of two sides.
 
     First those with the same name, architecture and specialisation. Then, of the same name and architecture, those with
@@ -40,12 +40,12 @@ def match(old: Sequence[KernelReport], new: Sequence[KernelReport]) -> list[Matc
     nearest specialisation. Entries that say nothing of their specialisation go by likeness, with a note.
     """
     left, right = dict(enumerate(old)), dict(enumerate(new))
-    found: list[Match] = []
+    found: list[KernelPair] = []
     for key in (_exactly, _without_hints):
         found += _same(left, right, key)
     found += _nearest(left, right)
-    found += [Match(i, None) for i in left]
-    found += [Match(None, j) for j in right]
+    found += [KernelPair(i, None) for i in left]
+    found += [KernelPair(None, j) for j in right]
     return sorted(found, key=lambda m: (m.old is None, m.old if m.old is not None else m.new))
 
 
@@ -67,7 +67,7 @@ def _plain(kernel: KernelReport) -> dict[str, object]:
 
 def _same(
     left: dict[int, KernelReport], right: dict[int, KernelReport], key: Callable[[KernelReport], Hashable]
-) -> Iterable[Match]:
+) -> Iterable[KernelPair]:
     """Pairs with the same key, taken out of both sides."""
     groups: dict[Hashable, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
     for side, entries in enumerate((left, right)):
@@ -81,7 +81,7 @@ def _same(
         note = () if alone else ("several entries say the same of themselves: paired by likeness",)
         for i, j in pairs:
             del left[i], right[j]
-            yield Match(i, j, note)
+            yield KernelPair(i, j, note)
 
 
 def _alike(
@@ -109,7 +109,7 @@ def _size(kernel: KernelReport) -> tuple[float, ...]:
     )
 
 
-def _nearest(left: dict[int, KernelReport], right: dict[int, KernelReport]) -> Iterable[Match]:
+def _nearest(left: dict[int, KernelReport], right: dict[int, KernelReport]) -> Iterable[KernelPair]:
     """Pairs of the same name and architecture that differ least."""
     groups: dict[tuple[str, str], tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
     for side, entries in enumerate((left, right)):
@@ -124,7 +124,7 @@ def _nearest(left: dict[int, KernelReport], right: dict[int, KernelReport]) -> I
         for distance, i, j in candidates:
             if i in left and j in right and (distance <= _MOST_DIFFERENT or len(before) == len(after) == 1):
                 del left[i], right[j]
-                yield Match(i, j, ("the nearest specialisation: none is the same",))
+                yield KernelPair(i, j, ("the nearest specialisation: none is the same",))
 
 
 def _items(kernel: KernelReport) -> dict[tuple[str, str], str]:

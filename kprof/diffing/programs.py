@@ -12,14 +12,14 @@ from kprof.errors import CompileError, KprofError, TargetError
 
 if TYPE_CHECKING:
     from kprof.diffing.build import Input
-    from kprof.targets.options import Options
+    from kprof.targets.options import TargetOptions
 
 Tell = Callable[[str], None]
 _PYTHON = ("python", "python3")
 
 
 @dataclass(frozen=True)
-class Place:
+class TritonLocation:
     """Where a program finds one Triton.
 
     Attributes:
@@ -42,7 +42,7 @@ def recorded_sides(
     command: Sequence[str],
     tritons: Sequence[str],
     packages: Sequence[str],
-    options: "Options",
+    options: "TargetOptions",
     folder: Path,
     *,
     tell: Tell,
@@ -69,7 +69,7 @@ def recorded_sides(
     return [_side(command, place, options, folder / f"side-{n}", tell) for n, place in enumerate(places)]
 
 
-def _places(tritons: Sequence[str], packages: Sequence[str], folder: Path, wait: Tell) -> list[Place]:
+def _places(tritons: Sequence[str], packages: Sequence[str], folder: Path, wait: Tell) -> list[TritonLocation]:
     from kprof.compiler.installations import provide
 
     beside: tuple[Path, ...] = ()
@@ -83,16 +83,16 @@ def _places(tritons: Sequence[str], packages: Sequence[str], folder: Path, wait:
             if not Path(name).is_file():
                 raise CompileError("no such wheel", path=name)
             _install([str(Path(name).absolute())], site, wait)
-            found.append(Place(Path(name).name.split("-cp")[0], (site, *beside)))
+            found.append(TritonLocation(Path(name).name.split("-cp")[0], (site, *beside)))
         elif is_path(name):
             if not os.access(name, os.X_OK) or Path(name).is_dir():
                 raise CompileError("no such interpreter", path=name)
             # A virtual environment is known by its link: what it points to is another one.
-            found.append(Place(name, beside, Path(name).absolute()))
+            found.append(TritonLocation(name, beside, Path(name).absolute()))
         else:
             environment = provide(name, tell=wait)
             own = (environment.folder,) if environment.folder is not None else ()
-            found.append(Place(f"Triton {name}", (*own, *beside)))
+            found.append(TritonLocation(f"Triton {name}", (*own, *beside)))
     return found
 
 
@@ -105,11 +105,11 @@ def _install(packages: Sequence[str], folder: Path, wait: Tell) -> None:
         installer.install(package, folder)
 
 
-def _side(command: Sequence[str], place: Place, options: "Options", output: Path, tell: Tell) -> "Input":
+def _side(command: Sequence[str], place: TritonLocation, options: "TargetOptions", output: Path, tell: Tell) -> "Input":
     from kprof.captures.model import unrun_words
     from kprof.captures.reader import read
     from kprof.diffing.build import Input
-    from kprof.recording.command import Options as Recording
+    from kprof.recording.command import RecordOptions as Recording
     from kprof.recording.command import prepare, run
     from kprof.targets.captured import loaded
     from kprof.targets.options import DEFAULT_ARCH
@@ -139,7 +139,7 @@ def _side(command: Sequence[str], place: Place, options: "Options", output: Path
     return Input(place.label, kernels, problems, lost)
 
 
-def _command(command: Sequence[str], place: Place) -> list[str]:
+def _command(command: Sequence[str], place: TritonLocation) -> list[str]:
     """The program with the Python that it is to run with."""
     first = Path(command[0])
     is_python = first.name in _PYTHON or (shutil.which(command[0]) or "") == sys.executable
@@ -157,6 +157,6 @@ def _command(command: Sequence[str], place: Place) -> list[str]:
     return [sys.executable, *command[1:]] if command[0] in _PYTHON else list(command)
 
 
-def _variables(place: Place) -> Mapping[str, str]:
+def _variables(place: TritonLocation) -> Mapping[str, str]:
     path = [*map(str, place.folders), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
     return {**os.environ, "PYTHONPATH": os.pathsep.join(path)}

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from kprof.diffing.document import Change, Effect
 from kprof.diffing.facts import Number
-from kprof.diffing.limits import Limits
+from kprof.diffing.limits import DiffLimits
 from kprof.findings import Severity
 
 ORDER = (
@@ -36,7 +36,7 @@ _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
-class Measured:
+class ComparedFigure:
     """A figure on both sides, ready to be rated.
 
     Attributes:
@@ -65,7 +65,7 @@ class Measured:
     note: str = ""
 
 
-def rate(found: Measured, limits: Limits) -> Iterator[Change]:
+def rate(found: ComparedFigure, limits: DiffLimits) -> Iterator[Change]:
     """The change, or none when both sides are alike."""
     metric = found.metric or found.kind
     severity, effect = found.severity, _effect(found)
@@ -90,7 +90,7 @@ def rate(found: Measured, limits: Limits) -> Iterator[Change]:
     )
 
 
-def _effect(found: Measured) -> Effect | None:
+def _effect(found: ComparedFigure) -> Effect | None:
     if found.old is None or found.new is None:
         return None if found.old is None and found.new is None else "unknown"
     expected = found.old * found.scale

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from kprof.diffing.build import Input
     from kprof.document import KernelReport, Report
-    from kprof.targets.options import Options
+    from kprof.targets.options import TargetOptions
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ def labels(first: str, second: str) -> tuple[Named, Named]:
     return Named(first, first), Named(second, second)
 
 
-def side(named: Named, options: "Options", tell: "Callable[[str], None]") -> "Input":
+def side(named: Named, options: "TargetOptions", tell: "Callable[[str], None]") -> "Input":
     """Everything on one side.
 
     Raises:
@@ -49,7 +49,7 @@ def side(named: Named, options: "Options", tell: "Callable[[str], None]") -> "In
     return Input(named.label, found.kernels, found.problems, found.lost)
 
 
-def of_report(named: Named, document: "Report", options: "Options") -> "Input":
+def of_report(named: Named, document: "Report", options: "TargetOptions") -> "Input":
     """A side that is a document already.
 
     Raises:
@@ -60,7 +60,7 @@ def of_report(named: Named, document: "Report", options: "Options") -> "Input":
     return Input(named.label, _chosen(document, options, named.target), _problems(document))
 
 
-def _chosen(document: "Report", options: "Options", target: str) -> "list[KernelReport]":
+def _chosen(document: "Report", options: "TargetOptions", target: str) -> "list[KernelReport]":
     """The entries of the architectures asked for; all when none was named."""
     from kprof.hardware.machine import load_gpu
 

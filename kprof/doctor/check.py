@@ -2,13 +2,13 @@
 
 from typing import ClassVar
 
-from kprof.doctor.document import Outcome, Status
+from kprof.doctor.document import CheckOutcome, Status
 from kprof.doctor.host import Host
 
 DRIVER = "the Linux kernel's documentation of amdgpu"
 
 
-class Check:
+class DoctorCheck:
     """One thing to look at.
 
     Attributes:
@@ -27,25 +27,25 @@ class Check:
     needs_gpu: ClassVar[bool] = False
     needs_cuda_gpu: ClassVar[bool] = False
 
-    def look(self, machine: Host) -> Outcome:
+    def look(self, machine: Host) -> CheckOutcome:
         """Look at the machine. Must only read."""
         raise NotImplementedError
 
-    def ok(self, found: str) -> Outcome:
+    def ok(self, found: str) -> CheckOutcome:
         """All is well."""
-        return Outcome(self.name, self.section, "ok", found)
+        return CheckOutcome(self.name, self.section, "ok", found)
 
-    def warn(self, found: str, *fix: str, why: str | None = None) -> Outcome:
+    def warn(self, found: str, *fix: str, why: str | None = None) -> CheckOutcome:
         """Something may make measurements worse, or leaves something out."""
         return self._bad("warn", found, fix, why)
 
-    def fail(self, found: str, *fix: str, why: str | None = None) -> Outcome:
+    def fail(self, found: str, *fix: str, why: str | None = None) -> CheckOutcome:
         """Something makes measurements wrong or impossible."""
         return self._bad("fail", found, fix, why)
 
-    def unknown(self, found: str, *fix: str) -> Outcome:
+    def unknown(self, found: str, *fix: str) -> CheckOutcome:
         """It could not be told, which is neither good nor bad."""
         return self._bad("unknown", found, fix, None)
 
-    def _bad(self, status: Status, found: str, fix: tuple[str, ...], why: str | None) -> Outcome:
-        return Outcome(self.name, self.section, status, found, why or self.why, list(fix), self.source)
+    def _bad(self, status: Status, found: str, fix: tuple[str, ...], why: str | None) -> CheckOutcome:
+        return CheckOutcome(self.name, self.section, status, found, why or self.why, list(fix), self.source)

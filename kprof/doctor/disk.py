@@ -5,8 +5,8 @@ import shutil
 import time
 from pathlib import Path
 
-from kprof.doctor.check import Check
-from kprof.doctor.document import Outcome
+from kprof.doctor.check import DoctorCheck
+from kprof.doctor.document import CheckOutcome
 from kprof.doctor.host import Host
 
 _LITTLE = 1 << 30
@@ -32,7 +32,7 @@ def _home() -> Path:
         return Path("/nonexistent")
 
 
-def look_at(check: Check, machine: Host, path: Path, variable: str) -> Outcome:
+def look_at(check: DoctorCheck, machine: Host, path: Path, variable: str) -> CheckOutcome:
     """Whether a folder, or the nearest one above that exists, can be written to, and how much room there is."""
     there = next((place for place in (path, *path.parents) if place.is_dir()), None)
     if there is None or not machine.usable(there):

@@ -9,7 +9,7 @@ SCHEMA: Literal["kprof.doctor/1"] = "kprof.doctor/1"
 Status = Literal["ok", "warn", "fail", "unknown"]
 
 
-class Outcome(msgspec.Struct, frozen=True, omit_defaults=True):
+class CheckOutcome(msgspec.Struct, frozen=True, omit_defaults=True):
     """What one check found.
 
     Attributes:
@@ -56,7 +56,7 @@ class SettingOutcome(msgspec.Struct, frozen=True, omit_defaults=True):
     source: str = ""
 
 
-class Verdict(msgspec.Struct, frozen=True):
+class DoctorVerdict(msgspec.Struct, frozen=True):
     """The last line.
 
     Attributes:
@@ -87,10 +87,10 @@ class Diagnosis(msgspec.Struct, frozen=True):
 
     kprof: str
     gpus: list[str]
-    checks: list[Outcome]
+    checks: list[CheckOutcome]
     left_out: list[str]
     works: dict[str, bool]
-    verdict: Verdict
+    verdict: DoctorVerdict
     workload: str = ""
     settings: list[SettingOutcome] = []
     unseen: list[SettingOutcome] = []

@@ -7,9 +7,9 @@ from pkgutil import iter_modules
 
 from msgspec.structs import replace
 
-from kprof.doctor.check import Check
-from kprof.doctor.document import Diagnosis, Outcome, SettingOutcome, Verdict
-from kprof.doctor.host import Gpu, Host
+from kprof.doctor.check import DoctorCheck
+from kprof.doctor.document import CheckOutcome, Diagnosis, DoctorVerdict, SettingOutcome
+from kprof.doctor.host import Host, HostGpu
 from kprof.doctor.judging import judged, unseen
 from kprof.doctor.settings import Workload
 from kprof.version import __version__
@@ -22,14 +22,18 @@ _SECTIONS = ("software", "gpu", "host", "environment", "disk")
 
 
 @cache
-def checks() -> tuple[Check, ...]:
+def checks() -> tuple[DoctorCheck, ...]:
     """One of each, by section and name."""
     import kprof.doctor.checks as folder
 
     found = []
     for module in iter_modules(folder.__path__):
         names = vars(import_module(f"{folder.__name__}.{module.name}")).values()
-        found += [kind() for kind in names if isinstance(kind, type) and issubclass(kind, Check) and kind is not Check]
+        found += [
+            kind()
+            for kind in names
+            if isinstance(kind, type) and issubclass(kind, DoctorCheck) and kind is not DoctorCheck
+        ]
     return tuple(sorted(found, key=lambda check: (_SECTIONS.index(check.section), check.name)))
 
 
@@ -58,23 +62,23 @@ def examine(machine: Host, workload: Workload | None = None) -> Diagnosis:
     )
 
 
-def _means_something(check: Check, machine: Host) -> bool:
+def _means_something(check: DoctorCheck, machine: Host) -> bool:
     return (machine.has_gpu or not check.needs_gpu) and (bool(machine.cuda_gpus) or not check.needs_cuda_gpu)
 
 
-def _looked(check: Check, machine: Host) -> Outcome:
+def _looked(check: DoctorCheck, machine: Host) -> CheckOutcome:
     try:
         return check.look(machine)
     except Exception as error:  # noqa: BLE001 - what is odd on a machine must not hide the rest of it
         return check.unknown(f"could not be told: {type(error).__name__}: {error}"[:200])
 
 
-def _named(gpu: Gpu) -> str:
+def _named(gpu: HostGpu) -> str:
     arch = gpu.arch or "unknown architecture"
     return f"{gpu.product} ({arch})" if gpu.product else arch
 
 
-def _works(machine: Host, found: dict[str, Outcome]) -> dict[str, bool]:
+def _works(machine: Host, found: dict[str, CheckOutcome]) -> dict[str, bool]:
     """What can be done: compiling needs Triton, running a GPU that can be used and torch for it."""
 
     def good(name: str) -> bool:
@@ -92,7 +96,7 @@ def _works(machine: Host, found: dict[str, Outcome]) -> dict[str, bool]:
     return works
 
 
-def _verdict(machine: Host, outcomes: list[Outcome | SettingOutcome], works: dict[str, bool]) -> Verdict:
+def _verdict(machine: Host, outcomes: list[CheckOutcome | SettingOutcome], works: dict[str, bool]) -> DoctorVerdict:
     counts = Counter(outcome.status for outcome in outcomes)
     words = [
         _plural(counts["fail"], "failure"),
@@ -101,16 +105,16 @@ def _verdict(machine: Host, outcomes: list[Outcome | SettingOutcome], works: dic
     ]
     found = ", ".join(filter(None, words)) or "all is well"
     if counts["fail"]:
-        return Verdict("fail", f"measurements here would be wrong or fail: {found}")
+        return DoctorVerdict("fail", f"measurements here would be wrong or fail: {found}")
     if machine.has_gpu:
-        return Verdict("ok", f"{'ready to measure' if works[_RUN] else 'kernels cannot be run yet'}: {found}")
+        return DoctorVerdict("ok", f"{'ready to measure' if works[_RUN] else 'kernels cannot be run yet'}: {found}")
     can = (
         "compiling, analysing and modelling work"
         if works[_COMPILE]
         else "compiled kernels and measurements can be read"
     )
     checked = ", kernels can be checked on the CUDA GPU" if works.get(_CHECK) else ""
-    return Verdict("ok", f"no AMD GPU here, {can}{checked}: {found}")
+    return DoctorVerdict("ok", f"no AMD GPU here, {can}{checked}: {found}")
 
 
 def _plural(count: int, noun: str, ending: str = "s") -> str:

@@ -19,7 +19,7 @@ _GPU_CLASSES = ("0x03", "0x12")
 
 
 @dataclass(frozen=True)
-class Gpu:
+class HostGpu:
     """A GPU, or a partition of one, that the compute driver lists.
 
     Attributes:
@@ -97,7 +97,7 @@ class Host:
         return [full / name for name in sorted(chosen, key=lambda name: (len(name), name))]
 
     @cached_property
-    def gpus(self) -> tuple[Gpu, ...]:
+    def gpus(self) -> tuple[HostGpu, ...]:
         """GPUs that the compute driver lists, by node."""
         found = []
         for node in self.entries("/sys/class/kfd/kfd/topology/nodes"):
@@ -113,7 +113,7 @@ class Host:
                 device = None
             product = (self.text(device / "product_name") or "") if device is not None else ""
             arch = arch_of(properties.get("gfx_target_version", ""))
-            found.append(Gpu(int(node.name), arch, device, render, product[:80]))
+            found.append(HostGpu(int(node.name), arch, device, render, product[:80]))
         return tuple(found)
 
     @cached_property

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from kprof.doctor.document import SettingOutcome, Status
 from kprof.doctor.host import Host
 from kprof.doctor.probes import PROBES, Probed
-from kprof.doctor.settings import ANY, HostSetting, Rule, Workload, archs_of, settings
+from kprof.doctor.settings import ANY, HostSetting, WantedValue, Workload, archs_of, settings
 from kprof.doctor.versions import copies
 
 _VERSION_FILES = {
@@ -56,7 +56,9 @@ def _outcome(setting: HostSetting, machine: Host, workload: Workload | None) -> 
     return _file(setting, rule, machine)
 
 
-def _variable(setting: HostSetting, rule: Rule | None, machine: Host, workload: Workload | None) -> SettingOutcome:
+def _variable(
+    setting: HostSetting, rule: WantedValue | None, machine: Host, workload: Workload | None
+) -> SettingOutcome:
     value = machine.environment.get(setting.name, "").strip()
     shown = f"{value[:_MOST_SHOWN]}" if value else "not set"
     other = _other_version(setting, machine)
@@ -82,7 +84,7 @@ def _bad(setting: HostSetting) -> Status:
     return "fail" if setting.fails else "warn"
 
 
-def _exports(setting: HostSetting, rule: Rule) -> list[str]:
+def _exports(setting: HostSetting, rule: WantedValue) -> list[str]:
     if not rule.value:
         return [f"unset {setting.name}"]
     value = setting.example if rule.value == ANY else rule.value
@@ -100,7 +102,7 @@ def wanted(setting: HostSetting) -> str:
     return "; ".join(parts)
 
 
-def _value(rule: Rule) -> str:
+def _value(rule: WantedValue) -> str:
     """The wanted value and those that do as well: ``not set or 0``."""
     if ANY in {rule.value, *rule.also}:
         return "any value"
@@ -112,7 +114,7 @@ def _with(condition: str) -> str:
     return f"with {condition}" if condition else ""
 
 
-def _parameter(setting: HostSetting, rule: Rule, machine: Host) -> SettingOutcome:
+def _parameter(setting: HostSetting, rule: WantedValue, machine: Host) -> SettingOutcome:
     line = machine.text("/proc/cmdline")
     if line is None:
         return _told(setting, "unknown", "the kernel's command line cannot be read", rule.value)
@@ -121,7 +123,7 @@ def _parameter(setting: HostSetting, rule: Rule, machine: Host) -> SettingOutcom
     return _told(setting, _bad(setting), "not on the kernel's command line", rule.value, list(setting.fix))
 
 
-def _file(setting: HostSetting, rule: Rule, machine: Host) -> SettingOutcome:
+def _file(setting: HostSetting, rule: WantedValue, machine: Host) -> SettingOutcome:
     found = PROBES[setting.probe](machine) if setting.probe else _read(setting, machine)
     if found.value is None:
         return _told(setting, "unknown", found.words, rule.value)
@@ -143,7 +145,7 @@ def _fixes(setting: HostSetting, found: Probed) -> Iterator[str]:
             yield fix
 
 
-def _library(setting: HostSetting, rule: Rule, machine: Host) -> SettingOutcome:
+def _library(setting: HostSetting, rule: WantedValue, machine: Host) -> SettingOutcome:
     version = _installed(setting.name, machine)
     if not version:
         return _told(setting, "ok", "not installed, or its version is not told", f">= {rule.value}")

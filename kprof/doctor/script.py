@@ -1,6 +1,6 @@
 """A shell script of what an examination says should be changed. It is only written, never run."""
 
-from kprof.doctor.document import Diagnosis, Outcome, SettingOutcome
+from kprof.doctor.document import CheckOutcome, Diagnosis, SettingOutcome
 from kprof.output.sink import one_line
 
 # What changes this boot or this shell alone, and can be taken back. The rest stands in comments.
@@ -16,7 +16,7 @@ def script(found: Diagnosis) -> str:
     about = f" for {found.workload}" if found.workload else ""
     lines = [_HEAD.format(about=about)]
     done: set[str] = set()
-    outcomes: list[Outcome | SettingOutcome] = [*found.checks, *found.settings]
+    outcomes: list[CheckOutcome | SettingOutcome] = [*found.checks, *found.settings]
     for outcome in outcomes:
         fixes = [fix for fix in outcome.fix if fix not in done]
         if outcome.status not in {"warn", "fail"} or not fixes:
@@ -29,7 +29,7 @@ def script(found: Diagnosis) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _name(outcome: Outcome | SettingOutcome) -> str:
+def _name(outcome: CheckOutcome | SettingOutcome) -> str:
     return outcome.name if isinstance(outcome, SettingOutcome) else outcome.check
 
 

@@ -19,7 +19,7 @@ _FILE = Path(__file__).with_name("settings.toml")
 ANY = "*"
 
 
-class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class WantedValue(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A value that is wanted.
 
     Attributes:
@@ -56,7 +56,7 @@ class HostSetting(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     kind: Kind
     why: str
     source: str
-    rules: tuple[Rule, ...]
+    rules: tuple[WantedValue, ...]
     name: str = ""
     default: str | None = None
     program: str = ""
@@ -69,7 +69,9 @@ class HostSetting(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     check: str = ""
     fix: tuple[str, ...] = ()
 
-    def rule(self, workload: Workload | None, archs: Sequence[str], environment: Mapping[str, str]) -> Rule | None:
+    def rule(
+        self, workload: Workload | None, archs: Sequence[str], environment: Mapping[str, str]
+    ) -> WantedValue | None:
         """The first rule that fits."""
         return next((rule for rule in self.rules if rule.fits(workload, archs, environment)), None)
 

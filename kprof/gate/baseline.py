@@ -9,13 +9,13 @@ import msgspec
 
 from kprof.findings import Finding
 from kprof.gate.source_text import anchor
-from kprof.gate.subject import Subject
+from kprof.gate.subject import CheckSubject
 from kprof.inputs import boundary
 
 _MAX_BYTES = 64 * 1024 * 1024
 
 
-class State(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class BaselineEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One kernel, specialisation, architecture and compiler.
 
     Attributes:
@@ -32,7 +32,7 @@ class State(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     knobs: dict[str, Any] = {}
 
 
-Kernels = dict[str, dict[str, dict[str, dict[str, State]]]]
+Kernels = dict[str, dict[str, dict[str, dict[str, BaselineEntry]]]]
 
 
 class Baseline(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -46,7 +46,7 @@ class Baseline(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     schema: Literal["kprof.baseline/1"] = "kprof.baseline/1"
     kernels: Kernels = {}
 
-    def find(self, subject: Subject) -> State | str:
+    def find(self, subject: CheckSubject) -> BaselineEntry | str:
         """The state to compare with, or the reason why there is none, in words."""
         specializations = self.kernels.get(subject.kernel)
         if specializations is None:
@@ -74,7 +74,7 @@ def read(path: Path) -> Baseline:
     return boundary.json_of(data, Baseline, str(path), "is not a baseline", hint=hint)
 
 
-def gone(baseline: Baseline, subjects: Sequence[Subject]) -> list[tuple[str, str, str]]:
+def gone(baseline: Baseline, subjects: Sequence[CheckSubject]) -> list[tuple[str, str, str]]:
     """Kernel, specialisation and architecture of each entry that this run should have met and did not.
 
     Entries of other architectures and other Tritons belong to other runs; those of a target that could not be told are
@@ -94,7 +94,7 @@ def gone(baseline: Baseline, subjects: Sequence[Subject]) -> list[tuple[str, str
     ]
 
 
-def _lost(subjects: Sequence[Subject]) -> set[tuple[str, str]]:
+def _lost(subjects: Sequence[CheckSubject]) -> set[tuple[str, str]]:
     """Targets that could not be told, and the architectures."""
     return {(s.entry.target, s.report.arch) for s in subjects if s.problem is not None}
 
@@ -104,7 +104,7 @@ def _is_of(kernel: str, arch: str, targets: Collection[tuple[str, str]]) -> bool
     return any(arch == a and (kernel == t or kernel.startswith(f"{t}::")) for t, a in targets)
 
 
-def updated(old: Baseline, subjects: Sequence[Subject]) -> Baseline:
+def updated(old: Baseline, subjects: Sequence[CheckSubject]) -> Baseline:
     """The baseline after a run: its states replace the old ones of the same compilers and architectures.
 
     States of other compilers and architectures stay, and so does the state of a kernel that could not be told.
@@ -128,7 +128,7 @@ def encode(baseline: Baseline) -> str:
     return msgspec.json.format(msgspec.json.encode(baseline, order="sorted"), indent=2).decode() + "\n"
 
 
-def news(findings: Sequence[Finding], state: State) -> list[bool]:
+def news(findings: Sequence[Finding], state: BaselineEntry) -> list[bool]:
     """For each finding whether the baseline does not have it.
 
     A rule that finds no more than it did is not news, even on another line. When it finds more, those on lines that
@@ -150,11 +150,11 @@ def news(findings: Sequence[Finding], state: State) -> list[bool]:
     return result
 
 
-def _state(subject: Subject) -> State:
+def _state(subject: CheckSubject) -> BaselineEntry:
     findings: dict[str, list[str]] = {}
     for finding in subject.report.findings:
         findings.setdefault(finding.rule, []).append(anchor(finding))
-    return State(
+    return BaselineEntry(
         metrics={name: _short(value) for name, value in subject.metrics().items()},
         findings={rule: sorted(anchors) for rule, anchors in findings.items()},
         types=subject.types,
@@ -167,8 +167,8 @@ def _short(value: float | None) -> float | int | None:
 
 
 def _states(
-    kernels: Mapping[str, Mapping[str, Mapping[str, Mapping[str, State]]]],
-) -> Iterable[tuple[str, str, str, str, State]]:
+    kernels: Mapping[str, Mapping[str, Mapping[str, Mapping[str, BaselineEntry]]]],
+) -> Iterable[tuple[str, str, str, str, BaselineEntry]]:
     for kernel, specs in kernels.items():
         for spec, archs in specs.items():
             for arch, compilers in archs.items():
@@ -176,6 +176,6 @@ def _states(
                     yield kernel, spec, arch, compiler, state
 
 
-def _put(kernels: Kernels, key: tuple[str, str, str, str], state: State) -> None:
+def _put(kernels: Kernels, key: tuple[str, str, str, str], state: BaselineEntry) -> None:
     kernel, spec, arch, compiler = key
     kernels.setdefault(kernel, {}).setdefault(spec, {}).setdefault(arch, {})[compiler] = state

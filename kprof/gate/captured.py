@@ -12,7 +12,7 @@ from kprof.captures.sources import changed
 from kprof.errors import InputError, KprofError
 from kprof.findings import Location
 from kprof.gate.config import KernelEntry
-from kprof.gate.subject import COMPILER_STAGES, Subject, failed
+from kprof.gate.subject import COMPILER_STAGES, CheckSubject, failed
 from kprof.hardware.machine import load_gpu
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _SHOWN = 3
 
 
-def captured(entry: KernelEntry, target: str, gpus: Sequence[str]) -> Iterator[Subject]:
+def captured(entry: KernelEntry, target: str, gpus: Sequence[str]) -> Iterator[CheckSubject]:
     """Every specialisation of a capture; one that did not compile there cannot be told here.
 
     Args:
@@ -82,14 +82,14 @@ def stale(capture: "Capture", target: str) -> str | None:
     return f"{why}; record it again: kprof capture --arch {capture.arch} --force -o {shlex.quote(target)} -- {command}"
 
 
-def _judged(entry: KernelEntry, kernel: "CapturedKernel", product: "Product | None") -> Subject:
+def _judged(entry: KernelEntry, kernel: "CapturedKernel", product: "Product | None") -> CheckSubject:
     from kprof.targets.captured import loaded
     from kprof_analyzers.pipeline import analyze
 
     optional = not kernel.launches
     try:
         found = loaded(kernel)
-        return Subject(entry, analyze(replace(found, product=product or found.product)), optional=optional)
+        return CheckSubject(entry, analyze(replace(found, product=product or found.product)), optional=optional)
     except KprofError as error:
         result = kernel.result
         refused = result is not None and result.status == "failed" and result.stage in COMPILER_STAGES

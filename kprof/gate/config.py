@@ -82,7 +82,7 @@ class KernelEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     require: list[str] = []
 
 
-class Program(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class GateProgram(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """One ``[[tool.kprof.program]]``: a program that the check itself records, without a GPU.
 
     Attributes:
@@ -162,7 +162,7 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     forbid: list[str] = []
     require: list[str] = []
     kernel: list[KernelEntry] = []
-    program: list[Program] = []
+    program: list[GateProgram] = []
     allow: list[Allowance] = []
 
     def budget_for(self, entry: KernelEntry, arch: str) -> Budget:
@@ -270,7 +270,7 @@ class _Source:
 
     def gpus(self, config: Config) -> None:
         """Refuse what is no GPU's name: a budget for it would limit nothing."""
-        tables: list[tuple[Keys, Config | KernelEntry | Program]] = [((), config)]
+        tables: list[tuple[Keys, Config | KernelEntry | GateProgram]] = [((), config)]
         tables += [(("kernel", index), entry) for index, entry in enumerate(config.kernel)]
         tables += [(("program", index), program) for index, program in enumerate(config.program)]
         for at, table in tables:
@@ -290,7 +290,7 @@ class _Source:
                     text = f"arch_budget.{seen[arch]} and arch_budget.{name} are both for {arch}"
                     raise InputError(text, path=str(self.path), place=self.place(keys))
 
-    def _numbers(self, table: "Config | KernelEntry | Program", at: Keys) -> None:
+    def _numbers(self, table: "Config | KernelEntry | GateProgram", at: Keys) -> None:
         """Refuse what is no number: nothing is below it."""
         budgets = [(("budget",), table.budget), *((("arch_budget", n), b) for n, b in table.arch_budget.items())]
         for keys, budget in budgets:

@@ -14,12 +14,16 @@ from kprof.version import __version__
 
 if TYPE_CHECKING:
     from kprof.errors import KprofError
-    from kprof.tuning.configs.compiling import Compiled
+    from kprof.tuning.configs.compiling import CompiledConfigs
     from kprof.tuning.configs.reading import FoundFiles
 
 
 def document(
-    entries: Sequence[KernelReport], found: "FoundFiles", tried: "Compiled | None", left_out: set[str], fail_on: str
+    entries: Sequence[KernelReport],
+    found: "FoundFiles",
+    tried: "CompiledConfigs | None",
+    left_out: set[str],
+    fail_on: str,
 ) -> Report:
     """What fails marked as such, what could not be read as an entry of its own, paths from the repository's root.
 
@@ -74,7 +78,9 @@ def _path(entry: KernelReport) -> str:
     return entry.source.file if isinstance(entry.source, Location) else ""
 
 
-def _verdict(kernels: Sequence[KernelReport], found: "FoundFiles", tried: "Compiled | None", fail_on: str) -> Verdict:
+def _verdict(
+    kernels: Sequence[KernelReport], found: "FoundFiles", tried: "CompiledConfigs | None", fail_on: str
+) -> Verdict:
     findings = [f for kernel in kernels for f in kernel.findings if f.rule != CANNOT_TELL.id]
     counts = [(s, sum(f.severity is s for f in findings)) for s in sorted(Severity, key=lambda s: -s.rank)]
     words = [f"{count} {s.value}{'' if count == 1 else 's'}" for s, count in counts if count]

@@ -12,7 +12,7 @@ from kprof.findings import Advice, Finding, Severity
 from kprof.gate.edits import edits
 from kprof.gate.limits import cannot_launch
 from kprof.gate.rules import FAILS, MARK
-from kprof.gate.subject import Subject
+from kprof.gate.subject import CheckSubject
 
 
 def failing(report: KernelReport) -> list[Finding]:
@@ -20,7 +20,7 @@ def failing(report: KernelReport) -> list[Finding]:
     return [finding for finding in report.findings if finding.evidence.get(MARK) == FAILS]
 
 
-def cures(found: Sequence[Finding], before: Subject, after: Subject) -> bool:
+def cures(found: Sequence[Finding], before: CheckSubject, after: CheckSubject) -> bool:
     """Whether all that failed is gone with other knobs, and nothing bad has come instead.
 
     Args:
@@ -45,7 +45,11 @@ def cures(found: Sequence[Finding], before: Subject, after: Subject) -> bool:
 
 
 def cured(
-    report: KernelReport, change: Mapping[str, Any], before: Subject, after: Subject, files: Iterable[Path] = ()
+    report: KernelReport,
+    change: Mapping[str, Any],
+    before: CheckSubject,
+    after: CheckSubject,
+    files: Iterable[Path] = (),
 ) -> KernelReport:
     """The judged kernel with the change as verified advice on everything that fails.
 
@@ -84,5 +88,5 @@ def _changed(report: KernelReport, *, advice: Sequence[Advice] | None = None, su
     return msgspec.structs.replace(report, findings=findings)
 
 
-def _errors(subject: Subject) -> set[str]:
+def _errors(subject: CheckSubject) -> set[str]:
     return {finding.rule for finding in subject.report.findings if finding.severity is Severity.ERROR}

@@ -15,11 +15,11 @@ from kprof.document import KernelReport, Report
 from kprof.errors import KprofError
 from kprof.gate.cure import cured, cures, failing, incurable
 from kprof.gate.source_text import relocated
-from kprof.gate.subject import Subject
+from kprof.gate.subject import CheckSubject
 from kprof.gate.tries import tries
 
 
-def with_cures(report: Report, subjects: Sequence[Subject], config: Path, seconds: float, jobs: int = 0) -> Report:
+def with_cures(report: Report, subjects: Sequence[CheckSubject], config: Path, seconds: float, jobs: int = 0) -> Report:
     """The document with advice on each kernel that fails, as far as the time allows.
 
     Args:
@@ -37,7 +37,7 @@ def with_cures(report: Report, subjects: Sequence[Subject], config: Path, second
     return msgspec.structs.replace(report, kernels=kernels)
 
 
-def _advised(kernel: KernelReport, subject: Subject, config: Path, deadline: float, jobs: int) -> KernelReport:
+def _advised(kernel: KernelReport, subject: CheckSubject, config: Path, deadline: float, jobs: int) -> KernelReport:
     left = deadline - time.monotonic()
     if left <= 0:
         return incurable(kernel, "the time for trials was spent before other knobs could be tried")
@@ -55,7 +55,7 @@ def _advised(kernel: KernelReport, subject: Subject, config: Path, deadline: flo
 
 
 def _cured(
-    kernel: KernelReport, change: Mapping[str, Any], before: Subject, after: Subject, files: Sequence[Path]
+    kernel: KernelReport, change: Mapping[str, Any], before: CheckSubject, after: CheckSubject, files: Sequence[Path]
 ) -> KernelReport:
     *_, config = files
     source = before.report.source

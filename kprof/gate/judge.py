@@ -13,13 +13,13 @@ from msgspec import UNSET
 from kprof.diffing.facts import unchecked, unrecorded
 from kprof.document import KernelReport, Report, Suppressed
 from kprof.findings import Finding, Severity
-from kprof.gate.baseline import Baseline, State, gone, news
+from kprof.gate.baseline import Baseline, BaselineEntry, gone, news
 from kprof.gate.config import Allowance, Config
 from kprof.gate.limits import cannot_launch, cannot_tell, over_budget, refused, worse
 from kprof.gate.nearest import nearest
 from kprof.gate.rules import ALLOWED, FAILS, GATE_RULES, KNOWN, MARK, WORSE
 from kprof.gate.source_text import relocated
-from kprof.gate.subject import Subject
+from kprof.gate.subject import CheckSubject
 from kprof.gate.unlooked import unlooked
 from kprof.gate.verdict import not_run, verdict
 from kprof.version import __version__
@@ -40,7 +40,7 @@ class _Against:
         specialization: the entry's, where it is not the kernel's own.
     """
 
-    state: State | str | None
+    state: BaselineEntry | str | None
     change: str = ""
     specialization: str = ""
 
@@ -63,7 +63,7 @@ class Gate:
     root: Path
     rules: Mapping[str, str] = field(default_factory=dict)
 
-    def judge(self, subjects: Sequence[Subject], notes: Sequence[str] = ()) -> Report:
+    def judge(self, subjects: Sequence[CheckSubject], notes: Sequence[str] = ()) -> Report:
         """The document of a run: findings that fail are errors; those that are known or allowed are suppressed."""
         used: set[int] = set()
         held = self._held(subjects)
@@ -91,7 +91,7 @@ class Gate:
             notes=[*notes, *unrecorded(kernels), *changed, *missing, *left_out, *unused, *not_run(kernels)],
         )
 
-    def _missing(self, subjects: Sequence[Subject], held: "Sequence[_Against]") -> list[str]:
+    def _missing(self, subjects: Sequence[CheckSubject], held: "Sequence[_Against]") -> list[str]:
         """Specialisations that the baseline has of kernels that are there, and that nothing is compared with now."""
         if self.baseline is None:
             return []
@@ -104,7 +104,7 @@ class Gate:
             if (kernel, spec, arch) not in compared
         ]
 
-    def _held(self, subjects: Sequence[Subject]) -> "list[_Against]":
+    def _held(self, subjects: Sequence[CheckSubject]) -> "list[_Against]":
         """What each kernel is held against: its entry in the baseline, else the nearest one that nobody else has."""
         baseline = self.baseline
         if baseline is None:
@@ -112,7 +112,7 @@ class Gate:
         found = [baseline.find(subject) for subject in subjects]
         taken: dict[tuple[str, str], set[str]] = {}
         for subject, state in zip(subjects, found, strict=True):
-            if isinstance(state, State):
+            if isinstance(state, BaselineEntry):
                 taken.setdefault((subject.kernel, subject.report.arch), set()).add(subject.specialization)
         result = []
         for subject, state in zip(subjects, found, strict=True):
@@ -121,7 +121,7 @@ class Gate:
             result.append(_Against(state) if near is None else _Against(near.state, near.change, near.specialization))
         return result
 
-    def _kernel(self, subject: Subject, against: "_Against", used: set[int]) -> KernelReport:
+    def _kernel(self, subject: CheckSubject, against: "_Against", used: set[int]) -> KernelReport:
         report = subject.report
         silenced: list[Suppressed] = []
         if subject.problem is not None:
@@ -148,9 +148,9 @@ class Gate:
         result: KernelReport = relocated(judged, self.root)
         return result
 
-    def _metrics(self, subject: Subject, against: "_Against") -> list[Finding]:
+    def _metrics(self, subject: CheckSubject, against: "_Against") -> list[Finding]:
         state = against.state
-        entry = state if isinstance(state, State) else None
+        entry = state if isinstance(state, BaselineEntry) else None
         found = list(cannot_launch(subject, entry, against.change))
         skip = {"waves_per_simd"} if found else set()
         over = list(over_budget(subject, self.config.budget_for(subject.entry, subject.report.arch)))
@@ -162,7 +162,7 @@ class Gate:
             found += worse(subject, state, self.config.watch, skip, against.change)
         return found
 
-    def _blind(self, subject: Subject) -> list[Finding]:
+    def _blind(self, subject: CheckSubject) -> list[Finding]:
         """What was not looked at and must have been."""
         unseen = subject.report.unseen
         found = [] if unseen is UNSET else [cannot_tell(subject, unseen)]
@@ -187,13 +187,13 @@ class Gate:
             elif rule not in done and rule not in _OWN:
                 yield name, "it is no rule of compiled kernels, or its analyzer failed"
 
-    def _findings(self, subject: Subject, state: State | str | None) -> list[Finding]:
+    def _findings(self, subject: CheckSubject, state: BaselineEntry | str | None) -> list[Finding]:
         """The analyzers' findings, marked: failing, known, or neither."""
         report, config = subject.report, self.config
         forbidden = {*config.forbid, *subject.entry.forbid}
         unfounded = [s.finding for s in report.suppressed if not s.reason]
         findings = [*report.findings, *unfounded]
-        new = news(findings, state) if isinstance(state, State) else [True] * len(findings)
+        new = news(findings, state) if isinstance(state, BaselineEntry) else [True] * len(findings)
         comparable = not isinstance(state, str)
         # They find what says that the kernel cannot be launched, and fail with it.
         fatal = launch_rules()
@@ -214,7 +214,7 @@ class Gate:
         return result
 
     def _allow(
-        self, subject: Subject, findings: Sequence[Finding], used: set[int]
+        self, subject: CheckSubject, findings: Sequence[Finding], used: set[int]
     ) -> tuple[list[Finding], list[Suppressed]]:
         """Findings that fail nevertheless, and those that an allowance in force covers."""
         counts = Counter(f.rule for f in findings)
@@ -238,7 +238,7 @@ class Gate:
         return kept, allowed
 
 
-def _covers(allowance: Allowance, subject: Subject, finding: Finding, counts: Counter[str]) -> bool:
+def _covers(allowance: Allowance, subject: CheckSubject, finding: Finding, counts: Counter[str]) -> bool:
     names = (subject.kernel, subject.report.name)
     if not any(fnmatchcase(name, allowance.kernel) for name in names):
         return False

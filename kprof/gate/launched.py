@@ -8,7 +8,7 @@ from msgspec import UNSET
 from kprof.errors import KprofError, near
 from kprof.gate.config import METRICS, Budget, KernelEntry
 from kprof.gate.limits import cannot_launch, over_budget
-from kprof.gate.subject import Subject
+from kprof.gate.subject import CheckSubject
 
 if TYPE_CHECKING:
     from kprof.captures.model import Capture
@@ -62,7 +62,7 @@ def broken(capture: "Capture", budget: Budget) -> Iterator[str]:
             continue
         if report.unseen is not UNSET:
             yield f"{where}: cannot tell: {report.unseen}"
-        subject = Subject(KernelEntry(target=kernel.name), report)
+        subject = CheckSubject(KernelEntry(target=kernel.name), report)
         for finding in (*cannot_launch(subject), *over_budget(subject, budget)):
             place = "" if finding.location is UNSET else f"{finding.location}: "
             yield f"{place}{where}: {finding.message}"

@@ -6,7 +6,7 @@ from msgspec import UNSET, UnsetType
 
 from kprof.compiler.limits import launch_problems
 from kprof.findings import Finding, Location
-from kprof.gate.baseline import State
+from kprof.gate.baseline import BaselineEntry
 from kprof.gate.config import Budget
 from kprof.gate.rules import (
     CANNOT_LAUNCH,
@@ -20,7 +20,7 @@ from kprof.gate.rules import (
     WORSE,
     GateRule,
 )
-from kprof.gate.subject import Subject
+from kprof.gate.subject import CheckSubject
 from kprof_analyzers.rules import known_rules
 
 WORDS = {
@@ -34,7 +34,7 @@ WORDS = {
 }
 
 
-def over_budget(subject: Subject, budget: Budget) -> Iterator[Finding]:
+def over_budget(subject: CheckSubject, budget: Budget) -> Iterator[Finding]:
     """A finding for each limit that is broken, and one for each that cannot be checked."""
     metrics = subject.metrics()
     for limit_name in budget.__struct_fields__:
@@ -50,7 +50,7 @@ def over_budget(subject: Subject, budget: Budget) -> Iterator[Finding]:
             yield _failing(subject, OVER_BUDGET, metric, text, {"value": value, "budget": limit})
 
 
-def cannot_launch(subject: Subject, state: State | None = None, change: str = "") -> Iterator[Finding]:
+def cannot_launch(subject: CheckSubject, state: BaselineEntry | None = None, change: str = "") -> Iterator[Finding]:
     """A finding for each limit of the hardware that every launch breaks.
 
     Args:
@@ -78,7 +78,7 @@ def cannot_launch(subject: Subject, state: State | None = None, change: str = ""
         )
 
 
-def refused(subject: Subject, reason: str) -> Finding:
+def refused(subject: CheckSubject, reason: str) -> Finding:
     """The finding that says that the compiler refuses a kernel."""
     return Finding(
         rule=DOES_NOT_COMPILE.id,
@@ -91,7 +91,7 @@ def refused(subject: Subject, reason: str) -> Finding:
 
 
 def worse(
-    subject: Subject, state: State, watch: Sequence[str], skip: Collection[str], change: str = ""
+    subject: CheckSubject, state: BaselineEntry, watch: Sequence[str], skip: Collection[str], change: str = ""
 ) -> Iterator[Finding]:
     """A finding for each watched metric that is worse than in the baseline, and for each that cannot be compared.
 
@@ -116,7 +116,7 @@ def worse(
             yield _failing(subject, WORSE, metric, text, {"value": value, "baseline": before})
 
 
-def cannot_tell(subject: Subject, reason: str, what: str = "") -> Finding:
+def cannot_tell(subject: CheckSubject, reason: str, what: str = "") -> Finding:
     """The finding that says what is not known and why."""
     rule = STALE if subject.stale else CANNOT_TELL
     return Finding(
@@ -129,7 +129,7 @@ def cannot_tell(subject: Subject, reason: str, what: str = "") -> Finding:
     )
 
 
-def place_of(subject: Subject, metric: str) -> Location | UnsetType:
+def place_of(subject: CheckSubject, metric: str) -> Location | UnsetType:
     """The line that a metric is best explained at, else the kernel's own."""
     report = subject.report
     known = [*report.findings, *(silent.finding for silent in report.suppressed)]
@@ -143,7 +143,7 @@ def _explaining(metric: str) -> set[str]:
     return {rule.id for rule in known_rules() if metric in rule.explains}
 
 
-def _failing(subject: Subject, rule: GateRule, metric: str, text: str, evidence: dict[str, float]) -> Finding:
+def _failing(subject: CheckSubject, rule: GateRule, metric: str, text: str, evidence: dict[str, float]) -> Finding:
     explaining = _explaining(metric)
     related = [f for f in subject.report.findings if f.rule in explaining]
     return Finding(

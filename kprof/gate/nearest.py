@@ -5,8 +5,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from kprof.gate.baseline import Baseline, State
-from kprof.gate.subject import Subject
+from kprof.gate.baseline import Baseline, BaselineEntry
+from kprof.gate.subject import CheckSubject
 
 
 @dataclass(frozen=True)
@@ -19,12 +19,12 @@ class Near:
         specialization: whose state it is.
     """
 
-    state: State
+    state: BaselineEntry
     change: str
     specialization: str
 
 
-def nearest(baseline: Baseline, subject: Subject, taken: Collection[str] = ()) -> Near | None:
+def nearest(baseline: Baseline, subject: CheckSubject, taken: Collection[str] = ()) -> Near | None:
     """The entry with the fewest and smallest differences of knobs; ``None`` when there is none to compare with.
 
     Only entries of the same kernel, architecture, compiler and argument types are comparable.

@@ -18,8 +18,8 @@ from kprof.captures.reader import read
 from kprof.captures.sources import changed, digest, root_of
 from kprof.errors import KprofError, TargetError
 from kprof.gate.captured import captured
-from kprof.gate.config import Program
-from kprof.gate.subject import Subject, failed
+from kprof.gate.config import GateProgram
+from kprof.gate.subject import CheckSubject, failed
 from kprof.hardware.machine import load_gpu
 
 _STDERR = 2
@@ -35,7 +35,7 @@ _OF_THE_RUN = re.compile(
 _DISTRIBUTIONS = ("triton", "torch", "pytorch-triton-rocm")
 
 
-def recorded(program: Program, gpus: Sequence[str], folder: Path, jobs: int = 0) -> Iterator[Subject]:
+def recorded(program: GateProgram, gpus: Sequence[str], folder: Path, jobs: int = 0) -> Iterator[CheckSubject]:
     """Every kernel that a program launches, for each architecture; one that goes wrong is a *cannot tell*.
 
     Args:
@@ -54,7 +54,7 @@ def recorded(program: Program, gpus: Sequence[str], folder: Path, jobs: int = 0)
             yield failed(entry, load_gpu(gpu)[0].name, str(error), None)
 
 
-def capture_of(program: Program, gpu: str, folder: Path, jobs: int = 0) -> Path:
+def capture_of(program: GateProgram, gpu: str, folder: Path, jobs: int = 0) -> Path:
     """A capture of a program as it is now: the last one when none of its files has changed since, else a new one.
 
     Raises:
@@ -75,12 +75,12 @@ def capture_of(program: Program, gpu: str, folder: Path, jobs: int = 0) -> Path:
     return place
 
 
-def _record(program: Program, gpu: str, folder: Path, jobs: int, output: Path) -> None:
-    from kprof.recording.command import Options, prepare, run
+def _record(program: GateProgram, gpu: str, folder: Path, jobs: int, output: Path) -> None:
+    from kprof.recording.command import RecordOptions, prepare, run
 
     first, *others = program.command
     command = [sys.executable if first in {"python", "python3"} else first, *others]
-    options = Options(gpu, output, jobs=jobs, execute=False, folder=folder)
+    options = RecordOptions(gpu, output, jobs=jobs, execute=False, folder=folder)
     # What the program prints must not get into a document on standard output.
     ended = run(prepare(options, command), command, folder=folder, stdout=_STDERR)
     ended.obey()
@@ -109,7 +109,7 @@ def _fresh(place: Path, root: Path) -> bool:
     return not changed(root, capture.outside, follow=True)
 
 
-def _key(program: Program, gpu: str, folder: Path) -> str:
+def _key(program: GateProgram, gpu: str, folder: Path) -> str:
     """What decides a recording beside the program's own files."""
     root = root_of(folder)
     where = [str(root), folder.relative_to(root).as_posix()]

@@ -19,7 +19,7 @@ _LABEL = 120
 
 
 @dataclass(frozen=True)
-class Subject:
+class CheckSubject:
     """One check.
 
     Attributes:
@@ -105,7 +105,7 @@ class Subject:
         return found
 
 
-def numbered(subjects: Sequence[Subject]) -> list[Subject]:
+def numbered(subjects: Sequence[CheckSubject]) -> list[CheckSubject]:
     """Kernels of one entry, those of the same name and specialisation told apart by number, in the order given.
 
     Files say neither their constexprs nor their types, and a compiler's cache names folders by a hash: the n-th best of
@@ -121,7 +121,7 @@ def numbered(subjects: Sequence[Subject]) -> list[Subject]:
     return found
 
 
-def _badness(subject: Subject) -> tuple[list[float], list[str]]:
+def _badness(subject: CheckSubject) -> tuple[list[float], list[str]]:
     """What orders kernels of one name: metrics, fewer wavefronts being worse, then findings."""
     metrics = subject.metrics()
     signs = {"waves_per_simd": -1.0}
@@ -129,7 +129,9 @@ def _badness(subject: Subject) -> tuple[list[float], list[str]]:
     return values, sorted(f.rule for f in subject.report.findings)
 
 
-def failed(entry: KernelEntry, arch: str, why: str, source: Location | None, *, case: str | None = None) -> Subject:
+def failed(
+    entry: KernelEntry, arch: str, why: str, source: Location | None, *, case: str | None = None
+) -> CheckSubject:
     """A check that could not be made.
 
     Args:
@@ -143,4 +145,4 @@ def failed(entry: KernelEntry, arch: str, why: str, source: Location | None, *, 
     # An error's hint stands on a line of its own.
     first, *hints = [" ".join(line.split()) for line in why.splitlines() if line.strip()] or [""]
     reason = " ".join([first, *([f"({' '.join(hints).rstrip('.')})"] if hints else [])])
-    return Subject(entry, KernelReport(name=name, arch=arch, source=source or UNSET, notes=[reason]), case, reason)
+    return CheckSubject(entry, KernelReport(name=name, arch=arch, source=source or UNSET, notes=[reason]), case, reason)

@@ -19,16 +19,16 @@ from kprof.gate.baseline import Baseline, gone
 from kprof.gate.captured import captured
 from kprof.gate.config import Config, KernelEntry
 from kprof.gate.limits import cannot_launch
-from kprof.gate.subject import COMPILER_STAGES, Subject, failed, numbered
+from kprof.gate.subject import COMPILER_STAGES, CheckSubject, failed, numbered
 from kprof.hardware.machine import load_gpu
-from kprof.targets.jobs import Job, plan
-from kprof.targets.options import DEFAULT_ARCH, Options
+from kprof.targets.jobs import TargetJob, plan
+from kprof.targets.options import DEFAULT_ARCH, TargetOptions
 from kprof.targets.resolver import load
 from kprof.targets.target import resolve
 from kprof.targets.usable_options import check, given
 
 if TYPE_CHECKING:
-    from kprof.compiler.request import Outcome
+    from kprof.compiler.request import CompileOutcome
 
 _LINE = re.compile(r"line (\d+)")
 
@@ -39,11 +39,11 @@ class _Planned:
 
     entry: KernelEntry
     case: str | None
-    job: Job
+    job: TargetJob
     optional: bool = False
 
 
-def gather(config: Config, folder: Path, jobs: int = 0, archs: Sequence[str] = ()) -> list[Subject]:
+def gather(config: Config, folder: Path, jobs: int = 0, archs: Sequence[str] = ()) -> list[CheckSubject]:
     """Compile, read and analyse everything that a configuration names, in its order.
 
     Args:
@@ -59,10 +59,10 @@ def gather(config: Config, folder: Path, jobs: int = 0, archs: Sequence[str] = (
 
     wanted = [load_gpu(name)[0].name for name in archs]
     chosen = [(entry, _gpus(entry.arch or config.arch or [DEFAULT_ARCH], wanted)) for entry in config.kernel]
-    slots: list[Subject | None] = []
+    slots: list[CheckSubject | None] = []
     planned: list[tuple[int, _Planned]] = []
 
-    def compiles() -> Iterator[Job]:
+    def compiles() -> Iterator[TargetJob]:
         """What is to be compiled, found out entry by entry while the workers are busy with what came before."""
         for entry, gpus in chosen:
             for step in _steps(entry, gpus, folder) if gpus else ():
@@ -76,7 +76,7 @@ def gather(config: Config, folder: Path, jobs: int = 0, archs: Sequence[str] = (
     for index, result in judged(compiles(), jobs or None):
         slot, step = planned[index]
         slots[slot] = (
-            Subject(step.entry, result, step.case, optional=step.optional)
+            CheckSubject(step.entry, result, step.case, optional=step.optional)
             if isinstance(result, KernelReport)
             else _lost(step, result)
         )
@@ -84,7 +84,7 @@ def gather(config: Config, folder: Path, jobs: int = 0, archs: Sequence[str] = (
     return [*made, *_programs(config, folder, jobs, wanted)]
 
 
-def none_of_them(subjects: Sequence[Subject]) -> list[Subject]:
+def none_of_them(subjects: Sequence[CheckSubject]) -> list[CheckSubject]:
     """The same; where an autotuner would find no configuration to launch, none may be passed over."""
     groups: dict[tuple[int, str | None, str], list[bool]] = {}
     for one in subjects:
@@ -96,7 +96,7 @@ def none_of_them(subjects: Sequence[Subject]) -> list[Subject]:
     ]
 
 
-def vanished(baseline: Baseline, subjects: Sequence[Subject]) -> list[Subject]:
+def vanished(baseline: Baseline, subjects: Sequence[CheckSubject]) -> list[CheckSubject]:
     """A check that cannot be told for each kernel that the baseline has and this run has not met at all."""
     here = {(subject.kernel, subject.report.arch) for subject in subjects}
     why = "the baseline has this kernel, and it is gone; where that is meant: kprof check --update-baseline"
@@ -104,7 +104,7 @@ def vanished(baseline: Baseline, subjects: Sequence[Subject]) -> list[Subject]:
     return [failed(KernelEntry(target=kernel), arch, why, None) for kernel, arch in lost]
 
 
-def _programs(config: Config, folder: Path, jobs: int, wanted: Sequence[str]) -> Iterator[Subject]:
+def _programs(config: Config, folder: Path, jobs: int, wanted: Sequence[str]) -> Iterator[CheckSubject]:
     """The kernels of the programs that are recorded now."""
     if not config.program:
         return
@@ -135,7 +135,7 @@ def _gpus(names: Sequence[str], wanted: Sequence[str]) -> list[str]:
     return [gpu for arch, gpu in found.items() if not wanted or arch in wanted]
 
 
-def _steps(entry: KernelEntry, gpus: Sequence[str], folder: Path) -> Iterator[Subject | _Planned]:
+def _steps(entry: KernelEntry, gpus: Sequence[str], folder: Path) -> Iterator[CheckSubject | _Planned]:
     target = located(entry.target, folder)
     place = Path(target.partition("::")[0])
     if place.suffix != ".py" and (place.exists() or place.suffix or "/" in target):
@@ -153,9 +153,9 @@ def _steps(entry: KernelEntry, gpus: Sequence[str], folder: Path) -> Iterator[Su
             yield from (_Planned(entry, case, replace(job, product=product), optional=several) for job in found)
 
 
-def _options(entry: KernelEntry, case: str | None) -> Options:
+def _options(entry: KernelEntry, case: str | None) -> TargetOptions:
     """What an entry says of the compile."""
-    return Options(
+    return TargetOptions(
         config=entry.config,
         shape=entry.shape,
         case=case,
@@ -174,12 +174,12 @@ def located(target: str, folder: Path) -> str:
     return f"{path}{colons}{function}" if is_file else target
 
 
-def _read(entry: KernelEntry, target: str, gpus: Sequence[str]) -> Iterator[Subject]:
+def _read(entry: KernelEntry, target: str, gpus: Sequence[str]) -> Iterator[CheckSubject]:
     """Kernels that are compiled already; an architecture that is asked for and not there cannot be told."""
     place = Location(file=target, line=1)
     missing = {load_gpu(name)[0].name: None for name in gpus}
     first = next(iter(missing))
-    found: list[Subject] = []
+    found: list[CheckSubject] = []
     try:
         check(resolve(target).kind, entry.target, given(_options(entry, next(iter(entry.cases), None))))
         for one in captured(entry, target, gpus) if is_capture(Path(target)) else _compiled(entry, target, gpus):
@@ -196,26 +196,26 @@ def _read(entry: KernelEntry, target: str, gpus: Sequence[str]) -> Iterator[Subj
         )
 
 
-def _compiled(entry: KernelEntry, target: str, gpus: Sequence[str]) -> Iterator[Subject]:
+def _compiled(entry: KernelEntry, target: str, gpus: Sequence[str]) -> Iterator[CheckSubject]:
     """Every kernel of a file or a directory; the last one says what was left out beside."""
     from kprof_analyzers.pipeline import analyze
 
     others: list[str] = []
-    last: Subject | None = None
-    for kernel in load(target, Options(archs=tuple(gpus)), others):
+    last: CheckSubject | None = None
+    for kernel in load(target, TargetOptions(archs=tuple(gpus)), others):
         if last is not None:
             yield last
         report = analyze(kernel)
         if report.source is UNSET:
             report = msgspec.structs.replace(report, source=Location(file=target, line=1))
-        last = Subject(entry, report)
+        last = CheckSubject(entry, report)
     if last is not None:
         counts = Counter(others)
         words = ", ".join(f"{count} for {arch}" for arch, count in sorted(counts.items()))
         yield replace(last, left_out=f"{entry.target} has {words} beside" if words else "")
 
 
-def _lost(step: _Planned, outcome: "Outcome") -> Subject:
+def _lost(step: _Planned, outcome: "CompileOutcome") -> CheckSubject:
     """What did not compile, or could not be judged."""
     job = step.job
     error = KprofError(outcome.error or outcome.status, path=outcome.path, place=outcome.place, hint=outcome.hint)

@@ -11,14 +11,14 @@ from msgspec import UNSET
 
 from kprof.document import KernelReport
 from kprof.errors import KprofError, TargetError
-from kprof.gate.subject import Subject
+from kprof.gate.subject import CheckSubject
 from kprof.gate.subjects import located
 
 if TYPE_CHECKING:
-    from kprof.compiler.request import Outcome
+    from kprof.compiler.request import CompileOutcome
     from kprof.kernel_spec import Kernel
-    from kprof.targets.jobs import Job
-    from kprof.targets.options import Options
+    from kprof.targets.jobs import TargetJob
+    from kprof.targets.options import TargetOptions
 
 Found = tuple[Mapping[str, Any], KernelReport]
 
@@ -40,7 +40,7 @@ class Tries:
     files: Sequence[Path] = ()
 
 
-def tries(subject: Subject, folder: Path, seconds: float, jobs: int = 0) -> Tries:
+def tries(subject: CheckSubject, folder: Path, seconds: float, jobs: int = 0) -> Tries:
     """Try knobs around those of a check.
 
     A kernel with cases is searched by predicted time. One with a signature gets changes of its tiles and options, a
@@ -58,7 +58,7 @@ def tries(subject: Subject, folder: Path, seconds: float, jobs: int = 0) -> Trie
     if subject.recorded:
         return _recorded(subject, seconds, jobs)
     from kprof.hardware.machine import load_gpu
-    from kprof.targets.options import Options
+    from kprof.targets.options import TargetOptions
     from kprof.targets.target import kernel_of
 
     entry = subject.entry
@@ -66,7 +66,7 @@ def tries(subject: Subject, folder: Path, seconds: float, jobs: int = 0) -> Trie
         raise TargetError("it is compiled already")
     machine = load_gpu(subject.report.arch)[0]
     spec = kernel_of(located(entry.target, folder), machine.name)
-    options = Options(
+    options = TargetOptions(
         config=_configuration(subject, spec),
         shape=entry.shape,
         case=subject.case,
@@ -80,7 +80,7 @@ def tries(subject: Subject, folder: Path, seconds: float, jobs: int = 0) -> Trie
     return _changed(subject, spec, options, seconds)
 
 
-def _configuration(subject: Subject, spec: "Kernel") -> dict[str, Any]:
+def _configuration(subject: CheckSubject, spec: "Kernel") -> dict[str, Any]:
     """The knobs that the entry sets; of several configurations those of this check."""
     from kprof.importing.functions import unwrap
 
@@ -96,7 +96,7 @@ def _configuration(subject: Subject, spec: "Kernel") -> dict[str, Any]:
     raise TargetError("its configuration is none that the kernel lists now")
 
 
-def _searched(subject: Subject, spec: "Kernel", options: "Options", seconds: float) -> Tries:
+def _searched(subject: CheckSubject, spec: "Kernel", options: "TargetOptions", seconds: float) -> Tries:
     from kprof.hardware.machine import load_gpu
     from kprof.targets.jobs import jobs_of
     from kprof.tuning.trials import advise, reported
@@ -110,7 +110,7 @@ def _searched(subject: Subject, spec: "Kernel", options: "Options", seconds: flo
     return Tries(found, trials.tried, trials.left)
 
 
-def _changed(subject: Subject, spec: "Kernel", options: "Options", seconds: float) -> Tries:
+def _changed(subject: CheckSubject, spec: "Kernel", options: "TargetOptions", seconds: float) -> Tries:
     from kprof.compiler.versions import installed
     from kprof.hardware.machine import load
     from kprof.targets.jobs import jobs_of
@@ -121,7 +121,7 @@ def _changed(subject: Subject, spec: "Kernel", options: "Options", seconds: floa
     known = {name: value for name, value in subject.knobs.items() if name in {"num_warps", "num_stages"}}
     waiting = list(neighbours(spec, {}, {**known, **chosen}, machine, _rules(subject), version=installed().numbers))
 
-    def jobs() -> "Iterator[tuple[Mapping[str, Any], Job]]":
+    def jobs() -> "Iterator[tuple[Mapping[str, Any], TargetJob]]":
         for change in waiting:
             switches = {name: str(value) for name, value in change.items() if name in SWITCHES}
             knobs = {name: value for name, value in change.items() if name not in SWITCHES}
@@ -140,7 +140,7 @@ def _changed(subject: Subject, spec: "Kernel", options: "Options", seconds: floa
     return made
 
 
-def _recorded(subject: Subject, seconds: float, workers: int) -> Tries:
+def _recorded(subject: CheckSubject, seconds: float, workers: int) -> Tries:
     from kprof.captures.reader import read
     from kprof.compiler.versions import installed
     from kprof.targets.recompile import changed, recorded
@@ -156,14 +156,14 @@ def _recorded(subject: Subject, seconds: float, workers: int) -> Tries:
 
 
 def _in_order(
-    jobs: "Iterator[tuple[Mapping[str, Any], Job]]", made: Tries, deadline: float, workers: int
+    jobs: "Iterator[tuple[Mapping[str, Any], TargetJob]]", made: Tries, deadline: float, workers: int
 ) -> Iterator[Found]:
     """Each change that compiles, in the order given, until nobody asks for more."""
     from kprof.compiler.compile import compile_many
     from kprof.targets.jobs import loaded
     from kprof_analyzers.pipeline import analyze
 
-    begun: list[tuple[Mapping[str, Any], Job]] = []
+    begun: list[tuple[Mapping[str, Any], TargetJob]] = []
 
     def requests() -> Iterator[Any]:
         for change, job in jobs:
@@ -172,7 +172,7 @@ def _in_order(
             begun.append((change, job))
             yield job.request
 
-    waiting: dict[int, Outcome] = {}
+    waiting: dict[int, CompileOutcome] = {}
     following = 0
     with closing(compile_many(requests(), workers or None)) as outcomes:
         for outcome in outcomes:
@@ -190,10 +190,10 @@ def _is_python(name: str) -> bool:
     return name.endswith(".py")
 
 
-def _rules(subject: Subject) -> set[str]:
+def _rules(subject: CheckSubject) -> set[str]:
     return {finding.rule for finding in subject.report.findings}
 
 
-def _gpu(subject: Subject) -> str:
+def _gpu(subject: CheckSubject) -> str:
     product = subject.report.product
     return subject.report.arch if product is UNSET else product

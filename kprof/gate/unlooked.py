@@ -6,12 +6,16 @@ from kprof.document import KernelReport
 from kprof.gate.baseline import Baseline
 from kprof.gate.config import WATCHED, Config
 from kprof.gate.rules import ALLOWED, MARK
-from kprof.gate.subject import Subject
+from kprof.gate.subject import CheckSubject
 from kprof.targets.options import DEFAULT_ARCH
 
 
 def unlooked(
-    config: Config, baseline: Baseline | None, subjects: Sequence[Subject], kernels: Sequence[KernelReport], unused: int
+    config: Config,
+    baseline: Baseline | None,
+    subjects: Sequence[CheckSubject],
+    kernels: Sequence[KernelReport],
+    unused: int,
 ) -> Iterator[str]:
     """Settings that take something out of the verdict, and what the baseline has for other architectures.
 
@@ -39,7 +43,7 @@ def unlooked(
         yield f"{unused} {'allowance is' if unused == 1 else 'allowances are'} not needed"
 
 
-def _other_architectures(baseline: Baseline, subjects: Sequence[Subject]) -> Iterator[str]:
+def _other_architectures(baseline: Baseline, subjects: Sequence[CheckSubject]) -> Iterator[str]:
     """Architectures of the baseline that this run has not looked at."""
     here = {subject.report.arch for subject in subjects}
     others = {arch for specs in baseline.kernels.values() for archs in specs.values() for arch in archs} - here

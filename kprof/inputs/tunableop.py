@@ -69,7 +69,7 @@ class Solution:
 
 
 @dataclass(frozen=True)
-class Results:
+class TunableOpResults:
     """A result file.
 
     Attributes:
@@ -105,7 +105,7 @@ class Results:
 
 
 @dataclass(frozen=True)
-class Gain:
+class TuningGain:
     """What tuning gave for one problem.
 
     Attributes:
@@ -122,7 +122,7 @@ class Gain:
         return max(0.0, (self.default.milliseconds or 0.0) - (self.best.milliseconds or 0.0))
 
 
-def gains(results: Results, untuned: Results | None = None) -> list[Gain]:
+def gains(results: TunableOpResults, untuned: TunableOpResults | None = None) -> list[TuningGain]:
     """Default against best for every problem where both are known, largest loss first.
 
     Args:
@@ -132,7 +132,7 @@ def gains(results: Results, untuned: Results | None = None) -> list[Gain]:
     """
     defaults = (untuned or results).defaults()
     best = results.best()
-    pairs = [Gain(default, best[key]) for key, default in defaults.items() if key in best]
+    pairs = [TuningGain(default, best[key]) for key, default in defaults.items() if key in best]
     known = [gain for gain in pairs if gain.default.milliseconds is not None and gain.best.milliseconds is not None]
     return sorted(known, key=lambda gain: -gain.lost_milliseconds)
 
@@ -152,7 +152,7 @@ class Suspect:
     expected_milliseconds: float
 
 
-def suspects(results: Results) -> list[Suspect]:
+def suspects(results: TunableOpResults) -> list[Suspect]:
     """Problems best with ``Default`` that a tuned neighbour suggests could be at least a tenth faster.
 
     A neighbour has the same operator, type and transposes, and each of m, n, k within a factor of two.
@@ -200,7 +200,7 @@ def _only_one(folder: Path) -> Path:
     return found[0]
 
 
-def read(path: str | Path) -> Results:
+def read(path: str | Path) -> TunableOpResults:
     """Read a result file, or the only one of a folder.
 
     Raises:
@@ -229,7 +229,7 @@ def read(path: str | Path) -> Results:
         raise InputError(
             "no TunableOp results", path=str(path), hint="they begin with lines such as Validator,PT_VERSION,..."
         )
-    return Results(str(path), validators, tuple(solutions), tuple(issues))
+    return TunableOpResults(str(path), validators, tuple(solutions), tuple(issues))
 
 
 def _solution(fields: list[str], number: int, issues: list[str]) -> Solution:

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 from kprof.compiler import environment as switches
 from kprof.compiler import versions
 from kprof.recording import describe
-from kprof.recording.call_site import CallSite, CannotFollowError, Launch
+from kprof.recording.call_site import CallSite, CannotFollowError, LaunchArguments
 from kprof.recording.recorder import add_values
 from kprof.recording.stub import RecordedKernel
 from kprof.recording.tile_arguments import Tiles, tiles_of
@@ -247,11 +247,11 @@ class Again:
     def _make(self, call: _Call, kernel: RecordedKernel, change: Mapping[str, Any], tiles: Tiles) -> None:
         names = [str(parameter.name) for parameter in kernel.src.fn.params]
         kwargs = dict(call.kwargs)
-        launch = Launch(kwargs.pop("grid"), call.args, kwargs)
+        launch = LaunchArguments(kwargs.pop("grid"), call.args, kwargs)
         if call.frame is not None:
             launch = CallSite(call.frame, names).again(launch, change)
         else:
-            launch = Launch(launch.grid, launch.args, {**launch.kwargs, **change})
+            launch = LaunchArguments(launch.grid, launch.args, {**launch.kwargs, **change})
         read: set[str] = set()
         grid = launch.grid
         if callable(grid):
@@ -272,7 +272,7 @@ class Again:
                 )
 
     def _ttir(self, kernel: _TriedKernel) -> str:
-        from kprof.compiler.engine import Build, Target, run_stages
+        from kprof.compiler.engine import Build, CompileTarget, run_stages
         from kprof.compiler.request import from_json
         from kprof.importing.functions import Function
 
@@ -281,7 +281,7 @@ class Again:
         function = Function(Path(jit.fn.__code__.co_filename), jit.fn.__qualname__, jit)
         build = Build(from_json({**kernel.request, "passes": False}), function)
         run_stages(
-            versions.api(), build, Target(target, backend, options), kernel.src, lambda _stage: None, last="ttir"
+            versions.api(), build, CompileTarget(target, backend, options), kernel.src, lambda _stage: None, last="ttir"
         )
         text = str(build.stages["ttir"])
         path = Path(self.told["folder"], f"{hashlib.sha256(text.encode()).hexdigest()[:32]}.ttir")

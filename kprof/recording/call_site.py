@@ -18,7 +18,7 @@ class CannotFollowError(Exception):
 
 
 @dataclass(frozen=True)
-class Launch:
+class LaunchArguments:
     """Grid and arguments of a launch.
 
     Attributes:
@@ -46,7 +46,7 @@ class CallSite:
         self._globals, self._locals = frame.f_globals, dict(frame.f_locals)
         self._call, self._assigned = _find(frame)
 
-    def again(self, launch: Launch, change: Mapping[str, Any]) -> Launch:
+    def again(self, launch: LaunchArguments, change: Mapping[str, Any]) -> LaunchArguments:
         """The launch with other compile-time values.
 
         Args:
@@ -79,7 +79,7 @@ class CallSite:
                 args[place] = value
             else:
                 kwargs[name] = value
-        return Launch(grid, tuple(args), kwargs, frozenset(follows))
+        return LaunchArguments(grid, tuple(args), kwargs, frozenset(follows))
 
     def _scope(self, call: ast.Call, change: Mapping[str, Any]) -> "_Scope":
         """The variables of the program that hold the values, as they are with the new ones."""

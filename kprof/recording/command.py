@@ -32,7 +32,7 @@ _OURS = (layout.HEAD, layout.JOURNAL, layout.KERNELS, layout.WORK, _PARTIAL)
 
 
 @dataclass(frozen=True)
-class Options:
+class RecordOptions:
     """How to record.
 
     Attributes:
@@ -92,7 +92,7 @@ class Ended:
             raise SystemExit(_SIGNALLED + self.told)
 
 
-def prepare(options: Options, command: Sequence[str] = ()) -> Settings:
+def prepare(options: RecordOptions, command: Sequence[str] = ()) -> Settings:
     """Make the capture directory, and the settings of the processes that write into it.
 
     Raises:
@@ -143,7 +143,7 @@ def _cache() -> str | None:
     return None if root is None else str(root)
 
 
-def _empty(root: Path, options: Options) -> None:
+def _empty(root: Path, options: RecordOptions) -> None:
     """See that there is nothing in the way."""
     if root.is_dir() and (names := {path.name for path in root.iterdir()}):
         # Without a head it is what was left when a recording was killed as it began.

@@ -13,7 +13,7 @@ from kprof.recording import describe
 
 
 @dataclass(frozen=True)
-class Job:
+class CaptureJob:
     """A compile: Triton's own objects, and the identifier of what comes of them."""
 
     id: str
@@ -36,13 +36,13 @@ def prepare() -> None:
     from kprof.importing import functions as source  # noqa: F401
 
 
-def compile_source(job: Job, progress: Callable[[str], None]) -> Compiled:
+def compile_source(job: CaptureJob, progress: Callable[[str], None]) -> Compiled:
     """Compile in this process.
 
     Raises:
         KprofError: the compiler refused.
     """
-    from kprof.compiler.engine import Build, Target, finished, run_stages
+    from kprof.compiler.engine import Build, CompileTarget, finished, run_stages
     from kprof.importing.functions import Function
 
     api = versions.api()
@@ -50,5 +50,5 @@ def compile_source(job: Job, progress: Callable[[str], None]) -> Compiled:
     function = Function(Path(jit.fn.__code__.co_filename), jit.fn.__qualname__, jit)
     request = from_json({**describe.request_of(job.source, job.target.arch, {}, {}), "passes": False})
     build = Build(request, function)
-    target = Target(job.target, job.backend, job.options)
+    target = CompileTarget(job.target, job.backend, job.options)
     return finished(api, build, lambda: run_stages(api, build, target, job.source, progress), lambda: job.id)

@@ -12,7 +12,7 @@ from typing import Any
 from kprof.captures import layout
 
 
-class Journal:
+class CaptureJournal:
     """An append-only file of this process. Whatever happens to the process, the lines before are whole.
 
     A disk that is full ends the recording, not the program: :attr:`broken` then says why.

@@ -16,7 +16,7 @@ from kprof.output.redacting import redacted
 from kprof.recording import describe, jobs, shelf, sources
 from kprof.recording.answers import Answers
 from kprof.recording.compiler import Compiler
-from kprof.recording.journal import Journal
+from kprof.recording.journal import CaptureJournal
 from kprof.recording.reads import Reads
 from kprof.recording.settings import Settings
 from kprof.recording.steering import steering_arguments
@@ -28,7 +28,7 @@ _HANDLERS = frozenset({"OutOfResources", "TritonError", "Exception"})
 
 
 @dataclass
-class Candidate:
+class AutotunedConfig:
     """One configuration while an autotuner tries it."""
 
     kernel: RecordedKernel | None = None
@@ -41,7 +41,7 @@ class _Context:
 
     tuner: Any = None
     tuning: tuple[object, dict[str, Any]] | None = None
-    candidate: Candidate | None = None
+    candidate: AutotunedConfig | None = None
     launches: int = 0
 
 
@@ -66,7 +66,7 @@ class Recorder:
         self._begin()
 
     def _begin(self) -> None:
-        self.journal = Journal(Path(self.settings.folder))
+        self.journal = CaptureJournal(Path(self.settings.folder))
         self.compiler = Compiler(self.settings)
         self.answers = Answers(self._unrun, lambda: self._context.launches)
         self._started = False
@@ -110,7 +110,7 @@ class Recorder:
         function = source.fn
         set_switches = {name: value for name, value in switches.relevant({}).items() if name != "TRITON_DEBUG"}
         identifier = jobs.identifier(source, target, options, set_switches)
-        job = jobs.Job(identifier, source, target, options, backend)
+        job = jobs.CaptureJob(identifier, source, target, options, backend)
         given = describe.given_options(options, self.defaults_of(backend))
         request = describe.request_of(source, target.arch, given, set_switches)
         jobs.prepare()
@@ -285,7 +285,7 @@ class Recorder:
             context.tuner, context.tuning = outer
 
     @contextmanager
-    def candidate(self, config: Any) -> Iterator[Candidate]:
+    def candidate(self, config: Any) -> Iterator[AutotunedConfig]:
         """An autotuner tries a configuration."""
         context = self._context
         tuner, outer = context.tuner, context.candidate
@@ -301,7 +301,7 @@ class Recorder:
             context.tuning = object(), fields
         key, about = context.tuning
         number = self.journal.number("tuning", key, about)
-        candidate = context.candidate = Candidate()
+        candidate = context.candidate = AutotunedConfig()
         try:
             yield candidate
         finally:
@@ -320,7 +320,7 @@ class Recorder:
         """Something is being timed: what is launched meanwhile is compiled, and is no launch."""
         context = self._context
         outer = context.candidate
-        context.candidate = outer or Candidate()
+        context.candidate = outer or AutotunedConfig()
         try:
             yield
         finally:

@@ -66,11 +66,11 @@ def capture(
         KprofError: the architecture is not known, the directory is not usable, or something is being recorded already.
     """
     from kprof.recording import command
-    from kprof.recording.session import Session
+    from kprof.recording.session import RecordingSession
 
     if VARIABLE in os.environ:
         raise KprofError("this process is being recorded already", hint="Leave out kprof.capture, or kprof capture.")
-    options = command.Options(
+    options = command.RecordOptions(
         arch,
         Path(output),
         jobs=jobs,
@@ -82,7 +82,7 @@ def capture(
         values=values,
     )
     settings = command.prepare(options)
-    session = Session(settings)
+    session = RecordingSession(settings)
     before = {name: os.environ.get(name) for name in (VARIABLE, "PYTHONPATH")}
     os.environ.update({name: environment(settings, os.environ)[name] for name in before})
     session.start()

@@ -21,7 +21,7 @@ from kprof.simulation.patches import Patches
 if TYPE_CHECKING:
     from kprof.recording.recorder import Recorder
 
-_ACTIVE: list["Session"] = []
+_ACTIVE: list["RecordingSession"] = []
 
 
 def start_from_environment() -> None:
@@ -35,13 +35,13 @@ def start_from_environment() -> None:
         print(f"kprof capture: {VARIABLE} is damaged: this process is not recorded", file=sys.stderr)
         return
     location.settle(Path(settings.cache) if settings.cache is not None else None)
-    session = Session(settings)
+    session = RecordingSession(settings)
     session.start()
     atexit.register(session.finish)
     _watch_exceptions(session)
 
 
-class Session:
+class RecordingSession:
     """Everything that is changed in a process while it is recorded.
 
     Args:
@@ -113,11 +113,11 @@ class Session:
         self.recorder.executes = self.settings.execute and real
         if self.recorder.executes:
             return
-        from kprof.recording.torch_device import Device
+        from kprof.recording.torch_device import StandInDevice
         from kprof.recording.torch_install import Installation
 
         self._closing += [inductor.prepare(self.settings.cache), smi.install(self.settings.device)]
-        device = Device(self.settings.device, self.recorder, self.patches)
+        device = StandInDevice(self.settings.device, self.recorder, self.patches)
         installation = Installation(device)
         installation.install()
         self._closing.append(installation.remove)
@@ -165,13 +165,13 @@ def _after_fork() -> None:
         util.register_after_fork(session, _finish_with_multiprocessing)
 
 
-def _finish_with_multiprocessing(session: Session) -> None:
+def _finish_with_multiprocessing(session: RecordingSession) -> None:
     from multiprocessing.util import Finalize
 
     Finalize(session, session.finish, exitpriority=-100)
 
 
-def _watch_exceptions(session: Session) -> None:
+def _watch_exceptions(session: RecordingSession) -> None:
     """Ctrl-C must not wait for compiles: note it when it ends the program."""
     before = sys.excepthook
 

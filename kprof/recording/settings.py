@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from kprof.captures import layout
-from kprof.simulation.gpu import Gpu
+from kprof.simulation.gpu import SimulatedGpu
 
 VARIABLE = "KPROF_CAPTURE"
 """Holds the settings as JSON; a process that finds it records itself."""
@@ -38,7 +38,7 @@ class Settings:
     """
 
     folder: str
-    device: Gpu
+    device: SimulatedGpu
     jobs: int = 1
     cache: str | None = None
     timeout: float = 600.0
@@ -63,7 +63,7 @@ def from_json(text: str) -> Settings:
         ValueError, TypeError, KeyError: the text is something else.
     """
     data = json.loads(text)
-    return Settings(**{**data, "device": Gpu(**data["device"])})
+    return Settings(**{**data, "device": SimulatedGpu(**data["device"])})
 
 
 def environment(settings: Settings, base: Mapping[str, str]) -> dict[str, str]:

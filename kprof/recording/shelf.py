@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kprof.cache.entries import Section
+from kprof.cache.entries import CacheSection
 from kprof.cache.keys import key
 from kprof.cache.own import of_package
 from kprof.captures import layout
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 Blobs = Mapping[str, str | bytes]
 
-_CAPTURED = Section("captured")
+_CAPTURED = CacheSection("captured")
 _KEPT = (*layout.STAGES, "hsaco")
 _LOG_LIMIT = 1 << 16
 

@@ -5,12 +5,12 @@ from functools import wraps
 from typing import Any
 
 from kprof.recording.marks import mark_of
-from kprof.recording.torch_device import Device
+from kprof.recording.torch_device import StandInDevice
 
 _NAMES = ("allclose", "isclose", "equal")
 
 
-def install(device: Device) -> None:
+def install(device: StandInDevice) -> None:
     """Change torch's comparisons of whole tensors; each that is answered so counts as a look at an unknown value."""
     import torch
 
@@ -19,7 +19,7 @@ def install(device: Device) -> None:
             device.patches.set(owner, name, _agreeing(getattr(owner, name), name, device))
 
 
-def _agreeing(original: Callable[..., Any], name: str, device: Device) -> Callable[..., Any]:
+def _agreeing(original: Callable[..., Any], name: str, device: StandInDevice) -> Callable[..., Any]:
     @wraps(original)
     def compare(*args: Any, **kwargs: Any) -> Any:
         import torch

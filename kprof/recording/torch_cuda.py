@@ -8,7 +8,7 @@ from kprof.recording import torch_streams
 from kprof.simulation.gpu import HIP_VERSION, torch_properties
 
 if TYPE_CHECKING:
-    from kprof.recording.torch_device import Device
+    from kprof.recording.torch_device import StandInDevice
 
 _NOTHING = (
     "init", "_lazy_init", "synchronize", "ipc_collect", "empty_cache", "reset_peak_memory_stats",
@@ -23,7 +23,7 @@ _ZERO = (
 _TRUE = ("is_available", "is_initialized", "_is_compiled", "is_bf16_supported")
 
 
-def install(device: "Device") -> None:
+def install(device: "StandInDevice") -> None:
     """Change ``torch.cuda``, ``torch.version``, ``torch.accelerator``, ``torch.distributed``."""
     import torch
 
@@ -56,7 +56,7 @@ def install(device: "Device") -> None:
     _distributed(device)
 
 
-def _allocation(device: "Device") -> None:
+def _allocation(device: "StandInDevice") -> None:
     """The code that Inductor writes allocates past every operator."""
     import torch
 
@@ -90,7 +90,7 @@ def _count() -> int:
     return max(1, int(text)) if text.isdigit() else 1
 
 
-def _versions(device: "Device") -> None:
+def _versions(device: "StandInDevice") -> None:
     import torch
 
     device.patches.set(torch.version, "hip", HIP_VERSION)
@@ -99,7 +99,7 @@ def _versions(device: "Device") -> None:
     device.patches.set(torch.version, "cuda", None)
 
 
-def _device(device: "Device") -> dict[str, Any]:
+def _device(device: "StandInDevice") -> dict[str, Any]:
     gpu = device.gpu
 
     class CurrentDevice:
@@ -144,7 +144,7 @@ def _device(device: "Device") -> dict[str, Any]:
     }
 
 
-def _memory(device: "Device") -> dict[str, Any]:
+def _memory(device: "StandInDevice") -> dict[str, Any]:
     from collections import defaultdict
 
     total = device.gpu.memory_bytes
@@ -187,7 +187,7 @@ def _random() -> dict[str, Any]:
     }
 
 
-def _accelerator(device: "Device") -> None:
+def _accelerator(device: "StandInDevice") -> None:
     import torch
 
     accelerator = getattr(torch, "accelerator", None)
@@ -211,7 +211,7 @@ def _accelerator(device: "Device") -> None:
     device.patches.update(accelerator, {name: value for name, value in values.items() if hasattr(accelerator, name)})
 
 
-def _distributed(device: "Device") -> None:
+def _distributed(device: "StandInDevice") -> None:
     """Processes that would meet through RCCL meet through gloo: their tensors are in the CPU's memory."""
     import torch
 

@@ -5,11 +5,11 @@ from typing import Any
 
 from kprof.recording.marks import cuda_index
 from kprof.recording.recorder import Recorder
-from kprof.simulation.gpu import Gpu
+from kprof.simulation.gpu import SimulatedGpu
 from kprof.simulation.patches import Patches
 
 
-class Device:
+class StandInDevice:
     """The stand-in for torch's GPU in one process.
 
     Args:
@@ -18,7 +18,7 @@ class Device:
         patches: how to get back.
     """
 
-    def __init__(self, gpu: Gpu, recorder: Recorder, patches: Patches) -> None:
+    def __init__(self, gpu: SimulatedGpu, recorder: Recorder, patches: Patches) -> None:
         self.gpu = gpu
         self.recorder = recorder
         self.patches = patches

@@ -7,11 +7,11 @@ from typing import Any
 from kprof.recording.marks import mark, mark_of
 from kprof.recording.torch_comparisons import install as install_comparisons
 from kprof.recording.torch_cuda import install as install_cuda
-from kprof.recording.torch_device import Device
+from kprof.recording.torch_device import StandInDevice
 from kprof.recording.torch_guard import install as install_guard
 from kprof.recording.torch_large import LIMIT, Large
 from kprof.recording.torch_mode import install_fallback, make_mode
-from kprof.recording.torch_operators import Operators
+from kprof.recording.torch_operators import DeviceOperators
 from kprof.recording.torch_tensors import install as install_tensors
 from kprof.recording.written import written_arguments
 
@@ -23,12 +23,12 @@ class Installation:
         device: what torch is to ask.
     """
 
-    def __init__(self, device: Device) -> None:
+    def __init__(self, device: StandInDevice) -> None:
         self.device = device
         self._modes: list[Any] = []
         self._remove_guard: Callable[[], None] = lambda: None
         self._library: Any = None
-        self._operators = Operators(lambda: device.recorder.answers)
+        self._operators = DeviceOperators(lambda: device.recorder.answers)
         self._large = None if device.recorder.settings.full_values else Large(LIMIT)
 
     def install(self) -> None:

@@ -9,7 +9,7 @@ from kprof.recording.torch_large import on_meta
 if TYPE_CHECKING:
     from kprof.recording.recorder import Recorder
     from kprof.recording.torch_large import Large
-    from kprof.recording.torch_operators import Operators
+    from kprof.recording.torch_operators import DeviceOperators
 
 _READS = {
     "aten::_local_scalar_dense": "item",
@@ -29,7 +29,9 @@ _HEAVY = frozenset(
 """Operators whose arithmetic grows faster than their memory."""
 
 
-def make_mode(recorder: "Recorder", operators: "Operators", large: "Large | None", current: Callable[[], int]) -> Any:
+def make_mode(
+    recorder: "Recorder", operators: "DeviceOperators", large: "Large | None", current: Callable[[], int]
+) -> Any:
     """A dispatch mode that redirects what is for the GPU.
 
     Args:
@@ -94,7 +96,7 @@ def make_mode(recorder: "Recorder", operators: "Operators", large: "Large | None
     return RedirectMode()
 
 
-def install_fallback(operators: "Operators", current: Callable[[], int]) -> Any:
+def install_fallback(operators: "DeviceOperators", current: Callable[[], int]) -> Any:
     """Redirect what comes past every mode, as where torch has switched them off; gives torch's registration."""
     import torch
 

@@ -2,8 +2,9 @@
 """Operators that the program registers for the GPU: on its tensors they run, as they would there.
 
 A tensor "on the GPU" has the dispatch keys of the CPU, so torch never comes to a kernel for CUDA by itself. Where an
-operator reaches the dispatch mode, the mode asks :meth:`Operators.has` and calls the kernel. What torch decides above
-the mode, by the CPU's keys for autograd and autocast, is redirected there (:mod:`kprof.recording.torch_redirects`).
+operator reaches the dispatch mode, the mode asks :meth:`DeviceOperators.has` and calls the kernel. What torch decides
+above the mode, by the CPU's keys for autograd and autocast, is redirected there
+(:mod:`kprof.recording.torch_redirects`).
 
 Only kernels written in Python are called: one in C++ expects memory of a GPU.
 """
@@ -46,7 +47,7 @@ class _Kind(Enum):
     STAND_IN = auto()
 
 
-class Operators:
+class DeviceOperators:
     """What has a kernel for the GPU, and what is said of the others.
 
     Args:

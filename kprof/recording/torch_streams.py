@@ -4,7 +4,7 @@ import itertools
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from kprof.recording.torch_device import Device
+    from kprof.recording.torch_device import StandInDevice
 
 _HANDLES = itertools.count(1)
 
@@ -131,7 +131,7 @@ class _Nothing:
         """Nothing to leave."""
 
 
-def answers(device: "Device") -> dict[str, Any]:
+def answers(device: "StandInDevice") -> dict[str, Any]:
     """What replaces the names of ``torch.cuda``."""
     default = Stream()
     default.cuda_stream = 0

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 from kprof.recording.marks import mark, mark_of, mark_storage, unmark
 
 if TYPE_CHECKING:
-    from kprof.recording.torch_device import Device
+    from kprof.recording.torch_device import StandInDevice
 
 
 _MAKERS = ("tensor", "as_tensor", "asarray", "sparse_coo_tensor")
 
 
-def install(device: "Device") -> None:
+def install(device: "StandInDevice") -> None:
     """Change ``torch.Tensor`` and the functions that make tensors from Python values."""
     import torch
 
@@ -56,7 +56,7 @@ def _properties() -> dict[str, Any]:
     }
 
 
-def _moves(device: "Device") -> dict[str, Any]:
+def _moves(device: "StandInDevice") -> dict[str, Any]:
     """``to``, ``cuda``, ``cpu``: torch would see no move between two CPU tensors."""
     import torch
 
@@ -110,7 +110,7 @@ def _copied(tensor: Any, index: int | None, rest: tuple[Any, ...], named: dict[s
     return torch.ops.aten._to_copy(tensor, dtype=dtype, device=target, **options)  # noqa: SLF001
 
 
-def _reads(device: "Device") -> dict[str, Any]:
+def _reads(device: "StandInDevice") -> dict[str, Any]:
     """Ways to look at values that are no operators."""
     import torch
 
@@ -128,7 +128,7 @@ def _reads(device: "Device") -> dict[str, Any]:
     return {"tolist": watched("tolist", base.tolist), "numpy": watched("numpy", base.numpy)}
 
 
-def _makers(device: "Device") -> None:
+def _makers(device: "StandInDevice") -> None:
     """Functions that build a tensor in C++ before any operator is called."""
     import torch
 
@@ -153,7 +153,7 @@ def _makers(device: "Device") -> None:
             device.patches.set(owner, name, redirected(getattr(owner, name)))
 
 
-def _storages(device: "Device") -> None:
+def _storages(device: "StandInDevice") -> None:
     import torch
 
     def cuda(storage: Any, target: Any = None, *_args: Any, **_kwargs: Any) -> Any:
@@ -172,7 +172,7 @@ def _storages(device: "Device") -> None:
     device.patches.update(torch.UntypedStorage, {"cuda": cuda, "to": to})
 
 
-def _default_device(device: "Device") -> None:
+def _default_device(device: "StandInDevice") -> None:
     """``with torch.device("cuda")`` adds a device to calls below everything that was patched here."""
     import torch
     from torch.utils._device import DeviceContext
@@ -188,7 +188,7 @@ def _default_device(device: "Device") -> None:
     device.patches.set(DeviceContext, "__torch_function__", torch_function)
 
 
-def _generator(device: "Device") -> None:
+def _generator(device: "StandInDevice") -> None:
     import torch
 
     plain: Any = torch.Generator
@@ -209,7 +209,7 @@ def _generator(device: "Device") -> None:
     device.patches.set(torch, "Generator", Generator)
 
 
-def _autocast(device: "Device") -> None:
+def _autocast(device: "StandInDevice") -> None:
     """Autocast for the GPU takes effect on the CPU too, where the operators run."""
     import torch
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from msgspec import UNSET
 
 from kprof.diffing.build import first_worse_step, worst_step
-from kprof.diffing.document import Change, Diff, DiffStep, Explanation, KernelDiff, Trial
+from kprof.diffing.document import Change, Diff, DiffStep, Explanation, KernelDiff, TriedChange
 from kprof_analyzers.rules import known_rules
 
 FIGURES = {
@@ -148,12 +148,12 @@ def trial_rows(diff: Diff, kernel: KernelDiff, found: Explanation) -> list[tuple
     return [*rows, *((changed(t), _figures(kernel, found, t), "; ".join(t.price)) for t in trials)]
 
 
-def changed(trial: Trial) -> str:
+def changed(trial: TriedChange) -> str:
     """``num_stages=1``."""
     return " ".join(f"{name}={value}" for name, value in trial.change.items())
 
 
-def _figures(kernel: KernelDiff, found: Explanation, trial: Trial) -> list[float | None]:
+def _figures(kernel: KernelDiff, found: Explanation, trial: TriedChange) -> list[float | None]:
     return [trial.figures[name][2] if name in trial.figures else kernel.figures[name][found.new] for name in FIGURES]
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from kprof_analyzers.profiles.counters.chosen import Chosen
 from kprof_analyzers.profiles.counters.kernels import KernelCounters
-from kprof_analyzers.profiles.counters.machine import Gpu
+from kprof_analyzers.profiles.counters.machine import MeasuredGpu
 
 _WORDS = {"lds": "LDS", "vgprs": "VGPRs"}
 
@@ -36,7 +36,7 @@ def _size(value: Any) -> str:
     return "x".join(map(str, value)) if isinstance(value, tuple) else f"{value:,}"
 
 
-def _gpu_line(gpu: Gpu) -> str:
+def _gpu_line(gpu: MeasuredGpu) -> str:
     name = gpu.product.name if gpu.product else "product not known: no peaks"
     cus = f" · {gpu.cus} CUs" if gpu.cus else ""
     xcds = f" on {gpu.xcds} XCDs" if gpu.xcds and gpu.xcds > 1 else ""

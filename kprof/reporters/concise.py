@@ -3,7 +3,7 @@
 from kprof.document import Report
 from kprof.output.sink import one_line
 from kprof.reporters._gate_words import items
-from kprof.reporters.interface import Format, Request
+from kprof.reporters.interface import Format, ReportRequest
 
 
 class _Concise(Format):
@@ -15,7 +15,7 @@ class _Concise(Format):
     documents = ("report", "check", "lint")
     option = "none"
 
-    def render(self, document: Report, request: Request) -> str:  # noqa: ARG002 - all of them are rendered alike
+    def render(self, document: Report, request: ReportRequest) -> str:  # noqa: ARG002 - all of them are rendered alike
         """See :class:`kprof.reporters.interface.Format`."""
         lines = []
         for item in items(document):

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from kprof.output.csv_cells import guarded
-from kprof.reporters.interface import Format, Request
+from kprof.reporters.interface import Format, ReportRequest
 
 if TYPE_CHECKING:
     from kprof.bench.document import BenchReport
@@ -50,7 +50,7 @@ class _Csv(Format):
     extension = ".csv"
     documents = ("bench", "counters-diff", "occupancy", *_LISTED)
 
-    def render(self, document: Any, request: Request) -> str:
+    def render(self, document: Any, request: ReportRequest) -> str:
         """See :class:`kprof.reporters.interface.Format`."""
         if request.kind == "counters-diff":
             rows, columns = list(counter_rows(document)), list(COUNTER_COLUMNS)

@@ -2,7 +2,7 @@
 
 import textwrap
 
-from kprof.doctor.document import Diagnosis, Outcome, SettingOutcome
+from kprof.doctor.document import CheckOutcome, Diagnosis, SettingOutcome
 from kprof.output.colour import painted
 from kprof.output.sink import one_line
 
@@ -80,7 +80,7 @@ class DoctorTextReporter:
     def _verdict(self, found: Diagnosis) -> str:
         return self._painted("ok" if found.verdict.status == "ok" else "fail", found.verdict.summary)
 
-    def _outcome(self, outcome: Outcome, name: int) -> list[str]:
+    def _outcome(self, outcome: CheckOutcome, name: int) -> list[str]:
         head = f"  {self._painted(outcome.status, f'{outcome.status:7}')}  {outcome.check:{name}}  "
         plain = _INDENT + name + 2
         lines = self._wrapped(head, outcome.found, " " * plain, skip=plain)

@@ -9,7 +9,7 @@ from kprof.findings import Severity
 from kprof.output.sink import clean
 from kprof.output.writing import log
 from kprof.reporters._gate_words import GateFinding, advice_text, items, label
-from kprof.reporters.interface import Format, Request
+from kprof.reporters.interface import Format, ReportRequest
 
 LIMIT = 10
 """GitHub shows so many errors, warnings and notices of a step, and drops the others without a word."""
@@ -70,11 +70,11 @@ class _GitHub(Format):
     option = "flag"
     commands = True
 
-    def render(self, document: Report, request: Request) -> str:  # noqa: ARG002 - all of them are rendered alike
+    def render(self, document: Report, request: ReportRequest) -> str:  # noqa: ARG002 - all of them are rendered alike
         """See :class:`kprof.reporters.interface.Format`."""
         return GitHubReporter().render(document)
 
-    def finish(self, document: Report, request: Request) -> None:  # noqa: ARG002 - all of them are told alike
+    def finish(self, document: Report, request: ReportRequest) -> None:  # noqa: ARG002 - all of them are told alike
         """Add to the job's summary."""
         from kprof.reporters.markdown import MarkdownReporter
 

@@ -6,7 +6,7 @@ from kprof.document import Report
 from kprof.findings import Severity
 from kprof.output.sink import clean
 from kprof.reporters._gate_words import GateFinding, advice_text, fails, items, label
-from kprof.reporters.interface import Format, Request
+from kprof.reporters.interface import Format, ReportRequest
 
 _SEVERITY = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.NOTE: "info"}
 
@@ -42,7 +42,7 @@ class _GitLab(Format):
     extension = ".json"
     documents = ("report", "check", "lint")
 
-    def render(self, document: Report, request: Request) -> str:  # noqa: ARG002 - all of them are rendered alike
+    def render(self, document: Report, request: ReportRequest) -> str:  # noqa: ARG002 - all of them are rendered alike
         """See :class:`kprof.reporters.interface.Format`."""
         return GitLabReporter().render(document)
 

@@ -39,7 +39,7 @@ def _no_details() -> Mapping[int, Details]:
 
 
 @dataclass(frozen=True)
-class Request:
+class ReportRequest:
     """How a document is wanted.
 
     Attributes:
@@ -78,8 +78,8 @@ class Format(ABC):
     commands: ClassVar[bool] = False
 
     @abstractmethod
-    def render(self, document: Any, request: Request) -> str:
+    def render(self, document: Any, request: ReportRequest) -> str:
         """The whole output as text, ending in a newline. ``document`` is of the kind that ``request`` names."""
 
-    def finish(self, document: Any, request: Request) -> None:  # noqa: B027 - most have nothing more to do
+    def finish(self, document: Any, request: ReportRequest) -> None:  # noqa: B027 - most have nothing more to do
         """Whatever else belongs to it, after it was written."""

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from kprof.document import SCHEMA, Report
-from kprof.reporters.interface import DOCUMENTS, Format, Request
+from kprof.reporters.interface import DOCUMENTS, Format, ReportRequest
 
 
 def encoded(document: Any) -> str:
@@ -55,7 +55,7 @@ class _Json(Format):
     extension = ".json"
     documents = tuple(DOCUMENTS)
 
-    def render(self, document: Any, request: Request) -> str:  # noqa: ARG002 - all of them are rendered alike
+    def render(self, document: Any, request: ReportRequest) -> str:  # noqa: ARG002 - all of them are rendered alike
         """See :class:`kprof.reporters.interface.Format`."""
         return encoded(document)
 

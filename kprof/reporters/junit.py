@@ -8,7 +8,7 @@ from msgspec import UNSET
 from kprof.document import KernelReport, Report
 from kprof.output.sink import clean
 from kprof.reporters._gate_words import GateFinding, advice_text, archs, fails, items, label, unknown
-from kprof.reporters.interface import Format, Request
+from kprof.reporters.interface import Format, ReportRequest
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -82,7 +82,7 @@ class _JUnit(Format):
     extension = ".xml"
     documents = ("check", "lint")
 
-    def render(self, document: Report, request: Request) -> str:  # noqa: ARG002 - all of them are rendered alike
+    def render(self, document: Report, request: ReportRequest) -> str:  # noqa: ARG002 - all of them are rendered alike
         """See :class:`kprof.reporters.interface.Format`."""
         return JUnitReporter().render(document)
 

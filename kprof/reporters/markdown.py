@@ -9,7 +9,7 @@ from kprof.findings import Edit
 from kprof.output.sink import clean
 from kprof.reporters._gate_words import GateFinding, advice_text, cure, fails, items, label, unknown
 from kprof.reporters._markdown_cells import cell, code
-from kprof.reporters.interface import Format, Request
+from kprof.reporters.interface import Format, ReportRequest
 
 COMMENT_LIMIT = 65_536
 """Characters that GitHub takes in a comment."""
@@ -122,7 +122,7 @@ class _Markdown(Format):
     extension = ".md"
     documents = ("report", "check", "lint", "diff")
 
-    def render(self, document: Any, request: Request) -> str:
+    def render(self, document: Any, request: ReportRequest) -> str:
         """See :class:`kprof.reporters.interface.Format`."""
         if request.kind == "diff":
             from kprof.reporters.diff_markdown import render

@@ -9,7 +9,7 @@ from kprof.details import Details
 from kprof.errors import KprofError
 from kprof.output.sink import command_stream
 from kprof.output.writing import write_output
-from kprof.reporters.interface import Format, Request
+from kprof.reporters.interface import Format, ReportRequest
 from kprof.reporters.registry import format_of
 
 TEXT = "text"
@@ -88,9 +88,9 @@ class Outputs:
         elif not piped:
             text()
 
-    def _request(self, name: str, details: Callable[[], Mapping[int, Details]] | None) -> tuple[Format, Request]:
+    def _request(self, name: str, details: Callable[[], Mapping[int, Details]] | None) -> tuple[Format, ReportRequest]:
         flags = self.flags.get(name, frozenset())
-        request = Request(self.kind, flags) if details is None else Request(self.kind, flags, details)
+        request = ReportRequest(self.kind, flags) if details is None else ReportRequest(self.kind, flags, details)
         return format_of(name, self.kind), request
 
 

@@ -11,7 +11,7 @@ from kprof.document import Report
 from kprof.findings import Edit, Location
 from kprof.output.sink import clean
 from kprof.reporters._gate_words import GateFinding, RuleHelp, advice_text, archs, cure, items, label, unknown
-from kprof.reporters.interface import Format, Request
+from kprof.reporters.interface import Format, ReportRequest
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 # What GitHub accepts: beyond these it refuses a file or drops results.
@@ -169,7 +169,7 @@ class _Sarif(Format):
     documents = ("report", "check", "lint")
     flags: ClassVar[Mapping[str, str]] = {"suppressed": "Also write what is silenced, as suppressed results."}
 
-    def render(self, document: Report, request: Request) -> str:
+    def render(self, document: Report, request: ReportRequest) -> str:
         """See :class:`kprof.reporters.interface.Format`."""
         from kprof.reporters.rule_list import all_rules
 

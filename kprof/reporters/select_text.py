@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 from kprof.output.tables import rows_table
 
 if TYPE_CHECKING:
-    from kprof.tuning.choice.model import Candidate, ImplementationChoice
+    from kprof.tuning.choice.model import ConsideredImplementation, ImplementationChoice
 
 
 def lines(found: "ImplementationChoice") -> list[str]:
@@ -35,7 +35,7 @@ def verdict(found: "ImplementationChoice") -> str:
     return f"select {found.kernel} on {found.arch}: {found.implementation} ({found.rule})"
 
 
-def _row(one: "Candidate") -> list[str]:
+def _row(one: "ConsideredImplementation") -> list[str]:
     ranged = one.low_ms is not None and one.high_ms is not None
     return [
         one.implementation,

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from kprof.output.tables import rows_table
 from kprof.reporters._trace_words import label, milliseconds, percent
-from kprof_analyzers.profiles.timeline.tree import Node, TimeTree
+from kprof_analyzers.profiles.timeline.tree import TimeTree, TreeNode
 
 
 def lines(one: TimeTree, depth: int, least: float, *, several: bool) -> list[str]:
@@ -35,11 +35,11 @@ def _rows(one: TimeTree, depth: int, least: float) -> list[str]:
     return lines
 
 
-def _name(node: Node) -> str:
+def _name(node: TreeNode) -> str:
     return f"{node.name} ({node.alike:,} of them)" if node.alike > 1 else node.name
 
 
-def _walk(node: Node, depth: int, least: float, level: int) -> Iterator[tuple[int, Node]]:
+def _walk(node: TreeNode, depth: int, least: float, level: int) -> Iterator[tuple[int, TreeNode]]:
     for child in node.children:
         if child.total_ns >= least:
             yield level, child

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from typing import Any
 
-from kprof.inputs.tunableop import Gain, Results, suspects
+from kprof.inputs.tunableop import TunableOpResults, TuningGain, suspects
 from kprof.output.tables import rows_table
 from kprof.reporters._console_text import plural
 
 
-def show(results: Results, gains: Sequence[Gain], top: int) -> None:
+def show(results: TunableOpResults, gains: Sequence[TuningGain], top: int) -> None:
     """Print the slowest problems, what was lost without tuning, and what looks untuned."""
     print("  ".join(f"{name} {value}" for name, value in results.validators.items()))
     best = results.best()
@@ -40,7 +40,7 @@ def show(results: Results, gains: Sequence[Gain], top: int) -> None:
     print()
 
 
-def verdict(results: Results, gains: Sequence[Gain]) -> str:
+def verdict(results: TunableOpResults, gains: Sequence[TuningGain]) -> str:
     """How many problems, and what tuning gains where that is known."""
     lost = _lost(gains)
     count = plural(len(results.best()), "GEMM")
@@ -54,5 +54,5 @@ def verdict(results: Results, gains: Sequence[Gain]) -> str:
     )
 
 
-def _lost(gains: Sequence[Gain]) -> list[Gain]:
+def _lost(gains: Sequence[TuningGain]) -> list[TuningGain]:
     return [gain for gain in gains if gain.lost_milliseconds > 0]

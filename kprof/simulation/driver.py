@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from kprof.simulation.gpu import Gpu
+from kprof.simulation.gpu import SimulatedGpu
 
 
 class _Answers:
@@ -47,7 +47,7 @@ class _Answers:
         return torch.empty(size, dtype=torch.int8, device=self.get_active_torch_device())
 
 
-def make_driver(device: Gpu, current: Callable[[], int], stream: Callable[[int], int], bench: Any) -> Any:
+def make_driver(device: SimulatedGpu, current: Callable[[], int], stream: Callable[[int], int], bench: Any) -> Any:
     """A driver for Triton.
 
     Args:
@@ -100,7 +100,7 @@ def class_of(driver: Any) -> Any:
 class _Utilities:
     """What libraries ask the driver's ``utils``."""
 
-    def __init__(self, device: Gpu) -> None:
+    def __init__(self, device: SimulatedGpu) -> None:
         self._device = device
 
     def get_device_properties(self, index: int = 0) -> dict[str, Any]:

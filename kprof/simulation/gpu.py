@@ -11,7 +11,7 @@ MEMORY_BYTES = 64 << 30
 
 
 @dataclass(frozen=True)
-class Gpu:
+class SimulatedGpu:
     """The GPU that the program is told it has.
 
     Attributes:
@@ -53,7 +53,7 @@ class Gpu:
         return f"{self.arch}{':sramecc+' if known.sramecc else ''}{':xnack-' if known.xnack else ''}"
 
 
-def gpu_of(name: str) -> Gpu:
+def gpu_of(name: str) -> SimulatedGpu:
     """The GPU that a program is told it has.
 
     Args:
@@ -75,7 +75,7 @@ def gpu_of(name: str) -> Gpu:
     l2 = machine.memory.get("l2")
     label = product.name if product is not None else machine.name
     series = "AMD Instinct" if label.startswith("MI") else "AMD Radeon"
-    return Gpu(
+    return SimulatedGpu(
         arch=machine.name,
         name=f"{series} {label}",
         compute_units=(product.compute_units if product is not None else None) or 1,
@@ -89,7 +89,7 @@ def gpu_of(name: str) -> Gpu:
     )
 
 
-def torch_properties(gpu: Gpu) -> SimpleNamespace:
+def torch_properties(gpu: SimulatedGpu) -> SimpleNamespace:
     """What ``torch.cuda.get_device_properties`` gives."""
     return SimpleNamespace(
         name=gpu.name,

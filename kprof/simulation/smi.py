@@ -7,7 +7,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-from kprof.simulation.gpu import Gpu
+from kprof.simulation.gpu import SimulatedGpu
 
 NAME = "amdsmi"
 
@@ -24,7 +24,7 @@ class AmdSmiMemoryType(Enum):
     GTT = 2
 
 
-def install(gpu: Gpu) -> Callable[[], None]:
+def install(gpu: SimulatedGpu) -> Callable[[], None]:
     """Answer for the package, installed or not, with one GPU; gives the way back.
 
     What is not answered here is missing from the module, so that a program's own fallback runs.
@@ -41,7 +41,7 @@ def install(gpu: Gpu) -> Callable[[], None]:
     return remove
 
 
-def _module(gpu: Gpu) -> ModuleType:
+def _module(gpu: SimulatedGpu) -> ModuleType:
     handle = object()
 
     def memory(_handle: Any, kind: AmdSmiMemoryType) -> int:
@@ -68,7 +68,7 @@ def _module(gpu: Gpu) -> ModuleType:
     return module
 
 
-def _asic(gpu: Gpu) -> dict[str, Any]:
+def _asic(gpu: SimulatedGpu) -> dict[str, Any]:
     """As the package gives it; numbers of the PCI bus, which nobody has sourced here, are not known."""
     unknown = "N/A"
     return {

@@ -212,7 +212,7 @@ def _from_object(
             program = programs.get(kernel.name)
             registers = kernel.registers
             program = (
-                amdgcn.Kernel(kernel.name, kernel.arch, (), {}, registers=registers, metadata=kernel.metadata)
+                amdgcn.AssemblyKernel(kernel.name, kernel.arch, (), {}, registers=registers, metadata=kernel.metadata)
                 if program is None
                 else replace(program, registers=registers, metadata=kernel.metadata)
             )
@@ -222,7 +222,7 @@ def _from_object(
             yield _loaded(program, machine, metadata, None, said, made_by=made_by, launch=launch, unseen=missing)
 
 
-def _disassembled(code: "CodeObject", path: Path) -> tuple[dict[str, amdgcn.Kernel], list[str], str | None]:
+def _disassembled(code: "CodeObject", path: Path) -> tuple[dict[str, amdgcn.AssemblyKernel], list[str], str | None]:
     """The instructions of a code object by kernel, notes on them, and the reason why there are none."""
     from kprof.inputs import code_object
 
@@ -240,7 +240,7 @@ def _disassembled(code: "CodeObject", path: Path) -> tuple[dict[str, amdgcn.Kern
 
 
 def _loaded(
-    program: amdgcn.Kernel,
+    program: amdgcn.AssemblyKernel,
     machine: Architecture,
     metadata: Mapping[str, Any],
     ttgir: Any,
@@ -280,7 +280,7 @@ def _loaded(
     )
 
 
-def _static_lds(program: amdgcn.Kernel) -> int | None:
+def _static_lds(program: amdgcn.AssemblyKernel) -> int | None:
     """LDS of a workgroup as far as the code object tells; ``None`` when it is allocated at the launch.
 
     Triton's LDS, and HIP's dynamic shared memory, read 0 here. Code that accesses LDS without having any was therefore

@@ -12,19 +12,19 @@ from kprof.findings import Location
 from kprof.hardware.machine import Architecture, Product
 from kprof.inputs import amdgcn
 from kprof.targets.loaded import LoadedKernel
-from kprof.targets.target import Kind, Target, kernel_of, kind_of, resolve
+from kprof.targets.target import Target, TargetKind, kernel_of, kind_of, resolve
 from kprof.targets.usable_options import check, given
 from kprof.targets.values import supplied
 
 if TYPE_CHECKING:
     from kprof.importing.functions import Function
     from kprof.kernel_spec import Config, Kernel, Launch
-    from kprof.targets.options import Options
+    from kprof.targets.options import TargetOptions
     from kprof.targets.target import TargetLike
 
 
 @dataclass(frozen=True)
-class Job:
+class TargetJob:
     """One compile to be done.
 
     Attributes:
@@ -52,7 +52,9 @@ class Job:
     contents: Mapping[str, Sequence[int]] = field(default_factory=dict)
 
 
-def compile_target(target: "Target", machines: Sequence[Architecture], options: "Options") -> Iterator[LoadedKernel]:
+def compile_target(
+    target: "Target", machines: Sequence[Architecture], options: "TargetOptions"
+) -> Iterator[LoadedKernel]:
     """Compile a source target for each architecture, and for each of its configurations when asked.
 
     Raises:
@@ -64,7 +66,7 @@ def compile_target(target: "Target", machines: Sequence[Architecture], options: 
         yield loaded(job, compiled)
 
 
-def plan(target: "TargetLike | Target", machines: Sequence[Architecture], options: "Options") -> list[Job]:
+def plan(target: "TargetLike | Target", machines: Sequence[Architecture], options: "TargetOptions") -> list[TargetJob]:
     """The compiles that a source target stands for, none of them done yet.
 
     Args:
@@ -92,7 +94,7 @@ def plan(target: "TargetLike | Target", machines: Sequence[Architecture], option
     return _ask(found.text, machines, options) if jobs is None else jobs
 
 
-def _question(target: str, machines: Sequence[Architecture], options: "Options") -> dict[str, Any]:
+def _question(target: str, machines: Sequence[Architecture], options: "TargetOptions") -> dict[str, Any]:
     from kprof.targets.library import bundled
 
     place, _, function = target.partition("::")
@@ -101,7 +103,7 @@ def _question(target: str, machines: Sequence[Architecture], options: "Options")
     return {"file": str(path.absolute()), "function": function, "archs": [m.name for m in machines], **chosen}
 
 
-def _asked_before(target: str, machines: Sequence[Architecture], options: "Options") -> list[Job] | None:
+def _asked_before(target: str, machines: Sequence[Architecture], options: "TargetOptions") -> list[TargetJob] | None:
     """The compiles that this question meant the last time, if no file has changed: saves the import of Triton."""
     from kprof.compiler.answers import recall
 
@@ -110,7 +112,7 @@ def _asked_before(target: str, machines: Sequence[Architecture], options: "Optio
         return None
     by_name = {machine.name: machine for machine in machines}
     return [
-        Job(
+        TargetJob(
             request=from_json(entry["request"]),
             machine=by_name[entry["arch"]],
             name=entry["name"],
@@ -124,14 +126,14 @@ def _asked_before(target: str, machines: Sequence[Architecture], options: "Optio
     ]
 
 
-def _ask(target: str, machines: Sequence[Architecture], options: "Options") -> list[Job]:
+def _ask(target: str, machines: Sequence[Architecture], options: "TargetOptions") -> list[TargetJob]:
     """Load the kernel's file and derive the compiles; remember them for the next time."""
     import sys
 
     from kprof.compiler.answers import remember
     from kprof.importing.functions import unwrap
 
-    jobs: list[Job] = []
+    jobs: list[TargetJob] = []
     function = None
     for machine in machines:
         # A file may define something else where it is told of another GPU.
@@ -156,7 +158,7 @@ def _ask(target: str, machines: Sequence[Architecture], options: "Options") -> l
     return jobs
 
 
-def jobs_of(kernel: "Kernel", machine: Architecture, options: "Options") -> "Iterator[Job]":
+def jobs_of(kernel: "Kernel", machine: Architecture, options: "TargetOptions") -> "Iterator[TargetJob]":
     """The compiles that a kernel and the options ask for on one architecture.
 
     Raises:
@@ -165,7 +167,7 @@ def jobs_of(kernel: "Kernel", machine: Architecture, options: "Options") -> "Ite
     """
     kind = kind_of(kernel)
     check(kind, kernel.name, given(options))
-    if kind is Kind.FUNCTION:
+    if kind is TargetKind.FUNCTION:
         yield from _from_signature(kernel, machine, options)
         return
     problem = kernel.problem(machine.name, options.case, options.shape)
@@ -182,8 +184,8 @@ def jobs_of(kernel: "Kernel", machine: Architecture, options: "Options") -> "Ite
 
 
 def _from_case(
-    kernel: "Kernel", machine: Architecture, problem: Mapping[str, Any], config: "Config", options: "Options"
-) -> Job:
+    kernel: "Kernel", machine: Architecture, problem: Mapping[str, Any], config: "Config", options: "TargetOptions"
+) -> TargetJob:
     from kprof.kernel_spec import Tensor, split_config
     from kprof.targets.specialize import from_launch
 
@@ -203,7 +205,9 @@ def _from_case(
     tensors = {name: value for name, value in launch.args.items() if isinstance(value, Tensor)}
     contents = {name: tensor.values for name, tensor in tensors.items() if tensor.values is not None}
     workgroups = tuple(launch.grid)
-    return Job(request, machine, kernel.name, workgroups, problem, numbers, values=options.values, contents=contents)
+    return TargetJob(
+        request, machine, kernel.name, workgroups, problem, numbers, values=options.values, contents=contents
+    )
 
 
 def _launch(kernel: "Kernel", problem: Mapping[str, Any], config: "Config") -> "Launch":
@@ -216,7 +220,7 @@ def _launch(kernel: "Kernel", problem: Mapping[str, Any], config: "Config") -> "
         raise TargetError(f"the launch of {kernel.name} fails: {type(error).__name__}: {error}") from error
 
 
-def _from_signature(kernel: "Kernel", machine: Architecture, options: "Options") -> Iterator[Job]:
+def _from_signature(kernel: "Kernel", machine: Architecture, options: "TargetOptions") -> Iterator[TargetJob]:
     """One compile with the first of the autotuner's configurations, or one with each of them."""
     from kprof.importing.functions import unwrap
     from kprof.kernel_spec import split_config
@@ -248,7 +252,7 @@ def _from_signature(kernel: "Kernel", machine: Architecture, options: "Options")
             passes=options.passes,
         )
         notes, problem = _left_out(function), dict(options.shape)
-        yield Job(request, machine, kernel.name, options.grid, problem, passed, notes, values=options.values)
+        yield TargetJob(request, machine, kernel.name, options.grid, problem, passed, notes, values=options.values)
 
 
 def _left_out(function: "Function") -> tuple[str, ...]:
@@ -294,7 +298,7 @@ def _no_launch(kernel: "Kernel", function: "Function") -> KprofError:
     )
 
 
-def _compile(jobs: Sequence[Job], options: "Options") -> Iterator[Compiled]:
+def _compile(jobs: Sequence[TargetJob], options: "TargetOptions") -> Iterator[Compiled]:
     from kprof.compiler.compile import compile_kernel, compile_many
 
     if len(jobs) == 1:
@@ -309,7 +313,7 @@ def _compile(jobs: Sequence[Job], options: "Options") -> Iterator[Compiled]:
             following += 1
 
 
-def loaded(job: Job, compiled: Compiled) -> LoadedKernel:
+def loaded(job: TargetJob, compiled: Compiled) -> LoadedKernel:
     """A finished compile, read."""
     from kprof.compiler.versions import with_argument_names
     from kprof.inputs import mlir

@@ -10,7 +10,7 @@ from kprof.findings import Location
 if TYPE_CHECKING:
     from kprof.compiler.passes import PassHistory
     from kprof.hardware.machine import Architecture, Product
-    from kprof.inputs.amdgcn import Kernel
+    from kprof.inputs.amdgcn import AssemblyKernel
     from kprof.inputs.mlir import Module
 
 
@@ -46,7 +46,7 @@ class LoadedKernel:
 
     name: str
     arch: "Architecture"
-    program: "Kernel"
+    program: "AssemblyKernel"
     product: "Product | None" = None
     ttgir: "Module | None" = None
     metadata: Mapping[str, Any] = field(default_factory=dict)

@@ -10,7 +10,7 @@ DEFAULT_ARCH = DEFAULT_GPU
 
 
 @dataclass(frozen=True)
-class Options:
+class TargetOptions:
     """How source targets are to be compiled. Targets that are compiled already only use ``archs``.
 
     Attributes:

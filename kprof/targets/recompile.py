@@ -18,7 +18,7 @@ from kprof.compiler.request import CompileRequest
 from kprof.errors import InputError, KprofError
 from kprof.hardware.machine import load as load_architecture
 from kprof.targets.captured import SEPARATOR, chosen
-from kprof.targets.jobs import Job
+from kprof.targets.jobs import TargetJob
 
 # These name libraries and programs that the compiler would load and run.
 _PATHS = frozenset({"TRITON_AMD_CODEGEN_PATH", "TRITON_HIP_LLD_PATH", "LLVM_PASS_PLUGIN_PATH"})
@@ -26,7 +26,7 @@ _PLAIN = re.compile(r"[\w.+-]{0,64}")
 
 
 @dataclass(frozen=True)
-class Recorded:
+class RecompilableKernel:
     """A kernel of a capture that can be compiled again.
 
     Attributes:
@@ -38,7 +38,7 @@ class Recorded:
 
     target: str
     kernel: CapturedKernel
-    job: Job
+    job: TargetJob
     knobs: Mapping[str, Any]
 
 
@@ -49,7 +49,7 @@ def is_recorded(target: str) -> bool:
 
 def recorded(
     target: str, archs: Sequence[str] = (), *, all_configs: bool = False
-) -> tuple[list[Recorded], dict[str, str]]:
+) -> tuple[list[RecompilableKernel], dict[str, str]]:
     """The kernels of a capture that can be compiled again, and why the others cannot, by name.
 
     Args:
@@ -68,7 +68,7 @@ def recorded(
     if not kernels:
         has = ", ".join(sorted({k.arch for k in capture.kernels}))
         raise InputError(f"this was recorded for {has}, not for {', '.join(archs)}", path=folder)
-    found: list[Recorded] = []
+    found: list[RecompilableKernel] = []
     lost: dict[str, str] = {}
     for kernel in kernels:
         try:
@@ -78,7 +78,7 @@ def recorded(
     return found, lost
 
 
-def _recorded(folder: str, kernel: CapturedKernel) -> Recorded:
+def _recorded(folder: str, kernel: CapturedKernel) -> RecompilableKernel:
     try:
         kernel.text("ttir")
     except KprofError as error:
@@ -95,7 +95,7 @@ def _recorded(folder: str, kernel: CapturedKernel) -> Recorded:
         options={name: value for name, value in asked.options.items() if _is_plain(value)},
         environment={n: v for n, v in asked.environment.items() if n in SWITCHES and n not in _PATHS and _is_plain(v)},
     )
-    job = Job(
+    job = TargetJob(
         request=request,
         machine=load_architecture(kernel.arch),
         name=kernel.name,
@@ -109,7 +109,7 @@ def _recorded(folder: str, kernel: CapturedKernel) -> Recorded:
         },
     )
     knobs = {**request.constexprs, **request.options, **request.environment}
-    return Recorded(f"{folder}{SEPARATOR}{kernel.id}", kernel, job, knobs)
+    return RecompilableKernel(f"{folder}{SEPARATOR}{kernel.id}", kernel, job, knobs)
 
 
 def _is_plain(value: Any) -> bool:
@@ -121,7 +121,7 @@ def _is_plain(value: Any) -> bool:
     return value is None or isinstance(value, bool | int | float)
 
 
-def changed(recorded: Recorded, change: Mapping[str, Any]) -> Job:
+def changed(recorded: RecompilableKernel, change: Mapping[str, Any]) -> TargetJob:
     """The compile with other options or switches; compile-time values are in the TTIR and stay as they are."""
     request = recorded.job.request
     switches = {name: str(value) for name, value in change.items() if name.isupper()}

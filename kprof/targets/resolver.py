@@ -9,13 +9,13 @@ from kprof.hardware.machine import Architecture, Product, load_gpu
 from kprof.targets.artefacts import from_assembly, load_directory, load_file
 from kprof.targets.hip_source import compile_hip
 from kprof.targets.loaded import LoadedKernel
-from kprof.targets.options import DEFAULT_ARCH, Options
-from kprof.targets.target import Kind, Target, TargetLike, resolve
+from kprof.targets.options import DEFAULT_ARCH, TargetOptions
+from kprof.targets.target import Target, TargetKind, TargetLike, resolve
 from kprof.targets.usable_options import check, given
 from kprof.targets.values import supplied
 
 
-def load(target: TargetLike, options: Options, others: list[str] | None = None) -> Iterator[LoadedKernel]:
+def load(target: TargetLike, options: TargetOptions, others: list[str] | None = None) -> Iterator[LoadedKernel]:
     """Every kernel that a target stands for, one for each architecture.
 
     Args:
@@ -31,25 +31,25 @@ def load(target: TargetLike, options: Options, others: list[str] | None = None) 
     machines = [load_gpu(name) for name in options.archs]
     found = resolve(target)
     path = found.path
-    if found.kind is not Kind.SOURCE:
+    if found.kind is not TargetKind.SOURCE:
         check(found.kind, found.text, given(options))
     match found.kind:
-        case Kind.CAPTURE | Kind.DIRECTORY:
+        case TargetKind.CAPTURE | TargetKind.DIRECTORY:
             kernels = _only(machines, _from_directory(found, _single(machines), options), others)
             yield from supplied(kernels, options.values, found.text)
-        case Kind.HIP:
+        case TargetKind.HIP:
             yield from _from_hip(path, machines)
-        case Kind.REPORT:
+        case TargetKind.REPORT:
             hint = f"kprof report {found.text} -o page.html shows it; kprof diff compares two."
             raise TargetError("is a report, or other JSON, and holds no code to analyse", path=found.text, hint=hint)
-        case Kind.CODE:
+        case TargetKind.CODE:
             yield from _only(machines, load_file(path, _single(machines)), others)
         case _:
             yield from _from_source(found, machines, options)
 
 
-def _from_directory(target: Target, arch: str | None, options: Options) -> Iterator[LoadedKernel]:
-    if target.kind is Kind.CAPTURE:
+def _from_directory(target: Target, arch: str | None, options: TargetOptions) -> Iterator[LoadedKernel]:
+    if target.kind is TargetKind.CAPTURE:
         from kprof.targets.captured import load_capture
 
         return load_capture(target.text, all_configs=options.all_configs)
@@ -94,7 +94,7 @@ def _only(
 
 
 def _from_source(
-    target: Target, machines: Sequence[tuple[Architecture, Product | None]], options: Options
+    target: Target, machines: Sequence[tuple[Architecture, Product | None]], options: TargetOptions
 ) -> Iterator[LoadedKernel]:
     from kprof.targets.jobs import compile_target
 

@@ -19,7 +19,7 @@ TargetLike = str | Path | Kernel | Any
 """A name or path, a :class:`kprof.Kernel`, or a ``@triton.jit`` function, also behind an autotuner or a wrapper."""
 
 
-class Kind(Enum):
+class TargetKind(Enum):
     """Kinds of targets, in the words of messages. They differ in the options that they use."""
 
     SOURCE = "a Python file"
@@ -44,7 +44,7 @@ class Target:
     """
 
     text: str
-    kind: Kind
+    kind: TargetKind
     kernel: Kernel | None = None
 
     @property
@@ -101,7 +101,7 @@ def kernel_of(target: TargetLike, gpu: str = DEFAULT_GPU) -> Kernel:
     found = resolve(target)
     if found.kernel is not None:
         return found.kernel
-    if found.kind is not Kind.SOURCE:
+    if found.kind is not TargetKind.SOURCE:
         raise TargetError(
             f"is {found.kind.value}, and not a kernel that can be compiled with other knobs",
             path=found.text,
@@ -126,9 +126,9 @@ def is_report(path: Path) -> bool:
         raise InputError(f"cannot be read: {error.strerror}", path=str(path)) from None
 
 
-def kind_of(kernel: Kernel) -> Kind:
+def kind_of(kernel: Kernel) -> TargetKind:
     """Whether a kernel knows its launches."""
-    return Kind.KERNEL if kernel.shapes else Kind.FUNCTION
+    return TargetKind.KERNEL if kernel.shapes else TargetKind.FUNCTION
 
 
 def _of_text(text: str) -> Target:
@@ -137,16 +137,16 @@ def _of_text(text: str) -> Target:
 
     path = Path(text)
     if is_capture(Path(text.partition("::")[0])):
-        return Target(text, Kind.CAPTURE)
+        return Target(text, TargetKind.CAPTURE)
     if "::" in text or path.suffix == ".py":
-        return Target(text, Kind.SOURCE)
+        return Target(text, TargetKind.SOURCE)
     if path.is_dir():
-        return Target(text, Kind.DIRECTORY)
+        return Target(text, TargetKind.DIRECTORY)
     if is_report(path):
-        return Target(text, Kind.REPORT)
+        return Target(text, TargetKind.REPORT)
     if path.is_file():
-        return Target(text, Kind.HIP if is_hip(path) else Kind.CODE)
+        return Target(text, TargetKind.HIP if is_hip(path) else TargetKind.CODE)
     if path.suffix or "/" in text:
         siblings = [one.name for one in path.parent.iterdir()] if path.parent.is_dir() else []
         raise TargetError(f"no such file or directory{near(path.name, siblings)}", path=text)
-    return Target(text, Kind.SOURCE)
+    return Target(text, TargetKind.SOURCE)

@@ -4,8 +4,8 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
 from kprof.errors import TargetError
-from kprof.targets.options import Options
-from kprof.targets.target import Kind, TargetLike, resolve
+from kprof.targets.options import TargetOptions
+from kprof.targets.target import TargetKind, TargetLike, resolve
 
 FLAGS: Mapping[str, str] = {
     "config": "--config",
@@ -19,47 +19,47 @@ FLAGS: Mapping[str, str] = {
     "values": "--value",
     "passes": "--passes",
 }
-"""Fields of :class:`kprof.targets.options.Options` that say what is compiled, as the command line calls them."""
+"""Fields of :class:`kprof.targets.options.TargetOptions` that say what is compiled, as the command line calls them."""
 
-USES: Mapping[Kind, frozenset[str]] = {
-    Kind.SOURCE: frozenset(FLAGS),  # Known better once it is loaded, as one of the next two.
-    Kind.KERNEL: frozenset({"config", "shape", "case", "all_configs", "environment", "values", "passes"}),
-    Kind.FUNCTION: frozenset(
+USES: Mapping[TargetKind, frozenset[str]] = {
+    TargetKind.SOURCE: frozenset(FLAGS),  # Known better once it is loaded, as one of the next two.
+    TargetKind.KERNEL: frozenset({"config", "shape", "case", "all_configs", "environment", "values", "passes"}),
+    TargetKind.FUNCTION: frozenset(
         {"config", "shape", "signature", "constexprs", "grid", "all_configs", "environment", "values", "passes"}
     ),
-    Kind.HIP: frozenset(),
-    Kind.CODE: frozenset(),
-    Kind.DIRECTORY: frozenset({"values"}),
-    Kind.CAPTURE: frozenset({"all_configs", "values"}),
-    Kind.REPORT: frozenset(),
+    TargetKind.HIP: frozenset(),
+    TargetKind.CODE: frozenset(),
+    TargetKind.DIRECTORY: frozenset({"values"}),
+    TargetKind.CAPTURE: frozenset({"all_configs", "values"}),
+    TargetKind.REPORT: frozenset(),
 }
 
 _LAUNCH = "It says itself how it is launched: sizes are set with --shape or --case, knobs with --config."
 _SOURCE = "Nothing is compiled here: give the kernel's source, as FILE.py::FUNCTION or a bundled kernel's name."
-_INSTEAD: Mapping[Kind, str] = {
-    Kind.KERNEL: _LAUNCH,
-    Kind.FUNCTION: "It has no cases: its sizes are values of its arguments, --signature with --shape M=4096.",
-    Kind.HIP: "clang compiles it for what --arch says.",
-    Kind.CODE: _SOURCE,
-    Kind.DIRECTORY: _SOURCE,
-    Kind.CAPTURE: "It holds launches as the program made them: record the program with other values, or give the "
+_INSTEAD: Mapping[TargetKind, str] = {
+    TargetKind.KERNEL: _LAUNCH,
+    TargetKind.FUNCTION: "It has no cases: its sizes are values of its arguments, --signature with --shape M=4096.",
+    TargetKind.HIP: "clang compiles it for what --arch says.",
+    TargetKind.CODE: _SOURCE,
+    TargetKind.DIRECTORY: _SOURCE,
+    TargetKind.CAPTURE: "It holds launches as the program made them: record the program with other values, or give the "
     "kernel's source as FILE.py::FUNCTION.",
-    Kind.REPORT: "It was written by an analysis that is over: analyse the kernel again.",
+    TargetKind.REPORT: "It was written by an analysis that is over: analyse the kernel again.",
 }
 
 
-def given(options: Options) -> list[str]:
+def given(options: TargetOptions) -> list[str]:
     """The fields that somebody has set."""
     return [name for name in FLAGS if getattr(options, name) not in ({}, None, False, "")]
 
 
-def check(kind: Kind, what: str, options: Collection[str]) -> None:
+def check(kind: TargetKind, what: str, options: Collection[str]) -> None:
     """See that a target uses each of the options.
 
     Args:
         kind: of the target.
         what: its name or path.
-        options: fields of :class:`kprof.targets.options.Options` that are set.
+        options: fields of :class:`kprof.targets.options.TargetOptions` that are set.
 
     Raises:
         TargetError: it does not use one of them.
@@ -69,18 +69,18 @@ def check(kind: Kind, what: str, options: Collection[str]) -> None:
         raise TargetError(f"{what} is {kind.value} and does not use {' and '.join(wrong)}", hint=_INSTEAD[kind])
 
 
-def usable(target: TargetLike, options: Options) -> Options:
+def usable(target: TargetLike, options: TargetOptions) -> TargetOptions:
     """The options without those that a target of its form does not use, for one of two sides.
 
     Raises:
         TargetError: there is no such target.
     """
     kind = resolve(target).kind
-    default = Options()
+    default = TargetOptions()
     return replace(options, **{name: getattr(default, name) for name in FLAGS if name not in USES[kind]})
 
 
-def check_any(targets: Iterable[TargetLike], options: Options) -> None:
+def check_any(targets: Iterable[TargetLike], options: TargetOptions) -> None:
     """See that one of several targets at least uses each of the options.
 
     Raises:

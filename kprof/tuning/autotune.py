@@ -25,7 +25,7 @@ from kprof.kernel_spec import ELEMENT_TYPES, Launch, Tensor
 from kprof.tuning.estimate import Estimate
 from kprof.tuning.importable import runs_on_import
 from kprof.tuning.subject import smallest_element
-from kprof.tuning.work import Answer, Judge, Task, task_of
+from kprof.tuning.work import Judge, TaskResult, TuningTask, task_of
 
 if TYPE_CHECKING:
     from kprof.importing.functions import Function
@@ -60,7 +60,7 @@ def prune_configs(
     return Pruner(top_k if top_k is not None else top if top is not None else 8, arch, budget, jobs)
 
 
-def perf_model(arch: str | None = None, *, budget: float = 60.0, jobs: int | None = None) -> "Model":
+def perf_model(arch: str | None = None, *, budget: float = 60.0, jobs: int | None = None) -> "PerfModel":
     """A function for ``prune_configs_by={"perf_model": ..., "top_k": 8}``: the predicted time in milliseconds.
 
     A configuration that cannot be launched takes forever; one that cannot be judged takes no time, and so is kept.
@@ -70,7 +70,7 @@ def perf_model(arch: str | None = None, *, budget: float = 60.0, jobs: int | Non
         budget: as there.
         jobs: as there.
     """
-    return Model(arch, budget, jobs)
+    return PerfModel(arch, budget, jobs)
 
 
 class Predictor:
@@ -78,11 +78,11 @@ class Predictor:
 
     def __init__(self, arch: str | None, budget: float, jobs: int | None) -> None:
         self._arch, self._budget, self._jobs = arch, budget, jobs
-        self._known: dict[str, Answer] = {}
+        self._known: dict[str, TaskResult] = {}
 
     def answers(
         self, tuner: Any, configs: Sequence[Any], named: Mapping[str, Any], rest: Mapping[str, Any]
-    ) -> list[Answer | None]:
+    ) -> list[TaskResult | None]:
         """One answer a configuration; ``None`` where there was no time for one, or it cannot be launched so.
 
         Raises:
@@ -96,7 +96,7 @@ class Predictor:
         judge = _judge()
         files = function.dependencies.files
         args = {**named, **rest}
-        tasks: list[Task | None] = []
+        tasks: list[TuningTask | None] = []
         problem: KprofError | None = None
         for config in configs:
             try:
@@ -115,12 +115,12 @@ class Predictor:
             self._compile(judge, missing)
         return [None if task is None else self._known.get(task.key) for task in tasks]
 
-    def _compile(self, judge: Judge, missing: Mapping[str, Task]) -> None:
+    def _compile(self, judge: Judge, missing: Mapping[str, TuningTask]) -> None:
         from kprof.tuning.executors.local import TIMEOUT, LocalExecutor
 
         deadline = time.monotonic() + self._budget
 
-        def in_time() -> Iterator[Task]:
+        def in_time() -> Iterator[TuningTask]:
             for task in missing.values():
                 if time.monotonic() >= deadline:
                     return
@@ -152,7 +152,7 @@ class Pruner:
             return everything
         return self._chosen(everything, answers) or everything
 
-    def _chosen(self, configs: Configs, answers: Sequence[Answer | None]) -> Configs:
+    def _chosen(self, configs: Configs, answers: Sequence[TaskResult | None]) -> Configs:
         pairs = list(zip(configs, answers, strict=True))
         judged = [(c, a.time_us) for c, a in pairs if a is not None and a.time_us is not None]
         judged.sort(key=lambda pair: pair[1])
@@ -164,7 +164,7 @@ class Pruner:
         return [config for config, _ in judged[: self._top_k]] + unknown
 
 
-class Model:
+class PerfModel:
     """See :func:`perf_model`."""
 
     def __init__(self, arch: str | None, budget: float, jobs: int | None) -> None:
@@ -194,7 +194,7 @@ class Model:
             return 0.0
 
 
-def _milliseconds(answer: Answer | None) -> float:
+def _milliseconds(answer: TaskResult | None) -> float:
     if answer is not None and answer.time_us is not None:
         return answer.time_us / 1000
     return float("inf") if answer is not None and answer.status in _HOPELESS else 0.0
@@ -268,7 +268,7 @@ def _own_arch() -> str:
 def _job(tuner: Any, function: "Function", machine: Any, config: Any, args: Mapping[str, Any]) -> Any:
     """The compile and launch that the autotuner would do with a configuration."""
     from kprof.importing.wrappers import heuristics_of
-    from kprof.targets.jobs import Job
+    from kprof.targets.jobs import TargetJob
     from kprof.targets.specialize import from_launch
 
     knobs = dict(config.all_kwargs())
@@ -283,7 +283,7 @@ def _job(tuner: Any, function: "Function", machine: Any, config: Any, args: Mapp
     request = from_launch(function.jit, Launch(made, ()), machine.name, options=options)
     numbers = {n: v for n, v in made.items() if isinstance(v, int | float) and not isinstance(v, bool)}
     workgroups = tuple(int(size) for size in sizes) if sizes is not None else None
-    return Job(request, machine, function.name, workgroups, {}, numbers)
+    return TargetJob(request, machine, function.name, workgroups, {}, numbers)
 
 
 def _described(value: Any) -> Any:

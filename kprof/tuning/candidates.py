@@ -7,7 +7,7 @@ from typing import Any
 
 from kprof.tuning.order import identity
 from kprof.tuning.problems import Problem
-from kprof.tuning.work import Answer
+from kprof.tuning.work import TaskResult
 
 _WHILE = re.compile(r" while making .*")
 _FIGURES = re.compile(r"\b\d[\d,.]*\b")
@@ -66,7 +66,7 @@ class Candidate:
     missing: set[str] = field(default_factory=set)
     own: bool = False
 
-    def score(self, answers: Mapping[str, Answer]) -> Scored | Answer:
+    def score(self, answers: Mapping[str, TaskResult]) -> Scored | TaskResult:
         """The whole of its answers, or the first one that says it cannot be."""
         own = [answers[key] for key in self.keys]
         bad = next((answer for answer in own if answer.status != "ok" or answer.time_us is None), None)
@@ -88,14 +88,14 @@ class Candidate:
         )
 
 
-def _bounds(answer: Answer) -> tuple[float, float]:
+def _bounds(answer: TaskResult) -> tuple[float, float]:
     time = answer.time_us or 0.0
     low = time if answer.low_us is None else answer.low_us
     high = time if answer.high_us is None else answer.high_us
     return low, high
 
 
-def failure_reason(answer: Answer) -> str:
+def failure_reason(answer: TaskResult) -> str:
     """Why a configuration is no good, in the words under which like ones are counted."""
     reason = answer.reason or answer.status
     if answer.status == "unlaunchable":

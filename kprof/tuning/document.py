@@ -10,7 +10,7 @@ from kprof.tuning.candidates import Scored, is_tie, tied
 from kprof.tuning.problems import Problem
 from kprof.tuning.search import SearchResult
 from kprof.tuning.short_list import short_list, variants
-from kprof.tuning.subject import Subject
+from kprof.tuning.subject import TuningSubject
 
 SCHEMA = "kprof.tune/1"
 
@@ -19,7 +19,7 @@ Config = dict[str, bool | int | float | str | None]
 """Names of knobs or sizes to their values."""
 
 
-class Compiled(msgspec.Struct, frozen=True, omit_defaults=True):
+class CompiledResources(msgspec.Struct, frozen=True, omit_defaults=True):
     """What a configuration needs, as compiled; what is not known is left out.
 
     Attributes:
@@ -45,7 +45,7 @@ class Compiled(msgspec.Struct, frozen=True, omit_defaults=True):
     workgroups_per_cu: int | float | None = None
 
 
-class Verdict(msgspec.Struct, frozen=True):
+class TuningVerdict(msgspec.Struct, frozen=True):
     """What the exit code says: ``ok`` (0, or 130 when stopped by Ctrl-C) or ``cannot_tell`` (2), in words."""
 
     status: Literal["ok", "cannot_tell"]
@@ -74,7 +74,7 @@ class Ranked(msgspec.Struct, frozen=True, omit_defaults=True):
     low_us: float
     high_us: float
     bound: str
-    resources: Compiled
+    resources: CompiledResources
     tie: bool = False
     parts: dict[str, float] = {}
     alike: list[Config] = []
@@ -167,13 +167,13 @@ class TuneReport(msgspec.Struct, frozen=True):
     space: SpaceFacts
     search: SearchFacts
     problems: list[TunedProblem]
-    verdict: Verdict
+    verdict: TuningVerdict
     measured_on: str | None = None
     schema: Literal["kprof.tune/1"] = "kprof.tune/1"
 
 
 def document(
-    subject: Subject, found: SearchResult, *, workers: str, journal: str, measured_on: str | None, top: int = 8
+    subject: TuningSubject, found: SearchResult, *, workers: str, journal: str, measured_on: str | None, top: int = 8
 ) -> TuneReport:
     """The document of a finished or stopped search; ``top`` is the length of the short lists."""
     from kprof.compiler.versions import installed
@@ -233,7 +233,7 @@ def document(
             inert=list(found.inert),
         ),
         problems=problems,
-        verdict=Verdict(status, words + (f"; none for {', '.join(without)}" if without else "")),
+        verdict=TuningVerdict(status, words + (f"; none for {', '.join(without)}" if without else "")),
         measured_on=measured_on,
     )
 
@@ -253,7 +253,7 @@ def _ranked(one: Scored, best: Scored) -> Ranked:
         low_us=round(one.low_us, 4),
         high_us=round(one.high_us, 4),
         bound=one.bound,
-        resources=msgspec.convert(dict(one.resources), Compiled),
+        resources=msgspec.convert(dict(one.resources), CompiledResources),
         tie=one is not best and is_tie(best, one),
         parts={name: round(time, 4) for name, time in one.parts.items()},
         alike=[dict(config) for config in one.alike],

@@ -18,7 +18,7 @@ from kprof.cache import location
 from kprof.cache.keys import key
 from kprof.errors import KprofError
 from kprof.inputs.boundary import JSON_ERRORS
-from kprof.tuning.work import Answer, distinct
+from kprof.tuning.work import TaskResult, distinct
 
 NAME = "search.jsonl"
 FOLDER = "searches"
@@ -43,7 +43,7 @@ def place(folder: str | None, kernel: str, arch: str, files: tuple[str, ...]) ->
     return root / FOLDER / f"{name}-{arch}-{key(files)[:12]}.jsonl"
 
 
-class Journal:
+class TuningJournal:
     """A file of answers, one a line.
 
     Args:
@@ -80,11 +80,11 @@ class Journal:
             with contextlib.suppress(OSError):
                 os.close(self._file)
 
-    def known(self) -> dict[str, Answer]:
+    def known(self) -> dict[str, TaskResult]:
         """Answers of earlier runs by the task's key. Lines that are cut off or foreign are passed over."""
         return distinct(self._lines())
 
-    def add(self, answer: Answer) -> None:
+    def add(self, answer: TaskResult) -> None:
         """Keep an answer. It is in the file when this returns.
 
         Raises:
@@ -113,7 +113,7 @@ class Journal:
                 os.write(file, b"\n")
         return file
 
-    def _lines(self) -> Iterator[Answer]:
+    def _lines(self) -> Iterator[TaskResult]:
         if self._file is None or self.path is None:
             return
         with self.path.open("rb") as file:
@@ -123,18 +123,18 @@ class Journal:
                     yield answer
 
 
-def _line(answer: Answer) -> bytes:
+def _line(answer: TaskResult) -> bytes:
     """One line of JSON, whose first member is a checksum of the others."""
     members = msgspec.json.encode(answer)[1:]
     return b'{"sum":"' + _checksum(members) + b'",' + members + b"\n"
 
 
-def _answer(line: bytes) -> Answer | None:
+def _answer(line: bytes) -> TaskResult | None:
     members = line[_START:].removesuffix(b"\n")
     if line[:_START] != b'{"sum":"' + _checksum(members) + b'",':
         return None
     try:
-        return msgspec.json.decode(b"{" + members, type=Answer)
+        return msgspec.json.decode(b"{" + members, type=TaskResult)
     except JSON_ERRORS:
         return None
 

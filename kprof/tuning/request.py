@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from kprof.tuning.problems import Problem
     from kprof.tuning.search import SearchResult
     from kprof.tuning.space import Space
-    from kprof.tuning.subject import SignatureSubject, Subject
+    from kprof.tuning.subject import SignatureSubject, TuningSubject
     from kprof.tuning.work import Judge
 
 
 @dataclass(frozen=True)
-class Request:
+class TuningRequest:
     """What is searched.
 
     Attributes:
@@ -80,7 +80,7 @@ class Files:
     device_name: str = ""
 
 
-def prepare(wanted: Request) -> "tuple[Subject, Space]":
+def prepare(wanted: TuningRequest) -> "tuple[TuningSubject, Space]":
     """Kernel, problems and space.
 
     Raises:
@@ -104,7 +104,7 @@ def prepare(wanted: Request) -> "tuple[Subject, Space]":
     installed()
     kernel = _kernel(wanted, machine.name)
     found = tuple(problems(kernel, machine.name, sizes, wanted.case))
-    subject: Subject
+    subject: TuningSubject
     if wanted.signature is not None:
         grid = grid_of(wanted.grid)
         subject = SignatureSubject(kernel, machine, product, found, wanted.signature, grid, constexprs, wanted.values)
@@ -126,7 +126,7 @@ def prepare(wanted: Request) -> "tuple[Subject, Space]":
 
 
 @contextmanager
-def prepared(wanted: Request, tell: Callable[[str], None]) -> "Iterator[tuple[Subject, Space]]":
+def prepared(wanted: TuningRequest, tell: Callable[[str], None]) -> "Iterator[tuple[TuningSubject, Space]]":
     """As :func:`prepare`, of a recorded kernel too, whose program stands at the launch meanwhile.
 
     Args:
@@ -136,9 +136,9 @@ def prepared(wanted: Request, tell: Callable[[str], None]) -> "Iterator[tuple[Su
     Raises:
         KprofError: something in the options is wrong.
     """
-    from kprof.targets.target import Kind, resolve
+    from kprof.targets.target import TargetKind, resolve
 
-    if resolve(wanted.kernel).kind is not Kind.CAPTURE:
+    if resolve(wanted.kernel).kind is not TargetKind.CAPTURE:
         yield prepare(wanted)
         return
     from kprof.hardware.machine import load_gpu
@@ -150,7 +150,7 @@ def prepared(wanted: Request, tell: Callable[[str], None]) -> "Iterator[tuple[Su
 
     target = str(wanted.kernel)
     options = ("shape", "case", "signature", "constexprs", "grid")
-    check(Kind.CAPTURE, target, [name for name in options if getattr(wanted, name)])
+    check(TargetKind.CAPTURE, target, [name for name in options if getattr(wanted, name)])
     if wanted.scheduler is not None or wanted.shape_file is not None:
         raise TargetError(f"{target} is a capture: --scheduler and --shapes are for kernels with source")
     machine, product = load_gpu(wanted.arch) if wanted.arch else (None, None)
@@ -168,8 +168,8 @@ def prepared(wanted: Request, tell: Callable[[str], None]) -> "Iterator[tuple[Su
         yield subject, space.supported(replace(chosen, notes=(*chosen.notes, how)), wanted.config)
 
 
-def _kernel(wanted: Request, arch: str) -> "Kernel":
-    from kprof.targets.target import Kind, kernel_of, kind_of
+def _kernel(wanted: TuningRequest, arch: str) -> "Kernel":
+    from kprof.targets.target import TargetKind, kernel_of, kind_of
     from kprof.targets.usable_options import check
 
     kernel = kernel_of(wanted.kernel, arch)
@@ -183,7 +183,7 @@ def _kernel(wanted: Request, arch: str) -> "Kernel":
         "grid": wanted.grid,
     }
     check(kind, kernel.name, [name for name, value in options.items() if value])
-    if kind is Kind.FUNCTION and wanted.signature is None:
+    if kind is TargetKind.FUNCTION and wanted.signature is None:
         raise KprofError(
             f"{kernel.name} does not say how it is launched",
             hint="give --signature '*fp16,*fp16,*fp16' with sizes in --shape and workgroups in --grid, "
@@ -253,7 +253,7 @@ def judge() -> "Judge":
     return Judge(predicted.FUNCTION, predicted.version())
 
 
-def executor(wanted: Request, by: "Judge", subject: "Subject") -> "LocalExecutor | DaskExecutor":
+def executor(wanted: TuningRequest, by: "Judge", subject: "TuningSubject") -> "LocalExecutor | DaskExecutor":
     """Processes of this machine, or the workers of a scheduler.
 
     Raises:
@@ -297,7 +297,7 @@ def writers(names: Sequence[str], output: str | None) -> "list[Writer]":
 
 def write_formats(
     formats: "Sequence[Writer]",
-    subject: "Subject",
+    subject: "TuningSubject",
     found: "SearchResult",
     report: "TuneReport",
     files: Files,
@@ -307,18 +307,18 @@ def write_formats(
     Raises:
         KprofError: a format needs what the kernel does not have, or a file cannot be written.
     """
-    from kprof.tuning.formats.interface import Results, Tuned
+    from kprof.tuning.formats.interface import ProblemResult, TunedResults
     from kprof.tuning.short_list import short_list
 
     pairs = zip(subject.problems, found.ranked, strict=True)
     tuned = [
-        Tuned(problem.values, [ranked[place] for place in short_list(ranked, files.top)])
+        ProblemResult(problem.values, [ranked[place] for place in short_list(ranked, files.top)])
         for problem, ranked in pairs
         if ranked
     ]
     if not formats or not tuned or files.output is None:
         return []
-    results = Results(
+    results = TunedResults(
         kernel=subject.kernel.name,
         arch=subject.arch.name,
         product=subject.product,

@@ -15,13 +15,13 @@ from kprof.knobs import tile_of
 from kprof.tuning.candidates import Candidate, Scored, failure_reason, merged
 from kprof.tuning.estimate import Estimate
 from kprof.tuning.inert import Inert
-from kprof.tuning.journal import Journal
+from kprof.tuning.journal import TuningJournal
 from kprof.tuning.order import Order, Queue
 from kprof.tuning.pruning import LdsRule, Pruned, legal_values, question, value_problem
 from kprof.tuning.recording import Question
 from kprof.tuning.space import Space
-from kprof.tuning.subject import Subject
-from kprof.tuning.work import Answer, Executor, Judge, Task, task_of
+from kprof.tuning.subject import TuningSubject
+from kprof.tuning.work import Executor, Judge, TaskResult, TuningTask, task_of
 
 NEAR_BEST = 4
 """So many of the best so far have their neighbours looked at."""
@@ -135,12 +135,12 @@ class Search:
 
     def __init__(
         self,
-        subject: Subject,
+        subject: TuningSubject,
         space: Space,
         *,
         judge: Judge,
         executor: Executor,
-        journal: Journal | None,
+        journal: TuningJournal | None,
         budget: float | None = None,
         report: Callable[[Progress], None] | None = None,
         order: Callable[[Mapping[str, Any]], Order] | None = None,
@@ -151,7 +151,7 @@ class Search:
         self._order = order
         self._files = subject.dependencies()
         self._target = subject.product.name if subject.product is not None else subject.arch.name
-        self._answers: dict[str, Answer] = {}
+        self._answers: dict[str, TaskResult] = {}
         self._before: frozenset[str] = frozenset()
         self._waiting: dict[str, list[Candidate]] = {}
         self._scored: list[list[Scored]] = [[] for _ in subject.problems]
@@ -214,7 +214,7 @@ class Search:
         estimate = Estimate(arch, subject.product, shape, subject.element_bytes(problem), base)
         return Queue(space, base, ask, estimate.cost, self._pruned)
 
-    def _tasks(self) -> Iterator[Task]:
+    def _tasks(self) -> Iterator[TuningTask]:
         """Tasks in the order in which they are worth doing; decides late what comes next."""
         for index, own in enumerate(self._own_configs):
             if own:
@@ -223,7 +223,7 @@ class Search:
                 yield from self._begin(index, own, own=True)
         yield from self._further()
 
-    def _further(self) -> Iterator[Task]:
+    def _further(self) -> Iterator[TuningTask]:
         for index, config in self._configurations():
             if self._over():
                 self._ended = "budget"
@@ -266,14 +266,14 @@ class Search:
         budget = self.progress.budget
         return budget is not None and time.monotonic() - self._began >= budget
 
-    def _begin(self, index: int, config: Mapping[str, Any], *, own: bool = False) -> Iterator[Task]:
+    def _begin(self, index: int, config: Mapping[str, Any], *, own: bool = False) -> Iterator[TuningTask]:
         problem = self._subject.problems[index]
         try:
             jobs = self._subject.jobs(problem, config)
         except KprofError as error:
             if not own:
                 self._see(index, config)
-                self._end(Answer("", "failed", reason=error.message))
+                self._end(TaskResult("", "failed", reason=error.message))
             return
         work = self._subject.flops(problem)
         tasks = [
@@ -296,7 +296,7 @@ class Search:
                 if fresh:
                     yield task
 
-    def _take(self, answer: Answer) -> None:
+    def _take(self, answer: TaskResult) -> None:
         waiting = self._waiting.pop(answer.key, None)
         if waiting is None:
             return
@@ -314,7 +314,7 @@ class Search:
         self._tiles.add((index, tile_of(config)))
         self.progress.tiles_seen = len(self._tiles)
 
-    def _keep(self, answer: Answer) -> None:
+    def _keep(self, answer: TaskResult) -> None:
         """Put an answer into the journal; where that fails, as on a full disk, the search goes on without."""
         if self._not_kept or self._journal is None:
             return
@@ -334,7 +334,7 @@ class Search:
         if candidate.own:
             self._own[candidate.index] = result if isinstance(result, Scored) else None
             return
-        if isinstance(result, Answer):
+        if isinstance(result, TaskResult):
             self._end(result)
             return
         mine = self._scored[candidate.index]
@@ -347,7 +347,7 @@ class Search:
             self.progress.best = (candidate.problem.name, result.time_us)
         self._end(None)
 
-    def _end(self, bad: Answer | None) -> None:
+    def _end(self, bad: TaskResult | None) -> None:
         if bad is not None:
             self._example = self._example or bad.reason or bad.status
             self._failed[failure_reason(bad)] += 1

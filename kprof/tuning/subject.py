@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from kprof.errors import KprofError
 from kprof.expressions import Expression, whole
 from kprof.kernel_spec import ELEMENT_TYPES, Kernel, Part, Tensor, split_config
-from kprof.targets.jobs import Job
+from kprof.targets.jobs import TargetJob
 from kprof.tuning.problems import Problem
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from kprof.kernel_spec import Launch
 
 
-class Subject(Protocol):
+class TuningSubject(Protocol):
     """A kernel with its problems on one architecture."""
 
     @property
@@ -43,7 +43,7 @@ class Subject(Protocol):
         """The kernel's own knobs for a problem."""
         ...
 
-    def jobs(self, problem: Problem, config: Mapping[str, Any]) -> list[Job]:
+    def jobs(self, problem: Problem, config: Mapping[str, Any]) -> list[TargetJob]:
         """Everything that is launched: the kernel first, then its parts.
 
         Raises:
@@ -69,7 +69,7 @@ class KernelSubject:
     """A kernel whose file says how it is launched.
 
     Attributes:
-        kernel, arch, product, problems: see :class:`Subject`.
+        kernel, arch, product, problems: see :class:`TuningSubject`.
         config: knobs on top of the kernel's own.
         environment: Triton's environment switches. A configuration may hold some too: they come before these.
         values: numbers that a launch does not tell, see :mod:`kprof.targets.values`.
@@ -88,7 +88,7 @@ class KernelSubject:
         own = self.kernel.configure(self.arch.name, self.config or None, problem.values)
         return {**own, **self.environment}
 
-    def jobs(self, problem: Problem, config: Mapping[str, Any]) -> list[Job]:
+    def jobs(self, problem: Problem, config: Mapping[str, Any]) -> list[TargetJob]:
         """The kernel, and those of its parts that ``run`` launches with this configuration.
 
         Raises:
@@ -134,7 +134,7 @@ class KernelSubject:
         problem: Problem,
         config: Mapping[str, Any],
         environment: Mapping[str, str],
-    ) -> Job:
+    ) -> TargetJob:
         from kprof.targets.specialize import from_launch
 
         made = _launched(name, code.launch, problem.values, config)
@@ -148,7 +148,7 @@ class KernelSubject:
         # Parts of a kernel need not have the same arguments.
         values = self.values if name == self.kernel.name else {}
         grid = tuple(made.grid)
-        return Job(request, self.arch, name, grid, problem.values, numbers, values=values, contents=contents)
+        return TargetJob(request, self.arch, name, grid, problem.values, numbers, values=values, contents=contents)
 
 
 def _launched(name: str, launch: Any, shape: Mapping[str, Any], config: Mapping[str, Any]) -> "Launch":
@@ -168,7 +168,7 @@ class SignatureSubject:
     """A bare Triton function: its arguments' types are given, its sizes are values of its arguments.
 
     Attributes:
-        kernel, arch, product, problems: see :class:`Subject`.
+        kernel, arch, product, problems: see :class:`TuningSubject`.
         signature: argument types, see :mod:`kprof.targets.signature`.
         grid: workgroups in x, y, z as expressions of sizes and knobs; empty: not known.
         constexprs: further compile-time arguments.
@@ -191,7 +191,7 @@ class SignatureSubject:
         del problem
         return dict(self.start)
 
-    def jobs(self, problem: Problem, config: Mapping[str, Any]) -> list[Job]:
+    def jobs(self, problem: Problem, config: Mapping[str, Any]) -> list[TargetJob]:
         """The function.
 
         Raises:
@@ -202,7 +202,7 @@ class SignatureSubject:
         grid = tuple(whole(part, {**sizes, **config}) for part in self.grid) or None
         if grid is not None and not all(size > 0 for size in grid):
             raise KprofError(f"the grid is {'x'.join(map(str, grid))}")
-        return [Job(request, self.arch, self.kernel.name, grid, problem.values, numbers, values=self.values)]
+        return [TargetJob(request, self.arch, self.kernel.name, grid, problem.values, numbers, values=self.values)]
 
     def element_bytes(self, problem: Problem) -> int | None:
         """From the pointer types in the signature."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from kprof.bench.document import Device, Task
+from kprof.bench.document import BenchTask, Device
 from kprof.bench.pool import Runner
 from kprof.errors import HardwareError, KprofError
 from kprof.tuning.candidates import Scored
@@ -15,7 +15,7 @@ from kprof.tuning.short_list import short_list
 
 if TYPE_CHECKING:
     from kprof.tuning.search import SearchResult
-    from kprof.tuning.subject import Subject
+    from kprof.tuning.subject import TuningSubject
 
 WARMUP_MS, REP_MS = 25.0, 100.0
 _RIGHT = {"ok", "unchecked"}
@@ -39,7 +39,7 @@ def find_device() -> Device:
 
 def measure(
     target: str,
-    subject: "Subject",
+    subject: "TuningSubject",
     found: "SearchResult",
     *,
     top: int,
@@ -86,7 +86,7 @@ def measure(
     return device.name
 
 
-def check(subject: "Subject", device: Device) -> None:
+def check(subject: "TuningSubject", device: Device) -> None:
     """Whether a GPU can measure what will be ranked, asked before the search.
 
     Raises:
@@ -103,10 +103,10 @@ def check(subject: "Subject", device: Device) -> None:
         )
 
 
-def _task(target: str, shape: Mapping[str, Any], device: Device) -> Task:
+def _task(target: str, shape: Mapping[str, Any], device: Device) -> BenchTask:
     path, separator, function = target.partition("::")
     place = os.path.abspath(path) + separator + function if path.endswith(".py") else target  # noqa: PTH100
-    return Task(
+    return BenchTask(
         target=place,
         case="tune",
         shape=dict(shape),
@@ -121,7 +121,7 @@ def _task(target: str, shape: Mapping[str, Any], device: Device) -> Task:
     )
 
 
-def _measured(runner: Runner, task: Task, one: Scored) -> Scored:
+def _measured(runner: Runner, task: BenchTask, one: Scored) -> Scored:
     result = runner.measure(msgspec.structs.replace(task, config=dict(one.config)))
     ms = result.timing.median if result.timing is not None and result.status in _RIGHT else None
     note = "" if ms is not None else ": ".join(filter(None, (result.status, result.message)))

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 import msgspec
 
 from kprof.cache.keys import key
-from kprof.compiler.request import CompileRequest, Outcome
+from kprof.compiler.request import CompileOutcome, CompileRequest
 
 if TYPE_CHECKING:
-    from kprof.targets.jobs import Job
+    from kprof.targets.jobs import TargetJob
 
 RETRIED = frozenset({"timeout", "killed", "lost"})
 """Ends that say nothing about the configuration: another run tries it again."""
@@ -22,7 +22,7 @@ class Judge:
 
     Attributes:
         function: ``module:function``, called in the worker with the compiled kernel and a launch, see
-            :class:`Task`. It returns a mapping that :func:`answer_of` understands.
+            :class:`TuningTask`. It returns a mapping that :func:`answer_of` understands.
         version: changes whenever its answers may.
     """
 
@@ -31,7 +31,7 @@ class Judge:
 
 
 @dataclass(frozen=True)
-class Task:
+class TuningTask:
     """What a worker is asked.
 
     Attributes:
@@ -49,7 +49,7 @@ class Task:
     config: Mapping[str, Any] = field(default_factory=dict)
 
 
-class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
+class TaskResult(msgspec.Struct, frozen=True, omit_defaults=True):
     """What came of a task; one line of the journal.
 
     Attributes:
@@ -86,7 +86,7 @@ class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
 class Executor(Protocol):
     """Runs tasks somewhere."""
 
-    def run(self, tasks: Iterator[Task]) -> Iterator[Answer]:
+    def run(self, tasks: Iterator[TuningTask]) -> Iterator[TaskResult]:
         """Answers as they come; tasks are taken one by one as workers become free.
 
         Closing the iterator, or an exception such as Ctrl-C, gives up what is being worked on.
@@ -95,14 +95,14 @@ class Executor(Protocol):
 
 
 def task_of(
-    job: "Job",
+    job: "TargetJob",
     config: Mapping[str, Any],
     target: str,
     judge: Judge,
     files: Mapping[str, str],
     *,
     flops: int | None = None,
-) -> Task:
+) -> TuningTask:
     """A task for one launch.
 
     Args:
@@ -128,18 +128,18 @@ def task_of(
     if job.contents:
         launch["contents"] = {name: list(values) for name, values in job.contents.items()}
     name = key(job.request.key, identity(), sorted(files.items()), launch)
-    return Task(name, job.request, launch, dict(config))
+    return TuningTask(name, job.request, launch, dict(config))
 
 
-def answer_of(task: Task, outcome: Outcome) -> Answer:
+def answer_of(task: TuningTask, outcome: CompileOutcome) -> TaskResult:
     """What a worker's outcome says about a task."""
     if outcome.status == "ok":
         try:
-            return msgspec.convert({"key": task.key, "status": "ok", **outcome.answer}, Answer)
+            return msgspec.convert({"key": task.key, "status": "ok", **outcome.answer}, TaskResult)
         except (msgspec.ValidationError, TypeError) as error:
-            return Answer(task.key, "failed", reason=f"could not be judged: {error}")
+            return TaskResult(task.key, "failed", reason=f"could not be judged: {error}")
     killed = outcome.status == "crashed" and "signal 9" in (outcome.error or "")
-    return Answer(
+    return TaskResult(
         task.key,
         "killed" if killed else outcome.status,
         reason=outcome.error or outcome.status,
@@ -147,9 +147,9 @@ def answer_of(task: Task, outcome: Outcome) -> Answer:
     )
 
 
-def distinct(answers: Iterable[Answer]) -> dict[str, Answer]:
+def distinct(answers: Iterable[TaskResult]) -> dict[str, TaskResult]:
     """Answers by key; the first one of each counts, and those of :data:`RETRIED` do not."""
-    found: dict[str, Answer] = {}
+    found: dict[str, TaskResult] = {}
     for answer in answers:
         if answer.status not in RETRIED:
             found.setdefault(answer.key, answer)

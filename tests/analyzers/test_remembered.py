@@ -11,7 +11,7 @@ from kprof.compiler.compile import compile_kernel
 from kprof.document import KernelReport
 from kprof.hardware.machine import load
 from kprof.targets.jobs import loaded, plan
-from kprof.targets.options import Options
+from kprof.targets.options import TargetOptions
 from kprof_analyzers import remembered
 from kprof_analyzers.pipeline import analyze
 
@@ -39,7 +39,8 @@ def jobs(tmp_path, monkeypatch):
     def make():
         machine = load("gfx942")
         options = (
-            Options(signature="*fp32:16,*fp32:16,i32:16,i32:16", constexprs={"BLOCK": block}) for block in (2048, 4096)
+            TargetOptions(signature="*fp32:16,*fp32:16,i32:16,i32:16", constexprs={"BLOCK": block})
+            for block in (2048, 4096)
         )
         return [plan(f"{path}::scale", [machine], option)[0] for option in options]
 

@@ -7,7 +7,7 @@ import pytest
 
 from kprof.bench import device
 from kprof.bench.device import describe, known_limits, limit_type, with_given
-from kprof.bench.document import Limits
+from kprof.bench.document import MachinePeaks
 from kprof.errors import KprofError
 
 
@@ -23,7 +23,7 @@ def test_mi300x_has_its_published_peaks() -> None:
 
 def test_unknown_product_has_no_limits() -> None:
     """Nothing is invented."""
-    assert known_limits("NVIDIA H200") == Limits()
+    assert known_limits("NVIDIA H200") == MachinePeaks()
 
 
 def test_given_limits_win() -> None:
@@ -40,7 +40,7 @@ def test_given_limits_win() -> None:
 def test_bad_limits_are_refused(given: dict[str, object]) -> None:
     """A limit is a positive number of a known kind."""
     with pytest.raises(KprofError):
-        with_given(Limits(), given)
+        with_given(MachinePeaks(), given)
 
 
 def test_all_eight_bit_floats_share_a_peak() -> None:
@@ -85,7 +85,7 @@ def test_an_unknown_amd_gpu_has_no_made_up_limits(monkeypatch: pytest.MonkeyPatc
 
     found = seen(monkeypatch, torch_with(properties, hip="9.0"))
 
-    assert (found.arch, found.limits) == ("gfx999", Limits())
+    assert (found.arch, found.limits) == ("gfx999", MachinePeaks())
 
 
 def test_cuda_is_described_by_its_capability(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -95,7 +95,7 @@ def test_cuda_is_described_by_its_capability(monkeypatch: pytest.MonkeyPatch) ->
     found = seen(monkeypatch, torch_with(properties, cuda="13.0"))
 
     assert (found.backend, found.arch) == ("cuda", "sm_90")
-    assert found.limits == Limits(cache_bytes=60 << 20, source={"cache_bytes": "the driver"})
+    assert found.limits == MachinePeaks(cache_bytes=60 << 20, source={"cache_bytes": "the driver"})
 
 
 @pytest.mark.parametrize(

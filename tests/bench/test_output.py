@@ -6,7 +6,7 @@ from xml.etree import ElementTree as ET
 
 from kprof.bench.document import BenchReport, Device, Measurement, Timing
 from kprof.bench.plot import as_svg
-from kprof.reporters.interface import Request
+from kprof.reporters.interface import ReportRequest
 from kprof.reporters.registry import format_of
 
 DEVICE = Device("Some <GPU>", "rocm", "gfx942", {}, 1)
@@ -33,7 +33,7 @@ REPORT = BenchReport(
 
 def test_csv_has_one_line_a_measurement() -> None:
     """Commas inside a value are quoted; what is not known is empty."""
-    rows = list(csv.DictReader(io.StringIO(format_of("csv", "bench").render(REPORT, Request("bench")))))
+    rows = list(csv.DictReader(io.StringIO(format_of("csv", "bench").render(REPORT, ReportRequest("bench")))))
 
     assert [r["case"] for r in rows] == ["small, odd", "small, odd", "large", "large"]
     assert (rows[0]["ms"], rows[0]["gbs"], rows[3]["ms"]) == ("0.5", "3000.0", "")

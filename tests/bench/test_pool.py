@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from kprof.bench import pool as bench_pool
-from kprof.bench.document import Task
+from kprof.bench.document import BenchTask
 from kprof.bench.pool import Runner
 from kprof.errors import KprofError
 
@@ -40,9 +40,9 @@ def fake_worker(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bench_pool, "_START", WORKER)
 
 
-def task(case: str) -> Task:
+def task(case: str) -> BenchTask:
     """A task with this case."""
-    return Task("kernels/toy.py", case, {}, "triton")
+    return BenchTask("kernels/toy.py", case, {}, "triton")
 
 
 @pytest.mark.usefixtures("fake_worker")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kprof.bench.document import Error, Limits, Measurement, Timing, flat, rates
+from kprof.bench.document import Error, MachinePeaks, Measurement, Timing, flat, rates
 from kprof.bench.timing import buffers_needed, copies, percentile, tensor_bytes
 
 GIB = 1 << 30
@@ -49,7 +49,7 @@ def test_percentile_agrees_with_quantiles(samples: list[float], tenths: int) -> 
 
 def test_rates_name_the_limit_that_binds() -> None:
     """1 GB in 1 ms is 1000 GB/s, a quarter of 4000; 1 GFLOP in 1 ms is 1 TFLOP/s, a hundredth of 100."""
-    found = rates(timing(1.0), 10**9, 10**9, Limits(4000.0, {"fp16": 100.0}), "fp16")
+    found = rates(timing(1.0), 10**9, 10**9, MachinePeaks(4000.0, {"fp16": 100.0}), "fp16")
 
     assert found["tflops"] == pytest.approx(1.0)
     assert found["gbs"] == pytest.approx(1000.0)
@@ -59,10 +59,10 @@ def test_rates_name_the_limit_that_binds() -> None:
 
 def test_unknown_limits_give_no_percentage() -> None:
     """Unknown is not zero, and not invented."""
-    found = rates(timing(1.0), 10**9, 10**9, Limits(), "fp16")
+    found = rates(timing(1.0), 10**9, 10**9, MachinePeaks(), "fp16")
 
     assert (found["percent"], found["bound"]) == (None, None)
-    assert rates(timing(1.0), 0, None, Limits(4000.0), "fp16")["gbs"] is None
+    assert rates(timing(1.0), 0, None, MachinePeaks(4000.0), "fp16")["gbs"] is None
 
 
 def test_row_of_a_failed_measurement_is_empty_where_nothing_is_known() -> None:

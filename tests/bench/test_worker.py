@@ -9,14 +9,14 @@ torch = pytest.importorskip("torch", reason="the worker works on tensors")
 
 from kprof.bench import timing as bench_timing  # noqa: E402
 from kprof.bench import worker as bench_worker  # noqa: E402
-from kprof.bench.document import Device, Limits, Measurement, Task, Timing  # noqa: E402
+from kprof.bench.document import BenchTask, Device, MachinePeaks, Measurement, Timing  # noqa: E402
 from kprof.bench.errors import need  # noqa: E402
 from kprof.bench.worker import Bench  # noqa: E402
 from kprof.errors import KprofError  # noqa: E402
 from kprof.kernel_spec import Kernel, Launch  # noqa: E402
 
 SHAPE = {"N": 8, "dtype": "fp32"}
-DEVICE = Device("Some GPU", "rocm", "gfx942", {}, 1 << 36, Limits(1000.0, {"fp32": 10.0}, 1 << 20))
+DEVICE = Device("Some GPU", "rocm", "gfx942", {}, 1 << 36, MachinePeaks(1000.0, {"fp32": 10.0}, 1 << 20))
 SPEED = {16: 2.0, 32: 1.0, 64: 3.0}
 
 Run = Callable[[Mapping[str, Any], Any, Any], Any]
@@ -71,7 +71,7 @@ def measure(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Measurement]:
 
     def run(one: Kernel, provider: str = "triton", **fields: Any) -> Measurement:
         monkeypatch.setattr("kprof.targets.library.load", lambda _target: one)
-        return Bench().measure(Task("toy", "plain", SHAPE, provider, device=DEVICE, **fields))
+        return Bench().measure(BenchTask("toy", "plain", SHAPE, provider, device=DEVICE, **fields))
 
     return run
 
@@ -197,7 +197,7 @@ def test_inputs_survive_a_kernel_that_writes_in_place(monkeypatch: pytest.Monkey
         return {"y": inputs["x"].mul_(2).double()}
 
     monkeypatch.setattr(torch.cuda, "empty_cache", lambda: None)
-    inputs, expected = Bench()._problem(kernel(right, reference=reference), Task("toy", "plain", SHAPE, "triton"))
+    inputs, expected = Bench()._problem(kernel(right, reference=reference), BenchTask("toy", "plain", SHAPE, "triton"))
 
     assert inputs["x"].tolist() == list(range(8))
     assert expected is not None

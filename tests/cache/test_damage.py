@@ -33,14 +33,14 @@ PLACES = st.one_of(
 def jobs() -> Any:
     from kprof.hardware.machine import load
     from kprof.targets.jobs import plan
-    from kprof.targets.options import Options
+    from kprof.targets.options import TargetOptions
 
     root = location.root()
     assert root is not None
     path = root.parent / "scale.py"
     if not path.is_file():
         path.write_text(KERNEL)
-    options = Options(signature="*fp32:16,*fp32:16,i32:16", constexprs={"BLOCK": 1024}, grid=(64,))
+    options = TargetOptions(signature="*fp32:16,*fp32:16,i32:16", constexprs={"BLOCK": 1024}, grid=(64,))
     return plan(f"{path}::scale", [load("gfx942")], options)
 
 

@@ -12,10 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kprof.cache import entries, limits, location
-from kprof.cache.entries import Section
+from kprof.cache.entries import CacheSection
 from kprof.cache.keys import key
 
-SECTION = Section("things")
+SECTION = CacheSection("things")
 KEY = key("a thing")
 
 WRITER = """
@@ -42,7 +42,7 @@ def test_what_was_written_is_read(tmp_path):
     assert SECTION.write(KEY, [b"some ", b"\x00\xff"], tmp_path)
     assert SECTION.read(KEY, tmp_path) == b"some \x00\xff"
     assert SECTION.read(key("another"), tmp_path) is None
-    assert Section("things", 2).read(KEY, tmp_path) is None
+    assert CacheSection("things", 2).read(KEY, tmp_path) is None
     assert [p.name for p in path_of(tmp_path).parent.iterdir()] == [KEY]
     assert SECTION.write_json(KEY, {"a": [1, None]}, tmp_path)
     assert SECTION.read_json(KEY, tmp_path) == {"a": [1, None]}
@@ -75,7 +75,7 @@ def test_an_entry_under_another_key_is_no_answer(tmp_path):
     location.make_folder(path_of(tmp_path, other).parent)
     os.link(path_of(tmp_path), path_of(tmp_path, other))
     assert SECTION.read(other, tmp_path) is None
-    foreign = Section("others")
+    foreign = CacheSection("others")
     location.make_folder(foreign._path(tmp_path, KEY).parent)
     os.link(path_of(tmp_path), foreign._path(tmp_path, KEY))
     assert foreign.read(KEY, tmp_path) is None
@@ -109,7 +109,7 @@ def test_writing_sweeps_all_sections(tmp_path, monkeypatch):
     monkeypatch.setattr(limits, "_SWEEP_EVERY", 1)
     monkeypatch.setenv("KPROF_CACHE_SIZE", "2000")
     for number in range(20):
-        Section(f"things{number % 2}").write(key(number), [b"x" * 400], tmp_path)
+        CacheSection(f"things{number % 2}").write(key(number), [b"x" * 400], tmp_path)
     assert sum(p.stat().st_size for p in tmp_path.rglob("*") if p.is_file()) <= 2000
 
 

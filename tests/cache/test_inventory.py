@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from kprof.cache import inventory, location
-from kprof.cache.entries import Section
+from kprof.cache.entries import CacheSection
 from kprof.cache.keys import key
 
 
@@ -13,8 +13,8 @@ from kprof.cache.keys import key
 def root(tmp_path: Path) -> Path:
     """A cache with entries of two kinds, a program, a search, and a file that is not kprof's."""
     for number in range(3):
-        Section("things", 2).write(key(number), [b"x" * 100], tmp_path)
-    Section("others").write(key("a"), [b""], tmp_path)
+        CacheSection("things", 2).write(key(number), [b"x" * 100], tmp_path)
+    CacheSection("others").write(key("a"), [b""], tmp_path)
     for name, size in (("programs/a/b.json", 10), ("programs/c.json", 5), ("searches/s.jsonl", 7), ("mine.txt", 1000)):
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)

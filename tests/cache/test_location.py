@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kprof.cache import location
-from kprof.cache.entries import Section
+from kprof.cache.entries import CacheSection
 from kprof.cache.keys import key
 
 
@@ -43,8 +43,8 @@ def test_a_user_without_a_home_has_no_cache(monkeypatch, caplog):
     assert location.root() is None
     with caplog.at_level(logging.WARNING):
         for number in range(3):
-            assert not Section("things").write(key(number), [b"x"])
-            assert Section("things").read(key(number)) is None
+            assert not CacheSection("things").write(key(number), [b"x"])
+            assert CacheSection("things").read(key(number)) is None
     (said,) = caplog.messages
     assert "no home folder" in said
     assert "KPROF_CACHE_DIR" in said
@@ -57,7 +57,7 @@ def test_a_place_that_cannot_be_made_is_said_once(monkeypatch, tmp_path, caplog)
     monkeypatch.setenv("KPROF_CACHE_DIR", str(tmp_path / "file" / "below"))
     with caplog.at_level(logging.WARNING):
         for number in range(3):
-            assert not Section("things").write(key(number), [b"x"])
+            assert not CacheSection("things").write(key(number), [b"x"])
     (said,) = caplog.messages
     assert str(tmp_path / "file") in said
 
@@ -65,7 +65,7 @@ def test_a_place_that_cannot_be_made_is_said_once(monkeypatch, tmp_path, caplog)
 def test_a_place_that_cannot_be_written_is_said_and_still_read(monkeypatch, tmp_path, caplog):
     """As a cache that an image brings along."""
     monkeypatch.setenv("KPROF_CACHE_DIR", str(tmp_path))
-    assert Section("things").write(key(1), [b"x"])
+    assert CacheSection("things").write(key(1), [b"x"])
     location.trouble.cache_clear()
     monkeypatch.setattr(os, "access", lambda *_: False)
     with caplog.at_level(logging.WARNING):
@@ -73,7 +73,7 @@ def test_a_place_that_cannot_be_written_is_said_and_still_read(monkeypatch, tmp_
         location.check()
     (said,) = caplog.messages
     assert "cannot be written to" in said
-    assert Section("things").read(key(1)) == b"x"
+    assert CacheSection("things").read(key(1)) == b"x"
 
 
 def test_a_folder_of_another_user_is_refused(monkeypatch, tmp_path):
@@ -115,7 +115,7 @@ def test_a_worker_says_nothing(monkeypatch, tmp_path, caplog):
     monkeypatch.setenv("KPROF_CACHE_DIR", os.devnull)
     location.silence()
     with caplog.at_level(logging.WARNING):
-        assert not Section("things").write(key(1), [b"x"])
+        assert not CacheSection("things").write(key(1), [b"x"])
     assert not caplog.messages
 
 
@@ -124,11 +124,11 @@ def test_a_recorded_program_is_told_where_it_is(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "platformdirs", None)
     monkeypatch.delenv("KPROF_CACHE_DIR")
     location.settle(tmp_path)
-    assert Section("things").write(key(1), [b"x"])
+    assert CacheSection("things").write(key(1), [b"x"])
     assert location.entries(tmp_path).is_dir()
     location.settle(None)
     assert location.root() is None
-    assert Section("things").read(key(1)) is None
+    assert CacheSection("things").read(key(1)) is None
 
 
 def test_the_command_works_without_a_cache_and_says_so_in_one_line(tmp_path):

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from kprof.cache.entries import Section
+from kprof.cache.entries import CacheSection
 from kprof.cache.keys import key
 
 
@@ -14,8 +14,8 @@ def root(tmp_path, monkeypatch):
     root = tmp_path / "cache"
     monkeypatch.setenv("KPROF_CACHE_DIR", str(root))
     for number in range(3):
-        Section("things").write(key(number), [b"x" * 5000])
-    Section("others").write(key(1), [b"x"])
+        CacheSection("things").write(key(number), [b"x" * 5000])
+    CacheSection("others").write(key(1), [b"x"])
     (root / "searches").mkdir()
     (root / "searches" / "gemm.jsonl").write_text("{}\n")
     (root / "triton-envs" / "3.6.0-py3.11" / "site").mkdir(parents=True)

@@ -247,9 +247,9 @@ def test_verify_measures_the_short_list(
     import msgspec
 
     from kprof.bench import pool as bench_pool
-    from kprof.bench.document import Device, Limits, Measurement, Timing
+    from kprof.bench.document import Device, MachinePeaks, Measurement, Timing
 
-    device = Device("AMD Instinct MI300X", "rocm", "gfx942", {}, 1 << 30, Limits())
+    device = Device("AMD Instinct MI300X", "rocm", "gfx942", {}, 1 << 30, MachinePeaks())
     ms = {1: 3.0, 2: 1.0, 4: 2.0, 16: 2.5}
 
     def measure(self: Any, task: Any) -> Any:
@@ -290,9 +290,9 @@ def test_ctrl_c_while_measuring(
     """What was measured by then counts and comes first; the exit code is that of Ctrl-C."""
     del counted
     from kprof.bench import pool as bench_pool
-    from kprof.bench.document import Device, Limits, Measurement, Timing
+    from kprof.bench.document import Device, MachinePeaks, Measurement, Timing
 
-    device = Device("AMD Instinct MI300X", "rocm", "gfx942", {}, 1 << 30, Limits())
+    device = Device("AMD Instinct MI300X", "rocm", "gfx942", {}, 1 << 30, MachinePeaks())
     begun: list[Any] = []
 
     def measure(self: Any, task: Any) -> Any:
@@ -380,12 +380,14 @@ def test_what_the_verdict_says_of_the_own_configuration() -> None:
     from kprof.tuning import document as made
 
     def said(time: float, own: float) -> str:
-        best, kept = (made.Ranked({"BLOCK": 1}, t, 0.8 * t, 1.2 * t, "matrix", made.Compiled()) for t in (time, own))
+        best, kept = (
+            made.Ranked({"BLOCK": 1}, t, 0.8 * t, 1.2 * t, "matrix", made.CompiledResources()) for t in (time, own)
+        )
         problem = made.TunedProblem("M=1", {"M": 1}, {}, 1, kept, [best], [0], [])
         search = made.SearchFacts("complete", 1, 1, 1, 1, 0, 0, 0, {}, "", 1.0, 1.0, "nobody", "nowhere")
         chosen = made.SpaceFacts("a list", 1, 1, {}, [])
         return verdict(
-            made.TuneReport("0", "k", "gfx942", None, None, chosen, search, [problem], made.Verdict("ok", "all"))
+            made.TuneReport("0", "k", "gfx942", None, None, chosen, search, [problem], made.TuningVerdict("ok", "all"))
         )
 
     faster = "tune k on gfx942: 100 µs predicted (likely 80-120 µs), 1.50x as fast as the kernel's own: BLOCK=1"

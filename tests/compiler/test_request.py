@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kprof.compiler.request import CompileRequest, DtypeRef, FunctionRef, Outcome, decode, encode, from_json
+from kprof.compiler.request import CompileOutcome, CompileRequest, DtypeRef, FunctionRef, decode, encode, from_json
 from kprof.errors import KprofError
 
 LEAVES = st.one_of(
@@ -69,7 +69,9 @@ def test_key_tells_requests_apart(change):
 
 def test_outcome_without_result_raises_its_reason():
     """The reason, file, place and hint of a failure reach the user."""
-    outcome = Outcome(REQUEST, status="failed", error="does not compile", path="k.py", place="line 3", hint="mend it")
+    outcome = CompileOutcome(
+        REQUEST, status="failed", error="does not compile", path="k.py", place="line 3", hint="mend it"
+    )
     with pytest.raises(KprofError) as caught:
         outcome.result()
     assert str(caught.value) == "k.py, line 3: does not compile\n  mend it"

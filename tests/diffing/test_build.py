@@ -4,9 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kprof.diffing.build import Input, chains, diff, first_worse_step
-from kprof.diffing.limits import Limits
+from kprof.diffing.limits import DiffLimits
 
-LIMITS = Limits()
+LIMITS = DiffLimits()
 
 
 def _spilling(made, *numbers: int) -> list[Input]:

@@ -6,12 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kprof.diffing.kernels import compare, differences, status_of, step
-from kprof.diffing.limits import Limits, Tolerance, tolerances
+from kprof.diffing.limits import DiffLimits, Tolerance, tolerances
 from kprof.document import KernelReport, LoopFacts, Occupancy, Resources
 from kprof.errors import KprofError
 from kprof.findings import Coverage, Severity, Unjudged
 
-LIMITS = Limits()
+LIMITS = DiffLimits()
 
 _counts = st.integers(0, 300)
 _names = st.sampled_from(
@@ -138,7 +138,7 @@ def test_each_figure_has_its_weight(made, change: dict[str, float], severity: st
     (found,) = compare(made.kernel(), made.kernel(**change), LIMITS)
     assert (found.effect, found.severity) == ("worse", Severity(severity))
     assert status_of([found], LIMITS) == ("changed" if severity == "note" else "worse")
-    assert status_of([found], Limits(fail_on=Severity.NOTE)) == "worse"
+    assert status_of([found], DiffLimits(fail_on=Severity.NOTE)) == "worse"
 
 
 def test_narrower_loads_are_told_with_their_counts(made) -> None:
@@ -232,7 +232,7 @@ def test_what_a_rule_says_of_better_code_is_no_regression(made) -> None:
 
 
 def test_tolerances_let_small_changes_through(made) -> None:
-    limits = Limits(tolerances=tolerances(["vgpr_spills=4,waves_per_simd=50%"]))
+    limits = DiffLimits(tolerances=tolerances(["vgpr_spills=4,waves_per_simd=50%"]))
     assert status_of(compare(made.kernel(), made.kernel(vgpr_spills=4, waves=2.0), limits), limits) == "changed"
     assert status_of(compare(made.kernel(), made.kernel(vgpr_spills=5), limits), limits) == "worse"
     assert tolerances(["drains=2"]) == {"drains": Tolerance(amount=2.0)}

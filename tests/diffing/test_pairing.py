@@ -5,11 +5,11 @@ from hypothesis import strategies as st
 from msgspec import UNSET
 
 from kprof.diffing.loops import pair_loops
-from kprof.diffing.pairing import Match, match
+from kprof.diffing.pairing import KernelPair, match
 from kprof.document import Specialization
 
 
-def _pairs(found: list[Match]) -> list[tuple[int | None, int | None]]:
+def _pairs(found: list[KernelPair]) -> list[tuple[int | None, int | None]]:
     return [(m.old, m.new) for m in found]
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kprof.diffing.build import Input, diff
-from kprof.diffing.limits import Limits
+from kprof.diffing.limits import DiffLimits
 from kprof.findings import Severity
 
 PROGRAM = """
@@ -75,6 +75,6 @@ def test_what_cannot_be_done_is_said(program, kprof, arguments, words):
 def test_what_could_not_be_compared_is_in_the_verdict():
     """With its side."""
     sides = [Input("old", [], ["gemm: cannot read this TTIR"]), Input("new", [])]
-    found = diff(sides, Limits(Severity.WARNING, {}))
+    found = diff(sides, DiffLimits(Severity.WARNING, {}))
     assert found.verdict.status == "cannot_tell"
     assert os.linesep not in found.verdict.summary

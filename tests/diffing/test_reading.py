@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from kprof.diffing.build import Input, diff
-from kprof.diffing.limits import Limits
+from kprof.diffing.limits import DiffLimits
 from kprof.diffing.reading import read_report
 from kprof.document import Report, Verdict
 from kprof.errors import KprofError
@@ -122,7 +122,7 @@ def test_documents_that_make_no_sense_are_compared_all_the_same(left, right) -> 
     for label, entries in (("a", left), ("b", right)):
         text = json.dumps({"kprof": "1", "kernels": entries, "verdict": {"status": "ok", "summary": ""}})
         sides.append(Input(label, msgspec.json.decode(text, type=Report).kernels))
-    found = diff(sides, Limits())
+    found = diff(sides, DiffLimits())
     assert found.verdict.status in {"ok", "regression", "cannot_tell"}
     stream = io.StringIO()
     DiffTextReporter(Console(file=stream, width=80), 2).show(found)

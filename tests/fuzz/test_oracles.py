@@ -37,7 +37,7 @@ def test_an_entry_of_the_cache(place, monkeypatch):
     data = seeds("cache_entry")[0].read_bytes().replace(b"42", b"43")
     read("cache_entry", place, data)
     monkeypatch.setattr(entries, "_bytes", lambda path: path.read_bytes())
-    monkeypatch.setattr(entries.Section, "_digest", lambda _self, _key, _pieces: data[len(entries._MAGIC) :][:32])
+    monkeypatch.setattr(entries.CacheSection, "_digest", lambda _self, _key, _pieces: data[len(entries._MAGIC) :][:32])
     with pytest.raises(DiffersError, match="43"):
         read("cache_entry", place, data)
 

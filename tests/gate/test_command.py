@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from jsonschema import Draft202012Validator
 
-from kprof.gate.config import Allowance, Budget, Config, KernelEntry, Program, load
+from kprof.gate.config import Allowance, Budget, Config, GateProgram, KernelEntry, load
 from kprof.reporters.json_document import schema
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -23,7 +23,7 @@ def page():
 
 def test_every_key_is_documented():
     """Each key of the configuration stands in ``docs/ci.md``."""
-    for kind in (Config, KernelEntry, Program, Budget, Allowance):
+    for kind in (Config, KernelEntry, GateProgram, Budget, Allowance):
         for name in kind.__struct_fields__:
             if name not in {"kernel", "program", "allow"} or kind is not Config:
                 assert re.search(rf"`[^`\n]*{name}[^`\n]*`|^{name} =", page(), re.MULTILINE), name

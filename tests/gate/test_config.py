@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kprof.errors import KprofError
-from kprof.gate.config import Allowance, Budget, Config, KernelEntry, Program, find, load
+from kprof.gate.config import Allowance, Budget, Config, GateProgram, KernelEntry, find, load
 from kprof.gate.toml_place import line_of
 
 if sys.version_info >= (3, 11):
@@ -246,7 +246,7 @@ def test_no_configuration_at_all(tmp_path):
     assert find(tmp_path / "a") == tmp_path / "kprof.toml"
 
 
-@pytest.mark.parametrize("kind", [Budget, Config, KernelEntry, Program, Allowance])
+@pytest.mark.parametrize("kind", [Budget, Config, KernelEntry, GateProgram, Allowance])
 def test_what_was_read_is_never_changed_and_knows_no_other_keys(kind):
     """One configuration is used for every kernel; an unknown key is refused by the reader, too."""
     config = kind.__struct_config__
@@ -258,8 +258,8 @@ def test_what_was_read_is_never_changed_and_knows_no_other_keys(kind):
 def test_a_program_s_entry():
     """Its name, or its command as a shell would take it; and its own limits."""
     budget = Budget(max_sgpr=1)
-    program = Program(["python", "my train.py"], ["gfx942"], budget=budget, forbid=["KP1"], require=["KP2"])
+    program = GateProgram(["python", "my train.py"], ["gfx942"], budget=budget, forbid=["KP1"], require=["KP2"])
     entry = program.entry()
     assert (entry.target, entry.arch, entry.budget) == ("python 'my train.py'", ["gfx942"], budget)
     assert (entry.forbid, entry.require) == (["KP1"], ["KP2"])
-    assert Program(["x"], name="train").entry().target == "train"
+    assert GateProgram(["x"], name="train").entry().target == "train"

@@ -8,7 +8,7 @@ from kprof.document import KernelReport
 from kprof.errors import KprofError
 from kprof.findings import Finding, Location, Severity
 from kprof.gate.config_files import document
-from kprof.tuning.configs.compiling import Compiled
+from kprof.tuning.configs.compiling import CompiledConfigs
 from kprof.tuning.configs.model import ConfigFile
 from kprof.tuning.configs.reading import FoundFiles
 
@@ -116,7 +116,9 @@ def test_nothing_found_is_never_ok(others, note):
 @pytest.mark.parametrize(("done", "status"), [(0, "cannot_tell"), (1, "ok")])
 def test_compiling_that_was_asked_for_and_not_done_cannot_be_told(done, status):
     """One bucket is enough; the files' notes say why the others were not."""
-    tried = Compiled(done=done, asked=3, notes={"/elsewhere/a.json": ["no kernel"], "/elsewhere/b.json": ["other"]})
+    tried = CompiledConfigs(
+        done=done, asked=3, notes={"/elsewhere/a.json": ["no kernel"], "/elsewhere/b.json": ["other"]}
+    )
     report = document([entry()], FoundFiles(files=[file()]), tried, set(), "warning")
     assert report.verdict.status == status
     if not done:
@@ -130,7 +132,7 @@ def test_compiling_that_was_asked_for_and_not_done_cannot_be_told(done, status):
 def test_an_entry_without_a_place_has_no_notes_of_another():
     """It is left as it is."""
     plain = KernelReport(name="a", arch="gfx942")
-    tried = Compiled(done=1, notes={"/elsewhere/a.json": ["no kernel"]})
+    tried = CompiledConfigs(done=1, notes={"/elsewhere/a.json": ["no kernel"]})
     assert document([plain], FoundFiles(files=[file()]), tried, set(), "warning").kernels == [plain]
 
 

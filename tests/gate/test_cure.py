@@ -11,7 +11,7 @@ from kprof.document import KernelReport, Occupancy, Resources, Specialization
 from kprof.findings import Finding, Location, Severity
 from kprof.gate.config import KernelEntry
 from kprof.gate.cure import cured, cures, incurable
-from kprof.gate.subject import Subject
+from kprof.gate.subject import CheckSubject
 
 KERNEL = """
 import triton
@@ -52,7 +52,7 @@ def state(spills=0, waves=8.0, findings=(), block=64, lds=0, unseen=UNSET):
         occupancy=Occupancy(waves, 8, 2, "vgpr", {}),
         findings=list(findings),
     )
-    return Subject(KernelEntry(target="k.py"), report)
+    return CheckSubject(KernelEntry(target="k.py"), report)
 
 
 def failure(rule="KP011", severity=Severity.ERROR, **evidence):

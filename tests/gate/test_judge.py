@@ -14,7 +14,7 @@ from kprof.gate.baseline import Baseline, encode, news, read, updated
 from kprof.gate.config import Allowance, Budget, Config, KernelEntry
 from kprof.gate.judge import Gate
 from kprof.gate.source_text import relative
-from kprof.gate.subject import Subject
+from kprof.gate.subject import CheckSubject
 
 TODAY = dt.date(2026, 6, 15)
 
@@ -43,7 +43,7 @@ def subject(
         findings=list(findings),
         notes=list(notes),
     )
-    return Subject(entry or KernelEntry(target="k.py"), report, problem=problem)
+    return CheckSubject(entry or KernelEntry(target="k.py"), report, problem=problem)
 
 
 def judge(tmp_path, subjects, baseline=None, **config):

@@ -6,10 +6,10 @@ from msgspec.structs import replace
 
 from kprof.document import Suppressed
 from kprof.findings import Advice, Finding, Location, Severity
-from kprof.gate.baseline import State
+from kprof.gate.baseline import BaselineEntry
 from kprof.gate.config import Budget
 from kprof.gate.limits import WORDS, cannot_launch, cannot_tell, over_budget, place_of, refused, worse
-from kprof.gate.subject import Subject
+from kprof.gate.subject import CheckSubject
 from tests.gate.test_judge import subject
 from tests.gate.test_without_baseline import LIMIT, tile
 
@@ -87,7 +87,7 @@ def test_every_metric_has_words_and_a_budget(metric):
 
 def test_what_cannot_be_launched():
     """LDS with what it was, threads without; where the numbers are the same nothing has changed."""
-    before = State(metrics={"lds_bytes": LIMIT}, findings={})
+    before = BaselineEntry(metrics={"lds_bytes": LIMIT}, findings={})
     (lds,) = cannot_launch(tile(lds=LIMIT + 1), before, "BK 32 → 64")
     assert fields(lds) == (
         "KP014",
@@ -97,7 +97,7 @@ def test_what_cannot_be_launched():
         OWN,
         {"gate": "fails", "value": 65_537, "limit": 65_536},
     )
-    (same,) = cannot_launch(tile(lds=LIMIT + 1), State(metrics={"lds_bytes": LIMIT + 1}, findings={}))
+    (same,) = cannot_launch(tile(lds=LIMIT + 1), BaselineEntry(metrics={"lds_bytes": LIMIT + 1}, findings={}))
     assert same.message == "cannot be launched; 65,537 B of LDS, gfx942 has 65,536"
     (threads,) = cannot_launch(tile(warps=17), before)
     assert threads.message == "cannot be launched; 1,088 work-items a workgroup, gfx942 has 1,024"
@@ -105,7 +105,7 @@ def test_what_cannot_be_launched():
     assert len(list(cannot_launch(tile(warps=17, lds=LIMIT + 1)))) == 2
     assert list(cannot_launch(tile(lds=LIMIT + 1, optional=True))) == []
     bare = tile(lds=LIMIT + 1)
-    assert list(cannot_launch(Subject(bare.entry, replace(bare.report, resources=UNSET)))) == []
+    assert list(cannot_launch(CheckSubject(bare.entry, replace(bare.report, resources=UNSET)))) == []
 
 
 def test_what_the_compiler_refuses():
@@ -123,7 +123,7 @@ def test_what_the_compiler_refuses():
 def test_what_is_worse():
     """Value, baseline and words, with the knobs that changed before them; only what is watched and not skipped."""
     now = subject(vgpr_spills=3, scratch_bytes=12, sgpr=40, waves=6, lds_bytes=512)
-    before = State(
+    before = BaselineEntry(
         metrics={"vgpr_spills": 0, "scratch_bytes": 0, "sgpr": 32, "waves_per_simd": 8, "lds_bytes": 1024}, findings={}
     )
     watch = ["vgpr_spills", "scratch_bytes", "waves_per_simd", "lds_bytes"]
@@ -154,7 +154,7 @@ def test_what_is_worse():
 )
 def test_what_cannot_be_compared(now, before, words):
     """One side has to know it; where neither does nothing has changed."""
-    found = list(worse(subject(vgpr_spills=now), State({"vgpr_spills": before}, {}), ["vgpr_spills"], ()))
+    found = list(worse(subject(vgpr_spills=now), BaselineEntry({"vgpr_spills": before}, {}), ["vgpr_spills"], ()))
     assert [f.message for f in found] == words
     assert all(f.evidence == {"gate": "cannot tell", "metric": "vgpr_spills"} for f in found)
 
@@ -170,7 +170,7 @@ def test_what_cannot_be_told():
         {"gate": "cannot tell"},
     )
     old = subject()
-    found = cannot_tell(Subject(old.entry, old.report, stale=True), "changed")
+    found = cannot_tell(CheckSubject(old.entry, old.report, stale=True), "changed")
     assert (found.rule, found.name, found.severity) == ("KP016", "stale-capture", Severity.WARNING)
 
 
@@ -182,7 +182,7 @@ def test_the_place_of_a_metric():
     silent = replace(report, findings=[], suppressed=[Suppressed(finding=elsewhere, reason="r")])
     both = replace(report, suppressed=silent.suppressed)
     entry = subject().entry
-    assert place_of(Subject(entry, both), "vgpr_spills") == SPILL.location
-    assert place_of(Subject(entry, silent), "vgpr_spills") == elsewhere.location
-    assert place_of(Subject(entry, both), "lds_bytes") == OWN
-    assert place_of(Subject(entry, both), "") == OWN
+    assert place_of(CheckSubject(entry, both), "vgpr_spills") == SPILL.location
+    assert place_of(CheckSubject(entry, silent), "vgpr_spills") == elsewhere.location
+    assert place_of(CheckSubject(entry, both), "lds_bytes") == OWN
+    assert place_of(CheckSubject(entry, both), "") == OWN

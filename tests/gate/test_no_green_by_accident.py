@@ -10,7 +10,7 @@ import pytest
 from kprof.document import KernelReport
 from kprof.errors import KprofError
 from kprof.gate.config import KernelEntry, load
-from kprof.gate.subject import Subject
+from kprof.gate.subject import CheckSubject
 from kprof.gate.subjects import none_of_them
 
 ARTIFACTS = Path(__file__).resolve().parents[1] / "artifacts"
@@ -268,7 +268,9 @@ def test_configurations_none_of_which_can_be_launched():
     kernel = KernelReport(name="mm", arch="gfx942")
 
     def subject(*, refused, arch="gfx942"):
-        return Subject(entry, msgspec.structs.replace(kernel, arch=arch), optional=True, refused=refused, problem="no")
+        return CheckSubject(
+            entry, msgspec.structs.replace(kernel, arch=arch), optional=True, refused=refused, problem="no"
+        )
 
     bad, good = subject(refused=True), subject(refused=False)
     assert [one.optional for one in none_of_them([bad, good])] == [True, True]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kprof.gate.config import Program
+from kprof.gate.config import GateProgram
 from kprof.gate.programs import _environment, _installed
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -106,8 +106,8 @@ def test_a_program_needs_a_command(tmp_path, monkeypatch, kprof, text, message):
 
 def test_a_program_is_judged_under_its_name_or_its_command():
     """Words that a shell would take apart are quoted."""
-    assert Program(command=["python", "a b.py"]).entry().target == "python 'a b.py'"
-    assert Program(command=["python", "x.py"], name="step").entry().target == "step"
+    assert GateProgram(command=["python", "a b.py"]).entry().target == "python 'a b.py'"
+    assert GateProgram(command=["python", "x.py"], name="step").entry().target == "step"
 
 
 @pytest.mark.triton

@@ -9,7 +9,7 @@ import pytest
 from kprof.document import KernelReport, Occupancy, Resources, Specialization
 from kprof.findings import Finding, Location, Severity
 from kprof.gate.config import METRICS, KernelEntry
-from kprof.gate.subject import COMPILER_STAGES, Subject, failed, numbered
+from kprof.gate.subject import COMPILER_STAGES, CheckSubject, failed, numbered
 
 
 class Kind(enum.Enum):
@@ -20,7 +20,7 @@ class Kind(enum.Enum):
 
 def subject(target="k.py", name="add", case=None, arch="gfx942", **report):
     """A check of a kernel."""
-    return Subject(KernelEntry(target=target), KernelReport(name=name, arch=arch, **report), case)
+    return CheckSubject(KernelEntry(target=target), KernelReport(name=name, arch=arch, **report), case)
 
 
 @pytest.mark.parametrize(

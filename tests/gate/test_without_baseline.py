@@ -16,7 +16,7 @@ from kprof.gate.baseline import Baseline, read, updated
 from kprof.gate.config import Allowance, Budget, Config, KernelEntry
 from kprof.gate.judge import Gate
 from kprof.gate.nearest import nearest
-from kprof.gate.subject import Subject
+from kprof.gate.subject import CheckSubject
 from tests.gate.test_command import ASSEMBLY
 from tests.gate.test_judge import TODAY, subject
 
@@ -50,7 +50,7 @@ def tile(bk=32, warps=4, lds=LIMIT, spills=0, types=None, findings=(), rules=UNS
         findings=list(findings),
         rules=rules,
     )
-    return Subject(KernelEntry(target="k.py"), report, **fields)
+    return CheckSubject(KernelEntry(target="k.py"), report, **fields)
 
 
 def judge(folder, subjects, baseline=None, rules=None, **config):
@@ -193,7 +193,7 @@ def test_required_rules_have_to_run(tmp_path, required, status, where):
     found = tile(rules=LACKING)
     rules = {"KP404": "fewer-workgroups-than-cus", "KP301": "spill-in-loop"}
     if where == "one":
-        found = Subject(KernelEntry(target="k.py", require=required), found.report)
+        found = CheckSubject(KernelEntry(target="k.py", require=required), found.report)
         document = judge(tmp_path, [found], rules=rules)
     else:
         document = judge(tmp_path, [found], rules=rules, require=required)
@@ -268,8 +268,8 @@ def test_a_failed_kernel_keeps_its_state_on_its_architecture_only():
     """Of a kernel that is gone from another architecture, which was seen, nothing is kept."""
     old = updated(Baseline(), [subject(), subject(arch="gfx950")])
     failed_there = subject(problem="did not compile", block=5)
-    other = Subject(KernelEntry(target="other.py"), subject(arch="gfx950").report)
-    also = Subject(KernelEntry(target="other.py"), subject().report)
+    other = CheckSubject(KernelEntry(target="other.py"), subject(arch="gfx950").report)
+    also = CheckSubject(KernelEntry(target="other.py"), subject().report)
     (kept,) = updated(old, [failed_there, other, also]).kernels["k.py::add"].values()
     assert list(kept) == ["gfx942"]
 
@@ -278,8 +278,8 @@ def test_a_failed_kernel_keeps_its_state_on_its_architecture_only():
 def test_only_a_failed_target_s_own_kernels_keep_their_state(target, kept):
     """By the whole name, or by the file before the colons; the architecture was seen through another kernel."""
     old = updated(Baseline(), [subject()])
-    seen = Subject(KernelEntry(target="other.py"), subject().report)
-    lost = Subject(KernelEntry(target=target), subject().report, problem="did not compile")
+    seen = CheckSubject(KernelEntry(target="other.py"), subject().report)
+    lost = CheckSubject(KernelEntry(target=target), subject().report, problem="did not compile")
     assert ("k.py::add" in updated(old, [lost, seen]).kernels) is kept
 
 
@@ -317,7 +317,7 @@ def test_what_is_no_positive_number_is_far_away(value):
 def _with(found, options):
     """The same kernel with other options."""
     spec = msgspec.structs.replace(found.report.specialization, options=options)
-    return Subject(found.entry, msgspec.structs.replace(found.report, specialization=spec))
+    return CheckSubject(found.entry, msgspec.structs.replace(found.report, specialization=spec))
 
 
 def test_a_knob_that_was_left_out_is_a_change(tmp_path):
@@ -325,7 +325,7 @@ def test_a_knob_that_was_left_out_is_a_change(tmp_path):
     plain, set_ = tile(), tile()
     spec = set_.report.specialization
     options = msgspec.structs.replace(spec, options={**spec.options, "waves_per_eu": 2})
-    set_ = Subject(set_.entry, msgspec.structs.replace(set_.report, specialization=options))
+    set_ = CheckSubject(set_.entry, msgspec.structs.replace(set_.report, specialization=options))
     assert nearest(accepted(set_), plain).change == "waves_per_eu 2 → unset"
     assert nearest(accepted(plain), set_).change == "waves_per_eu unset → 2"
 

@@ -179,11 +179,11 @@ def test_ttgir_beside_the_assembly_that_is_damaged(kprof, tmp_path, what, by):
 
 def test_a_journal_of_a_search_that_is_damaged(tmp_path):
     """Lines that are nested too deep or not UTF-8 are passed over."""
-    from kprof.tuning.journal import Journal
+    from kprof.tuning.journal import TuningJournal
 
     path = tmp_path / "search.jsonl"
     path.write_bytes(b"[" * 100_000 + b"\n" + b'{"key": "\xff"}\n' + b'{"key": ' * 20_000 + b"\n")
-    journal = Journal(path)
+    journal = TuningJournal(path)
     assert journal.known() == {}
     journal.close()
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kprof.recording.call_site import CallSite, CannotFollowError, Launch
+from kprof.recording.call_site import CallSite, CannotFollowError, LaunchArguments
 
 NAMES = ["x", "out", "n", "BLOCK_M", "BLOCK_N"]
 
@@ -15,15 +15,15 @@ class Kernel:
     """Stands for a Triton kernel: takes note of the launch and of the frame."""
 
     def __init__(self) -> None:
-        self.launch, self.site = Launch((), ()), CallSite.__new__(CallSite)
+        self.launch, self.site = LaunchArguments((), ()), CallSite.__new__(CallSite)
 
     def __getitem__(self, grid: Any) -> Callable[..., None]:
         def call(*args: Any, **kwargs: Any) -> None:
-            self.launch, self.site = Launch(grid, args, kwargs), CallSite(sys._getframe(1), NAMES)
+            self.launch, self.site = LaunchArguments(grid, args, kwargs), CallSite(sys._getframe(1), NAMES)
 
         return call
 
-    def again(self, **change: int) -> Launch:
+    def again(self, **change: int) -> LaunchArguments:
         """The launch with other values."""
         return self.site.again(self.launch, change)
 

@@ -45,28 +45,28 @@ def test_devices_answer_as_rocm_does(name, capability, full, lanes):
 
 def test_a_directory_in_use_is_left_alone(tmp_path):
     """A capture needs --force, anything else another name."""
-    options = command.Options("gfx942", tmp_path / "capture")
+    options = command.RecordOptions("gfx942", tmp_path / "capture")
     command.prepare(options)
     with pytest.raises(KprofError, match="holds a capture already"):
         command.prepare(options)
     keep = tmp_path / "capture" / "notes.txt"
     keep.write_text("mine")
-    command.prepare(command.Options("gfx942", tmp_path / "capture", force=True))
+    command.prepare(command.RecordOptions("gfx942", tmp_path / "capture", force=True))
     assert keep.read_text() == "mine"
     with pytest.raises(KprofError, match="not empty"):
-        command.prepare(command.Options("gfx942", tmp_path, force=True))
+        command.prepare(command.RecordOptions("gfx942", tmp_path, force=True))
 
 
 def test_a_directory_that_cannot_be_made_is_one_message(tmp_path):
     """The place is below a file."""
     (tmp_path / "file").write_text("")
     with pytest.raises(KprofError, match="cannot be written"):
-        command.prepare(command.Options("gfx942", tmp_path / "file" / "capture"))
+        command.prepare(command.RecordOptions("gfx942", tmp_path / "file" / "capture"))
 
 
 def test_a_program_that_is_not_there_is_one_message(tmp_path):
     """With a word on where the program goes."""
-    settings = command.prepare(command.Options("gfx942", tmp_path / "capture"))
+    settings = command.prepare(command.RecordOptions("gfx942", tmp_path / "capture"))
     with pytest.raises(KprofError, match="cannot be run"):
         command.run(settings, ["no-such-program"])
 

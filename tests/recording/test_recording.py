@@ -133,9 +133,9 @@ def test_ctrl_c_leaves_a_usable_capture(tmp_path):
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
 def test_a_full_disk_is_told_and_the_program_goes_on(tmp_path, monkeypatch, capsys):
     """Lines that cannot be written end the recording, not the program."""
-    from kprof.recording.journal import Journal
+    from kprof.recording.journal import CaptureJournal
 
-    journal = Journal(tmp_path)
+    journal = CaptureJournal(tmp_path)
     original = os.open
     monkeypatch.setattr(os, "open", lambda path, *rest: original("/dev/full", os.O_WRONLY))
     journal.write("note", {"text": "first"})

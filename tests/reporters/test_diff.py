@@ -12,8 +12,8 @@ from rich.console import Console
 
 from kprof.api.schema import schema_of
 from kprof.diffing.build import Input, diff
-from kprof.diffing.document import Diff, Explanation, Trial
-from kprof.diffing.limits import Limits
+from kprof.diffing.document import Diff, Explanation, TriedChange
+from kprof.diffing.limits import DiffLimits
 from kprof.document import KernelReport, LoopFacts, Occupancy, Resources, Specialization
 from kprof.findings import Location
 from kprof.reporters import diff_markdown, json_document
@@ -43,10 +43,10 @@ def three() -> Diff:
     sides = [Input(version, [entry(spills=n, lds=lds, triton=version)]) for version, n, lds in numbers]
     switch = {"TRITON_HIP_USE_ASYNC_COPY": "0"}
     figures = {"vgpr_spills": (0, 129, 0), "loop_spills": (0, 8, 0), "lds_bytes": (65536, 133088, 65536)}
-    cause = Trial(switch, {"TRITON_HIP_USE_ASYNC_COPY": None}, figures, ["vgpr_spills"], cured=True)
-    cure = Trial({"num_stages": 1}, {"num_stages": 2}, figures, cured=True, price=["waves per SIMD 2 to 1"])
+    cause = TriedChange(switch, {"TRITON_HIP_USE_ASYNC_COPY": None}, figures, ["vgpr_spills"], cured=True)
+    cure = TriedChange({"num_stages": 1}, {"num_stages": 2}, figures, cured=True, price=["waves per SIMD 2 to 1"])
     why = Explanation(1, 2, "async copy: 0 to 129 VGPRs spilled", [cause], [cure], tried=26, seconds=12.0)
-    return diff(sides, Limits(), {0: why})
+    return diff(sides, DiffLimits(), {0: why})
 
 
 def text(document: Diff, width: int = 100, verbose: int = 0) -> str:
@@ -77,7 +77,7 @@ def test_tables_keep_to_the_width(width: int) -> None:
 
 
 def test_names_from_elsewhere_do_nothing_to_terminal_or_comment() -> None:
-    document = diff([Input("a", [entry(NASTY)]), Input(NASTY, [entry(NASTY, spills=9)])], Limits())
+    document = diff([Input("a", [entry(NASTY)]), Input(NASTY, [entry(NASTY, spills=9)])], DiffLimits())
     shown = text(document, verbose=2)
     assert "\x1b" not in shown
     assert "[red]" in shown
@@ -91,15 +91,15 @@ def test_many_kernels_are_counted_and_only_the_harmed_shown() -> None:
     names = [f"kernel_{n}" for n in range(60)]
     old = Input("old", [entry(name) for name in names])
     new = Input("new", [entry(name, spills=32 * (n < 25)) for n, name in enumerate(names)])
-    shown = text(diff([old, new], Limits()))
+    shown = text(diff([old, new], DiffLimits()))
     assert "60 kernels: 25 worse, 35 same" in shown
     assert len(re.findall(r"^kernel_\d+", shown, re.MULTILINE)) == 20
     assert "5 more are worse: -v shows them" in shown
-    assert len(re.findall(r"^kernel_\d+", text(diff([old, new], Limits()), verbose=1), re.MULTILINE)) == 25
+    assert len(re.findall(r"^kernel_\d+", text(diff([old, new], DiffLimits()), verbose=1), re.MULTILINE)) == 25
 
 
 def test_nothing_but_the_verdict_when_all_is_the_same() -> None:
-    lines = text(diff([Input("a.json", [entry()]), Input("b.json", [entry()])], Limits())).strip().splitlines()
+    lines = text(diff([Input("a.json", [entry()]), Input("b.json", [entry()])], DiffLimits())).strip().splitlines()
     assert lines[-1] == "ok: no kernel is worse from a.json to b.json: 1 same"
     assert len(lines) <= 4
 
@@ -119,7 +119,7 @@ def test_the_comment_has_the_table_and_keeps_to_its_size() -> None:
     assert "| | | warning | VGPRs spilled | 0 → 0 → 129 |  |" in comment
     assert "| cause: `TRITON_HIP_USE_ASYNC_COPY=0` | 0 | 0 | 65,536 | 2 | 256 |  |" in comment
     names = [f"kernel_{n}" for n in range(300)]
-    many = diff([Input("a", [entry(n) for n in names]), Input("b", [entry(n, spills=40) for n in names])], Limits())
+    many = diff([Input("a", [entry(n) for n in names]), Input("b", [entry(n, spills=40) for n in names])], DiffLimits())
     short = diff_markdown.render(many, limit=5000)
     assert len(short) <= 5000
     assert re.search(r"\d+ more kernels do not fit here", short)

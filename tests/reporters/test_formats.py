@@ -13,7 +13,7 @@ import pytest
 
 from kprof.document import KernelReport, Report, Verdict
 from kprof.findings import Finding, Location, Severity
-from kprof.reporters.interface import DOCUMENTS, Format, Request
+from kprof.reporters.interface import DOCUMENTS, Format, ReportRequest
 from kprof.reporters.registry import format_of, formats
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -142,7 +142,7 @@ def _report():
 
 def test_concise_is_a_line_a_finding():
     """As editors read it: the worst first, one line each whatever is in a message, nothing twice."""
-    text = format_of("concise", "check").render(_report(), Request("check"))
+    text = format_of("concise", "check").render(_report(), ReportRequest("check"))
     assert text.splitlines() == [
         "bare: KP401 too much",
         "k.py:7:1: KP301 no column",
@@ -166,7 +166,9 @@ def test_json_of_file_names_that_are_not_utf8():
     report = _report()
     place = Location(b"caf\xe9/k.py".decode(errors="surrogateescape"), 3)
     kernel = msgspec.structs.replace(report.kernels[0], source=place)
-    text = format_of("json", "report").render(msgspec.structs.replace(report, kernels=[kernel]), Request("report"))
+    text = format_of("json", "report").render(
+        msgspec.structs.replace(report, kernels=[kernel]), ReportRequest("report")
+    )
     found = json.loads(text)["kernels"][0]
     assert found["source"]["file"] == r"caf\udce9/k.py"
     assert found["name"] == kernel.name

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from kprof.analysis import Change, KernelFacts
+from kprof.analysis import KernelFacts, ModelChange
 from kprof.document import LoopPrediction, Prediction, Resources, Specialization
 from kprof.hardware.machine import find_product, load
 from kprof.inputs import amdgcn, mlir
@@ -206,10 +206,10 @@ def prediction(given: dict[str, int | str]) -> Prediction:
     )
 
 
-def given(change: Change) -> dict[str, object]:
+def given(change: ModelChange) -> dict[str, object]:
     """What a change says beyond its defaults."""
-    values = {name: getattr(change, name) for name in Change.__dataclass_fields__}
-    return {name: value for name, value in values.items() if value != getattr(Change(), name)}
+    values = {name: getattr(change, name) for name in ModelChange.__dataclass_fields__}
+    return {name: value for name, value in values.items() if value != getattr(ModelChange(), name)}
 
 
 def said(rule: Rule, facts: KernelFacts) -> list[str]:

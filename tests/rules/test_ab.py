@@ -8,21 +8,21 @@ import pytest
 
 from kprof.compiler.versions import installed
 from kprof.findings import Location
-from kprof.targets.options import Options
+from kprof.targets.options import TargetOptions
 from kprof.targets.resolver import load
 from kprof_analyzers.pipeline import analyze
 
 pytestmark = pytest.mark.triton
 
 FILE = Path(__file__).parent / "ab_kernels" / "product.py"
-PRODUCT = Options(
+PRODUCT = TargetOptions(
     archs=("gfx942",),
     signature="*fp16:16,*fp16:16,*fp16:16,i32:16,i32:16,i32:16,i32:16",
     constexprs={"BLOCK_M": 128, "BLOCK_N": 128, "BLOCK_K": 64, "B_ROWS": False},
     config={"num_warps": 4, "num_stages": 2, "matrix_instr_nonkdim": 16, "kpack": 2},
 )
 SMALL = replace(PRODUCT, constexprs={**PRODUCT.constexprs, "BLOCK_M": 64})
-SUMS = Options(
+SUMS = TargetOptions(
     archs=("gfx942",),
     signature="*fp16:16,*fp32:16,i32:16,i32:16",
     constexprs={"BLOCK": 2048, "RAGGED": False},

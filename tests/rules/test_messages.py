@@ -2,14 +2,14 @@
 
 import pytest
 
-from kprof.inputs.mlir import Tensor
+from kprof.inputs.mlir import TensorType
 from kprof.inputs.mlir.layouts import Blocked
 from kprof_analyzers.rules.layouts.convert_in_loop import _names
 
 
 def tensor(size, order, lanes):
     """A 64x64 tile in a blocked layout."""
-    return Tensor(shape=(64, 64), element="f16", layout=Blocked(size, lanes, (4, 1), order))
+    return TensorType(shape=(64, 64), element="f16", layout=Blocked(size, lanes, (4, 1), order))
 
 
 @pytest.mark.parametrize(

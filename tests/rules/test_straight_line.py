@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kprof.targets.options import Options
+from kprof.targets.options import TargetOptions
 from kprof.targets.resolver import load
 from kprof_analyzers.pipeline import facts_of
 from kprof_analyzers.rules import rules
@@ -14,14 +14,14 @@ from kprof_analyzers.rules import rules
 pytestmark = pytest.mark.triton
 
 FILE = Path(__file__).parent / "ab_kernels" / "elementwise.py"
-SWIGLU = Options(
+SWIGLU = TargetOptions(
     archs=("gfx942",),
     signature="*fp16:16,*fp16:16,8192",
     constexprs={"BLOCK": 1024, "FORM": "halves"},
     config={"num_warps": 4},
     grid=(4096, 8, 1),
 )
-SCALED = Options(
+SCALED = TargetOptions(
     archs=("gfx942",),
     signature="*fp16:16,*fp16:16,fp32,32",
     constexprs={"BLOCK": 32},
@@ -88,7 +88,7 @@ def test_lanes_that_all_do_the_same():
 
 def test_rows_whose_length_is_no_multiple_of_16():
     """All loads and stores of a layer norm are narrow for one reason: one finding; wide with four columns more."""
-    options = Options(archs=("gfx942",), shape={"M": 2048, "N": 16380})
+    options = TargetOptions(archs=("gfx942",), shape={"M": 2048, "N": 16380})
     (found,) = findings("layernorm", options)["KP101"]
     assert found.evidence["widths"] == {2: 128}
     assert (

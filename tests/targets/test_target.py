@@ -16,12 +16,12 @@ from kprof.importing.loading import load_module
 from kprof.kernel_spec import Kernel, Launch
 from kprof.targets.jobs import plan
 from kprof.targets.library import load as load_kernel
-from kprof.targets.options import Options
+from kprof.targets.options import TargetOptions
 from kprof.targets.resolver import load
-from kprof.targets.target import Kind, kernel_of, resolve
+from kprof.targets.target import TargetKind, kernel_of, resolve
 
 MI300 = load_architecture("gfx942")
-SIGNATURE = Options(archs=("MI300X",), signature="*fp32,*fp32,i32", constexprs={"BLOCK": 256}, grid=(16,))
+SIGNATURE = TargetOptions(archs=("MI300X",), signature="*fp32,*fp32,i32", constexprs={"BLOCK": 256}, grid=(16,))
 
 HEAD = "import triton\nimport triton.language as tl\nfrom triton.language.extra import libdevice\n"
 KERNELS = """
@@ -74,16 +74,18 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("text", "kind"),
     [
-        ("gemm", Kind.SOURCE),
-        ("gemm_splitk::reduce", Kind.SOURCE),
-        ("missing.py::f", Kind.SOURCE),
-        ("code.amdgcn", Kind.CODE),
-        ("code.hip", Kind.HIP),
-        ("cache", Kind.DIRECTORY),
-        ("recorded", Kind.CAPTURE),
+        ("gemm", TargetKind.SOURCE),
+        ("gemm_splitk::reduce", TargetKind.SOURCE),
+        ("missing.py::f", TargetKind.SOURCE),
+        ("code.amdgcn", TargetKind.CODE),
+        ("code.hip", TargetKind.HIP),
+        ("cache", TargetKind.DIRECTORY),
+        ("recorded", TargetKind.CAPTURE),
     ],
 )
-def test_texts_are_told_by_their_form(text: str, kind: Kind, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_texts_are_told_by_their_form(
+    text: str, kind: TargetKind, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Nothing is read for it but the names of files."""
     monkeypatch.chdir(tmp_path)
     for name in ("code.amdgcn", "code.hip", "cache/empty.txt", "recorded/capture.json"):
@@ -177,7 +179,7 @@ def test_imported_functions_stay_in_their_file(tmp_path: Path) -> None:
     tuner = "tuned = triton.autotune(configs=[triton.Config({'BLOCK': 64}, num_warps=2)], key=[])(add)\n"
     path.write_text(HEAD + KERNELS + tuner)
     module = load_module(path)
-    options = Options(signature="*fp32,*fp32,i32")
+    options = TargetOptions(signature="*fp32,*fp32,i32")
 
     (job,) = plan(module.tuned, [MI300], options)
 
@@ -191,9 +193,9 @@ def test_kernel_object() -> None:
     """A Kernel is a target with all of its options; the compile is that of its name."""
     pytest.importorskip("triton")
     gemm = load_kernel("gemm")
-    options = Options(config={"num_warps": 4}, use_cache=False)
+    options = TargetOptions(config={"num_warps": 4}, use_cache=False)
 
-    assert resolve(gemm).kind is Kind.KERNEL
+    assert resolve(gemm).kind is TargetKind.KERNEL
     assert plan(gemm, [MI300], options) == plan("gemm", [MI300], options)
 
 
@@ -209,7 +211,7 @@ def test_kernel_object_of_a_notebook(cell: dict[str, Any]) -> None:
         config={"BLOCK": 64},
     )
 
-    (job,) = plan(kernel, [MI300], Options())
+    (job,) = plan(kernel, [MI300], TargetOptions())
 
     assert load_function(job.request.path, job.request.function).arguments == ("x_ptr", "y_ptr", "n", "BLOCK")
 

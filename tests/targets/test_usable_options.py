@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from kprof.errors import TargetError
-from kprof.targets.options import Options
-from kprof.targets.target import Kind
+from kprof.targets.options import TargetOptions
+from kprof.targets.target import TargetKind
 from kprof.targets.usable_options import FLAGS, USES, check, check_any, given, usable
 from tests.conftest import Ran
 
@@ -60,12 +60,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 TARGETS = {
-    "code.amdgcn": Kind.CODE,
-    "cache": Kind.DIRECTORY,
-    "code.hip": Kind.HIP,
-    "recorded": Kind.CAPTURE,
-    "own.py::scale": Kind.FUNCTION,
-    "softmax": Kind.KERNEL,
+    "code.amdgcn": TargetKind.CODE,
+    "cache": TargetKind.DIRECTORY,
+    "code.hip": TargetKind.HIP,
+    "recorded": TargetKind.CAPTURE,
+    "own.py::scale": TargetKind.FUNCTION,
+    "softmax": TargetKind.KERNEL,
 }
 
 
@@ -73,15 +73,15 @@ def test_each_field_has_a_flag_and_a_test() -> None:
     """All fields but those that say where and how it is compiled, and every kind of target."""
     everywhere = {"archs", "jobs", "use_cache"}
 
-    assert set(vars(Options())) - everywhere == set(FLAGS) == set(VALUES)
-    assert set(USES) == set(Kind)
-    assert given(Options()) == []
-    assert given(Options(passes=True, grid=(1,))) == ["grid", "passes"]
+    assert set(vars(TargetOptions())) - everywhere == set(FLAGS) == set(VALUES)
+    assert set(USES) == set(TargetKind)
+    assert given(TargetOptions()) == []
+    assert given(TargetOptions(passes=True, grid=(1,))) == ["grid", "passes"]
 
 
 @pytest.mark.triton
 @pytest.mark.parametrize(("target", "kind"), TARGETS.items())
-def test_what_is_not_used_is_refused(target: str, kind: Kind, folder: Path, kprof: Callable[..., Ran]) -> None:
+def test_what_is_not_used_is_refused(target: str, kind: TargetKind, folder: Path, kprof: Callable[..., Ran]) -> None:
     """By name of the option and kind of the target, with a way out; nothing is compiled or run for it."""
     pytest.importorskip("triton")
     del folder
@@ -131,12 +131,12 @@ def test_a_saved_report_takes_no_options(folder: Path, kprof: Callable[..., Ran]
 
 def test_of_two_sides_one_must_use_an_option(folder: Path) -> None:
     """An option of ``kprof diff`` is for the side that uses it; one for neither is an error."""
-    options = Options(config={"num_warps": 2}, all_configs=True)
+    options = TargetOptions(config={"num_warps": 2}, all_configs=True)
 
     check_any(["code.amdgcn", "softmax"], options)
-    assert usable("code.amdgcn", options) == Options()
+    assert usable("code.amdgcn", options) == TargetOptions()
     assert usable("softmax", options) == options
-    assert usable("recorded", options) == Options(all_configs=True)
+    assert usable("recorded", options) == TargetOptions(all_configs=True)
     with pytest.raises(TargetError, match=r"code\.amdgcn is a file of compiled code and does not use --config"):
         check_any(["code.amdgcn", "recorded"], options)
 
@@ -147,11 +147,11 @@ def test_the_documentation_has_the_same_table() -> None:
     rows = dict(re.findall(r"^\| ([a-zA-Z ]+) \| (`--.*|none) \|$", text, re.MULTILINE))
 
     assert {kind: set(re.findall(r"--[a-z-]+", flags)) for kind, flags in rows.items()} == {
-        kind.value: {FLAGS[name] for name in names} for kind, names in USES.items() if kind is not Kind.SOURCE
+        kind.value: {FLAGS[name] for name in names} for kind, names in USES.items() if kind is not TargetKind.SOURCE
     }
 
 
 def test_several_are_named_together() -> None:
     """One sentence for all of them."""
     with pytest.raises(TargetError, match="does not use --shape and --grid"):
-        check(Kind.CODE, "x", ["shape", "grid"])
+        check(TargetKind.CODE, "x", ["shape", "grid"])

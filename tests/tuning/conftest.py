@@ -30,19 +30,19 @@ class FakeExecutor:
 
     def run(self, tasks: Iterator[Any]) -> Iterator[Any]:
         """See :class:`kprof.tuning.work.Executor`."""
-        from kprof.tuning.work import Answer
+        from kprof.tuning.work import TaskResult
 
         for task in tasks:
             self.done.append(task.key)
             result = self.rule({**task.config, "launch": task.launch["name"]})
             if isinstance(result, BaseException):
                 raise result
-            if isinstance(result, Answer):
+            if isinstance(result, TaskResult):
                 import msgspec
 
                 yield msgspec.structs.replace(result, key=task.key)
             else:
-                yield Answer(
+                yield TaskResult(
                     task.key, "ok", isa=task.key, time_us=float(result), low_us=0.8 * result, high_us=1.2 * result,
                     bound="matrix", resources={"lds_bytes": 1024}, seconds=0.1,
                 )  # fmt: skip

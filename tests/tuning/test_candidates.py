@@ -4,7 +4,7 @@ import pytest
 
 from kprof.tuning.candidates import TIE, Candidate, Scored, failure_reason, is_tie, merged, tied
 from kprof.tuning.problems import Problem
-from kprof.tuning.work import Answer
+from kprof.tuning.work import TaskResult
 
 
 def scored(time: float, code: str = "", spread: float = 1.5, **config: int) -> Scored:
@@ -36,8 +36,8 @@ def test_launches_add_up() -> None:
     """A split product pays for its reduction, and is bound by what takes longest."""
     candidate = Candidate(0, Problem("p", {}), {"x": 1}, ("gemm", "gemm::reduce"), ("a", "b"))
     answers = {
-        "a": Answer("a", "ok", isa="A", time_us=2.0, low_us=1.0, high_us=4.0, bound="matrix", assumptions=["one"]),
-        "b": Answer("b", "ok", isa="B", time_us=3.0, low_us=2.0, high_us=5.0, bound="memory", assumptions=["one"]),
+        "a": TaskResult("a", "ok", isa="A", time_us=2.0, low_us=1.0, high_us=4.0, bound="matrix", assumptions=["one"]),
+        "b": TaskResult("b", "ok", isa="B", time_us=3.0, low_us=2.0, high_us=5.0, bound="memory", assumptions=["one"]),
     }
 
     result = candidate.score(answers)
@@ -48,40 +48,43 @@ def test_launches_add_up() -> None:
     assert result.parts == {"gemm::reduce": 3.0}
     assert result.codes == ("A", "B")
     assert result.assumptions == ("one",)
-    bad = Answer("b", "failed", reason="no")
+    bad = TaskResult("b", "failed", reason="no")
     assert candidate.score({**answers, "b": bad}) is bad
 
 
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
-        (Answer("", "unlaunchable", reason="needs 70,000 bytes of LDS, a workgroup can have 65,536"), "out of LDS"),
-        (Answer("", "unlaunchable", reason="needs 2,048 threads in a workgroup"), "workgroup too large"),
-        (Answer("", "crashed", reason="crashed: signal 6 (SIGABRT) while making llir"), "crashed: signal 6 (SIGABRT)"),
-        (Answer("", "killed", reason="crashed: signal 9 (SIGKILL)"), "killed: out of memory?"),
-        (Answer("", "timeout", reason="took longer than 120 s while making llir"), "compile took too long"),
-        (Answer("", "failed", reason="does not compile: 64 is not 32\nmore"), "does not compile: … is not …"),
+        (TaskResult("", "unlaunchable", reason="needs 70,000 bytes of LDS, a workgroup can have 65,536"), "out of LDS"),
+        (TaskResult("", "unlaunchable", reason="needs 2,048 threads in a workgroup"), "workgroup too large"),
+        (
+            TaskResult("", "crashed", reason="crashed: signal 6 (SIGABRT) while making llir"),
+            "crashed: signal 6 (SIGABRT)",
+        ),
+        (TaskResult("", "killed", reason="crashed: signal 9 (SIGKILL)"), "killed: out of memory?"),
+        (TaskResult("", "timeout", reason="took longer than 120 s while making llir"), "compile took too long"),
+        (TaskResult("", "failed", reason="does not compile: 64 is not 32\nmore"), "does not compile: … is not …"),
     ],
 )
-def test_reasons(answer: Answer, words: str) -> None:
+def test_reasons(answer: TaskResult, words: str) -> None:
     """Like ones are counted under the same words."""
     assert failure_reason(answer) == words
 
 
 def test_what_a_worker_said() -> None:
     """A signal 9 says nothing about the configuration; an answer of another form is a failed judgement."""
-    from kprof.compiler.request import CompileRequest, Outcome
-    from kprof.tuning.work import RETRIED, Task, answer_of
+    from kprof.compiler.request import CompileOutcome, CompileRequest
+    from kprof.tuning.work import RETRIED, TuningTask, answer_of
 
-    task = Task("k", CompileRequest("a.py", "f", "gfx942", {}), {})
-    crash = Outcome(task.request, status="crashed", error="crashed: signal 6 (SIGABRT)", seconds=2.0)
-    killed = Outcome(task.request, status="crashed", error="crashed: signal 9 (SIGKILL) while making llir")
+    task = TuningTask("k", CompileRequest("a.py", "f", "gfx942", {}), {})
+    crash = CompileOutcome(task.request, status="crashed", error="crashed: signal 6 (SIGABRT)", seconds=2.0)
+    killed = CompileOutcome(task.request, status="crashed", error="crashed: signal 9 (SIGKILL) while making llir")
 
-    assert answer_of(task, crash) == Answer("k", "crashed", reason="crashed: signal 6 (SIGABRT)", seconds=2.0)
+    assert answer_of(task, crash) == TaskResult("k", "crashed", reason="crashed: signal 6 (SIGABRT)", seconds=2.0)
     assert answer_of(task, killed).status in RETRIED
-    odd = answer_of(task, Outcome(task.request, answer={"time_us": "soon"}))
+    odd = answer_of(task, CompileOutcome(task.request, answer={"time_us": "soon"}))
     assert odd.status == "failed"
     assert odd.reason is not None
     assert odd.reason.startswith("could not be judged: ")
-    good = answer_of(task, Outcome(task.request, answer={"time_us": 2.0, "isa": "x", "bound": "matrix"}))
+    good = answer_of(task, CompileOutcome(task.request, answer={"time_us": 2.0, "isa": "x", "bound": "matrix"}))
     assert (good.status, good.time_us, good.key) == ("ok", 2.0, "k")

@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kprof.errors import KprofError
-from kprof.tuning.journal import Journal, place
-from kprof.tuning.work import Answer
+from kprof.tuning.journal import TuningJournal, place
+from kprof.tuning.work import TaskResult
 
 WRITER = """
 import sys, itertools
@@ -43,7 +43,7 @@ def test_nothing_is_lost_when_killed(tmp_path: Path) -> None:
     writer.stdout.close()
     writer.wait()
 
-    known = Journal(path).known()
+    known = TuningJournal(path).known()
 
     told = [int(line) for line in [*said, *rest.split()] if line.isdigit()]
     assert {f"key{number}" for number in told} <= known.keys()
@@ -53,28 +53,28 @@ def test_nothing_is_lost_when_killed(tmp_path: Path) -> None:
 def test_a_line_that_was_cut_off(tmp_path: Path) -> None:
     """Cut and foreign lines are passed over, and what is added later stands on a line of its own."""
     path = tmp_path / "search.jsonl"
-    journal = Journal(path)
-    journal.add(Answer("a", "ok", time_us=1.0))
+    journal = TuningJournal(path)
+    journal.add(TaskResult("a", "ok", time_us=1.0))
     journal.close()
     with path.open("ab") as file:
         file.write(b'not json\n{"key": 3}\n\xff\xff\n{"key":"b","status":"o')
 
-    journal = Journal(path)
-    journal.add(Answer("c", "ok", time_us=3.0))
+    journal = TuningJournal(path)
+    journal.add(TaskResult("c", "ok", time_us=3.0))
     journal.close()
 
-    assert set(Journal(path).known()) == {"a", "c"}
+    assert set(TuningJournal(path).known()) == {"a", "c"}
 
 
 def test_the_first_answer_counts_and_accidents_do_not(tmp_path: Path) -> None:
     """A key is known once; what says nothing about a configuration is tried again."""
-    journal = Journal(tmp_path / "search.jsonl")
+    journal = TuningJournal(tmp_path / "search.jsonl")
     for answer in (
-        Answer("a", "ok", time_us=1.0),
-        Answer("a", "ok", time_us=2.0),
-        Answer("b", "killed"),
-        Answer("c", "timeout"),
-        Answer("d", "crashed", reason="crashed: signal 6 (SIGABRT)"),
+        TaskResult("a", "ok", time_us=1.0),
+        TaskResult("a", "ok", time_us=2.0),
+        TaskResult("b", "killed"),
+        TaskResult("c", "timeout"),
+        TaskResult("d", "crashed", reason="crashed: signal 6 (SIGABRT)"),
     ):
         journal.add(answer)
 
@@ -87,10 +87,10 @@ def test_the_first_answer_counts_and_accidents_do_not(tmp_path: Path) -> None:
 def test_fresh_forgets(tmp_path: Path) -> None:
     """Only when asked."""
     path = tmp_path / "deep" / "search.jsonl"
-    Journal(path).add(Answer("a", "ok"))
+    TuningJournal(path).add(TaskResult("a", "ok"))
 
-    assert set(Journal(path).known()) == {"a"}
-    assert Journal(path, fresh=True).known() == {}
+    assert set(TuningJournal(path).known()) == {"a"}
+    assert TuningJournal(path, fresh=True).known() == {}
 
 
 def test_where_it_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -108,17 +108,17 @@ def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
 
     with pytest.raises(KprofError, match="cannot keep the search"):
-        Journal(tmp_path / "file" / "search.jsonl")
+        TuningJournal(tmp_path / "file" / "search.jsonl")
 
 
 def test_a_search_in_the_cache_goes_on_where_it_cannot_be_kept(tmp_path: Path) -> None:
     """It is told with the first answer; a folder that was asked for is another matter, see above."""
     (tmp_path / "file").write_text("")
     for path in (tmp_path / "file" / "search.jsonl", None):
-        journal = Journal(path, in_cache=True)
+        journal = TuningJournal(path, in_cache=True)
         assert journal.known() == {}
         with pytest.raises(KprofError, match="cannot keep the search"):
-            journal.add(Answer("a", "ok"))
+            journal.add(TaskResult("a", "ok"))
         journal.close()
 
 
@@ -127,8 +127,8 @@ def test_a_search_in_the_cache_is_its_user_s_alone(tmp_path: Path) -> None:
     path = tmp_path / "cache" / "searches" / "a.jsonl"
     before = os.umask(0)
     try:
-        journal = Journal(path, in_cache=True)
-        journal.add(Answer("a", "ok"))
+        journal = TuningJournal(path, in_cache=True)
+        journal.add(TaskResult("a", "ok"))
         journal.close()
     finally:
         os.umask(before)
@@ -136,7 +136,7 @@ def test_a_search_in_the_cache_is_its_user_s_alone(tmp_path: Path) -> None:
     assert {p.stat().st_mode & 0o777 for p in (path.parent, path.parent.parent)} == {0o700}
     path.chmod(0o666)
     with pytest.raises(KprofError, match="others may write"):
-        Journal(path, in_cache=True).add(Answer("b", "ok"))
+        TuningJournal(path, in_cache=True).add(TaskResult("b", "ok"))
 
 
 @pytest.mark.parametrize(
@@ -146,10 +146,10 @@ def test_a_search_in_the_cache_is_its_user_s_alone(tmp_path: Path) -> None:
 def test_a_line_of_another_form_is_passed_over(tmp_path: Path, members: bytes) -> None:
     """Its checksum fits: another version wrote it, or somebody who knows how."""
     path = tmp_path / "search.jsonl"
-    journal = Journal(path, fresh=True)
-    journal.add(Answer("before", "ok"))
+    journal = TuningJournal(path, fresh=True)
+    journal.add(TaskResult("before", "ok"))
     os.write(journal._file or -1, b'{"sum":"' + sha256(members).hexdigest()[:16].encode() + b'",' + members + b"\n")
-    journal.add(Answer("behind", "ok"))
+    journal.add(TaskResult("behind", "ok"))
     assert journal.known().keys() == {"before", "behind"}
     journal.close()
 
@@ -159,8 +159,8 @@ def test_a_line_of_another_form_is_passed_over(tmp_path: Path, members: bytes) -
 def test_a_line_that_was_altered_is_no_answer(tmp_path: Path, data: st.DataObject) -> None:
     """One bit turned anywhere: that answer is asked for again, the other ones stay as they were."""
     path = tmp_path / "search.jsonl"
-    journal = Journal(path, fresh=True)
-    answers = [Answer(f"key{number}", "ok", time_us=float(number), bound="memory") for number in range(3)]
+    journal = TuningJournal(path, fresh=True)
+    answers = [TaskResult(f"key{number}", "ok", time_us=float(number), bound="memory") for number in range(3)]
     for answer in answers:
         journal.add(answer)
     journal.close()
@@ -168,7 +168,7 @@ def test_a_line_that_was_altered_is_no_answer(tmp_path: Path, data: st.DataObjec
     at = data.draw(st.integers(0, len(raw) - 1))
     raw[at] ^= 1 << data.draw(st.integers(0, 7))
     path.write_bytes(raw)
-    journal = Journal(path)
+    journal = TuningJournal(path)
     known = journal.known()
     journal.close()
     assert all(known[answer.key] == answer for answer in answers if answer.key in known)

@@ -91,7 +91,7 @@ def test_nothing_that_fits_is_ruled_out(arch: str, kernel: str) -> None:
     from kprof.compiler.compile import compile_many
     from kprof.targets.jobs import jobs_of
     from kprof.targets.library import load as load_kernel
-    from kprof.targets.options import Options
+    from kprof.targets.options import TargetOptions
 
     machine, described = load(arch), load_kernel(kernel)
     shape = {"M": 512, "N": 512, "K": 512}
@@ -104,7 +104,9 @@ def test_nothing_that_fits_is_ruled_out(arch: str, kernel: str) -> None:
         {**base, "BLOCK_M": 128, "BLOCK_N": 64, "BLOCK_K": 128, "num_stages": 1},
     ]
     jobs = [
-        job for config in [*seen, *large] for job in jobs_of(described, machine, Options(config=config, shape=shape))
+        job
+        for config in [*seen, *large]
+        for job in jobs_of(described, machine, TargetOptions(config=config, shape=shape))
     ]
     outcomes = sorted(compile_many([job.request for job in jobs], 2), key=lambda outcome: outcome.index)
     for config, outcome in zip(seen, outcomes[:3], strict=True):

@@ -25,7 +25,7 @@ def make(
     """A search over gemm."""
     from kprof.hardware.machine import find_product, load
     from kprof.targets.library import load as load_kernel
-    from kprof.tuning.journal import Journal
+    from kprof.tuning.journal import TuningJournal
     from kprof.tuning.problems import problems
     from kprof.tuning.search import Search
     from kprof.tuning.space import Space
@@ -36,7 +36,7 @@ def make(
     kernel = load_kernel("gemm")
     subject = KernelSubject(kernel, load(arch), find_product("MI300X"), tuple(problems(kernel, arch, shapes)))
     space = Space("a test", dict(knobs))
-    journal = Journal(tmp_path / "search.jsonl")
+    journal = TuningJournal(tmp_path / "search.jsonl")
     return Search(subject, space, judge=Judge("none:none", "1"), executor=executor, journal=journal, **settings)
 
 
@@ -129,17 +129,17 @@ def test_the_budget_ends_it(tmp_path: Path, fake: Callable[..., Any]) -> None:
 
 def test_failures_are_counted_by_reason(tmp_path: Path, fake: Callable[..., Any]) -> None:
     """Crashes, LDS, the compiler's no: each is a reason, and none ends the search."""
-    from kprof.tuning.work import Answer
+    from kprof.tuning.work import TaskResult
 
     def rule(config: Mapping[str, Any]) -> Any:
         if config["launch"] != "gemm":
             return 1.0
         if config["BLOCK_M"] == 32:
-            return Answer("", "crashed", reason="crashed: signal 6 (SIGABRT) while making llir")
+            return TaskResult("", "crashed", reason="crashed: signal 6 (SIGABRT) while making llir")
         if config["BLOCK_N"] == 64:
-            return Answer("", "unlaunchable", reason="needs 90,000 bytes of LDS, a workgroup can have 65,536")
+            return TaskResult("", "unlaunchable", reason="needs 90,000 bytes of LDS, a workgroup can have 65,536")
         if config["BLOCK_K"] == 32:
-            return Answer("", "failed", reason="does not compile: shape 64 is wrong")
+            return TaskResult("", "failed", reason="does not compile: shape 64 is wrong")
         return by_tile(config)
 
     found = make(tmp_path, fake(rule)).run()
@@ -155,11 +155,11 @@ def test_failures_are_counted_by_reason(tmp_path: Path, fake: Callable[..., Any]
 
 def test_one_program_is_shown_once(tmp_path: Path, fake: Callable[..., Any]) -> None:
     """Configurations with the same code and time are one row with the others as alike."""
-    from kprof.tuning.work import Answer
+    from kprof.tuning.work import TaskResult
 
     def rule(config: Mapping[str, Any]) -> Any:
         time = 900.0 - config.get("BLOCK_M", 0)
-        return Answer("", "ok", isa=f"{config['BLOCK_M']}", time_us=time, low_us=time, high_us=time, bound="matrix")
+        return TaskResult("", "ok", isa=f"{config['BLOCK_M']}", time_us=time, low_us=time, high_us=time, bound="matrix")
 
     found = make(tmp_path, fake(rule), {**KNOBS, "SPLIT_K": (1,)}).run()
 
@@ -265,23 +265,23 @@ def test_a_full_disk_does_not_end_the_search(
     tmp_path: Path, fake: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What comes after is not kept, is still ranked, and it is said."""
-    from kprof.tuning.journal import Journal
+    from kprof.tuning.journal import TuningJournal
 
-    add, kept = Journal.add, []
+    add, kept = TuningJournal.add, []
 
-    def full(self: Journal, answer: Any) -> None:
+    def full(self: TuningJournal, answer: Any) -> None:
         if len(kept) == 3:
             raise KprofError("cannot keep the search: No space left on device")
         kept.append(answer)
         add(self, answer)
 
-    monkeypatch.setattr(Journal, "add", full)
+    monkeypatch.setattr(TuningJournal, "add", full)
 
     found = make(tmp_path, fake(by_tile)).run()
 
     assert found.looked_at == found.legal == 48
     assert "No space left" in found.not_kept
-    assert len(Journal(tmp_path / "search.jsonl").known()) == 3
+    assert len(TuningJournal(tmp_path / "search.jsonl").known()) == 3
 
 
 def test_tiles_are_counted(tmp_path: Path, fake: Callable[..., Any]) -> None:

@@ -69,7 +69,7 @@ def test_every_bundled_kernel_can_be_searched(tmp_path: Path, fake: Callable[...
     """Spaces are counted to the last combination, and the kernel's own configuration is legal and comes first."""
     from kprof.targets.library import bundled
     from kprof.tuning import space
-    from kprof.tuning.journal import Journal
+    from kprof.tuning.journal import TuningJournal
     from kprof.tuning.search import Search
     from kprof.tuning.work import Judge
 
@@ -82,7 +82,7 @@ def test_every_bundled_kernel_can_be_searched(tmp_path: Path, fake: Callable[...
             return KeyboardInterrupt() if len(asked) > 12 else float(len(asked))
 
         chosen = space.check(space.of_kernel(tuned.kernel), tuned.kernel.knobs(), tuned.problems[0].values)
-        journal = Journal(tmp_path / f"{name}.jsonl")
+        journal = TuningJournal(tmp_path / f"{name}.jsonl")
         found = Search(tuned, chosen, judge=Judge("a:b", "1"), executor=fake(rule), journal=journal).run()
 
         assert found.legal + sum(found.pruned.values()) == chosen.size, name

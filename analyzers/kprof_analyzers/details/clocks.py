@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from kprof.analysis import KernelFacts
 from kprof_analyzers.model.kernel import build, simulate
 from kprof_analyzers.model.outline import LoopNode, Node
-from kprof_analyzers.model.runs import Model, Run
+from kprof_analyzers.model.runs import KernelModel, Run
 from kprof_analyzers.model.simulate import CAUSE_COUNT, CAUSES
 
 
@@ -27,7 +27,7 @@ def instruction_clocks(facts: KernelFacts) -> list[Mapping[str, float]]:
     return [{cause: value / whole for cause, value in causes.items()} for causes in shares]
 
 
-def _stretches(model: Model, run: Run, nodes: Sequence[Node], factor: float) -> Iterator[tuple[range, float]]:
+def _stretches(model: KernelModel, run: Run, nodes: Sequence[Node], factor: float) -> Iterator[tuple[range, float]]:
     """Straight stretches, with how often each happens for each time that it was simulated."""
     for node in nodes:
         if not isinstance(node, LoopNode):

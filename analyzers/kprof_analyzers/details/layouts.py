@@ -7,7 +7,7 @@ from itertools import product
 from kprof.analysis import KernelFacts
 from kprof.details import Picture
 from kprof.errors import KprofError
-from kprof.inputs.mlir import MemDesc, Scalar, Tensor
+from kprof.inputs.mlir import MemDesc, Scalar, TensorType
 from kprof.inputs.mlir.layouts import Layout
 from kprof_analyzers.memory.linear_layout import LANE, REGISTER, WARP, UnknownLayoutError, linear
 from kprof_analyzers.pictures.layouts import draw
@@ -37,7 +37,7 @@ def layout_pictures(facts: KernelFacts) -> tuple[list[Picture], list[str]]:
     uses: Counter[Use] = Counter()
     for operation in facts.ttgir.operations:
         for kind in operation.types:
-            if isinstance(kind, Tensor | MemDesc) and kind.layout is not None and isinstance(kind.element, Scalar):
+            if isinstance(kind, TensorType | MemDesc) and kind.layout is not None and isinstance(kind.element, Scalar):
                 shape = kind.shape[-2:]
                 if len(shape) == 2 and len(kind.shape) <= (3 if isinstance(kind, MemDesc) else 2):
                     uses[kind.layout, (shape[0], shape[1]), kind.element.bits or 32] += 1

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from kprof.analysis import KernelFacts
 from kprof.details import CodeBlock, CodeLine, SourceFile, SourceLine
-from kprof.inputs.amdgcn import InstructionClass, Kernel
+from kprof.inputs.amdgcn import AssemblyKernel, InstructionClass
 from kprof_analyzers.details.source_text import SourceText
 from kprof_analyzers.memory.lds_access import lds_accesses, transposed_lines
 from kprof_analyzers.source_lines import location_of
@@ -34,7 +34,7 @@ def source_beside_code(
     return files, _blocks(facts.program, places, order, clocks)
 
 
-def _place(program: Kernel, position: int) -> Place | None:
+def _place(program: AssemblyKernel, position: int) -> Place | None:
     frame = program.instructions[position].user_frame
     return None if frame is None else (frame.file, frame.line)
 
@@ -113,7 +113,7 @@ def _with_text(line: SourceLine, text: str) -> SourceLine:
 
 
 def _blocks(
-    program: Kernel,
+    program: AssemblyKernel,
     places: Sequence[Place | None],
     order: Mapping[str, int],
     clocks: Sequence[Mapping[str, float]] | None,

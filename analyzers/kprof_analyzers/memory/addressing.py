@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
 
-from kprof.inputs.mlir import Module, Operation, Pointer, Scalar, Tensor
+from kprof.inputs.mlir import Module, Operation, Pointer, Scalar, TensorType
 from kprof_analyzers.memory.dataflow import Dataflow, argument, flow_of
 
 _DEPTH = 200
@@ -74,9 +74,9 @@ def pointer(access: Operation) -> str | None:
     return next((v for v, n in zip(values, access.operands, strict=False) if n == name), None)
 
 
-def tile(load: Operation) -> Tensor | None:
+def tile(load: Operation) -> TensorType | None:
     """The loaded tile with its register layout; for a copy to LDS the tensor of its addresses."""
-    found = [t for t in (*load.result_types, *load.operand_types) if isinstance(t, Tensor)]
+    found = [t for t in (*load.result_types, *load.operand_types) if isinstance(t, TensorType)]
     return found[0] if found else None
 
 
@@ -184,7 +184,7 @@ _BINARY = {"arith.addi", "arith.subi", "arith.muli", "tt.addptr", "arith.remsi",
 
 
 def _is_tensor(op: Operation) -> bool:
-    return any(isinstance(kind, Tensor) for kind in op.result_types)
+    return any(isinstance(kind, TensorType) for kind in op.result_types)
 
 
 def constant(op: Operation) -> int | None:

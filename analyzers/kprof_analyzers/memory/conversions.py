@@ -1,17 +1,17 @@
 """Which layout conversions move data between wavefronts, and so through LDS."""
 
-from kprof.inputs.mlir import Operation, Scalar, Tensor
+from kprof.inputs.mlir import Operation, Scalar, TensorType
 from kprof_analyzers.memory.linear_layout import WARP, UnknownLayoutError, linear
 
 
 def goes_through_lds(operation: Operation) -> bool:
     """Whether data changes the wavefront in a ``ttg.convert_layout``; ``False`` too where layouts are not known."""
     types = (*operation.operand_types, *operation.result_types)
-    if len(types) != 2 or not all(isinstance(t, Tensor) and isinstance(t.element, Scalar) for t in types):
+    if len(types) != 2 or not all(isinstance(t, TensorType) and isinstance(t.element, Scalar) for t in types):
         return False
     source, target = types
-    assert isinstance(source, Tensor)
-    assert isinstance(target, Tensor)
+    assert isinstance(source, TensorType)
+    assert isinstance(target, TensorType)
     if source.layout is None or target.layout is None:
         return False
     try:

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from kprof.hardware.machine import Architecture
-from kprof.inputs.amdgcn import Kernel
-from kprof.inputs.mlir import MemDesc, Module, Operation, Scalar, Tensor
+from kprof.inputs.amdgcn import AssemblyKernel
+from kprof.inputs.mlir import MemDesc, Module, Operation, Scalar, TensorType
 from kprof.inputs.mlir.layouts import Layout
 from kprof_analyzers.memory.bank_conflicts import BankCost, PhasesUnknownError, access_cost
 from kprof_analyzers.memory.linear_layout import LANE, REGISTER, WARP, Basis, UnknownLayoutError, linear
@@ -63,9 +63,9 @@ def lds_accesses(module: Module, arch: Architecture) -> Iterator[LdsAccess]:
         yield LdsAccess(operation, write, width, instructions, cost, reason, likely)
 
 
-def _sides(operation: Operation) -> tuple[Tensor, MemDesc, bool] | None:
+def _sides(operation: Operation) -> tuple[TensorType, MemDesc, bool] | None:
     """The register side and the LDS side of an access, and whether it writes."""
-    tensors = [t for t in operation.types if isinstance(t, Tensor)]
+    tensors = [t for t in operation.types if isinstance(t, TensorType)]
     buffers = [t for t in operation.types if isinstance(t, MemDesc)]
     if len(tensors) != 1 or len(buffers) != 1 or not isinstance(tensors[0].element, Scalar):
         return None
@@ -132,7 +132,7 @@ def _xor(one: Basis, other: Basis) -> Basis:
     return tuple(a ^ b for a, b in zip(one, other, strict=True))
 
 
-def transposed_lines(program: Kernel) -> set[tuple[str, int]]:
+def transposed_lines(program: AssemblyKernel) -> set[tuple[str, int]]:
     """Source lines whose LDS reads the hardware transposes (``ds_read_b64_tr_b16``): their lanes swap data.
 
     The addresses of such a read do not follow from the register layout alone, so that its cost is not computed.

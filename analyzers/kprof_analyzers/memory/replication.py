@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kprof.inputs.mlir import Module, Operation, Tensor
+from kprof.inputs.mlir import Module, Operation, TensorType
 from kprof_analyzers.memory.linear_layout import WARP, UnknownLayoutError, linear
 
 
 @dataclass(frozen=True)
-class Product:
+class DotProduct:
     """One ``tt.dot`` with the work that it takes.
 
     Attributes:
@@ -27,11 +27,11 @@ class Product:
         return 2 * self.shape[0] * self.shape[1] * self.shape[2]
 
 
-def products(module: Module) -> Iterator[Product]:
+def products(module: Module) -> Iterator[DotProduct]:
     """Every product inside a loop whose result layout is known."""
     for dot in module.named("tt.dot", "tt.dot_scaled"):
-        result = next((t for t in dot.result_types if isinstance(t, Tensor)), None)
-        left = next((t for t in dot.operand_types if isinstance(t, Tensor)), None)
+        result = next((t for t in dot.result_types if isinstance(t, TensorType)), None)
+        left = next((t for t in dot.operand_types if isinstance(t, TensorType)), None)
         if dot.loop is None or result is None or left is None or result.layout is None or len(result.shape) < 2:
             continue
         try:
@@ -39,7 +39,7 @@ def products(module: Module) -> Iterator[Product]:
         except UnknownLayoutError:
             continue
         copies = 1 << sum(not any(basis) for basis in layout.bases[WARP])
-        yield Product(dot, (result.shape[-2], result.shape[-1], left.shape[-1]), copies)
+        yield DotProduct(dot, (result.shape[-2], result.shape[-1], left.shape[-1]), copies)
 
 
 def replication(module: Module) -> float:

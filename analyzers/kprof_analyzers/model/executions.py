@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from kprof.analysis import KernelFacts
-from kprof.inputs.amdgcn import Instruction, InstructionClass, Kernel, Loop
+from kprof.inputs.amdgcn import AssemblyKernel, Instruction, InstructionClass, Loop
 from kprof.inputs.mlir import Operation
 from kprof_analyzers.memory.addressing import element_bytes, tile
 from kprof_analyzers.memory.dataflow import global_loads
@@ -126,7 +126,7 @@ def _turns(facts: KernelFacts) -> dict[int, Trips]:
     return loop_trips(facts, nodes, evaluator)
 
 
-def _regions(program: Kernel, trips: Mapping[int, Trips]) -> list[Region]:
+def _regions(program: AssemblyKernel, trips: Mapping[int, Trips]) -> list[Region]:
     if not program.loops:
         return [Region(None, program.instructions, 1.0, innermost=False, alone=True)]
     parents = {loop.parent for loop in program.loops}

@@ -9,11 +9,11 @@ from kprof.document import Bound, LoopPrediction, Prediction
 from kprof_analyzers.model.outline import LoopNode, Node
 from kprof_analyzers.model.program import DELAY, KIND, LDS, LOAD, SCRATCH, VMEM, WHICH
 from kprof_analyzers.model.ranges import RANGES, bounds, sort_of
-from kprof_analyzers.model.runs import Model, Run, matrix_clocks
+from kprof_analyzers.model.runs import KernelModel, Run, matrix_clocks
 from kprof_analyzers.model.simulate import CAUSE_COUNT, CAUSES
 
 
-def explain(model: Model, run: Run, clocks: float, loops: list[LoopPrediction]) -> Prediction:
+def explain(model: KernelModel, run: Run, clocks: float, loops: list[LoopPrediction]) -> Prediction:
     """The prediction of a launch that takes ``clocks``."""
     machine, where = model.machine, model.where
     rounds = where.rounds + (where.last / where.resident if where.last else 0.0)
@@ -61,7 +61,7 @@ def explain(model: Model, run: Run, clocks: float, loops: list[LoopPrediction]) 
     )
 
 
-def _speed_of_light(model: Model) -> float:
+def _speed_of_light(model: KernelModel) -> float:
     """Microseconds for the same work with every matrix unit at its peak, or every byte once at memory's peak."""
     machine, where = model.machine, model.where
     units = machine.units or 1
@@ -95,7 +95,7 @@ def _grown(shares: dict[str, float], cause: str, before: float, after: float) ->
     return scaled
 
 
-def _memory_clocks(model: Model) -> float:
+def _memory_clocks(model: KernelModel) -> float:
     """Clocks that the launch's bytes take from memory at the sustained bandwidth."""
     rate = model.machine.level_bytes.get("hbm")
     if rate is None or not model.effects.vector_memory or model.machine.units is None:
@@ -103,7 +103,7 @@ def _memory_clocks(model: Model) -> float:
     return _bytes(model)["hbm"] / (rate * model.machine.units)
 
 
-def _bytes(model: Model) -> dict[str, float]:
+def _bytes(model: KernelModel) -> dict[str, float]:
     shared, total = model.sharing, model.where.total
     near = shared.beyond_l2 if model.effects.l2_traffic else 1.0
     far = shared.beyond_mall if model.effects.l2_traffic else 1.0
@@ -117,7 +117,7 @@ def _bytes(model: Model) -> dict[str, float]:
     return found
 
 
-def _spilled(model: Model, nodes: Sequence[Node], times: float) -> float:
+def _spilled(model: KernelModel, nodes: Sequence[Node], times: float) -> float:
     """Bytes of scratch that a workgroup moves."""
     moved = 0.0
     warps = model.facts.resources.num_warps
@@ -131,7 +131,7 @@ def _spilled(model: Model, nodes: Sequence[Node], times: float) -> float:
     return moved
 
 
-def _times(model: Model, run: Run, nodes: Sequence[Node], factor: float) -> Iterator[tuple[range, float]]:
+def _times(model: KernelModel, run: Run, nodes: Sequence[Node], factor: float) -> Iterator[tuple[range, float]]:
     """Stretches with the factor from what was simulated to what happens."""
     for node in nodes:
         if isinstance(node, LoopNode):
@@ -142,7 +142,7 @@ def _times(model: Model, run: Run, nodes: Sequence[Node], factor: float) -> Iter
             yield node, factor
 
 
-def _causes(model: Model, run: Run) -> dict[str, float]:
+def _causes(model: KernelModel, run: Run) -> dict[str, float]:
     totals = [0.0] * CAUSE_COUNT
     spent = run.result.spent
     for part, factor in _times(model, run, model.nodes, 1.0):
@@ -159,7 +159,7 @@ def _causes(model: Model, run: Run) -> dict[str, float]:
     return dict(zip(CAUSES, totals, strict=True))
 
 
-def _loops_of(model: Model, nodes: Sequence[Node], entries: float) -> Iterator[tuple[LoopNode, float]]:
+def _loops_of(model: KernelModel, nodes: Sequence[Node], entries: float) -> Iterator[tuple[LoopNode, float]]:
     """Every loop with the turns of a wavefront in all."""
     for node in nodes:
         if isinstance(node, LoopNode):
@@ -168,14 +168,14 @@ def _loops_of(model: Model, nodes: Sequence[Node], entries: float) -> Iterator[t
             yield from _loops_of(model, node.body, turns)
 
 
-def loop_predictions(model: Model, run: Run) -> list[LoopPrediction]:
+def loop_predictions(model: KernelModel, run: Run) -> list[LoopPrediction]:
     """Every loop of the outline, outer before inner."""
     found: list[LoopPrediction] = []
     _loops(model, run, model.nodes, 1.0, found)
     return found
 
 
-def _loops(model: Model, run: Run, nodes: Sequence[Node], entries: float, found: list[LoopPrediction]) -> None:
+def _loops(model: KernelModel, run: Run, nodes: Sequence[Node], entries: float, found: list[LoopPrediction]) -> None:
     for node in nodes:
         if not isinstance(node, LoopNode):
             continue
@@ -189,7 +189,7 @@ def _moved(more: float) -> str:
     return "matrix" if more > 0 else "memory bandwidth"
 
 
-def _loop(model: Model, run: Run, node: LoopNode, entries: float) -> LoopPrediction:
+def _loop(model: KernelModel, run: Run, node: LoopNode, entries: float) -> LoopPrediction:
     number = node.loop.index
     trips = model.trips[number]
     facts = next((f for f in model.facts.loops if f.header == node.loop.header), None)
@@ -236,7 +236,7 @@ def _loop(model: Model, run: Run, node: LoopNode, entries: float) -> LoopPredict
     )
 
 
-def _by_line(model: Model, part: range, clocks: Sequence[float]) -> dict[str, float]:
+def _by_line(model: KernelModel, part: range, clocks: Sequence[float]) -> dict[str, float]:
     """Clocks of a stretch of instructions by ``file:line``."""
     instructions = model.facts.program.instructions
     # Instructions of one directive are resolved together.
@@ -254,7 +254,7 @@ def _by_line(model: Model, part: range, clocks: Sequence[float]) -> dict[str, fl
     return found
 
 
-def _notes(model: Model, run: Run) -> list[str]:
+def _notes(model: KernelModel, run: Run) -> list[str]:
     limited = [n for n in run.powered if run.powered[n] > 1.05 * run.length.get(n, 0.0) > 0]
     if not limited:
         return []
@@ -262,7 +262,7 @@ def _notes(model: Model, run: Run) -> list[str]:
     return [f"power limit: the matrix units are taken to sustain {share} of their peak when all of them are busy"]
 
 
-def assumptions(model: Model, loops: Sequence[LoopPrediction]) -> list[str]:
+def assumptions(model: KernelModel, loops: Sequence[LoopPrediction]) -> list[str]:
     """What was not known of a launch, one sentence each."""
     found = [*model.machine.assumptions, *model.where.assumptions]
     unknown = (loop for loop in loops if not loop.trips_known)
@@ -273,7 +273,7 @@ def assumptions(model: Model, loops: Sequence[LoopPrediction]) -> list[str]:
     return [*found, *_guessed_sharing(model)]
 
 
-def _guessed_sharing(model: Model) -> list[str]:
+def _guessed_sharing(model: KernelModel) -> list[str]:
     """Where loads of unknown addresses are taken to come from; nothing for kernels that load nothing."""
     shared = model.sharing
     if shared.known or not any(op[KIND] == VMEM and op[WHICH] == LOAD for op in model.code.ops):

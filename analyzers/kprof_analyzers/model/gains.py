@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import msgspec
 
-from kprof.analysis import Change, KernelFacts
+from kprof.analysis import KernelFacts, ModelChange
 from kprof.document import Prediction
 from kprof.errors import KprofError
 from kprof.findings import Finding, Gain
@@ -17,7 +17,7 @@ from kprof_analyzers.model.lds import conflict_shares
 from kprof_analyzers.model.machine import Machine
 from kprof_analyzers.model.memory import ways_of
 from kprof_analyzers.model.program import IDLE, KIND, LDS, Code, Op, Translator
-from kprof_analyzers.model.runs import Model
+from kprof_analyzers.model.runs import KernelModel
 from kprof_analyzers.model.simulate import Way
 from kprof_analyzers.occupancy import from_kernel
 
@@ -27,7 +27,7 @@ _GONE: Op = (IDLE, 0.0, (), 0.0, 0, 0)
 
 
 def costs_of(
-    model: Model, prediction: Prediction, findings: Sequence[tuple[Finding, Change | None]]
+    model: KernelModel, prediction: Prediction, findings: Sequence[tuple[Finding, ModelChange | None]]
 ) -> dict[int, Gain]:
     """What findings cost, by their identity, where their rules say what to leave out and the time is known.
 
@@ -52,7 +52,7 @@ def costs_of(
     return costs
 
 
-def _gain(model: Model, prediction: Prediction, change: Change) -> Gain | None:
+def _gain(model: KernelModel, prediction: Prediction, change: ModelChange) -> Gain | None:
     now = prediction.time_us
     assert now is not None
     after = _time(model, prediction, change)
@@ -70,7 +70,7 @@ def _gain(model: Model, prediction: Prediction, change: Change) -> Gain | None:
     )
 
 
-def _time(model: Model, prediction: Prediction, change: Change) -> float | None:
+def _time(model: KernelModel, prediction: Prediction, change: ModelChange) -> float | None:
     """Microseconds without an effect; ``None`` where that cannot be modelled."""
     if change.idle_share is not None:
         now, overhead = prediction.time_us or 0.0, min(model.machine.dispatch_us, prediction.time_us or 0.0)
@@ -83,7 +83,7 @@ def _time(model: Model, prediction: Prediction, change: Change) -> float | None:
     return explain(other, run, launch_clocks(other, run), []).time_us
 
 
-def without(model: Model, change: Change) -> Model:
+def without(model: KernelModel, change: ModelChange) -> KernelModel:
     """A model of the same kernel without an effect.
 
     Raises:
@@ -117,7 +117,7 @@ def _at_once(ways: Iterable[Way]) -> tuple[Way, ...]:
     return tuple(replace(way, latency=0.0) for way in ways)
 
 
-def _retranslated(model: Model, change: Change) -> dict[int, Op]:
+def _retranslated(model: KernelModel, change: ModelChange) -> dict[int, Op]:
     """Accesses of another width, and LDS accesses without conflicts."""
     if not change.wide and not change.conflict_free:
         return {}
@@ -132,7 +132,7 @@ def _retranslated(model: Model, change: Change) -> dict[int, Op]:
     return found
 
 
-def _relaunched(model: Model, change: Change) -> Model:
+def _relaunched(model: KernelModel, change: ModelChange) -> KernelModel:
     """The same program with other wavefronts in a workgroup, or more workgroups on a CU."""
     facts: KernelFacts = model.facts
     occupancy, resources = facts.occupancy, facts.resources

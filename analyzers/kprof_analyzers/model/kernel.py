@@ -15,9 +15,9 @@ from kprof_analyzers.model.machine import Machine, machine_of
 from kprof_analyzers.model.memory import ways_of
 from kprof_analyzers.model.outline import LoopNode, Node, loops_of, outline
 from kprof_analyzers.model.program import DELAY, KIND, LOAD, VMEM, WHICH, Translator
-from kprof_analyzers.model.runs import Model, Run, matrix_clocks_of
+from kprof_analyzers.model.runs import KernelModel, Run, matrix_clocks_of
 from kprof_analyzers.model.scalars import Evaluator
-from kprof_analyzers.model.simulate import Result, SimulationInput, Simulator, Way
+from kprof_analyzers.model.simulate import SimulationInput, SimulationResult, Simulator, Way
 from kprof_analyzers.model.steps import lay_out, split_barriers
 from kprof_analyzers.model.traffic import Access, Sharing, accesses, footprint, kept, sharing, within_caches
 from kprof_analyzers.model.trips import Trips, loop_trips
@@ -41,13 +41,13 @@ def predict(facts: KernelFacts, *, effects: Effects = _ALL, repeated: float | No
         return predict_model(build(facts, effects, repeated))
 
 
-def predict_model(model: Model) -> Prediction:
+def predict_model(model: KernelModel) -> Prediction:
     """As :func:`predict`, of what :func:`build` gave."""
     run = simulate(model, model.where.resident)
     return explain(model, run, launch_clocks(model, run), loop_predictions(model, run))
 
 
-def launch_clocks(model: Model, run: Run) -> float:
+def launch_clocks(model: KernelModel, run: Run) -> float:
     """Clocks of all rounds.
 
     In a single round the longest workgroup counts. Over several, CUs take the next workgroup as soon as they are done,
@@ -73,7 +73,7 @@ def launch_clocks(model: Model, run: Run) -> float:
     return clocks + (run.longest - run.clocks) / 2
 
 
-def _steady_round(model: Model, run: Run, alone: Run) -> float:
+def _steady_round(model: KernelModel, run: Run, alone: Run) -> float:
     """Clocks of a round in the middle of a launch.
 
     In the first round all workgroups of a CU begin at once and wait for the same things. Later on they are spread: one
@@ -88,7 +88,7 @@ def _steady_round(model: Model, run: Run, alone: Run) -> float:
     return run.clocks - whole + min(whole, max(together * each, one))
 
 
-def build(facts: KernelFacts, effects: Effects = _ALL, repeated: float | None = None) -> Model:
+def build(facts: KernelFacts, effects: Effects = _ALL, repeated: float | None = None) -> KernelModel:
     """Everything that simulations of a kernel need; arguments as of :func:`predict`."""
     lanes = facts.resources.wavefront_size
     lanes = lanes if isinstance(lanes, int) else facts.arch.wavefront_size
@@ -112,7 +112,9 @@ def build(facts: KernelFacts, effects: Effects = _ALL, repeated: float | None = 
     ways = ways_of(facts, machine, effects, where, shared)
     links = ways_of(facts, machine, effects, where, shared, near_only=True)
     free = links if effects.out_of_step and links[LOAD].clocks_per_byte < ways[LOAD].clocks_per_byte else None
-    return Model(facts, machine, effects, where, nodes, trips, shared, found, code, ways, simds, waves, apart, free)
+    return KernelModel(
+        facts, machine, effects, where, nodes, trips, shared, found, code, ways, simds, waves, apart, free
+    )
 
 
 def _traffic(
@@ -151,7 +153,7 @@ def _size(machine: Machine, level: str) -> float:
     return levels[level].size_bytes or 0.0 if level in levels else 0.0
 
 
-def simulate(model: Model, groups: int, engine: Callable[..., Simulator] = Simulator) -> Run:
+def simulate(model: KernelModel, groups: int, engine: Callable[..., Simulator] = Simulator) -> Run:
     """Simulate ``groups`` workgroups on a CU to their end, with the simulator that ``engine`` makes."""
     machine = model.machine
     waves = model.waves
@@ -193,7 +195,7 @@ def simulate(model: Model, groups: int, engine: Callable[..., Simulator] = Simul
     return Run(result, clocks, longest, turns, length, powered, on_simd, groups * waves, frozenset(steady))
 
 
-def _lengths(result: Result, turns: Mapping[int, int]) -> tuple[dict[int, float], set[int]]:
+def _lengths(result: SimulationResult, turns: Mapping[int, int]) -> tuple[dict[int, float], set[int]]:
     """Clocks of a turn of each loop, and the loops whose turns had become equally long."""
     length: dict[int, float] = {}
     steady: set[int] = set()
@@ -206,7 +208,7 @@ def _lengths(result: Result, turns: Mapping[int, int]) -> tuple[dict[int, float]
 
 
 def _pooled(
-    model: Model, length: Mapping[int, float], wavefronts: int, alone: Callable[[], Mapping[int, float]]
+    model: KernelModel, length: Mapping[int, float], wavefronts: int, alone: Callable[[], Mapping[int, float]]
 ) -> dict[int, float]:
     """Clocks of a turn where CUs share what lies beyond L2, for the loops that this makes shorter.
 
@@ -238,7 +240,7 @@ def _pooled(
     return {loop: min(length[loop], soft_max(free[loop], bound, sharpness)) for loop, bound in bounds.items()}
 
 
-def _workgroups(model: Model) -> int:
+def _workgroups(model: KernelModel) -> int:
     """Workgroups whose turns are known one by one."""
     return max((len(t.each) for t in model.trips.values()), default=0)
 
@@ -249,7 +251,7 @@ def soft_max(one: float, other: float, sharpness: float) -> float:
     return top * ((one / top) ** sharpness + (other / top) ** sharpness) ** (1 / sharpness) if top else 0.0
 
 
-def _turns(model: Model, waves: int) -> dict[int, int]:
+def _turns(model: KernelModel, waves: int) -> dict[int, int]:
     """Turns to simulate: some of each innermost loop, one of those around them."""
     loops = loops_of(model.nodes)
     inner = [n for n in loops if not any(isinstance(b, LoopNode) for b in n.body)]

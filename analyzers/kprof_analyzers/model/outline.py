@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from kprof.inputs.amdgcn import Kernel, Loop
+from kprof.inputs.amdgcn import AssemblyKernel, Loop
 
 # An inner loop counts as this many passes when paths are compared.
 _LOOP_WEIGHT = 16
@@ -31,7 +31,7 @@ Node: TypeAlias = range | LoopNode
 """Instructions in order (a range of their positions), or a loop."""
 
 
-def outline(program: Kernel) -> tuple[Node, ...]:
+def outline(program: AssemblyKernel) -> tuple[Node, ...]:
     """The longest way from a program's entry to its end; empty for a program without instructions."""
     if not program.blocks:
         return ()
@@ -49,7 +49,7 @@ def loops_of(nodes: Iterable[Node]) -> list[LoopNode]:
     return found
 
 
-def _region(program: Kernel, members: frozenset[int], entry: int, around: Loop | None) -> tuple[Node, ...]:
+def _region(program: AssemblyKernel, members: frozenset[int], entry: int, around: Loop | None) -> tuple[Node, ...]:
     """The longest path through the blocks of a loop (or the whole program), inner loops taken as one step."""
     parent = around.index if around is not None else None
     inner = [loop for loop in program.loops if loop.parent == parent and loop.header_block in members]
@@ -75,7 +75,11 @@ def _region(program: Kernel, members: frozenset[int], entry: int, around: Loop |
 
 
 def _order(
-    program: Kernel, members: frozenset[int], owner: dict[int, Loop], start: int, following: dict[int, list[int]]
+    program: AssemblyKernel,
+    members: frozenset[int],
+    owner: dict[int, Loop],
+    start: int,
+    following: dict[int, list[int]],
 ) -> list[int]:
     """Steps in topological order; edges back are left out. ``following`` is filled with the edges that remain."""
     done: list[int] = []
@@ -100,7 +104,7 @@ def _order(
     return done[::-1]
 
 
-def _successors(program: Kernel, node: int, members: frozenset[int], owner: dict[int, Loop]) -> list[int]:
+def _successors(program: AssemblyKernel, node: int, members: frozenset[int], owner: dict[int, Loop]) -> list[int]:
     """Steps that may follow: blocks, or headers of inner loops."""
     loop = owner.get(node)
     blocks = loop.blocks if loop is not None else (node,)
@@ -115,7 +119,7 @@ def _successors(program: Kernel, node: int, members: frozenset[int], owner: dict
     return found
 
 
-def _weight(program: Kernel, node: int, owner: dict[int, Loop]) -> int:
+def _weight(program: AssemblyKernel, node: int, owner: dict[int, Loop]) -> int:
     loop = owner.get(node)
     if loop is not None:
         return _LOOP_WEIGHT * len(loop.instructions)
@@ -124,7 +128,7 @@ def _weight(program: Kernel, node: int, owner: dict[int, Loop]) -> int:
 
 
 def _ends(
-    program: Kernel, members: frozenset[int], owner: dict[int, Loop], around: Loop | None, order: Sequence[int]
+    program: AssemblyKernel, members: frozenset[int], owner: dict[int, Loop], around: Loop | None, order: Sequence[int]
 ) -> list[int]:
     if around is not None:
         latches = {owner[b].header_block if b in owner else b for b in around.latches}
@@ -133,7 +137,7 @@ def _ends(
     return finished or list(order)
 
 
-def _nodes(program: Kernel, way: Sequence[int], owner: dict[int, Loop]) -> tuple[Node, ...]:
+def _nodes(program: AssemblyKernel, way: Sequence[int], owner: dict[int, Loop]) -> tuple[Node, ...]:
     nodes: list[Node] = []
     for step in way:
         loop = owner.get(step)

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from kprof.hardware.model import MatrixInstruction
-from kprof.inputs.amdgcn import Instruction, InstructionClass, Kind
+from kprof.inputs.amdgcn import Instruction, InstructionClass, InstructionKind
 from kprof.inputs.amdgcn.operands import registers
 from kprof_analyzers.model.effects import Effects
 from kprof_analyzers.model.machine import Machine
@@ -134,9 +134,9 @@ class Translator:
             return (SCALAR, machine.issue, (), 0.0, 0, 0) if signal else (BARRIER, 0.0, (), 0.0, 0, 0)
         if cls is InstructionClass.BRANCH:
             return BRANCH, machine.issue, (), 0.0, 0, 0
-        if opcode.kind is Kind.NOP:
+        if opcode.kind is InstructionKind.NOP:
             return IDLE, machine.issue * (1 + _number(i)), (), 0.0, 0, 0
-        if opcode.kind is Kind.SLEEP:
+        if opcode.kind is InstructionKind.SLEEP:
             return IDLE, machine.issue + 64.0 * _number(i), (), 0.0, 0, 0
         return SCALAR, machine.issue, (), 0.0, 0, 0
 
@@ -151,10 +151,10 @@ class Translator:
         machine, rates = self.machine, self.machine.arch.rates
         name = i.opcode.name
         work = machine.lanes * machine.simds
-        if i.opcode.kind is Kind.TRANSCENDENTAL:
+        if i.opcode.kind is InstructionKind.TRANSCENDENTAL:
             scale = machine.simds / machine.arch.occupancy.simds_per_cu
             return max(machine.valu, work / (scale * rates.get("transcendental", 16)))
-        if i.opcode.kind is Kind.LANE:
+        if i.opcode.kind is InstructionKind.LANE:
             # Its result goes to the scalar registers, for which what follows has to wait.
             return 2.0 * machine.valu
         if "f64" in name:

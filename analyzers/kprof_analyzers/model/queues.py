@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from math import prod
 
-from kprof.inputs.mlir import Operation, Tensor
+from kprof.inputs.mlir import Operation, TensorType
 from kprof_analyzers.model.values import Evaluation, Value
 
 
@@ -16,7 +16,11 @@ def drawn(evaluator: Evaluation, op: Operation, depth: int) -> Value | None:
     gives what it had and as many more as there are workgroups.
     """
     inputs = evaluator.flow.inputs(op)
-    if len(inputs) < 2 or not op.text.strip().startswith("add") or any(isinstance(t, Tensor) for t in op.result_types):
+    if (
+        len(inputs) < 2
+        or not op.text.strip().startswith("add")
+        or any(isinstance(t, TensorType) for t in op.result_types)
+    ):
         return None
     where, step = evaluator.value(inputs[0], depth), evaluator.certain(inputs[1])
     if where is None or not isinstance(step, int):

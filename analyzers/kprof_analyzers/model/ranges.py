@@ -16,7 +16,7 @@ Sort = Literal["short", "near", "far", "scratch", "unknown"]
 
 
 @dataclass(frozen=True)
-class Range:
+class PredictionRange:
     """Measured over predicted time: 93 % of the published times lie between ``low`` and ``high``.
 
     Attributes:
@@ -29,14 +29,14 @@ class Range:
     why: str
 
 
-RANGES: Mapping[Sort, Range] = {
-    "short": Range(0.7, 1.3, ""),
-    "near": Range(0.65, 1.4, ""),
-    "far": Range(0.5, 1.7, ""),
-    "scratch": Range(
+RANGES: Mapping[Sort, PredictionRange] = {
+    "short": PredictionRange(0.7, 1.3, ""),
+    "near": PredictionRange(0.65, 1.4, ""),
+    "far": PredictionRange(0.5, 1.7, ""),
+    "scratch": PredictionRange(
         0.18, 2.4, "much of the time is waiting for spilled registers, whose cost is the least sure of all"
     ),
-    "unknown": Range(0.17, 5.0, "how often a loop turns is not known"),
+    "unknown": PredictionRange(0.17, 5.0, "how often a loop turns is not known"),
 }
 """Fitted on the published times of docs/validation/model.md, every family weighing as much as any other; that of
 unknown turns is three times as wide as ``far``."""

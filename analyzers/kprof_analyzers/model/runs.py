@@ -9,13 +9,13 @@ from kprof_analyzers.model.launch import Spread
 from kprof_analyzers.model.machine import Machine
 from kprof_analyzers.model.outline import LoopNode, Node
 from kprof_analyzers.model.program import MATRIX, Code
-from kprof_analyzers.model.simulate import Result, Way
+from kprof_analyzers.model.simulate import SimulationResult, Way
 from kprof_analyzers.model.traffic import Access, Sharing
 from kprof_analyzers.model.trips import Trips
 
 
 @dataclass(frozen=True)
-class Model:
+class KernelModel:
     """Everything about a kernel that its simulations share.
 
     Attributes:
@@ -62,7 +62,7 @@ class Run:
         steady: loops whose turns had become equally long.
     """
 
-    result: Result
+    result: SimulationResult
     clocks: float
     longest: float
     turns: Mapping[int, int]
@@ -73,12 +73,12 @@ class Run:
     steady: frozenset[int]
 
 
-def matrix_clocks(model: Model) -> tuple[float, float]:
+def matrix_clocks(model: KernelModel) -> tuple[float, float]:
     """Clocks that one wavefront keeps the matrix unit in the whole kernel: at its peak, and at what power allows."""
     return matrix_clocks_of(model, model.nodes, 1.0)
 
 
-def matrix_clocks_of(model: Model, nodes: Sequence[Node], times: float) -> tuple[float, float]:
+def matrix_clocks_of(model: KernelModel, nodes: Sequence[Node], times: float) -> tuple[float, float]:
     """The same for a part of the program that is gone through ``times`` times."""
     peak = sustained = 0.0
     known, machine = model.facts.arch.matrix_instructions, model.machine

@@ -74,7 +74,7 @@ class Turns:
 
 
 @dataclass(frozen=True)
-class Result:
+class SimulationResult:
     """What one simulation gave.
 
     Attributes:
@@ -178,7 +178,7 @@ class Simulator:
         }
         return [table[kind] for kind in range(13)]
 
-    def run(self) -> Result:
+    def run(self) -> SimulationResult:
         """Step until all wavefronts have ended."""
         now, at, ops, where, table, length = self.now, self.at, self.ops, self.where, self.steppers(), len(self.ops)
         total = len(now)
@@ -221,7 +221,9 @@ class Simulator:
                     position += 1
             at[wave] = position
             now[wave] = mine
-        return Result(max(ended), self.spent, self.turns, self.matrix_busy / self.simds, self.vector_busy / self.simds)
+        return SimulationResult(
+            max(ended), self.spent, self.turns, self.matrix_busy / self.simds, self.vector_busy / self.simds
+        )
 
     def _turn_to(self, simd: int) -> None:
         """Change to the pipes of a SIMD."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from kprof.inputs.amdgcn import InstructionClass, Kernel, Kind
+from kprof.inputs.amdgcn import AssemblyKernel, InstructionClass, InstructionKind
 from kprof_analyzers.model.effects import Effects
 from kprof_analyzers.model.outline import LoopNode, Node
 from kprof_analyzers.model.program import BARRIER, KIND, Code, Op
@@ -53,7 +53,7 @@ def _add(
             steps.append(((SPLIT, float(halves[position]), (), 0.0, 0, 0), position))
 
 
-def split_barriers(program: Kernel) -> dict[int, int]:
+def split_barriers(program: AssemblyKernel) -> dict[int, int]:
     """Barriers that a branch lets only some wavefronts pass: position to 1 (second half) or 0 (first half).
 
     Ping-pong makes the second half wait once more before the loop and the first half once more behind it.
@@ -67,7 +67,7 @@ def split_barriers(program: Kernel) -> dict[int, int]:
         for number in block.predecessors:
             before = program.blocks[number]
             last = program.instructions[before.end - 1].opcode
-            if last.kind is Kind.CONDITIONAL and block.successors[0] in before.successors:
+            if last.kind is InstructionKind.CONDITIONAL and block.successors[0] in before.successors:
                 found[barriers[0].index] = 1 - len(found) % 2
                 break
     return found

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kprof.analysis import KernelFacts
-from kprof.inputs.mlir import Operation, Tensor
+from kprof.inputs.mlir import Operation, TensorType
 from kprof_analyzers.memory.addressing import element_bytes, strides, tile
 from kprof_analyzers.memory.dataflow import is_load
 from kprof_analyzers.model.branches import alive
@@ -104,7 +104,7 @@ def accesses(facts: KernelFacts, evaluator: Evaluator, times: Mapping[int | None
 
 
 def _span(
-    op: Operation, shape: Tensor, size: int, evaluator: Evaluator, arguments: Mapping[str, object]
+    op: Operation, shape: TensorType, size: int, evaluator: Evaluator, arguments: Mapping[str, object]
 ) -> float | None:
     """Bytes from the first to the last that all workgroups load in one entry of the loop around an operation."""
     steps, ends = strides(op), reach(evaluator, op)
@@ -119,7 +119,7 @@ def _span(
     return float((ends[1] - ends[0] + extent) * size)
 
 
-def _run(op: Operation, shape: Tensor, size: int) -> int | None:
+def _run(op: Operation, shape: TensorType, size: int) -> int | None:
     """Bytes side by side: the tile's extent along the axis whose step is one element."""
     steps = strides(op)
     if steps is None:

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from kprof.analysis import KernelFacts
-from kprof.inputs.amdgcn import InstructionClass, Kernel
-from kprof.inputs.mlir import Module, Operation, Tensor
+from kprof.inputs.amdgcn import AssemblyKernel, InstructionClass
+from kprof.inputs.mlir import Module, Operation, TensorType
 from kprof_analyzers.memory.addressing import element_bytes, tile
 from kprof_analyzers.memory.dataflow import is_load
 from kprof_analyzers.model.entries import turn_by_turn
@@ -151,7 +151,11 @@ def _averaged(entries: Sequence[int], turns: Sequence[int], factor: int, loop: O
 
 
 def _match(
-    program: Kernel, module: Module, nodes: Sequence[Node], around: int | None, matches: dict[int, Operation | None]
+    program: AssemblyKernel,
+    module: Module,
+    nodes: Sequence[Node],
+    around: int | None,
+    matches: dict[int, Operation | None],
 ) -> None:
     """Pair loops of one level, in order."""
     ours = [node for node in nodes if isinstance(node, LoopNode)]
@@ -183,7 +187,7 @@ def _same_again(node: LoopNode) -> LoopNode | None:
 
 
 def _aligned(
-    program: Kernel, module: Module, ours: Sequence[LoopNode], theirs: Sequence[Operation]
+    program: AssemblyKernel, module: Module, ours: Sequence[LoopNode], theirs: Sequence[Operation]
 ) -> list[tuple[LoopNode, Operation]]:
     if len(ours) == len(theirs):
         return list(zip(ours, theirs, strict=True))
@@ -238,7 +242,7 @@ def _bytes(load: Operation) -> int:
 
 
 def _flops(dot: Operation) -> int:
-    tensors = [t for t in (*dot.operand_types, *dot.result_types) if isinstance(t, Tensor)]
+    tensors = [t for t in (*dot.operand_types, *dot.result_types) if isinstance(t, TensorType)]
     if len(tensors) < 3:
         return 0
     return 2 * tensors[0].elements * tensors[-1].shape[-1]

@@ -12,7 +12,7 @@ from kprof.analysis import KernelFacts
 from kprof.inputs.amdgcn import Instruction
 from kprof_analyzers.model.kernel import build, simulate
 from kprof_analyzers.model.program import BARRIER, BUSY, DELAY, LDS, MATRIX, VALU, VMEM, WAIT, WHICH, Op
-from kprof_analyzers.model.runs import Model
+from kprof_analyzers.model.runs import KernelModel
 from kprof_analyzers.model.simulate import BEGIN, CAUSE_COUNT, CAUSES, END, SPLIT, Simulator
 
 _PIPES = ("matrix", "vector", "LDS (of the CU)", "vector cache (of the CU)", "memory (the CU's share)")
@@ -63,7 +63,7 @@ class Turn:
     end: float
 
 
-class Recorder(Simulator):
+class TimelineRecorder(Simulator):
     """A simulator that notes down what it does."""
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
@@ -129,12 +129,12 @@ class Recorder(Simulator):
                 self.busy.append(Busy(_MEMORY_PIPE, position, served - length, served))
 
 
-def record(model: Model) -> Recorder:
+def record(model: KernelModel) -> TimelineRecorder:
     """Simulate one round of workgroups and keep what happened."""
-    kept: list[Recorder] = []
+    kept: list[TimelineRecorder] = []
 
-    def engine(*arguments: Any, **named: Any) -> Recorder:
-        kept.append(Recorder(*arguments, **named))
+    def engine(*arguments: Any, **named: Any) -> TimelineRecorder:
+        kept.append(TimelineRecorder(*arguments, **named))
         return kept[-1]
 
     simulate(model, model.where.resident, engine)
@@ -153,7 +153,7 @@ def wave_timeline(kernels: Iterable[KernelFacts]) -> Iterator[str]:
     yield '\n], "otherData": {"unit": "1 ns is 1 clock of the CU", "kind": "modelled, not measured"}}\n'
 
 
-def _events(model: Model, recorder: Recorder, process: int) -> Iterator[dict[str, Any]]:
+def _events(model: KernelModel, recorder: TimelineRecorder, process: int) -> Iterator[dict[str, Any]]:
     facts = model.facts
     title = f"{facts.name} {facts.arch.name}"
     which = "all SIMDs" if model.apart else f"one SIMD, {model.simds} alike"

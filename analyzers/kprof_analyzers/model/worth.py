@@ -7,11 +7,11 @@ import msgspec
 from kprof.analysis import KernelFacts
 from kprof.document import OccupancyWorth, Prediction
 from kprof_analyzers.model.kernel import build, predict, predict_model
-from kprof_analyzers.model.runs import Model
+from kprof_analyzers.model.runs import KernelModel
 from kprof_analyzers.model.trips import RETRY
 
 
-def explained(facts: KernelFacts, model: Model | None = None) -> Prediction:
+def explained(facts: KernelFacts, model: KernelModel | None = None) -> Prediction:
     """The prediction of a launch, with the worth of one more workgroup on each CU where the time is known.
 
     Args:

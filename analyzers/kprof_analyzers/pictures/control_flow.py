@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from kprof.inputs.amdgcn import Block, InstructionClass, Kernel
+from kprof.inputs.amdgcn import AssemblyKernel, Block, InstructionClass
 from kprof_analyzers.pictures import svg
 from kprof_analyzers.scheduling.loops import hot_loop
 
@@ -23,7 +23,7 @@ _LABELS = {
 }
 
 
-def to_svg(program: Kernel) -> str:
+def to_svg(program: AssemblyKernel) -> str:
     """The picture as SVG.
 
     Blocks are tinted by their share of the instructions that loops repeat; the hot loop's bracket is red, back edges
@@ -49,7 +49,7 @@ def to_svg(program: Kernel) -> str:
     return svg.document(width, height, body, f"Control flow of {program.name}")
 
 
-def to_dot(program: Kernel) -> str:
+def to_dot(program: AssemblyKernel) -> str:
     """The same graph for Graphviz, with loops as clusters."""
     lines = [
         f"digraph {_quoted(program.name)} {{",
@@ -66,12 +66,12 @@ def to_dot(program: Kernel) -> str:
     return "\n".join([*lines, "}", ""])
 
 
-def _summary(program: Kernel) -> str:
+def _summary(program: AssemblyKernel) -> str:
     counts = {"instruction": program.instructions, "block": program.blocks, "loop": program.loops}
     return ", ".join(_several(len(items), noun) for noun, items in counts.items())
 
 
-def _weight(program: Kernel, block: Block) -> float:
+def _weight(program: AssemblyKernel, block: Block) -> float:
     """Share of the code that is repeated: blocks in deeper loops weigh more."""
     inside = [loop.depth for loop in program.loops if block.index in loop.blocks]
     if not inside:
@@ -80,7 +80,7 @@ def _weight(program: Kernel, block: Block) -> float:
     return 0.25 + 0.75 * (block.end - block.start) / longest
 
 
-def _words(program: Kernel, block: Block) -> tuple[str, str]:
+def _words(program: AssemblyKernel, block: Block) -> tuple[str, str]:
     classes = Counter(program.instructions[i].opcode.cls for i in range(block.start, block.end))
     label = block.label or f"block {block.index}"
     counts = "  ".join(f"{n} {_LABELS[cls]}" for cls, n in classes.most_common() if cls in _LABELS)
@@ -98,7 +98,7 @@ def _several(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
-def _box(program: Kernel, block: Block, x: float, y: float) -> list[str]:
+def _box(program: AssemblyKernel, block: Block, x: float, y: float) -> list[str]:
     title, counts = _words(program, block)
     return [
         svg.rectangle(x, y, _WIDTH, _ROW, fill=svg.heat(_weight(program, block))),
@@ -107,7 +107,7 @@ def _box(program: Kernel, block: Block, x: float, y: float) -> list[str]:
     ]
 
 
-def _brackets(program: Kernel, top: dict[int, int]) -> list[str]:
+def _brackets(program: AssemblyKernel, top: dict[int, int]) -> list[str]:
     if not program.loops:
         return []
     hot = hot_loop(program).index
@@ -120,7 +120,7 @@ def _brackets(program: Kernel, top: dict[int, int]) -> list[str]:
     return found
 
 
-def _jump_lanes(program: Kernel) -> dict[tuple[int, int], int]:
+def _jump_lanes(program: AssemblyKernel) -> dict[tuple[int, int], int]:
     """A lane on the right for each jump, so that no two that overlap share one; short jumps inside."""
     jumps = [(b.index, s) for b in program.blocks for s in b.successors if s != b.index + 1]
     lanes: dict[tuple[int, int], int] = {}
@@ -145,7 +145,7 @@ def _jump(x: float, source: float, target: float, lane: int) -> str:
     return svg.path(f"M{x} {start}H{out}V{end}H{x + 2}", colour=colour, dashed=back)
 
 
-def _clusters(program: Kernel, parent: int | None, indent: str) -> list[str]:
+def _clusters(program: AssemblyKernel, parent: int | None, indent: str) -> list[str]:
     children = [loop for loop in program.loops if loop.parent == parent]
     inner = {block for loop in children for block in loop.blocks}
     if parent is None:

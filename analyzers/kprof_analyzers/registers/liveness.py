@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from kprof.inputs.amdgcn import Block, Instruction, Kernel
+from kprof.inputs.amdgcn import AssemblyKernel, Block, Instruction
 
 _FILES = ("vgpr", "agpr", "sgpr")
 _PREFIX = {"v": "vgpr", "a": "agpr", "s": "sgpr"}
@@ -43,7 +43,7 @@ class Liveness:
             those live after it together with its own results.
     """
 
-    def __init__(self, program: Kernel) -> None:
+    def __init__(self, program: AssemblyKernel) -> None:
         """Analyse a kernel. Takes time linear in its length for reducible control flow."""
         self._bits: dict[str, int] = {}
         self._groups: dict[tuple[str, ...], int] = {}

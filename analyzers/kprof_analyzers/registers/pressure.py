@@ -6,7 +6,7 @@ from msgspec import UNSET
 
 from kprof.document import Occupancy, RegisterPeak
 from kprof.findings import Location
-from kprof.inputs.amdgcn import Kernel
+from kprof.inputs.amdgcn import AssemblyKernel
 from kprof_analyzers.registers.liveness import Liveness
 from kprof_analyzers.source_lines import location_of
 
@@ -14,7 +14,7 @@ _FILES = ("vgpr", "agpr", "sgpr")
 _LINES = 5
 
 
-def peaks(program: Kernel, occupancy: Occupancy | None = None) -> dict[str, RegisterPeak]:
+def peaks(program: AssemblyKernel, occupancy: Occupancy | None = None) -> dict[str, RegisterPeak]:
     """The peak of each register file that the kernel uses.
 
     Args:
@@ -41,7 +41,7 @@ def peaks(program: Kernel, occupancy: Occupancy | None = None) -> dict[str, Regi
     return found
 
 
-def _lines(program: Kernel) -> list[str | None]:
+def _lines(program: AssemblyKernel) -> list[str | None]:
     """The user's line of each instruction. Those of one source position share the object: it is resolved once."""
     places: dict[int, str | None] = {id(None): None}
     lines = []

@@ -1,6 +1,6 @@
 """What a way through LDS costs: the instructions that make it."""
 
-from kprof.analysis import Change, KernelFacts
+from kprof.analysis import KernelFacts, ModelChange
 from kprof.findings import Finding
 from kprof.inputs.amdgcn import InstructionClass
 from kprof.inputs.mlir import Operation
@@ -27,4 +27,4 @@ def without_pass(facts: KernelFacts, operation: Operation, finding: Finding) -> 
         and (own := next(iter(i.location), None)) is not None
         and (own.file, own.line, own.column) == place
     )
-    return Costed(finding, Change(gone=gone)) if gone else finding
+    return Costed(finding, ModelChange(gone=gone)) if gone else finding

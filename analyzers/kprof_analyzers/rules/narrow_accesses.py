@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from kprof.analysis import Change, KernelFacts
+from kprof.analysis import KernelFacts, ModelChange
 from kprof.inputs.amdgcn import Instruction, InstructionClass, MemorySpace
 from kprof.inputs.mlir import Operation
 from kprof_analyzers.memory.addressing import strides
@@ -60,7 +60,7 @@ class Narrow:
         return busiest(self.instructions)[0]
 
     @property
-    def widened(self) -> Change:
+    def widened(self) -> ModelChange:
         """The kernel with as few accesses as would do."""
         return as_wide(self.instructions)
 
@@ -75,7 +75,7 @@ class Narrow:
         return f"{kinds} a lane {self.region.words} ({listed}); {self.enough} of {WIDEST} B would do{why}"
 
 
-def as_wide(accesses: Sequence[Instruction]) -> Change:
+def as_wide(accesses: Sequence[Instruction]) -> ModelChange:
     """The same bytes of each line and direction in accesses of 16 bytes a lane."""
     lines: dict[tuple[bool, str], list[Instruction]] = defaultdict(list)
     for access in accesses:
@@ -90,7 +90,7 @@ def as_wide(accesses: Sequence[Instruction]) -> Change:
                 left -= WIDEST
             else:
                 gone.append(access.index)
-    return Change(gone=tuple(gone), wide=wide)
+    return ModelChange(gone=tuple(gone), wide=wide)
 
 
 def loads_on(facts: KernelFacts, operations: Iterable[Operation]) -> list[Instruction]:

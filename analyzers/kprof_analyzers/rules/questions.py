@@ -24,7 +24,7 @@ CONFLICTS = 0.1
 
 
 @dataclass(frozen=True)
-class Question:
+class RuleQuestion:
     """How a rule is decided.
 
     Attributes:
@@ -97,10 +97,10 @@ def _ran(numbers: Numbers) -> Answer:
 
 
 UNITS = ("mfma_utilization", "valu_utilization")
-LATENCY = Question(("wait_share",), _latency, UNITS)
-OCCUPANCY = Question(("waves_per_simd", "computed_waves_per_simd"), _occupancy)
-SCRATCH = Question(("scratch_bytes",), _scratch)
-LDS = Question(("lds_percent_of_peak", "lds_conflict_share"), _lds)
-MATRIX = Question(("mfma_utilization",), _matrix)
-VECTOR = Question(("valu_utilization",), _vector)
-RAN = Question(("dispatches",), _ran)
+LATENCY = RuleQuestion(("wait_share",), _latency, UNITS)
+OCCUPANCY = RuleQuestion(("waves_per_simd", "computed_waves_per_simd"), _occupancy)
+SCRATCH = RuleQuestion(("scratch_bytes",), _scratch)
+LDS = RuleQuestion(("lds_percent_of_peak", "lds_conflict_share"), _lds)
+MATRIX = RuleQuestion(("mfma_utilization",), _matrix)
+VECTOR = RuleQuestion(("valu_utilization",), _vector)
+RAN = RuleQuestion(("dispatches",), _ran)

@@ -8,11 +8,11 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from kprof.analysis import Analysis, Change, KernelFacts
+from kprof.analysis import AnalyzerResult, KernelFacts, ModelChange
 from kprof.findings import Advice, Finding, Location, Severity, Unjudged
 from kprof.hardware.machine import Architecture, Product
 from kprof_analyzers.rules.levers import Lever, proposed
-from kprof_analyzers.rules.questions import Question
+from kprof_analyzers.rules.questions import RuleQuestion
 from kprof_analyzers.source_lines import Located, location_of
 
 T = TypeVar("T")
@@ -22,7 +22,7 @@ class Costed(NamedTuple):
     """A finding, and what there would not be without it."""
 
     finding: Finding
-    change: Change
+    change: ModelChange
 
 
 class NotCheckedError(Exception):
@@ -125,7 +125,7 @@ class Rule(ABC):
     needs: ClassVar[tuple[Need, ...]] = ()
     wants: ClassVar[tuple[Need, ...]] = ()
     levers: ClassVar[tuple[Lever, ...]] = ()
-    confirmed_by: ClassVar[Question | None] = None
+    confirmed_by: ClassVar[RuleQuestion | None] = None
     explains: ClassVar[tuple[str, ...]] = ()
     restates: ClassVar[tuple[str, ...]] = ()
     launch_fails: ClassVar[bool] = False
@@ -148,14 +148,14 @@ class Rule(ABC):
         """
         return None
 
-    def analyze(self, facts: KernelFacts) -> Analysis:
+    def analyze(self, facts: KernelFacts) -> AnalyzerResult:
         """See :class:`kprof.analysis.Analyzer`."""
         findings: list[Finding] = []
-        changes: list[Change | None] = []
+        changes: list[ModelChange | None] = []
         try:
             absent = self.absent_from(facts.arch)
             if absent is not None:
-                return Analysis(does_not_apply=(self._unjudged(absent),))
+                return AnalyzerResult(does_not_apply=(self._unjudged(absent),))
             self._require(facts)
             for found in self.check(facts):
                 # One by one: what was found before something turned out not to be known is kept.
@@ -163,8 +163,8 @@ class Rule(ABC):
                 findings.append(finding if finding.advice else self._advised(finding, facts))
                 changes.append(change)
         except NotCheckedError as reason:
-            return Analysis(findings=findings, not_checked=(self._unjudged(str(reason)),), changes=changes)
-        return Analysis(findings=findings, checked=(self.id,), changes=changes)
+            return AnalyzerResult(findings=findings, not_checked=(self._unjudged(str(reason)),), changes=changes)
+        return AnalyzerResult(findings=findings, checked=(self.id,), changes=changes)
 
     def _require(self, facts: KernelFacts) -> None:
         if self.families and facts.arch.family not in self.families:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from kprof.document import LoopFacts, WaitDistance
 from kprof.hardware.machine import Architecture
-from kprof.inputs.amdgcn import Instruction, InstructionClass, Kernel, Kind, Loop, MemorySpace
+from kprof.inputs.amdgcn import AssemblyKernel, Instruction, InstructionClass, InstructionKind, Loop, MemorySpace
 from kprof_analyzers.scheduling.loops import hot_loop, is_scratch, matrix_shape
 from kprof_analyzers.scheduling.waits import Wait, waits_of
 
@@ -20,7 +20,7 @@ _PATHS = {
 }
 
 
-def loop_facts(program: Kernel, wavefront_size: int, arch: Architecture) -> list[LoopFacts]:
+def loop_facts(program: AssemblyKernel, wavefront_size: int, arch: Architecture) -> list[LoopFacts]:
     """Facts of every natural loop, outer before inner, with the hot one marked.
 
     Counts are static: one iteration of the loop, with each inner loop counted once.
@@ -36,7 +36,7 @@ def loop_facts(program: Kernel, wavefront_size: int, arch: Architecture) -> list
     return [_facts(program, loop, wavefront_size, arch, is_hot=loop.index == hot.index) for loop in program.loops]
 
 
-def _facts(program: Kernel, loop: Loop, wavefront_size: int, arch: Architecture, *, is_hot: bool) -> LoopFacts:
+def _facts(program: AssemblyKernel, loop: Loop, wavefront_size: int, arch: Architecture, *, is_hot: bool) -> LoopFacts:
     members = [program.instructions[i] for i in loop.instructions]
     matrix = (matrix_shape(i.opcode.name) for i in members if i.opcode.cls is InstructionClass.MATRIX)
     return LoopFacts(
@@ -45,7 +45,7 @@ def _facts(program: Kernel, loop: Loop, wavefront_size: int, arch: Architecture,
         lines=_lines(members),
         instructions=_ordered(i.opcode.name for i in members),
         classes=_ordered(i.opcode.cls.value for i in members),
-        kinds=_ordered(i.opcode.kind.value for i in members if i.opcode.kind is not Kind.PLAIN),
+        kinds=_ordered(i.opcode.kind.value for i in members if i.opcode.kind is not InstructionKind.PLAIN),
         widths=_widths(members),
         waits=_ordered(wait for i in members for wait in _waits(i)),
         bytes_per_wave=_bytes(members, wavefront_size),

@@ -3,13 +3,13 @@
 import re
 from collections import Counter
 
-from kprof.inputs.amdgcn import Instruction, InstructionClass, Kernel, Loop
+from kprof.inputs.amdgcn import AssemblyKernel, Instruction, InstructionClass, Loop
 
 # v_mfma_f32_32x32x8_f16, v_mfma_f32_32x32x8f16 (gfx908, gfx90a), v_wmma_f32_16x16x16_bf16, v_smfmac_...
 _MATRIX_SHAPE = re.compile(r"_(\d+x\d+x\d+)_?(.*)$")
 
 
-def hot_loop(program: Kernel) -> Loop:
+def hot_loop(program: AssemblyKernel) -> Loop:
     """The loop where the kernel spends its time, as far as the code alone tells.
 
     Innermost loops come first; among them the one with the most matrix work, then the one with the most memory
@@ -29,7 +29,7 @@ def hot_loop(program: Kernel) -> Loop:
     return max(program.loops, key=weight)
 
 
-def own_instructions(program: Kernel, loop: Loop) -> list[Instruction]:
+def own_instructions(program: AssemblyKernel, loop: Loop) -> list[Instruction]:
     """Instructions of a loop that are in none of its inner loops."""
     inner = {i for other in program.loops if other.parent == loop.index for i in other.instructions}
     return [program.instructions[i] for i in loop.instructions if i not in inner]
@@ -46,6 +46,6 @@ def is_scratch(instruction: Instruction) -> bool:
     return instruction.opcode.cls is InstructionClass.SCRATCH
 
 
-def spills_in(program: Kernel, loop: Loop) -> bool:
+def spills_in(program: AssemblyKernel, loop: Loop) -> bool:
     """Whether a loop has scratch traffic."""
     return any(is_scratch(program.instructions[i]) for i in loop.instructions)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 from kprof.hardware.machine import Architecture
-from kprof.inputs.amdgcn import Instruction, InstructionClass, Kernel, Loop
+from kprof.inputs.amdgcn import AssemblyKernel, Instruction, InstructionClass, Loop
 from kprof_analyzers.scheduling.loops import own_instructions
 
 _WAIT, _MATRIX = InstructionClass.WAIT, InstructionClass.MATRIX
@@ -50,10 +50,10 @@ def issue_cycles(instruction: Instruction, arch: Architecture) -> int | None:
     return arch.issue.cycles if arch.issue is not None else None
 
 
-_KNOWN: "WeakKeyDictionary[Kernel, dict[int, tuple[Architecture, Sequence[Wait]]]]" = WeakKeyDictionary()
+_KNOWN: "WeakKeyDictionary[AssemblyKernel, dict[int, tuple[Architecture, Sequence[Wait]]]]" = WeakKeyDictionary()
 
 
-def waits_of(program: Kernel, loop: Loop, arch: Architecture) -> Sequence[Wait]:
+def waits_of(program: AssemblyKernel, loop: Loop, arch: Architecture) -> Sequence[Wait]:
     """Every wait of a loop, inner loops left out, in program order; worked out once for all who ask."""
     known = _KNOWN.setdefault(program, {})
     found = known.get(loop.index)

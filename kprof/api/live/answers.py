@@ -78,7 +78,7 @@ class Suggestion:
 
 
 @dataclass(frozen=True)
-class Advice:
+class AdviceAnswer:
     """Better knobs for a kernel, the best first; empty where none was found in the time given."""
 
     summary: str
@@ -115,7 +115,7 @@ class Ranking:
 
 
 @dataclass(frozen=True)
-class Change:
+class ChangeAnswer:
     """What differs between two compiles of a kernel."""
 
     kernel: str
@@ -135,7 +135,7 @@ class Compared:
     status: str
     old_time: Time | None
     new_time: Time | None
-    changes: list[Change]
+    changes: list[ChangeAnswer]
 
 
 @dataclass(frozen=True)

@@ -119,12 +119,12 @@ class Tools:
         shape: Shape = None,
         case: Case = None,
         budget: Seconds = 30.0,
-    ) -> Annotated[CallToolResult, answers.Advice]:
+    ) -> Annotated[CallToolResult, answers.AdviceAnswer]:
         """Compile a kernel with other knobs and give those that are predicted to be faster, with what they change."""
         run = None if self._reach.run else False
         return await self._ask(
-            answers.Advice, "advise", target=target, arch=arch, config=config, shape=shape, case=case, budget=budget,
-            run=run,
+            answers.AdviceAnswer, "advise", target=target, arch=arch, config=config, shape=shape, case=case,
+            budget=budget, run=run,
         )  # fmt: skip
 
     async def rank(

@@ -30,7 +30,7 @@ def compare(target: str, old: Options, new: Options, **options: Any) -> answers.
     found = diff_.diff(*sides)
     document = json.loads(found.to_json())
     changes = [
-        answers.Change(
+        answers.ChangeAnswer(
             kernel["name"], c["metric"], c["text"], c.get("old"), c.get("new"), c.get("effect", ""), c.get("where")
         )
         for kernel in document["kernels"]
@@ -41,7 +41,7 @@ def compare(target: str, old: Options, new: Options, **options: Any) -> answers.
     return answers.Compared(found.summary, document["verdict"]["status"], times[0], times[1], changes)
 
 
-def advise(target: str, **options: Any) -> answers.Advice:
+def advise(target: str, **options: Any) -> answers.AdviceAnswer:
     """``kprof.advise``, in short."""
     from kprof.api import advise as advise_
     from kprof.errors import TargetError
@@ -59,7 +59,7 @@ def advise(target: str, **options: Any) -> answers.Advice:
         )
         for trial in document["best"]
     ]  # fmt: skip
-    return answers.Advice(
+    return answers.AdviceAnswer(
         found.summary,
         document["kernel"],
         document["arch"],

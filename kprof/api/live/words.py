@@ -15,7 +15,7 @@ def text(answer: Any) -> str:
     match answer:
         case answers.Analyzed():
             lines: Iterable[str] = _analyzed(answer)
-        case answers.Advice():
+        case answers.AdviceAnswer():
             lines = _advice(answer)
         case answers.Ranking():
             lines = _ranking(answer)
@@ -65,7 +65,7 @@ def _findings(findings: list[answers.FindingAnswer]) -> Iterator[str]:
         yield f"and {len(findings) - MOST} findings more"
 
 
-def _advice(answer: answers.Advice) -> Iterator[str]:
+def _advice(answer: answers.AdviceAnswer) -> Iterator[str]:
     yield f"{answer.kernel} on {answer.arch}: {answer.summary}"
     yield f"as it is: {_time(answer.start)}"
     for one in answer.suggestions[:MOST]:

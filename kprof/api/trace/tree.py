@@ -9,7 +9,7 @@ from kprof.api.trace.answer import Path_, PerTrace, per_file
 if TYPE_CHECKING:
     import pandas as pd
 
-    from kprof_analyzers.profiles.timeline.tree import Node, TimeTree
+    from kprof_analyzers.profiles.timeline.tree import TimeTree, TreeNode
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -77,7 +77,7 @@ def trace_tree(
     return TraceTree(left_out, found)
 
 
-def _nodes(node: "Node", above: str) -> "Iterator[tuple[str, Node]]":
+def _nodes(node: "TreeNode", above: str) -> "Iterator[tuple[str, TreeNode]]":
     for child in node.children:
         place = f"{above}/{child.name}" if above else child.name
         yield place, child

@@ -1,14 +1,14 @@
 """How deep the CPU sleeps."""
 
-from kprof.doctor.check import Check
-from kprof.doctor.document import Outcome
+from kprof.doctor.check import DoctorCheck
+from kprof.doctor.document import CheckOutcome
 from kprof.doctor.host import Host
 from kprof.doctor.settings import wanted_by
 
 _WANTED = wanted_by("c-states")
 
 
-class CStates(Check):
+class CStates(DoctorCheck):
     """Whether C2 and deeper states are switched off."""
 
     name = "c-states"
@@ -17,8 +17,8 @@ class CStates(Check):
     source = _WANTED.source
     why = _WANTED.why
 
-    def look(self, machine: Host) -> Outcome:
-        """See :meth:`Check.look`."""
+    def look(self, machine: Host) -> CheckOutcome:
+        """See :meth:`DoctorCheck.look`."""
         on: dict[str, str] = {}
         seen = False
         # CPUs of a machine are alike in this: the first one that tells will do.

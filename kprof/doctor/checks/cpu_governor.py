@@ -2,15 +2,15 @@
 
 from collections import Counter
 
-from kprof.doctor.check import Check
-from kprof.doctor.document import Outcome
+from kprof.doctor.check import DoctorCheck
+from kprof.doctor.document import CheckOutcome
 from kprof.doctor.host import Host
 from kprof.doctor.settings import wanted_by
 
 _WANTED = wanted_by("cpu-governor")
 
 
-class CpuGovernor(Check):
+class CpuGovernor(DoctorCheck):
     """The frequency governor of all CPUs."""
 
     name = "cpu-governor"
@@ -19,8 +19,8 @@ class CpuGovernor(Check):
     source = _WANTED.source
     why = _WANTED.why
 
-    def look(self, machine: Host) -> Outcome:
-        """See :meth:`Check.look`."""
+    def look(self, machine: Host) -> CheckOutcome:
+        """See :meth:`DoctorCheck.look`."""
         found = Counter(
             governor[:24]
             for cpu in machine.entries("/sys/devices/system/cpu", "cpu")

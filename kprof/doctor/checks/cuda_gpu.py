@@ -1,14 +1,14 @@
 """Whether an NVIDIA GPU can check kernels where there is no AMD GPU."""
 
-from kprof.doctor.check import Check
-from kprof.doctor.document import Outcome
+from kprof.doctor.check import DoctorCheck
+from kprof.doctor.document import CheckOutcome
 from kprof.doctor.host import Host
 from kprof.doctor.versions import copies
 
 _INSTALL = "pip install torch"
 
 
-class CudaGpu(Check):
+class CudaGpu(DoctorCheck):
     """NVIDIA GPUs with what ``kprof bench`` needs to run kernels on them."""
 
     name = "cuda-gpu"
@@ -16,8 +16,8 @@ class CudaGpu(Check):
     needs_cuda_gpu = True
     why = "kprof bench checks kernels on a CUDA GPU against their reference; times there are not those of an AMD GPU."
 
-    def look(self, machine: Host) -> Outcome:
-        """See :meth:`Check.look`."""
+    def look(self, machine: Host) -> CheckOutcome:
+        """See :meth:`DoctorCheck.look`."""
         found = machine.cuda_gpus
         words = ", ".join(f"{found.count(name)} x {name}" for name in dict.fromkeys(found))
         files = [path for path in machine.entries("/dev", "nvidia") if path.name[6:].isdecimal()]
@@ -31,7 +31,7 @@ class CudaGpu(Check):
             return self.warn(f"{words}, hidden by CUDA_VISIBLE_DEVICES={hidden}", "unset CUDA_VISIBLE_DEVICES")
         return self._software(machine, words)
 
-    def _software(self, machine: Host, words: str) -> Outcome:
+    def _software(self, machine: Host, words: str) -> CheckOutcome:
         """What torch and Triton are built for."""
         torch = copies(machine, "torch", "version.py", ("torch",))
         if not torch:

@@ -1,11 +1,11 @@
 """Whether this user may use the device files."""
 
-from kprof.doctor.check import Check
-from kprof.doctor.document import Outcome
+from kprof.doctor.check import DoctorCheck
+from kprof.doctor.document import CheckOutcome
 from kprof.doctor.host import Host
 
 
-class DeviceAccess(Check):
+class DeviceAccess(DoctorCheck):
     """``/dev/kfd`` and the GPUs' files in ``/dev/dri``."""
 
     name = "device-access"
@@ -13,8 +13,8 @@ class DeviceAccess(Check):
     needs_gpu = True
     why = "Kernels are started through /dev/kfd and /dev/dri/renderD*."
 
-    def look(self, machine: Host) -> Outcome:
-        """See :meth:`Check.look`."""
+    def look(self, machine: Host) -> CheckOutcome:
+        """See :meth:`DoctorCheck.look`."""
         files = ["/dev/kfd", *(f"/dev/dri/{gpu.render}" for gpu in machine.gpus if gpu.render)]
         missing = [file for file in files if not machine.at(file).exists()]
         if missing:

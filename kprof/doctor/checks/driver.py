@@ -1,11 +1,11 @@
 """Which kernel driver is loaded."""
 
-from kprof.doctor.check import Check
-from kprof.doctor.document import Outcome
+from kprof.doctor.check import DoctorCheck
+from kprof.doctor.document import CheckOutcome
 from kprof.doctor.host import Host
 
 
-class Driver(Check):
+class Driver(DoctorCheck):
     """The amdgpu module and the kernel that it runs in."""
 
     name = "driver"
@@ -13,8 +13,8 @@ class Driver(Check):
     needs_gpu = True
     why = "The driver schedules kernels and sets clocks; its version belongs to every measurement."
 
-    def look(self, machine: Host) -> Outcome:
-        """See :meth:`Check.look`."""
+    def look(self, machine: Host) -> CheckOutcome:
+        """See :meth:`DoctorCheck.look`."""
         kernel = (machine.text("/proc/sys/kernel/osrelease") or "unknown")[:60]
         if not machine.at("/sys/module/amdgpu").is_dir():
             return self.fail(f"amdgpu is not loaded (Linux {kernel})", "sudo modprobe amdgpu")

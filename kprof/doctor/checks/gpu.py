@@ -1,12 +1,12 @@
 """Whether the compute driver lists the GPUs that are there."""
 
-from kprof.doctor.check import Check
-from kprof.doctor.document import Outcome
+from kprof.doctor.check import DoctorCheck
+from kprof.doctor.document import CheckOutcome
 from kprof.doctor.host import Host
 from kprof.errors import KprofError
 
 
-class GpuListed(Check):
+class GpuListed(DoctorCheck):
     """GPUs on the bus, and in the driver's topology."""
 
     name = "gpu"
@@ -14,8 +14,8 @@ class GpuListed(Check):
     needs_gpu = True
     why = "A GPU that the compute driver does not list cannot run kernels."
 
-    def look(self, machine: Host) -> Outcome:
-        """See :meth:`Check.look`."""
+    def look(self, machine: Host) -> CheckOutcome:
+        """See :meth:`DoctorCheck.look`."""
         listed = machine.gpus
         if not listed:
             return self.fail(f"{machine.on_the_bus} on the bus, none in the driver", "sudo modprobe amdgpu")

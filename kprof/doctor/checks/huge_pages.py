@@ -2,8 +2,8 @@
 
 import re
 
-from kprof.doctor.check import Check
-from kprof.doctor.document import Outcome
+from kprof.doctor.check import DoctorCheck
+from kprof.doctor.document import CheckOutcome
 from kprof.doctor.host import Host
 from kprof.doctor.settings import wanted_by
 
@@ -12,7 +12,7 @@ _WANTED = wanted_by("huge-pages")
 _CHOSEN = re.compile(r"\[(always|madvise|never)\]")
 
 
-class HugePages(Check):
+class HugePages(DoctorCheck):
     """Transparent huge pages."""
 
     name = "huge-pages"
@@ -21,8 +21,8 @@ class HugePages(Check):
     source = _WANTED.source
     why = _WANTED.why
 
-    def look(self, machine: Host) -> Outcome:
-        """See :meth:`Check.look`."""
+    def look(self, machine: Host) -> CheckOutcome:
+        """See :meth:`DoctorCheck.look`."""
         chosen = _CHOSEN.search(machine.text(_WANTED.file) or "")
         if chosen is None:
             return self.unknown("the kernel does not tell")

@@ -1,14 +1,14 @@
 """Whether the GPU's accesses to host memory are translated."""
 
-from kprof.doctor.check import Check
-from kprof.doctor.document import Outcome
+from kprof.doctor.check import DoctorCheck
+from kprof.doctor.document import CheckOutcome
 from kprof.doctor.host import Host
 from kprof.doctor.settings import wanted_by
 
 _WANTED = wanted_by("iommu")
 
 
-class Iommu(Check):
+class Iommu(DoctorCheck):
     """IOMMU pass-through, of the GPU itself where the kernel tells, else from the kernel's command line."""
 
     name = "iommu"
@@ -17,8 +17,8 @@ class Iommu(Check):
     source = _WANTED.source
     why = _WANTED.why
 
-    def look(self, machine: Host) -> Outcome:
-        """See :meth:`Check.look`."""
+    def look(self, machine: Host) -> CheckOutcome:
+        """See :meth:`DoctorCheck.look`."""
         kinds = {
             kind[:24]
             for _, device in machine.devices
@@ -40,7 +40,7 @@ class Iommu(Check):
             return self.ok("none in use")
         return self._translated(f"{_WANTED.name} is not on the kernel's command line", machine)
 
-    def _translated(self, found: str, machine: Host) -> Outcome:
+    def _translated(self, found: str, machine: Host) -> CheckOutcome:
         intel = "GenuineIntel" in (machine.text("/proc/cpuinfo") or "")
         option = f"intel_iommu=on {_WANTED.name}" if intel else _WANTED.name
         return self.warn(found, *(fix.replace(_WANTED.name, option) for fix in _WANTED.fix))

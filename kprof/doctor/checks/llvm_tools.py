@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from kprof.doctor.check import Check
-from kprof.doctor.document import Outcome
+from kprof.doctor.check import DoctorCheck
+from kprof.doctor.document import CheckOutcome
 from kprof.doctor.host import Host
 from kprof.doctor.settings import archs_of
 from kprof.errors import KprofError
@@ -15,7 +15,7 @@ _ROCM = ("/opt/rocm/llvm", "/opt/rocm/lib/llvm")
 _IN_PATH = re.compile(r"llvm(?:-objdump)?-(\d{1,3})(?:/|$)")
 
 
-class LlvmTools(Check):
+class LlvmTools(DoctorCheck):
     """A disassembler for code objects, ``clang++`` for HIP source."""
 
     name = "llvm-tools"
@@ -25,8 +25,8 @@ class LlvmTools(Check):
         "HIP source needs clang++; Triton kernels need neither."
     )
 
-    def look(self, machine: Host) -> Outcome:
-        """See :meth:`Check.look`."""
+    def look(self, machine: Host) -> CheckOutcome:
+        """See :meth:`DoctorCheck.look`."""
         from kprof.inputs.code_object.llvm_library import PACKAGE
 
         reader, good = _disassembler(machine)

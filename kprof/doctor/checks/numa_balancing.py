@@ -1,14 +1,14 @@
 """Whether the kernel moves memory between NUMA nodes on its own."""
 
-from kprof.doctor.check import Check
-from kprof.doctor.document import Outcome
+from kprof.doctor.check import DoctorCheck
+from kprof.doctor.document import CheckOutcome
 from kprof.doctor.host import Host
 from kprof.doctor.settings import wanted_by
 
 _WANTED = wanted_by("numa-balancing")
 
 
-class NumaBalancing(Check):
+class NumaBalancing(DoctorCheck):
     """Automatic NUMA balancing."""
 
     name = "numa-balancing"
@@ -17,8 +17,8 @@ class NumaBalancing(Check):
     source = _WANTED.source
     why = _WANTED.why
 
-    def look(self, machine: Host) -> Outcome:
-        """See :meth:`Check.look`."""
+    def look(self, machine: Host) -> CheckOutcome:
+        """See :meth:`DoctorCheck.look`."""
         value = machine.number(_WANTED.file)
         if value is None:
             nodes = machine.entries("/sys/devices/system/node", "node")

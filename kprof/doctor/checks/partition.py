@@ -1,7 +1,7 @@
 """Whether GPUs are divided."""
 
-from kprof.doctor.check import Check
-from kprof.doctor.document import Outcome
+from kprof.doctor.check import DoctorCheck
+from kprof.doctor.document import CheckOutcome
 from kprof.doctor.host import Host
 from kprof.doctor.settings import settings
 
@@ -9,7 +9,7 @@ _COMPUTE = settings()["current_compute_partition"]
 _MEMORY = settings()["current_memory_partition"]
 
 
-class Partition(Check):
+class Partition(DoctorCheck):
     """Compute and memory partition modes of GPUs with several dies."""
 
     name = "partition"
@@ -18,8 +18,8 @@ class Partition(Check):
     source = _COMPUTE.source
     why = f"{_COMPUTE.why} {_MEMORY.why}"
 
-    def look(self, machine: Host) -> Outcome:
-        """See :meth:`Check.look`."""
+    def look(self, machine: Host) -> CheckOutcome:
+        """See :meth:`DoctorCheck.look`."""
         modes: dict[str, str] = {}
         fixes: list[str] = []
         for name, device in machine.devices:

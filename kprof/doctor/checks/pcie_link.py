@@ -2,14 +2,14 @@
 
 import re
 
-from kprof.doctor.check import Check
-from kprof.doctor.document import Outcome
+from kprof.doctor.check import DoctorCheck
+from kprof.doctor.document import CheckOutcome
 from kprof.doctor.host import Host
 
 _SPEED = re.compile(r"(\d{1,3}(?:\.\d)?) GT/s")
 
 
-class PcieLink(Check):
+class PcieLink(DoctorCheck):
     """Speed and width of the PCIe link beside what both ends can do."""
 
     name = "pcie-link"
@@ -18,8 +18,8 @@ class PcieLink(Check):
     source = "the Linux kernel's documentation of PCI in sysfs"
     why = "Copies to and from the host are slower on a narrower link; times of kernels alone are not affected."
 
-    def look(self, machine: Host) -> Outcome:
-        """See :meth:`Check.look`."""
+    def look(self, machine: Host) -> CheckOutcome:
+        """See :meth:`DoctorCheck.look`."""
         links: set[str] = set()
         slower = False
         for _, device in machine.devices:

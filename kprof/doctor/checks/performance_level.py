@@ -1,7 +1,7 @@
 """Whether somebody has fixed the clocks."""
 
-from kprof.doctor.check import Check
-from kprof.doctor.document import Outcome
+from kprof.doctor.check import DoctorCheck
+from kprof.doctor.document import CheckOutcome
 from kprof.doctor.host import Host
 from kprof.doctor.settings import wanted_by
 
@@ -11,7 +11,7 @@ _SLOW = {"low", "profile_min_sclk", "profile_min_mclk"}
 _KNOWN = {*_GOOD, *_SLOW, "manual", "profile_standard", "profile_exit"}
 
 
-class PerformanceLevel(Check):
+class PerformanceLevel(DoctorCheck):
     """The driver's performance level."""
 
     name = "performance-level"
@@ -20,8 +20,8 @@ class PerformanceLevel(Check):
     source = _WANTED.source
     why = _WANTED.why
 
-    def look(self, machine: Host) -> Outcome:
-        """See :meth:`Check.look`."""
+    def look(self, machine: Host) -> CheckOutcome:
+        """See :meth:`DoctorCheck.look`."""
         levels = {
             name: level
             for name, device in machine.devices

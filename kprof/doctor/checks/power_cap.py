@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-from kprof.doctor.check import DRIVER, Check
-from kprof.doctor.document import Outcome
+from kprof.doctor.check import DRIVER, DoctorCheck
+from kprof.doctor.document import CheckOutcome
 from kprof.doctor.host import Host
 
 
-class PowerCap(Check):
+class PowerCap(DoctorCheck):
     """The power cap beside its default."""
 
     name = "power-cap"
@@ -16,8 +16,8 @@ class PowerCap(Check):
     source = DRIVER
     why = "Matrix kernels run at the clock that the power limit allows; below the usual limit they are slower."
 
-    def look(self, machine: Host) -> Outcome:
-        """See :meth:`Check.look`."""
+    def look(self, machine: Host) -> CheckOutcome:
+        """See :meth:`DoctorCheck.look`."""
         caps: list[str] = []
         fixes: list[str] = []
         for name, device in machine.devices:

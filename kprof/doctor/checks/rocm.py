@@ -1,11 +1,11 @@
 """Which ROCm is installed beside the wheels."""
 
-from kprof.doctor.check import Check
-from kprof.doctor.document import Outcome
+from kprof.doctor.check import DoctorCheck
+from kprof.doctor.document import CheckOutcome
 from kprof.doctor.host import Host
 
 
-class Rocm(Check):
+class Rocm(DoctorCheck):
     """The version of ROCm's own installation."""
 
     name = "rocm"
@@ -13,8 +13,8 @@ class Rocm(Check):
     needs_gpu = True
     why = "torch's wheels bring their own libraries; the profilers and management tools come with ROCm."
 
-    def look(self, machine: Host) -> Outcome:
-        """See :meth:`Check.look`."""
+    def look(self, machine: Host) -> CheckOutcome:
+        """See :meth:`DoctorCheck.look`."""
         home = machine.environment.get("ROCM_PATH", "/opt/rocm")
         version = machine.text(f"{home}/.info/version")
         if version:

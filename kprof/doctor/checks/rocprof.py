@@ -1,11 +1,11 @@
 """The profiler that records counters."""
 
-from kprof.doctor.check import Check
-from kprof.doctor.document import Outcome
+from kprof.doctor.check import DoctorCheck
+from kprof.doctor.document import CheckOutcome
 from kprof.doctor.host import Host
 
 
-class Rocprof(Check):
+class Rocprof(DoctorCheck):
     """``rocprofv3``, whose results ``kprof ingest counters`` reads."""
 
     name = "rocprof"
@@ -13,8 +13,8 @@ class Rocprof(Check):
     needs_gpu = True
     why = "Counters and thread traces are recorded by rocprofv3; kprof reads what it writes."
 
-    def look(self, machine: Host) -> Outcome:
-        """See :meth:`Check.look`."""
+    def look(self, machine: Host) -> CheckOutcome:
+        """See :meth:`DoctorCheck.look`."""
         home = machine.environment.get("ROCM_PATH", "/opt/rocm")
         found = machine.which("rocprofv3")
         if found is None and machine.at(f"{home}/bin/rocprofv3").is_file():

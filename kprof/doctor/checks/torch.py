@@ -1,7 +1,7 @@
 """Which torch is installed, and what it was built for."""
 
-from kprof.doctor.check import Check
-from kprof.doctor.document import Outcome
+from kprof.doctor.check import DoctorCheck
+from kprof.doctor.document import CheckOutcome
 from kprof.doctor.host import Host
 from kprof.doctor.versions import copies
 
@@ -11,15 +11,15 @@ _INSTALL_CUDA = "pip install torch"
 _INSTALL_CPU = "pip install torch --index-url https://download.pytorch.org/whl/cpu"
 
 
-class Torch(Check):
+class Torch(DoctorCheck):
     """What runs kernels and holds their tensors."""
 
     name = "torch"
     section = "software"
     why = "kprof bench runs kernels through torch, and only a build for ROCm can use an AMD GPU."
 
-    def look(self, machine: Host) -> Outcome:
-        """See :meth:`Check.look`."""
+    def look(self, machine: Host) -> CheckOutcome:
+        """See :meth:`DoctorCheck.look`."""
         found = copies(machine, "torch", "version.py", ("torch",))
         if not found:
             why = "kprof bench, and kprof capture of torch programs, need it; everything else does not."

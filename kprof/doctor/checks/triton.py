@@ -2,8 +2,8 @@
 
 import re
 
-from kprof.doctor.check import Check
-from kprof.doctor.document import Outcome
+from kprof.doctor.check import DoctorCheck
+from kprof.doctor.document import CheckOutcome
 from kprof.doctor.host import Host
 from kprof.doctor.versions import Copy, copies
 
@@ -12,15 +12,15 @@ _NUMBERS = re.compile(r"(\d+)\.(\d+)")
 _MINIMUM = (3, 4)
 
 
-class Triton(Check):
+class Triton(DoctorCheck):
     """The compiler that decides every result."""
 
     name = "triton"
     section = "software"
     why = "The same kernel gets other registers, spills and LDS from another Triton."
 
-    def look(self, machine: Host) -> Outcome:
-        """See :meth:`Check.look`."""
+    def look(self, machine: Host) -> CheckOutcome:
+        """See :meth:`DoctorCheck.look`."""
         found = copies(machine, "triton", "__init__.py", _DISTRIBUTIONS)
         if not found:
             why = "Compiled files can be read without it; compiling a kernel needs its compiler."

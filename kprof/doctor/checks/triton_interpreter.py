@@ -1,14 +1,14 @@
 """Whether Triton interprets kernels instead of compiling them."""
 
-from kprof.doctor.check import Check
-from kprof.doctor.document import Outcome
+from kprof.doctor.check import DoctorCheck
+from kprof.doctor.document import CheckOutcome
 from kprof.doctor.host import Host
 from kprof.doctor.settings import wanted_by
 
 _WANTED = wanted_by("triton-interpreter")
 
 
-class TritonInterpreter(Check):
+class TritonInterpreter(DoctorCheck):
     """``TRITON_INTERPRET``."""
 
     name = "triton-interpreter"
@@ -16,8 +16,8 @@ class TritonInterpreter(Check):
     source = _WANTED.source
     why = _WANTED.why
 
-    def look(self, machine: Host) -> Outcome:
-        """See :meth:`Check.look`."""
+    def look(self, machine: Host) -> CheckOutcome:
+        """See :meth:`DoctorCheck.look`."""
         value = machine.environment.get(_WANTED.name, "")
         if value.lower() in {"1", "true", "on", "yes", "y"}:
             return self.fail(f"{_WANTED.name}={value}", f"unset {_WANTED.name}")

@@ -1,27 +1,27 @@
 """AMDGCN assembly: text from Triton, clang or llvm-objdump to instructions, loops, resources and source lines."""
 
 from kprof.inputs.amdgcn.blocks import Block, Flow, Loop
-from kprof.inputs.amdgcn.effects import Effects
-from kprof.inputs.amdgcn.instruction import Frame, Instruction
-from kprof.inputs.amdgcn.isa import Generation, InstructionClass, Kind, MemorySpace, Opcode, generation_of
-from kprof.inputs.amdgcn.model import Assembly, Kernel, Registers
+from kprof.inputs.amdgcn.effects import RegisterEffects
+from kprof.inputs.amdgcn.instruction import AssemblyFrame, Instruction
+from kprof.inputs.amdgcn.isa import Generation, InstructionClass, InstructionKind, MemorySpace, Opcode, generation_of
+from kprof.inputs.amdgcn.model import Assembly, AssemblyKernel, Registers
 from kprof.inputs.amdgcn.opcodes import lookup
 from kprof.inputs.amdgcn.parser import parse, read_file, split_target
 
 __all__ = [
     "Assembly",
+    "AssemblyFrame",
+    "AssemblyKernel",
     "Block",
-    "Effects",
     "Flow",
-    "Frame",
     "Generation",
     "Instruction",
     "InstructionClass",
-    "Kernel",
-    "Kind",
+    "InstructionKind",
     "Loop",
     "MemorySpace",
     "Opcode",
+    "RegisterEffects",
     "Registers",
     "generation_of",
     "lookup",

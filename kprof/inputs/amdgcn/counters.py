@@ -5,17 +5,17 @@ has one counter for each kind of access; gfx1250 adds ``asynccnt``, ``tensorcnt`
 guides' chapters on data dependency resolution and LLVM's AMDGPU usage guide, memory model.
 """
 
-from kprof.inputs.amdgcn.isa import Generation, InstructionClass, Kind, MemorySpace
+from kprof.inputs.amdgcn.isa import Generation, InstructionClass, InstructionKind, MemorySpace
 
 _NEW = (Generation.GFX12, Generation.GFX1250)
 
 
-def _vector_memory(kind: Kind, name: str, generation: Generation) -> str:
-    write = kind is Kind.STORE or kind is Kind.ATOMIC or name in {"global_wb", "global_wbinv"}
+def _vector_memory(kind: InstructionKind, name: str, generation: Generation) -> str:
+    write = kind is InstructionKind.STORE or kind is InstructionKind.ATOMIC or name in {"global_wb", "global_wbinv"}
     if generation in _NEW:
-        if kind is Kind.RAY:
+        if kind is InstructionKind.RAY:
             return "bvhcnt"
-        if kind is Kind.SAMPLE:
+        if kind is InstructionKind.SAMPLE:
             return "samplecnt"
         return "storecnt" if write else "loadcnt"
     if generation in {Generation.GFX10, Generation.GFX11}:
@@ -34,18 +34,18 @@ def _lds(name: str, generation: Generation) -> tuple[str, ...]:
 
 
 def counters_of(
-    cls: InstructionClass, kind: Kind, space: MemorySpace | None, name: str, generation: Generation
+    cls: InstructionClass, kind: InstructionKind, space: MemorySpace | None, name: str, generation: Generation
 ) -> tuple[str, ...]:
     """Wait counters incremented by one instruction in its usual form (atomics without return)."""
     new = generation in _NEW
     scalar = "kmcnt" if new else "lgkmcnt"
     translated = ("xcnt",) if generation is Generation.GFX1250 else ()
-    if kind is Kind.PREFETCH:
+    if kind is InstructionKind.PREFETCH:
         return ()
-    if kind is Kind.TENSOR:
+    if kind is InstructionKind.TENSOR:
         return ("tensorcnt", *translated)
     if cls is InstructionClass.SMEM:
-        return () if kind is Kind.CACHE and new else (scalar, *translated)
+        return () if kind is InstructionKind.CACHE and new else (scalar, *translated)
     if cls in {InstructionClass.VMEM, InstructionClass.SCRATCH}:
         if "_async_" in name:
             return ("asynccnt", *translated)
@@ -59,7 +59,7 @@ def counters_of(
         return ("dscnt",) if new else ("lgkmcnt", "expcnt")
     if cls is InstructionClass.EXPORT:
         return ("expcnt",)
-    if kind is Kind.MESSAGE and name.startswith("s_sendmsg"):
+    if kind is InstructionKind.MESSAGE and name.startswith("s_sendmsg"):
         return (scalar,)
     return ()
 

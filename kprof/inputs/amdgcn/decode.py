@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from kprof.inputs.amdgcn import operands, waits
 from kprof.inputs.amdgcn.counters import returning_atomic
-from kprof.inputs.amdgcn.effects import Effects, effects_of
+from kprof.inputs.amdgcn.effects import RegisterEffects, effects_of
 from kprof.inputs.amdgcn.isa import InstructionClass, Opcode
 from kprof.inputs.amdgcn.opcodes import lookup_for
 
@@ -23,7 +23,7 @@ class Detail:
         """Split the text; the rest waits until it is asked for."""
         self._opcode = opcode
         self._rest = text[len(opcode.mnemonic) :]
-        self._effects: Effects | None = None
+        self._effects: RegisterEffects | None = None
         self._waits: Mapping[str, int] | None = None
         first, dual, second = self._rest.partition("::")
         self.operands, self.modifiers = operands.split(first)
@@ -73,7 +73,7 @@ class Detail:
         return counters
 
     @property
-    def effects(self) -> Effects:
+    def effects(self) -> RegisterEffects:
         """Registers read and written."""
         if self._effects is None:
             effects = effects_of(self._opcode, self._first, self.modifiers, returns=self.returns)

@@ -16,7 +16,7 @@ _FIRST = Roles(destinations=1)
 Group = tuple[str, ...]
 
 
-class Effects:
+class RegisterEffects:
     """Registers touched by one instruction.
 
     Names are ``v0``, ``a0``, ``s0``, ``ttmp0``, ``vcc_lo``, ``vcc_hi``, ``exec_lo``, ``exec_hi``, ``m0``, ``scc``,
@@ -52,9 +52,9 @@ class Effects:
             self._writes = frozenset().union(*self.write_groups)
         return self._writes
 
-    def and_those_of(self, other: "Effects") -> "Effects":
+    def and_those_of(self, other: "RegisterEffects") -> "RegisterEffects":
         """Effects of two halves of one instruction."""
-        return Effects([*self.read_groups, *other.read_groups], [*self.write_groups, *other.write_groups])
+        return RegisterEffects([*self.read_groups, *other.read_groups], [*self.write_groups, *other.write_groups])
 
 
 def roles_of(opcode: Opcode, operands: Sequence[str], modifiers: Mapping[str, str], *, returns: bool) -> Roles:
@@ -87,7 +87,9 @@ def _selected(names: tuple[str, ...], source: int, modifiers: Mapping[str, str])
     return tuple(name for name, high in zip(names, (False, True), strict=True) if high in picked)
 
 
-def effects_of(opcode: Opcode, operands: Sequence[str], modifiers: Mapping[str, str], *, returns: bool) -> Effects:
+def effects_of(
+    opcode: Opcode, operands: Sequence[str], modifiers: Mapping[str, str], *, returns: bool
+) -> RegisterEffects:
     """Registers read and written by one instruction (one half of a dual one)."""
     roles = roles_of(opcode, operands, modifiers, returns=returns)
     destinations = roles.destinations
@@ -110,4 +112,4 @@ def effects_of(opcode: Opcode, operands: Sequence[str], modifiers: Mapping[str, 
             writes.append(names)
         elif position in roles.half_written:
             writes.append(names[: len(names) // 2])
-    return Effects(reads, writes)
+    return RegisterEffects(reads, writes)

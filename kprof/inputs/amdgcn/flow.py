@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 
 from kprof.inputs.amdgcn.blocks import Block, Flow
 from kprof.inputs.amdgcn.instruction import Instruction
-from kprof.inputs.amdgcn.isa import InstructionClass, Kind
+from kprof.inputs.amdgcn.isa import InstructionClass, InstructionKind
 from kprof.inputs.amdgcn.loops import dominators, natural_loops
 
-_STOPS = {Kind.JUMP, Kind.INDIRECT, Kind.END}
+_STOPS = {InstructionKind.JUMP, InstructionKind.INDIRECT, InstructionKind.END}
 _LOCAL_LABEL = re.compile(r"\.L[\w$.]+")
 _HARDLY_TARGETS = (".Ltmp", ".Lfunc_", ".Lpost_")
 # A far jump is s_getpc, s_add, s_addc, s_setpc, with at most a few instructions of other work in between.
@@ -29,7 +29,7 @@ def _far_target(instructions: Sequence[Instruction], position: int, labels: Mapp
 
 def _target(instructions: Sequence[Instruction], position: int, labels: Mapping[str, int]) -> str | None:
     instruction = instructions[position]
-    if instruction.opcode.kind is Kind.INDIRECT and instruction.opcode.name != "s_add_pc_i64":
+    if instruction.opcode.kind is InstructionKind.INDIRECT and instruction.opcode.name != "s_add_pc_i64":
         return _far_target(instructions, position, labels)
     label = instruction.target
     return label if label in labels else None
@@ -48,7 +48,7 @@ def _starts(
         if opcode.cls is not InstructionClass.BRANCH:
             continue
         starts.add(position + 1)
-        if opcode.kind in {Kind.END, Kind.CALL}:
+        if opcode.kind in {InstructionKind.END, InstructionKind.CALL}:
             continue
         label = _target(instructions, position, labels)
         if label is None:
@@ -56,7 +56,7 @@ def _starts(
         elif labels[label] < count:
             targets[position] = labels[label]
             starts.add(labels[label])
-    if any(instructions[p].opcode.kind is Kind.INDIRECT for p in unknown):
+    if any(instructions[p].opcode.kind is InstructionKind.INDIRECT for p in unknown):
         # Such a jump may go to any label, so that every label has to begin a block.
         starts.update(at for name, at in labels.items() if not name.startswith(_HARDLY_TARGETS))
     return sorted(s for s in starts if s < count), targets, unknown

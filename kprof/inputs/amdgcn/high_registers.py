@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from kprof.inputs.amdgcn.instruction import Instruction
-from kprof.inputs.amdgcn.isa import InstructionClass, Kind, MemorySpace, Opcode
-from kprof.inputs.amdgcn.model import Kernel
+from kprof.inputs.amdgcn.isa import InstructionClass, InstructionKind, MemorySpace, Opcode
+from kprof.inputs.amdgcn.model import AssemblyKernel
 
 _SET = "s_set_vgpr_msb"
 _FIRST, _SECOND, _THIRD, _RESULT = 0, 2, 4, 6
@@ -20,7 +20,7 @@ _VECTOR = (InstructionClass.VALU, InstructionClass.MATRIX)
 _MEMORY = (InstructionClass.VMEM, InstructionClass.SCRATCH, InstructionClass.LDS)
 
 
-def name_high(kernel: Kernel) -> str | None:
+def name_high(kernel: AssemblyKernel) -> str | None:
     """Write the whole numbers of high registers behind their names, as the compiler does.
 
     Args:
@@ -57,7 +57,7 @@ def _mode(instruction: Instruction) -> int | None:
         return None
 
 
-def _states(kernel: Kernel) -> dict[int, int | None]:
+def _states(kernel: AssemblyKernel) -> dict[int, int | None]:
     """Each block that can be reached to the bits with which it begins; ``None`` where ways to it differ."""
     blocks = kernel.blocks
     found: dict[int, int | None] = {0: 0}
@@ -115,7 +115,7 @@ def _places(instruction: Instruction, name: str, operands: Sequence[str]) -> lis
     if opcode.space is MemorySpace.BUFFER:
         return [_RESULT, _FIRST, *[None] * len(operands)]
     # The place in LDS that memory is loaded to is a destination of the encoding.
-    result = opcode.is_load or opcode.kind is Kind.PERMUTE or instruction.returns
+    result = opcode.is_load or opcode.kind is InstructionKind.PERMUTE or instruction.returns
     return [*([_RESULT] if result else []), _FIRST, _SECOND, _THIRD, *[None] * len(operands)]
 
 
@@ -124,7 +124,7 @@ def _of_arithmetic(name: str, opcode: Opcode, operands: Sequence[str]) -> Iterat
     sources: list[int | None] = [_FIRST, None, _SECOND] if constant_inside else [_FIRST, _SECOND, _THIRD]
     if "_ld_scale" not in name:
         # A mask that is the result of a comparison, or a second result, is scalar.
-        if opcode.kind is Kind.COMPARE:
+        if opcode.kind is InstructionKind.COMPARE:
             yield from [None] * (len(operands) - 2)
         else:
             yield _RESULT

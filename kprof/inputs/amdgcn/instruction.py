@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from kprof.inputs.amdgcn.decode import Detail
-from kprof.inputs.amdgcn.effects import Effects
+from kprof.inputs.amdgcn.effects import RegisterEffects
 from kprof.inputs.amdgcn.isa import InstructionClass, Opcode
 
 
 @dataclass(frozen=True)
-class Frame:
+class AssemblyFrame:
     """One position in source code. ``line`` is 1-based; 0 means that the compiler knows no line.
 
     Attributes:
@@ -34,7 +34,7 @@ class LazyLocation(Protocol):
     """A ``.loc`` directive that resolves itself when asked."""
 
     @property
-    def frames(self) -> tuple[Frame, ...]:
+    def frames(self) -> tuple[AssemblyFrame, ...]:
         """Innermost frame first, then the call sites that it was inlined at."""
         ...
 
@@ -130,7 +130,7 @@ class Instruction:
         return self.detail.returns
 
     @property
-    def effects(self) -> Effects:
+    def effects(self) -> RegisterEffects:
         """Registers read and written, implicit ones included."""
         return self.detail.effects
 
@@ -150,11 +150,11 @@ class Instruction:
         return None if last.startswith(("s[", "ttmp[", "vcc")) else last
 
     @property
-    def location(self) -> tuple[Frame, ...]:
+    def location(self) -> tuple[AssemblyFrame, ...]:
         """Where the instruction comes from: innermost frame first, then the sites it was inlined at."""
         return self.source.frames if self.source is not None else ()
 
     @property
-    def user_frame(self) -> Frame | None:
+    def user_frame(self) -> AssemblyFrame | None:
         """First frame outside Triton's own library (and HIP's headers), with a line; ``None`` when there is none."""
         return next((f for f in self.location if f.line and not f.in_library), None)

@@ -28,7 +28,7 @@ class InstructionClass(str, Enum):
     UNKNOWN = "unknown"
 
 
-class Kind(str, Enum):
+class InstructionKind(str, Enum):
     """What an instruction does inside its class; ``PLAIN`` where nothing special is to be said."""
 
     PLAIN = "plain"
@@ -149,7 +149,7 @@ class Opcode:
     name: str
     encoding: str
     cls: InstructionClass
-    kind: Kind = Kind.PLAIN
+    kind: InstructionKind = InstructionKind.PLAIN
     space: MemorySpace | None = None
     is_load: bool = False
     is_store: bool = False

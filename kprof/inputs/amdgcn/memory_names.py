@@ -2,9 +2,9 @@
 
 import re
 
-from kprof.inputs.amdgcn.isa import InstructionClass, Kind, MemorySpace
+from kprof.inputs.amdgcn.isa import InstructionClass, InstructionKind, MemorySpace
 
-Answer = tuple[InstructionClass, Kind, MemorySpace | None, bool, int | None, int]
+Answer = tuple[InstructionClass, InstructionKind, MemorySpace | None, bool, int | None, int]
 
 _SPACES = {
     "buffer": MemorySpace.BUFFER,
@@ -40,26 +40,33 @@ def _width(name: str) -> int | None:
 
 def _lds(name: str) -> Answer:
     if name.startswith(_GDS):
-        return InstructionClass.GDS, Kind.MESSAGE if "gws" in name else Kind.ATOMIC, MemorySpace.GDS, False, None, 1
+        return (
+            InstructionClass.GDS,
+            InstructionKind.MESSAGE if "gws" in name else InstructionKind.ATOMIC,
+            MemorySpace.GDS,
+            False,
+            None,
+            1,
+        )
     if name.startswith(_PERMUTES):
-        return InstructionClass.LDS, Kind.PERMUTE, None, False, None, 1
+        return InstructionClass.LDS, InstructionKind.PERMUTE, None, False, None, 1
     if name == "ds_nop":
-        return InstructionClass.LDS, Kind.NOP, None, False, None, 1
+        return InstructionClass.LDS, InstructionKind.NOP, None, False, None, 1
     two = re.search(r"(read|write|wrxchg)2|_2addr", name) is not None
     parts = 2 if two else 1
     if name in {"lds_direct_load", "lds_param_load", "ds_direct_load", "ds_param_load"}:
-        return InstructionClass.LDS, Kind.LOAD, MemorySpace.LDS, False, 4, 1
+        return InstructionClass.LDS, InstructionKind.LOAD, MemorySpace.LDS, False, 4, 1
     width = _width(name)
     size = width * parts if width is not None else None
     if name.startswith("ds_bvh_stack"):
-        return InstructionClass.LDS, Kind.RAY, MemorySpace.LDS, False, None, 1
+        return InstructionClass.LDS, InstructionKind.RAY, MemorySpace.LDS, False, None, 1
     if name.startswith(("ds_read", "ds_load")):
-        return InstructionClass.LDS, Kind.LOAD, MemorySpace.LDS, False, size, parts
+        return InstructionClass.LDS, InstructionKind.LOAD, MemorySpace.LDS, False, size, parts
     if name.startswith(("ds_write", "ds_store")) and "xchg" not in name:
-        return InstructionClass.LDS, Kind.STORE, MemorySpace.LDS, False, size, parts
+        return InstructionClass.LDS, InstructionKind.STORE, MemorySpace.LDS, False, size, parts
     if name in {"ds_append", "ds_consume"}:
         size = 4
-    return InstructionClass.LDS, Kind.ATOMIC, MemorySpace.LDS, False, size, parts
+    return InstructionClass.LDS, InstructionKind.ATOMIC, MemorySpace.LDS, False, size, parts
 
 
 def _atomic_width(name: str) -> int | None:
@@ -72,15 +79,15 @@ def _atomic_width(name: str) -> int | None:
 
 
 def _image(name: str) -> Answer:
-    kind = Kind.SAMPLE
+    kind = InstructionKind.SAMPLE
     if name.startswith("image_atomic"):
-        kind = Kind.ATOMIC
+        kind = InstructionKind.ATOMIC
     elif name.startswith("image_store"):
-        kind = Kind.STORE
+        kind = InstructionKind.STORE
     elif name.startswith("image_load"):
-        kind = Kind.LOAD
+        kind = InstructionKind.LOAD
     elif name.startswith("image_bvh"):
-        kind = Kind.RAY
+        kind = InstructionKind.RAY
     return InstructionClass.VMEM, kind, MemorySpace.IMAGE, False, None, 1
 
 
@@ -95,15 +102,15 @@ def classify(name: str) -> Answer:
     cls = InstructionClass.SCRATCH if space is MemorySpace.SCRATCH else InstructionClass.VMEM
     if prefix == "tensor":
         lds = rest.endswith("lds")
-        return cls, Kind.TENSOR, space, lds, None, 1
+        return cls, InstructionKind.TENSOR, space, lds, None, 1
     if rest.startswith(("inv", "wb", "gl0_inv", "gl1_inv")):
-        return cls, Kind.CACHE, None, False, None, 1
+        return cls, InstructionKind.CACHE, None, False, None, 1
     to_lds = "_lds" in name
     if rest.startswith("atomic_"):
-        return cls, Kind.ATOMIC, space, False, _atomic_width(name), 1
+        return cls, InstructionKind.ATOMIC, space, False, _atomic_width(name), 1
     if rest.startswith("prefetch_"):
-        return cls, Kind.PREFETCH, space, False, None, 1
-    kind = Kind.LOAD if rest.startswith("load_") else Kind.STORE
+        return cls, InstructionKind.PREFETCH, space, False, None, 1
+    kind = InstructionKind.LOAD if rest.startswith("load_") else InstructionKind.STORE
     # A typed access moves what its format says, which the mnemonic does not know.
     size = None if "format" in rest or "block" in rest else _width(name)
     return cls, kind, space, to_lds, size, 1

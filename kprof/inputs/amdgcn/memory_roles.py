@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from kprof.inputs.amdgcn.isa import InstructionClass, Kind, MemorySpace, Opcode
+from kprof.inputs.amdgcn.isa import InstructionClass, InstructionKind, MemorySpace, Opcode
 from kprof.inputs.amdgcn.roles import Roles
 
 _LANE_RESULT = {"ds_append", "ds_consume", "ds_ordered_count"}
@@ -19,9 +19,9 @@ def _atomic(opcode: Opcode, *, returns: bool) -> Roles:
 
 def _lds(opcode: Opcode) -> Roles:
     name = opcode.name
-    if opcode.kind is Kind.RAY:
+    if opcode.kind is InstructionKind.RAY:
         return Roles(1, swapped=(1,))
-    if opcode.kind is Kind.PERMUTE:
+    if opcode.kind is InstructionKind.PERMUTE:
         return Roles(1)
     reads = ("m0",) if "addtid" in name or name in _LANE_RESULT or name.endswith(("direct_load", "param_load")) else ()
     result = opcode.is_load or "_rtn" in name or name in _LANE_RESULT
@@ -34,7 +34,7 @@ def roles(opcode: Opcode, operands: Sequence[str], modifiers: Mapping[str, str],
         return _lds(opcode)
     if opcode.is_atomic:
         return _atomic(opcode, returns=returns)
-    if not opcode.is_load or opcode.kind is Kind.TENSOR:
+    if not opcode.is_load or opcode.kind is InstructionKind.TENSOR:
         return Roles()
     if opcode.to_lds or "lds" in modifiers:
         return Roles() if "_async_" in opcode.name else Roles(reads=("m0",))

@@ -58,7 +58,7 @@ class Registers:
 
 
 @dataclass(eq=False)
-class Kernel:
+class AssemblyKernel:
     """One kernel (or device function) of an assembly file. Equal only to itself.
 
     Attributes:
@@ -130,8 +130,8 @@ class Assembly:
     target: str
     arch: str
     features: Mapping[str, bool]
-    kernels: tuple[Kernel, ...]
-    functions: tuple[Kernel, ...] = ()
+    kernels: tuple[AssemblyKernel, ...]
+    functions: tuple[AssemblyKernel, ...] = ()
     unknown: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     truncated: bool = False
@@ -144,7 +144,7 @@ class Assembly:
         total = sum(len(k.instructions) for k in (*self.kernels, *self.functions))
         return 1.0 - sum(self.unknown.values()) / total if total else 1.0
 
-    def kernel(self, name: str | None = None) -> Kernel:
+    def kernel(self, name: str | None = None) -> AssemblyKernel:
         """The kernel called ``name``, or the only one.
 
         Raises:

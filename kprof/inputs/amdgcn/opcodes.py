@@ -11,7 +11,7 @@ from pathlib import Path
 
 from kprof.inputs.amdgcn import memory_names, scalar_names, vector_names
 from kprof.inputs.amdgcn.counters import counters_of
-from kprof.inputs.amdgcn.isa import Generation, InstructionClass, Kind, MemorySpace, Opcode, generation_of
+from kprof.inputs.amdgcn.isa import Generation, InstructionClass, InstructionKind, MemorySpace, Opcode, generation_of
 
 _SUFFIXES = ("_e64_dpp", "_e32", "_e64", "_dpp", "_sdwa", "_dpp8", "_e64_dpp8")
 _MEMORY_PREFIXES = (
@@ -33,7 +33,7 @@ class Shape:
     """What the shape of a name says, before generation and existence are considered."""
 
     cls: InstructionClass
-    kind: Kind = Kind.PLAIN
+    kind: InstructionKind = InstructionKind.PLAIN
     space: MemorySpace | None = None
     to_lds: bool = False
     bytes_per_lane: int | None = None
@@ -77,16 +77,18 @@ def lookup_for(mnemonic: str, generation: Generation) -> Opcode:
     known = name in known_mnemonics()
     shape = shape_of(name)
     memory = shape.space is not None
-    atomic = memory and shape.kind is Kind.ATOMIC
-    load = memory and shape.kind in {Kind.LOAD, Kind.SAMPLE, Kind.RAY}
-    load = load or (shape.kind is Kind.TENSOR and "load" in name)
-    store = memory and (shape.kind is Kind.STORE or (shape.kind is Kind.TENSOR and "store" in name))
+    atomic = memory and shape.kind is InstructionKind.ATOMIC
+    load = memory and shape.kind in {InstructionKind.LOAD, InstructionKind.SAMPLE, InstructionKind.RAY}
+    load = load or (shape.kind is InstructionKind.TENSOR and "load" in name)
+    store = memory and (
+        shape.kind is InstructionKind.STORE or (shape.kind is InstructionKind.TENSOR and "store" in name)
+    )
     return Opcode(
         mnemonic=mnemonic,
         name=name,
         encoding=encoding,
         cls=shape.cls if known else InstructionClass.UNKNOWN,
-        kind=shape.kind if known else Kind.PLAIN,
+        kind=shape.kind if known else InstructionKind.PLAIN,
         space=shape.space if known else None,
         is_load=load and known,
         is_store=store and known,

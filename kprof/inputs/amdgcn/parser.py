@@ -12,7 +12,7 @@ from kprof.inputs.amdgcn import expressions, metadata, objdump, resources
 from kprof.inputs.amdgcn.foreign import refuse_foreign
 from kprof.inputs.amdgcn.high_registers import name_high
 from kprof.inputs.amdgcn.isa import generation_of
-from kprof.inputs.amdgcn.model import Assembly, Kernel
+from kprof.inputs.amdgcn.model import Assembly, AssemblyKernel
 from kprof.inputs.amdgcn.private_memory import mark_scratch
 from kprof.inputs.amdgcn.scan import AssemblyScanner, Body
 
@@ -83,7 +83,7 @@ def _entries(scanner: AssemblyScanner) -> tuple[dict[str, Any], list[dict[str, A
 
 def _kernel(
     body: Body, arch: str, scanner: AssemblyScanner, entry: Mapping[str, Any] | None, *, is_kernel: bool
-) -> Kernel:
+) -> AssemblyKernel:
     directives = _values(scanner.descriptors.get(body.name, {}), scanner.symbols, arch)
     comments = _comment_values(body.comments, scanner.symbols, arch)
     symbols = {}
@@ -95,7 +95,7 @@ def _kernel(
     registers = resources.registers(arch, directives, entry or {}, comments, symbols)
     if registers.scratch_bytes:
         mark_scratch(body.instructions)
-    return Kernel(
+    return AssemblyKernel(
         name=body.name,
         arch=arch,
         instructions=body.instructions,
@@ -183,8 +183,8 @@ def parse(text: str, path: str | None = None, *, arch: str | None = None, strict
     by_name |= {str(entry[".symbol"]).removesuffix(".kd"): entry for entry in entries if ".symbol" in entry}
     cut = scanner.written_by_llvm and not scanner.metadata_ended and not normalized.disassembly
     truncated = bool(scanner.unfinished) or cut
-    kernels: list[Kernel] = []
-    functions: list[Kernel] = []
+    kernels: list[AssemblyKernel] = []
+    functions: list[AssemblyKernel] = []
     for body in scanner.bodies:
         described = body.name in scanner.descriptors or body.name in by_name or body.name in names
         is_kernel = described or (truncated and body.alignment == _KERNEL_ALIGNMENT)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from functools import cache
 
-from kprof.inputs.amdgcn.isa import InstructionClass, Kind, Opcode
+from kprof.inputs.amdgcn.isa import InstructionClass, InstructionKind, Opcode
 from kprof.inputs.amdgcn.roles import EXEC, VCC, Roles
 
 _CARRY_IN = ("s_addc_u32", "s_subb_u32", "s_add_co_ci_u32", "s_sub_co_ci_u32")
@@ -68,10 +68,10 @@ def roles(opcode: Opcode, operands: Sequence[str], *, returns: bool) -> Roles:
     if opcode.cls is InstructionClass.BRANCH:
         return _branch(name)
     if opcode.cls is InstructionClass.SMEM:
-        if opcode.kind is Kind.ATOMIC:
+        if opcode.kind is InstructionKind.ATOMIC:
             half = "cmpswap" in name
             return Roles(swapped=(0,) if returns and not half else (), half_written=(0,) if returns and half else ())
-        return Roles(1 if opcode.is_load or opcode.kind is Kind.CLOCK else 0)
+        return Roles(1 if opcode.is_load or opcode.kind is InstructionKind.CLOCK else 0)
     if opcode.cls is InstructionClass.BARRIER:
         if name == "s_get_barrier_state":
             return Roles(1)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from kprof.inputs.amdgcn.instruction import Instruction
 from kprof.inputs.amdgcn.isa import Generation, Opcode
 from kprof.inputs.amdgcn.opcodes import lookup_for
-from kprof.inputs.amdgcn.source_lines import FileTable, Location
+from kprof.inputs.amdgcn.source_lines import FileTable, LocDirective
 
 _NAME = re.compile(r'(?:"((?:[^"\\]|\\.)+)"|([\w.$@]+))')
 _LABEL = re.compile(r'^("(?:[^"\\]|\\.)+"|[\w.$@?]+):(?!:)\s*(.*)$')
@@ -59,10 +59,10 @@ class AssemblyScanner:
         self._generation = generation
         self._functions = set(kernel_names)
         self._files = FileTable()
-        self._locations: dict[str, Location] = {}
+        self._locations: dict[str, LocDirective] = {}
         self._opcodes: dict[str, Opcode] = {}
         self._body: Body | None = None
-        self._source: Location | None = None
+        self._source: LocDirective | None = None
         self._pending: dict[str, int] = {}
         self._alignment: int | None = None
         self._in_facts = False
@@ -111,8 +111,8 @@ class AssemblyScanner:
                     Instruction(len(instructions), number, code.rstrip(), comment, opcode, self._source)
                 )
 
-    def _location(self, text: str) -> Location:
-        location = self._locations[text] = Location(text, self._files)
+    def _location(self, text: str) -> LocDirective:
+        location = self._locations[text] = LocDirective(text, self._files)
         return location
 
     def _directive(self, text: str, number: int) -> None:

@@ -7,7 +7,7 @@ inlined at ``k.py`` line 13. The comment names files without their directory; th
 import re
 from functools import cached_property, lru_cache
 
-from kprof.inputs.amdgcn.instruction import Frame
+from kprof.inputs.amdgcn.instruction import AssemblyFrame
 
 _FILE = re.compile(r'\.file\s+(?:(\d+)\s+)?"((?:[^"\\]|\\.)*)"(?:\s+"((?:[^"\\]|\\.)*)")?')
 _LOC = re.compile(r"\.loc\s+(\d+)\s+(\d+)(?:\s+(\d+))?")
@@ -71,7 +71,7 @@ class FileTable:
         return next((path for path in paths if not is_library(path)), paths[0])
 
 
-class Location:
+class LocDirective:
     """One ``.loc`` directive; frames are worked out when asked for."""
 
     def __init__(self, directive: str, files: FileTable) -> None:
@@ -80,7 +80,7 @@ class Location:
         self._files = files
 
     @cached_property
-    def frames(self) -> tuple[Frame, ...]:
+    def frames(self) -> tuple[AssemblyFrame, ...]:
         """Innermost frame first; from the directive alone when LLVM wrote no comment."""
         directive, _, comment = self._directive.partition(";")
         match = _LOC.match(directive.strip())
@@ -96,8 +96,8 @@ class Location:
             path = self._files.resolve(name)
             if position == 0 and innermost is not None and innermost.endswith(name):
                 path = innermost
-            frames.append(Frame(path, int(found[2]), int(found[3]), is_library(path)))
+            frames.append(AssemblyFrame(path, int(found[2]), int(found[3]), is_library(path)))
         if not frames:
             path = innermost or f"file {match[1]}"
-            frames.append(Frame(path, int(match[2]), int(match[3] or 0), is_library(path)))
+            frames.append(AssemblyFrame(path, int(match[2]), int(match[3] or 0), is_library(path)))
         return tuple(frames)

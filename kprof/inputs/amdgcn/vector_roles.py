@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from kprof.inputs.amdgcn.isa import Generation, InstructionClass, Kind, Opcode
+from kprof.inputs.amdgcn.isa import Generation, InstructionClass, InstructionKind, Opcode
 from kprof.inputs.amdgcn.operands import registers
 from kprof.inputs.amdgcn.roles import EXEC, VCC, Roles
 
@@ -19,7 +19,7 @@ _TWO_RESULTS = re.compile(
 )
 _SWAPS = re.compile(r"v_(?:swap_|swaprel_|permlane\d+_swap)")
 _NO_RESULT = {"v_nop", "v_pipeflush", "v_clrexcp", "v_illegal"}
-_COMPARE = Kind.COMPARE
+_COMPARE = InstructionKind.COMPARE
 _VALU = InstructionClass.VALU
 _NO_ROLES = Roles()
 _BOTH_SWAPPED = Roles(swapped=(0, 1))

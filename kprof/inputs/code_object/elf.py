@@ -22,7 +22,7 @@ _MAX_SYMBOLS = 2_000_000
 
 
 @dataclass(frozen=True)
-class Section:
+class ElfSection:
     """One section header with its name."""
 
     name: str
@@ -75,7 +75,7 @@ class Elf:
         self._segments_at, self._segment_count = header[5], header[10]
         self.sections = self._read_sections(header[6], header[12], header[13])
 
-    def _read_sections(self, at: int, count: int, names_index: int) -> tuple[Section, ...]:
+    def _read_sections(self, at: int, count: int, names_index: int) -> tuple[ElfSection, ...]:
         if not at or not count:
             return ()
         if at + count * _SECTION.size > len(self.data):
@@ -90,14 +90,14 @@ class Elf:
         if names_index < count:
             names = self.data[raw[names_index][4] : raw[names_index][4] + raw[names_index][5]]
         return tuple(
-            Section(_string(names, r[0]), r[1], r[3], r[4], 0 if r[1] == _SHT_NOBITS else r[5], r[6]) for r in raw
+            ElfSection(_string(names, r[0]), r[1], r[3], r[4], 0 if r[1] == _SHT_NOBITS else r[5], r[6]) for r in raw
         )
 
-    def section(self, name: str) -> Section | None:
+    def section(self, name: str) -> ElfSection | None:
         """First section with a name."""
         return next((section for section in self.sections if section.name == name), None)
 
-    def content(self, section: Section) -> bytes:
+    def content(self, section: ElfSection) -> bytes:
         """Bytes of a section; shorter than its size when the file is cut off."""
         return self.data[section.offset : section.offset + section.size]
 

@@ -5,20 +5,20 @@ r"""Triton's intermediate representation (TTIR, TTGIR), read without MLIR.
 4
 """
 
-from kprof.inputs.mlir.locations import Frame
+from kprof.inputs.mlir.locations import MlirFrame
 from kprof.inputs.mlir.model import Module, Operation
 from kprof.inputs.mlir.reader import parse
-from kprof.inputs.mlir.types import MemDesc, Pointer, RawType, Scalar, Tensor, Type
+from kprof.inputs.mlir.types import MemDesc, Pointer, RawType, Scalar, TensorType, Type
 
 __all__ = [
-    "Frame",
     "MemDesc",
+    "MlirFrame",
     "Module",
     "Operation",
     "Pointer",
     "RawType",
     "Scalar",
-    "Tensor",
+    "TensorType",
     "Type",
     "parse",
 ]

@@ -6,10 +6,10 @@ from functools import cached_property
 from typing import Any, Protocol
 
 from kprof.inputs.mlir.layout_text import Scope
-from kprof.inputs.mlir.locations import Frame, Locations
+from kprof.inputs.mlir.locations import Locations, MlirFrame
 from kprof.inputs.mlir.text import closing, fields, top_level
 from kprof.inputs.mlir.type_text import TypeReader, types_in
-from kprof.inputs.mlir.types import Pointer, Scalar, Tensor, Type
+from kprof.inputs.mlir.types import Pointer, Scalar, TensorType, Type
 
 _OPERAND = re.compile(r"%[\w$.-]+(?:#\d+)?")
 _MODIFIER = re.compile(r"(?<![\w.%#])([A-Za-z_]\w*)\s*=\s*([\w.#+-]+|%[\w$.#-]+)")
@@ -27,7 +27,7 @@ class Readers:
         self.locations = Locations(locations)
 
 
-class Written(Protocol):
+class WrittenOperation(Protocol):
     """An operation as far as its details follow from it."""
 
     name: str
@@ -36,13 +36,13 @@ class Written(Protocol):
     tail: str
 
 
-class Details:
+class OperationDetails:
     """The parts of one operation, each read when first asked for, because most questions are about one of them.
 
     Nothing in the operation's text makes this fail; what is not understood is left out.
     """
 
-    def __init__(self, op: Written, readers: Readers) -> None:
+    def __init__(self, op: WrittenOperation, readers: Readers) -> None:
         """Find where the position and the types begin."""
         self._op, self._readers = op, readers
         text, place = _split_location(op.text)
@@ -81,7 +81,7 @@ class Details:
         return _types(self._op, self._plain, self._signature, self._readers.types)
 
     @cached_property
-    def location(self) -> tuple[Frame, ...]:
+    def location(self) -> tuple[MlirFrame, ...]:
         """Frames, innermost first."""
         return self._readers.locations.frames(self._place)
 
@@ -143,7 +143,7 @@ def _without_braces(text: str) -> str:
     return "".join(parts)
 
 
-def _operands(op: Written, body: str) -> tuple[str, ...]:
+def _operands(op: WrittenOperation, body: str) -> tuple[str, ...]:
     if op.name in {"tt.func", "builtin.module"}:
         return ()
     found = _OPERAND.findall(body)
@@ -154,7 +154,9 @@ def _operands(op: Written, body: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _types(op: Written, body: str, signature: str, reader: TypeReader) -> tuple[tuple[Type, ...], tuple[Type, ...]]:
+def _types(
+    op: WrittenOperation, body: str, signature: str, reader: TypeReader
+) -> tuple[tuple[Type, ...], tuple[Type, ...]]:
     if op.name in {"tt.func", "builtin.module"}:
         return (), ()
     inner = _arrow(body)
@@ -175,7 +177,7 @@ def _types(op: Written, body: str, signature: str, reader: TypeReader) -> tuple[
     return _single(op, signature, found)
 
 
-def _single(op: Written, signature: str, found: tuple[Type, ...]) -> tuple[tuple[Type, ...], tuple[Type, ...]]:
+def _single(op: WrittenOperation, signature: str, found: tuple[Type, ...]) -> tuple[tuple[Type, ...], tuple[Type, ...]]:
     """Types of an operation with results whose text has no arrow."""
     if " to " in signature and len(found) == 2:
         return found[:1], found[1:]
@@ -193,28 +195,30 @@ def _single(op: Written, signature: str, found: tuple[Type, ...]) -> tuple[tuple
     return (found if "%" in op.text else ()), found[-1:] * len(op.results)
 
 
-def _stores(op: Written) -> bool:
+def _stores(op: WrittenOperation) -> bool:
     """Operations whose arrow points from what is copied to where it goes; a result is at most a token."""
     return not op.results or "_to_local" in op.name or "_copy_" in op.name or op.name == "ttg.local_store"
 
 
-def _copies(op: Written, left: tuple[Type, ...], right: tuple[Type, ...]) -> tuple[tuple[Type, ...], tuple[Type, ...]]:
+def _copies(
+    op: WrittenOperation, left: tuple[Type, ...], right: tuple[Type, ...]
+) -> tuple[tuple[Type, ...], tuple[Type, ...]]:
     token: tuple[Type, ...] = (Scalar("!ttg.async.token", None),) * len(op.results)
     return left + right, token
 
 
 def _loaded(kind: Type) -> Type:
     """What a load through such a pointer, or tensor of pointers, gives."""
-    if isinstance(kind, Tensor) and isinstance(kind.element, Pointer):
-        return Tensor(kind.shape, kind.element.pointee, kind.layout)
+    if isinstance(kind, TensorType) and isinstance(kind.element, Pointer):
+        return TensorType(kind.shape, kind.element.pointee, kind.layout)
     if isinstance(kind, Pointer):
         return kind.pointee
     return kind
 
 
 def _truth(kind: Type) -> Type:
-    if isinstance(kind, Tensor):
-        return Tensor(kind.shape, Scalar("i1", 1), kind.layout)
+    if isinstance(kind, TensorType):
+        return TensorType(kind.shape, Scalar("i1", 1), kind.layout)
     return Scalar("i1", 1)
 
 

@@ -16,7 +16,7 @@ _DEPTH = 128
 
 
 @dataclass(frozen=True)
-class Frame:
+class MlirFrame:
     """One position in source code; line and column are 1-based as Triton writes them, 0 when unknown.
 
     Attributes:
@@ -34,7 +34,7 @@ class Frame:
     in_library: bool = False
 
 
-Frames = tuple[Frame, ...]
+Frames = tuple[MlirFrame, ...]
 
 
 @lru_cache(maxsize=1024)
@@ -74,7 +74,7 @@ class Locations:
         file = _FILE.fullmatch(text)
         if file:
             path = unescape(file[1])
-            return (Frame(path, int(file[2]), int(file[3]), None, is_library(path)),)
+            return (MlirFrame(path, int(file[2]), int(file[3]), None, is_library(path)),)
         if text.startswith("callsite(") and text.endswith(")"):
             callee, at, caller = _at(text[9:-1])
             return self.frames(callee, depth) + (self.frames(caller, depth) if at else ())

@@ -12,7 +12,7 @@ from kprof.inputs.mlir.layouts import (
     RawLayout,
     Slice,
 )
-from kprof.inputs.mlir.types import MemDesc, Pointer, Tensor
+from kprof.inputs.mlir.types import MemDesc, Pointer, TensorType
 
 Shape = tuple[int, ...]
 
@@ -55,7 +55,7 @@ def _linear_runs(layout: Linear, rank: int) -> tuple[int, ...]:
     return tuple(runs)
 
 
-def vector_bytes(tensor: Tensor) -> int | None:
+def vector_bytes(tensor: TensorType) -> int | None:
     """Bytes next to each other in a thread's registers: the widest that a memory access of this tensor can be.
 
     What is accessed in one instruction is this or less: 16 bytes are the most the hardware has, and the compiler must

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from kprof.inputs.mlir.details import Details, Readers
+from kprof.inputs.mlir.details import OperationDetails, Readers
 from kprof.inputs.mlir.layout_text import read_layouts
 from kprof.inputs.mlir.layouts import Layout
-from kprof.inputs.mlir.locations import Frame
+from kprof.inputs.mlir.locations import MlirFrame
 from kprof.inputs.mlir.types import Type
 
 
@@ -54,8 +54,8 @@ class Operation:
     block: str = ""
 
     @cached_property
-    def _details(self) -> Details:
-        return Details(self, self.module.readers)
+    def _details(self) -> OperationDetails:
+        return OperationDetails(self, self.module.readers)
 
     @property
     def operands(self) -> tuple[str, ...]:
@@ -83,12 +83,12 @@ class Operation:
         return self._details.types[1]
 
     @property
-    def location(self) -> tuple[Frame, ...]:
+    def location(self) -> tuple[MlirFrame, ...]:
         """Innermost frame first, then the calls that it was inlined at; empty when unknown."""
         return self._details.location
 
     @property
-    def user_frame(self) -> Frame | None:
+    def user_frame(self) -> MlirFrame | None:
         """The innermost frame outside Triton's own library."""
         return next((frame for frame in self.location if not frame.in_library), None)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from kprof.inputs.boundary import whole
 from kprof.inputs.mlir.layout_text import Scope
 from kprof.inputs.mlir.text import closing, split
-from kprof.inputs.mlir.types import MemDesc, Pointer, RawType, Scalar, Tensor, Type
+from kprof.inputs.mlir.types import MemDesc, Pointer, RawType, Scalar, TensorType, Type
 
 _SCALAR = re.compile(r"(?:[su]?i|f|bf|tf)(\d{1,8})(?:E\d+M\d+\w*)?|index|none")
 _DIMENSIONS = re.compile(r"(?:(?:\d+|\?)x)*")
@@ -59,12 +59,12 @@ class TypeReader:
             return self.read(alias, nesting + 1)
         return RawType(text)
 
-    def _tensor(self, body: str, nesting: int) -> Tensor | None:
+    def _tensor(self, body: str, nesting: int) -> TensorType | None:
         first, *encoding = split(body)
         found = self._shaped(first, nesting)
         if found is None:
             return None
-        return Tensor(*found, self._scope.layout(encoding[0]) if encoding else None)
+        return TensorType(*found, self._scope.layout(encoding[0]) if encoding else None)
 
     def _memdesc(self, body: str, nesting: int) -> MemDesc | None:
         first, *rest = split(body)

@@ -29,7 +29,7 @@ class Pointer:
 
 
 @dataclass(frozen=True)
-class Tensor:
+class TensorType:
     """``tensor<128x64xf16, #blocked>``; ``layout`` is ``None`` in TTIR."""
 
     shape: tuple[int, ...]
@@ -85,7 +85,7 @@ class RawType:
     text: str
 
 
-Type: TypeAlias = Scalar | Pointer | Tensor | MemDesc | RawType
+Type: TypeAlias = Scalar | Pointer | TensorType | MemDesc | RawType
 
 
 def _product(shape: tuple[int, ...]) -> int:

@@ -4,7 +4,7 @@ from typing import Any
 
 from kprof.inputs.rocprof.columns import accumulated, instance_of
 from kprof.inputs.rocprof.frames import coded, length, matrix_of, repeated, rows_of
-from kprof.inputs.rocprof.model import Columns, Part
+from kprof.inputs.rocprof.model import Columns, FileTables
 
 
 def from_wide(values: dict[str, Any], dispatches: Columns) -> Columns:
@@ -48,7 +48,7 @@ def from_wide(values: dict[str, Any], dispatches: Columns) -> Columns:
     }
 
 
-def from_long(columns: Columns, part: Part) -> tuple[Columns, Columns]:
+def from_long(columns: Columns, part: FileTables) -> tuple[Columns, Columns]:
     """A row a value: ``(dispatch columns, counter columns)``.
 
     Rows of one dispatch share process, agent, dispatch id and kernel. Different start times within one dispatch
@@ -134,7 +134,7 @@ def _split_instances(names: Any) -> Columns:
     return {"counter": coded(codes, words), "instance": instances}
 
 
-def _passes(columns: Columns, group: Any, own: Columns, part: Part) -> Any:
+def _passes(columns: Columns, group: Any, own: Columns, part: FileTables) -> Any:
     import numpy as np
     import pandas as pd
 

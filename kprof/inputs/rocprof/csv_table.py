@@ -10,7 +10,7 @@ from typing import Any
 
 from kprof.errors import InputError
 from kprof.inputs.rocprof.columns import Kind
-from kprof.inputs.rocprof.model import Part
+from kprof.inputs.rocprof.model import FileTables
 from kprof.inputs.rocprof.opening import Opened
 
 SHOWN = 20
@@ -63,7 +63,7 @@ def _fields(line: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in fields)
 
 
-def read_table(opened: Opened, kinds: Mapping[int, Kind], part: Part) -> RawTable:
+def read_table(opened: Opened, kinds: Mapping[int, Kind], part: FileTables) -> RawTable:
     """Read the columns at the given positions.
 
     Records with too few or too many fields (glued or cut) are left out, each with an issue; a value that is not
@@ -175,7 +175,7 @@ def _arrow_type(kind: Kind) -> Any:
     return {"int": pa.int64(), "time": pa.int64(), "uint": pa.uint64(), "float": pa.float64()}[kind]
 
 
-def _complain_about(bad: list[Any], width: int, part: Part) -> list[int]:
+def _complain_about(bad: list[Any], width: int, part: FileTables) -> list[int]:
     numbers = []
     for row in bad:
         # Arrow counts the records it was given from 1; the heading was not among them.
@@ -199,7 +199,7 @@ def _complain_about(bad: list[Any], width: int, part: Part) -> list[int]:
     return sorted(numbers)
 
 
-def _convert(column: Any, kind: Kind, table: RawTable, part: Part, *, name: str, position: int) -> Any:
+def _convert(column: Any, kind: Kind, table: RawTable, part: FileTables, *, name: str, position: int) -> Any:
     """Values that Arrow did not take as they are: one by one, keeping what is good."""
     import pyarrow as pa
 

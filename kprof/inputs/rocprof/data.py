@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from kprof.inputs.rocprof.frames import frame, kernels_frame, length
 from kprof.inputs.rocprof.joining import join
-from kprof.inputs.rocprof.model import COLUMNS, Part, ProfileFile, ProfileIssue
+from kprof.inputs.rocprof.model import COLUMNS, FileTables, ProfileFile, ProfileIssue
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,7 +17,7 @@ class Data:
     such a source are read when they are first asked for.
     """
 
-    def __init__(self, parts: list[Part], issues: list[ProfileIssue]) -> None:
+    def __init__(self, parts: list[FileTables], issues: list[ProfileIssue]) -> None:
         """Use :func:`kprof.inputs.rocprof.read`."""
         self._parts = parts
         self._own_issues = issues

@@ -3,14 +3,14 @@
 from typing import Any
 
 from kprof.inputs.rocprof.frames import agent_numbers, length, name_columns
-from kprof.inputs.rocprof.model import Columns, Part
+from kprof.inputs.rocprof.model import Columns, FileTables
 from kprof.inputs.rocprof.plausible import without_impossible
 
 ABSURD_NS = 86_400_000_000_000
 """A dispatch of more than a day is a broken timestamp."""
 
 
-def dispatches(columns: Columns, part: Part, *, rounded: bool = False) -> Columns:
+def dispatches(columns: Columns, part: FileTables, *, rounded: bool = False) -> Columns:
     """Complete the columns of a dispatch table: names, agent numbers, workgroup counts, durations.
 
     Args:
@@ -76,7 +76,7 @@ def _ceil(work_items: Any, size: Any) -> Any:
     return -(-top // bottom)
 
 
-def trusted_durations(columns: Columns, part: Part, *, rounded: bool = False, what: str = "dispatches") -> Any:
+def trusted_durations(columns: Columns, part: FileTables, *, rounded: bool = False, what: str = "dispatches") -> Any:
     """``end - start``, missing where the times are impossible, with an issue for each kind of trouble."""
     import numpy as np
     import pandas as pd
@@ -126,7 +126,7 @@ def _plain_durations(columns: Columns) -> Any:
     return spent if spent.min() > 0 and spent.max() <= ABSURD_NS else None
 
 
-def _complain_times(part: Part, what: str, **kinds: Any) -> None:
+def _complain_times(part: FileTables, what: str, **kinds: Any) -> None:
     words = {
         "negative": "end before they start; their duration is treated as missing",
         "absurd": "have impossible times (longer than a day, or a start of 0); their duration is treated as missing",
@@ -140,7 +140,7 @@ def _complain_times(part: Part, what: str, **kinds: Any) -> None:
                           record=first, count=count)  # fmt: skip
 
 
-def _compare_stated(columns: Columns, stated: Any, part: Part) -> None:
+def _compare_stated(columns: Columns, stated: Any, part: FileTables) -> None:
     import numpy as np
     import pandas as pd
 
@@ -154,7 +154,7 @@ def _compare_stated(columns: Columns, stated: Any, part: Part) -> None:
                       record=int(differs.argmax()) + 1, count=int(differs.sum()))  # fmt: skip
 
 
-def complain_about_repeats(columns: Columns, part: Part) -> None:
+def complain_about_repeats(columns: Columns, part: FileTables) -> None:
     """Dispatch ids that repeat: the same dispatch twice, or ids of several processes mixed."""
     import numpy as np
     import pandas as pd

@@ -14,7 +14,7 @@ from kprof.errors import InputError
 from kprof.inputs.rocprof.columns import Column, Kind, is_repeated, key
 from kprof.inputs.rocprof.csv_table import RawTable, heading, read_table
 from kprof.inputs.rocprof.frames import arrays_of
-from kprof.inputs.rocprof.model import Columns, Part
+from kprof.inputs.rocprof.model import Columns, FileTables
 from kprof.inputs.rocprof.opening import Opened
 
 SURE_ENOUGH = 0.6
@@ -24,7 +24,7 @@ SURE_ENOUGH = 0.6
 _BY_ROW = {"process_id", "agent", "dispatch_id", "kernel_name", "counter", "value", "start_ns"}
 
 
-class Format(Protocol):
+class ProfileFormat(Protocol):
     """A kind of file.
 
     Attributes:
@@ -40,7 +40,7 @@ class Format(Protocol):
     def score(self, opened: Opened) -> float:
         """How sure it is that the file is of this format: 0 not at all, 1 completely."""
 
-    def read(self, opened: Opened, part: Part) -> None:
+    def read(self, opened: Opened, part: FileTables) -> None:
         """Fill the part's tables.
 
         Raises:
@@ -56,14 +56,14 @@ class OtherFormat:
     tool: str
     role: str
     recognise: Callable[[Opened], float]
-    reader: Callable[[Opened, Part], None]
+    reader: Callable[[Opened, FileTables], None]
 
     def score(self, opened: Opened) -> float:
-        """See :class:`Format`."""
+        """See :class:`ProfileFormat`."""
         return self.recognise(opened)
 
-    def read(self, opened: Opened, part: Part) -> None:
-        """See :class:`Format`."""
+    def read(self, opened: Opened, part: FileTables) -> None:
+        """See :class:`ProfileFormat`."""
         self.reader(opened, part)
 
 
@@ -87,13 +87,13 @@ class CsvFormat:
     vocabulary: Mapping[str, Column]
     signature: frozenset[str]
     required: frozenset[str]
-    finish: "Callable[[CsvContent, Part], None]"
+    finish: "Callable[[CsvContent, FileTables], None]"
     forbidden: frozenset[str] = frozenset()
     wide: bool = False
     long: bool = False
 
     def score(self, opened: Opened) -> float:
-        """See :class:`Format`."""
+        """See :class:`ProfileFormat`."""
         keys = {key(name) for name in heading(opened)}
         if keys & self.forbidden:
             return 0.0
@@ -102,8 +102,8 @@ class CsvFormat:
         # The share of known headings only breaks ties; a wide file has few.
         return found + known / 1000 + len(self.signature) / 100000 if found >= SURE_ENOUGH else 0.0
 
-    def read(self, opened: Opened, part: Part) -> None:
-        """See :class:`Format`."""
+    def read(self, opened: Opened, part: FileTables) -> None:
+        """See :class:`ProfileFormat`."""
         names = heading(opened)
         missing = self.required - {key(name) for name in names}
         if missing:
@@ -119,7 +119,7 @@ class CsvFormat:
             part.complain("no-records", "warning", "the file has a heading but no records")
         self.finish(content, part)
 
-    def _content(self, opened: Opened, names: list[str], part: Part) -> "CsvContent":
+    def _content(self, opened: Opened, names: list[str], part: FileTables) -> "CsvContent":
         kinds: dict[int, Kind] = {}
         target: dict[int, str] = {}
         counters: dict[int, str] = {}
@@ -170,7 +170,7 @@ class CsvContent:
 
 
 @cache
-def formats() -> tuple[Format, ...]:
+def formats() -> tuple[ProfileFormat, ...]:
     """Every format, in the order of their file names."""
     from kprof.inputs.rocprof import formats as folder
 
@@ -178,7 +178,7 @@ def formats() -> tuple[Format, ...]:
     return tuple(import_module(f"{folder.__name__}.{name}").FORMAT for name in names)
 
 
-def recognise(opened: Opened) -> Format | None:
+def recognise(opened: Opened) -> ProfileFormat | None:
     """The format that fits best; ``None`` when none does."""
     best = max(formats(), key=lambda one: one.score(opened))
     return best if best.score(opened) > 0 else None

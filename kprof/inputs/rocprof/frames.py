@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from kprof.inputs.rocprof.model import COLUMNS, Columns, Part
+from kprof.inputs.rocprof.model import COLUMNS, Columns, FileTables
 from kprof.inputs.rocprof.names import normalise
 
 if TYPE_CHECKING:
@@ -201,7 +201,7 @@ def length(columns: Columns) -> int:
     return len(next(iter(columns.values()))) if columns else 0
 
 
-def frame(name: str, parts: list[Part]) -> "pd.DataFrame":
+def frame(name: str, parts: list[FileTables]) -> "pd.DataFrame":
     """One table over all parts, columns in the documented order."""
     import numpy as np
     import pandas as pd
@@ -261,7 +261,7 @@ def _texts(column: "pd.Series[Any]") -> "pd.Categorical":
     return coded([-1] * len(column), [""])
 
 
-def kernels_frame(parts: list[Part]) -> "pd.DataFrame":
+def kernels_frame(parts: list[FileTables]) -> "pd.DataFrame":
     """Time by kernel, of each source that has dispatches of its own."""
     import pandas as pd
 

@@ -5,11 +5,11 @@ from typing import Any
 
 from kprof.inputs.rocprof import trust
 from kprof.inputs.rocprof.frames import kernels_frame, length
-from kprof.inputs.rocprof.model import Columns, Part, ProfileIssue
+from kprof.inputs.rocprof.model import Columns, FileTables, ProfileIssue
 from kprof.inputs.rocprof.plausible import drop_counters
 
 
-def join(parts: list[Part]) -> list[ProfileIssue]:
+def join(parts: list[FileTables]) -> list[ProfileIssue]:
     """Let counters of further files point at the first file's dispatches. Changes the parts.
 
     Files of one workload folder are passes of one program run again and again: they are joined by dispatch id
@@ -28,19 +28,19 @@ def join(parts: list[Part]) -> list[ProfileIssue]:
     return issues
 
 
-def _own(part: Part) -> Columns | None:
+def _own(part: FileTables) -> Columns | None:
     columns = part.tables.get("dispatches")
     return columns if columns and length(columns) else None
 
 
-def _order(part: Part) -> tuple[int, str]:
+def _order(part: FileTables) -> tuple[int, str]:
     name = part.source.path.rsplit("/", 1)[-1]
     preferred = ("timestamps.csv", "pmc_perf.csv")
     return (preferred.index(name) if name in preferred else len(preferred), name)
 
 
-def _workloads(parts: list[Part], issues: list[ProfileIssue]) -> None:
-    folders: dict[str, list[Part]] = defaultdict(list)
+def _workloads(parts: list[FileTables], issues: list[ProfileIssue]) -> None:
+    folders: dict[str, list[FileTables]] = defaultdict(list)
     for part in parts:
         if part.source.folder and _own(part) is not None:
             folders[part.source.folder].append(part)
@@ -53,7 +53,7 @@ def _workloads(parts: list[Part], issues: list[ProfileIssue]) -> None:
             _attach(other, first, parts.index(first), issues, folder)
 
 
-def _attach(other: Part, first: Part, place: int, issues: list[ProfileIssue], folder: str) -> None:
+def _attach(other: FileTables, first: FileTables, place: int, issues: list[ProfileIssue], folder: str) -> None:
     import pandas as pd
 
     home = pd.DataFrame({k: first.tables["dispatches"][k] for k in ("dispatch_id", "kernel_name")})
@@ -81,7 +81,7 @@ def _attach(other: Part, first: Part, place: int, issues: list[ProfileIssue], fo
     _fill_times(first, other)
 
 
-def _move(other: Part, rows: Any, place: int) -> None:
+def _move(other: FileTables, rows: Any, place: int) -> None:
     """Point the counters of ``other`` at the rows of the part at ``place`` and drop its own dispatches."""
     counters = other.tables.get("counters")
     if counters:
@@ -91,7 +91,7 @@ def _move(other: Part, rows: Any, place: int) -> None:
     other.kernels = {}
 
 
-def _fill_times(first: Part, other: Part) -> None:
+def _fill_times(first: FileTables, other: FileTables) -> None:
     """A first file without times takes them from no other: another pass is another run."""
     if "duration_ns" not in first.tables["dispatches"]:
         first.complain("no-times", "note", f"no times in this file; those of {other.source.path.rsplit('/', 1)[-1]} "
@@ -111,7 +111,7 @@ def _fingerprint(columns: Columns) -> tuple[int, int, int] | None:
     return len(start), hash(start.tobytes()), hash(end.tobytes())
 
 
-def _same_times(parts: list[Part]) -> None:
+def _same_times(parts: list[FileTables]) -> None:
     import numpy as np
     import pandas as pd
 
@@ -141,7 +141,7 @@ def _same_times(parts: list[Part]) -> None:
                       "counted once")  # fmt: skip
 
 
-def _row_sets(parts: list[Part]) -> list[ProfileIssue]:
+def _row_sets(parts: list[FileTables]) -> list[ProfileIssue]:
     sizes: dict[str, dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
     for part in parts:
         if part.source.folder and part.source.role in {"trace", "counters"}:
@@ -155,7 +155,7 @@ def _row_sets(parts: list[Part]) -> list[ProfileIssue]:
     return issues
 
 
-def _offset(parts: list[Part]) -> None:
+def _offset(parts: list[FileTables]) -> None:
     """Row numbers of one table over all parts."""
     starts: dict[int, int] = {}
     total = 0
@@ -170,7 +170,7 @@ def _offset(parts: list[Part]) -> None:
             counters["dispatch"] = counters["dispatch"] + starts[home]
 
 
-def _compare_stats(parts: list[Part]) -> None:
+def _compare_stats(parts: list[FileTables]) -> None:
     """A stats file beside its trace must be the trace's aggregate."""
     import pandas as pd
 

@@ -195,7 +195,7 @@ Columns = dict[str, Any]
 
 
 @dataclass
-class Part:
+class FileTables:
     """What one file gave.
 
     Attributes:
@@ -211,7 +211,7 @@ class Part:
     source: ProfileFile
     tables: dict[str, Columns] = field(default_factory=dict)
     issues: list[ProfileIssue] = field(default_factory=list)
-    lazy: "Callable[[Part], None] | None" = None
+    lazy: "Callable[[FileTables], None] | None" = None
     promised: frozenset[str] = frozenset()
     kernels: Columns | None = None
     distinct: bool = False

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 from kprof.inputs.rocprof.frames import length, rows_of
-from kprof.inputs.rocprof.model import Columns, Part
+from kprof.inputs.rocprof.model import Columns, FileTables
 
 COUNTER_LIMIT = float(1 << 63)
 """No counter has 63 bits; a register that could not be read gives all ones."""
@@ -43,7 +43,7 @@ def ranges() -> dict[str, tuple[int, int]]:
     }
 
 
-def without_impossible(columns: Columns, part: Part) -> Columns:
+def without_impossible(columns: Columns, part: FileTables) -> Columns:
     """The columns of dispatches, with what no GPU can have had missing in them."""
     import numpy as np
     import pandas as pd
@@ -73,7 +73,7 @@ def without_impossible(columns: Columns, part: Part) -> Columns:
     return result
 
 
-def drop_counters(part: Part) -> None:
+def drop_counters(part: FileTables) -> None:
     """Take counter values that cannot be out of a part: not finite, negative, or beyond 63 bits."""
     import numpy as np
 

@@ -8,7 +8,7 @@ from kprof.errors import InputError, KprofError
 from kprof.inputs.rocprof.data import Data
 from kprof.inputs.rocprof.database import is_database
 from kprof.inputs.rocprof.format import recognise
-from kprof.inputs.rocprof.model import Part, ProfileFile, ProfileIssue
+from kprof.inputs.rocprof.model import FileTables, ProfileFile, ProfileIssue
 from kprof.inputs.rocprof.opening import EmptyFileError, Opened, files_of, open_file
 
 _MOST_FILES = 20_000
@@ -32,7 +32,7 @@ def read(paths: str | Path | Iterable[str | Path], *, max_unpacked: int | None =
     given = [Path(paths)] if isinstance(paths, str | Path) else [Path(path) for path in paths]
     if not given:
         raise InputError("no file to read")
-    parts: list[Part] = []
+    parts: list[FileTables] = []
     issues: list[ProfileIssue] = []
     failed: list[KprofError] = []
     for path in given:
@@ -63,7 +63,7 @@ def read(paths: str | Path | Iterable[str | Path], *, max_unpacked: int | None =
     return Data(parts, issues)
 
 
-def _load(part: Part) -> None:
+def _load(part: FileTables) -> None:
     if part.lazy is not None:
         loader, part.lazy = part.lazy, None
         loader(part)
@@ -77,7 +77,7 @@ def _files(path: Path) -> list[Path]:
     return found
 
 
-def read_file(path: Path, *, max_unpacked: int | None = None) -> Part | None:
+def read_file(path: Path, *, max_unpacked: int | None = None) -> FileTables | None:
     """Read one file; ``None`` when its format is not known.
 
     Raises:
@@ -87,7 +87,7 @@ def read_file(path: Path, *, max_unpacked: int | None = None) -> Part | None:
     found = recognise(opened)
     if found is None:
         return None
-    part = Part(ProfileFile(str(path), found.tool, found.name, role=found.role))
+    part = FileTables(ProfileFile(str(path), found.tool, found.name, role=found.role))
     if opened.damage:
         part.complain("damaged-packing", "error", opened.damage)
     if not is_database(opened.head) and not opened.head.lstrip().startswith(b"{") and bytes(opened.body[-1:]) != b"\n":
@@ -163,7 +163,7 @@ def _unknown(file: Path) -> KprofError:
     )
 
 
-def _mark_workloads(parts: list[Part]) -> None:
+def _mark_workloads(parts: list[FileTables]) -> None:
     """Files beside a sysinfo are passes of one Omniperf or rocprof-compute workload."""
     for system in [part for part in parts if part.source.format == "workload system"]:
         folder = str(Path(system.source.path).parent)

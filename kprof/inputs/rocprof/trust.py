@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from kprof.inputs.rocprof.frames import length
-from kprof.inputs.rocprof.model import Columns, Part, ProfileIssue
+from kprof.inputs.rocprof.model import Columns, FileTables, ProfileIssue
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,7 +40,7 @@ _PERCENT = {
 }  # fmt: skip
 
 
-def check(part: Part) -> None:
+def check(part: FileTables) -> None:
     """Add issues about the counters of one part."""
     counters = part.tables.get("counters")
     if not counters or not length(counters):
@@ -51,7 +51,7 @@ def check(part: Part) -> None:
     _unsupported(counters, part)
 
 
-def _repeated(counters: Columns, part: Part) -> None:
+def _repeated(counters: Columns, part: FileTables) -> None:
     import numpy as np
 
     if _in_order(counters):
@@ -81,7 +81,7 @@ def _in_order(counters: Columns) -> bool:
     return bool((further | (dispatch[1:] == dispatch[:-1])).all())
 
 
-def _over_hundred(counters: Columns, part: Part) -> None:
+def _over_hundred(counters: Columns, part: FileTables) -> None:
     import numpy as np
 
     words, codes, values = counters["counter"].categories, counters["counter"].codes, np.asarray(counters["value"])
@@ -104,7 +104,7 @@ def _above(words: Any, codes: Any, values: Any) -> Iterator[tuple[str, Any]]:
             yield str(words[code]), rows
 
 
-def _unsupported(counters: Columns, part: Part) -> None:
+def _unsupported(counters: Columns, part: FileTables) -> None:
     import numpy as np
 
     words, codes = list(counters["counter"].categories), np.asarray(counters["counter"].codes)
@@ -153,14 +153,14 @@ def untrusted(counters: "pd.DataFrame") -> Iterator[tuple[str, str, Any]]:
         yield name, f"{name} is a percentage and reads {value[rows].max():.4g}", np.unique(dispatch[rows])
 
 
-def compare_passes(parts: list[Part]) -> list[ProfileIssue]:
+def compare_passes(parts: list[FileTables]) -> list[ProfileIssue]:
     """Counters that one dispatch has more than once, from several files or passes, with different values.
 
     Call it once the counters of files about the same dispatches point at the same dispatch numbers.
     """
     import pandas as pd
 
-    homes: dict[int, list[Part]] = {}
+    homes: dict[int, list[FileTables]] = {}
     for place, part in enumerate(parts):
         counters = part.tables.get("counters")
         if counters and length(counters):

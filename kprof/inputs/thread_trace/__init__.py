@@ -12,10 +12,19 @@ from kprof.errors import InputError
 from kprof.inputs import boundary
 from kprof.inputs.opening import head_of
 from kprof.inputs.thread_trace.content import content
-from kprof.inputs.thread_trace.model import DecodedThreadTrace, Dispatch, Instruction, LineCost
+from kprof.inputs.thread_trace.model import DecodedThreadTrace, Dispatch, LineCost, TracedInstruction
 from kprof.inputs.thread_trace.timeline import Timeline
 
-__all__ = ["DecodedThreadTrace", "Dispatch", "Instruction", "LineCost", "Timeline", "find", "is_thread_trace", "read"]
+__all__ = [
+    "DecodedThreadTrace",
+    "Dispatch",
+    "LineCost",
+    "Timeline",
+    "TracedInstruction",
+    "find",
+    "is_thread_trace",
+    "read",
+]
 
 _LARGEST = 512 << 20
 

@@ -9,7 +9,7 @@ import re
 
 from kprof.errors import InputError
 from kprof.inputs.csv_records import records as csv_records
-from kprof.inputs.thread_trace.model import DecodedThreadTrace, Instruction
+from kprof.inputs.thread_trace.model import DecodedThreadTrace, TracedInstruction
 
 _MEANING = {
     "codeobj": "code_object",
@@ -65,7 +65,7 @@ def read(text: str, path: str) -> DecodedThreadTrace:
     width = len(next(csv_records(lines[:1], path)))
     issues: list[str] = []
     kernel: str | None = None
-    instructions: list[Instruction] = []
+    instructions: list[TracedInstruction] = []
     bad = 0
     for fields in csv_records(lines[1:], path, first=2, skip_spaces=True):
         if not fields:
@@ -96,7 +96,7 @@ def _kernel_of(comment: str) -> str | None:
     return name if name and not name.lower().startswith(("begin att", "end att")) else None
 
 
-def _instruction(fields: list[str], places: dict[str, int], index: int) -> Instruction | None:
+def _instruction(fields: list[str], places: dict[str, int], index: int) -> TracedInstruction | None:
     def number(name: str) -> int | None:
         if name not in places:
             return None
@@ -109,7 +109,7 @@ def _instruction(fields: list[str], places: dict[str, int], index: int) -> Instr
         if latency is None:
             latency = hits * (number("mean") or 0)
         source = fields[places["source"]].strip() if "source" in places else ""
-        return Instruction(
+        return TracedInstruction(
             index,
             fields[places["text"]].strip()[:_LONGEST],
             number("code_object"),

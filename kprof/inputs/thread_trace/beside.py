@@ -5,7 +5,7 @@ from pathlib import Path
 
 from kprof.errors import KprofError
 from kprof.inputs.thread_trace import occupancy_json, wave_json, wstates_json
-from kprof.inputs.thread_trace.timeline import Occupancy, State, Timeline, Wavefront
+from kprof.inputs.thread_trace.timeline import ResidentWavefronts, Timeline, Wavefront, WavefrontState
 
 MOST_FILES = 1024
 MOST_BYTES = 512 << 20
@@ -23,7 +23,7 @@ def read(folder: Path) -> tuple[Timeline, tuple[str, ...]]:
         else:
             waves.append(wave)
             issues += odd
-    states: list[State] = []
+    states: list[WavefrontState] = []
     complete = True
     for place in _files(folder, wstates_json.PATTERN, issues):
         try:
@@ -34,7 +34,7 @@ def read(folder: Path) -> tuple[Timeline, tuple[str, ...]]:
         else:
             states.append(state)
             issues += odd
-    occupancy: tuple[Occupancy, ...] = ()
+    occupancy: tuple[ResidentWavefronts, ...] = ()
     place = folder / occupancy_json.NAME
     if place.exists():
         try:

@@ -9,7 +9,7 @@ import msgspec
 
 from kprof.errors import InputError
 from kprof.inputs import boundary
-from kprof.inputs.thread_trace.model import DecodedThreadTrace, Instruction
+from kprof.inputs.thread_trace.model import DecodedThreadTrace, TracedInstruction
 
 _SHORTEST = 8
 
@@ -27,7 +27,7 @@ def read(data: bytes, path: str) -> DecodedThreadTrace:
     """
     document = boundary.json_of(data, _Code, path, "not readable as code.json")
     kernel: str | None = None
-    instructions: list[Instruction] = []
+    instructions: list[TracedInstruction] = []
     bad = 0
     for record in document.code:
         if record and isinstance(record[0], str) and record[0].startswith(";"):
@@ -44,7 +44,7 @@ def read(data: bytes, path: str) -> DecodedThreadTrace:
     return DecodedThreadTrace(path, "code.json", kernel, tuple(instructions), document.version, issues)
 
 
-def _instruction(record: list[Any], index: int) -> Instruction | None:
+def _instruction(record: list[Any], index: int) -> TracedInstruction | None:
     numbers = record[4:10]
     shape = len(record) >= _SHORTEST and isinstance(record[0], str) and isinstance(record[3], str)
     if not shape or not all(isinstance(number, int) and number >= 0 for number in numbers):
@@ -52,4 +52,6 @@ def _instruction(record: list[Any], index: int) -> Instruction | None:
     code_object, address, hits, latency, *more = numbers
     stall, idle = [*more, None, None][:2]
     line = record[2] if type(record[2]) is int else None
-    return Instruction(index, record[0], code_object, address, hits, latency, stall, idle, record[3] or None, line)
+    return TracedInstruction(
+        index, record[0], code_object, address, hits, latency, stall, idle, record[3] or None, line
+    )

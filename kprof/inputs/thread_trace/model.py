@@ -9,7 +9,7 @@ _MNEMONIC = re.compile(r"[a-z][a-z0-9_]*")
 
 
 @dataclass(frozen=True)
-class Instruction:
+class TracedInstruction:
     """One instruction of the traced kernel.
 
     Attributes:
@@ -105,7 +105,7 @@ class DecodedThreadTrace:
     path: str
     format: str
     kernel: str | None
-    instructions: tuple[Instruction, ...]
+    instructions: tuple[TracedInstruction, ...]
     version: str | None = None
     issues: tuple[str, ...] = field(default=())
     wavefronts: int | None = None
@@ -147,7 +147,7 @@ class DecodedThreadTrace:
         ]
 
     def _grouped(self, names: list[str]) -> list[LineCost]:
-        groups: dict[str, list[Instruction]] = {}
+        groups: dict[str, list[TracedInstruction]] = {}
         for name, one in zip(names, self.instructions, strict=True):
             if one.hits or one.latency:
                 groups.setdefault(name, []).append(one)

@@ -13,7 +13,7 @@ import msgspec
 from kprof.errors import InputError
 from kprof.inputs import boundary
 from kprof.inputs.thread_trace.content import LONGEST, content
-from kprof.inputs.thread_trace.timeline import Occupancy
+from kprof.inputs.thread_trace.timeline import ResidentWavefronts
 
 NAME = "occupancy.json"
 LARGEST = 32 << 20
@@ -25,7 +25,7 @@ _Event = tuple[int, int, int, int, int]
 _Number = Annotated[int, msgspec.Meta(ge=0)]
 
 
-def read(place: Path) -> tuple[tuple[Occupancy, ...], tuple[str, ...]]:
+def read(place: Path) -> tuple[tuple[ResidentWavefronts, ...], tuple[str, ...]]:
     """Each shader engine followed by its compute units, and what was odd in words.
 
     Raises:
@@ -38,7 +38,7 @@ def read(place: Path) -> tuple[tuple[Occupancy, ...], tuple[str, ...]]:
     engines = sorted((int(name), name) for name in document if name.isascii() and name.isdecimal() and len(name) < 5)
     if not engines and "dispatches" not in document:
         raise InputError("no shader engine and no dispatch", path=str(place))
-    found: list[Occupancy] = []
+    found: list[ResidentWavefronts] = []
     issues: list[str] = []
     for engine, name in engines:
         records = document[name]
@@ -83,7 +83,7 @@ def _unpaired(events: list[_Event]) -> int:
     return wrong + len(live)
 
 
-def _occupancy(engine: int, unit: int | None, events: list[_Event], span: list[_Event]) -> Occupancy:
+def _occupancy(engine: int, unit: int | None, events: list[_Event], span: list[_Event]) -> ResidentWavefronts:
     """An end without a start is not counted, a start without an end lasts until the next in its slot, or to the end."""
     begin, end = span[0][0], span[-1][0]
     live: set[tuple[int, int, int]] = set()
@@ -97,7 +97,7 @@ def _occupancy(engine: int, unit: int | None, events: list[_Event], span: list[_
     mean = sum(area) / (end - begin) if end > begin else None
     part = (end - begin) / PARTS
     over_time = tuple(round(one / part, 3) for one in area) if end > begin else ()
-    return Occupancy(engine, unit, sum(event[4] for event in events), begin, end, most, mean, over_time)
+    return ResidentWavefronts(engine, unit, sum(event[4] for event in events), begin, end, most, mean, over_time)
 
 
 def _areas(steps: list[tuple[int, int]], end: int) -> list[float]:

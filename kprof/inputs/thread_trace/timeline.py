@@ -77,7 +77,7 @@ class Wavefront:
 
 
 @dataclass(frozen=True)
-class State:
+class WavefrontState:
     """One ``wstates*.json``: how many traced wavefronts were in a state at a time.
 
     Attributes:
@@ -94,7 +94,7 @@ class State:
 
 
 @dataclass(frozen=True)
-class Occupancy:
+class ResidentWavefronts:
     """Resident wavefronts of a shader engine, or of one of its compute units.
 
     Attributes:
@@ -129,8 +129,8 @@ class Timeline:
     """
 
     wavefronts: tuple[Wavefront, ...] = ()
-    states: tuple[State, ...] = ()
-    occupancy: tuple[Occupancy, ...] = ()
+    states: tuple[WavefrontState, ...] = ()
+    occupancy: tuple[ResidentWavefronts, ...] = ()
 
     def totals(self) -> list[Issues]:
         """By instruction, summed over the wavefronts; most stalled first."""

@@ -10,7 +10,7 @@ import msgspec
 
 from kprof.errors import InputError
 from kprof.inputs.thread_trace.content import LONGEST, Clock, decode
-from kprof.inputs.thread_trace.timeline import State
+from kprof.inputs.thread_trace.timeline import WavefrontState
 from kprof.inputs.thread_trace.wave_json import state_name
 
 PATTERN = "wstates*.json"
@@ -24,7 +24,7 @@ class _File(msgspec.Struct):
     state: list[_Wavefronts]
 
 
-def read(place: Path) -> tuple[State, tuple[str, ...]]:
+def read(place: Path) -> tuple[WavefrontState, tuple[str, ...]]:
     """The state's clocks, and what was odd in words.
 
     Raises:
@@ -41,10 +41,10 @@ def read(place: Path) -> tuple[State, tuple[str, ...]]:
         raise InputError("times that do not go up, or longer than a trace", path=str(place))
     clocks = sum(count * (after - before) for count, (before, after) in zip(counts, pairwise(times), strict=False))
     odd = (f"{place.name} ends with {counts[-1]} wavefronts in the state",) if counts and counts[-1] else ()
-    return State(state_name(int(number[1])), clocks, max(counts, default=0)), odd
+    return WavefrontState(state_name(int(number[1])), clocks, max(counts, default=0)), odd
 
 
-def with_shares(states: list[State]) -> tuple[State, ...]:
+def with_shares(states: list[WavefrontState]) -> tuple[WavefrontState, ...]:
     """Each with its share of the clocks of all."""
     whole = sum(one.clocks for one in states)
     return tuple(replace(one, share=one.clocks / whole if whole else 0.0) for one in states)

@@ -4,7 +4,7 @@
 """
 
 from kprof.inputs.torch_profiler.load import load
-from kprof.inputs.torch_profiler.model import Activity, Frame, Launch, Operator, Trace, TraceInfo
+from kprof.inputs.torch_profiler.model import Activity, LinkedTrace, Operator, PythonFrame, RuntimeCall, TraceInfo
 from kprof.inputs.torch_profiler.reader import TraceReader
 
-__all__ = ["Activity", "Frame", "Launch", "Operator", "Trace", "TraceInfo", "TraceReader", "load"]
+__all__ = ["Activity", "LinkedTrace", "Operator", "PythonFrame", "RuntimeCall", "TraceInfo", "TraceReader", "load"]

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from kprof.inputs.torch_profiler.issues import IssueLog
-from kprof.inputs.torch_profiler.model import Activity, GridUnit, Size, Trace
+from kprof.inputs.torch_profiler.model import Activity, GridUnit, LinkedTrace, Size
 
 # hipExt*LaunchKernel take the global work size, as OpenCL does: in published traces each such grid (2,018 of
 # 2,018) is a multiple of its block. The other calls take blocks, as CUDA does.
@@ -19,7 +19,7 @@ def unit_of(api: str | None, vendor: str | None) -> GridUnit | None:
     return "work-items" if api.startswith(_IN_WORK_ITEMS) else "workgroups"
 
 
-def settle_grids(trace: Trace, log: IssueLog) -> None:
+def settle_grids(trace: LinkedTrace, log: IssueLog) -> None:
     """Fill in workgroups and work-items of every kernel; from the launch where the kernel itself does not say."""
     vendor = trace.info.vendor
     if vendor is None and any(launch.name.startswith("cuda") for launch in trace.launches[:1000]):
@@ -38,7 +38,7 @@ def settle_grids(trace: Trace, log: IssueLog) -> None:
                 lds[row] = activity.lds_bytes
 
 
-def _settle(trace: Trace, activity: Activity, vendor: str | None, log: IssueLog) -> None:
+def _settle(trace: LinkedTrace, activity: Activity, vendor: str | None, log: IssueLog) -> None:
     launch = trace.launches[activity.launch] if activity.launch >= 0 else None
     if launch is not None and not activity.graph:
         activity.grid_as_written = activity.grid_as_written or launch.grid

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Any
 
 from kprof.inputs.torch_profiler.issues import IssueLog
-from kprof.inputs.torch_profiler.model import Activity, Frame, Operator, Trace
+from kprof.inputs.torch_profiler.model import Activity, LinkedTrace, Operator, PythonFrame
 from kprof.inputs.torch_profiler.records import ELSEWHERE, NOTHING, Records, by_start
 
 # Which of two things that start at the same moment is around the other, where the lengths do not tell.
@@ -52,7 +52,7 @@ class _Lookup:
         return count, first
 
 
-def link(trace: Trace, log: IssueLog) -> None:
+def link(trace: LinkedTrace, log: IssueLog) -> None:
     """Fill in every index of the tables."""
     _nest(trace)
     _forward(trace)
@@ -111,7 +111,7 @@ def _last_before(rows: "array[int]", starts: "array[int]", moment: int) -> int:
     return best
 
 
-def _nest(trace: Trace) -> None:
+def _nest(trace: LinkedTrace) -> None:
     tables: tuple[Records[Any], ...] = (trace.frames, trace.operators, trace.launches)
     threads: dict[tuple[int, int], list[array[int]]] = {}
     for kind, table in enumerate(tables):
@@ -132,7 +132,7 @@ def items(table: Records[Any], rows: Iterable[int], kind: int) -> Iterator[Item]
         yield starts[row], -durations[row], kind, row
 
 
-def _nest_thread(trace: Trace, found: Iterator[Item]) -> None:
+def _nest_thread(trace: LinkedTrace, found: Iterator[Item]) -> None:
     """One sweep over a thread; a stack for the frames and one for the operators that are open."""
     frame_parent = trace.frames.numbers("parent").data
     operator_parent, operator_frame = (trace.operators.numbers(n).data for n in ("parent", "frame"))
@@ -157,7 +157,7 @@ def _nest_thread(trace: Trace, found: Iterator[Item]) -> None:
             launch_operator[index], launch_frame[index] = operator, frame
 
 
-def _forward(trace: Trace) -> None:
+def _forward(trace: LinkedTrace) -> None:
     """Backward operators name the thread of their forward pass and share its sequence number."""
     operators = trace.operators
     sequences, threads = operators.numbers("sequence").data, operators.numbers("forward_thread").data
@@ -172,10 +172,10 @@ def _forward(trace: Trace) -> None:
         forward[row] = next(iter(lookup.rows(ranks[row], sequences[row])), -1)
 
 
-def stack_of(trace: Trace, activity: Activity) -> list[Operator | Frame]:
+def stack_of(trace: LinkedTrace, activity: Activity) -> list[Operator | PythonFrame]:
     """Everything around an activity's launch on the CPU, innermost first, operators and frames by time."""
     launch = trace.launches[activity.launch] if activity.launch >= 0 else None
-    operators: list[Operator | Frame] = list(trace.operator_chain(activity.operator))
+    operators: list[Operator | PythonFrame] = list(trace.operator_chain(activity.operator))
     frame = launch.frame if launch is not None else trace.operators[activity.operator].frame if operators else -1
     both = operators + list(trace.frame_chain(frame))
     both.sort(key=lambda r: (-r.start_ns, r.duration_ns))

@@ -14,12 +14,12 @@ from kprof.inputs.torch_profiler.grids import settle_grids
 from kprof.inputs.torch_profiler.link import link
 from kprof.inputs.torch_profiler.model import (
     Activity,
-    Frame,
-    Launch,
+    LinkedTrace,
     MemoryEvent,
     Operator,
+    PythonFrame,
+    RuntimeCall,
     Size,
-    Trace,
     info_from,
 )
 from kprof.inputs.torch_profiler.normalise import (
@@ -42,7 +42,7 @@ _TIMED = GPU_KINDS | {"launch", "operator"}
 _UNKNOWN_RANK: Any = None
 
 
-def load(path: Path | str, *, stacks: bool = False, memory: bool = False, rank: int | None = None) -> Trace:
+def load(path: Path | str, *, stacks: bool = False, memory: bool = False, rank: int | None = None) -> LinkedTrace:
     """Read a Kineto trace (.json or .json.gz) into linked tables.
 
     Args:
@@ -52,7 +52,7 @@ def load(path: Path | str, *, stacks: bool = False, memory: bool = False, rank: 
         rank: the rank of events that do not tell it; by default the file's own, or 0.
 
     Raises:
-        KprofError: unreadable, or not a trace. Damage inside is in ``Trace.issues``.
+        KprofError: unreadable, or not a trace. Damage inside is in ``LinkedTrace.issues``.
     """
     loading = _Loading(path, stacks=stacks, memory=memory, rank=rank)
     for events in loading.reader.events():
@@ -69,7 +69,7 @@ class _Loading:
         self._rank = rank
         self._categories: Counter[str] = Counter()
         self._profiled = False
-        self.trace = Trace(info_from({}, str(path)))
+        self.trace = LinkedTrace(info_from({}, str(path)))
 
     def take(self, events: list[FullEvent]) -> None:
         """Put events into the tables they belong to."""
@@ -122,7 +122,7 @@ class _Loading:
             trace.operators.append(_operator(event, args, kind, rank, times))
         elif kind == "python":
             module = event.name.startswith(MODULE_PREFIX)
-            trace.frames.append(Frame(event.name, rank, integer(event.tid), *times, module=module))
+            trace.frames.append(PythonFrame(event.name, rank, integer(event.tid), *times, module=module))
 
     def _memory_event(self, event: FullEvent, args: FullArgs) -> None:
         size = integer(args.alloc_bytes)
@@ -139,7 +139,7 @@ class _Loading:
         )
         self.trace.memory.append(record)
 
-    def finish(self) -> Trace:
+    def finish(self) -> LinkedTrace:
         """Ranks, plausibility, links and grids, when all of the file is known."""
         reader, trace = self.reader, self.trace
         if reader.events_read == 0:
@@ -199,8 +199,8 @@ def _activity(event: FullEvent, args: FullArgs, kind: str, rank: int, times: tup
     )
 
 
-def _launch(event: FullEvent, args: FullArgs, rank: int, times: tuple[int, int]) -> Launch:
-    return Launch(
+def _launch(event: FullEvent, args: FullArgs, rank: int, times: tuple[int, int]) -> RuntimeCall:
+    return RuntimeCall(
         event.name,
         rank,
         integer(event.tid),

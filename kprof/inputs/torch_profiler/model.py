@@ -1,7 +1,7 @@
 """The normalised tables of one or several traces: what ran on the GPU, who asked for it, and from where.
 
 Times are whole nanoseconds on the trace's own clock, sizes are bytes, indexes point into the lists of the same
-:class:`Trace` and are -1 where nothing is known. ``None`` means that the trace does not say.
+:class:`LinkedTrace` and are -1 where nothing is known. ``None`` means that the trace does not say.
 """
 
 from functools import partial
@@ -64,7 +64,7 @@ class Activity(msgspec.Struct, gc=False):
         return self.start_ns + self.duration_ns
 
 
-class Launch(msgspec.Struct, gc=False):
+class RuntimeCall(msgspec.Struct, gc=False):
     """One call of the HIP or CUDA runtime.
 
     Attributes:
@@ -123,7 +123,7 @@ class Operator(msgspec.Struct, gc=False):
     num_stages: int | None = None
 
 
-class Frame(msgspec.Struct, gc=False):
+class PythonFrame(msgspec.Struct, gc=False):
     """One Python function call; ``module`` when it is the forward of an ``nn.Module``."""
 
     name: str
@@ -174,14 +174,14 @@ class TraceInfo(msgspec.Struct):
     bytes_read: int = 0
 
 
-class Trace(msgspec.Struct):
+class LinkedTrace(msgspec.Struct):
     """Everything read from one file, linked."""
 
     info: TraceInfo
     activities: Records[Activity] = msgspec.field(default_factory=partial(Records, Activity))
-    launches: Records[Launch] = msgspec.field(default_factory=partial(Records, Launch))
+    launches: Records[RuntimeCall] = msgspec.field(default_factory=partial(Records, RuntimeCall))
     operators: Records[Operator] = msgspec.field(default_factory=partial(Records, Operator))
-    frames: Records[Frame] = msgspec.field(default_factory=partial(Records, Frame))
+    frames: Records[PythonFrame] = msgspec.field(default_factory=partial(Records, PythonFrame))
     memory: Records[MemoryEvent] = msgspec.field(default_factory=partial(Records, MemoryEvent))
     issues: tuple[TraceIssue, ...] = ()
 
@@ -194,9 +194,9 @@ class Trace(msgspec.Struct):
             index = operator.parent
         return chain
 
-    def frame_chain(self, index: int) -> list[Frame]:
+    def frame_chain(self, index: int) -> list[PythonFrame]:
         """A Python frame and those around it, innermost first."""
-        chain: list[Frame] = []
+        chain: list[PythonFrame] = []
         while index >= 0:
             frame = self.frames[index]
             chain.append(frame)

@@ -3,22 +3,22 @@
 from array import array
 
 from kprof.inputs.torch_profiler.issues import IssueLog
-from kprof.inputs.torch_profiler.model import Trace
-from kprof.inputs.torch_profiler.records import Numbers
+from kprof.inputs.torch_profiler.model import LinkedTrace
+from kprof.inputs.torch_profiler.records import OptionalIntegers
 from kprof.inputs.torch_profiler.times import DAY_NS
 
 
-def note_huge(trace: Trace, log: IssueLog) -> None:
+def note_huge(trace: LinkedTrace, log: IssueLog) -> None:
     """Ids and other numbers beyond 64 bits."""
     for table in (trace.activities, trace.launches, trace.operators, trace.frames, trace.memory):
         for name in table.kind.__struct_fields__:
             column = table.column(name)
-            if isinstance(column, Numbers):
+            if isinstance(column, OptionalIntegers):
                 words = "a number does not fit 64 bits: it links to nothing, and is missing in Parquet and pandas"
                 log.add("huge-integer", words, place=name, count=column.huge)
 
 
-def drop_implausible(trace: Trace, log: IssueLog) -> None:
+def drop_implausible(trace: LinkedTrace, log: IssueLog) -> None:
     """Take out GPU activities that lie a day or more away from the bulk of them."""
     if not len(trace.activities):
         return
@@ -48,7 +48,7 @@ def bulk_range(starts: list[int]) -> tuple[int, int]:
     return starts[best[0]], starts[best[1] - 1]
 
 
-def note_oddities(trace: Trace, log: IssueLog) -> None:
+def note_oddities(trace: LinkedTrace, log: IssueLog) -> None:
     """Zero durations, repeated events and overlaps within one stream."""
     table = trace.activities
     durations, kinds = table.numbers("duration_ns").data, table.words("kind")
@@ -78,7 +78,7 @@ def note_oddities(trace: Trace, log: IssueLog) -> None:
         log.add("overlap-in-stream", f"{overlapping:,} GPU activities overlap another one of the same stream")
 
 
-def _collisions(trace: Trace, rows: "array[int]") -> tuple[int, int]:
+def _collisions(trace: LinkedTrace, rows: "array[int]") -> tuple[int, int]:
     """Of one stream: activities that are there twice, and others that begin before an earlier one has ended."""
     table = trace.activities
     starts, durations = table.numbers("start_ns").data, table.numbers("duration_ns").data

@@ -16,7 +16,7 @@ ELSEWHERE = NOTHING + 1
 _TOGETHER = 1 << 12
 
 
-class Numbers:
+class OptionalIntegers:
     """Integers that may be missing. :attr:`data` may be read and written; both marks above are no values."""
 
     def __init__(self) -> None:
@@ -124,7 +124,9 @@ class Records(Sequence[R], Generic[R]):
     def __init__(self, kind: type[R], records: Iterable[R] = ()) -> None:
         self.kind = kind
         fields = msgspec.structs.fields(kind)
-        self._columns: dict[str, Numbers | Words] = {f.name: Numbers() if _is_int(f.type) else Words() for f in fields}
+        self._columns: dict[str, OptionalIntegers | Words] = {
+            f.name: OptionalIntegers() if _is_int(f.type) else Words() for f in fields
+        }
         self._getters: list[Callable[[R], Any]] = [attrgetter(f.name) for f in fields]
         self._stored = 0
         self._new: list[R] = []
@@ -175,12 +177,12 @@ class Records(Sequence[R], Generic[R]):
 
     __hash__ = None  # type: ignore[assignment]
 
-    def numbers(self, field: str) -> Numbers:
+    def numbers(self, field: str) -> OptionalIntegers:
         """The column of a field that is an integer."""
         if self._new:
             self._store()
         column = self._columns[field]
-        if not isinstance(column, Numbers):
+        if not isinstance(column, OptionalIntegers):
             raise TypeError(field)
         return column
 
@@ -193,7 +195,7 @@ class Records(Sequence[R], Generic[R]):
             raise TypeError(field)
         return column
 
-    def column(self, field: str) -> Numbers | Words:
+    def column(self, field: str) -> OptionalIntegers | Words:
         """The column of any field."""
         self._store()
         return self._columns[field]

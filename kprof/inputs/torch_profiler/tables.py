@@ -25,7 +25,7 @@ import msgspec
 from kprof.errors import InputError
 from kprof.inputs import boundary
 from kprof.inputs.torch_profiler.issues import TraceIssue
-from kprof.inputs.torch_profiler.model import Trace, TraceInfo
+from kprof.inputs.torch_profiler.model import LinkedTrace, TraceInfo
 from kprof.inputs.torch_profiler.records import Records
 from kprof.output.csv_cells import guarded_row
 
@@ -41,12 +41,12 @@ _READ = 1 << 13
 Columns = dict[str, list[Any]]
 
 
-def columns(trace: Trace) -> dict[str, Columns]:
+def columns(trace: LinkedTrace) -> dict[str, Columns]:
     """Every table as column name to values; all columns of a table are equally long."""
     return {name: _columns(*chosen) for name, chosen in _choices(trace).items()}
 
 
-def _choices(trace: Trace) -> dict[str, tuple[Records[Any], Sequence[int] | None]]:
+def _choices(trace: LinkedTrace) -> dict[str, tuple[Records[Any], Sequence[int] | None]]:
     """Each table: of which records, and which rows of them, ``None`` for all."""
     kinds, collectives = trace.activities.words("kind"), trace.activities.words("collective")
     every = range(len(trace.activities))
@@ -87,7 +87,7 @@ def _cells(name: str, values: list[Any]) -> Columns:
     return {f"{name}_{letter}": [None if v is None else v[axis] for v in values] for axis, letter in enumerate("xyz")}
 
 
-def frames(trace: Trace) -> "dict[str, pd.DataFrame]":
+def frames(trace: LinkedTrace) -> "dict[str, pd.DataFrame]":
     """Every table as a pandas DataFrame; integer columns with gaps are ``Int64``."""
     import pandas as pd
 
@@ -110,7 +110,7 @@ def _fitting(values: list[Any]) -> list[Any]:
     return [None if value is not None and not -(1 << 63) <= value < 1 << 63 else value for value in values]
 
 
-def write_tables(trace: Trace, directory: Path, file_format: str) -> list[Path]:
+def write_tables(trace: LinkedTrace, directory: Path, file_format: str) -> list[Path]:
     """Write every table into a directory, ``trace.json`` (provenance, issues) last; returns the files.
 
     Raises:
@@ -191,7 +191,7 @@ def is_tables(path: Path) -> bool:
     return (path / "trace.json").is_file() and (path / "kernels.parquet").is_file()
 
 
-def read_tables(directory: Path) -> Trace:
+def read_tables(directory: Path) -> LinkedTrace:
     """The trace that was written to a directory as Parquet.
 
     Raises:
@@ -208,7 +208,7 @@ def read_tables(directory: Path) -> Trace:
         info = msgspec.convert(about["info"], TraceInfo)
         issues = msgspec.convert(about["issues"], tuple[TraceIssue, ...])
         names = ("kernels", "transfers", "launches", "operators", "frames", "memory")
-        trace = Trace(info, issues=issues)
+        trace = LinkedTrace(info, issues=issues)
         targets: tuple[Records[Any], ...] = (
             trace.activities,
             trace.activities,
@@ -243,7 +243,7 @@ def _records(kind: type[Any], table: Columns) -> list[Any]:
     return [msgspec.convert(dict(zip(names, row, strict=True)), kind) for row in zip(*lists, strict=True)]
 
 
-def _check_indexes(trace: Trace, directory: Path) -> None:
+def _check_indexes(trace: LinkedTrace, directory: Path) -> None:
     """Indexes from a file are not to be trusted: a wrong one must not become a wrong answer."""
     launches, operators, python = len(trace.launches), len(trace.operators), len(trace.frames)
     sound = (

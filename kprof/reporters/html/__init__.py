@@ -11,7 +11,7 @@ from typing import Any
 from kprof.details import Details
 from kprof.document import KernelReport, Report
 from kprof.reporters._gate_words import RuleHelp
-from kprof.reporters.interface import Format, Request
+from kprof.reporters.interface import Format, ReportRequest
 
 LIMIT = 1_000_000
 """Bytes of a page. The worst kernels are shown whole first; of the others less and less is shown."""
@@ -112,7 +112,7 @@ class _Html(Format):
     extension = ".html"
     documents = ("report", "check")
 
-    def render(self, document: Report, request: Request) -> str:
+    def render(self, document: Report, request: ReportRequest) -> str:
         """See :class:`kprof.reporters.interface.Format`."""
         from kprof.reporters.rule_list import all_rules
 

@@ -49,7 +49,7 @@ def cause_class(cause: str) -> str:
 
 
 @dataclass(frozen=True)
-class Range:
+class ChartRange:
     """Places on a line, in percent of its length: what is likely, the prediction, the speed of light."""
 
     low: float
@@ -58,7 +58,7 @@ class Range:
     light: float | None
 
 
-def time_range(prediction: "Prediction") -> Range | None:
+def time_range(prediction: "Prediction") -> ChartRange | None:
     """The predicted time with its range on a logarithmic line; ``None`` when it is not known."""
     low, time, high = prediction.low_us, prediction.time_us, prediction.high_us
     if low is None or time is None or high is None or not 0 < low <= time <= high < float("inf"):
@@ -68,7 +68,7 @@ def time_range(prediction: "Prediction") -> Range | None:
     start, length = log(first) - 0.1, log(high) - log(first) + 0.2
     place = {value: round(100 * (log(value) - start) / length, 2) for value in (low, time, high)}
     at_light = round(100 * (log(light) - start) / length, 2) if light is not None and light > 0 else None
-    return Range(place[low], place[high], place[time], at_light)
+    return ChartRange(place[low], place[high], place[time], at_light)
 
 
 def curve_title(curve: Curve) -> str:

@@ -1,6 +1,6 @@
 """Which implementation and configuration to use for a shape: ``kprof.select``."""
 
 from kprof.tuning.choice.choose import choose, select
-from kprof.tuning.choice.model import Candidate, ImplementationChoice
+from kprof.tuning.choice.model import ConsideredImplementation, ImplementationChoice
 
-__all__ = ["Candidate", "ImplementationChoice", "choose", "select"]
+__all__ = ["ConsideredImplementation", "ImplementationChoice", "choose", "select"]

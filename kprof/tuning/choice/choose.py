@@ -27,7 +27,7 @@ from kprof.errors import KprofError
 from kprof.kernel_spec import Kernel, Shape
 from kprof.tuning.candidates import TIE
 from kprof.tuning.choice.distance import numbers
-from kprof.tuning.choice.model import Candidate, ImplementationChoice
+from kprof.tuning.choice.model import ConsideredImplementation, ImplementationChoice
 from kprof.tuning.choice.predicting import bundled, predicted
 from kprof.tuning.choice.published import Published, published
 from kprof.tuning.choice.tabled import tabled
@@ -126,7 +126,7 @@ def choose(
 
 
 def _published(
-    kernel: Kernel, shape: Shape, forms: list[tuple[Kernel, Candidate]], arch: str, device: str
+    kernel: Kernel, shape: Shape, forms: list[tuple[Kernel, ConsideredImplementation]], arch: str, device: str
 ) -> Published:
     """What was published for the kernel, else for another form of it."""
     found = published(kernel, shape, arch, device)
@@ -135,7 +135,10 @@ def _published(
 
 
 def _by_publication(
-    base: ImplementationChoice, known: Published, usable: list[Candidate], own: list[Candidate]
+    base: ImplementationChoice,
+    known: Published,
+    usable: list[ConsideredImplementation],
+    own: list[ConsideredImplementation],
 ) -> ImplementationChoice:
     best = usable[0]
     near = f"case {known.case}" if not known.distance else f"nearest case {known.case}, {numbers(known.shape or {})}"
@@ -166,7 +169,9 @@ def _by_publication(
     )
 
 
-def _by_model(base: ImplementationChoice, timed: list[Candidate], own: list[Candidate]) -> ImplementationChoice:
+def _by_model(
+    base: ImplementationChoice, timed: list[ConsideredImplementation], own: list[ConsideredImplementation]
+) -> ImplementationChoice:
     best = min(timed, key=lambda one: one.ms or 0.0)
     asked = next((one for one in timed if one.implementation == base.kernel), None)
     reason = f"fastest of {len(timed)} predicted" if len(timed) > 1 else "the only one that could be predicted"
@@ -191,7 +196,7 @@ def _by_model(base: ImplementationChoice, timed: list[Candidate], own: list[Cand
     )
 
 
-def _default(base: ImplementationChoice, own: list[Candidate]) -> ImplementationChoice:
+def _default(base: ImplementationChoice, own: list[ConsideredImplementation]) -> ImplementationChoice:
     best = next(one for one in own if one.usable)
     words = "nothing was measured or published for this shape or near it, and nothing was predicted"
     refused = "".join(f"; not {one.implementation}: {one.reason}" for one in own[: own.index(best)])
@@ -199,15 +204,15 @@ def _default(base: ImplementationChoice, own: list[Candidate]) -> Implementation
     return replace(base, implementation=best.implementation, config=best.config, reason=reason, device="")
 
 
-def _others(kernel: Kernel, known: Published) -> list[Candidate]:
+def _others(kernel: Kernel, known: Published) -> list[ConsideredImplementation]:
     """Other libraries without a time."""
     from kprof.bench.implementations import providers
 
     told = {one.implementation for one in known.candidates}
     why = "not measured or published near this shape; the model predicts Triton kernels only"
-    return [Candidate(name, "unknown", reason=why) for name in providers(kernel) if name not in told]
+    return [ConsideredImplementation(name, "unknown", reason=why) for name in providers(kernel) if name not in told]
 
 
-def _ordered(candidates: list[Candidate]) -> list[Candidate]:
+def _ordered(candidates: list[ConsideredImplementation]) -> list[ConsideredImplementation]:
     """Those with a time first, fastest first; then those without one that might do, then those that cannot."""
     return sorted(candidates, key=lambda one: (not one.usable, one.ms is None, one.ms or 0.0))

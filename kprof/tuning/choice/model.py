@@ -13,7 +13,7 @@ no time.
 """
 
 
-class Candidate(msgspec.Struct, frozen=True, omit_defaults=True):
+class ConsideredImplementation(msgspec.Struct, frozen=True, omit_defaults=True):
     """One implementation that was considered, with one time for it.
 
     Attributes:
@@ -69,5 +69,5 @@ class ImplementationChoice(msgspec.Struct, frozen=True):
     ms: float | None = None
     device: str = ""
     basis: Basis = "unknown"
-    candidates: list[Candidate] = []
+    candidates: list[ConsideredImplementation] = []
     notes: list[str] = []

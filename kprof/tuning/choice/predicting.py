@@ -5,13 +5,12 @@ from typing import TYPE_CHECKING, Any
 
 from kprof.errors import KprofError
 from kprof.kernel_spec import Kernel, Shape
-from kprof.tuning.candidates import Candidate as Compiled
-from kprof.tuning.candidates import Scored
+from kprof.tuning.candidates import Candidate, Scored
 from kprof.tuning.choice.forms import forms
-from kprof.tuning.choice.model import Candidate
+from kprof.tuning.choice.model import ConsideredImplementation
 from kprof.tuning.problems import Problem
 from kprof.tuning.subject import KernelSubject
-from kprof.tuning.work import Answer, Judge, Task, task_of
+from kprof.tuning.work import Judge, TaskResult, TuningTask, task_of
 
 if TYPE_CHECKING:
     from kprof.hardware.machine import Architecture, Product
@@ -20,7 +19,7 @@ _NOT_PREDICTED = "not predicted"
 _GUESSED = ("iterations assumed", "which tiles workgroups share is not known")
 
 
-def bundled(kernel: Kernel, shape: Shape, arch: str) -> list[tuple[Kernel, Candidate]]:
+def bundled(kernel: Kernel, shape: Shape, arch: str) -> list[tuple[Kernel, ConsideredImplementation]]:
     """Every bundled kernel that solves the problem, with its defaults for it or with why it cannot; no times yet."""
     from kprof.targets.library import load
 
@@ -29,13 +28,15 @@ def bundled(kernel: Kernel, shape: Shape, arch: str) -> list[tuple[Kernel, Candi
     for name, form in forms(kernel.name).items():
         problem = form(shape)
         if isinstance(problem, str):
-            found.append((load(name), Candidate(name, "unknown", reason=problem, usable=False)))
+            found.append((load(name), ConsideredImplementation(name, "unknown", reason=problem, usable=False)))
         else:
             found.append(_candidate(load(name), problem, arch, own=False))
     return found
 
 
-def _candidate(kernel: Kernel, shape: dict[str, Any], arch: str, *, own: bool) -> tuple[Kernel, Candidate]:
+def _candidate(
+    kernel: Kernel, shape: dict[str, Any], arch: str, *, own: bool
+) -> tuple[Kernel, ConsideredImplementation]:
     said = {} if own else shape
     try:
         problem = cannot(kernel, shape, arch)
@@ -44,8 +45,8 @@ def _candidate(kernel: Kernel, shape: dict[str, Any], arch: str, *, own: bool) -
     except KprofError as error:
         problem, config = error.message, {}
     if problem is not None:
-        return kernel, Candidate(kernel.name, "unknown", shape=said, reason=problem, usable=False)
-    return kernel, Candidate(kernel.name, "unknown", config=config, shape=said, reason=_NOT_PREDICTED)
+        return kernel, ConsideredImplementation(kernel.name, "unknown", shape=said, reason=problem, usable=False)
+    return kernel, ConsideredImplementation(kernel.name, "unknown", config=config, shape=said, reason=_NOT_PREDICTED)
 
 
 def cannot(kernel: Kernel, shape: Shape, arch: str) -> str | None:
@@ -59,11 +60,11 @@ def illegal(kernel: Kernel, config: Mapping[str, Any], shape: Shape, arch: str) 
 
 
 def predicted(
-    candidates: Sequence[tuple[Kernel, Candidate]],
+    candidates: Sequence[tuple[Kernel, ConsideredImplementation]],
     shape: Shape,
     machine: "Architecture",
     product: "Product | None",
-) -> list[Candidate]:
+) -> list[ConsideredImplementation]:
     """The usable ones with their predicted times, in the same order; where the model has none, with the reason.
 
     Raises:
@@ -74,8 +75,8 @@ def predicted(
 
     judge = Judge(FUNCTION, version())
     target = product.name if product is not None else machine.name
-    asked: list[tuple[Candidate, Compiled | str]] = []
-    tasks: dict[str, Task] = {}
+    asked: list[tuple[ConsideredImplementation, Candidate | str]] = []
+    tasks: dict[str, TuningTask] = {}
     for kernel, candidate in candidates:
         if not candidate.usable:
             asked.append((candidate, candidate.reason))
@@ -94,15 +95,15 @@ def predicted(
         ]
         tasks |= {task.key: task for task in made}
         names = tuple(job.name for job in jobs)
-        asked.append((candidate, Compiled(0, problem, candidate.config, names, tuple(task.key for task in made))))
+        asked.append((candidate, Candidate(0, problem, candidate.config, names, tuple(task.key for task in made))))
     answers = {answer.key: answer for answer in LocalExecutor(judge).run(iter(tasks.values()))} if tasks else {}
     return [one if isinstance(made, str) else _timed(one, made.score(answers), target) for one, made in asked]
 
 
-def _timed(candidate: Candidate, score: Scored | Answer, target: str) -> Candidate:
+def _timed(candidate: ConsideredImplementation, score: Scored | TaskResult, target: str) -> ConsideredImplementation:
     from msgspec.structs import replace
 
-    if isinstance(score, Answer):
+    if isinstance(score, TaskResult):
         return replace(candidate, reason=score.reason or score.status)
     if guess := next((said for said in score.assumptions if any(word in said for word in _GUESSED)), None):
         return replace(candidate, reason=f"{_NOT_PREDICTED}: {guess}")

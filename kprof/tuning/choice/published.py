@@ -7,7 +7,7 @@ from kprof.errors import KprofError
 from kprof.hardware.machine import product_in
 from kprof.kernel_spec import Kernel, Shape
 from kprof.tuning.choice.distance import distance, too_far
-from kprof.tuning.choice.model import Candidate
+from kprof.tuning.choice.model import ConsideredImplementation
 
 
 class Published(NamedTuple):
@@ -22,7 +22,7 @@ class Published(NamedTuple):
         note: why nothing counts although something was published; empty otherwise.
     """
 
-    candidates: list[Candidate]
+    candidates: list[ConsideredImplementation]
     case: str = ""
     shape: dict[str, Any] | None = None
     distance: float = 0.0
@@ -60,7 +60,7 @@ def published(kernel: Kernel, shape: Shape, arch: str, device: str) -> Published
     return Published(found, case, shapes[case], gap, device)
 
 
-def _candidate(name: str, row: dict[str, Any], kernel: Kernel, shape: Shape, arch: str) -> Candidate:
+def _candidate(name: str, row: dict[str, Any], kernel: Kernel, shape: Shape, arch: str) -> ConsideredImplementation:
     from kprof.bench.implementations import providers
     from kprof.targets.library import load
     from kprof.tuning.choice.predicting import cannot, illegal
@@ -68,7 +68,7 @@ def _candidate(name: str, row: dict[str, Any], kernel: Kernel, shape: Shape, arc
     reason = row["source"]
     if name not in {kernel.name, *kernel.alternatives}:
         extra = "" if name in providers(kernel) else "; kprof bench cannot run it"
-        return Candidate(name, "published", row["ms"], reason=reason + extra)
+        return ConsideredImplementation(name, "published", row["ms"], reason=reason + extra)
     form = kernel if name == kernel.name else load(name)
     try:
         config = form.configure(arch, None, shape)
@@ -76,7 +76,7 @@ def _candidate(name: str, row: dict[str, Any], kernel: Kernel, shape: Shape, arc
     except KprofError as error:
         config, problem = {}, error.message
     if problem is not None:
-        return Candidate(name, "published", reason=problem, usable=False)
-    return Candidate(
+        return ConsideredImplementation(name, "published", reason=problem, usable=False)
+    return ConsideredImplementation(
         name, "published", row["ms"], config=config, reason=f"{row['provider']}, a kernel of this form: {reason}"
     )

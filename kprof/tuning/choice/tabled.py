@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from kprof.errors import KprofError
 from kprof.kernel_spec import Kernel, Shape
 from kprof.tuning.choice.distance import distance, numbers, too_far
-from kprof.tuning.choice.model import Candidate, ImplementationChoice
+from kprof.tuning.choice.model import ConsideredImplementation, ImplementationChoice
 from kprof.tuning.choice.predicting import cannot, illegal
 from kprof.tuning.dispatch_table import DispatchEntry, Table
 
@@ -47,9 +47,11 @@ def _selection(entry: DispatchEntry, gap: float, config: dict[str, Any], shape: 
     others = sorted(entry.compared.items(), key=lambda pair: pair[1])
     # A table's "triton" is the kernel with its defaults, "tuned" with the best of its listed configurations.
     names = {"triton": f"{entry.kernel} (defaults)", "tuned": f"{entry.kernel} (tuned)"}
-    candidates = [Candidate(names.get(n, n), entry.basis, ms, reason=f"on {where}") for n, ms in others]
+    candidates = [ConsideredImplementation(names.get(n, n), entry.basis, ms, reason=f"on {where}") for n, ms in others]
     if not candidates:
-        candidates = [Candidate(entry.implementation, entry.basis, entry.ms, config=config, reason=f"on {where}")]
+        candidates = [
+            ConsideredImplementation(entry.implementation, entry.basis, entry.ms, config=config, reason=f"on {where}")
+        ]
     return ImplementationChoice(
         kernel=entry.kernel,
         arch=entry.arch,

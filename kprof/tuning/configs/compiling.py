@@ -11,10 +11,10 @@ from kprof.tuning.configs.devices import machine_of
 from kprof.tuning.configs.kernels import Stand, sizes_of, stand_for
 
 if TYPE_CHECKING:
-    from kprof.compiler.request import Outcome
+    from kprof.compiler.request import CompileOutcome
     from kprof.hardware.machine import Architecture
-    from kprof.targets.jobs import Job
-    from kprof.tuning.configs.json_text import Place
+    from kprof.targets.jobs import TargetJob
+    from kprof.tuning.configs.json_text import JsonPlace
     from kprof.tuning.configs.model import Bucket, ConfigFile
 
 
@@ -52,7 +52,7 @@ def _renamed(stand: Stand, rename: Mapping[str, str | None]) -> Stand:
 
 
 @dataclass
-class Compiled:
+class CompiledConfigs:
     """What came of it.
 
     Attributes:
@@ -62,7 +62,7 @@ class Compiled:
         asked: all buckets of AMD's files.
     """
 
-    buckets: dict[str, dict["Place", Tried]] = field(default_factory=dict)
+    buckets: dict[str, dict["JsonPlace", Tried]] = field(default_factory=dict)
     notes: dict[str, list[str]] = field(default_factory=dict)
     done: int = 0
     asked: int = 0
@@ -76,7 +76,7 @@ class Compiled:
 
 def compiled(
     files: "Sequence[ConfigFile]", choice: Choice, assumed: "Architecture | None" = None, jobs: int = 0
-) -> Compiled:
+) -> CompiledConfigs:
     """Compile each bucket whose kernel is known; equal ones once.
 
     Args:
@@ -88,8 +88,8 @@ def compiled(
     Raises:
         KprofError: the kernel that the user names cannot be loaded, or Triton is missing.
     """
-    result = Compiled()
-    planned: dict[str, tuple[Job, list[tuple[ConfigFile, Bucket, Stand]]]] = {}
+    result = CompiledConfigs()
+    planned: dict[str, tuple[TargetJob, list[tuple[ConfigFile, Bucket, Stand]]]] = {}
     for file in files:
         stand, machine = choice.stand(file), machine_of(file, assumed).arch
         result.asked += len(file.buckets)
@@ -114,10 +114,10 @@ def _not(file: "ConfigFile", stand: Stand | None, machine: "Architecture | None"
     return "the GPU is not known; --arch names it" if machine is None else None
 
 
-def _job(file: "ConfigFile", bucket: "Bucket", stand: Stand, choice: Choice, machine: "Architecture") -> "Job":
+def _job(file: "ConfigFile", bucket: "Bucket", stand: Stand, choice: Choice, machine: "Architecture") -> "TargetJob":
     from kprof.targets.jobs import plan
     from kprof.targets.library import load
-    from kprof.targets.options import Options
+    from kprof.targets.options import TargetOptions
 
     knobs = stand.knobs(bucket)
     if knobs is None:
@@ -126,14 +126,16 @@ def _job(file: "ConfigFile", bucket: "Bucket", stand: Stand, choice: Choice, mac
     shape: dict[str, Any] = {}
     if kernel.shapes and choice.signature is None:
         shape = {**stand.shape, **sizes_of(file, bucket, kernel.problem(machine.name, choice.case)), **choice.shape}
-    options = Options(
+    options = TargetOptions(
         config=knobs, shape=shape, case=choice.case, signature=choice.signature, constexprs=choice.constexprs
     )
     return plan(stand.kernel, [machine], options)[0]
 
 
 def _run(
-    planned: "Mapping[str, tuple[Job, list[tuple[ConfigFile, Bucket, Stand]]]]", result: Compiled, jobs: int
+    planned: "Mapping[str, tuple[TargetJob, list[tuple[ConfigFile, Bucket, Stand]]]]",
+    result: CompiledConfigs,
+    jobs: int,
 ) -> None:
     from kprof_analyzers.remembered import judged
 
@@ -144,12 +146,12 @@ def _run(
             _put(result, file, bucket, stand, **tried)
 
 
-def _reason(outcome: "Outcome") -> str:
+def _reason(outcome: "CompileOutcome") -> str:
     where = f"{outcome.place}: " if outcome.place else ""
     return " ".join(f"{where}{outcome.error or outcome.status}".split())
 
 
-def _put(result: Compiled, file: "ConfigFile", bucket: "Bucket", stand: Stand, **tried: Any) -> None:
+def _put(result: CompiledConfigs, file: "ConfigFile", bucket: "Bucket", stand: Stand, **tried: Any) -> None:
     made = Tried(stand.kernel, stand.stand_in, **tried)
     result.buckets.setdefault(file.path, {})[bucket.place] = made
     result.done += made.report is not None

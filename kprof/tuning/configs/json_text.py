@@ -21,7 +21,7 @@ _CONSTANTS = {"true": True, "false": False, "null": None}
 _MAX_DIGITS = 400
 
 
-class Place(NamedTuple):
+class JsonPlace(NamedTuple):
     """A 1-based line and column."""
 
     line: int
@@ -32,12 +32,12 @@ class Member(NamedTuple):
     """One ``"key": value`` of an object."""
 
     key: str
-    place: Place
-    value: "Node"
+    place: JsonPlace
+    value: "JsonNode"
 
 
 @dataclass(frozen=True)
-class Node:
+class JsonNode:
     """A value and where it begins.
 
     Attributes:
@@ -47,10 +47,10 @@ class Node:
         items: of an array; otherwise ``None``.
     """
 
-    place: Place
+    place: JsonPlace
     value: Any = None
     members: tuple[Member, ...] | None = None
-    items: tuple["Node", ...] | None = None
+    items: tuple["JsonNode", ...] | None = None
 
     def plain(self) -> Any:
         """As Python's reader gives it: the last of repeated keys counts."""
@@ -69,13 +69,13 @@ class JsonError(Exception):
         reason: what is wrong, in words.
     """
 
-    def __init__(self, place: Place, reason: str) -> None:
+    def __init__(self, place: JsonPlace, reason: str) -> None:
         super().__init__(f"line {place.line}, column {place.column}: {reason}")
         self.place = place
         self.reason = reason
 
 
-def parse(text: str) -> Node:
+def parse(text: str) -> JsonNode:
     """Read a whole JSON text.
 
     Raises:
@@ -89,7 +89,7 @@ def parse(text: str) -> Node:
     return node
 
 
-def repeated(node: Node, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Member, Member]]:
+def repeated(node: JsonNode, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Member, Member]]:
     """Keys that an object has twice: the path to the object, the first of them and the later one."""
     seen: dict[str, Member] = {}
     for member in node.members or ():
@@ -112,7 +112,7 @@ class _Reader:
     def __post_init__(self) -> None:
         self.lines = [0, *(match.end() for match in re.finditer(r"\n", self.text))]
 
-    def value(self, depth: int) -> Node:
+    def value(self, depth: int) -> JsonNode:
         """The next value."""
         self.skip()
         place = self.place()
@@ -120,15 +120,15 @@ class _Reader:
         if depth > MAX_DEPTH:
             raise self.error(f"nested deeper than {MAX_DEPTH} levels")
         if character == "{":
-            return Node(place, members=self._members(depth))
+            return JsonNode(place, members=self._members(depth))
         if character == "[":
-            return Node(place, items=self._items(depth))
+            return JsonNode(place, items=self._items(depth))
         if character == '"':
-            return Node(place, self._string())
+            return JsonNode(place, self._string())
         number = _NUMBER.match(self.text, self.at)
         if number is not None:
-            return Node(place, self._number(number))
-        return Node(place, self._constant(character))
+            return JsonNode(place, self._number(number))
+        return JsonNode(place, self._constant(character))
 
     def _members(self, depth: int) -> tuple[Member, ...]:
         found: list[Member] = []
@@ -145,8 +145,8 @@ class _Reader:
             found.append(Member(key, place, self.value(depth + 1)))
         return tuple(found)
 
-    def _items(self, depth: int) -> tuple[Node, ...]:
-        found: list[Node] = []
+    def _items(self, depth: int) -> tuple[JsonNode, ...]:
+        found: list[JsonNode] = []
         self.at += 1
         while not self._end("]", found):
             found.append(self.value(depth + 1))
@@ -217,12 +217,12 @@ class _Reader:
         match = _SPACE.match(self.text, self.at)
         self.at = match.end() if match is not None else self.at
 
-    def place(self) -> Place:
+    def place(self) -> JsonPlace:
         """Line and column of the position."""
         from bisect import bisect_right
 
         line = bisect_right(self.lines, self.at)
-        return Place(line, self.at - self.lines[line - 1] + 1)
+        return JsonPlace(line, self.at - self.lines[line - 1] + 1)
 
     def error(self, reason: str) -> JsonError:
         """A mistake at the position."""

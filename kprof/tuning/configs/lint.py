@@ -10,7 +10,7 @@ from kprof.findings import Finding, Location
 from kprof.tuning.configs.checks import checks
 from kprof.tuning.configs.checks.check import Context, Tried
 from kprof.tuning.configs.devices import machine_of
-from kprof.tuning.configs.json_text import Place
+from kprof.tuning.configs.json_text import JsonPlace
 from kprof.tuning.configs.model import ConfigFile
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ _MOST_RELATED = 50
 def lint(
     files: Sequence[ConfigFile],
     assumed: "Architecture | None" = None,
-    tried: Mapping[str, Mapping[Place, Tried]] | None = None,
+    tried: Mapping[str, Mapping[JsonPlace, Tried]] | None = None,
 ) -> list[KernelReport]:
     """One entry of the document for each file, findings sorted by severity, rule and line.
 
@@ -41,7 +41,7 @@ def _report(
     file: ConfigFile,
     assumed: "Architecture | None",
     family: Sequence[ConfigFile],
-    tried: Mapping[Place, Tried],
+    tried: Mapping[JsonPlace, Tried],
 ) -> KernelReport:
     context = Context(machine=machine_of(file, assumed), families=family, tried=tried)
     found = _merged([finding for check in checks() for finding in check.check(file, context)])

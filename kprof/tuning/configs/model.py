@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from kprof.tuning.configs.json_text import Member, Node, Place
+from kprof.tuning.configs.json_text import JsonNode, JsonPlace, Member
 
 UNKNOWN: Any = type("Unknown", (), {"__repr__": lambda _: "not a literal"})()
 """The value of a knob that the text alone does not tell."""
@@ -25,7 +25,7 @@ class Knob:
 
     name: str
     value: Any
-    place: Place
+    place: JsonPlace
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Bucket:
     """
 
     path: tuple[str, ...]
-    place: Place
+    place: JsonPlace
     knobs: tuple[Knob, ...]
 
     @property
@@ -67,7 +67,7 @@ class Bucket:
 class Oddity:
     """Something that the reader cannot make sense of where it stands."""
 
-    place: Place
+    place: JsonPlace
     message: str
 
 
@@ -75,7 +75,7 @@ class Oddity:
 class Broken:
     """Why a text could not be read at all."""
 
-    place: Place
+    place: JsonPlace
     reason: str
 
 
@@ -121,7 +121,7 @@ class ConfigFile:
         return found
 
 
-def buckets_of(node: Node, path: tuple[str, ...] = ()) -> tuple[list[Bucket], list[Oddity]]:
+def buckets_of(node: JsonNode, path: tuple[str, ...] = ()) -> tuple[list[Bucket], list[Oddity]]:
     """Every object below a document that holds settings, and what is neither that nor an object of such.
 
     Of repeated keys the last one counts, as for Python's reader. A key that begins with an underscore is a comment.
@@ -141,7 +141,7 @@ def buckets_of(node: Node, path: tuple[str, ...] = ()) -> tuple[list[Bucket], li
         if knobs or not nested:
             found.append(Bucket(here, member.place, tuple(Knob(m.key, m.value.plain(), m.place) for m in knobs)))
         if nested:
-            more, worse = buckets_of(Node(inner.place, members=tuple(nested)), here)
+            more, worse = buckets_of(JsonNode(inner.place, members=tuple(nested)), here)
             found += more
             odd += worse
     return found, odd
@@ -151,7 +151,7 @@ def _last(members: Sequence[Member]) -> list[Member]:
     return list({member.key: member for member in members}.values())
 
 
-def _kind(node: Node) -> str:
+def _kind(node: JsonNode) -> str:
     if node.items is not None:
         return "a list"
     if node.value is None or isinstance(node.value, bool):

@@ -8,7 +8,7 @@ from pathlib import Path, PurePath
 from kprof.errors import KprofError
 from kprof.inputs import boundary
 from kprof.tuning.configs.formats import formats
-from kprof.tuning.configs.formats.interface import Format
+from kprof.tuning.configs.formats.interface import ConfigFormat
 from kprof.tuning.configs.json_text import JsonError, parse
 from kprof.tuning.configs.model import ConfigFile
 
@@ -77,7 +77,7 @@ def read(path: str) -> ConfigFile | None:
     return None if chosen is None else chosen.read(path, text)
 
 
-def _alike(text: str) -> Format | None:
+def _alike(text: str) -> ConfigFormat | None:
     try:
         document = parse(text)
     except JsonError:

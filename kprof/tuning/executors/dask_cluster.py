@@ -13,7 +13,7 @@ import msgspec
 
 from kprof.errors import KprofError
 from kprof.tuning.executors.local import TIMEOUT
-from kprof.tuning.work import Answer, Judge, Task
+from kprof.tuning.work import Judge, TaskResult, TuningTask
 
 CONNECT_SECONDS = 10
 WORKERS_SECONDS = 30
@@ -63,7 +63,7 @@ class DaskExecutor:
         """``8 threads at tcp://...``."""
         return f"{self._threads} Dask thread{'' if self._threads == 1 else 's'} at {self._address}"
 
-    def run(self, tasks: Iterator[Task]) -> Iterator[Answer]:
+    def run(self, tasks: Iterator[TuningTask]) -> Iterator[TaskResult]:
         """See :class:`kprof.tuning.work.Executor`.
 
         Raises:
@@ -78,7 +78,7 @@ class DaskExecutor:
             raise KprofError(
                 f"no Dask scheduler answers at {self._address}", hint="dask scheduler and dask worker start one"
             ) from error
-        running: dict[Any, Task] = {}
+        running: dict[Any, TuningTask] = {}
         try:
             try:
                 client.wait_for_workers(1, timeout=WORKERS_SECONDS)
@@ -91,10 +91,10 @@ class DaskExecutor:
                     client.cancel(list(running))
             client.close()
 
-    def _run(self, client: Any, tasks: Iterator[Task], running: dict[Any, Task]) -> Iterator[Answer]:
+    def _run(self, client: Any, tasks: Iterator[TuningTask], running: dict[Any, TuningTask]) -> Iterator[TaskResult]:
         given, more, seen = 0, True, time.monotonic()
         finished: SimpleQueue[Any] = SimpleQueue()
-        again: list[Task] = []
+        again: list[TuningTask] = []
         while True:
             threads = _threads(client)
             self._threads = max(self._threads, threads)
@@ -115,7 +115,7 @@ class DaskExecutor:
             if time.monotonic() - seen > self._patience:
                 raise KprofError(f"the cluster at {self._address} has had no worker for {self._patience:.0f} s")
 
-    def _submit(self, client: Any, task: Task, number: int) -> Any:
+    def _submit(self, client: Any, task: TuningTask, number: int) -> Any:
         from kprof.compiler.versions import installed
         from kprof.tuning.executors.dask_worker import run_task
 
@@ -130,7 +130,9 @@ class DaskExecutor:
         }
         return client.submit(run_task, payload, key=f"kprof-{task.key}-{number}", pure=False, priority=-number)
 
-    def _collect(self, finished: "SimpleQueue[Any]", running: dict[Any, Task], again: list[Task]) -> Iterator[Answer]:
+    def _collect(
+        self, finished: "SimpleQueue[Any]", running: dict[Any, TuningTask], again: list[TuningTask]
+    ) -> Iterator[TaskResult]:
         try:
             future = finished.get(timeout=_POLL_SECONDS)
         except Empty:
@@ -143,20 +145,20 @@ class DaskExecutor:
         else:
             yield answer
 
-    def _answer(self, future: Any, task: Task) -> Answer | None:
+    def _answer(self, future: Any, task: TuningTask) -> TaskResult | None:
         """What came of a task; ``None`` when its result was lost on the way, with its worker or with a connection."""
         if future.status == "error":
             error = future.exception()
             if isinstance(error, KprofError):
                 raise error
             if type(error).__name__ == "KilledWorker":
-                return Answer(task.key, "lost", reason="lost: every worker that had it died")
-            return Answer(task.key, "lost", reason=f"lost: {type(error).__name__}: {error}")
+                return TaskResult(task.key, "lost", reason="lost: every worker that had it died")
+            return TaskResult(task.key, "lost", reason=f"lost: {type(error).__name__}: {error}")
         if future.status != "finished":
             return None
         distributed: Any = import_module("distributed")
         try:
-            return msgspec.convert(future.result(timeout=_RESULT_SECONDS), Answer)
+            return msgspec.convert(future.result(timeout=_RESULT_SECONDS), TaskResult)
         except (TimeoutError, distributed.TimeoutError, CancelledError):
             return None
 

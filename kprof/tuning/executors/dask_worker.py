@@ -13,7 +13,7 @@ from kprof.compiler.request import from_json
 from kprof.compiler.versions import installed
 from kprof.errors import KprofError
 from kprof.importing.dependencies import unchanged
-from kprof.tuning.work import Task, answer_of
+from kprof.tuning.work import TuningTask, answer_of
 
 _LOCAL = threading.local()
 
@@ -26,7 +26,7 @@ def run_task(payload: Mapping[str, Any]) -> dict[str, Any]:
             and the asking side's ``triton``.
 
     Returns:
-        A :class:`kprof.tuning.work.Answer` as plain values.
+        A :class:`kprof.tuning.work.TaskResult` as plain values.
 
     Raises:
         KprofError: this machine has another Triton or another kernel file, so that its answers would mean nothing.
@@ -39,7 +39,7 @@ def run_task(payload: Mapping[str, Any]) -> dict[str, Any]:
             f"a worker does not see the same {', '.join(payload['files'])}",
             hint="the kernel's files have to lie under the same path on every machine",
         )
-    task = Task(payload["key"], from_json(payload["request"]), payload["launch"])
+    task = TuningTask(payload["key"], from_json(payload["request"]), payload["launch"])
     pool = _pool(payload["timeout"])
     (outcome,) = pool.run([task.request], directory(), Finish(payload["function"], lambda _: dict(task.launch)))
     answer: dict[str, Any] = msgspec.to_builtins(answer_of(task, outcome))

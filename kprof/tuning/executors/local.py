@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from kprof.compiler.compiled_cache import directory
 from kprof.compiler.pool import Finish, Pool
 from kprof.compiler.versions import installed
-from kprof.tuning.work import Answer, Judge, Task, answer_of
+from kprof.tuning.work import Judge, TaskResult, TuningTask, answer_of
 
 if TYPE_CHECKING:
     from kprof.compiler.request import CompileRequest
@@ -36,14 +36,14 @@ class LocalExecutor:
         count = self._jobs or default_jobs()
         return f"{count} process{'' if count == 1 else 'es'}"
 
-    def run(self, tasks: Iterator[Task]) -> Iterator[Answer]:
+    def run(self, tasks: Iterator[TuningTask]) -> Iterator[TaskResult]:
         """See :class:`kprof.tuning.work.Executor`.
 
         Raises:
             KprofError: no usable Triton.
         """
         installed()
-        given: dict[int, Task] = {}
+        given: dict[int, TuningTask] = {}
 
         def requests() -> "Iterator[CompileRequest]":
             for index, task in enumerate(tasks):

@@ -11,8 +11,8 @@ from typing import Any
 
 from kprof.errors import KprofError
 from kprof.knobs import spellings
-from kprof.tuning.formats.interface import Results, Tuned, Written
-from kprof.tuning.formats.mapping import OPTIONS, TILES, Key, lost, operand_bytes, translate
+from kprof.tuning.formats.interface import ProblemResult, TunedResults, WrittenFile
+from kprof.tuning.formats.mapping import OPTIONS, TILES, FormatKey, lost, operand_bytes, translate
 
 BOUNDS = (1, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192)
 """Numbers of rows that AITER looks for, from the smallest up."""
@@ -20,22 +20,22 @@ BOUNDS = (1, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192)
 KEYS = (
     *TILES,
     *OPTIONS,
-    Key("cache_modifier", ("cache_modifier", "CACHE_MODIFIER"), None),
-    Key("NUM_KSPLIT", spellings("split"), 1),
-    Key("kpack", ("kpack",), optional=True),
+    FormatKey("cache_modifier", ("cache_modifier", "CACHE_MODIFIER"), None),
+    FormatKey("NUM_KSPLIT", spellings("split"), 1),
+    FormatKey("kpack", ("kpack",), optional=True),
 )
 
 
 class _Aiter:
     name = "aiter"
 
-    def write(self, results: Results) -> list[Written]:
+    def write(self, results: TunedResults) -> list[WrittenFile]:
         """A file for each N and K, and the default that AITER needs beside them.
 
         Raises:
             KprofError: a problem has no M, N and K, its element type has no family, or a needed knob is missing.
         """
-        groups: dict[tuple[str, int, int], list[Tuned]] = {}
+        groups: dict[tuple[str, int, int], list[ProblemResult]] = {}
         for one in results.tuned:
             sizes = [one.shape.get(name) for name in "MNK"]
             if not all(isinstance(size, int) for size in sizes):
@@ -46,13 +46,13 @@ class _Aiter:
             folder = f"{results.arch}/triton/gemm/{family.lower().replace('-', '_')}"
             buckets, notes = _buckets(group, results)
             text = json.dumps(buckets, indent=2) + "\n"
-            written.append(Written(f"{folder}/{family}-N={n}-K={k}.json", text, notes))
+            written.append(WrittenFile(f"{folder}/{family}-N={n}-K={k}.json", text, notes))
             if all(other.path != f"{folder}/DEFAULT.json" for other in written):
                 note = (
                     f"{folder}/DEFAULT.json is what AITER takes for every other N and K, and without one it does not "
                     "look into the folder: keep yours if you have one"
                 )
-                written.append(Written(f"{folder}/DEFAULT.json", text, (note,)))
+                written.append(WrittenFile(f"{folder}/DEFAULT.json", text, (note,)))
         return written
 
 
@@ -65,10 +65,10 @@ def _family(shape: Mapping[str, Any]) -> str:
     return "GEMM-A16W16" if size == 2 else "GEMM-A8W8"
 
 
-def _buckets(group: Sequence[Tuned], results: Results) -> tuple[dict[str, Any], tuple[str, ...]]:
+def _buckets(group: Sequence[ProblemResult], results: TunedResults) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Buckets by M; of several sizes in one bucket the largest counts, since it is the bound's neighbour."""
     by_rows = sorted(group, key=lambda one: one.shape["M"])
-    chosen: dict[str, Tuned] = {}
+    chosen: dict[str, ProblemResult] = {}
     notes: list[str] = []
     for one in by_rows:
         bound = next((b for b in BOUNDS if one.shape["M"] <= b), None)

@@ -3,13 +3,13 @@
 import msgspec
 
 from kprof.tuning.dispatch_table import DispatchEntry, Table
-from kprof.tuning.formats.interface import Results, Written
+from kprof.tuning.formats.interface import TunedResults, WrittenFile
 
 
 class _Dispatch:
     name = "dispatch"
 
-    def write(self, results: Results) -> list[Written]:
+    def write(self, results: TunedResults) -> list[WrittenFile]:
         """One table with an entry a problem."""
         entries = []
         for one in results.tuned:
@@ -29,7 +29,9 @@ class _Dispatch:
                 )
             )
         return [
-            Written("dispatch.json", msgspec.json.format(msgspec.json.encode(Table(entries)), indent=2).decode() + "\n")
+            WrittenFile(
+                "dispatch.json", msgspec.json.format(msgspec.json.encode(Table(entries)), indent=2).decode() + "\n"
+            )
         ]
 
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Tuned:
+class ProblemResult:
     """The result for one problem.
 
     Attributes:
@@ -30,7 +30,7 @@ class Tuned:
 
 
 @dataclass(frozen=True)
-class Results:
+class TunedResults:
     """Everything that a file of configurations may say.
 
     Attributes:
@@ -48,14 +48,14 @@ class Results:
     arch: str
     product: "Product | None"
     triton: str
-    tuned: Sequence[Tuned]
+    tuned: Sequence[ProblemResult]
     keys: Mapping[str, Any] = field(default_factory=dict)
     device_name: str = ""
     device: str = ""
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenFile:
     """A file to be written.
 
     Attributes:
@@ -77,7 +77,7 @@ class Writer(Protocol):
         """As ``--format`` takes it."""
         ...
 
-    def write(self, results: Results) -> list[Written]:
+    def write(self, results: TunedResults) -> list[WrittenFile]:
         """The files.
 
         Raises:
@@ -86,7 +86,7 @@ class Writer(Protocol):
         ...
 
 
-def device_of(results: Results, form: str) -> str:
+def device_of(results: TunedResults, form: str) -> str:
     """The device's name in a file's name: ``AMD_Instinct_MI300X``.
 
     Raises:

@@ -12,7 +12,7 @@ _REQUIRED = object()
 
 
 @dataclass(frozen=True)
-class Key:
+class FormatKey:
     """One key of a format.
 
     Attributes:
@@ -34,24 +34,24 @@ class Key:
 
 
 TILES = (
-    Key("BLOCK_SIZE_M", spellings("m")),
-    Key("BLOCK_SIZE_N", spellings("n")),
-    Key("BLOCK_SIZE_K", spellings("k")),
-    Key("GROUP_SIZE_M", spellings("group")),
+    FormatKey("BLOCK_SIZE_M", spellings("m")),
+    FormatKey("BLOCK_SIZE_N", spellings("n")),
+    FormatKey("BLOCK_SIZE_K", spellings("k")),
+    FormatKey("GROUP_SIZE_M", spellings("group")),
 )
 """What every matrix product's configuration has."""
 
 OPTIONS = (
-    Key("num_warps", ("num_warps",), 4),
-    Key("num_stages", ("num_stages",), 2),
-    Key("waves_per_eu", ("waves_per_eu",), 0),
-    Key("matrix_instr_nonkdim", ("matrix_instr_nonkdim",), 0),
+    FormatKey("num_warps", ("num_warps",), 4),
+    FormatKey("num_stages", ("num_stages",), 2),
+    FormatKey("waves_per_eu", ("waves_per_eu",), 0),
+    FormatKey("matrix_instr_nonkdim", ("matrix_instr_nonkdim",), 0),
 )
 """The compiler's options with the values that Triton takes for AMD when they are not given."""
 
 
 def translate(
-    config: Mapping[str, Any], keys: Sequence[Key], given: Mapping[str, Any], form: str, kernel: str
+    config: Mapping[str, Any], keys: Sequence[FormatKey], given: Mapping[str, Any], form: str, kernel: str
 ) -> dict[str, Any]:
     """A configuration under a format's keys.
 
@@ -88,13 +88,13 @@ def translate(
     return found
 
 
-def left_out(config: Mapping[str, Any], keys: Sequence[Key], given: Mapping[str, Any]) -> dict[str, Any]:
+def left_out(config: Mapping[str, Any], keys: Sequence[FormatKey], given: Mapping[str, Any]) -> dict[str, Any]:
     """Knobs that have no key in a format."""
     placed = {name for key in keys for name in key.knobs} | {v for v in given.values() if isinstance(v, str)}
     return {name: value for name, value in config.items() if name not in placed}
 
 
-def lost(config: Mapping[str, Any], keys: Sequence[Key], given: Mapping[str, Any], form: str) -> tuple[str, ...]:
+def lost(config: Mapping[str, Any], keys: Sequence[FormatKey], given: Mapping[str, Any], form: str) -> tuple[str, ...]:
     """A sentence about knobs that a format has no place for; nothing when there are none."""
     missing = left_out(config, keys, given)
     if not missing:

@@ -3,21 +3,21 @@
 Format facts: sgl-project/sglang, ``fused_moe_triton/configs/triton_3_5_1``.
 """
 
-from kprof.tuning.formats.interface import Results, Written
+from kprof.tuning.formats.interface import TunedResults, WrittenFile
 from kprof.tuning.formats.vllm import files
 
 
 class _Sglang:
     name = "sglang"
 
-    def write(self, results: Results) -> list[Written]:
+    def write(self, results: TunedResults) -> list[WrittenFile]:
         """As vLLM's, below ``triton_<version>``.
 
         Raises:
             KprofError: as vLLM's.
         """
         version = "".join(c for c in results.triton.partition("+")[0] if c.isalnum() or c == ".").replace(".", "_")
-        return [Written(f"triton_{version}/{name}", text, notes) for name, text, notes in files(results, "SGLang")]
+        return [WrittenFile(f"triton_{version}/{name}", text, notes) for name, text, notes in files(results, "SGLang")]
 
 
 WRITER = _Sglang()

@@ -7,7 +7,7 @@ Triton's AMD backend takes them from.
 from collections.abc import Mapping
 from typing import Any
 
-from kprof.tuning.formats.interface import Results, Tuned, Written
+from kprof.tuning.formats.interface import ProblemResult, TunedResults, WrittenFile
 
 _OWN = ("num_warps", "num_stages", "num_ctas", "maxnreg")
 
@@ -15,7 +15,7 @@ _OWN = ("num_warps", "num_stages", "num_ctas", "maxnreg")
 class _Triton:
     name = "triton"
 
-    def write(self, results: Results) -> list[Written]:
+    def write(self, results: TunedResults) -> list[WrittenFile]:
         """One module with ``CONFIGS``, every configuration of the short lists once, and ``BEST`` by problem."""
         what = f"measured on {results.device}" if results.device else "predicted, not measured"
         lines = [
@@ -39,14 +39,14 @@ class _Triton:
             key = tuple(sorted((str(n), v) for n, v in one.shape.items()))
             lines.append(f"    {key!r}: CONFIGS[{list(seen).index(config_code(one.best))}],")
         lines += ["}", ""]
-        return [Written(f"{_file(results.kernel)}_configs.py", "\n".join(lines))]
+        return [WrittenFile(f"{_file(results.kernel)}_configs.py", "\n".join(lines))]
 
 
 def _file(kernel: str) -> str:
     return "".join(c if c.isalnum() else "_" for c in kernel)
 
 
-def _times(one: Tuned, scored: Any) -> str:
+def _times(one: ProblemResult, scored: Any) -> str:
     sizes = " ".join(f"{n}={v}" for n, v in one.shape.items() if isinstance(v, int) and not isinstance(v, bool))
     if scored.measured_ms is not None:
         return f"{sizes}: {1000 * scored.measured_ms:.4g} us measured".replace("\n", " ")

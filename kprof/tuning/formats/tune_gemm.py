@@ -8,10 +8,10 @@ from typing import Any
 
 from kprof.errors import KprofError
 from kprof.knobs import spellings
-from kprof.tuning.formats.interface import Results, Tuned, Written
-from kprof.tuning.formats.mapping import OPTIONS, TILES, Key, lost, translate
+from kprof.tuning.formats.interface import ProblemResult, TunedResults, WrittenFile
+from kprof.tuning.formats.mapping import OPTIONS, TILES, FormatKey, lost, translate
 
-KEYS = (*TILES, Key("SPLIT_K", spellings("split"), 1), *OPTIONS, Key("kpack", ("kpack",), 1))
+KEYS = (*TILES, FormatKey("SPLIT_K", spellings("split"), 1), *OPTIONS, FormatKey("kpack", ("kpack",), 1))
 _SIZES = ("M", "N", "K")
 _LAYOUTS = {"rowMajorA": "trans_a", "rowMajorB": "trans_b"}
 _NAME = "tune_gemm"
@@ -20,7 +20,7 @@ _NAME = "tune_gemm"
 class _TuneGemm:
     name = _NAME
 
-    def write(self, results: Results) -> list[Written]:
+    def write(self, results: TunedResults) -> list[WrittenFile]:
         """One file with all sizes.
 
         Raises:
@@ -34,10 +34,10 @@ class _TuneGemm:
             # A flow mapping of plain keys, numbers and letters: YAML as that tool writes it itself.
             lines.append(f"- {entry!r} # {_comment(one)}")
             notes.update(dict.fromkeys(lost(one.best, KEYS, results.keys, _NAME)))
-        return [Written("gemm_config.yaml", "\n".join(lines) + "\n", tuple(notes))]
+        return [WrittenFile("gemm_config.yaml", "\n".join(lines) + "\n", tuple(notes))]
 
 
-def _sizes(one: Tuned, kernel: str) -> dict[str, Any]:
+def _sizes(one: ProblemResult, kernel: str) -> dict[str, Any]:
     shape = one.shape
     if not all(isinstance(shape.get(name), int) for name in _SIZES):
         raise KprofError(f"{_NAME} has sizes M, N and K, which {kernel} does not have")
@@ -45,7 +45,7 @@ def _sizes(one: Tuned, kernel: str) -> dict[str, Any]:
     return {**{name: shape[name] for name in _SIZES}, **layouts}
 
 
-def _comment(one: Tuned) -> str:
+def _comment(one: ProblemResult) -> str:
     best = one.ranked[0]
     us = best.time_us if best.measured_ms is None else 1000 * best.measured_ms
     work = 2.0 * one.shape["M"] * one.shape["N"] * one.shape["K"]

@@ -11,33 +11,33 @@ from typing import Any
 
 from kprof.errors import KprofError
 from kprof.knobs import spellings
-from kprof.tuning.formats.interface import Results, Tuned, Written, device_of
-from kprof.tuning.formats.mapping import OPTIONS, TILES, Key, lost, operand_bytes, translate
+from kprof.tuning.formats.interface import ProblemResult, TunedResults, WrittenFile, device_of
+from kprof.tuning.formats.mapping import OPTIONS, TILES, FormatKey, lost, operand_bytes, translate
 
 KEYS = (
     *TILES,
-    Key("SPLIT_K", spellings("split"), optional=True),
+    FormatKey("SPLIT_K", spellings("split"), optional=True),
     *OPTIONS,
-    Key("kpack", ("kpack",), optional=True),
+    FormatKey("kpack", ("kpack",), optional=True),
 )
 
 
 class _Vllm:
     name = "vllm"
 
-    def write(self, results: Results) -> list[Written]:
+    def write(self, results: TunedResults) -> list[WrittenFile]:
         """A file for each shape, its keys the numbers of rows.
 
         Raises:
             KprofError: a problem has no M and N, no product was named, or a needed knob is missing.
         """
-        return [Written(name, text, notes) for name, text, notes in files(results, "vLLM")]
+        return [WrittenFile(name, text, notes) for name, text, notes in files(results, "vLLM")]
 
 
-def files(results: Results, form: str) -> list[tuple[str, str, tuple[str, ...]]]:
+def files(results: TunedResults, form: str) -> list[tuple[str, str, tuple[str, ...]]]:
     """Name, content and notes of each file; SGLang's are the same."""
     device = device_of(results, form)
-    groups: dict[str, list[Tuned]] = {}
+    groups: dict[str, list[ProblemResult]] = {}
     for one in results.tuned:
         groups.setdefault(_name(one.shape, device, form, results.kernel), []).append(one)
     found = []

@@ -11,7 +11,7 @@ from kprof.errors import KprofError, TargetError
 from kprof.tuning.order import identity
 from kprof.tuning.recorded import knobs
 from kprof.tuning.recorded.answer import Answer, answer
-from kprof.tuning.recorded.relaunch import Program, Relaunch, program_of
+from kprof.tuning.recorded.relaunch import Relaunch, RelaunchedProgram, program_of
 from kprof.tuning.recorded.subject import RecordedSubject
 from kprof.tuning.trials.analysed import analysed
 from kprof.tuning.trials.climb import Around, climb_around, with_report
@@ -19,7 +19,7 @@ from kprof.tuning.trials.trial import Trial, Trials
 
 if TYPE_CHECKING:
     from kprof.hardware.machine import Product
-    from kprof.targets.recompile import Recorded
+    from kprof.targets.recompile import RecompilableKernel
 
 MOST_KERNELS = 4
 """Of a capture without a kernel's name so many are tried: those that take longest by the model, launches together."""
@@ -56,7 +56,7 @@ def advise(
     budget: float = 60.0,
     jobs: int = 0,
     run: bool = True,
-    program: Program | None = None,
+    program: RelaunchedProgram | None = None,
     values: Mapping[str, int | Sequence[int]] | None = None,
     progress: Callable[[int, str], None] | None = None,
     tell: Callable[[str], None] = lambda _text: None,
@@ -97,12 +97,12 @@ def advise(
 
 @contextmanager
 def opened(
-    each: "Recorded",
+    each: "RecompilableKernel",
     product: "Product | None",
     *,
     jobs: int = 0,
     run: bool = True,
-    program: Program | None = None,
+    program: RelaunchedProgram | None = None,
     values: Mapping[str, int | Sequence[int]] | None = None,
     tell: Callable[[str], None] = lambda _text: None,
 ) -> "Iterator[tuple[RecordedSubject, str]]":
@@ -187,12 +187,12 @@ def _found(
 
 
 def _relaunch(
-    each: "Recorded",
+    each: "RecompilableKernel",
     product: "Product | None",
     *,
     jobs: int,
     run: bool,
-    program: Program | None,
+    program: RelaunchedProgram | None,
     tell: Callable[[str], None],
 ) -> "tuple[Relaunch | None, str]":
     """The program at the launch, or why there is none, in words."""
@@ -221,13 +221,13 @@ def _relaunch(
     return relaunch, ""
 
 
-def _dearest(found: "Sequence[Recorded]", product: "Product | None") -> "list[Recorded]":
+def _dearest(found: "Sequence[RecompilableKernel]", product: "Product | None") -> "list[RecompilableKernel]":
     """Those that take longest, all their launches together; where no time is known, those launched most often."""
     from kprof.targets.captured import loaded
     from kprof_analyzers.model import predict
     from kprof_analyzers.pipeline import facts_of
 
-    def cost(each: "Recorded") -> tuple[float, int]:
+    def cost(each: "RecompilableKernel") -> tuple[float, int]:
         try:
             kernel = loaded(each.kernel)
             facts, *_ = facts_of(replace(kernel, product=product or kernel.product))

@@ -21,9 +21,9 @@ from kprof.captures.model import Capture, TensorInfo
 from kprof.captures.sources import changed
 from kprof.compiler.request import CompileRequest, from_json
 from kprof.errors import KprofError
-from kprof.recording.command import Options, prepare
+from kprof.recording.command import RecordOptions, prepare
 from kprof.recording.settings import VARIABLE, environment
-from kprof.targets.recompile import Recorded
+from kprof.targets.recompile import RecompilableKernel
 
 TIME_LIMIT = 600.0
 """Seconds that the program has until it makes the launch."""
@@ -32,7 +32,7 @@ _PYTHON = re.compile(r"python(3(\.\d+)?)?")
 
 
 @dataclass(frozen=True)
-class Program:
+class RelaunchedProgram:
     """What is run.
 
     Attributes:
@@ -83,7 +83,7 @@ class Ready:
     site: tuple[str, int] | None = None
 
 
-def program_of(capture: Capture, gpu: str) -> Program | str:
+def program_of(capture: Capture, gpu: str) -> RelaunchedProgram | str:
     """The program of a capture, or why it is not run.
 
     A capture may come from somebody else. What it names is only run where it is a Python program that lies here, below
@@ -106,7 +106,7 @@ def program_of(capture: Capture, gpu: str) -> Program | str:
         if script.is_file() and script.is_relative_to(root):
             if script.relative_to(root).as_posix() not in capture.sources:
                 return f"{command[1]} is none of the sources that were recorded"
-            return Program([_interpreter(command[0]), *command[1:]], folder, gpu)
+            return RelaunchedProgram([_interpreter(command[0]), *command[1:]], folder, gpu)
     return f"{command[1]} is not here"
 
 
@@ -128,7 +128,9 @@ class Relaunch:
         KprofError: it cannot be run, ends before the launch, or does not get there in time.
     """
 
-    def __init__(self, recorded: Recorded, program: Program, *, jobs: int = 0, time_limit: float = TIME_LIMIT) -> None:
+    def __init__(
+        self, recorded: RecompilableKernel, program: RelaunchedProgram, *, jobs: int = 0, time_limit: float = TIME_LIMIT
+    ) -> None:
         if VARIABLE in os.environ:
             raise KprofError("this process is being recorded itself")
         self._folder = Path(tempfile.mkdtemp(prefix="kprof-again-"))
@@ -147,14 +149,16 @@ class Relaunch:
         place = None if site is None else (str(site[0]), int(site[1]))
         self.ready = Ready(dealt, stepped, orders, ready.get("configs", ()), ready.get("files", ()), place)
 
-    def _start(self, recorded: Recorded, program: Program, jobs: int, deadline: float) -> None:
+    def _start(self, recorded: RecompilableKernel, program: RelaunchedProgram, jobs: int, deadline: float) -> None:
         address = str(self._folder / "ask")
         listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         with listening:
             listening.bind(address)
             listening.listen(1)
             listening.settimeout(0.2)
-            options = Options(program.gpu, self._folder / "capture", jobs=jobs, execute=False, folder=program.folder)
+            options = RecordOptions(
+                program.gpu, self._folder / "capture", jobs=jobs, execute=False, folder=program.folder
+            )
             settings = prepare(options)
             wanted = recorded.kernel.request.to_json()
             told = {"socket": address, "folder": str(self._folder), "wanted": wanted}

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from kprof.compiler.environment import SWITCHES
 from kprof.errors import KprofError
 from kprof.kernel_spec import Kernel
-from kprof.targets.jobs import Job
-from kprof.targets.recompile import Recorded, changed
+from kprof.targets.jobs import TargetJob
+from kprof.targets.recompile import RecompilableKernel, changed
 from kprof.tuning.problems import Problem
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RecordedSubject:
-    """One kernel of a capture with the launch that was recorded; see :class:`kprof.tuning.subject.Subject`.
+    """One kernel of a capture with the launch that was recorded; see :class:`kprof.tuning.subject.TuningSubject`.
 
     Attributes:
         recorded: the kernel.
@@ -28,7 +28,7 @@ class RecordedSubject:
         values: numbers that the launch does not tell, see :mod:`kprof.targets.values`.
     """
 
-    recorded: Recorded
+    recorded: RecompilableKernel
     product: "Product | None"
     program: "Relaunch | None" = None
     values: Mapping[str, int | Sequence[int]] = field(default_factory=dict)
@@ -60,7 +60,7 @@ class RecordedSubject:
         del problem
         return self.knobs
 
-    def jobs(self, problem: Problem, config: Mapping[str, Any]) -> list[Job]:
+    def jobs(self, problem: Problem, config: Mapping[str, Any]) -> list[TargetJob]:
         """The kernel.
 
         Raises:

@@ -6,10 +6,10 @@ from typing import Any
 
 import msgspec
 
-from kprof.compiler.request import Outcome
+from kprof.compiler.request import CompileOutcome
 from kprof.document import KernelReport
 from kprof.errors import KprofError
-from kprof.targets.jobs import Job, loaded
+from kprof.targets.jobs import TargetJob, loaded
 from kprof.targets.loaded import LoadedKernel
 from kprof.tuning.trials.measure import measure
 from kprof.tuning.trials.trial import Trial
@@ -20,7 +20,12 @@ from kprof_analyzers.pipeline import analyze, facts_of
 
 
 def analysed(
-    change: Mapping[str, Any], config: Mapping[str, Any], job: Job, outcome: Outcome, *, timed: bool = False
+    change: Mapping[str, Any],
+    config: Mapping[str, Any],
+    job: TargetJob,
+    outcome: CompileOutcome,
+    *,
+    timed: bool = False,
 ) -> Trial:
     """A trial with its report and figures, or the reason why there are none; ``timed``: with its predicted time."""
     if outcome.compiled is None:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from kprof.document import KernelReport
-    from kprof.targets.jobs import Job
-    from kprof.targets.recompile import Recorded
+    from kprof.targets.jobs import TargetJob
+    from kprof.targets.recompile import RecompilableKernel
 
 Answer = dict[str, Any]
 
@@ -56,7 +56,7 @@ def trials(question: Mapping[str, Any]) -> Iterator[Answer]:
     ((each,), _lost) = recorded(question["target"])
     deadline = time.monotonic() + question["seconds"]
     options = question["options"]
-    begun: list[tuple[Mapping[str, Any], Job]] = []
+    begun: list[tuple[Mapping[str, Any], TargetJob]] = []
 
     def requests() -> Iterator[Any]:
         for change in question["changes"]:
@@ -73,7 +73,7 @@ def trials(question: Mapping[str, Any]) -> Iterator[Answer]:
         yield {"kind": "trial", "change": dict(change), "report": entry, "error": error}
 
 
-def _entry(each: "Recorded", job: "Job", compiled: Any, *, timed: bool = False) -> "KernelReport":
+def _entry(each: "RecompilableKernel", job: "TargetJob", compiled: Any, *, timed: bool = False) -> "KernelReport":
     from kprof.targets.jobs import loaded
     from kprof.tuning.trials.analysed import with_time
     from kprof_analyzers.pipeline import analyze

@@ -12,15 +12,15 @@ from kprof.errors import KprofError
 if TYPE_CHECKING:
     from kprof.diffing.build import Input
     from kprof.diffing.document import Explanation
-    from kprof.diffing.limits import Limits
-    from kprof.targets.options import Options
+    from kprof.diffing.limits import DiffLimits
+    from kprof.targets.options import TargetOptions
 
 
 def explain_captures(
     targets: Sequence[str],
     sides: "Sequence[Input]",
-    options: "Options",
-    limits: "Limits",
+    options: "TargetOptions",
+    limits: "DiffLimits",
     *,
     budget: float,
     tell: Callable[[str], None],

@@ -18,7 +18,7 @@ from kprof.tuning.problems import Problem
 from kprof.tuning.pruning import Pruned, legal_values, question
 from kprof.tuning.search import Progress, Search, SearchResult
 from kprof.tuning.space import Space
-from kprof.tuning.subject import KernelSubject, Subject
+from kprof.tuning.subject import KernelSubject, TuningSubject
 from kprof.tuning.trials import predicted
 from kprof.tuning.trials.analysed import analysed
 from kprof.tuning.trials.changes import neighbours
@@ -27,7 +27,7 @@ from kprof.tuning.work import Executor, Judge
 
 if TYPE_CHECKING:
     from kprof.kernel_spec import Kernel
-    from kprof.targets.options import Options
+    from kprof.targets.options import TargetOptions
 
 CLOSE = 1.01
 """Of configurations this near to the fastest, the one with the fewest changes is proposed."""
@@ -42,7 +42,7 @@ LOOKED_AT = 12
 def climb(
     kernel: "Kernel",
     machine: Architecture,
-    options: "Options",
+    options: "TargetOptions",
     start: Trial,
     *,
     product: Product,
@@ -117,7 +117,7 @@ class Around:
 
 
 def climb_around(
-    subject: Subject,
+    subject: TuningSubject,
     start: Trial,
     around: Around,
     *,
@@ -227,7 +227,7 @@ def _teller(progress: Callable[[int, str], None] | None) -> Callable[[Progress],
 
 
 def _trials(
-    subject: Subject, start: Trial, own: Scored, found: SearchResult, waiting: Neighbourhood, *, use_cache: bool
+    subject: TuningSubject, start: Trial, own: Scored, found: SearchResult, waiting: Neighbourhood, *, use_cache: bool
 ) -> Trials:
     base = start.config
     every = sorted((_trial(base, one) for one in found.ranked[0]), key=_order)
@@ -273,7 +273,7 @@ def _timed(trial: Trial, one: Scored) -> Trial:
     return replace(trial, time_us=one.time_us, low_us=one.low_us, high_us=one.high_us, parts=one.parts)
 
 
-def with_report(subject: Subject, trial: Trial, *, use_cache: bool = True) -> Trial:
+def with_report(subject: TuningSubject, trial: Trial, *, use_cache: bool = True) -> Trial:
     """The trial with its report and figures. It was compiled for its prediction, so its code is in the cache."""
     from kprof.compiler.compile import compile_many
 
@@ -286,7 +286,7 @@ def with_report(subject: Subject, trial: Trial, *, use_cache: bool = True) -> Tr
 
 
 def reported(
-    kernel: "Kernel", machine: Architecture, options: "Options", problem: Mapping[str, Any], trials: Trials
+    kernel: "Kernel", machine: Architecture, options: "TargetOptions", problem: Mapping[str, Any], trials: Trials
 ) -> Iterator[Trial]:
     """Every trial with its report, best first, each analysed only when it is asked for.
 

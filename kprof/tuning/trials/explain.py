@@ -14,9 +14,9 @@ from typing import Any, Protocol
 from msgspec import UNSET
 
 from kprof.diffing import facts
-from kprof.diffing.document import Change, Explanation, Trial
+from kprof.diffing.document import Change, Explanation, TriedChange
 from kprof.diffing.kernels import compare
-from kprof.diffing.limits import Limits
+from kprof.diffing.limits import DiffLimits
 from kprof.document import KernelReport
 from kprof.findings import Severity
 from kprof.hardware.machine import architectures, load
@@ -42,7 +42,7 @@ _WORSE_THAN_ANY = ("loop_spills", "lds_over_limit")
 _ASIDE = ("GROUP", "XCD", "SPLIT")
 
 
-class Compiler(Protocol):
+class KernelCompiler(Protocol):
     """One kernel under one Triton."""
 
     def switches(self) -> dict[str, bool | None]:
@@ -72,7 +72,7 @@ class Case:
     labels: tuple[str, str]
     sides: tuple[int, int]
     config: Mapping[str, Any]
-    limits: Limits
+    limits: DiffLimits
     harm: list[Change] = field(init=False)
     grave: set[str] = field(init=False)
 
@@ -86,7 +86,7 @@ class Case:
         found = compare(self.old, kernel, self.limits)
         return [change for change in found if change.effect == "worse" and change.severity.rank >= least]
 
-    def judge(self, change: Mapping[str, Any], kernel: KernelReport) -> Trial:
+    def judge(self, change: Mapping[str, Any], kernel: KernelReport) -> TriedChange:
         """What a change does."""
         columns = [facts.figures(report) for report in (self.old, self.new, kernel)]
         figures = {name: (columns[0][name], columns[1][name], columns[2][name]) for name in columns[0]}
@@ -94,7 +94,7 @@ class Case:
         price = [found for found in left if found.metric not in self.grave]
         worst = {*_WORSE_THAN_ANY, *(f"finding:{rule}" for rule in launch_rules())}
         remains = any(found.metric in self.grave for found in left)
-        return Trial(
+        return TriedChange(
             change=dict(change),
             before={name: self.config.get(name) for name in change},
             figures={name: values for name, values in figures.items() if len(set(values)) > 1},
@@ -123,7 +123,12 @@ def _restored(old: facts.Number, new: facts.Number, tried: facts.Number) -> bool
 
 
 def explain(
-    case: Case, before: Compiler, after: Compiler, *, seconds: float, tell: Callable[[str], None] | None = None
+    case: Case,
+    before: KernelCompiler,
+    after: KernelCompiler,
+    *,
+    seconds: float,
+    tell: Callable[[str], None] | None = None,
 ) -> Explanation:
     """Look for causes and cures.
 
@@ -175,14 +180,14 @@ class _Search:
     """Changes tried with the new side's compiler, within the time."""
 
     case: Case
-    compiler: Compiler
+    compiler: KernelCompiler
     deadline: float
     tell: Callable[[str], None]
     tried: int = 0
     left: int = 0
     failed: int = 0
 
-    def run(self, changes: Sequence[Mapping[str, Any]]) -> list[Trial]:
+    def run(self, changes: Sequence[Mapping[str, Any]]) -> list[TriedChange]:
         """The trials that compiled."""
         seconds = self.deadline - time.monotonic()
         if seconds <= 0:
@@ -222,19 +227,19 @@ def _is_of_others(switch: str, arch: str) -> bool:
     return bool(having) and arch in architectures() and arch not in having
 
 
-def _telling(case: Case, trial: Trial) -> bool:
+def _telling(case: Case, trial: TriedChange) -> bool:
     """Whether a switch brings back something that got worse, and does not cost as much as it brings."""
     brought = trial.cured or bool(set(trial.restored) & {harm.metric for harm in case.harm})
     return brought and (len(trial.price) < len(case.harm) or not trial.price)
 
 
-def _weight(case: Case, trial: Trial) -> tuple[bool, int, int]:
+def _weight(case: Case, trial: TriedChange) -> tuple[bool, int, int]:
     """Sort key: switches that undo everything first, then those that undo most of what got worse."""
     harmed = [harm.metric for harm in case.harm]
     return (not trial.cured, -len(set(trial.restored) & set(harmed)), len(trial.price))
 
 
-def _cures(case: Case, search: _Search, switches: Sequence[Trial]) -> list[Trial]:
+def _cures(case: Case, search: _Search, switches: Sequence[TriedChange]) -> list[TriedChange]:
     """Changes of knobs that cure it: without a price first, then the fewest and least telling knobs.
 
     Pairs of knobs, and those that deal out the work, are only tried while single ones do not suffice.
@@ -249,7 +254,7 @@ def _cures(case: Case, search: _Search, switches: Sequence[Trial]) -> list[Trial
     for change in sorted(search.compiler.changes(rules), key=_effort):
         effort = _effort(change)
         groups.setdefault((effort[0] > 1, effort[1] > 1), []).append(change)
-    unique: dict[tuple[str, ...], Trial] = {}
+    unique: dict[tuple[str, ...], TriedChange] = {}
     for _, changes in sorted(groups.items()):
         cured = [trial for trial in search.run(changes) if trial.cured]
         # One cure a set of knobs: the next value of the same knob is no other idea.
@@ -260,7 +265,7 @@ def _cures(case: Case, search: _Search, switches: Sequence[Trial]) -> list[Trial
     return ranked([*unique.values(), *switches])[:CURES_SHOWN]
 
 
-def ranked(cures: Sequence[Trial]) -> list[Trial]:
+def ranked(cures: Sequence[TriedChange]) -> list[TriedChange]:
     """Cures, the fastest by prediction first; of those within 1 % of each other the least dear.
 
     Where the model has no time for one of them, the least dear come first.
@@ -271,7 +276,7 @@ def ranked(cures: Sequence[Trial]) -> list[Trial]:
     return sorted(cures, key=lambda trial: (round(log(trial.time_us or 1.0) / _STEP), _dearness(trial)))
 
 
-def _dearness(trial: Trial) -> tuple[int, int, tuple[int, int]]:
+def _dearness(trial: TriedChange) -> tuple[int, int, tuple[int, int]]:
     """Sort key: what a cure costs, then how much it changes."""
     return (trial.price_severity.rank, len(trial.price), _effort(trial.change))
 
@@ -286,7 +291,7 @@ def _effort(change: Mapping[str, Any]) -> tuple[int, int]:
 
 
 def _confirmed(
-    case: Case, before: Compiler, causes: Sequence[Trial], switches: Mapping[str, bool | None]
+    case: Case, before: KernelCompiler, causes: Sequence[TriedChange], switches: Mapping[str, bool | None]
 ) -> Iterator[str]:
     """The old side with the first cause switched as on the new side: the proof from the other end."""
     if not causes or len(causes[0].change) != 1:

@@ -12,12 +12,12 @@ from kprof.tuning.trials.trial import Trials
 
 if TYPE_CHECKING:
     from kprof.kernel_spec import Kernel
-    from kprof.targets.options import Options
+    from kprof.targets.options import TargetOptions
     from kprof.tuning.recorded.relaunch import Ready
 
 
 @dataclass(frozen=True)
-class Function:
+class LaunchedFunction:
     """How a function is launched.
 
     Attributes:
@@ -34,8 +34,8 @@ class Function:
 def advise_function(
     kernel: "Kernel",
     machine: Architecture,
-    options: "Options",
-    function: Function,
+    options: "TargetOptions",
+    function: LaunchedFunction,
     *,
     product: Product | None = None,
     budget: float = 60.0,
@@ -100,7 +100,7 @@ def advise_function(
     return replace(found, seconds=time.monotonic() - began)
 
 
-def _ready(kernel: "Kernel", options: "Options") -> "tuple[Ready, dict[str, Any]]":
+def _ready(kernel: "Kernel", options: "TargetOptions") -> "tuple[Ready, dict[str, Any]]":
     """What of the function may change, and where it starts."""
     from kprof.importing.functions import unwrap
     from kprof.recording.tile_arguments import tiles_of

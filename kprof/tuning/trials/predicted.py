@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from kprof.cache.entries import Section
+from kprof.cache.entries import CacheSection
 from kprof.cache.own import derived_key
 from kprof.compiler.request import Compiled
 from kprof.errors import KprofError
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 FUNCTION = "kprof.tuning.trials.predicted:judge"
 
-_JUDGED = Section("predictions")
+_JUDGED = CacheSection("predictions")
 _NOISE = re.compile(
     rb"[ \t]*;[^\n]*"
     rb"|^[ \t]*\.(?:loc|file|ident|cfi_[a-z_]+)\b[^\n]*$"
@@ -42,7 +42,7 @@ def judge(compiled: Compiled, argument: Mapping[str, Any]) -> dict[str, Any]:
             tell, and ``contents`` of tensors.
 
     Returns:
-        The fields of :class:`kprof.tuning.work.Answer`, apart from its key.
+        The fields of :class:`kprof.tuning.work.TaskResult`, apart from its key.
 
     Raises:
         KprofError: the model cannot say anything about this kernel.
@@ -143,11 +143,11 @@ def facts_for(compiled: Compiled, argument: Mapping[str, Any]) -> "KernelFacts":
     from dataclasses import replace
 
     from kprof.hardware.machine import find_product, load
-    from kprof.targets.jobs import Job, loaded
+    from kprof.targets.jobs import TargetJob, loaded
     from kprof_analyzers.pipeline import facts_of
 
     grid = argument["grid"]
-    job = Job(
+    job = TargetJob(
         compiled.request,
         load(argument["arch"]),
         argument["name"],

@@ -12,7 +12,7 @@ from kprof.compiler.versions import installed
 from kprof.errors import KprofError, TargetError
 from kprof.findings import Advice, Finding
 from kprof.hardware.machine import Architecture, Product
-from kprof.targets.jobs import Job, jobs_of
+from kprof.targets.jobs import TargetJob, jobs_of
 from kprof.targets.target import kind_of
 from kprof.targets.usable_options import check, given
 from kprof.tuning.trials.analysed import analysed
@@ -22,7 +22,7 @@ from kprof.tuning.trials.trial import Trial, Trials
 
 if TYPE_CHECKING:
     from kprof.kernel_spec import Kernel
-    from kprof.targets.options import Options
+    from kprof.targets.options import TargetOptions
 
 Progress = Callable[[int, str], None]
 
@@ -34,7 +34,7 @@ _PATIENCE = 12
 def advise(
     kernel: "Kernel",
     machine: Architecture,
-    options: "Options",
+    options: "TargetOptions",
     *,
     product: Product | None = None,
     budget: float = 60.0,
@@ -90,7 +90,7 @@ def advise(
 def _by_resources(
     kernel: "Kernel",
     machine: Architecture,
-    options: "Options",
+    options: "TargetOptions",
     start: Trial,
     problem: Mapping[str, Any],
     *,
@@ -144,7 +144,7 @@ def _has_settled(start: Trial, found: Sequence[Trial]) -> bool:
 def compile_changes(
     kernel: "Kernel",
     machine: Architecture,
-    options: "Options",
+    options: "TargetOptions",
     config: Mapping[str, Any],
     changes: Collection[Mapping[str, Any]],
     *,
@@ -169,7 +169,7 @@ def compile_changes(
     Raises:
         KprofError: no usable Triton.
     """
-    begun: list[tuple[Mapping[str, Any], Mapping[str, Any], Job]] = []
+    begun: list[tuple[Mapping[str, Any], Mapping[str, Any], TargetJob]] = []
 
     def requests() -> Iterator[Any]:
         for change in changes:

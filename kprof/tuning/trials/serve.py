@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from kprof.document import KernelReport
     from kprof.hardware.machine import Architecture, Product
     from kprof.kernel_spec import Kernel
-    from kprof.targets.jobs import Job
-    from kprof.targets.options import Options
+    from kprof.targets.jobs import TargetJob
+    from kprof.targets.options import TargetOptions
 
 Answer = dict[str, Any]
 
@@ -99,14 +99,14 @@ def _kernels(question: Mapping[str, Any]) -> Iterator[Answer]:
         yield {"kind": "kernel", **place, "report": entry, "config": configs[outcome.index]}
 
 
-def _entry(job: "Job", compiled: Any, product: "Product | None") -> "KernelReport":
+def _entry(job: "TargetJob", compiled: Any, product: "Product | None") -> "KernelReport":
     from kprof.targets.jobs import loaded
     from kprof_analyzers.pipeline import analyze
 
     return analyze(replace(loaded(job, compiled), product=product))
 
 
-def _configs(target: str, machines: "list[Architecture]", options: "Options") -> list[dict[str, Any]]:
+def _configs(target: str, machines: "list[Architecture]", options: "TargetOptions") -> list[dict[str, Any]]:
     """The knobs of each compile, in the order of :func:`kprof.targets.jobs.plan`."""
     from kprof.targets.library import load
 
@@ -161,7 +161,7 @@ def _trials(question: Mapping[str, Any]) -> Iterator[Answer]:
         yield {"kind": "trial", "change": dict(trial.change), "report": trial.report, "error": trial.error}
 
 
-def _subject(question: Mapping[str, Any]) -> "tuple[Kernel, Architecture, Options]":
+def _subject(question: Mapping[str, Any]) -> "tuple[Kernel, Architecture, TargetOptions]":
     from kprof.hardware.machine import load_gpu
     from kprof.targets.target import kernel_of
 
@@ -169,10 +169,10 @@ def _subject(question: Mapping[str, Any]) -> "tuple[Kernel, Architecture, Option
     return kernel_of(question["target"], machine.name), machine, _options(question)
 
 
-def _options(question: Mapping[str, Any]) -> "Options":
-    from kprof.targets.options import Options
+def _options(question: Mapping[str, Any]) -> "TargetOptions":
+    from kprof.targets.options import TargetOptions
 
-    return Options(**question["options"])
+    return TargetOptions(**question["options"])
 
 
 def _machines(question: Mapping[str, Any]) -> "list[tuple[Architecture, Product | None]]":

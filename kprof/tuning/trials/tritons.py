@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from kprof.compiler.child import Child
     from kprof.diffing.build import Input
     from kprof.diffing.document import Explanation
-    from kprof.diffing.limits import Limits
-    from kprof.targets.options import Options
+    from kprof.diffing.limits import DiffLimits
+    from kprof.targets.options import TargetOptions
 
 _MODULE = "kprof.tuning.trials.serve"
 _EXPLAINED = 4
@@ -39,7 +39,7 @@ class Tritons:
     """
 
     target: str
-    options: "Options"
+    options: "TargetOptions"
     versions: Sequence[str]
     tell: Callable[[str], None]
     wait: Callable[[str], None]
@@ -140,7 +140,7 @@ class Tritons:
         """Options as the other process reads them."""
         return asdict(replace(self.options, **changes))
 
-    def explanations(self, sides: "Sequence[Input]", limits: "Limits", seconds: float) -> "dict[int, Explanation]":
+    def explanations(self, sides: "Sequence[Input]", limits: "DiffLimits", seconds: float) -> "dict[int, Explanation]":
         """Why kernels got worse, by index into the chains: for the worst of them, as far as the time allows."""
         from kprof.diffing.build import chains, harm, kernel_diff, steepest_step
 
@@ -166,7 +166,7 @@ class Tritons:
         pair: tuple[KernelReport, KernelReport],
         indices: tuple[int, int],
         sides: "Sequence[Input]",
-        limits: "Limits",
+        limits: "DiffLimits",
         seconds: float,
     ) -> "Explanation":
         from kprof.diffing.document import Explanation
@@ -191,7 +191,7 @@ class Tritons:
 
 @dataclass(frozen=True)
 class _OneKernel:
-    """See :class:`kprof.tuning.trials.explain.Compiler`."""
+    """See :class:`kprof.tuning.trials.explain.KernelCompiler`."""
 
     child: "Child"
     owner: Tritons

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kprof.diffing.document import Change, Trial
+from kprof.diffing.document import Change, TriedChange
 
 _SWITCH_NAMES = {
     "TRITON_HIP_USE_ASYNC_COPY": "async copy",
@@ -51,7 +51,7 @@ def number(value: float | None) -> str:
     return "?" if value is None else f"{value:,.10g}"
 
 
-def outcome(trial: Trial, metrics: Sequence[str] = _TOLD) -> str:
+def outcome(trial: TriedChange, metrics: Sequence[str] = _TOLD) -> str:
     """What a trial has in the figures that matter: ``0 VGPRs spilled, 65,536 B of LDS``."""
     shown = [name for name in metrics if name in trial.figures]
     return ", ".join(f"{number(trial.figures[name][2])} {METRIC_WORDS[name]}" for name in shown)
@@ -59,8 +59,8 @@ def outcome(trial: Trial, metrics: Sequence[str] = _TOLD) -> str:
 
 def summary_of(
     labels: tuple[str, str],
-    causes: Sequence[Trial],
-    cures: Sequence[Trial],
+    causes: Sequence[TriedChange],
+    cures: Sequence[TriedChange],
     defaults: Mapping[str, tuple[bool | None, bool | None]],
     harm: Sequence[Change],
     *,
@@ -87,7 +87,7 @@ def summary_of(
     return text
 
 
-def _since(labels: tuple[str, str], trial: Trial, defaults: Mapping[str, tuple[bool | None, bool | None]]) -> str:
+def _since(labels: tuple[str, str], trial: TriedChange, defaults: Mapping[str, tuple[bool | None, bool | None]]) -> str:
     """Whether it is the default that changed."""
     changed = [name for name in trial.change if name in defaults]
     if len(changed) != len(trial.change) or not changed:

@@ -6,30 +6,30 @@ from pathlib import Path
 
 import pytest
 
-from kprof.analysis import Change
+from kprof.analysis import ModelChange
 from kprof.findings import Finding, Gain, Severity, by_cost
-from kprof.targets.options import Options
+from kprof.targets.options import TargetOptions
 from kprof.targets.resolver import load
 from kprof_analyzers.model.gains import costs_of, without
 from kprof_analyzers.model.kernel import build, predict_model
 from kprof_analyzers.pipeline import analyze, facts_of
 
 FILE = Path(__file__).parents[2] / "rules" / "ab_kernels" / "elementwise.py"
-SWIGLU = Options(
+SWIGLU = TargetOptions(
     archs=("MI300X",),
     signature="*fp16:16,*fp16:16,8192",
     constexprs={"BLOCK": 1024, "FORM": "interleaved"},
     config={"num_warps": 4},
     grid=(4096, 8, 1),
 )
-SCALED = Options(
+SCALED = TargetOptions(
     archs=("MI300X",),
     signature="*fp16:16,*fp16:16,fp32,32",
     constexprs={"BLOCK": 32},
     config={"num_warps": 4},
     grid=(262144, 1, 1),
 )
-NORM = Options(archs=("MI300X",), shape={"M": 2048, "N": 16380})
+NORM = TargetOptions(archs=("MI300X",), shape={"M": 2048, "N": 16380})
 
 
 @cache
@@ -99,19 +99,19 @@ def test_changes_change_what_they_say():
     def gain(change):
         return costs_of(model, prediction, [(finding, change)])[id(finding)]
 
-    assert gain(Change()).us == 0
+    assert gain(ModelChange()).us == 0
     everything = tuple(i.index for i in facts.program.instructions)
-    rest = prediction.time_us - gain(Change(gone=everything)).us
+    rest = prediction.time_us - gain(ModelChange(gone=everything)).us
     assert rest == pytest.approx(
-        prediction.time_us - prediction.time_us * gain(Change(gone=everything)).share, rel=1e-2
+        prediction.time_us - prediction.time_us * gain(ModelChange(gone=everything)).share, rel=1e-2
     )
     assert rest < 0.6 * prediction.time_us
-    assert 0 < gain(Change(clocks=dict.fromkeys(everything, 0.5))).us <= gain(Change(gone=everything)).us
-    idle = gain(Change(idle_share=0.75, at_most=True))
+    assert 0 < gain(ModelChange(clocks=dict.fromkeys(everything, 0.5))).us <= gain(ModelChange(gone=everything)).us
+    idle = gain(ModelChange(idle_share=0.75, at_most=True))
     assert idle.low_us == 0
     assert idle.us <= 0.75 * prediction.time_us
     assert costs_of(model, prediction, [(finding, None)]) == {}
-    assert without(model, Change(workgroups_per_cu=1.0)).where.resident == 1
+    assert without(model, ModelChange(workgroups_per_cu=1.0)).where.resident == 1
 
 
 def test_the_dearest_comes_first():

@@ -145,5 +145,5 @@ def test_loops_that_the_compiler_doubled_turn_once(kernel):
     facts = replace(facts, ttgir=module)
     evaluator = Evaluator(module, {"tiles": 24}, [(p, 0, 0) for p in range(16)], (16, 1, 1))
     found = loop_trips(facts, outline(facts.program), evaluator)
-    assert isinstance(facts.program, amdgcn.Kernel)
+    assert isinstance(facts.program, amdgcn.AssemblyKernel)
     assert [round(t.mean) for t in found.values()] == [1, 12, 24]

@@ -52,7 +52,7 @@ def test_svg_is_xml_with_every_block_and_loop(program):
 
 def test_names_are_escaped(program):
     """A hostile kernel name stays text."""
-    hostile = amdgcn.Kernel('<script>"&', program.arch, program.instructions, program.labels)
+    hostile = amdgcn.AssemblyKernel('<script>"&', program.arch, program.instructions, program.labels)
     drawn = control_flow.to_svg(hostile)
     assert "<script>" not in drawn
     ET.fromstring(drawn)

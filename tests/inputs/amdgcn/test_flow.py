@@ -6,12 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kprof.inputs import amdgcn
-from kprof.inputs.amdgcn import Flow, Kernel
+from kprof.inputs.amdgcn import AssemblyKernel, Flow
 
 HEAD = '\t.amdgcn_target "amdgcn-amd-amdhsa--gfx942"\n\t.amdhsa_kernel k\n\t.end_amdhsa_kernel\nk:\n'
 
 
-def kernel(body: str) -> Kernel:
+def kernel(body: str) -> AssemblyKernel:
     """A kernel with this body; labels stand at the line's start."""
     lines = (line if line.endswith(":") else f"\t{line}" for line in body.strip().split("\n"))
     return amdgcn.parse(HEAD + "\n".join(lines) + "\n").kernel("k")

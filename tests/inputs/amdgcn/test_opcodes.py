@@ -4,10 +4,10 @@ import subprocess
 
 import pytest
 
-from kprof.inputs.amdgcn import Generation, InstructionClass, Kind, MemorySpace, generation_of, lookup
+from kprof.inputs.amdgcn import Generation, InstructionClass, InstructionKind, MemorySpace, generation_of, lookup
 from kprof.inputs.amdgcn.opcodes import known_mnemonics
 
-C, K, M = InstructionClass, Kind, MemorySpace
+C, K, M = InstructionClass, InstructionKind, MemorySpace
 
 CLASSES = {
     "v_add_f32_e32": (C.VALU, K.PLAIN),

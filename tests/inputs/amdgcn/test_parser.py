@@ -6,14 +6,14 @@ import pytest
 
 from kprof.errors import KprofError
 from kprof.inputs import amdgcn
-from kprof.inputs.amdgcn import InstructionClass, Kernel, Kind
+from kprof.inputs.amdgcn import AssemblyKernel, InstructionClass, InstructionKind
 
 ARTIFACTS = Path(__file__).parents[2] / "artifacts"
 FILES = sorted([*ARTIFACTS.glob("*/*.amdgcn"), *ARTIFACTS.glob("*/*.s")])
 IDS = [f"{file.parent.name}/{file.name}" for file in FILES]
 
 
-def highest(kernel: Kernel, letter: str) -> int:
+def highest(kernel: AssemblyKernel, letter: str) -> int:
     """One more than the highest register number of a kind that the kernel names."""
     names = {name for item in kernel.instructions for name in item.effects.reads | item.effects.writes}
     return max((int(name[1:]) + 1 for name in names if name[0] == letter and name[1:].isdigit()), default=0)
@@ -30,7 +30,12 @@ def test_every_fixture_is_read_completely(file: Path) -> None:
     assert not assembly.truncated
     for kernel in assembly.kernels:
         assert kernel.complete
-        assert kernel.instructions[-1].opcode.kind in {Kind.END, Kind.JUMP, Kind.INDIRECT, Kind.CONDITIONAL}
+        assert kernel.instructions[-1].opcode.kind in {
+            InstructionKind.END,
+            InstructionKind.JUMP,
+            InstructionKind.INDIRECT,
+            InstructionKind.CONDITIONAL,
+        }
         assert kernel.registers.wavefront_size == (64 if assembly.arch.startswith("gfx9") else 32)
 
 
@@ -38,7 +43,7 @@ def test_every_fixture_is_read_completely(file: Path) -> None:
 def test_registers_named_are_those_that_llvm_counted(file: Path) -> None:
     """LLVM's count of VGPRs and AGPRs is one more than the highest number that the effects of instructions name."""
     for kernel in amdgcn.read_file(file).kernels:
-        if any(item.opcode.kind is Kind.CALL for item in kernel.instructions):
+        if any(item.opcode.kind is InstructionKind.CALL for item in kernel.instructions):
             continue  # LLVM adds what the called function uses
         assert highest(kernel, "v") == kernel.registers.vgpr
         assert highest(kernel, "a") == (kernel.registers.agpr or 0)
@@ -183,11 +188,13 @@ def test_targets_of_branches() -> None:
     """Labels are given, registers are not."""
     assembly = amdgcn.read_file(ARTIFACTS / "gfx908" / "kernels.clang-19.s")
     targets = {
-        i.opcode.name: i.target for i in assembly.kernel("steps").instructions if i.target or i.opcode.kind is Kind.CALL
+        i.opcode.name: i.target
+        for i in assembly.kernel("steps").instructions
+        if i.target or i.opcode.kind is InstructionKind.CALL
     }
     assert targets["s_swappc_b64"] is None
     loops = assembly.kernel("private_array")
-    assert all(i.target in loops.labels for i in loops.instructions if i.opcode.kind is Kind.CONDITIONAL)
+    assert all(i.target in loops.labels for i in loops.instructions if i.opcode.kind is InstructionKind.CONDITIONAL)
 
 
 def test_zero_bytes_are_blanks() -> None:

@@ -3,8 +3,8 @@
 import pytest
 
 from kprof.inputs import amdgcn
-from kprof.inputs.amdgcn import Frame
-from kprof.inputs.amdgcn.source_lines import FileTable, Location, is_library
+from kprof.inputs.amdgcn import AssemblyFrame
+from kprof.inputs.amdgcn.source_lines import FileTable, LocDirective, is_library
 
 LIBRARY = "/usr/lib/python3/site-packages/triton/language"
 
@@ -22,38 +22,38 @@ FILES = table('.file 1 "/home/me" "k.py"', f'.file 2 "{LIBRARY}" "standard.py"',
 
 def test_the_whole_inline_chain() -> None:
     """Every frame with its directory, innermost first."""
-    frames = Location(
+    frames = LocDirective(
         ".loc\t2 43 13 is_stmt 1 ; standard.py:43:13 @[ standard.py:291:36 @[ k.py:13:22 ] ]", FILES
     ).frames
     assert frames == (
-        Frame(f"{LIBRARY}/standard.py", 43, 13, in_library=True),
-        Frame(f"{LIBRARY}/standard.py", 291, 36, in_library=True),
-        Frame("/home/me/k.py", 13, 22),
+        AssemblyFrame(f"{LIBRARY}/standard.py", 43, 13, in_library=True),
+        AssemblyFrame(f"{LIBRARY}/standard.py", 291, 36, in_library=True),
+        AssemblyFrame("/home/me/k.py", 13, 22),
     )
 
 
 def test_escapes_in_names() -> None:
     """Octal escapes and quoted characters; digits that are not octal stand for themselves."""
     files = table(r'.file 1 "/home/m\303\244x" "a\"b\9.py"')
-    assert Location(".loc 1 2 3", files).frames[0].file == '/home/m\xc3\xa4x/a"b9.py'
+    assert LocDirective(".loc 1 2 3", files).frames[0].file == '/home/m\xc3\xa4x/a"b9.py'
 
 
 def test_without_a_comment_the_directive_counts() -> None:
     """Assembly without verbose comments has only .loc."""
-    assert Location(".loc 3 7 2", FILES).frames == (Frame("/abs/other.py", 7, 2),)
-    assert Location(".loc 9 7", FILES).frames == (Frame("file 9", 7, 0),)
+    assert LocDirective(".loc 3 7 2", FILES).frames == (AssemblyFrame("/abs/other.py", 7, 2),)
+    assert LocDirective(".loc 9 7", FILES).frames == (AssemblyFrame("file 9", 7, 0),)
 
 
 def test_relative_paths_start_at_file_zero() -> None:
     """DWARF 5 names the compilation directory in file 0."""
     files = table('.file 0 "/home/me/project" "a.hip" md5 0x00', '.file 1 "include" "b.h" md5 0x11')
-    assert Location(".loc 1 3 4", files).frames[0].file == "/home/me/project/include/b.h"
+    assert LocDirective(".loc 1 3 4", files).frames[0].file == "/home/me/project/include/b.h"
 
 
 def test_a_name_in_two_directories_means_the_users() -> None:
     """Two files of one name: the one outside the library is taken for a call site."""
     files = table(f'.file 1 "{LIBRARY}" "core.py"', '.file 2 "/home/me" "core.py"')
-    frames = Location(".loc 1 5 6 ; core.py:5:6 @[ core.py:70:8 ]", files).frames
+    frames = LocDirective(".loc 1 5 6 ; core.py:5:6 @[ core.py:70:8 ]", files).frames
     assert [frame.file for frame in frames] == [f"{LIBRARY}/core.py", "/home/me/core.py"]
 
 
@@ -86,7 +86,7 @@ def test_users_frame_of_an_instruction() -> None:
     )
     first, second, third, last = amdgcn.parse(text).kernel("k").instructions
     assert first.location == ()
-    assert second.user_frame == Frame("/home/me/k.py", 13, 22)
-    assert third.user_frame == Frame("/home/me/k.py", 14, 2)
+    assert second.user_frame == AssemblyFrame("/home/me/k.py", 13, 22)
+    assert third.user_frame == AssemblyFrame("/home/me/k.py", 14, 2)
     assert [frame.line for frame in third.location if frame.in_library] == [43]
     assert last.user_frame is None

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kprof.inputs.mlir import MemDesc, Pointer, Scalar, Tensor
+from kprof.inputs.mlir import MemDesc, Pointer, Scalar, TensorType
 from kprof.inputs.mlir.layouts import (
     Blocked,
     DotOperand,
@@ -41,9 +41,9 @@ def test_contiguous_per_thread(layout, shape, runs):
 
 def test_vector_bytes():
     """Of values and of pointers to them."""
-    assert vector_bytes(Tensor((128, 64), HALF, BLOCKED)) == 16
-    assert vector_bytes(Tensor((128, 64), Pointer(Scalar("f32", 32)), BLOCKED)) == 32
-    assert vector_bytes(Tensor((128, 64), HALF, RawLayout("new", "#new"))) is None
+    assert vector_bytes(TensorType((128, 64), HALF, BLOCKED)) == 16
+    assert vector_bytes(TensorType((128, 64), Pointer(Scalar("f32", 32)), BLOCKED)) == 32
+    assert vector_bytes(TensorType((128, 64), HALF, RawLayout("new", "#new"))) is None
 
 
 @pytest.mark.parametrize(

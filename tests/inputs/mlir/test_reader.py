@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kprof.errors import KprofError
-from kprof.inputs.mlir import MemDesc, Pointer, Scalar, Tensor, parse
+from kprof.inputs.mlir import MemDesc, Pointer, Scalar, TensorType, parse
 from kprof.inputs.mlir.layouts import DotOperand, PaddedShared
 from kprof.inputs.mlir.measures import lds_bytes
 from tests.inputs.mlir.conftest import LDS, TTGIR, TTIR, text
@@ -51,8 +51,8 @@ def test_every_operation_has_types_and_place(ttgir):
     module = parse(ttgir[1])
     for op in module.operations:
         for kind in op.types:
-            assert isinstance(kind, Tensor | MemDesc | Pointer | Scalar), (op, kind)
-            if isinstance(kind, Tensor):
+            assert isinstance(kind, TensorType | MemDesc | Pointer | Scalar), (op, kind)
+            if isinstance(kind, TensorType):
                 assert kind.layout is None or type(kind.layout).__name__ != "RawLayout", op
     placed = [op for op in module.operations if op.user_frame is not None]
     assert len(placed) > 0.9 * len(module.operations)
@@ -114,7 +114,7 @@ def test_ttir(name):
     module = parse(text(name))
     loads = list(module.named("tt.load"))
     assert len(loads) == 2
-    assert all(op.result_types == (Tensor(op.operand_types[0].shape, Scalar("f16", 16)),) for op in loads)
+    assert all(op.result_types == (TensorType(op.operand_types[0].shape, Scalar("f16", 16)),) for op in loads)
     assert module.num_warps is None
     arguments = {op.name for op in module.operations}
     assert "tt.func" in arguments

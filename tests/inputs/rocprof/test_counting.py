@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 from kprof.inputs import rocprof
 from kprof.inputs.rocprof.counting import from_long, from_wide
 from kprof.inputs.rocprof.frames import factorised, matrix_of
-from kprof.inputs.rocprof.model import Part, ProfileFile
+from kprof.inputs.rocprof.model import FileTables, ProfileFile
 from kprof.inputs.rocprof.trust import check
 
 
@@ -75,7 +75,7 @@ def test_long_rows_belong_to_the_dispatch_of_a_plain_grouping(rows, in_order, bl
         "start_ns": np.array(start),
         "grid_work_items": pa.chunked_array(chunks, type=pa.int64()),
     }
-    part = Part(ProfileFile("x.csv", "rocprofv3", "counter collection"))
+    part = FileTables(ProfileFile("x.csv", "rocprofv3", "counter collection"))
     own, counters = from_long(columns, part)
 
     order = list(dict.fromkeys(row[:4] for row in rows))

@@ -8,7 +8,7 @@ import pytest
 
 from kprof.errors import KprofError
 from kprof.kernel_spec import Kernel
-from kprof.tuning.choice import Candidate, choose, select
+from kprof.tuning.choice import ConsideredImplementation, choose, select
 from kprof.tuning.dispatch_table import TABLE_VARIABLE, DispatchEntry, Table
 from tests.tuning.choice.toys import SHAPE, entry, kernel
 
@@ -78,13 +78,16 @@ def predictions(monkeypatch: pytest.MonkeyPatch, times: dict[str, float | None])
     """Have the model say these milliseconds of kernels; ``None``: it cannot, other names: they cannot do it."""
     import sys
 
-    def candidates(*_: Any) -> list[tuple[Kernel, Candidate]]:
-        return [(kernel(name=name), Candidate(name, "unknown", reason="not predicted")) for name in times]
+    def candidates(*_: Any) -> list[tuple[Kernel, ConsideredImplementation]]:
+        return [
+            (kernel(name=name), ConsideredImplementation(name, "unknown", reason="not predicted")) for name in times
+        ]
 
-    def timed(forms: Any, *_: Any) -> list[Candidate]:
+    def timed(forms: Any, *_: Any) -> list[ConsideredImplementation]:
         known = ((one, times[one.implementation]) for _, one in forms)
         return [
-            one if ms is None else Candidate(one.implementation, "predicted", ms, ms / 2, ms * 1.5) for one, ms in known
+            one if ms is None else ConsideredImplementation(one.implementation, "predicted", ms, ms / 2, ms * 1.5)
+            for one, ms in known
         ]
 
     module = sys.modules["kprof.tuning.choice.choose"]

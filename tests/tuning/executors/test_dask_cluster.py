@@ -63,7 +63,7 @@ def search(address: str, judge: Any, journal: Path, report: Callable[[Any], None
     from kprof.hardware.machine import load
     from kprof.targets.library import load as load_kernel
     from kprof.tuning.executors.dask_cluster import DaskExecutor
-    from kprof.tuning.journal import Journal
+    from kprof.tuning.journal import TuningJournal
     from kprof.tuning.problems import problems
     from kprof.tuning.search import Search
     from kprof.tuning.space import Space
@@ -73,7 +73,7 @@ def search(address: str, judge: Any, journal: Path, report: Callable[[Any], None
     subject = KernelSubject(kernel, load("gfx942"), None, tuple(problems(kernel, "gfx942", [])))
     space = Space("a test", {"num_warps": (1, 2, 4, 8), "waves_per_eu": (0, 1, 2, 3)})
     executor = DaskExecutor(judge, address, files=lambda: dict(subject.dependencies()))
-    return Search(subject, space, judge=judge, executor=executor, journal=Journal(journal), report=report).run()
+    return Search(subject, space, judge=judge, executor=executor, journal=TuningJournal(journal), report=report).run()
 
 
 @pytest.mark.slow
@@ -160,9 +160,9 @@ def test_what_is_lost_on_the_way_is_done_again(stub_judge: Any) -> None:
     """A result whose worker died after it was made, or whose connection broke, is asked for once more: by a new key."""
     from kprof.compiler.request import CompileRequest
     from kprof.tuning.executors.dask_cluster import DaskExecutor
-    from kprof.tuning.work import Task
+    from kprof.tuning.work import TuningTask
 
-    tasks = [Task(key, CompileRequest("k.py", "f", "gfx942", {}), {}) for key in "abc"]
+    tasks = [TuningTask(key, CompileRequest("k.py", "f", "gfx942", {}), {}) for key in "abc"]
     client = _Client(["lost", "cancelled", "pending"])
     executor = DaskExecutor(stub_judge, "tcp://nowhere:1")
 

@@ -13,7 +13,7 @@ from kprof.errors import KprofError
 from kprof.hardware.machine import find_product
 from kprof.tuning.candidates import Scored
 from kprof.tuning.formats import writer, writers
-from kprof.tuning.formats.interface import Results, Tuned
+from kprof.tuning.formats.interface import ProblemResult, TunedResults
 
 GEMM = {
     "BLOCK_M": 128, "BLOCK_N": 64, "BLOCK_K": 32, "GROUP_M": 4, "SPLIT_K": 2, "XCDS": 8, "num_warps": 4,
@@ -26,14 +26,14 @@ def scored(time: float, **knobs: Any) -> Scored:
     return Scored({**GEMM, **knobs}, time, 0.7 * time, 1.5 * time, "matrix", {}, (f"{knobs}",))
 
 
-def results(*shapes: Mapping[str, Any], product: str | None = "MI300X", **more: Any) -> Results:
+def results(*shapes: Mapping[str, Any], product: str | None = "MI300X", **more: Any) -> TunedResults:
     """Two configurations for each shape, the tile telling which shape it is for."""
     plain = {"dtype": "fp16", "bias": False}
     tuned = [
-        Tuned({**plain, **shape}, [scored(10.0, BLOCK_M=16 << i), scored(11.0, num_warps=8)])
+        ProblemResult({**plain, **shape}, [scored(10.0, BLOCK_M=16 << i), scored(11.0, num_warps=8)])
         for i, shape in enumerate(shapes)
     ]
-    return Results("gemm", "gfx942", find_product(product) if product else None, "3.9.0", tuned, **more)
+    return TunedResults("gemm", "gfx942", find_product(product) if product else None, "3.9.0", tuned, **more)
 
 
 def at(m: int, n: int = 4096, k: int = 8192, **more: Any) -> dict[str, Any]:
@@ -41,7 +41,7 @@ def at(m: int, n: int = 4096, k: int = 8192, **more: Any) -> dict[str, Any]:
     return {"M": m, "N": n, "K": k, **more}
 
 
-def save(form: str, given: Results, folder: Path) -> dict[str, Any]:
+def save(form: str, given: TunedResults, folder: Path) -> dict[str, Any]:
     """Path to content of what a writer gives, written to a folder too."""
     found = {}
     for written in writer(form).write(given):
@@ -131,22 +131,22 @@ def test_a_needed_key_without_a_knob(form: str) -> None:
     """It is said which, and how to give it; what is given is taken."""
     lacking = Scored({"BM": 64, "BN": 64, "BK": 32, "num_warps": 4}, 1.0, 1.0, 1.0, "matrix", {}, ("x",))
     shape = {**at(16), "dtype": "bf16"}
-    base = Results("mine", "gfx942", find_product("MI300X"), "3.9.0", [Tuned(shape, [lacking])])
+    base = TunedResults("mine", "gfx942", find_product("MI300X"), "3.9.0", [ProblemResult(shape, [lacking])])
 
     with pytest.raises(KprofError, match="needs GROUP_SIZE_M, and mine has no knob for it"):
         writer(form).write(base)
-    given = Results("mine", "gfx942", find_product("MI300X"), "3.9.0", base.tuned, {"GROUP_SIZE_M": 1})
+    given = TunedResults("mine", "gfx942", find_product("MI300X"), "3.9.0", base.tuned, {"GROUP_SIZE_M": 1})
     content = json.loads(writer(form).write(given)[0].text)
     config = next(iter(content.values()))
     assert (config["GROUP_SIZE_M"], config["BLOCK_SIZE_M"], config["num_stages"]) == (1, 64, 2)
     with pytest.raises(KprofError, match="has no key 'GROUP'"):
-        writer(form).write(Results("mine", "gfx942", base.product, "3.9.0", base.tuned, {"GROUP": 1}))
+        writer(form).write(TunedResults("mine", "gfx942", base.product, "3.9.0", base.tuned, {"GROUP": 1}))
 
 
 @pytest.mark.parametrize("form", ["aiter", "vllm", "sglang"])
 def test_kernels_that_have_no_file_there(form: str) -> None:
     """A softmax has no place in files for matrix products."""
-    rows = Results("softmax", "gfx942", find_product("MI300X"), "3.9.0", [Tuned({"M": 1}, [scored(1.0)])])
+    rows = TunedResults("softmax", "gfx942", find_product("MI300X"), "3.9.0", [ProblemResult({"M": 1}, [scored(1.0)])])
 
     with pytest.raises(KprofError, match="softmax"):
         writer(form).write(rows)
@@ -194,7 +194,9 @@ def test_the_dispatch_table_is_chosen_from(tmp_path: Path) -> None:
     from kprof.tuning.choice.choose import choose
 
     shape = {**load("gemm").shapes["square_8k"], "M": 512, "N": 512, "K": 512}
-    given = Results("gemm", "gfx942", find_product("MI300X"), "3.9.0", [Tuned(shape, [scored(12.5, SPLIT_K=1)])])
+    given = TunedResults(
+        "gemm", "gfx942", find_product("MI300X"), "3.9.0", [ProblemResult(shape, [scored(12.5, SPLIT_K=1)])]
+    )
     save("dispatch", given, tmp_path)
     table = dispatch_table.read(tmp_path / "dispatch.json")
 

@@ -11,17 +11,17 @@ import pytest
 from kprof.captures.reader import read
 from kprof.compiler.compile import compile_kernel
 from kprof.errors import KprofError
-from kprof.targets.recompile import Recorded, recorded
-from kprof.tuning.recorded.relaunch import Program, Relaunch, program_of
+from kprof.targets.recompile import RecompilableKernel, recorded
+from kprof.tuning.recorded.relaunch import Relaunch, RelaunchedProgram, program_of
 
 pytestmark = pytest.mark.triton
 
 
-def again(capture: Path, name: str) -> tuple[Recorded, Relaunch]:
+def again(capture: Path, name: str) -> tuple[RecompilableKernel, Relaunch]:
     """The program at the launch of a kernel."""
     (each,), _ = recorded(f"{capture}::{name}")
     program = program_of(read(capture), "MI300X")
-    assert isinstance(program, Program)
+    assert isinstance(program, RelaunchedProgram)
     return each, Relaunch(each, program)
 
 
@@ -73,7 +73,7 @@ def test_a_program_that_is_another_one_by_now_is_not_run(tiles: Path, tmp_path: 
     """Nor one that is gone, or that is no Python file: a capture may come from a stranger."""
     folder = tmp_path / "copy"
     shutil.copytree(tiles.parent, folder)
-    assert isinstance(program_of(read(folder / "capture"), "MI300X"), Program)
+    assert isinstance(program_of(read(folder / "capture"), "MI300X"), RelaunchedProgram)
     script = folder / "tiles.py"
     script.write_text(script.read_text() + "\n")
     assert "tiles.py changed" in str(program_of(read(folder / "capture"), "MI300X"))

@@ -70,12 +70,12 @@ def test_reduction_of_split_products_counts() -> None:
     pytest.importorskip("triton")
     from kprof.hardware.machine import load
     from kprof.targets.library import load as load_kernel
-    from kprof.targets.options import Options
+    from kprof.targets.options import TargetOptions
     from kprof.tuning.trials import advise
 
     shape = {"M": 64, "N": 256, "K": 8192}
     config = {"BLOCK_M": 64, "BLOCK_N": 64, "BLOCK_K": 64, "SPLIT_K": 8}
-    trials = advise(load_kernel("gemm"), load("gfx942"), Options(shape=shape, config=config, jobs=2), budget=60)
+    trials = advise(load_kernel("gemm"), load("gfx942"), TargetOptions(shape=shape, config=config, jobs=2), budget=60)
     parts = trials.start.parts
     assert parts
     assert 0 < sum(parts.values()) < trials.start.time_us

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kprof.diffing.limits import Limits
+from kprof.diffing.limits import DiffLimits
 from kprof.document import KernelReport, LoopFacts, Occupancy, Resources
 from kprof.findings import Finding, Severity
 from kprof.tuning.trials.explain import Case, explain
@@ -80,7 +80,7 @@ def run(
     switches = {ASYNC: True, PINGPONG: True, BUFFERS: True, **known}
     after = Fake(switches, outcomes, NEW)
     before = Fake({ASYNC: False, PINGPONG: True, BUFFERS: True}, {((ASYNC, "1"),): entry(0, 133088)}, OLD)
-    case = Case(OLD, NEW, ("3.6.0", "3.9.0"), (0, 1), CONFIG, Limits())
+    case = Case(OLD, NEW, ("3.6.0", "3.9.0"), (0, 1), CONFIG, DiffLimits())
     return explain(case, before, after, seconds=60), before, after
 
 
@@ -110,7 +110,7 @@ def test_a_switch_that_is_off_on_both_sides_is_a_cure_but_no_cause() -> None:
     outcomes: dict[tuple[tuple[str, Any], ...], KernelReport | None] = {((scalarize, "1"),): entry(0, 133088)}
     after = Fake({BUFFERS: True, scalarize: False}, outcomes, NEW)
     before = Fake({BUFFERS: True, scalarize: False}, {}, OLD)
-    found = explain(Case(OLD, NEW, ("a", "b"), (0, 1), CONFIG, Limits()), before, after, seconds=60)
+    found = explain(Case(OLD, NEW, ("a", "b"), (0, 1), CONFIG, DiffLimits()), before, after, seconds=60)
     assert found.causes == []
     assert [cure.change for cure in found.cures] == [{scalarize: "1"}]
     assert "the change is in the compiler itself; AMDGCN_SCALARIZE_PACKED_FOPS=1 cures it" in found.summary
@@ -135,7 +135,7 @@ def test_two_switches_that_only_together_explain_it_are_found() -> None:
     before_default = {((ASYNC, "1"),): OLD}
     after = Fake({ASYNC: True, PINGPONG: True, BUFFERS: True}, {both: entry(0, 65536)}, NEW)
     before = Fake({ASYNC: False, PINGPONG: False, BUFFERS: True}, before_default, OLD)
-    case = Case(OLD, NEW, ("3.6.0", "3.9.0"), (0, 1), CONFIG, Limits())
+    case = Case(OLD, NEW, ("3.6.0", "3.9.0"), (0, 1), CONFIG, DiffLimits())
     found = explain(case, before, after, seconds=60)
     assert [dict(cause.change) for cause in found.causes] == [dict(both)]
     assert found.summary.startswith("async copy with block ping-pong, on by default in 3.9.0")
@@ -179,7 +179,7 @@ def test_changes_that_do_not_compile_are_counted() -> None:
 def test_when_the_time_is_spent_the_rest_is_left_out() -> None:
     after = Fake({ASYNC: True}, {}, NEW)
     before = Fake({ASYNC: False}, {}, OLD)
-    found = explain(Case(OLD, NEW, ("a", "b"), (0, 1), CONFIG, Limits()), before, after, seconds=0.0)
+    found = explain(Case(OLD, NEW, ("a", "b"), (0, 1), CONFIG, DiffLimits()), before, after, seconds=0.0)
     assert (found.tried, found.left) == (0, 7)
     assert found.summary == "no cause was found in the time"
 
@@ -194,12 +194,12 @@ def test_switches_that_cannot_matter_are_not_tried(switch: str, tried: bool) -> 
 
 def test_cures_come_by_predicted_time() -> None:
     """Of two within 1 % the one with the lower price; without a time for one of them, by price and size of change."""
-    from kprof.diffing.document import Trial
+    from kprof.diffing.document import TriedChange
     from kprof.tuning.trials.explain import ranked
 
-    slow = Trial({"num_stages": 1}, {}, {}, time_us=120.0)
-    fast = Trial({"BLOCK_M": 64, "num_warps": 8}, {}, {}, time_us=100.2, price=["LDS 1 to 2"])
-    near = Trial({"BLOCK_M": 64, "num_warps": 4}, {}, {}, time_us=100.0)
+    slow = TriedChange({"num_stages": 1}, {}, {}, time_us=120.0)
+    fast = TriedChange({"BLOCK_M": 64, "num_warps": 8}, {}, {}, time_us=100.2, price=["LDS 1 to 2"])
+    near = TriedChange({"BLOCK_M": 64, "num_warps": 4}, {}, {}, time_us=100.0)
     assert ranked([slow, fast, near]) == [near, fast, slow]
-    unknown = Trial({"kpack": 2}, {}, {})
+    unknown = TriedChange({"kpack": 2}, {}, {})
     assert ranked([fast, unknown, slow, near])[-1] == fast

@@ -56,10 +56,10 @@ def compiled_copy(**config: Any) -> tuple[Any, dict[str, Any]]:
     from kprof.hardware.machine import load
     from kprof.targets.jobs import jobs_of
     from kprof.targets.library import load as load_kernel
-    from kprof.targets.options import Options
+    from kprof.targets.options import TargetOptions
     from kprof.tuning.trials.predicted import version
 
-    (job,) = jobs_of(load_kernel("memory_copy"), load("gfx942"), Options(config=config))
+    (job,) = jobs_of(load_kernel("memory_copy"), load("gfx942"), TargetOptions(config=config))
     launch = {"name": job.name, "arch": "MI300X", "grid": list(job.grid or ()), "arguments": dict(job.arguments),
               "problem": dict(job.problem), "version": version(), "flops": None}  # fmt: skip
     return compile_kernel(job.request), launch

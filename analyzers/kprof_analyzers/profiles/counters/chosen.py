@@ -9,7 +9,7 @@ from kprof.inputs import rocprof
 from kprof.inputs.rocprof import Data
 from kprof_analyzers.profiles.counters.identity import parse_fields
 from kprof_analyzers.profiles.counters.kernels import KernelCounters, kernels
-from kprof_analyzers.profiles.counters.machine import Gpu, Gpus, unknown_gpu
+from kprof_analyzers.profiles.counters.machine import Gpus, MeasuredGpu, unknown_gpu
 from kprof_analyzers.profiles.counters.metrics import Metric
 from kprof_analyzers.profiles.counters.runs import Runs, runs_of
 
@@ -40,13 +40,13 @@ class Chosen:
         """Indexes of the runs that the chosen kernels are of."""
         return sorted({one.run for one in self.kernels})
 
-    def gpu_at(self, index: int) -> Gpu:
+    def gpu_at(self, index: int) -> MeasuredGpu:
         """A GPU by index."""
         found = self.gpus[index]
         assert found is not None
         return found
 
-    def gpu(self, kernel: KernelCounters) -> Gpu:
+    def gpu(self, kernel: KernelCounters) -> MeasuredGpu:
         """The GPU that a kernel ran on."""
         return self.gpu_at(kernel.gpu)
 

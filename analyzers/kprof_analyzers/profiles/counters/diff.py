@@ -11,7 +11,7 @@ from kprof_analyzers.profiles.counters.chosen import Chosen
 from kprof_analyzers.profiles.counters.identity import Identity
 from kprof_analyzers.profiles.counters.kernels import KernelCounters
 from kprof_analyzers.profiles.counters.metrics import Metric, all_metrics
-from kprof_analyzers.profiles.counters.spread import TIME, Spread, spreads
+from kprof_analyzers.profiles.counters.spread import TIME, CounterSpread, spreads
 
 _LAUNCH = ("name", "grid", "workgroup", "agent")
 _BUILD = ("lds", "vgprs")
@@ -32,7 +32,7 @@ class Value:
 
     before: float | None
     after: float | None
-    spread: tuple[Spread | None, Spread | None] = (None, None)
+    spread: tuple[CounterSpread | None, CounterSpread | None] = (None, None)
 
     @property
     def ratio(self) -> float | None:
@@ -166,7 +166,9 @@ def compare(before: Chosen, after: Chosen) -> CounterComparison:
     return CounterComparison(found, [before.kernels[each] for each in left], [after.kernels[each] for each in right])
 
 
-def _change(old: Metric | None, new: Metric | None, spread: tuple[Spread | None, Spread | None]) -> MetricChange | None:
+def _change(
+    old: Metric | None, new: Metric | None, spread: tuple[CounterSpread | None, CounterSpread | None]
+) -> MetricChange | None:
     values = [metric.value if metric is not None else None for metric in (old, new)]
     if values == [None, None]:
         return None

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Gpu:
+class MeasuredGpu:
     """The GPU that was measured.
 
     Attributes:
@@ -49,7 +49,7 @@ class Gpus:
         self._rows: pd.DataFrame = agents[agents["type"].astype(str) == "GPU"] if len(agents) else agents
         self._sources = data.sources
         self._named = name
-        self._found: list[Gpu] = []
+        self._found: list[MeasuredGpu] = []
         self._places: dict[tuple[int, int | None], int] = {}
         several = len({_kind(row) for _, row in self._rows.iterrows()}) > 1
         # One kind of GPU in all files: the name corrects them. Of several, it is for those that fit.
@@ -57,7 +57,7 @@ class Gpus:
         if name is not None:
             self._gpu(name, None, "as given")
 
-    def __getitem__(self, index: int) -> Gpu | None:
+    def __getitem__(self, index: int) -> MeasuredGpu | None:
         """By index; ``None`` for -1."""
         return self._found[index] if index >= 0 else None
 
@@ -83,14 +83,14 @@ class Gpus:
             self._found.append(gpu)
         return self._found.index(gpu)
 
-    def _gpu(self, said: str, row: Any, origin: str) -> Gpu:
+    def _gpu(self, said: str, row: Any, origin: str) -> MeasuredGpu:
         product = machine.find_product(said)
         arch = machine.load(product.arch if product else said)
         reported = row if row is not None and _same(row, arch) else None
         cus = _integer(reported, "cu_count") or (product.compute_units if product else None)
         xcds = _integer(reported, "xcd_count") or (product.xcds if product else None)
         clock = _integer(reported, "max_clock_mhz") or (product.clock_mhz if product else None)
-        return Gpu(arch, product, cus, xcds, _constants(arch, product, cus, xcds, clock), origin)
+        return MeasuredGpu(arch, product, cus, xcds, _constants(arch, product, cus, xcds, clock), origin)
 
     def _described(self, source: int, agent: int | None) -> Any:
         """The row that is about an agent; ``None`` when there is none, or one of several cannot be chosen."""
@@ -132,7 +132,7 @@ class Gpus:
         return chosen
 
 
-def gpu_of(data: "Data", name: str | None = None) -> Gpu:
+def gpu_of(data: "Data", name: str | None = None) -> MeasuredGpu:
     """The GPU of measurements of one kind of GPU, or the one named.
 
     Args:
@@ -165,7 +165,7 @@ def unknown_gpu() -> InputError:
     )
 
 
-def gpu_name(gpu: Gpu) -> str:
+def gpu_name(gpu: MeasuredGpu) -> str:
     """The product, else the architecture."""
     return gpu.product.name if gpu.product is not None else gpu.arch.name
 

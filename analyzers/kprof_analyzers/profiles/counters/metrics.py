@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from kprof_analyzers.profiles.counters import formula_language
 from kprof_analyzers.profiles.counters.catalogue import Formula, formulas_of
 from kprof_analyzers.profiles.counters.kernels import KernelCounters
-from kprof_analyzers.profiles.counters.machine import Gpu
+from kprof_analyzers.profiles.counters.machine import MeasuredGpu
 
 if TYPE_CHECKING:
     from kprof_analyzers.profiles.counters.formula_language import Column
@@ -55,12 +55,14 @@ class _MissingError(Exception):
         self.doubts = doubts or set()
 
 
-def metrics(kernel: KernelCounters, gpu: Gpu) -> dict[str, Metric]:
+def metrics(kernel: KernelCounters, gpu: MeasuredGpu) -> dict[str, Metric]:
     """Every metric of the GPU's architecture by id, those that cannot be told included."""
     return all_metrics([kernel], lambda _: gpu)[0]
 
 
-def all_metrics(kernels: Sequence[KernelCounters], gpu_of: Callable[[KernelCounters], Gpu]) -> list[dict[str, Metric]]:
+def all_metrics(
+    kernels: Sequence[KernelCounters], gpu_of: Callable[[KernelCounters], MeasuredGpu]
+) -> list[dict[str, Metric]]:
     """The metrics of many kernels, as :func:`metrics` gives them.
 
     Kernels with the same counters in the same passes take the same formulas, which are computed for all at once.
@@ -70,7 +72,7 @@ def all_metrics(kernels: Sequence[KernelCounters], gpu_of: Callable[[KernelCount
         gpu_of: the GPU that each ran on.
     """
     groups: dict[Any, list[int]] = defaultdict(list)
-    gpus: dict[int, Gpu] = {}
+    gpus: dict[int, MeasuredGpu] = {}
     for place, kernel in enumerate(kernels):
         gpu = gpu_of(kernel)
         gpus[id(gpu)] = gpu
@@ -100,7 +102,7 @@ def counters_of(text: str, formulas: dict[str, Formula]) -> frozenset[str]:
 class _Table:
     """Kernels with the same counters in the same passes; each counter of a pass is a column."""
 
-    def __init__(self, kernels: Sequence[KernelCounters], gpu: Gpu, formulas: dict[str, Formula]) -> None:
+    def __init__(self, kernels: Sequence[KernelCounters], gpu: MeasuredGpu, formulas: dict[str, Formula]) -> None:
         self.kernels, self.gpu, self.formulas = kernels, gpu, formulas
         self.first = kernels[0]
         self._columns: dict[tuple[int, str], Column] = {}
@@ -156,7 +158,7 @@ def _nearer(one: _MissingError, best: _MissingError | None) -> _MissingError:
     return best
 
 
-def _flag(formula: Formula, value: float | None, gpu: Gpu) -> str:
+def _flag(formula: Formula, value: float | None, gpu: MeasuredGpu) -> str:
     if value is None:
         return "nothing to divide by: the counter below the line is 0"
     most = gpu.constants.get(formula.at_most)

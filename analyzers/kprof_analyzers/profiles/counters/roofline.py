@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kprof_analyzers.profiles.counters.kernels import KernelCounters
-from kprof_analyzers.profiles.counters.machine import Gpu
+from kprof_analyzers.profiles.counters.machine import MeasuredGpu
 from kprof_analyzers.profiles.counters.metrics import Metric, all_metrics, metrics
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ class Point:
     levels: tuple[Level, ...] = ()
 
 
-def roofs(gpu: Gpu, data: "Data | None" = None) -> list[Roof]:
+def roofs(gpu: MeasuredGpu, data: "Data | None" = None) -> list[Roof]:
     """Limits of the GPU, one a name: those measured on the machine where the data has them, else published ones."""
     found: dict[str, Roof] = {}
     for level, (_, constant) in _LEVELS.items():
@@ -122,13 +122,13 @@ def roofs(gpu: Gpu, data: "Data | None" = None) -> list[Roof]:
     return list(found.values())
 
 
-def place_all(kernels: Sequence[KernelCounters], gpu: Gpu, limits: list[Roof]) -> list[Point]:
+def place_all(kernels: Sequence[KernelCounters], gpu: MeasuredGpu, limits: list[Roof]) -> list[Point]:
     """Where kernels of one GPU are; see :func:`place`."""
     found = all_metrics(kernels, lambda _: gpu)
     return [_placed(kernel, derived, limits) for kernel, derived in zip(kernels, found, strict=True)]
 
 
-def place(kernel: KernelCounters, gpu: Gpu, limits: list[Roof]) -> Point:
+def place(kernel: KernelCounters, gpu: MeasuredGpu, limits: list[Roof]) -> Point:
     """Where a kernel is, and the roof that it is nearest to.
 
     The flat roof is that of the kind of arithmetic it mostly does: matrix when MFMA does more than the VALU, the

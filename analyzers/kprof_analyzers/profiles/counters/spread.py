@@ -20,7 +20,7 @@ _SAME = 1e-9
 
 
 @dataclass(frozen=True)
-class Spread:
+class CounterSpread:
     """Values of several dispatches of one kernel, in the metric's unit.
 
     Attributes:
@@ -36,16 +36,16 @@ class Spread:
     most: float
 
 
-def spread_of(values: Sequence[float]) -> Spread | None:
+def spread_of(values: Sequence[float]) -> CounterSpread | None:
     """The spread of values; ``None`` of fewer than two."""
     from statistics import stdev
 
-    return Spread(len(values), stdev(values), min(values), max(values)) if len(values) > 1 else None
+    return CounterSpread(len(values), stdev(values), min(values), max(values)) if len(values) > 1 else None
 
 
 def spreads(
     chosen: "Chosen", derived: Sequence[Mapping[str, Metric]], wanted: Sequence[int]
-) -> dict[int, dict[str, Spread]]:
+) -> dict[int, dict[str, CounterSpread]]:
     """By kernel and metric the spread over its dispatches, and that of its duration as :data:`TIME`.
 
     A metric has none where its counters are of several passes, or where it needs a time that is of a trace: then no
@@ -57,7 +57,7 @@ def spreads(
         wanted: positions of the kernels.
     """
     times, own_times = _durations(chosen, wanted)
-    found: dict[int, dict[str, Spread]] = {place: {} for place in wanted}
+    found: dict[int, dict[str, CounterSpread]] = {place: {} for place in wanted}
     for place, durations in times.items():
         if (spread := spread_of(durations)) is not None:
             found[place][TIME] = spread

@@ -10,7 +10,7 @@ from kprof.measured import Beside, Verdict
 
 if TYPE_CHECKING:
     from kprof.document import KernelReport, Prediction
-    from kprof_analyzers.profiles.measured.numbers import Numbers
+    from kprof_analyzers.profiles.measured.numbers import MeasuredNumbers
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ _QUANTITIES = (
 )  # fmt: skip
 
 
-def beside(report: "KernelReport", numbers: "Numbers", doubt: str) -> list[Beside]:
+def beside(report: "KernelReport", numbers: "MeasuredNumbers", doubt: str) -> list[Beside]:
     """Each quantity that was both measured and modelled.
 
     Its time has a range: that is confirmed or refuted, where what ran is what was modelled. Of the other quantities no
@@ -83,7 +83,7 @@ def beside(report: "KernelReport", numbers: "Numbers", doubt: str) -> list[Besid
     return found
 
 
-def _other_launch(model: "Prediction", numbers: "Numbers") -> str:
+def _other_launch(model: "Prediction", numbers: "MeasuredNumbers") -> str:
     ran = numbers.values.get("workgroups")
     if ran is None or model.workgroups is None:
         return "the number of workgroups is not told"

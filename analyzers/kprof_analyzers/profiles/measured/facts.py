@@ -2,7 +2,7 @@
 
 from kprof.document import KernelReport, Resources
 from kprof.measured import Fact
-from kprof_analyzers.profiles.measured.numbers import Numbers
+from kprof_analyzers.profiles.measured.numbers import MeasuredNumbers
 from kprof_analyzers.rules import known_rules
 from kprof_analyzers.rules.questions import BUSY, CONFLICTS, HELD, WAITING
 
@@ -12,12 +12,12 @@ _SHOWN = (
 )  # fmt: skip
 
 
-def facts_of(report: KernelReport, numbers: Numbers) -> list[Fact]:
+def facts_of(report: KernelReport, numbers: MeasuredNumbers) -> list[Fact]:
     """Time first, then occupancy and roofline, then what units did."""
     return [*_times(numbers), *_occupancy(report, numbers), *_roofline(numbers), *_units(report, numbers)]
 
 
-def _times(numbers: Numbers) -> list[Fact]:
+def _times(numbers: MeasuredNumbers) -> list[Fact]:
     values, found = numbers.values, []
     if "trace_mean_ns" in values:
         found.append(Fact("trace_mean_ns", "duration in the trace", values["trace_mean_ns"] / 1000, "us"))
@@ -33,7 +33,7 @@ def _times(numbers: Numbers) -> list[Fact]:
     return found
 
 
-def _occupancy(report: KernelReport, numbers: Numbers) -> list[Fact]:
+def _occupancy(report: KernelReport, numbers: MeasuredNumbers) -> list[Fact]:
     achieved, limit = numbers.values.get("waves_per_simd"), numbers.values.get("computed_waves_per_simd")
     found = []
     if achieved is not None:
@@ -57,7 +57,7 @@ def _occupancy(report: KernelReport, numbers: Numbers) -> list[Fact]:
     return found
 
 
-def _roofline(numbers: Numbers) -> list[Fact]:
+def _roofline(numbers: MeasuredNumbers) -> list[Fact]:
     point = numbers.point
     if point is None or point.share is None:
         return []
@@ -70,7 +70,7 @@ def _roofline(numbers: Numbers) -> list[Fact]:
     return [Fact("roofline_share", "of the roofline reached", share, "%", remark=remark)]
 
 
-def _units(report: KernelReport, numbers: Numbers) -> list[Fact]:
+def _units(report: KernelReport, numbers: MeasuredNumbers) -> list[Fact]:
     rules = {finding.rule for finding in report.findings}
     found = []
     for name in _SHOWN:

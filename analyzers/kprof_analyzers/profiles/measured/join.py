@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from kprof.document import KernelReport
     from kprof.hardware.machine import Architecture
     from kprof.inputs.rocprof import Data
-    from kprof.inputs.torch_profiler import Trace
+    from kprof.inputs.torch_profiler import LinkedTrace
     from kprof.targets.loaded import LoadedKernel
 
 # Old Triton versions hung the specialisation on the name: one number an argument, with d for divisible by 16,
@@ -28,7 +28,7 @@ _VGPR_BLOCK = 8
 
 
 @dataclass(frozen=True)
-class Subject:
+class CompiledIdentity:
     """What is known of the compiled kernel that a measurement may tell too.
 
     Attributes:
@@ -65,7 +65,7 @@ class Variant:
     vgprs: int | None = None
 
 
-def subject_of(kernel: "LoadedKernel", report: "KernelReport", arch: "Architecture") -> Subject:
+def subject_of(kernel: "LoadedKernel", report: "KernelReport", arch: "Architecture") -> CompiledIdentity:
     """The compiled kernel's keys."""
     from kprof.document import Resources
 
@@ -74,7 +74,7 @@ def subject_of(kernel: "LoadedKernel", report: "KernelReport", arch: "Architectu
     def known(value: Any) -> int | None:
         return value if isinstance(value, int) else None
 
-    return Subject(
+    return CompiledIdentity(
         kernel.program.name,
         known(resources.wavefront_size) or arch.wavefront_size,
         known(resources.num_warps),
@@ -84,7 +84,7 @@ def subject_of(kernel: "LoadedKernel", report: "KernelReport", arch: "Architectu
     )
 
 
-def in_counters(subject: Subject, data: "Data") -> tuple[Match, tuple[int, ...]]:
+def in_counters(subject: CompiledIdentity, data: "Data") -> tuple[Match, tuple[int, ...]]:
     """The match among profiled dispatches, and the rows of ``data.dispatches`` that belong to it.
 
     Raises:
@@ -106,7 +106,7 @@ def in_counters(subject: Subject, data: "Data") -> tuple[Match, tuple[int, ...]]
     return match, variant.rows
 
 
-def in_traces(subject: Subject, traces: "Iterable[Trace]") -> tuple[Match, dict[int, tuple[int, ...]]]:
+def in_traces(subject: CompiledIdentity, traces: "Iterable[LinkedTrace]") -> tuple[Match, dict[int, tuple[int, ...]]]:
     """The match among traced kernels, and for each trace the indexes of the activities that belong to it.
 
     Raises:
@@ -147,7 +147,7 @@ def is_called(measured: str, name: str) -> bool:
     return plain == name or (plain.startswith(name) and _SPECIALISED.fullmatch(plain[len(name) :]) is not None)
 
 
-def compare(subject: Subject, variant: Variant) -> list[Key]:
+def compare(subject: CompiledIdentity, variant: Variant) -> list[Key]:
     """What both sides tell, and whether it agrees."""
     keys = [Key("name", subject.name, variant.name, agrees=True)]
     size = variant.workgroup_size
@@ -174,7 +174,9 @@ def confidence(keys: list[Key]) -> Confidence:
     return "likely"
 
 
-def _best(subject: Subject, variants: list[Variant], source: Any, known: Iterable[str]) -> tuple[Match, Variant]:
+def _best(
+    subject: CompiledIdentity, variants: list[Variant], source: Any, known: Iterable[str]
+) -> tuple[Match, Variant]:
     if not variants:
         raise InputError(
             f"no kernel {subject.name} in the {source}{near(subject.name, known)}",

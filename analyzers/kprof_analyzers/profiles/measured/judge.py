@@ -9,12 +9,12 @@ from kprof.measured import Judgement, LoopBeside, Match, Measured, Standing
 from kprof_analyzers.profiles.measured import join, traced
 from kprof_analyzers.profiles.measured.beside import beside
 from kprof_analyzers.profiles.measured.facts import facts_of
-from kprof_analyzers.profiles.measured.numbers import Numbers, add_counters, add_traces, computed
+from kprof_analyzers.profiles.measured.numbers import MeasuredNumbers, add_counters, add_traces, computed
 from kprof_analyzers.rules import known_rules
 
 if TYPE_CHECKING:
-    from kprof.inputs.amdgcn import Kernel as Program
-    from kprof_analyzers.profiles.measured.join import Subject
+    from kprof.inputs.amdgcn import AssemblyKernel as Program
+    from kprof_analyzers.profiles.measured.join import CompiledIdentity
     from kprof_analyzers.profiles.measured.reading import GpuMeasurements
 
 _ORDER: tuple[Standing, ...] = ("confirmed", "not measured", "refuted")
@@ -24,7 +24,7 @@ _RANKS = ("error", "warning", "note")
 
 
 def judge(
-    report: KernelReport, subject: "Subject", measurement: "GpuMeasurements", program: "Program | None" = None
+    report: KernelReport, subject: "CompiledIdentity", measurement: "GpuMeasurements", program: "Program | None" = None
 ) -> Measured:
     """Join a kernel with its measurement, and hold its findings against the numbers.
 
@@ -76,7 +76,7 @@ def judge(
     )
 
 
-def _takers(match: Match, numbers: Numbers, sure: Numbers) -> tuple[Numbers, ...]:
+def _takers(match: Match, numbers: MeasuredNumbers, sure: MeasuredNumbers) -> tuple[MeasuredNumbers, ...]:
     return (numbers, sure) if match.confidence == "sure" else (numbers,)
 
 
@@ -102,7 +102,7 @@ def _differing(match: Match) -> str:
                      for key in match.keys if not key.agrees)  # fmt: skip
 
 
-def _judged(place: int, finding: Finding, numbers: Numbers, other_build: str) -> Judgement:
+def _judged(place: int, finding: Finding, numbers: MeasuredNumbers, other_build: str) -> Judgement:
     def made(standing: Standing, words: str, used: dict[str, float], collect: list[str]) -> Judgement:
         where = str(finding.location) if isinstance(finding.location, Location) else ""
         return Judgement(
@@ -132,7 +132,7 @@ def _judged(place: int, finding: Finding, numbers: Numbers, other_build: str) ->
     return made("confirmed" if confirmed else "refuted", words, used, [])
 
 
-def _why(absent: list[str], counters: list[str], numbers: Numbers) -> str:
+def _why(absent: list[str], counters: list[str], numbers: MeasuredNumbers) -> str:
     doubts = list(dict.fromkeys(numbers.doubts[name] for name in absent if name in numbers.doubts))
     if doubts:
         return "; ".join(doubts)

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any
 from kprof.document import KernelReport, Occupancy
 from kprof.errors import KprofError
 from kprof_analyzers.profiles.counters.kernels import KernelCounters, kernels
-from kprof_analyzers.profiles.counters.machine import Gpu
+from kprof_analyzers.profiles.counters.machine import MeasuredGpu
 from kprof_analyzers.profiles.counters.metrics import Metric, metrics
 from kprof_analyzers.profiles.counters.roofline import Point, place, roofs
 from kprof_analyzers.profiles.measured.selection import DispatchSelection
 
 if TYPE_CHECKING:
     from kprof.inputs.rocprof import Data
-    from kprof.inputs.torch_profiler import Trace
+    from kprof.inputs.torch_profiler import LinkedTrace
 
 
 @dataclass
-class Numbers:
+class MeasuredNumbers:
     """What is known, and why the rest is not.
 
     Attributes:
@@ -40,9 +40,9 @@ class Numbers:
     notes: list[str] = field(default_factory=list)
 
 
-def computed(report: KernelReport, gpu: Gpu | None) -> Numbers:
+def computed(report: KernelReport, gpu: MeasuredGpu | None) -> MeasuredNumbers:
     """What the compiled kernel and the GPU give."""
-    numbers = Numbers()
+    numbers = MeasuredNumbers()
     if isinstance(report.occupancy, Occupancy):
         numbers.values["computed_waves_per_simd"] = report.occupancy.waves_per_simd
     if gpu is not None and gpu.cus:
@@ -50,7 +50,7 @@ def computed(report: KernelReport, gpu: Gpu | None) -> Numbers:
     return numbers
 
 
-def add_counters(numbers: Numbers, data: "Data", rows: Collection[int], gpu: Gpu) -> None:
+def add_counters(numbers: MeasuredNumbers, data: "Data", rows: Collection[int], gpu: MeasuredGpu) -> None:
     """Add what profiled dispatches tell."""
     chosen = DispatchSelection(data, rows)
     dispatches = chosen.dispatches
@@ -84,7 +84,7 @@ def add_counters(numbers: Numbers, data: "Data", rows: Collection[int], gpu: Gpu
         numbers.point = place(one, gpu, roofs(gpu, data))
 
 
-def _take(numbers: Numbers, name: str, metric: Metric) -> None:
+def _take(numbers: MeasuredNumbers, name: str, metric: Metric) -> None:
     if metric.value is None:
         numbers.missing[name] = metric.missing
         if metric.unknown:
@@ -98,7 +98,7 @@ def _take(numbers: Numbers, name: str, metric: Metric) -> None:
         numbers.values[name] = metric.value
 
 
-def _occupancy(numbers: Numbers, gpu: Gpu) -> None:
+def _occupancy(numbers: MeasuredNumbers, gpu: MeasuredGpu) -> None:
     """Wavefronts in flight on the GPU, for each SIMD."""
     in_flight = numbers.values.get("wavefronts_in_flight")
     if in_flight is not None and gpu.cus:
@@ -110,7 +110,7 @@ def _occupancy(numbers: Numbers, gpu: Gpu) -> None:
     numbers.missing["waves_per_simd"] = numbers.missing.get("wavefronts_in_flight", ())
 
 
-def add_traces(numbers: Numbers, traces: "Collection[Trace]", rows: "dict[int, tuple[int, ...]]") -> None:
+def add_traces(numbers: MeasuredNumbers, traces: "Collection[LinkedTrace]", rows: "dict[int, tuple[int, ...]]") -> None:
     """Add what traces tell: runs, duration, grid and share of all kernels' time.
 
     Where counters were read too, their grid and count stay; the trace's duration goes before theirs, because counting

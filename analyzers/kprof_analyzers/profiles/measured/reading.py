@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from kprof.errors import InputError
 from kprof.hardware import machine
-from kprof_analyzers.profiles.counters.machine import Gpu, gpu_of
+from kprof_analyzers.profiles.counters.machine import MeasuredGpu, gpu_of
 
 if TYPE_CHECKING:
     from kprof.inputs.rocprof import Data
     from kprof.inputs.thread_trace import DecodedThreadTrace
-    from kprof.inputs.torch_profiler import Trace
+    from kprof.inputs.torch_profiler import LinkedTrace
 
 
 @dataclass(frozen=True)
@@ -28,8 +28,8 @@ class GpuMeasurements:
     """
 
     data: "Data | None"
-    traces: "tuple[Trace, ...]"
-    gpu: Gpu | None
+    traces: "tuple[LinkedTrace, ...]"
+    gpu: MeasuredGpu | None
     notes: tuple[str, ...] = ()
     thread: "DecodedThreadTrace | None" = None
 
@@ -86,7 +86,7 @@ def _words(severity: str, message: str, path: str) -> str:
     return f"{severity}: {message} ({path.replace(chr(92), '/').rsplit('/', 1)[-1]})"
 
 
-def _traced(traces: "Sequence[Trace]") -> Gpu | None:
+def _traced(traces: "Sequence[LinkedTrace]") -> MeasuredGpu | None:
     found: dict[str, str] = {}
     for trace in traces:
         if trace.info.vendor == "nvidia":
@@ -100,13 +100,13 @@ def _traced(traces: "Sequence[Trace]") -> Gpu | None:
     return _named(next(iter(found))) if found else None
 
 
-def _named(product: str) -> Gpu:
+def _named(product: str) -> MeasuredGpu:
     found = machine.find_product(product)
     assert found is not None
-    return Gpu(machine.load(found.arch), found, found.compute_units, found.xcds, {}, "from the trace")
+    return MeasuredGpu(machine.load(found.arch), found, found.compute_units, found.xcds, {}, "from the trace")
 
 
-def _counted(data: "Data", traced: Gpu | None, asked: str | None) -> Gpu:
+def _counted(data: "Data", traced: MeasuredGpu | None, asked: str | None) -> MeasuredGpu:
     """The GPU of the counters. What the files say goes before what was asked for, so that the two can be compared."""
     agents = data.agents
     says = len(agents) and (agents["type"].astype(str) == "GPU").any()
@@ -125,21 +125,21 @@ def _counted(data: "Data", traced: Gpu | None, asked: str | None) -> Gpu:
     return gpu
 
 
-def _differ(one: Gpu, other: Gpu) -> bool:
+def _differ(one: MeasuredGpu, other: MeasuredGpu) -> bool:
     if one.arch.name != other.arch.name:
         return True
     return one.product is not None and other.product is not None and one.product.name != other.product.name
 
 
-def _check(gpu: Gpu, asked: str) -> None:
+def _check(gpu: MeasuredGpu, asked: str) -> None:
     product = machine.find_product(asked)
     arch = machine.load(product.arch if product is not None else asked)
-    if _differ(gpu, Gpu(arch, product, None, None, {}, "")):
+    if _differ(gpu, MeasuredGpu(arch, product, None, None, {}, "")):
         raise InputError(
             f"this was measured on {_name(gpu)}, but --arch asks for {asked}",
             hint="Leave --arch out to compile for the GPU that was measured.",
         )
 
 
-def _name(gpu: Gpu) -> str:
+def _name(gpu: MeasuredGpu) -> str:
     return f"{gpu.product.name} ({gpu.arch.name})" if gpu.product is not None else gpu.arch.name

@@ -13,10 +13,10 @@ from kprof_analyzers.profiles.measured.join import is_called
 
 if TYPE_CHECKING:
     from kprof.document import KernelReport, LoopPrediction
-    from kprof.inputs.amdgcn import Instruction, Kernel
+    from kprof.inputs.amdgcn import AssemblyKernel, Instruction
     from kprof.inputs.amdgcn.blocks import Loop
     from kprof.inputs.thread_trace import DecodedThreadTrace
-    from kprof.inputs.thread_trace import Instruction as Traced
+    from kprof.inputs.thread_trace import TracedInstruction as Traced
 
 _JUMPS = ("s_branch", "s_cbranch", "s_call", "s_getpc", "s_swappc", "s_setpc")
 _PADDING = ("s_nop", "s_code_end")
@@ -36,7 +36,7 @@ class Alignment:
     differs: tuple[str, str] | None
 
 
-def align(program: "Kernel", trace: "DecodedThreadTrace") -> Alignment:
+def align(program: "AssemblyKernel", trace: "DecodedThreadTrace") -> Alignment:
     """Lay a listing beside the program. What the assembler pads with, and where jumps lead to, may differ."""
     listed = [one for one in trace.instructions if not one.text.startswith(";")]
     found: list[Traced] = []
@@ -55,7 +55,7 @@ def align(program: "Kernel", trace: "DecodedThreadTrace") -> Alignment:
     return Alignment(found, None if rest is None else ("nothing more", rest))
 
 
-def in_thread_trace(name: str, program: "Kernel", trace: "DecodedThreadTrace") -> tuple[Match, Alignment]:
+def in_thread_trace(name: str, program: "AssemblyKernel", trace: "DecodedThreadTrace") -> tuple[Match, Alignment]:
     """The match: sure when every instruction is the same.
 
     Args:
@@ -82,7 +82,7 @@ def in_thread_trace(name: str, program: "Kernel", trace: "DecodedThreadTrace") -
     return Match("thread trace", shown, keys, "sure" if sure else "doubtful", 1), found
 
 
-def loops_beside(report: "KernelReport", program: "Kernel", found: Alignment) -> list[LoopBeside]:
+def loops_beside(report: "KernelReport", program: "AssemblyKernel", found: Alignment) -> list[LoopBeside]:
     """Each loop that was traced, with its own instructions: those of inner loops are theirs.
 
     An iteration's cycles are the sum over its instructions of their latency for each issue of the header's first one.
@@ -99,7 +99,7 @@ def loops_beside(report: "KernelReport", program: "Kernel", found: Alignment) ->
 
 
 def _loop(
-    program: "Kernel", loop: "Loop", traced: "Sequence[Traced]", turns: int, prediction: "LoopPrediction | None"
+    program: "AssemblyKernel", loop: "Loop", traced: "Sequence[Traced]", turns: int, prediction: "LoopPrediction | None"
 ) -> LoopBeside:
     inner = {index for other in program.loops if other.parent == loop.index for index in other.instructions}
     own = [index for index in loop.instructions if index not in inner]

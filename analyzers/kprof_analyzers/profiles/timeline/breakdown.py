@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 
 import msgspec
 
-from kprof.inputs.torch_profiler.model import Activity, Trace
+from kprof.inputs.torch_profiler.model import Activity, LinkedTrace
 from kprof_analyzers.profiles.timeline.categories import COMMUNICATION, MEMORY, Categories
 from kprof_analyzers.profiles.timeline.occupation import DeviceTime, Lane, Occupation
 
@@ -29,7 +29,7 @@ class Breakdown(msgspec.Struct, frozen=True):
     total_ns: int
 
 
-def breakdown(trace: Trace, categories: Categories) -> Breakdown:
+def breakdown(trace: LinkedTrace, categories: Categories) -> Breakdown:
     """Categories by name and ancestry of every kernel, copy and memset, and times by device."""
     totals: Counter[str] = Counter()
     counts: Counter[str] = Counter()
@@ -67,13 +67,13 @@ def lane_of(activity: Activity, categories: Categories) -> Lane:
     return "communication" if category == COMMUNICATION else "memory" if category == MEMORY else "compute"
 
 
-def device_times(trace: Trace, categories: Categories) -> list[DeviceTime]:
+def device_times(trace: LinkedTrace, categories: Categories) -> list[DeviceTime]:
     """Busy, idle and exposed times of every device, sorted by rank and device."""
     times = [o.settle()[0] for o in occupations(trace, categories)]
     return [t for t in times if t is not None]
 
 
-def occupations(trace: Trace, categories: Categories) -> list[Occupation]:
+def occupations(trace: LinkedTrace, categories: Categories) -> list[Occupation]:
     """The activities of each device as unions of intervals, sorted by rank and device."""
     found: dict[tuple[int, int | None], Occupation] = {}
     for activity in trace.activities:

@@ -10,7 +10,7 @@ from typing import Any
 
 from kprof.errors import InputError
 from kprof.inputs import boundary
-from kprof.inputs.torch_profiler.model import Activity, Trace
+from kprof.inputs.torch_profiler.model import Activity, LinkedTrace
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -29,7 +29,7 @@ _SCOPES = 1 << 12
 
 
 @dataclass(frozen=True)
-class Rule:
+class CategoryRule:
     """One rule: a category, and for each of kernel, operator and module a pattern or ``None``."""
 
     name: str
@@ -48,17 +48,17 @@ class Rule:
 class Categories:
     """An ordered list of rules, with what has been decided remembered."""
 
-    rules: tuple[Rule, ...]
+    rules: tuple[CategoryRule, ...]
     _known: dict[tuple[str, str, str], str] = field(default_factory=dict, repr=False)
-    _by_kernel: dict[str, tuple[Rule, ...]] = field(default_factory=dict, repr=False)
-    _trace: Trace | None = field(default=None, repr=False)
+    _by_kernel: dict[str, tuple[CategoryRule, ...]] = field(default_factory=dict, repr=False)
+    _trace: LinkedTrace | None = field(default=None, repr=False)
     _scopes: dict[tuple[int, int], tuple[str, str]] = field(default_factory=dict, repr=False)
 
     def of_name(self, kernel: str) -> str:
         """The category by the kernel's name alone: rules that ask for more do not match."""
         return self._decide(kernel, "", "")
 
-    def of(self, trace: Trace, activity: Activity) -> str:
+    def of(self, trace: LinkedTrace, activity: Activity) -> str:
         """The category of one GPU activity, by its name and by what launched it."""
         if activity.kind != "kernel":
             return MEMORY
@@ -83,7 +83,7 @@ class Categories:
                 self._known[key] = known
         return known
 
-    def _candidates(self, kernel: str) -> tuple[Rule, ...]:
+    def _candidates(self, kernel: str) -> tuple[CategoryRule, ...]:
         """Rules whose kernel pattern is found: names are long and come again in many places."""
         found = self._by_kernel.get(kernel)
         if found is None:
@@ -122,14 +122,14 @@ def _table(value: Any, path: str) -> dict[str, Any]:
     return value
 
 
-def _rules(data: dict[str, Any], patterns: dict[str, Any], path: str) -> list[Rule]:
+def _rules(data: dict[str, Any], patterns: dict[str, Any], path: str) -> list[CategoryRule]:
     found = data.get("category", [])
     if not isinstance(found, list):
         raise InputError("rules are written as [[category]]", path=path)
     return [_rule(entry, number, patterns, path) for number, entry in enumerate(found, 1)]
 
 
-def _rule(entry: Any, number: int, patterns: dict[str, Any], path: str) -> Rule:
+def _rule(entry: Any, number: int, patterns: dict[str, Any], path: str) -> CategoryRule:
     place = f"category {number}"
     if not isinstance(entry, dict) or not isinstance(entry.get("name"), str) or not entry["name"]:
         raise InputError("a category needs a name", path=path, place=place)
@@ -142,7 +142,7 @@ def _rule(entry: Any, number: int, patterns: dict[str, Any], path: str) -> Rule:
             hint=f"keys are name, {', '.join(_KEYS)}",
         )
     compiled = {key: _pattern(entry[key], patterns, path, place) for key in _KEYS if key in entry}
-    return Rule(entry["name"], compiled.get("kernel"), compiled.get("operator"), compiled.get("module"))
+    return CategoryRule(entry["name"], compiled.get("kernel"), compiled.get("operator"), compiled.get("module"))
 
 
 def _pattern(value: Any, patterns: dict[str, Any], path: str, place: str) -> re.Pattern[str]:

@@ -20,7 +20,7 @@ Key = tuple[int | None, int | None]
 """Rank, where it is told, and device."""
 
 
-class Group(NamedTuple):
+class ActivityGroup(NamedTuple):
     """What activities have in common."""
 
     kind: str
@@ -41,7 +41,7 @@ class Epoch:
         self.transfers = Names()
         self.devices: dict[Key, Occupation] = {}
 
-    def add(self, group: Group, starts: list[int], lengths: list[int]) -> None:
+    def add(self, group: ActivityGroup, starts: list[int], lengths: list[int]) -> None:
         """Activities by start and duration, in ns."""
         self.low, self.high = min(self.low, *starts), max(self.high, *starts)
         self.count += len(starts)
@@ -75,7 +75,7 @@ class Epochs:
         self._found: list[Epoch] = []
         self._refused = 0
 
-    def add(self, group: Group, starts: list[int], lengths: list[int]) -> None:
+    def add(self, group: ActivityGroup, starts: list[int], lengths: list[int]) -> None:
         """Activities by start and duration, in ns, in any order."""
         if max(starts) - min(starts) < DAY_NS:
             self._add_together(group, starts, lengths)
@@ -88,7 +88,7 @@ class Epochs:
                 self._add_together(group, [s for s, _ in part], [n for _, n in part])
                 begin = index
 
-    def _add_together(self, group: Group, starts: list[int], lengths: list[int]) -> None:
+    def _add_together(self, group: ActivityGroup, starts: list[int], lengths: list[int]) -> None:
         low, high = min(starts), max(starts)
         near = [e for e in self._found if low - e.high < DAY_NS and e.low - high < DAY_NS]
         if not near:

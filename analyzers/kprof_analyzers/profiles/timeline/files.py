@@ -13,7 +13,7 @@ import msgspec
 from kprof.children import end_with_parent
 from kprof.errors import InputError, KprofError
 from kprof.inputs.torch_profiler.load import load
-from kprof.inputs.torch_profiler.model import Trace
+from kprof.inputs.torch_profiler.model import LinkedTrace
 from kprof.inputs.torch_profiler.proton import is_proton
 from kprof.inputs.torch_profiler.tables import is_tables, read_tables
 
@@ -99,7 +99,7 @@ def _inside(folder: Path) -> Iterator[TraceFile]:
                 yield TraceFile(str(path), "proton" if is_proton(path) else "kineto", found=True)
 
 
-def open_trace(file: TraceFile, *, stacks: bool = False, rank: int | None = None) -> Trace:
+def open_trace(file: TraceFile, *, stacks: bool = False, rank: int | None = None) -> LinkedTrace:
     """The linked tables of a trace or of a directory of tables.
 
     Raises:

@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 
 from kprof.inputs.torch_profiler.link import Item, items
-from kprof.inputs.torch_profiler.model import Trace
+from kprof.inputs.torch_profiler.model import LinkedTrace
 from kprof.inputs.torch_profiler.records import Records
 from kprof_analyzers.profiles.timeline.breakdown import occupations
 from kprof_analyzers.profiles.timeline.categories import Categories
@@ -61,7 +61,7 @@ class GapReport(msgspec.Struct, frozen=True):
     cpu: dict[str, int]
 
 
-def find_gaps(trace: Trace, categories: Categories, *, at_least_ns: int = 0, limit: int = 20) -> GapReport:
+def find_gaps(trace: LinkedTrace, categories: Categories, *, at_least_ns: int = 0, limit: int = 20) -> GapReport:
     """Every gap of every device, the ``limit`` largest in detail."""
     threads = _Threads(trace)
     ranks, devices = trace.activities.numbers("rank").data, trace.activities.numbers("device")
@@ -102,7 +102,7 @@ class _Place(NamedTuple):
     end: int
 
 
-def _cause(trace: Trace, threads: "_Threads", place: _Place) -> tuple[Cause, dict[str, int]]:
+def _cause(trace: LinkedTrace, threads: "_Threads", place: _Place) -> tuple[Cause, dict[str, int]]:
     row = trace.activities.numbers("launch").data[place.after]
     if row < 0:
         return "unknown", {}
@@ -113,7 +113,7 @@ def _cause(trace: Trace, threads: "_Threads", place: _Place) -> tuple[Cause, dic
     return ("synchronisation" if any(_waits(name) for name in cpu) else "launch-bound"), cpu
 
 
-def _gap(trace: Trace, threads: "_Threads", place: _Place) -> Gap:
+def _gap(trace: LinkedTrace, threads: "_Threads", place: _Place) -> Gap:
     cause, cpu = _cause(trace, threads, place)
     after = trace.activities[place.after]
     return Gap(
@@ -137,7 +137,7 @@ def _waits(name: str) -> bool:
 class _Threads:
     """Each thread's operators and calls, flattened: at any moment the innermost one counts."""
 
-    def __init__(self, trace: Trace) -> None:
+    def __init__(self, trace: LinkedTrace) -> None:
         tables: tuple[Records[Any], ...] = (trace.operators, trace.launches)
         kinds = trace.operators.words("kind")
         self._names = tuple(table.words("name").words for table in tables)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from kprof.inputs.torch_profiler.model import Trace
+from kprof.inputs.torch_profiler.model import LinkedTrace
 
 
 class Stretch(msgspec.Struct, frozen=True):
@@ -32,7 +32,7 @@ class Stretch(msgspec.Struct, frozen=True):
 
 
 def launch_bound_stretches(
-    trace: Trace, *, at_least: int = 10, slack_ns: int = 20_000, idle_share: float = 0.3
+    trace: LinkedTrace, *, at_least: int = 10, slack_ns: int = 20_000, idle_share: float = 0.3
 ) -> list[Stretch]:
     """Runs of ``at_least`` activities on one device, largest idle time first.
 
@@ -53,7 +53,7 @@ def launch_bound_stretches(
     return sorted(found, key=lambda s: (-s.idle_ns, s.start_ns))
 
 
-def _runs(trace: Trace, rows: list[int], slack_ns: int) -> list[list[int]]:
+def _runs(trace: LinkedTrace, rows: list[int], slack_ns: int) -> list[list[int]]:
     starts, durations = (trace.activities.numbers(n).data for n in ("start_ns", "duration_ns"))
     just_launched = _just_launched(trace, slack_ns)
     runs: list[list[int]] = []
@@ -78,7 +78,7 @@ def _runs(trace: Trace, rows: list[int], slack_ns: int) -> list[list[int]]:
     return runs
 
 
-def _just_launched(trace: Trace, slack_ns: int) -> Callable[[int], bool]:
+def _just_launched(trace: LinkedTrace, slack_ns: int) -> Callable[[int], bool]:
     """Tells of a row whether it started soon after its launch call had returned."""
     launches, graph = trace.activities.numbers("launch").data, trace.activities.words("graph")
     starts = trace.activities.numbers("start_ns").data
@@ -93,7 +93,7 @@ def _just_launched(trace: Trace, slack_ns: int) -> Callable[[int], bool]:
     return tell
 
 
-def _stretch(trace: Trace, run: list[int]) -> Stretch:
+def _stretch(trace: LinkedTrace, run: list[int]) -> Stretch:
     starts, durations, operators = (trace.activities.numbers(n).data for n in ("start_ns", "duration_ns", "operator"))
     start = starts[run[0]]
     end = start

@@ -9,7 +9,7 @@ from statistics import median
 import msgspec
 
 from kprof.inputs.torch_profiler.issues import TraceIssue
-from kprof.inputs.torch_profiler.model import Trace, TraceInfo
+from kprof.inputs.torch_profiler.model import LinkedTrace, TraceInfo
 
 _PROFILER = re.compile(r"^ProfilerStep#(\d+)$")
 # execute_32_context_0(...)_generation_32(...): requests in a batch that are in prefill, and those in decode.
@@ -75,7 +75,7 @@ def phase_of(name: str) -> str:
     return {"EXTEND": "prefill", "DECODE": "decode", "MIXED": "mixed"}.get(marked[1].upper(), "")
 
 
-def step_table(trace: Trace) -> StepTable:
+def step_table(trace: LinkedTrace) -> StepTable:
     """Kernels by the step in which they were launched; by when they ran where the trace has no launches at all."""
     steps, places = launched_in(trace)
     runs: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
@@ -90,7 +90,7 @@ def step_table(trace: Trace) -> StepTable:
     return StepTable(trace.info, found, outside, _slow(found), trace.issues)
 
 
-def launched_in(trace: Trace) -> tuple[list[ProfilerStep], Iterator[tuple[int, int]]]:
+def launched_in(trace: LinkedTrace) -> tuple[list[ProfilerStep], Iterator[tuple[int, int]]]:
     """The steps, without sums, and for each kernel its row and the place of its step, -1 of none."""
     steps = list(_steps(trace))
     finder = _Finder(steps)
@@ -120,7 +120,7 @@ class _Finder:
         return place if moment < step.start_ns + step.host_ns else -1
 
 
-def _without_kernel(trace: Trace) -> Iterator[tuple[int, int]]:
+def _without_kernel(trace: LinkedTrace) -> Iterator[tuple[int, int]]:
     """Rank and start of launches of kernels that have no kernel in the trace."""
     names = trace.launches.words("name")
     launches_kernels = ["LaunchKernel" in name or "GraphLaunch" in name for name in names.words]
@@ -130,7 +130,7 @@ def _without_kernel(trace: Trace) -> Iterator[tuple[int, int]]:
             yield rank, start
 
 
-def _placed(trace: Trace, finder: _Finder) -> Iterator[tuple[int, int]]:
+def _placed(trace: LinkedTrace, finder: _Finder) -> Iterator[tuple[int, int]]:
     kinds = trace.activities.words("kind")
     kernel, launched = kinds.code("kernel"), trace.launches.numbers("start_ns").data
     asked = trace.operators.numbers("start_ns").data
@@ -146,7 +146,7 @@ def _placed(trace: Trace, finder: _Finder) -> Iterator[tuple[int, int]]:
             yield row, finder.at(rank, moment)
 
 
-def _steps(trace: Trace) -> Iterator[ProfilerStep]:
+def _steps(trace: LinkedTrace) -> Iterator[ProfilerStep]:
     """Of the kind of mark that the trace has most of; torch.profiler's of two."""
     names, ranks = trace.operators.words("name"), trace.operators.numbers("rank").data
     kinds = [_kind(name) for name in names.words]

@@ -8,7 +8,7 @@ from statistics import median
 import msgspec
 
 from kprof.inputs.torch_profiler.issues import TraceIssue
-from kprof.inputs.torch_profiler.model import Activity, Trace
+from kprof.inputs.torch_profiler.model import Activity, LinkedTrace
 from kprof_analyzers.profiles.timeline.breakdown import device_times
 from kprof_analyzers.profiles.timeline.categories import COMMUNICATION, Categories
 from kprof_analyzers.profiles.timeline.occupation import DeviceTime
@@ -79,7 +79,7 @@ class RankPart(msgspec.Struct, frozen=True):
     world_size: int | None = None
 
 
-def rank_part(trace: Trace, categories: Categories) -> RankPart:
+def rank_part(trace: LinkedTrace, categories: Categories) -> RankPart:
     """The part of :func:`compare_ranks` that needs the trace."""
     by_rank: defaultdict[int, list[int]] = defaultdict(list)
     names, kinds = trace.activities.words("name"), trace.activities.words("kind")

@@ -69,7 +69,7 @@ class Idle(msgspec.Struct, frozen=True):
     issues: tuple[TraceIssue, ...]
 
 
-class Written(msgspec.Struct, frozen=True):
+class WrittenTables(msgspec.Struct, frozen=True):
     """Tables written for one file, with its rows by table."""
 
     info: TraceInfo
@@ -177,14 +177,14 @@ def rank_step(file: TraceFile, categories: str | None = None) -> RankPart:
     return rank_part(open_trace(file), load_categories(categories))
 
 
-def tables_step(file: TraceFile, folders: dict[str, str], file_format: str, *, stacks: bool = False) -> Written:
+def tables_step(file: TraceFile, folders: dict[str, str], file_format: str, *, stacks: bool = False) -> WrittenTables:
     """Write the linked tables of a trace into the folder that was chosen for its path."""
     trace = open_trace(file, stacks=stacks)
     directory = folders[file.path]
     target = Path(directory)
     if target.resolve() == Path(file.path).resolve():
         raise InputError("the output would overwrite the input", path=directory)
-    return Written(trace.info, str(target), len(write_tables(trace, target, file_format)), trace.issues)
+    return WrittenTables(trace.info, str(target), len(write_tables(trace, target, file_format)), trace.issues)
 
 
 def _proton_kernels(profile: ProtonProfile, rules: Categories) -> list[KernelTime]:

@@ -24,7 +24,7 @@ from kprof.inputs.torch_profiler.quick import AnyQuick, QuickEvent
 from kprof.inputs.torch_profiler.reader import TraceReader
 from kprof.inputs.torch_profiler.times import all_nanoseconds, sound, usable
 from kprof_analyzers.profiles.timeline.categories import COMMUNICATION, MEMORY, Categories, load_categories
-from kprof_analyzers.profiles.timeline.epochs import Epoch, Epochs, Group
+from kprof_analyzers.profiles.timeline.epochs import ActivityGroup, Epoch, Epochs
 from kprof_analyzers.profiles.timeline.names import MAX_NAMES, OTHER_NAMES, Names, NameTime
 from kprof_analyzers.profiles.timeline.occupation import DeviceTime, Lane, Occupation
 
@@ -177,7 +177,9 @@ class _Summing:
                 lane: Lane = "memory" if kind != "kernel" else self._lanes.get(name) or self._lane(name)
                 number = integer(device)
                 key = rank_of(rank, pid), number if number is not None else integer(pid)
-                self._epochs.add(Group(kind, name, lane, key), all_nanoseconds(starts), all_nanoseconds(durations))
+                self._epochs.add(
+                    ActivityGroup(kind, name, lane, key), all_nanoseconds(starts), all_nanoseconds(durations)
+                )
         self._epochs.pause()
 
     def _times(self, events: list[SlimEvent]) -> tuple[list[float], list[float]]:

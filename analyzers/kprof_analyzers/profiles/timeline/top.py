@@ -5,7 +5,7 @@ from collections.abc import Container
 
 import msgspec
 
-from kprof.inputs.torch_profiler.model import Activity, Trace
+from kprof.inputs.torch_profiler.model import Activity, LinkedTrace
 from kprof_analyzers.profiles.timeline.categories import Categories
 
 
@@ -63,7 +63,7 @@ class _Sum:
         self.grids: Counter[tuple[tuple[int, int, int] | None, tuple[int, int, int] | None]] = Counter()
         self.apis: Counter[str | None] = Counter()
 
-    def add(self, trace: Trace, activity: Activity) -> None:
+    def add(self, trace: LinkedTrace, activity: Activity) -> None:
         duration = activity.duration_ns
         self.count += 1
         self.total += duration
@@ -74,7 +74,7 @@ class _Sum:
 
 
 def top_kernels(
-    trace: Trace, categories: Categories, *, transfers: bool = False, rows: Container[int] | None = None
+    trace: LinkedTrace, categories: Categories, *, transfers: bool = False, rows: Container[int] | None = None
 ) -> list[KernelTime]:
     """Kernels by summed time, largest first; with ``transfers`` copies and memsets too, with ``rows`` only those."""
     sums: dict[tuple[str, str], _Sum] = {}
@@ -109,7 +109,7 @@ def _kernel_row(name: str, category: str, found: _Sum, whole: int) -> KernelTime
     )
 
 
-def top_operators(trace: Trace) -> list[OperatorTime]:
+def top_operators(trace: LinkedTrace) -> list[OperatorTime]:
     """Operators by the GPU time they launched themselves, largest first; those without any come last."""
     direct: Counter[str] = Counter()
     subtree: Counter[str] = Counter()

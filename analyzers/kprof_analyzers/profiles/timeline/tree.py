@@ -8,7 +8,7 @@ import msgspec
 
 from kprof.inputs.torch_profiler.issues import TraceIssue
 from kprof.inputs.torch_profiler.load import MODULE_PREFIX
-from kprof.inputs.torch_profiler.model import Trace, TraceInfo
+from kprof.inputs.torch_profiler.model import LinkedTrace, TraceInfo
 
 By = Literal["modules", "operators", "both"]
 Path = tuple[str, ...]
@@ -17,7 +17,7 @@ NOWHERE = "(launched in none)"
 _NUMBER = re.compile(r"_\d+$")
 
 
-class Node(msgspec.Struct):
+class TreeNode(msgspec.Struct):
     """A module or an operator, at its place in the tree.
 
     Attributes:
@@ -33,7 +33,7 @@ class Node(msgspec.Struct):
     own_ns: int = 0
     kernels: int = 0
     alike: int = 1
-    children: list["Node"] = []
+    children: list["TreeNode"] = []
 
 
 class TimeTree(msgspec.Struct, frozen=True):
@@ -47,12 +47,12 @@ class TimeTree(msgspec.Struct, frozen=True):
 
     info: TraceInfo
     by: By
-    root: Node
+    root: TreeNode
     has_modules: bool
     issues: tuple[TraceIssue, ...]
 
 
-def time_tree(trace: Trace, by: By = "modules", *, each: bool = False) -> TimeTree:
+def time_tree(trace: LinkedTrace, by: By = "modules", *, each: bool = False) -> TimeTree:
     """Kernels by what launched them; a backward pass by the modules of its forward operators, under ``backward``.
 
     Args:
@@ -79,7 +79,7 @@ def time_tree(trace: Trace, by: By = "modules", *, each: bool = False) -> TimeTr
 class _Paths:
     """Names from the outside in of what was open at a launch; equal launches are looked up once."""
 
-    def __init__(self, trace: Trace, by: By) -> None:
+    def __init__(self, trace: LinkedTrace, by: By) -> None:
         self._trace, self._by = trace, by
         self._launch_frames = trace.launches.numbers("frame").data
         self._names, self._kinds = (trace.operators.words(field) for field in ("name", "kind"))
@@ -128,9 +128,9 @@ class _Paths:
         return tuple(reversed(names))
 
 
-def _tree(times: Counter[Path], counts: Counter[Path], *, fold: bool) -> Node:
-    root = Node("all kernels")
-    nodes: dict[Path, Node] = {(): root}
+def _tree(times: Counter[Path], counts: Counter[Path], *, fold: bool) -> TreeNode:
+    root = TreeNode("all kernels")
+    nodes: dict[Path, TreeNode] = {(): root}
     members: dict[Path, set[Path]] = {}
     for path, time in times.items():
         place = tuple(_class_of(name) for name in path) if fold else path
@@ -138,7 +138,7 @@ def _tree(times: Counter[Path], counts: Counter[Path], *, fold: bool) -> Node:
             part = place[:depth]
             node = nodes.get(part)
             if node is None:
-                node = nodes[part] = Node(part[-1])
+                node = nodes[part] = TreeNode(part[-1])
                 nodes[part[:-1]].children.append(node)
             members.setdefault(part, set()).add(path[:depth])
             node.total_ns += time

@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from kprof.inputs.torch_profiler.model import Activity, Operator, Size, Trace
+from kprof.inputs.torch_profiler.model import Activity, LinkedTrace, Operator, Size
 
 _INDUCTOR = re.compile(r"^triton_(?:poi|red|per|tem|for|mm|bmm|flex)?_?\w*$")
 # A Triton kernel's name is a Python function's: no C++ scope, template or mangling.
@@ -51,7 +51,7 @@ class _Sum:
         self.lds: Counter[int | None] = Counter()
 
 
-def triton_kernels(trace: Trace, wavefront_size: int | None = None) -> list[TritonKernel]:
+def triton_kernels(trace: LinkedTrace, wavefront_size: int | None = None) -> list[TritonKernel]:
     """Triton kernels by summed time, largest first.
 
     Args:
@@ -72,7 +72,7 @@ def triton_kernels(trace: Trace, wavefront_size: int | None = None) -> list[Trit
     return sorted(rows, key=lambda r: (-r.total_ns, r.name))
 
 
-def _evidence(trace: Trace, activity: Activity) -> Literal["metadata", "name", "launch"] | None:
+def _evidence(trace: LinkedTrace, activity: Activity) -> Literal["metadata", "name", "launch"] | None:
     hashes = trace.operators.words("kernel_hash")
     above = activity.operator
     if above >= 0 and hashes[above] and trace.operator_name(above) == activity.name:
@@ -85,7 +85,7 @@ def _evidence(trace: Trace, activity: Activity) -> Literal["metadata", "name", "
     return None
 
 
-def _row(trace: Trace, found: _Sum, wavefront_size: int | None) -> TritonKernel:
+def _row(trace: LinkedTrace, found: _Sum, wavefront_size: int | None) -> TritonKernel:
     first = found.first
     evidence = _evidence(trace, first)
     operator: Operator | None = None

@@ -6,7 +6,7 @@ from typing import ClassVar
 from kprof.analysis import KernelFacts
 from kprof.findings import Finding, Severity
 from kprof.hardware.machine import Architecture
-from kprof.inputs.mlir import Operation, Tensor
+from kprof.inputs.mlir import Operation, TensorType
 from kprof_analyzers.compiler_passes import aside, did
 from kprof_analyzers.memory.dataflow import argument, arguments, flow_of
 from kprof_analyzers.rules.levers import Lever
@@ -130,7 +130,7 @@ def _is_off(facts: KernelFacts) -> bool:
 
 
 def _is_tile(load: Operation) -> bool:
-    return any(isinstance(kind, Tensor) for kind in load.result_types)
+    return any(isinstance(kind, TensorType) for kind in load.result_types)
 
 
 def _base(load: Operation, facts: KernelFacts) -> str | None:
@@ -155,6 +155,6 @@ def _offset_bits(load: Operation) -> int | None:
     for op in flow.back(flow.input(load, 0), stop=lambda o: o.name == "tt.addptr"):
         if op.name == "tt.addptr" and len(op.operand_types) > 1:
             kind = op.operand_types[1]
-            element = kind.element if isinstance(kind, Tensor) else kind
+            element = kind.element if isinstance(kind, TensorType) else kind
             return getattr(element, "bits", None)
     return None

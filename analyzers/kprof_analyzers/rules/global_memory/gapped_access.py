@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from kprof.analysis import KernelFacts
 from kprof.findings import Finding, Severity
-from kprof.inputs.mlir import Operation, Tensor
+from kprof.inputs.mlir import Operation, TensorType
 from kprof_analyzers.memory.addressing import Steps, element_bytes, pointer, strides, tile
 from kprof_analyzers.memory.dataflow import argument, arguments, flow_of, global_loads
 from kprof_analyzers.memory.linear_layout import LANE, REGISTER, Basis, UnknownLayoutError, linear
@@ -88,7 +88,7 @@ class GappedGlobalAccess(Rule):
         if reported is not None and (load.loop is not None or is_worth_looking(facts, load)):
             yield reported
 
-    def _judge(self, load: Operation, held: Tensor, found: Steps, size: int) -> Finding | None:
+    def _judge(self, load: Operation, held: TensorType, found: Steps, size: int) -> Finding | None:
         axis = next((a for a, step in found.items() if step is not None and step.value({}) == 1), None)
         steps = {str(a): str(step) for a, step in found.items()}
         shape = "x".join(map(str, held.shape))
@@ -111,7 +111,7 @@ class GappedGlobalAccess(Rule):
         )
 
 
-def _run(held: Tensor, axis: int) -> int | None:
+def _run(held: TensorType, axis: int) -> int | None:
     """Elements next to each other along an axis that the lanes of a wavefront hold with a vector each."""
     if held.layout is None:
         return None

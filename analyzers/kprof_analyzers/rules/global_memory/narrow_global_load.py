@@ -9,7 +9,7 @@ from kprof.inputs.mlir import Operation
 from kprof_analyzers.memory.dataflow import is_load
 from kprof_analyzers.rules.global_memory.gapped_access import GappedGlobalAccess
 from kprof_analyzers.rules.narrow_accesses import narrow_accesses
-from kprof_analyzers.rules.questions import BUSY, UNITS, WAITING, Answer, Numbers, Question, busy_unit
+from kprof_analyzers.rules.questions import BUSY, UNITS, WAITING, Answer, Numbers, RuleQuestion, busy_unit
 from kprof_analyzers.rules.rule import Costed, Rule
 from kprof_analyzers.source_lines import busiest, other_lines
 
@@ -53,7 +53,7 @@ class NarrowGlobalLoad(Rule):
     id: ClassVar[str] = "KP101"
     name: ClassVar[str] = "narrow-global-load"
     severity: ClassVar[Severity] = Severity.WARNING
-    confirmed_by: ClassVar[Question | None] = Question(("hbm_percent_of_peak", "wait_share"), _memory, UNITS)
+    confirmed_by: ClassVar[RuleQuestion | None] = RuleQuestion(("hbm_percent_of_peak", "wait_share"), _memory, UNITS)
 
     def check(self, facts: KernelFacts) -> Iterable[Costed]:
         """See :meth:`Rule.check`."""

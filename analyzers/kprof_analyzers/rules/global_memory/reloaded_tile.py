@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
-from kprof.analysis import Change, KernelFacts
+from kprof.analysis import KernelFacts, ModelChange
 from kprof.findings import Finding, Severity
 from kprof.inputs.amdgcn import Instruction
 from kprof_analyzers.memory.addressing import tile
@@ -67,7 +67,7 @@ class ReloadedTile(Rule):
         same_line = again and place == location_of(found.load)[0]
         if not loads or same_line:
             return finding
-        return Costed(finding, Change(gone=tuple(i.index for i in loads)))
+        return Costed(finding, ModelChange(gone=tuple(i.index for i in loads)))
 
 
 def _in_loops(facts: KernelFacts, loads: Sequence[Instruction]) -> list[Instruction]:

@@ -4,10 +4,10 @@ from collections.abc import Iterable
 from math import prod
 from typing import ClassVar
 
-from kprof.analysis import Change, KernelFacts
+from kprof.analysis import KernelFacts, ModelChange
 from kprof.findings import Severity
 from kprof_analyzers.rules.levers import Lever
-from kprof_analyzers.rules.questions import Answer, Numbers, Question
+from kprof_analyzers.rules.questions import Answer, Numbers, RuleQuestion
 from kprof_analyzers.rules.rule import Costed, Need, Rule, known, units_of
 
 # Persistent kernels leave a few CUs out on purpose.
@@ -50,7 +50,7 @@ class FewerWorkgroupsThanCus(Rule):
         Lever("BLOCK_N", "lower", "more workgroups"),
         Lever("SPLIT_K", "higher", "the reduction over several workgroups"),
     )
-    confirmed_by: ClassVar[Question | None] = Question(("workgroups", "cus"), _grid)
+    confirmed_by: ClassVar[RuleQuestion | None] = RuleQuestion(("workgroups", "cus"), _grid)
 
     def check(self, facts: KernelFacts) -> Iterable[Costed]:
         """See :meth:`Rule.check`."""
@@ -65,5 +65,5 @@ class FewerWorkgroupsThanCus(Rule):
                     severity=Severity.WARNING if idle >= _MUCH else Severity.NOTE,
                     evidence={"workgroups": workgroups, "compute_units": units, "product": product.name},
                 ),
-                Change(idle_share=idle, at_most=True),
+                ModelChange(idle_share=idle, at_most=True),
             )

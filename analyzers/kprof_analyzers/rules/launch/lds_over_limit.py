@@ -6,7 +6,7 @@ from typing import ClassVar
 from kprof.analysis import KernelFacts
 from kprof.findings import Finding, Severity
 from kprof_analyzers.rules.levers import Lever
-from kprof_analyzers.rules.questions import RAN, Question
+from kprof_analyzers.rules.questions import RAN, RuleQuestion
 from kprof_analyzers.rules.rule import Need, Rule
 
 
@@ -33,7 +33,7 @@ class LdsOverLimit(Rule):
         Lever("BLOCK_M", "lower", "more traffic for the same work"),
         Lever("BLOCK_N", "lower", "more traffic for the same work"),
     )
-    confirmed_by: ClassVar[Question | None] = RAN
+    confirmed_by: ClassVar[RuleQuestion | None] = RAN
     explains: ClassVar[tuple[str, ...]] = ("lds_bytes",)
     restates: ClassVar[tuple[str, ...]] = ("lds_over_limit",)
     launch_fails: ClassVar[bool] = True

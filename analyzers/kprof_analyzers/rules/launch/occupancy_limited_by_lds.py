@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 from typing import ClassVar
 
-from kprof.analysis import Change, KernelFacts
+from kprof.analysis import KernelFacts, ModelChange
 from kprof.findings import Severity
 from kprof_analyzers.rules.levers import Lever
-from kprof_analyzers.rules.questions import OCCUPANCY, Question
+from kprof_analyzers.rules.questions import OCCUPANCY, RuleQuestion
 from kprof_analyzers.rules.rule import Costed, Need, Rule, known
 
 
@@ -32,7 +32,7 @@ class OccupancyLimitedByLds(Rule):
         Lever("BLOCK_K", "lower"),
         Lever("num_warps", "higher", "they share the same LDS"),
     )
-    confirmed_by: ClassVar[Question | None] = OCCUPANCY
+    confirmed_by: ClassVar[RuleQuestion | None] = OCCUPANCY
     explains: ClassVar[tuple[str, ...]] = (
         "lds_bytes",
         "waves_per_simd",
@@ -56,7 +56,7 @@ class OccupancyLimitedByLds(Rule):
                     "without": others,
                 },
             ),
-            Change(
+            ModelChange(
                 workgroups_per_cu=max(1.0, occupancy.workgroups_per_cu * others / occupancy.waves_per_simd),
                 at_most=True,
             ),

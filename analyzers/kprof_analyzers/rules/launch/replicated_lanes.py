@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import ClassVar
 
-from kprof.analysis import Change, KernelFacts
+from kprof.analysis import KernelFacts, ModelChange
 from kprof.findings import Finding, Severity
 from kprof_analyzers.memory.addressing import tile
 from kprof_analyzers.memory.dataflow import GLOBAL_LOADS, GLOBAL_STORES
@@ -71,4 +71,4 @@ class ReplicatedLanes(Rule):
             severity=Severity.NOTE if warps == 1 else None,
         )
         fewer = max(1, int(warps * different / asked))
-        yield finding if fewer == warps else Costed(finding, Change(num_warps=fewer))
+        yield finding if fewer == warps else Costed(finding, ModelChange(num_warps=fewer))

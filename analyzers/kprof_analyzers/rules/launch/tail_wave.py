@@ -4,10 +4,10 @@ from collections.abc import Iterable
 from math import prod
 from typing import ClassVar
 
-from kprof.analysis import Change, KernelFacts
+from kprof.analysis import KernelFacts, ModelChange
 from kprof.findings import Finding, Severity
 from kprof_analyzers.rules.levers import Lever
-from kprof_analyzers.rules.questions import Answer, Numbers, Question, achieved
+from kprof_analyzers.rules.questions import Answer, Numbers, RuleQuestion, achieved
 from kprof_analyzers.rules.rule import Costed, Need, Rule, known, units_of
 
 _IDLE = 0.25
@@ -49,7 +49,7 @@ class TailWave(Rule):
     levers: ClassVar[tuple[Lever, ...]] = (
         Lever("SPLIT_K", "higher", "more and shorter workgroups for the last round"),
     )
-    confirmed_by: ClassVar[Question | None] = Question(("waves_per_simd", "computed_waves_per_simd"), _tail)
+    confirmed_by: ClassVar[RuleQuestion | None] = RuleQuestion(("waves_per_simd", "computed_waves_per_simd"), _tail)
 
     def check(self, facts: KernelFacts) -> Iterable[Finding | Costed]:
         """See :meth:`Rule.check`."""
@@ -77,7 +77,7 @@ class TailWave(Rule):
                     "stay empty in the last one",
                     evidence=evidence,
                 ),
-                Change(leave_out=("wave_quantisation",), at_most=True),
+                ModelChange(leave_out=("wave_quantisation",), at_most=True),
             )
         elif product.least_workgroups is not None and workgroups < product.least_workgroups:
             yield self.finding(

@@ -6,7 +6,7 @@ from typing import ClassVar
 from kprof.analysis import KernelFacts
 from kprof.findings import Finding, Severity
 from kprof_analyzers.rules.levers import Lever
-from kprof_analyzers.rules.questions import RAN, Question
+from kprof_analyzers.rules.questions import RAN, RuleQuestion
 from kprof_analyzers.rules.rule import Need, Rule
 
 
@@ -33,7 +33,7 @@ class WorkgroupOverLimit(Rule):
     levers: ClassVar[tuple[Lever, ...]] = (
         Lever("num_warps", "lower", "with wavefronts of 64 lanes 16 is the most, with 32 lanes 32"),
     )
-    confirmed_by: ClassVar[Question | None] = RAN
+    confirmed_by: ClassVar[RuleQuestion | None] = RAN
     launch_fails: ClassVar[bool] = True
 
     def check(self, facts: KernelFacts) -> Iterable[Finding]:

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from kprof.analysis import KernelFacts
 from kprof.findings import Finding, Severity
-from kprof.inputs.mlir import Operation, Tensor
+from kprof.inputs.mlir import Operation, TensorType
 from kprof.inputs.mlir.layouts import Blocked
 from kprof_analyzers.compiler_passes import aside, maker
 from kprof_analyzers.memory.conversions import goes_through_lds
@@ -81,8 +81,8 @@ class ConvertLayoutInLoop(Rule):
             if _is_first_pass(operation):
                 continue
             source, target = operation.operand_types[0], operation.result_types[0]
-            assert isinstance(source, Tensor)
-            assert isinstance(target, Tensor)
+            assert isinstance(source, TensorType)
+            assert isinstance(target, TensorType)
             key = (location_of(operation)[0], operation.text.split(" loc(")[0])
             if key in seen or (source.bytes or 0) < _SMALL_BYTES:
                 continue
@@ -115,7 +115,7 @@ def _made_here(op: Operation) -> bool:
     return is_load(op) or op.name in {"tt.dot", "tt.dot_scaled", "tt.reduce", "tt.scan", "ttg.local_load"}
 
 
-def _names(source: Tensor, target: Tensor) -> str:
+def _names(source: TensorType, target: TensorType) -> str:
     """``mfma to dot operand``; of two blocked layouts, what differs: the axis, or a lane's elements in a row."""
     before, after = source.layout, target.layout
     if not (isinstance(before, Blocked) and isinstance(after, Blocked)):
@@ -128,5 +128,5 @@ def _names(source: Tensor, target: Tensor) -> str:
     return f"a blocked layout with {widths[0]} elements a lane in a row to one with {widths[1]}"
 
 
-def _name(tensor: Tensor) -> str:
+def _name(tensor: TensorType) -> str:
     return type(tensor.layout).__name__.lower().replace("dotoperand", "dot operand")

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from kprof.analysis import KernelFacts
 from kprof.findings import Finding, Severity
-from kprof.inputs.mlir import MemDesc, Operation, Tensor
+from kprof.inputs.mlir import MemDesc, Operation, TensorType
 from kprof_analyzers.memory.conversions import goes_through_lds
 from kprof_analyzers.memory.dataflow import flow_of
 from kprof_analyzers.rules.lds_passes import without_pass
@@ -58,7 +58,7 @@ class DoubleLdsUse(Rule):
             if first is None or any(o.name in _PRODUCTS for o in between):
                 continue
             seen.add(place)
-            size = max((t.bytes or 0) for t in op.types if isinstance(t, Tensor | MemDesc))
+            size = max((t.bytes or 0) for t in op.types if isinstance(t, TensorType | MemDesc))
             line = location_of(first)[0]
             finding = self.finding(
                 f"{size / 1024:g} KiB go to LDS that came from LDS in the same iteration"
@@ -75,14 +75,14 @@ class DoubleLdsUse(Rule):
 
 def _writes_tile(op: Operation) -> bool:
     """Whether an operation writes a tile of some size to LDS."""
-    held = next((t for t in op.operand_types if isinstance(t, Tensor)), None)
+    held = next((t for t in op.operand_types if isinstance(t, TensorType)), None)
     if held is None or (held.bytes or 0) < _SMALL_BYTES:
         return False
     return op.name != "ttg.convert_layout" or goes_through_lds(op)
 
 
 def _reads_lds(op: Operation) -> bool:
-    held = next((t for t in op.result_types if isinstance(t, Tensor)), None)
+    held = next((t for t in op.result_types if isinstance(t, TensorType)), None)
     if held is None or (held.bytes or 0) < _SMALL_BYTES // 4:
         return False
     return op.name in _READS or (op.name == "ttg.convert_layout" and goes_through_lds(op))

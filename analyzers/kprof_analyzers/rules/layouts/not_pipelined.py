@@ -3,13 +3,13 @@
 from collections.abc import Iterable
 from typing import ClassVar
 
-from kprof.analysis import Change, KernelFacts
+from kprof.analysis import KernelFacts, ModelChange
 from kprof.findings import Severity
 from kprof.inputs.mlir import Operation
 from kprof_analyzers.compiler_passes import PIPELINER, aside, did
 from kprof_analyzers.memory.addressing import tile
 from kprof_analyzers.memory.dataflow import flow_of, is_load
-from kprof_analyzers.rules.questions import LATENCY, Question
+from kprof_analyzers.rules.questions import LATENCY, RuleQuestion
 from kprof_analyzers.rules.rule import Costed, Need, Rule, known
 
 # What the pipeliner makes of a load that it moves to an earlier iteration.
@@ -44,7 +44,7 @@ class LoopNotPipelined(Rule):
         Need.NUM_STAGES,
     )
     wants: ClassVar[tuple[Need, ...]] = (Need.PASSES,)
-    confirmed_by: ClassVar[Question | None] = LATENCY
+    confirmed_by: ClassVar[RuleQuestion | None] = LATENCY
 
     def check(self, facts: KernelFacts) -> Iterable[Costed]:
         """See :meth:`Rule.check`."""
@@ -75,7 +75,7 @@ class LoopNotPipelined(Rule):
                             "pass": said,
                         },
                     ),
-                    Change(leave_out=("memory_latency",), at_most=True),
+                    ModelChange(leave_out=("memory_latency",), at_most=True),
                 )
 
 

@@ -4,14 +4,14 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import ClassVar
 
-from kprof.analysis import Change, KernelFacts
+from kprof.analysis import KernelFacts, ModelChange
 from kprof.findings import Severity
 from kprof.inputs.amdgcn import InstructionClass
 from kprof.inputs.mlir import Operation
 from kprof_analyzers.memory.bank_conflicts import BankCost
 from kprof_analyzers.memory.lds_access import LdsAccess, lds_accesses, transposed_lines
 from kprof_analyzers.rules.levers import Lever
-from kprof_analyzers.rules.questions import CONFLICTS, Answer, Numbers, Question
+from kprof_analyzers.rules.questions import CONFLICTS, Answer, Numbers, RuleQuestion
 from kprof_analyzers.rules.rule import Costed, Need, NotCheckedError, Rule, known
 from kprof_analyzers.scheduling.stages import has_product
 from kprof_analyzers.source_lines import location_of
@@ -55,7 +55,7 @@ class LdsBankConflicts(Rule):
         Lever("matrix_instr_nonkdim", 16, "changes the operand's layout", when=has_product),
         Lever("matrix_instr_nonkdim", 32, "changes the operand's layout", when=has_product),
     )
-    confirmed_by: ClassVar[Question | None] = Question(("lds_conflicts_per_access",), _conflicts)
+    confirmed_by: ClassVar[RuleQuestion | None] = RuleQuestion(("lds_conflicts_per_access",), _conflicts)
 
     def check(self, facts: KernelFacts) -> Iterable[Costed]:
         """See :meth:`Rule.check`."""
@@ -96,7 +96,7 @@ class LdsBankConflicts(Rule):
                     "write": worst.write,
                 },
             ),
-            Change(conflict_free=_on(facts, worst.operation)),
+            ModelChange(conflict_free=_on(facts, worst.operation)),
         )
 
 

@@ -7,11 +7,11 @@ from typing import ClassVar
 from kprof.analysis import KernelFacts
 from kprof.findings import Severity
 from kprof.inputs.amdgcn import Instruction, InstructionClass, Loop
-from kprof.inputs.mlir import Scalar, Tensor
+from kprof.inputs.mlir import Scalar, TensorType
 from kprof.inputs.mlir.layouts import DotOperand
 from kprof_analyzers.memory.transposition import transposed_operands
 from kprof_analyzers.rules.narrow_accesses import as_wide
-from kprof_analyzers.rules.questions import LDS, Question
+from kprof_analyzers.rules.questions import LDS, RuleQuestion
 from kprof_analyzers.rules.rule import Costed, Rule
 from kprof_analyzers.scheduling.loops import own_instructions
 from kprof_analyzers.source_lines import Located, busiest, location_of
@@ -49,7 +49,7 @@ class NarrowLdsAccess(Rule):
     id: ClassVar[str] = "KP111"
     name: ClassVar[str] = "narrow-lds-access"
     severity: ClassVar[Severity] = Severity.WARNING
-    confirmed_by: ClassVar[Question | None] = LDS
+    confirmed_by: ClassVar[RuleQuestion | None] = LDS
 
     def check(self, facts: KernelFacts) -> Iterable[Costed]:
         """See :meth:`Rule.check`."""
@@ -100,7 +100,7 @@ def _lines_of_4_byte_operands(facts: KernelFacts) -> set[Line]:
         return set()
     found = set()
     for load in facts.ttgir.named("ttg.local_load"):
-        held = next((t for t in load.result_types if isinstance(t, Tensor)), None)
+        held = next((t for t in load.result_types if isinstance(t, TensorType)), None)
         if held is None or not isinstance(held.layout, DotOperand) or not isinstance(held.element, Scalar):
             continue
         if held.layout.k_width * (held.element.bits or 0) == 8 * _NARROW:

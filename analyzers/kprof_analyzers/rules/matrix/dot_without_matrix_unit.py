@@ -6,9 +6,9 @@ from typing import ClassVar
 from kprof.analysis import KernelFacts
 from kprof.findings import Finding, Severity
 from kprof.hardware.machine import Architecture
-from kprof.inputs.mlir import Tensor
+from kprof.inputs.mlir import TensorType
 from kprof.inputs.mlir.layouts import Mfma, Wmma
-from kprof_analyzers.rules.questions import Answer, Numbers, Question
+from kprof_analyzers.rules.questions import Answer, Numbers, RuleQuestion
 from kprof_analyzers.rules.rule import Need, Rule, known, without_matrix
 from kprof_analyzers.source_lines import location_of
 
@@ -44,7 +44,7 @@ class DotWithoutMatrixUnit(Rule):
     name: ClassVar[str] = "dot-without-matrix-unit"
     severity: ClassVar[Severity] = Severity.WARNING
     needs: ClassVar[tuple[Need, ...]] = (Need.TTGIR,)
-    confirmed_by: ClassVar[Question | None] = Question(("mfma_per_wave",), _no_matrix)
+    confirmed_by: ClassVar[RuleQuestion | None] = RuleQuestion(("mfma_per_wave",), _no_matrix)
 
     def absent_from(self, arch: Architecture) -> str | None:
         """See :meth:`Rule.absent_from`."""
@@ -56,8 +56,8 @@ class DotWithoutMatrixUnit(Rule):
         types = {instruction.type for instruction in facts.arch.matrix_instructions.values()}
         seen: set[str] = set()
         for dot in module.named("tt.dot", "tt.dot_scaled"):
-            result = next((t for t in dot.result_types if isinstance(t, Tensor)), None)
-            left = next((t for t in dot.operand_types if isinstance(t, Tensor)), None)
+            result = next((t for t in dot.result_types if isinstance(t, TensorType)), None)
+            left = next((t for t in dot.operand_types if isinstance(t, TensorType)), None)
             if result is None or left is None or not left.shape or isinstance(result.layout, Mfma | Wmma):
                 continue
             place = str(location_of(dot)[0])

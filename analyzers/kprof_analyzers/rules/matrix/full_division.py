@@ -4,11 +4,11 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
-from kprof.analysis import Change, KernelFacts
+from kprof.analysis import KernelFacts, ModelChange
 from kprof.findings import Severity
 from kprof.inputs.amdgcn import Instruction, InstructionClass
 from kprof_analyzers.model.executions import Region, worth_looking
-from kprof_analyzers.rules.questions import VECTOR, Question
+from kprof_analyzers.rules.questions import VECTOR, RuleQuestion
 from kprof_analyzers.rules.rule import Costed, Rule
 from kprof_analyzers.source_lines import busiest, other_lines
 
@@ -41,7 +41,7 @@ class FullPrecisionDivision(Rule):
     id: ClassVar[str] = "KP509"
     name: ClassVar[str] = "full-precision-division"
     severity: ClassVar[Severity] = Severity.NOTE
-    confirmed_by: ClassVar[Question | None] = VECTOR
+    confirmed_by: ClassVar[RuleQuestion | None] = VECTOR
 
     def check(self, facts: KernelFacts) -> Iterable[Costed]:
         """See :meth:`Rule.check`."""
@@ -60,7 +60,7 @@ class FullPrecisionDivision(Rule):
                 )
 
 
-def _fast(region: Region, divisions: Sequence[Instruction]) -> Change:
+def _fast(region: Region, divisions: Sequence[Instruction]) -> ModelChange:
     """The lines of the divisions with a reciprocal and a multiplication for each, and nothing else of their steps."""
     places = Counter(_place(i) for i in divisions)
     gone: list[int] = []
@@ -70,7 +70,7 @@ def _fast(region: Region, divisions: Sequence[Instruction]) -> Change:
             gone.append(instruction.index)
     # The last step of each stands for the multiplication.
     kept = {i.index for i in divisions}
-    return Change(gone=tuple(position for position in gone if position not in kept))
+    return ModelChange(gone=tuple(position for position in gone if position not in kept))
 
 
 def _place(instruction: Instruction) -> tuple[str, int, int]:

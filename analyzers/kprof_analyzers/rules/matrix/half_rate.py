@@ -4,12 +4,12 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import ClassVar
 
-from kprof.analysis import Change, KernelFacts
+from kprof.analysis import KernelFacts, ModelChange
 from kprof.findings import Severity
 from kprof.hardware.machine import Architecture
 from kprof.inputs.amdgcn import InstructionClass
 from kprof_analyzers.rules.levers import Lever
-from kprof_analyzers.rules.questions import MATRIX, Question
+from kprof_analyzers.rules.questions import MATRIX, RuleQuestion
 from kprof_analyzers.rules.rule import Costed, Rule, without_matrix
 from kprof_analyzers.source_lines import busiest
 
@@ -39,7 +39,7 @@ class HalfRateMatrixInstruction(Rule):
         Lever("BLOCK_K", "higher", "a multiple of the wider instruction's K"),
         Lever("matrix_instr_nonkdim", 0, "the compiler's own choice"),
     )
-    confirmed_by: ClassVar[Question | None] = MATRIX
+    confirmed_by: ClassVar[RuleQuestion | None] = MATRIX
 
     def absent_from(self, arch: Architecture) -> str | None:
         """See :meth:`Rule.absent_from`."""
@@ -72,7 +72,7 @@ class HalfRateMatrixInstruction(Rule):
                         "best_rate": best.flops_per_clock,
                     },
                 ),
-                Change(
+                ModelChange(
                     clocks={i.index: mine.flops_per_clock / best.flops_per_clock for i in used if i.opcode.name == name}
                 ),
             )

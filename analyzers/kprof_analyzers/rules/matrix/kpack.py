@@ -6,10 +6,10 @@ from typing import ClassVar
 from kprof.analysis import KernelFacts
 from kprof.findings import Finding, Severity
 from kprof.hardware.machine import Architecture
-from kprof.inputs.mlir import Scalar, Tensor
+from kprof.inputs.mlir import Scalar, TensorType
 from kprof.inputs.mlir.layouts import DotOperand, Mfma
 from kprof_analyzers.rules.levers import Lever
-from kprof_analyzers.rules.questions import LDS, Question
+from kprof_analyzers.rules.questions import LDS, RuleQuestion
 from kprof_analyzers.rules.rule import Need, NotCheckedError, Rule, known
 
 _WIDEST = 16
@@ -46,7 +46,7 @@ class KpackMisfit(Rule):
         ),
         Lever("kpack", 1, "what Triton makes of it", when=lambda facts: 2 not in (facts.arch.triton.kpack or ())),
     )
-    confirmed_by: ClassVar[Question | None] = LDS
+    confirmed_by: ClassVar[RuleQuestion | None] = LDS
 
     def absent_from(self, arch: Architecture) -> str | None:
         """See :meth:`Rule.absent_from`."""
@@ -68,7 +68,7 @@ class KpackMisfit(Rule):
         if kpack > 1:
             return
         for load in module.named("ttg.local_load"):
-            held = next((t for t in load.result_types if isinstance(t, Tensor)), None)
+            held = next((t for t in load.result_types if isinstance(t, TensorType)), None)
             if load.loop is None or held is None or not isinstance(held.layout, DotOperand):
                 continue
             layout, element = held.layout, held.element

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import ClassVar
 
-from kprof.analysis import Change, KernelFacts
+from kprof.analysis import KernelFacts, ModelChange
 from kprof.findings import Severity
 from kprof.hardware.machine import Architecture, MatrixInstruction
 from kprof.inputs.amdgcn import InstructionClass
@@ -80,7 +80,7 @@ class LargeMatrixInstruction(Rule):
                                 "alternative": other.name,
                             },
                         ),
-                        Change(leave_out=("matrix_large",)),
+                        ModelChange(leave_out=("matrix_large",)),
                     )
 
 

@@ -4,12 +4,12 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import ClassVar
 
-from kprof.analysis import Change, KernelFacts
+from kprof.analysis import KernelFacts, ModelChange
 from kprof.findings import Severity
 from kprof.inputs.amdgcn import Instruction, InstructionClass
-from kprof.inputs.mlir import Operation, Tensor
+from kprof.inputs.mlir import Operation, TensorType
 from kprof_analyzers.model.executions import worth_looking
-from kprof_analyzers.rules.questions import VECTOR, Question
+from kprof_analyzers.rules.questions import VECTOR, RuleQuestion
 from kprof_analyzers.rules.rule import Costed, Rule
 from kprof_analyzers.source_lines import location_of
 
@@ -45,7 +45,7 @@ class NaturalExponential(Rule):
     id: ClassVar[str] = "KP506"
     name: ClassVar[str] = "natural-exponential"
     severity: ClassVar[Severity] = Severity.NOTE
-    confirmed_by: ClassVar[Question | None] = VECTOR
+    confirmed_by: ClassVar[RuleQuestion | None] = VECTOR
 
     def check(self, facts: KernelFacts) -> Iterable[Costed]:
         """See :meth:`Rule.check`."""
@@ -55,7 +55,7 @@ class NaturalExponential(Rule):
         outside = any(region.loop is None for region in worth_looking(facts, InstructionClass.VALU))
         seen: set[str] = set()
         for op in facts.ttgir.named(*_NATURAL):
-            tile = next((t for t in op.result_types if isinstance(t, Tensor)), None)
+            tile = next((t for t in op.result_types if isinstance(t, TensorType)), None)
             place = str(location_of(op)[0])
             if tile is None or place in seen or not (_is_large(op, tile) or (op.loop is not None and _is_wide(tile))):
                 continue
@@ -63,7 +63,7 @@ class NaturalExponential(Rule):
                 seen.add(place)
                 yield self._report(facts, op, tile)
 
-    def _report(self, facts: KernelFacts, op: Operation, tile: Tensor) -> Costed:
+    def _report(self, facts: KernelFacts, op: Operation, tile: TensorType) -> Costed:
         name = op.name.removeprefix("math.")
         shape = "x".join(map(str, tile.shape))
         where = "in straight-line code" if op.loop is None else "in the loop"
@@ -73,7 +73,7 @@ class NaturalExponential(Rule):
                 at=op,
                 evidence={"function": name, "elements": tile.elements},
             ),
-            Change(gone=_around(facts, op)),
+            ModelChange(gone=_around(facts, op)),
         )
 
     def _in_assembly(self, facts: KernelFacts) -> Iterable[Costed]:
@@ -88,15 +88,15 @@ class NaturalExponential(Rule):
                         at=found[0],
                         evidence={"loop": region.header, "instructions": len(found), "multiplications": scalings},
                     ),
-                    Change(gone=tuple(i.index for i in region.instructions if _is_scaling(i))),
+                    ModelChange(gone=tuple(i.index for i in region.instructions if _is_scaling(i))),
                 )
 
 
-def _is_wide(tile: Tensor) -> bool:
+def _is_wide(tile: TensorType) -> bool:
     return len(tile.shape) > 1
 
 
-def _is_large(op: Operation, tile: Tensor) -> bool:
+def _is_large(op: Operation, tile: TensorType) -> bool:
     """Whether each lane has four elements or more."""
     lanes = (op.module.num_warps or 4) * (op.module.threads_per_warp or 64)
     return tile.elements >= _ENOUGH * lanes

@@ -3,13 +3,13 @@
 from collections.abc import Iterable
 from typing import ClassVar
 
-from kprof.analysis import Change, KernelFacts
+from kprof.analysis import KernelFacts, ModelChange
 from kprof.findings import Severity
 from kprof.inputs.amdgcn import InstructionClass
-from kprof.inputs.mlir import Operation, Tensor
+from kprof.inputs.mlir import Operation, TensorType
 from kprof_analyzers.memory.dataflow import Dataflow, argument, arguments, flow_of
 from kprof_analyzers.rules.levers import Lever
-from kprof_analyzers.rules.questions import MATRIX, Question
+from kprof_analyzers.rules.questions import MATRIX, RuleQuestion
 from kprof_analyzers.rules.rule import Costed, Need, Rule, known
 
 _WASTE = 0.5
@@ -46,13 +46,13 @@ class PaddedTile(Rule):
         Lever("BLOCK_M", "lower", "16 is the smallest that matrix instructions take"),
         Lever("SPLIT_K", "higher", "to have enough workgroups"),
     )
-    confirmed_by: ClassVar[Question | None] = MATRIX
+    confirmed_by: ClassVar[RuleQuestion | None] = MATRIX
 
     def check(self, facts: KernelFacts) -> Iterable[Costed]:
         """See :meth:`Rule.check`."""
         module = known(facts.ttgir)
         dots = list(module.named("tt.dot", "tt.dot_scaled"))
-        sizes = {n for d in dots for t in d.result_types[:1] if isinstance(t, Tensor) for n in t.shape[-2:]}
+        sizes = {n for d in dots for t in d.result_types[:1] if isinstance(t, TensorType) for n in t.shape[-2:]}
         flow, names = flow_of(module), set(arguments(module))
         seen: set[tuple[str, int]] = set()
         for op in module.named("arith.cmpi"):
@@ -72,7 +72,7 @@ class PaddedTile(Rule):
                         at=op,
                         evidence={"argument": name, "value": value, "tile": tile, "wasted": round(wasted, 3)},
                     ),
-                    Change(clocks=dict.fromkeys(_products(facts), value / tile)),
+                    ModelChange(clocks=dict.fromkeys(_products(facts), value / tile)),
                 )
 
 

@@ -3,13 +3,13 @@
 from collections.abc import Iterable
 from typing import ClassVar
 
-from kprof.analysis import Change, KernelFacts
+from kprof.analysis import KernelFacts, ModelChange
 from kprof.findings import Location, Severity
 from kprof.inputs.amdgcn import Instruction, InstructionClass
 from kprof.inputs.mlir import Operation
 from kprof_analyzers.memory.replication import products
 from kprof_analyzers.rules.levers import Lever
-from kprof_analyzers.rules.questions import MATRIX, Question
+from kprof_analyzers.rules.questions import MATRIX, RuleQuestion
 from kprof_analyzers.rules.rule import Costed, Need, Rule, known
 from kprof_analyzers.source_lines import location_of
 
@@ -41,7 +41,7 @@ class ReplicatedProduct(Rule):
         Lever("num_warps", "lower"),
         Lever("BLOCK_M", "higher", "rows for all wavefronts"),
     )
-    confirmed_by: ClassVar[Question | None] = MATRIX
+    confirmed_by: ClassVar[RuleQuestion | None] = MATRIX
 
     def check(self, facts: KernelFacts) -> Iterable[Costed]:
         """See :meth:`Rule.check`."""
@@ -64,7 +64,7 @@ class ReplicatedProduct(Rule):
                         "num_warps": warps if isinstance(warps, int) else None,
                     },
                 ),
-                Change(clocks={i.index: 1 / product.copies for i in _at(facts, product.operation)}),
+                ModelChange(clocks={i.index: 1 / product.copies for i in _at(facts, product.operation)}),
             )
 
 

@@ -3,13 +3,13 @@
 from collections.abc import Iterable
 from typing import ClassVar
 
-from kprof.analysis import Change, KernelFacts
+from kprof.analysis import KernelFacts, ModelChange
 from kprof.findings import Severity
 from kprof.hardware.machine import Architecture
 from kprof.inputs.amdgcn import Instruction, InstructionClass
-from kprof.inputs.amdgcn.isa import Kind
+from kprof.inputs.amdgcn.isa import InstructionKind
 from kprof_analyzers.model.executions import worth_looking
-from kprof_analyzers.rules.questions import VECTOR, Question
+from kprof_analyzers.rules.questions import VECTOR, RuleQuestion
 from kprof_analyzers.rules.rule import Costed, NotCheckedError, Rule
 from kprof_analyzers.source_lines import busiest, other_lines
 
@@ -42,7 +42,7 @@ class TranscendentalRate(Rule):
     id: ClassVar[str] = "KP510"
     name: ClassVar[str] = "transcendental-rate"
     severity: ClassVar[Severity] = Severity.NOTE
-    confirmed_by: ClassVar[Question | None] = VECTOR
+    confirmed_by: ClassVar[RuleQuestion | None] = VECTOR
 
     def check(self, facts: KernelFacts) -> Iterable[Costed]:
         """See :meth:`Rule.check`."""
@@ -72,7 +72,7 @@ class TranscendentalRate(Rule):
                     },
                     related=other_lines(found, place),
                 ),
-                Change(clocks={i.index: 1 / slower for i in found}, at_most=True),
+                ModelChange(clocks={i.index: 1 / slower for i in found}, at_most=True),
             )
 
 
@@ -90,7 +90,7 @@ def _times_slower(arch: Architecture) -> float | None:
 
 
 def _is_transcendental(instruction: Instruction) -> bool:
-    return instruction.opcode.kind is Kind.TRANSCENDENTAL
+    return instruction.opcode.kind is InstructionKind.TRANSCENDENTAL
 
 
 def _matrix_clocks(arch: Architecture, instruction: Instruction) -> float:

@@ -4,12 +4,12 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import ClassVar
 
-from kprof.analysis import Change, KernelFacts
+from kprof.analysis import KernelFacts, ModelChange
 from kprof.findings import Severity
 from kprof.hardware.machine import Architecture
 from kprof.inputs.amdgcn import Instruction, InstructionClass
 from kprof_analyzers.model.executions import worth_looking
-from kprof_analyzers.rules.questions import VECTOR, Question
+from kprof_analyzers.rules.questions import VECTOR, RuleQuestion
 from kprof_analyzers.rules.rule import Costed, NotCheckedError, Rule, known
 from kprof_analyzers.source_lines import busiest
 
@@ -39,7 +39,7 @@ class UnpackedConversion(Rule):
     id: ClassVar[str] = "KP507"
     name: ClassVar[str] = "unpacked-conversion"
     severity: ClassVar[Severity] = Severity.NOTE
-    confirmed_by: ClassVar[Question | None] = VECTOR
+    confirmed_by: ClassVar[RuleQuestion | None] = VECTOR
 
     def absent_from(self, arch: Architecture) -> str | None:
         """See :meth:`Rule.absent_from`."""
@@ -68,5 +68,5 @@ class UnpackedConversion(Rule):
                                 "packed": packed[name],
                             },
                         ),
-                        Change(gone=tuple(i.index for i in found[1::2])),
+                        ModelChange(gone=tuple(i.index for i in found[1::2])),
                     )

@@ -5,11 +5,11 @@ from typing import ClassVar
 
 from msgspec import UNSET
 
-from kprof.analysis import Change, KernelFacts
+from kprof.analysis import KernelFacts, ModelChange
 from kprof.findings import Severity
 from kprof_analyzers.registers.liveness import Liveness
 from kprof_analyzers.rules.levers import Lever
-from kprof_analyzers.rules.questions import OCCUPANCY, Question
+from kprof_analyzers.rules.questions import OCCUPANCY, RuleQuestion
 from kprof_analyzers.rules.rule import Costed, Need, Rule, known
 
 # Beyond this share of the registers giving them up is a redesign, not a tweak.
@@ -46,7 +46,7 @@ class RegistersJustAboveStep(Rule):
             "waves_per_eu", "higher", "makes the compiler aim for more wavefronts; check that it does not spill instead"
         ),
     )
-    confirmed_by: ClassVar[Question | None] = OCCUPANCY
+    confirmed_by: ClassVar[RuleQuestion | None] = OCCUPANCY
     explains: ClassVar[tuple[str, ...]] = ("waves_per_simd",)
 
     def check(self, facts: KernelFacts) -> Iterable[Costed]:
@@ -73,5 +73,5 @@ class RegistersJustAboveStep(Rule):
                     "peak": peak.count if peak is not None else None,
                 },
             ),
-            Change(workgroups_per_cu=occupancy.workgroups_per_cu * step.waves_per_simd / now),
+            ModelChange(workgroups_per_cu=occupancy.workgroups_per_cu * step.waves_per_simd / now),
         )

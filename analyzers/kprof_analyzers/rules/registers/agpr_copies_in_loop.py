@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 from typing import ClassVar
 
-from kprof.analysis import Change, KernelFacts
+from kprof.analysis import KernelFacts, ModelChange
 from kprof.findings import Severity
 from kprof.hardware.machine import Architecture
-from kprof.inputs.amdgcn import InstructionClass, Kind
+from kprof.inputs.amdgcn import InstructionClass, InstructionKind
 from kprof_analyzers.rules.levers import Lever
 from kprof_analyzers.rules.rule import Costed, NotCheckedError, Rule, known
 from kprof_analyzers.scheduling.loops import own_instructions
@@ -61,7 +61,7 @@ class AgprCopiesInLoop(Rule):
             if loop.index in parents:
                 continue
             members = own_instructions(facts.program, loop)
-            copies = [i for i in members if i.opcode.kind is Kind.ACC_COPY]
+            copies = [i for i in members if i.opcode.kind is InstructionKind.ACC_COPY]
             matrix = [i for i in members if i.opcode.cls is InstructionClass.MATRIX]
             clocks = sum(instructions[i.opcode.name].cycles for i in matrix if i.opcode.name in instructions)
             if not clocks or len(copies) < _ENOUGH or clocks_of_copy * len(copies) < _SHARE * clocks:
@@ -81,5 +81,5 @@ class AgprCopiesInLoop(Rule):
                         "lines": lines,
                     },
                 ),
-                Change(gone=tuple(i.index for i in copies)),
+                ModelChange(gone=tuple(i.index for i in copies)),
             )

@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from typing import ClassVar
 
-from kprof.analysis import Change, KernelFacts
+from kprof.analysis import KernelFacts, ModelChange
 from kprof.findings import Advice, Severity
-from kprof_analyzers.rules.questions import OCCUPANCY, Question
+from kprof_analyzers.rules.questions import OCCUPANCY, RuleQuestion
 from kprof_analyzers.rules.rule import Costed, Need, Rule, known
 
 _MUCH = 2.0
@@ -36,7 +36,7 @@ class PaddedByWavesPerEu(Rule):
     name: ClassVar[str] = "padded-by-waves-per-eu"
     severity: ClassVar[Severity] = Severity.NOTE
     needs: ClassVar[tuple[Need, ...]] = (Need.OCCUPANCY,)
-    confirmed_by: ClassVar[Question | None] = OCCUPANCY
+    confirmed_by: ClassVar[RuleQuestion | None] = OCCUPANCY
     explains: ClassVar[tuple[str, ...]] = ("waves_per_simd",)
 
     def check(self, facts: KernelFacts) -> Iterable[Costed]:
@@ -62,5 +62,5 @@ class PaddedByWavesPerEu(Rule):
                 },
                 advice=[Advice(knob="waves_per_eu", from_=wanted, to=int(room))],
             ),
-            Change(workgroups_per_cu=occupancy.workgroups_per_cu * room / now),
+            ModelChange(workgroups_per_cu=occupancy.workgroups_per_cu * room / now),
         )

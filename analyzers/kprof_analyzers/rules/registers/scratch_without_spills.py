@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 from typing import ClassVar
 
-from kprof.analysis import Change, KernelFacts
+from kprof.analysis import KernelFacts, ModelChange
 from kprof.findings import Severity
 from kprof_analyzers.registers.scratch import has_no_spills
-from kprof_analyzers.rules.questions import SCRATCH, Question
+from kprof_analyzers.rules.questions import SCRATCH, RuleQuestion
 from kprof_analyzers.rules.rule import Costed, NotCheckedError, Rule
 from kprof_analyzers.scheduling.loops import is_scratch
 from kprof_analyzers.source_lines import busiest
@@ -33,7 +33,7 @@ class ScratchWithoutSpills(Rule):
     id: ClassVar[str] = "KP305"
     name: ClassVar[str] = "scratch-without-spills"
     severity: ClassVar[Severity] = Severity.WARNING
-    confirmed_by: ClassVar[Question | None] = SCRATCH
+    confirmed_by: ClassVar[RuleQuestion | None] = SCRATCH
     explains: ClassVar[tuple[str, ...]] = ("scratch_bytes",)
 
     def check(self, facts: KernelFacts) -> Iterable[Costed]:
@@ -59,5 +59,5 @@ class ScratchWithoutSpills(Rule):
                     "lines": lines,
                 },
             ),
-            Change(gone=tuple(i.index for i in scratch)),
+            ModelChange(gone=tuple(i.index for i in scratch)),
         )

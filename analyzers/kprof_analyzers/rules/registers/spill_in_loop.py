@@ -5,12 +5,12 @@ from typing import ClassVar
 
 from msgspec import UNSET
 
-from kprof.analysis import Change, KernelFacts
+from kprof.analysis import KernelFacts, ModelChange
 from kprof.findings import Location, Severity
 from kprof.inputs.amdgcn import Instruction, InstructionClass
 from kprof_analyzers.registers.scratch import has_no_spills
 from kprof_analyzers.rules.levers import Lever
-from kprof_analyzers.rules.questions import SCRATCH, Question
+from kprof_analyzers.rules.questions import SCRATCH, RuleQuestion
 from kprof_analyzers.rules.rule import Costed, Rule
 from kprof_analyzers.scheduling.loops import is_scratch, own_instructions
 from kprof_analyzers.source_lines import busiest, location_of
@@ -48,7 +48,7 @@ class SpillInLoop(Rule):
         Lever("waves_per_eu", "lower", "lets the compiler use more registers"),
         Lever("num_stages", "lower", "fewer tiles in registers"),
     )
-    confirmed_by: ClassVar[Question | None] = SCRATCH
+    confirmed_by: ClassVar[RuleQuestion | None] = SCRATCH
     explains: ClassVar[tuple[str, ...]] = (
         "vgpr_spills",
         "sgpr_spills",
@@ -90,7 +90,7 @@ class SpillInLoop(Rule):
                     "lines": lines,
                 },
             ),
-            Change(gone=tuple(i.index for i in scratch)),
+            ModelChange(gone=tuple(i.index for i in scratch)),
         )
 
 

@@ -5,11 +5,11 @@ from typing import ClassVar
 
 from msgspec import UNSET
 
-from kprof.analysis import Change, KernelFacts
+from kprof.analysis import KernelFacts, ModelChange
 from kprof.findings import Severity
 from kprof_analyzers.registers.scratch import has_no_spills
 from kprof_analyzers.rules.levers import Lever
-from kprof_analyzers.rules.questions import SCRATCH, Question
+from kprof_analyzers.rules.questions import SCRATCH, RuleQuestion
 from kprof_analyzers.rules.rule import Costed, Rule
 from kprof_analyzers.scheduling.loops import is_scratch
 from kprof_analyzers.source_lines import busiest
@@ -38,7 +38,7 @@ class SpillOutsideLoop(Rule):
     levers: ClassVar[tuple[Lever, ...]] = (
         Lever("waves_per_eu", "lower", "if the kernel is short", when=lambda facts: not facts.program.loops),
     )
-    confirmed_by: ClassVar[Question | None] = SCRATCH
+    confirmed_by: ClassVar[RuleQuestion | None] = SCRATCH
     explains: ClassVar[tuple[str, ...]] = (
         "vgpr_spills",
         "sgpr_spills",
@@ -70,5 +70,5 @@ class SpillOutsideLoop(Rule):
                     "lines": lines,
                 },
             ),
-            Change(gone=tuple(i.index for i in scratch)),
+            ModelChange(gone=tuple(i.index for i in scratch)),
         )

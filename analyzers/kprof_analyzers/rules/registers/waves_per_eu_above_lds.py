@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 from typing import ClassVar
 
-from kprof.analysis import Change, KernelFacts
+from kprof.analysis import KernelFacts, ModelChange
 from kprof.findings import Advice, Severity
 from kprof_analyzers.registers.scratch import has_no_spills
-from kprof_analyzers.rules.questions import SCRATCH, Question
+from kprof_analyzers.rules.questions import SCRATCH, RuleQuestion
 from kprof_analyzers.rules.rule import Costed, Need, Rule, known
 from kprof_analyzers.scheduling.loops import is_scratch
 from kprof_analyzers.source_lines import busiest
@@ -33,7 +33,7 @@ class WavesPerEuAboveLds(Rule):
     name: ClassVar[str] = "waves-per-eu-above-lds"
     severity: ClassVar[Severity] = Severity.WARNING
     needs: ClassVar[tuple[Need, ...]] = (Need.OCCUPANCY,)
-    confirmed_by: ClassVar[Question | None] = SCRATCH
+    confirmed_by: ClassVar[RuleQuestion | None] = SCRATCH
     lacks_room: ClassVar[bool] = True
 
     def check(self, facts: KernelFacts) -> Iterable[Costed]:
@@ -58,5 +58,5 @@ class WavesPerEuAboveLds(Rule):
                 },
                 advice=[Advice(knob="waves_per_eu", from_=wanted, to=int(allowed))],
             ),
-            Change(gone=tuple(i.index for i in scratch)),
+            ModelChange(gone=tuple(i.index for i in scratch)),
         )

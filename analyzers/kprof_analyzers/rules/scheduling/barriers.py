@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from typing import ClassVar
 
-from kprof.analysis import Change, KernelFacts
+from kprof.analysis import KernelFacts, ModelChange
 from kprof.findings import Severity
-from kprof.inputs.amdgcn import InstructionClass, Kind
+from kprof.inputs.amdgcn import InstructionClass, InstructionKind
 from kprof_analyzers.rules.rule import Costed, Rule
 from kprof_analyzers.scheduling.loops import own_instructions
 from kprof_analyzers.source_lines import busiest
@@ -50,7 +50,7 @@ class ManyBarriersInLoop(Rule):
             barriers = [
                 i for i in members if i.opcode.cls is InstructionClass.BARRIER and "signal" not in i.opcode.name
             ]
-            if len(barriers) <= _NEEDED or any(i.opcode.kind is Kind.PRIORITY for i in members):
+            if len(barriers) <= _NEEDED or any(i.opcode.kind is InstructionKind.PRIORITY for i in members):
                 continue
             clocks = sum(known[i.opcode.name].cycles for i in members if i.opcode.name in known)
             if clocks >= _CLOCKS * len(barriers):
@@ -69,5 +69,5 @@ class ManyBarriersInLoop(Rule):
                         "num_warps": facts.resources.num_warps if isinstance(facts.resources.num_warps, int) else None,
                     },
                 ),
-                Change(gone=tuple(i.index for i in barriers), at_most=True),
+                ModelChange(gone=tuple(i.index for i in barriers), at_most=True),
             )

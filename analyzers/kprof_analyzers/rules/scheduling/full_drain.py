@@ -3,11 +3,11 @@
 from collections.abc import Iterable
 from typing import ClassVar
 
-from kprof.analysis import Change, KernelFacts
+from kprof.analysis import KernelFacts, ModelChange
 from kprof.findings import Severity
 from kprof.inputs.amdgcn import InstructionClass
 from kprof_analyzers.rules.levers import Lever
-from kprof_analyzers.rules.questions import LATENCY, Question
+from kprof_analyzers.rules.questions import LATENCY, RuleQuestion
 from kprof_analyzers.rules.rule import Costed, Rule
 from kprof_analyzers.scheduling.loops import spills_in
 from kprof_analyzers.scheduling.waits import Wait, waits_of
@@ -45,7 +45,7 @@ class FullDrain(Rule):
     name: ClassVar[str] = "full-drain"
     severity: ClassVar[Severity] = Severity.WARNING
     levers: ClassVar[tuple[Lever, ...]] = (Lever("num_stages", "higher", "where the loop is not pipelined", limit=2),)
-    confirmed_by: ClassVar[Question | None] = LATENCY
+    confirmed_by: ClassVar[RuleQuestion | None] = LATENCY
 
     def check(self, facts: KernelFacts) -> Iterable[Costed]:
         """See :meth:`Rule.check`."""
@@ -77,7 +77,7 @@ class FullDrain(Rule):
                         "waves_per_simd": waves,
                     },
                 ),
-                Change(leave_out=("memory_latency",), at_most=True),
+                ModelChange(leave_out=("memory_latency",), at_most=True),
             )
 
 

@@ -7,7 +7,7 @@ from kprof.analysis import KernelFacts
 from kprof.findings import Finding, Severity
 from kprof.inputs.amdgcn import InstructionClass
 from kprof_analyzers.rules.levers import Lever
-from kprof_analyzers.rules.questions import LATENCY, Question
+from kprof_analyzers.rules.questions import LATENCY, RuleQuestion
 from kprof_analyzers.rules.rule import Rule
 from kprof_analyzers.scheduling.waits import Wait, waits_of
 
@@ -44,7 +44,7 @@ class LdsWaitRightBehind(Rule):
         Lever("BLOCK_K", "higher", "reads of the next slice can move up"),
         Lever("kpack", 2, "half of the reads"),
     )
-    confirmed_by: ClassVar[Question | None] = LATENCY
+    confirmed_by: ClassVar[RuleQuestion | None] = LATENCY
 
     def check(self, facts: KernelFacts) -> Iterable[Finding]:
         """See :meth:`Rule.check`."""

@@ -3,11 +3,11 @@
 from collections.abc import Iterable
 from typing import ClassVar
 
-from kprof.analysis import Change, KernelFacts
+from kprof.analysis import KernelFacts, ModelChange
 from kprof.findings import Severity
 from kprof.inputs.amdgcn import InstructionClass
 from kprof_analyzers.rules.levers import Lever
-from kprof_analyzers.rules.questions import LATENCY, Question
+from kprof_analyzers.rules.questions import LATENCY, RuleQuestion
 from kprof_analyzers.rules.rule import Costed, Rule
 from kprof_analyzers.scheduling.loops import spills_in
 from kprof_analyzers.scheduling.stages import has_unstaged_product
@@ -46,7 +46,7 @@ class LoadNotOverlapped(Rule):
             limit=2,
         ),
     )
-    confirmed_by: ClassVar[Question | None] = LATENCY
+    confirmed_by: ClassVar[RuleQuestion | None] = LATENCY
 
     def check(self, facts: KernelFacts) -> Iterable[Costed]:
         """See :meth:`Rule.check`."""
@@ -72,7 +72,7 @@ class LoadNotOverlapped(Rule):
                     at=first.waits_for,
                     evidence={"loop": loop.header, "loads": len(waits), "cycles": cycles},
                 ),
-                Change(leave_out=("memory_latency",), at_most=True),
+                ModelChange(leave_out=("memory_latency",), at_most=True),
             )
 
 

@@ -6,8 +6,8 @@ from typing import ClassVar
 from kprof.analysis import KernelFacts
 from kprof.findings import Finding, Severity
 from kprof.hardware.machine import Architecture
-from kprof.inputs.amdgcn import Kind
-from kprof.inputs.mlir import Operation, Scalar, Tensor
+from kprof.inputs.amdgcn import InstructionKind
+from kprof.inputs.mlir import Operation, Scalar, TensorType
 from kprof_analyzers.compiler_passes import aside, did
 from kprof_analyzers.rules.levers import Lever
 from kprof_analyzers.rules.rule import Need, NotCheckedError, Rule, known
@@ -62,7 +62,7 @@ class NoPingPong(Rule):
         """See :meth:`Rule.check`."""
         module = known(facts.ttgir)
         warps, stages = facts.resources.num_warps, facts.metadata["num_stages"]
-        if stages != 2 or any(i.opcode.kind is Kind.PRIORITY for i in facts.program.instructions):
+        if stages != 2 or any(i.opcode.kind is InstructionKind.PRIORITY for i in facts.program.instructions):
             return
         by_loop: dict[int, list[Operation]] = {}
         for dot in module.named("tt.dot"):
@@ -89,8 +89,8 @@ class NoPingPong(Rule):
 
 
 def _tile_size(dot: Operation) -> tuple[int, tuple[int, ...]]:
-    result = next((t for t in dot.result_types if isinstance(t, Tensor)), None)
-    left = next((t for t in dot.operand_types if isinstance(t, Tensor)), None)
+    result = next((t for t in dot.result_types if isinstance(t, TensorType)), None)
+    left = next((t for t in dot.operand_types if isinstance(t, TensorType)), None)
     if result is None or left is None or not isinstance(left.element, Scalar):
         return 0, ()
     shape = (*result.shape[-2:], left.shape[-1])

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import ClassVar
 
-from kprof.analysis import Change, KernelFacts
+from kprof.analysis import KernelFacts, ModelChange
 from kprof.findings import Finding, Severity
 from kprof_analyzers.rules.levers import Lever
 from kprof_analyzers.rules.rule import Costed, Need, Rule, known
@@ -67,7 +67,7 @@ class NumStagesMisfit(Rule):
                         at=dots[0],
                         evidence=evidence,
                     ),
-                    Change(leave_out=("memory_latency",), at_most=True),
+                    ModelChange(leave_out=("memory_latency",), at_most=True),
                 )
             elif chained and stages >= 2 and waves is not None and waves < 2 and not direct:
                 yield self.finding(

@@ -7,7 +7,7 @@ from typing import Any
 from kprof.inputs.rocprof.columns import instance_of
 from kprof.inputs.rocprof.dispatching import ABSURD_NS, complain_about_repeats, dispatches, trusted_durations
 from kprof.inputs.rocprof.frames import coded, factorised
-from kprof.inputs.rocprof.model import Columns, Part
+from kprof.inputs.rocprof.model import Columns, FileTables
 from kprof.inputs.rocprof.names import normalise
 from kprof.inputs.rocprof.plausible import COUNTER_LIMIT
 from kprof.output.redacting import redacted_text
@@ -105,7 +105,7 @@ def kernel_columns(merged: dict[tuple[int | None, str], list[Any]]) -> Columns:
     }
 
 
-def everything(connection: sqlite3.Connection, runs: list[Run], part: Part) -> dict[str, Columns]:
+def everything(connection: sqlite3.Connection, runs: list[Run], part: FileTables) -> dict[str, Columns]:
     """All rows: dispatches, counters, calls, copies and allocations."""
     pieces: dict[str, list[Columns]] = {}
     offset = 0
@@ -139,7 +139,7 @@ def _stack(pieces: list[Columns]) -> Columns:
     return stacked
 
 
-def _dispatches(connection: sqlite3.Connection, run: Run, part: Part) -> tuple[Columns, dict[Any, int]]:
+def _dispatches(connection: sqlite3.Connection, run: Run, part: FileTables) -> tuple[Columns, dict[Any, int]]:
 
     rows = _select(connection, run, "rocpd_kernel_dispatch", tuple(theirs for _, theirs in _DISPATCH))
     by_column = list(zip(*rows, strict=True)) if rows else [()] * len(_DISPATCH)
@@ -201,7 +201,7 @@ def _strings(connection: sqlite3.Connection, run: Run) -> dict[Any, str]:
     return {number: _text(text) or "" for number, text in _select(connection, run, "rocpd_string", ("id", "string"))}
 
 
-def _timed(rows: list[tuple[Any, ...]], part: Part, what: str) -> Columns:
+def _timed(rows: list[tuple[Any, ...]], part: FileTables, what: str) -> Columns:
     columns: Columns = {
         name: _integers([row[place] for row in rows])
         for place, name in enumerate(("process_id", "thread_id", "start_ns", "end_ns"))
@@ -210,7 +210,7 @@ def _timed(rows: list[tuple[Any, ...]], part: Part, what: str) -> Columns:
     return columns
 
 
-def _regions(connection: sqlite3.Connection, run: Run, part: Part) -> Columns:
+def _regions(connection: sqlite3.Connection, run: Run, part: FileTables) -> Columns:
     rows = _select(connection, run, "rocpd_region", ("pid", "tid", "start", "end", "name_id", "event_id"))
     if not rows:
         return {}
@@ -226,7 +226,7 @@ def _regions(connection: sqlite3.Connection, run: Run, part: Part) -> Columns:
     }
 
 
-def _copies(connection: sqlite3.Connection, run: Run, part: Part) -> Columns:
+def _copies(connection: sqlite3.Connection, run: Run, part: FileTables) -> Columns:
     wanted = ("pid", "tid", "start", "end", "name_id", "src_agent_id", "dst_agent_id", "size")
     rows = _select(connection, run, "rocpd_memory_copy", wanted)
     if not rows:
@@ -241,7 +241,7 @@ def _copies(connection: sqlite3.Connection, run: Run, part: Part) -> Columns:
     }
 
 
-def _allocations(connection: sqlite3.Connection, run: Run, part: Part) -> Columns:
+def _allocations(connection: sqlite3.Connection, run: Run, part: FileTables) -> Columns:
     wanted = ("pid", "tid", "start", "end", "type", "level", "agent_id", "size")
     rows = _select(connection, run, "rocpd_memory_allocate", wanted)
     if not rows:

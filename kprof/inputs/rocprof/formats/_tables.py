@@ -3,11 +3,11 @@
 from kprof.inputs.rocprof import counting, dispatching
 from kprof.inputs.rocprof.format import CsvContent
 from kprof.inputs.rocprof.frames import agent_numbers, length, renamed
-from kprof.inputs.rocprof.model import Columns, Part
+from kprof.inputs.rocprof.model import Columns, FileTables
 from kprof.inputs.rocprof.names import normalise
 
 
-def wide(content: CsvContent, part: Part) -> None:
+def wide(content: CsvContent, part: FileTables) -> None:
     """A row a dispatch; further columns are counters."""
     table = dispatching.dispatches(content.columns, part, rounded=content.rounded)
     dispatching.complain_about_repeats(table, part)
@@ -22,7 +22,7 @@ def wide(content: CsvContent, part: Part) -> None:
         part.describe(role="counters")
 
 
-def long(content: CsvContent, part: Part) -> None:
+def long(content: CsvContent, part: FileTables) -> None:
     """A row a counter value."""
     import pandas as pd
 
@@ -37,7 +37,7 @@ def long(content: CsvContent, part: Part) -> None:
     part.tables["counters"] = counters
 
 
-def timed(name: str, content: CsvContent, part: Part) -> None:
+def timed(name: str, content: CsvContent, part: FileTables) -> None:
     """Rows with a start and an end: calls, copies, allocations."""
     import pandas as pd
 

@@ -5,10 +5,10 @@ from typing import Any
 from kprof.inputs.rocprof.formats._v3_json_types import Sample, Strings
 from kprof.inputs.rocprof.formats.v3_samples import NOT_ISSUED_PREFIX, TYPE_PREFIX
 from kprof.inputs.rocprof.frames import factorised, integers
-from kprof.inputs.rocprof.model import Columns, Part
+from kprof.inputs.rocprof.model import Columns, FileTables
 
 
-def samples(found: list[Sample], strings: Strings, part: Part) -> Columns:
+def samples(found: list[Sample], strings: Strings, part: FileTables) -> Columns:
     """The samples table of one process, host-trap samples before stochastic ones.
 
     Columns that only stochastic sampling tells are there when one sample has them.

@@ -196,7 +196,7 @@ class Metadata(msgspec.Struct):
     pid: int = 0
 
 
-class Process(msgspec.Struct):
+class ProfiledProcess(msgspec.Struct):
     """One process that was profiled."""
 
     metadata: Metadata = msgspec.field(default_factory=Metadata)
@@ -211,4 +211,4 @@ class Process(msgspec.Struct):
 class Document(msgspec.Struct):
     """The file."""
 
-    processes: list[Process] = msgspec.field(name="rocprofiler-sdk-tool", default_factory=list)
+    processes: list[ProfiledProcess] = msgspec.field(name="rocprofiler-sdk-tool", default_factory=list)

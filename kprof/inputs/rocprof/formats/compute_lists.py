@@ -5,7 +5,7 @@ from kprof.inputs.rocprof.columns import key
 from kprof.inputs.rocprof.csv_table import heading
 from kprof.inputs.rocprof.format import OtherFormat
 from kprof.inputs.rocprof.frames import factorised
-from kprof.inputs.rocprof.model import Part
+from kprof.inputs.rocprof.model import FileTables
 from kprof.inputs.rocprof.names import normalise
 from kprof.inputs.rocprof.opening import Opened
 
@@ -18,7 +18,7 @@ def _recognise(opened: Opened) -> float:
     return float(top or sorted(keys) == ["dispatchid", "gpuid", "kernelname"])
 
 
-def _read(opened: Opened, part: Part) -> None:
+def _read(opened: Opened, part: FileTables) -> None:
     import numpy as np
 
     names = [key(name) for name in heading(opened)]

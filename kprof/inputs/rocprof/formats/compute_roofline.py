@@ -4,7 +4,7 @@ from kprof.inputs.rocprof.columns import key
 from kprof.inputs.rocprof.csv_table import heading, read_table
 from kprof.inputs.rocprof.format import OtherFormat
 from kprof.inputs.rocprof.frames import array_of, factorised
-from kprof.inputs.rocprof.model import Part
+from kprof.inputs.rocprof.model import FileTables
 from kprof.inputs.rocprof.opening import Opened
 
 
@@ -13,7 +13,7 @@ def _recognise(opened: Opened) -> float:
     return float("device" in keys and sum(name.endswith(("bw", "flops", "ops")) for name in keys) >= 3)
 
 
-def _read(opened: Opened, part: Part) -> None:
+def _read(opened: Opened, part: FileTables) -> None:
     import numpy as np
 
     names = heading(opened)

@@ -6,7 +6,7 @@ from kprof.inputs.rocprof.columns import key
 from kprof.inputs.rocprof.csv_table import heading
 from kprof.inputs.rocprof.format import OtherFormat
 from kprof.inputs.rocprof.frames import factorised
-from kprof.inputs.rocprof.model import Part
+from kprof.inputs.rocprof.model import FileTables
 from kprof.inputs.rocprof.opening import Opened
 
 _SIGNATURE = {"workloadname", "command", "ipblocks", "timestamp", "version", "gpumodel", "gpuarch", "cupergpu"}
@@ -19,7 +19,7 @@ def _recognise(opened: Opened) -> float:
     return float(len(keys & _SIGNATURE) / len(_SIGNATURE) >= 0.6)
 
 
-def _read(opened: Opened, part: Part) -> None:
+def _read(opened: Opened, part: FileTables) -> None:
     import pandas as pd
 
     lines = opened.head.decode("utf-8", "replace").splitlines()

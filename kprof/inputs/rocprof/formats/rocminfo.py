@@ -5,7 +5,7 @@ import re
 from kprof.errors import InputError
 from kprof.inputs.rocprof.format import OtherFormat
 from kprof.inputs.rocprof.frames import factorised
-from kprof.inputs.rocprof.model import Part
+from kprof.inputs.rocprof.model import FileTables
 from kprof.inputs.rocprof.opening import Opened
 
 _ESCAPES = re.compile(r"\x1b?\[\d+(;\d+)*m")
@@ -22,7 +22,7 @@ def _recognise(opened: Opened) -> float:
     return float(b"HSA System Attributes" in opened.head[:8192] and b"HSA Agents" in opened.head)
 
 
-def _read(opened: Opened, part: Part) -> None:
+def _read(opened: Opened, part: FileTables) -> None:
     import pandas as pd
 
     text = _ESCAPES.sub("", bytes(opened.body).decode("utf-8", "replace"))

@@ -16,7 +16,7 @@ from kprof.inputs.rocprof import database
 from kprof.inputs.rocprof.format import OtherFormat
 from kprof.inputs.rocprof.formats import _rocpd_tables as reader
 from kprof.inputs.rocprof.frames import length
-from kprof.inputs.rocprof.model import Columns, Part
+from kprof.inputs.rocprof.model import Columns, FileTables
 from kprof.inputs.rocprof.opening import Opened
 
 _NAME = re.compile(r"^(rocpd_[a-z_]+?)(_[0-9a-f]{8}(?:_[0-9a-f]{4}){3}_[0-9a-f]{12})?$")
@@ -40,7 +40,7 @@ def _recognise(opened: Opened) -> float:
     return 1.0 if b"rocpd_" in opened.head else 0.5
 
 
-def _read(opened: Opened, part: Part) -> None:
+def _read(opened: Opened, part: FileTables) -> None:
     path = opened.path
     beside = database.unmerged(path)
     if beside:
@@ -136,7 +136,7 @@ class _Loader:
     def __init__(self, path: Path) -> None:
         self._path = path
 
-    def __call__(self, part: Part) -> None:
+    def __call__(self, part: FileTables) -> None:
         with database.opened(self._path) as connection:
             runs = runs_in(connection, self._path)
             for name, columns in reader.everything(connection, runs, part).items():

@@ -3,11 +3,11 @@
 from kprof.inputs.rocprof.columns import STATS
 from kprof.inputs.rocprof.format import CsvContent, CsvFormat
 from kprof.inputs.rocprof.frames import renamed
-from kprof.inputs.rocprof.model import Columns, Part
+from kprof.inputs.rocprof.model import Columns, FileTables
 from kprof.inputs.rocprof.names import normalise
 
 
-def _finish(content: CsvContent, part: Part) -> None:
+def _finish(content: CsvContent, part: FileTables) -> None:
     columns: Columns = dict(content.columns)
     columns["kernel_name"] = renamed(columns["name"], normalise)
     part.tables["stats"] = columns

@@ -4,7 +4,7 @@ import re
 
 from kprof.inputs.rocprof.format import OtherFormat
 from kprof.inputs.rocprof.frames import factorised
-from kprof.inputs.rocprof.model import Part
+from kprof.inputs.rocprof.model import FileTables
 from kprof.inputs.rocprof.names import normalise
 from kprof.inputs.rocprof.opening import Opened
 
@@ -16,7 +16,7 @@ def _recognise(opened: Opened) -> float:
     return float(b"ROCPROFV3" in opened.head[:8192] and b"SUMMARY:" in opened.head[:8192])
 
 
-def _read(opened: Opened, part: Part) -> None:
+def _read(opened: Opened, part: FileTables) -> None:
     import numpy as np
 
     names, domains, numbers = [], [], []

@@ -14,7 +14,7 @@ from kprof.inputs.rocprof.counting import from_wide
 from kprof.inputs.rocprof.dispatching import complain_about_repeats, dispatches, trusted_durations
 from kprof.inputs.rocprof.format import OtherFormat
 from kprof.inputs.rocprof.frames import factorised
-from kprof.inputs.rocprof.model import Columns, Part
+from kprof.inputs.rocprof.model import Columns, FileTables
 from kprof.inputs.rocprof.opening import Opened
 
 _KERNELS = ("KERN", "A")
@@ -32,7 +32,7 @@ def _recognise(opened: Opened) -> float:
     return float(bool(names & {*_KERNELS, *_CALLS, "OPS", "COPY"}))
 
 
-def _read(opened: Opened, part: Part) -> None:
+def _read(opened: Opened, part: FileTables) -> None:
     beside = database.unmerged(opened.path)
     if beside:
         part.complain("unmerged-log", "warning", beside)
@@ -62,7 +62,7 @@ def _stack(pieces: list[Columns]) -> Columns:
     return columns | {name: factorised(list(whole[name])) for name in ("function", "domain")}
 
 
-def _kernels(connection: Any, name: str, headings: list[str], part: Part) -> int:
+def _kernels(connection: Any, name: str, headings: list[str], part: FileTables) -> int:
     records = connection.execute(f'SELECT * FROM "{name}"').fetchall()  # noqa: S608 - a checked name
     if not records:
         return 0
@@ -91,7 +91,7 @@ def _floats(values: list[Any]) -> Any:
     return np.array([v if isinstance(v, int | float) else np.nan for v in values], dtype=float)
 
 
-def _integers(values: list[Any], heading: str, part: Part) -> Any:
+def _integers(values: list[Any], heading: str, part: FileTables) -> Any:
     import pandas as pd
 
     good = [v if isinstance(v, int) else None for v in values]
@@ -103,7 +103,9 @@ def _integers(values: list[Any], heading: str, part: Part) -> Any:
     return numbers if numbers.isna().any() else numbers.to_numpy("int64")
 
 
-def _timed(connection: Any, name: str, tables: dict[str, list[str]], part: Part) -> tuple[Columns, list[str | None]]:
+def _timed(
+    connection: Any, name: str, tables: dict[str, list[str]], part: FileTables
+) -> tuple[Columns, list[str | None]]:
     """What OPS, COPY, HIP, HSA and rocTX have in common, and the names; nothing when there is no such table."""
     if name not in tables:
         return {}, []
@@ -125,7 +127,7 @@ def _timed(connection: Any, name: str, tables: dict[str, list[str]], part: Part)
     return columns, [None if text is None else str(text).strip('"') for text in names]
 
 
-def _operations(connection: Any, tables: dict[str, list[str]], part: Part) -> int:
+def _operations(connection: Any, tables: dict[str, list[str]], part: FileTables) -> int:
     import numpy as np
 
     columns, names = _timed(connection, "OPS", tables, part)
@@ -147,7 +149,7 @@ def _operations(connection: Any, tables: dict[str, list[str]], part: Part) -> in
     return len(kernels)
 
 
-def _copies(connection: Any, tables: dict[str, list[str]], part: Part) -> int:
+def _copies(connection: Any, tables: dict[str, list[str]], part: FileTables) -> int:
     columns, names = _timed(connection, "COPY", tables, part)
     if columns:
         columns["direction"] = factorised(names)
@@ -156,7 +158,7 @@ def _copies(connection: Any, tables: dict[str, list[str]], part: Part) -> int:
     return len(names)
 
 
-def _calls(connection: Any, name: str, tables: dict[str, list[str]], part: Part) -> Columns:
+def _calls(connection: Any, name: str, tables: dict[str, list[str]], part: FileTables) -> Columns:
     columns, names = _timed(connection, name, tables, part)
     if columns:
         columns["domain"] = factorised([_CALLS[name]] * len(names))

@@ -15,7 +15,7 @@ from kprof.inputs.rocprof.columns import DISPATCH, Column, key
 from kprof.inputs.rocprof.dispatching import complain_about_repeats, dispatches, trusted_durations
 from kprof.inputs.rocprof.format import OtherFormat
 from kprof.inputs.rocprof.frames import factorised
-from kprof.inputs.rocprof.model import Columns, Part
+from kprof.inputs.rocprof.model import Columns, FileTables
 from kprof.inputs.rocprof.opening import Opened
 
 _START = re.compile(rb'^\s*(\{\s*"traceEvents"\s*:\s*\[|,?\s*\{)')
@@ -67,7 +67,7 @@ def _sorted(events: list[_Event]) -> tuple[list[_Event], list[_Event], list[_Eve
     return kernels, operations, copies, calls, barriers
 
 
-def _read(opened: Opened, part: Part) -> None:
+def _read(opened: Opened, part: FileTables) -> None:
     events = _events(bytes(opened.body), opened, part)
     launches, operations, copies, calls, barriers = _sorted(events)
     if calls:
@@ -89,7 +89,7 @@ def _read(opened: Opened, part: Part) -> None:
     part.describe(rows=len(kernels) + len(calls) + len(copies))
 
 
-def _dispatches(kernels: list[dict[str, str | int | float | None]], part: Part) -> None:
+def _dispatches(kernels: list[dict[str, str | int | float | None]], part: FileTables) -> None:
     columns: Columns = {}
     for name in dict.fromkeys(name for args in kernels for name in args):
         known = _OPERATION.get(name) or DISPATCH.get(key(name))
@@ -107,7 +107,7 @@ def _dispatches(kernels: list[dict[str, str | int | float | None]], part: Part) 
         part.complain("no-records", "warning", "no kernel in the file")
 
 
-def _timed(events: list[_Event], part: Part, what: str) -> Columns:
+def _timed(events: list[_Event], part: FileTables, what: str) -> Columns:
     """Names and times of calls or copies."""
     columns: Columns = {"function": factorised([e.name for e in events])}
     for name, source in (("start_ns", "BeginNs"), ("end_ns", "EndNs"), ("process_id", "pid"), ("thread_id", "tid")):
@@ -130,7 +130,7 @@ def _numbers(texts: list[str | int | float | None]) -> object:
     return numbers if numbers.isna().any() else numbers.to_numpy("int64")
 
 
-def _events(text: bytes, opened: Opened, part: Part) -> list[_Event]:
+def _events(text: bytes, opened: Opened, part: FileTables) -> list[_Event]:
     if text.lstrip()[:1] == b",":
         part.complain("fragment", "note", "a fragment: the file begins with a comma, other files have the rest")
         return _salvaged(text, opened, part, "a fragment is no JSON of its own")
@@ -144,7 +144,7 @@ class _Document(msgspec.Struct):
     traceEvents: list[_Event] = []  # noqa: N815 - the file's word
 
 
-def _salvaged(text: bytes, opened: Opened, part: Part, reason: str) -> list[_Event]:
+def _salvaged(text: bytes, opened: Opened, part: FileTables, reason: str) -> list[_Event]:
     """The events before the damage: the tool writes each event from a line that starts with ``,{`` or ``{``."""
     decoder = msgspec.json.Decoder(_Event)
     start = text.find(b"[") + 1 if b'"traceEvents"' in text[:200] else 0

@@ -2,10 +2,10 @@
 
 from kprof.inputs.rocprof.columns import AGENT
 from kprof.inputs.rocprof.format import CsvContent, CsvFormat
-from kprof.inputs.rocprof.model import Columns, Part
+from kprof.inputs.rocprof.model import Columns, FileTables
 
 
-def _finish(content: CsvContent, part: Part) -> None:
+def _finish(content: CsvContent, part: FileTables) -> None:
     columns: Columns = dict(content.columns)
     # Traces name agents by the logical node; a file without that column is of the time when they used the node.
     columns["agent"] = columns.get("logical_node_id", columns["node_id"])

@@ -9,9 +9,9 @@ from kprof.inputs.boundary import JSON_ERRORS
 from kprof.inputs.rocprof.dispatching import complain_about_repeats, dispatches, trusted_durations
 from kprof.inputs.rocprof.format import OtherFormat
 from kprof.inputs.rocprof.formats._v3_json_samples import samples
-from kprof.inputs.rocprof.formats._v3_json_types import Document, KernelSymbol, Process, Record
+from kprof.inputs.rocprof.formats._v3_json_types import Document, KernelSymbol, ProfiledProcess, Record
 from kprof.inputs.rocprof.frames import factorised, integers
-from kprof.inputs.rocprof.model import Columns, Part
+from kprof.inputs.rocprof.model import Columns, FileTables
 from kprof.inputs.rocprof.opening import Opened
 
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
@@ -22,7 +22,7 @@ def _recognise(opened: Opened) -> float:
     return 1.0 if b'"rocprofiler-sdk-tool"' in opened.head[:4096] else 0.0
 
 
-def _read(opened: Opened, part: Part) -> None:
+def _read(opened: Opened, part: FileTables) -> None:
     document = _document(bytes(opened.body), opened, part)
     if not document.processes:
         raise InputError("no process in the file", path=str(opened.path))
@@ -39,7 +39,7 @@ def _read(opened: Opened, part: Part) -> None:
         part.complain("no-records", "warning", "the file describes the machine but has no records")
 
 
-def _document(data: bytes, opened: Opened, part: Part) -> Document:
+def _document(data: bytes, opened: Opened, part: FileTables) -> Document:
     try:
         return msgspec.json.decode(data, type=Document)
     except JSON_ERRORS as error:
@@ -80,7 +80,7 @@ def _stack(pieces: list[Columns]) -> Columns:
             for name in whole}  # fmt: skip
 
 
-def _tables(process: Process, part: Part) -> dict[str, Columns]:
+def _tables(process: ProfiledProcess, part: FileTables) -> dict[str, Columns]:
     tables: dict[str, Columns] = {}
     nodes = {agent.id.handle: agent.logical_node_id for agent in process.agents}
     if process.agents:
@@ -91,7 +91,7 @@ def _tables(process: Process, part: Part) -> dict[str, Columns]:
         tables["dispatches"] = _dispatches(process.buffer_records.kernel_dispatch, process, symbols, nodes, part)
     if counted:
         # What is wrong with the times of these dispatches is said once, about the trace if there is one.
-        quiet = Part(part.source) if "dispatches" in tables else part
+        quiet = FileTables(part.source) if "dispatches" in tables else part
         own, counters = _counters(counted, process, symbols, nodes, quiet)
         if "dispatches" not in tables:
             tables["dispatches"] = own
@@ -113,7 +113,7 @@ def _tables(process: Process, part: Part) -> dict[str, Columns]:
     return tables
 
 
-def _agents(process: Process) -> Columns:
+def _agents(process: ProfiledProcess) -> Columns:
     import pandas as pd
 
     rows = process.agents
@@ -132,7 +132,7 @@ def _agents(process: Process) -> Columns:
 
 
 def _info(
-    records: list[Record], process: Process, symbols: dict[int, KernelSymbol], nodes: dict[int, int | None]
+    records: list[Record], process: ProfiledProcess, symbols: dict[int, KernelSymbol], nodes: dict[int, int | None]
 ) -> Columns:
     infos = [record.info for record in records]
     known = [symbols.get(info.kernel_id) for info in infos]
@@ -163,8 +163,13 @@ def _info(
     return columns
 
 
-def _dispatches(records: list[Record], process: Process, symbols: dict[int, KernelSymbol], nodes: dict[int, int | None],
-                part: Part) -> Columns:  # fmt: skip
+def _dispatches(
+    records: list[Record],
+    process: ProfiledProcess,
+    symbols: dict[int, KernelSymbol],
+    nodes: dict[int, int | None],
+    part: FileTables,
+) -> Columns:
     unknown = sum(record.info.kernel_id not in symbols for record in records)
     if unknown:
         part.complain("unknown-kernel", "warning", f"{unknown:,} dispatches are of kernels that the file does not name",
@@ -176,8 +181,13 @@ def _dispatches(records: list[Record], process: Process, symbols: dict[int, Kern
     return table
 
 
-def _counters(records: list[Record], process: Process, symbols: dict[int, KernelSymbol], nodes: dict[int, int | None],
-              part: Part) -> tuple[Columns, Columns]:  # fmt: skip
+def _counters(
+    records: list[Record],
+    process: ProfiledProcess,
+    symbols: dict[int, KernelSymbol],
+    nodes: dict[int, int | None],
+    part: FileTables,
+) -> tuple[Columns, Columns]:
     import numpy as np
 
     names = {counter.id.handle: counter.name for counter in process.counters}
@@ -200,7 +210,7 @@ def _counters(records: list[Record], process: Process, symbols: dict[int, Kernel
     }
 
 
-def _point_at(table: Columns, own: Columns, counters: Columns, part: Part) -> None:
+def _point_at(table: Columns, own: Columns, counters: Columns, part: FileTables) -> None:
     import numpy as np
 
     place = {int(number): row for row, number in enumerate(table["dispatch_id"])}
@@ -212,7 +222,7 @@ def _point_at(table: Columns, own: Columns, counters: Columns, part: Part) -> No
                       "not list", count=lost)  # fmt: skip
 
 
-def _operation(process: Process, record: Record) -> tuple[str, str]:
+def _operation(process: ProfiledProcess, record: Record) -> tuple[str, str]:
     kinds = process.strings.buffer_records
     if not 0 <= record.kind < len(kinds):
         return "?", str(record.operation)
@@ -221,7 +231,7 @@ def _operation(process: Process, record: Record) -> tuple[str, str]:
     return kinds[record.kind].kind, name
 
 
-def _calls(calls: list[tuple[str, Record]], process: Process, part: Part) -> Columns:
+def _calls(calls: list[tuple[str, Record]], process: ProfiledProcess, part: FileTables) -> Columns:
     records = [record for _, record in calls]
     named = [_operation(process, record) for record in records]
     columns = _times(records, process)
@@ -231,7 +241,7 @@ def _calls(calls: list[tuple[str, Record]], process: Process, part: Part) -> Col
     return columns
 
 
-def _times(records: list[Record], process: Process) -> Columns:
+def _times(records: list[Record], process: ProfiledProcess) -> Columns:
     return {
         "process_id": integers([process.metadata.pid] * len(records)),
         "thread_id": integers([record.thread_id for record in records]),
@@ -241,7 +251,7 @@ def _times(records: list[Record], process: Process) -> Columns:
     }
 
 
-def _copies(process: Process, nodes: dict[int, int | None], part: Part) -> Columns:
+def _copies(process: ProfiledProcess, nodes: dict[int, int | None], part: FileTables) -> Columns:
     records = process.buffer_records.memory_copy
     columns = _times(records, process)
     columns["direction"] = factorised([_operation(process, record)[1] for record in records])
@@ -252,7 +262,9 @@ def _copies(process: Process, nodes: dict[int, int | None], part: Part) -> Colum
     return columns
 
 
-def _memory(records: list[Record], process: Process, nodes: dict[int, int | None], part: Part, what: str) -> Columns:
+def _memory(
+    records: list[Record], process: ProfiledProcess, nodes: dict[int, int | None], part: FileTables, what: str
+) -> Columns:
     columns = _times(records, process)
     columns["operation"] = factorised([_operation(process, record)[1] for record in records])
     columns["agent"] = integers([nodes.get(record.agent_id.handle) for record in records])

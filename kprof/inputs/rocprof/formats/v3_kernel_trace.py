@@ -3,10 +3,10 @@
 from kprof.inputs.rocprof.columns import DISPATCH
 from kprof.inputs.rocprof.dispatching import complain_about_repeats, dispatches
 from kprof.inputs.rocprof.format import CsvContent, CsvFormat
-from kprof.inputs.rocprof.model import Part
+from kprof.inputs.rocprof.model import FileTables
 
 
-def _finish(content: CsvContent, part: Part) -> None:
+def _finish(content: CsvContent, part: FileTables) -> None:
     table = dispatches(content.columns, part, rounded=content.rounded)
     complain_about_repeats(table, part)
     part.tables["dispatches"] = table

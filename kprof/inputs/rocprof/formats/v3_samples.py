@@ -3,13 +3,13 @@
 from kprof.inputs.rocprof.columns import SAMPLE
 from kprof.inputs.rocprof.format import CsvContent, CsvFormat
 from kprof.inputs.rocprof.frames import renamed
-from kprof.inputs.rocprof.model import Columns, Part
+from kprof.inputs.rocprof.model import Columns, FileTables
 
 TYPE_PREFIX = "ROCPROFILER_PC_SAMPLING_INSTRUCTION_TYPE_"
 NOT_ISSUED_PREFIX = "ROCPROFILER_PC_SAMPLING_INSTRUCTION_NOT_ISSUED_REASON_"
 
 
-def _finish(content: CsvContent, part: Part) -> None:
+def _finish(content: CsvContent, part: FileTables) -> None:
     columns: Columns = dict(content.columns)
     for name, prefix in zip(("instruction_type", "stall_reason"), (TYPE_PREFIX, NOT_ISSUED_PREFIX), strict=True):
         if name in columns:

@@ -4,11 +4,11 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from kprof.tuning.configs.checks.check import Check
+    from kprof.tuning.configs.checks.check import ConfigCheck
 
 
 @lru_cache(maxsize=1)
-def checks() -> "tuple[Check, ...]":
+def checks() -> "tuple[ConfigCheck, ...]":
     """One instance of each check, ordered by identifier.
 
     Raises:
@@ -17,11 +17,11 @@ def checks() -> "tuple[Check, ...]":
     from importlib import import_module
     from pkgutil import iter_modules
 
-    from kprof.tuning.configs.checks.check import Check
+    from kprof.tuning.configs.checks.check import ConfigCheck
 
     for module in iter_modules(__path__, prefix=f"{__name__}."):
         import_module(module.name)
-    found = sorted((cls() for cls in _leaves(Check)), key=lambda c: c.id)
+    found = sorted((cls() for cls in _leaves(ConfigCheck)), key=lambda c: c.id)
     for attribute in ("id", "name"):
         values = [getattr(check, attribute) for check in found]
         twice = {v for v in values if values.count(v) > 1}
@@ -30,6 +30,6 @@ def checks() -> "tuple[Check, ...]":
     return tuple(found)
 
 
-def _leaves(cls: Any) -> "list[type[Check]]":
-    below: list[type[Check]] = cls.__subclasses__()
+def _leaves(cls: Any) -> "list[type[ConfigCheck]]":
+    below: list[type[ConfigCheck]] = cls.__subclasses__()
     return [leaf for sub in below for leaf in _leaves(sub)] if below else [cls]

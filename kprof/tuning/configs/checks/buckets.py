@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
 from kprof.findings import Finding, Location, Severity
-from kprof.tuning.configs.checks.check import Check, Context
+from kprof.tuning.configs.checks.check import ConfigCheck, Context
 from kprof.tuning.configs.formats.triton_config import ALONE
 from kprof.tuning.configs.model import Bucket, ConfigFile
 
@@ -35,7 +35,7 @@ def _probes() -> list[int]:
     return sorted({max(0, bound + step) for bound in BOUNDS for step in (-1, 0, 1)} | {0, 1 << 20})
 
 
-class MissingFallback(Check):
+class MissingFallback(ConfigCheck):
     """No bucket is for the problems that the others leave over.
 
     ## What it does
@@ -54,7 +54,7 @@ class MissingFallback(Check):
     severity: ClassVar[Severity] = Severity.ERROR
 
     def check(self, file: ConfigFile, context: Context) -> Iterable[Finding]:  # noqa: ARG002 - the base class's
-        """See :meth:`Check.check`."""
+        """See :meth:`ConfigCheck.check`."""
         if not file.format.startswith("AITER") or file.broken is not None:
             return
         for path, buckets in file.levels().items():
@@ -70,7 +70,7 @@ class MissingFallback(Check):
                 yield self.finding(file, buckets[-1].place, f"no bucket {' and '.join(left_out)}{where}")
 
 
-class NeverReached(Check):
+class NeverReached(ConfigCheck):
     """A bucket is never used, because others come first or the loader does not look for its name.
 
     ## What it does
@@ -90,7 +90,7 @@ class NeverReached(Check):
     severity: ClassVar[Severity] = Severity.WARNING
 
     def check(self, file: ConfigFile, context: Context) -> Iterable[Finding]:  # noqa: ARG002 - the base class's
-        """See :meth:`Check.check`."""
+        """See :meth:`ConfigCheck.check`."""
         if not gemm(file):
             return
         buckets = [bucket for bucket in file.buckets if len(bucket.path) == 1]
@@ -116,7 +116,7 @@ class NeverReached(Check):
             yield self.finding(file, bucket.place, text, bucket=bucket.name)
 
 
-class BucketTwice(Check):
+class BucketTwice(ConfigCheck):
     """The same bucket, or the same configuration for the autotuner, is there twice.
 
     ## What it does
@@ -135,7 +135,7 @@ class BucketTwice(Check):
     severity: ClassVar[Severity] = Severity.WARNING
 
     def check(self, file: ConfigFile, context: Context) -> Iterable[Finding]:  # noqa: ARG002 - the base class's
-        """See :meth:`Check.check`."""
+        """See :meth:`ConfigCheck.check`."""
         for path, buckets in file.levels().items():
             if path != (ALONE,):
                 yield from self._level(file, buckets)

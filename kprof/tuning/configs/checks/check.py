@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from kprof.document import KernelReport
 from kprof.findings import Finding, Location, Severity
 from kprof.tuning.configs.devices import FileDevice
-from kprof.tuning.configs.json_text import Place
+from kprof.tuning.configs.json_text import JsonPlace
 from kprof.tuning.configs.model import Bucket, ConfigFile
 
 
@@ -41,10 +41,10 @@ class Context:
 
     machine: FileDevice
     families: Sequence[ConfigFile] = field(default_factory=tuple)
-    tried: Mapping[Place, Tried] = field(default_factory=dict)
+    tried: Mapping[JsonPlace, Tried] = field(default_factory=dict)
 
 
-class Check(ABC):
+class ConfigCheck(ABC):
     """Base of all checks.
 
     The docstring of a subclass has the headings *What it does*, *Why it matters* and *What to try*.
@@ -66,7 +66,7 @@ class Check(ABC):
     def finding(
         self,
         file: ConfigFile,
-        place: Place | None,
+        place: JsonPlace | None,
         message: str,
         *,
         related: Sequence[Location] = (),
@@ -74,7 +74,7 @@ class Check(ABC):
         **evidence: Any,
     ) -> Finding:
         """A finding of this check at a place of the file, its first line when there is none."""
-        at = place or Place(1, 1)
+        at = place or JsonPlace(1, 1)
         return Finding(
             rule=self.id,
             name=self.name,
@@ -91,11 +91,11 @@ def _plain(value: Any) -> Any:
     return str(value) if isinstance(value, int) and abs(value) >= 1 << 53 else value
 
 
-class BucketCheck(Check):
+class BucketCheck(ConfigCheck):
     """A check that looks at one configuration after the other."""
 
     def check(self, file: ConfigFile, context: Context) -> Iterable[Finding]:
-        """See :meth:`Check.check`."""
+        """See :meth:`ConfigCheck.check`."""
         for bucket in file.buckets:
             yield from self.bucket(file, bucket, context)
 

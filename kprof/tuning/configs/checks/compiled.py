@@ -8,16 +8,16 @@ from msgspec import UNSET
 
 from kprof.document import KernelReport
 from kprof.findings import Finding, Location, Severity
-from kprof.tuning.configs.checks.check import Check, Context, Tried
+from kprof.tuning.configs.checks.check import ConfigCheck, Context, Tried
 from kprof.tuning.configs.model import ConfigFile
 from kprof_analyzers.rules import known_rules
 
 
-class CompiledCheck(Check):
+class CompiledCheck(ConfigCheck):
     """A check of compiled buckets; says nothing without ``--compile``."""
 
     def check(self, file: ConfigFile, context: Context) -> Iterable[Finding]:
-        """See :meth:`Check.check`."""
+        """See :meth:`ConfigCheck.check`."""
         for bucket in file.buckets:
             tried = context.tried.get(bucket.place)
             found = None if tried is None else self.problem(tried)

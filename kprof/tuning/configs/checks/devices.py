@@ -4,11 +4,11 @@ from collections.abc import Iterable
 from typing import ClassVar
 
 from kprof.findings import Finding, Severity
-from kprof.tuning.configs.checks.check import Check, Context
+from kprof.tuning.configs.checks.check import ConfigCheck, Context
 from kprof.tuning.configs.model import ConfigFile
 
 
-class UnknownDevice(Check):
+class UnknownDevice(ConfigCheck):
     """The device or architecture in the file's name or folder is not known.
 
     ## What it does
@@ -28,7 +28,7 @@ class UnknownDevice(Check):
     severity: ClassVar[Severity] = Severity.WARNING
 
     def check(self, file: ConfigFile, context: Context) -> Iterable[Finding]:
-        """See :meth:`Check.check`."""
+        """See :meth:`ConfigCheck.check`."""
         if context.machine.problem is not None:
             severity = None if "did you mean" in context.machine.problem else Severity.NOTE
             yield self.finding(file, None, context.machine.problem, severity=severity)

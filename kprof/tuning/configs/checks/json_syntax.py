@@ -4,11 +4,11 @@ from collections.abc import Iterable
 from typing import ClassVar
 
 from kprof.findings import Finding, Location, Severity
-from kprof.tuning.configs.checks.check import Check, Context
+from kprof.tuning.configs.checks.check import ConfigCheck, Context
 from kprof.tuning.configs.model import ConfigFile
 
 
-class InvalidText(Check):
+class InvalidText(ConfigCheck):
     """The file is not valid JSON (or, with `triton.Config`, not valid Python).
 
     ## What it does
@@ -28,7 +28,7 @@ class InvalidText(Check):
     severity: ClassVar[Severity] = Severity.ERROR
 
     def check(self, file: ConfigFile, context: Context) -> Iterable[Finding]:  # noqa: ARG002 - the base class's
-        """See :meth:`Check.check`."""
+        """See :meth:`ConfigCheck.check`."""
         if file.broken is not None:
             place = file.broken.place
             where = f"line {place.line}, column {place.column}"
@@ -36,7 +36,7 @@ class InvalidText(Check):
             yield self.finding(file, place, f"not valid {kind}: {where}: {file.broken.reason}")
 
 
-class DuplicateKey(Check):
+class DuplicateKey(ConfigCheck):
     """A key stands twice in the same JSON object.
 
     ## What it does
@@ -54,7 +54,7 @@ class DuplicateKey(Check):
     severity: ClassVar[Severity] = Severity.ERROR
 
     def check(self, file: ConfigFile, context: Context) -> Iterable[Finding]:  # noqa: ARG002 - the base class's
-        """See :meth:`Check.check`."""
+        """See :meth:`ConfigCheck.check`."""
         for path, first, second in file.repeated:
             inside = f" of {'/'.join(path)}" if path else ""
             same = first.value.plain() == second.value.plain()

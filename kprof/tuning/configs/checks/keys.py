@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from kprof.errors import LONGEST_NAME
 from kprof.findings import Finding, Location, Severity
-from kprof.tuning.configs.checks.check import BucketCheck, Check, Context
+from kprof.tuning.configs.checks.check import BucketCheck, ConfigCheck, Context
 from kprof.tuning.configs.model import Bucket, ConfigFile, Knob
 from kprof.tuning.configs.vocabulary import COMMON, FAMILIES, SPELLINGS
 
@@ -54,7 +54,7 @@ def _typo(name: str, known: frozenset[str]) -> str:
     return f"; did you mean {best!r}?" if ratios[best] > _NEAR else ""
 
 
-class MixedSpellings(Check):
+class MixedSpellings(ConfigCheck):
     """A file, or a family of files, spells the same knob in two ways.
 
     ## What it does
@@ -72,7 +72,7 @@ class MixedSpellings(Check):
     severity: ClassVar[Severity] = Severity.WARNING
 
     def check(self, file: ConfigFile, context: Context) -> Iterable[Finding]:
-        """See :meth:`Check.check`."""
+        """See :meth:`ConfigCheck.check`."""
         usual = _spellings(context.families)
         for bucket in file.buckets:
             for knob in bucket.knobs:
@@ -107,7 +107,7 @@ def _spellings(files: Iterable[ConfigFile]) -> dict[str, tuple[Knob, ConfigFile]
     return found
 
 
-class MissingKnob(Check):
+class MissingKnob(ConfigCheck):
     """A bucket lacks a knob that nearly all others of the file have.
 
     ## What it does
@@ -126,7 +126,7 @@ class MissingKnob(Check):
     severity: ClassVar[Severity] = Severity.NOTE
 
     def check(self, file: ConfigFile, context: Context) -> Iterable[Finding]:  # noqa: ARG002 - the base class's
-        """See :meth:`Check.check`."""
+        """See :meth:`ConfigCheck.check`."""
         if file.vocabulary is None:
             return
         counts = Counter(knob.name for bucket in file.buckets for knob in bucket.knobs)
@@ -138,7 +138,7 @@ class MissingKnob(Check):
                 yield self.finding(file, bucket.place, text, knobs=left_out)
 
 
-class NotABucket(Check):
+class NotABucket(ConfigCheck):
     """Something stands where a configuration is expected.
 
     ## What it does
@@ -157,7 +157,7 @@ class NotABucket(Check):
     severity: ClassVar[Severity] = Severity.ERROR
 
     def check(self, file: ConfigFile, context: Context) -> Iterable[Finding]:  # noqa: ARG002 - the base class's
-        """See :meth:`Check.check`."""
+        """See :meth:`ConfigCheck.check`."""
         for oddity in file.oddities:
             yield self.finding(file, oddity.place, oddity.message)
         if file.broken is None and not file.buckets:

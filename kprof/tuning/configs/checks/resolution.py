@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import ClassVar
 
 from kprof.findings import Finding, Location, Severity
-from kprof.tuning.configs.checks.check import Check, Context
+from kprof.tuning.configs.checks.check import ConfigCheck, Context
 from kprof.tuning.configs.formats.aiter_nested import folder_of
 from kprof.tuning.configs.model import ConfigFile
 
 
-class UnreachableFile(Check):
+class UnreachableFile(ConfigCheck):
     """A loader never opens the file: its default is missing, or its name or folder is wrong.
 
     ## What it does
@@ -31,7 +31,7 @@ class UnreachableFile(Check):
     severity: ClassVar[Severity] = Severity.ERROR
 
     def check(self, file: ConfigFile, context: Context) -> Iterable[Finding]:  # noqa: ARG002 - the base class's
-        """See :meth:`Check.check`."""
+        """See :meth:`ConfigCheck.check`."""
         if file.vocabulary != "aiter-gemm" and not (file.format == "AITER nested" and not file.default):
             return
         path = Path(file.path)
@@ -58,7 +58,7 @@ class UnreachableFile(Check):
             )
 
 
-class ShadowedFile(Check):
+class ShadowedFile(ConfigCheck):
     """A file of the old layout is not used any more, because its family is in the new one too.
 
     ## What it does
@@ -78,7 +78,7 @@ class ShadowedFile(Check):
     severity: ClassVar[Severity] = Severity.WARNING
 
     def check(self, file: ConfigFile, context: Context) -> Iterable[Finding]:
-        """See :meth:`Check.check`."""
+        """See :meth:`ConfigCheck.check`."""
         if file.format != "AITER flat" or file.vocabulary != "aiter-gemm":
             return
         newer = next(
@@ -91,7 +91,7 @@ class ShadowedFile(Check):
             yield self.finding(file, None, text, related=[place])
 
 
-class WrongShape(Check):
+class WrongShape(ConfigCheck):
     """The file's name says a shape, type or block that cannot be.
 
     ## What it does
@@ -110,7 +110,7 @@ class WrongShape(Check):
     severity: ClassVar[Severity] = Severity.WARNING
 
     def check(self, file: ConfigFile, context: Context) -> Iterable[Finding]:  # noqa: ARG002 - the base class's
-        """See :meth:`Check.check`."""
+        """See :meth:`ConfigCheck.check`."""
         for name, value in file.parameters.items():
             reason = _wrong(name, value)
             if reason:

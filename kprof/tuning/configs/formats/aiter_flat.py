@@ -7,8 +7,8 @@ import re
 from pathlib import PurePath
 from typing import ClassVar
 
-from kprof.tuning.configs.formats.interface import Format, opened
-from kprof.tuning.configs.json_text import Node, repeated
+from kprof.tuning.configs.formats.interface import ConfigFormat, opened
+from kprof.tuning.configs.json_text import JsonNode, repeated
 from kprof.tuning.configs.model import ConfigFile, buckets_of
 
 _NAME = re.compile(r"(?P<arch>gfx\w+)-(?P<rest>.+)\.json", re.IGNORECASE)
@@ -32,22 +32,22 @@ def vocabulary(family: str) -> str | None:
     return "aiter-moe" if family.startswith("MOE-") else None
 
 
-class AiterFlat(Format):
+class AiterFlat(ConfigFormat):
     """A file for each architecture and family, and further ones for single shapes, told apart by their names."""
 
     name: ClassVar[str] = "AITER flat"
     order: ClassVar[int] = 20
 
     def claims(self, path: PurePath) -> bool:
-        """See :class:`Format`."""
+        """See :class:`ConfigFormat`."""
         return _NAME.fullmatch(path.name) is not None
 
-    def resembles(self, document: Node) -> bool:
+    def resembles(self, document: JsonNode) -> bool:
         """Buckets by M, under their usual names."""
         return any(_BUCKET.fullmatch(member.key) for member in document.members or ())
 
     def read(self, path: str, text: str) -> ConfigFile:
-        """See :class:`Format`."""
+        """See :class:`ConfigFormat`."""
         document, broken = opened(text)
         found, odd = buckets_of(document)
         plain = PurePath(path)

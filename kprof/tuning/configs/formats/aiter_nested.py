@@ -8,22 +8,22 @@ from pathlib import Path, PurePath
 from typing import ClassVar
 
 from kprof.tuning.configs.formats.aiter_flat import split_shape, vocabulary
-from kprof.tuning.configs.formats.interface import Format, opened
-from kprof.tuning.configs.json_text import Node, repeated
+from kprof.tuning.configs.formats.interface import ConfigFormat, opened
+from kprof.tuning.configs.json_text import JsonNode, repeated
 from kprof.tuning.configs.model import ConfigFile, buckets_of
 
 _ARCH = re.compile(r"gfx\w+")
 _BACKENDS = {"triton", "gluon"}
 
 
-class AiterNested(Format):
+class AiterNested(ConfigFormat):
     """A folder for each architecture, backend, operation and family; in it a default and files for single shapes."""
 
     name: ClassVar[str] = "AITER nested"
     order: ClassVar[int] = 10
 
     def claims(self, path: PurePath) -> bool:
-        """See :class:`Format`."""
+        """See :class:`ConfigFormat`."""
         parts = _parts(path)
         return (
             path.suffix == ".json"
@@ -32,12 +32,12 @@ class AiterNested(Format):
             and _ARCH.fullmatch(parts[-5]) is not None
         )
 
-    def resembles(self, document: Node) -> bool:  # noqa: ARG002 - the base class's
+    def resembles(self, document: JsonNode) -> bool:  # noqa: ARG002 - the base class's
         """Never: without its folders a file is like one of the old layout."""
         return False
 
     def read(self, path: str, text: str) -> ConfigFile:
-        """See :class:`Format`."""
+        """See :class:`ConfigFormat`."""
         document, broken = opened(text)
         found, odd = buckets_of(document)
         parts = _parts(PurePath(path))

@@ -4,11 +4,11 @@ from abc import ABC, abstractmethod
 from pathlib import PurePath
 from typing import ClassVar
 
-from kprof.tuning.configs.json_text import JsonError, Node, parse
+from kprof.tuning.configs.json_text import JsonError, JsonNode, parse
 from kprof.tuning.configs.model import Broken, ConfigFile
 
 
-class Format(ABC):
+class ConfigFormat(ABC):
     """Base of all formats.
 
     Attributes:
@@ -26,7 +26,7 @@ class Format(ABC):
         """Whether the path alone says that the file is of this format."""
 
     @abstractmethod
-    def resembles(self, document: Node) -> bool:
+    def resembles(self, document: JsonNode) -> bool:
         """Whether a document under another name looks like it."""
 
     @abstractmethod
@@ -34,12 +34,12 @@ class Format(ABC):
         """The file; with ``broken`` set when the text cannot be read."""
 
 
-def opened(text: str) -> tuple[Node, Broken | None]:
+def opened(text: str) -> tuple[JsonNode, Broken | None]:
     """A JSON document, or an empty one and why there is none."""
     try:
         document = parse(text)
     except JsonError as error:
-        return Node(error.place, members=()), Broken(error.place, error.reason)
+        return JsonNode(error.place, members=()), Broken(error.place, error.reason)
     if document.members is None:
-        return Node(document.place, members=()), Broken(document.place, "the document is not an object")
+        return JsonNode(document.place, members=()), Broken(document.place, "the document is not an object")
     return document, None

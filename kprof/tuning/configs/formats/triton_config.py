@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import PurePath
 from typing import Any, ClassVar
 
-from kprof.tuning.configs.formats.interface import Format
-from kprof.tuning.configs.json_text import Node, Place
+from kprof.tuning.configs.formats.interface import ConfigFormat
+from kprof.tuning.configs.json_text import JsonNode, JsonPlace
 from kprof.tuning.configs.model import UNKNOWN, Broken, Bucket, ConfigFile, Knob
 
 _KEYWORDS = ("num_warps", "num_stages", "num_ctas", "maxnreg")
@@ -17,7 +17,7 @@ ALONE = "alone"
 """Owner of a configuration that stands in no list: equal ones of these do not meet."""
 
 
-class TritonConfig(Format):
+class TritonConfig(ConfigFormat):
     """Calls of ``triton.Config`` or ``Config`` with literal settings."""
 
     name: ClassVar[str] = "triton.Config"
@@ -25,15 +25,15 @@ class TritonConfig(Format):
     suffix: ClassVar[str] = ".py"
 
     def claims(self, path: PurePath) -> bool:
-        """See :class:`Format`."""
+        """See :class:`ConfigFormat`."""
         return path.suffix == ".py"
 
-    def resembles(self, document: Node) -> bool:  # noqa: ARG002 - the base class's
+    def resembles(self, document: JsonNode) -> bool:  # noqa: ARG002 - the base class's
         """Never: this is no JSON."""
         return False
 
     def read(self, path: str, text: str) -> ConfigFile:
-        """See :class:`Format`."""
+        """See :class:`ConfigFormat`."""
         try:
             with warnings.catch_warnings():
                 # Odd escapes in strings are not this file's business.
@@ -42,7 +42,7 @@ class TritonConfig(Format):
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             line, column = getattr(error, "lineno", None) or 1, getattr(error, "offset", None) or 1
             reason = str(getattr(error, "msg", None) or error)
-            return ConfigFile(path=path, format=self.name, broken=Broken(Place(line, max(column, 1)), reason))
+            return ConfigFile(path=path, format=self.name, broken=Broken(JsonPlace(line, max(column, 1)), reason))
         return ConfigFile(path=path, format=self.name, buckets=tuple(_buckets(tree)))
 
 
@@ -60,7 +60,7 @@ def _buckets(tree: ast.AST) -> Iterator[Bucket]:
         knobs = tuple(_knobs(call))
         if knobs:
             path = (owners.get(id(call), ALONE), f"line {call.lineno}")
-            yield Bucket(path, Place(call.lineno, call.col_offset + 1), knobs)
+            yield Bucket(path, JsonPlace(call.lineno, call.col_offset + 1), knobs)
 
 
 def _walk(tree: ast.AST) -> Iterator[ast.AST]:
@@ -97,12 +97,12 @@ def _knobs(call: ast.Call) -> Iterator[Knob]:
         if isinstance(argument, ast.Dict):
             for key, value in zip(argument.keys, argument.values, strict=True):
                 if isinstance(key, ast.Constant) and isinstance(key.value, str):
-                    yield Knob(key.value, _literal(value), Place(key.lineno, key.col_offset + 1))
+                    yield Knob(key.value, _literal(value), JsonPlace(key.lineno, key.col_offset + 1))
     for name, value in zip(_KEYWORDS, call.args[1:], strict=False):
-        yield Knob(name, _literal(value), Place(value.lineno, value.col_offset + 1))
+        yield Knob(name, _literal(value), JsonPlace(value.lineno, value.col_offset + 1))
     for keyword in call.keywords:
         if keyword.arg is not None and keyword.arg not in _NOT_KNOBS:
-            yield Knob(keyword.arg, _literal(keyword.value), Place(keyword.lineno, keyword.col_offset + 1))
+            yield Knob(keyword.arg, _literal(keyword.value), JsonPlace(keyword.lineno, keyword.col_offset + 1))
 
 
 def _literal(node: ast.expr) -> Any:

@@ -9,8 +9,8 @@ import re
 from pathlib import PurePath
 from typing import ClassVar
 
-from kprof.tuning.configs.formats.interface import Format, opened
-from kprof.tuning.configs.json_text import Node, repeated
+from kprof.tuning.configs.formats.interface import ConfigFormat, opened
+from kprof.tuning.configs.json_text import JsonNode, repeated
 from kprof.tuning.configs.model import Bucket, ConfigFile, Oddity, buckets_of
 
 _PAIR = re.compile(r"([A-Za-z_]\w*)=(\[[^\]]*\]|[^,\[\]]*)(?:,|$)")
@@ -28,26 +28,26 @@ def fields(stem: str) -> tuple[dict[str, str], str]:
     return found, stem[at:]
 
 
-class Vllm(Format):
+class Vllm(ConfigFormat):
     """One file a shape and device; numbers of rows to configurations."""
 
     name: ClassVar[str] = "vLLM"
     order: ClassVar[int] = 30
 
     def claims(self, path: PurePath) -> bool:
-        """See :class:`Format`."""
+        """See :class:`ConfigFormat`."""
         return path.suffix == ".json" and "device_name=" in path.name
 
-    def resembles(self, document: Node) -> bool:
+    def resembles(self, document: JsonNode) -> bool:
         """Every key a number, apart from the version."""
         keys = [member.key for member in document.members or () if member.key not in _PLAIN]
         return bool(keys) and all(key.strip().isdecimal() for key in keys)
 
     def read(self, path: str, text: str) -> ConfigFile:
-        """See :class:`Format`."""
+        """See :class:`ConfigFormat`."""
         document, broken = opened(text)
         rest = tuple(member for member in document.members or () if member.key not in _PLAIN)
-        found, odd = buckets_of(Node(document.place, members=rest))
+        found, odd = buckets_of(JsonNode(document.place, members=rest))
         stem = PurePath(path).name.removesuffix(".json")
         named, unread = fields(stem) if "=" in stem else ({}, "")
         device = named.pop("device_name", None)

@@ -4,18 +4,18 @@ import pytest
 
 from kprof.hardware import machine as hardware
 from kprof_analyzers.profiles.counters.kernels import KernelCounters
-from kprof_analyzers.profiles.counters.machine import Gpu, _constants
+from kprof_analyzers.profiles.counters.machine import MeasuredGpu, _constants
 
 
 @pytest.fixture
 def gpu():
     """``gpu("MI300X")``."""
 
-    def make(name: str = "MI300X") -> Gpu:
+    def make(name: str = "MI300X") -> MeasuredGpu:
         product = hardware.find_product(name)
         arch = hardware.load(product.arch)
         constants = _constants(arch, product, product.compute_units, product.xcds, product.clock_mhz)
-        return Gpu(arch, product, product.compute_units, product.xcds, constants, "test")
+        return MeasuredGpu(arch, product, product.compute_units, product.xcds, constants, "test")
 
     return make
 

@@ -8,7 +8,7 @@ import pytest
 from kprof.errors import KprofError
 from kprof.hardware import machine as hardware
 from kprof_analyzers.profiles.counters import catalogue, collecting, formula_language
-from kprof_analyzers.profiles.counters.machine import Gpu, _constants
+from kprof_analyzers.profiles.counters.machine import MeasuredGpu, _constants
 from kprof_analyzers.profiles.counters.metrics import all_metrics, counters_of, metrics
 
 
@@ -73,7 +73,7 @@ def test_unknown_time_and_unknown_product_are_told(gpu, kernel):
     counters = {"TCC_REQ_sum": 100}
     assert metrics(kernel(counters, nanoseconds=None), gpu())["l2_bandwidth"].unknown == ("ns",)
     arch = hardware.load("gfx942")
-    bare = Gpu(arch, None, None, None, _constants(arch, None, None, None, None), "test")
+    bare = MeasuredGpu(arch, None, None, None, _constants(arch, None, None, None, None), "test")
     assert metrics(kernel(counters), bare)["l2_percent_of_peak"].unknown == ("l2_peak",)
 
 

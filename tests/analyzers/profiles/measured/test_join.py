@@ -4,9 +4,16 @@ import pytest
 
 from kprof.errors import KprofError
 from kprof.inputs import rocprof
-from kprof_analyzers.profiles.measured.join import Subject, Variant, compare, confidence, in_counters, is_called
+from kprof_analyzers.profiles.measured.join import (
+    CompiledIdentity,
+    Variant,
+    compare,
+    confidence,
+    in_counters,
+    is_called,
+)
 
-SUBJECT = Subject("flash_attention_kernel", 64, 4, 32768, 256)
+SUBJECT = CompiledIdentity("flash_attention_kernel", 64, 4, 32768, 256)
 
 
 @pytest.mark.parametrize(
@@ -44,7 +51,7 @@ def test_confidence(size, lds, vgprs, expected):
 
 def test_lds_in_blocks():
     """LDS is told in blocks of 512 bytes: 32 bytes are told as 512."""
-    small = Subject("softmax_kernel", 64, 8, 32, 40)
+    small = CompiledIdentity("softmax_kernel", 64, 8, 32, 40)
     assert confidence(compare(small, Variant("softmax_kernel", (0,), 512, 512, 40))) == "sure"
     assert confidence(compare(small, Variant("softmax_kernel", (0,), 512, 1024, 40))) == "doubtful"
 
@@ -64,7 +71,7 @@ def test_specialisations_of_one_name_are_kept_apart(tmp_path, making):
 
 def test_a_trace_that_tells_less_belongs_to_the_match(tmp_path, making):
     """A kernel_trace without registers, with the exact LDS: its runs are those of the match, not others."""
-    subject = Subject("flash_attention_kernel", 64, 4, 32000, 256)
+    subject = CompiledIdentity("flash_attention_kernel", 64, 4, 32000, 256)
     making.collection(tmp_path, making.counted(), lds=32256)
     (tmp_path / "1_kernel_trace.csv").write_text(
         '"Kind","Agent_Id","Queue_Id","Kernel_Id","Kernel_Name","Correlation_Id","Start_Timestamp","End_Timestamp",'

@@ -7,10 +7,10 @@ from kprof.document import KernelReport, Occupancy, Prediction, Resources
 from kprof.errors import KprofError
 from kprof.findings import Finding, Location, Severity
 from kprof_analyzers.profiles.measured import reading
-from kprof_analyzers.profiles.measured.join import Subject
+from kprof_analyzers.profiles.measured.join import CompiledIdentity
 from kprof_analyzers.profiles.measured.judge import judge
 
-SUBJECT = Subject("flash_attention_kernel", 64, 4, 32768, 256)
+SUBJECT = CompiledIdentity("flash_attention_kernel", 64, 4, 32768, 256)
 
 
 def _finding(rule: str, severity: Severity = Severity.WARNING) -> Finding:
@@ -154,12 +154,12 @@ def test_published_trace(shared):
     path = shared / "samples" / "kineto" / "torch_compile_triton" / "trace.json.gz"
     if not path.exists():
         pytest.skip("the sample is not there")
-    subject = Subject("triton_red_fused_add_mean_mul_pow_rsqrt_0", 64, 8, 8192, None)
+    subject = CompiledIdentity("triton_red_fused_add_mean_mul_pow_rsqrt_0", 64, 8, 8192, None)
     result = judge(_report("KP401"), subject, reading.read([], [path]))
     assert result.gpu == "MI300X"
     assert result.matches[0].confidence == "sure"
     assert {fact.id: fact.value for fact in result.facts}["trace_mean_ns"] == pytest.approx(77.074)
-    other = Subject("triton_red_fused_add_mean_mul_pow_rsqrt_1", 64, 8, 8192, None)
+    other = CompiledIdentity("triton_red_fused_add_mean_mul_pow_rsqrt_1", 64, 8, 8192, None)
     with pytest.raises(KprofError, match="did you mean 'triton_red_fused_add_mean_mul_pow_rsqrt_0'"):
         judge(_report(), other, reading.read([], [path]))
 

@@ -8,7 +8,7 @@ import pytest
 from kprof.document import KernelReport, LoopPrediction, Prediction
 from kprof.errors import InputError
 from kprof.inputs import amdgcn, thread_trace
-from kprof.inputs.thread_trace import DecodedThreadTrace, Instruction
+from kprof.inputs.thread_trace import DecodedThreadTrace, TracedInstruction
 from kprof_analyzers.profiles.measured.reading import read
 from kprof_analyzers.profiles.measured.traced import align, in_thread_trace, loops_beside
 
@@ -51,7 +51,7 @@ def program():
 def trace(texts=LISTING, **options) -> DecodedThreadTrace:
     """A listing with hits and latencies; stalls are a tenth of them."""
     instructions = tuple(
-        Instruction(n, text, 1, 4 * n, 18 if n in LATENCY else 0 if text.startswith(UNISSUED) else 2,
+        TracedInstruction(n, text, 1, 4 * n, 18 if n in LATENCY else 0 if text.startswith(UNISSUED) else 2,
                     LATENCY.get(n, 0), LATENCY.get(n, 0) // 10)
         for n, text in enumerate(texts)
     )  # fmt: skip

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kprof.inputs.torch_profiler.model import Activity, Operator, Trace, TraceInfo
+from kprof.inputs.torch_profiler.model import Activity, LinkedTrace, Operator, TraceInfo
 from kprof.inputs.torch_profiler.records import Records
 from kprof_analyzers.profiles.timeline.breakdown import (
     breakdown,
@@ -33,10 +33,10 @@ def rules() -> Categories:
     return load_categories()
 
 
-def trace_of(activities, operators=()) -> Trace:
+def trace_of(activities, operators=()) -> LinkedTrace:
     """A trace of nothing but these."""
     info = TraceInfo(path="here.json")
-    return Trace(info, activities=Records(Activity, activities), operators=Records(Operator, operators))
+    return LinkedTrace(info, activities=Records(Activity, activities), operators=Records(Operator, operators))
 
 
 def activity(name, start, duration, *, kind="kernel", rank=0, device=2, **more):

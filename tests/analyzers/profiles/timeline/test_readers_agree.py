@@ -162,7 +162,7 @@ def test_epochs_are_the_groups_without_a_days_gap(starts, together):
     found = epochs.Epochs()
     for at in range(0, len(times), together):
         part = times[at : at + together]
-        found.add(epochs.Group("kernel", "k", "compute", (0, 0)), part, [1] * len(part))
+        found.add(epochs.ActivityGroup("kernel", "k", "compute", (0, 0)), part, [1] * len(part))
     epoch, lost = found.settle()
     assert (epoch.low, epoch.high, epoch.count, lost) == (best[0], best[-1], len(best), len(times) - len(best))
     assert epoch.kernels.by_name == {"k": [len(best), len(best), 1, 1]}

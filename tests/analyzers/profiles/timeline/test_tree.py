@@ -3,7 +3,7 @@
 import pytest
 
 from kprof.inputs.torch_profiler import load
-from kprof_analyzers.profiles.timeline.tree import Node, time_tree
+from kprof_analyzers.profiles.timeline.tree import TreeNode, time_tree
 
 
 def flat(node, depth=0):
@@ -13,7 +13,7 @@ def flat(node, depth=0):
         yield from flat(child, depth + 1)
 
 
-def check(node: Node):
+def check(node: TreeNode):
     """A node's time is its own and its children's; so are its kernels, but for those that are its own."""
     assert node.total_ns == node.own_ns + sum(child.total_ns for child in node.children)
     assert node.kernels >= sum(child.kernels for child in node.children)

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable, Iterator
 
-from kprof.inputs.torch_profiler.model import Trace
+from kprof.inputs.torch_profiler.model import LinkedTrace
 from kprof_analyzers.profiles.timeline.categories import Categories
 from kprof_analyzers.profiles.timeline.pictures.colours import shortened
 
@@ -11,7 +11,7 @@ _RANK = 1000
 _CPU = 500
 
 
-def perfetto(traces: Iterable[Trace], categories: Categories) -> Iterator[str]:
+def perfetto(traces: Iterable[LinkedTrace], categories: Categories) -> Iterator[str]:
     """The JSON text in pieces: every GPU activity with its category, and the operators and annotations.
 
     Python frames, flow events and arguments other than ids are left out, names end at 120 characters.
@@ -25,7 +25,7 @@ def perfetto(traces: Iterable[Trace], categories: Categories) -> Iterator[str]:
     yield "\n]}\n"
 
 
-def _events(trace: Trace, categories: Categories) -> Iterator[dict[str, object]]:
+def _events(trace: LinkedTrace, categories: Categories) -> Iterator[dict[str, object]]:
     named: set[tuple[int, int | None]] = set()
     for activity in trace.activities:
         pid = activity.rank * _RANK + (activity.device or 0)

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from kprof.inputs.torch_profiler.link import stack_of
-from kprof.inputs.torch_profiler.model import Trace
+from kprof.inputs.torch_profiler.model import LinkedTrace
 from kprof.inputs.torch_profiler.proton import ProtonProfile
 
 _SCHEMA = "https://www.speedscope.app/file-format-schema.json"
 
 
-def speedscope(traces: Sequence[Trace]) -> dict[str, Any]:
+def speedscope(traces: Sequence[LinkedTrace]) -> dict[str, Any]:
     """A document with one profile a rank: modules, operators, then the kernel, weighted by GPU ns."""
     stacks: dict[str, Counter[tuple[str, ...]]] = {}
     for trace in traces:

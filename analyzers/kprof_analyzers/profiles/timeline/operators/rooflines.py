@@ -8,7 +8,7 @@ import msgspec
 from kprof.hardware import machine
 from kprof.hardware.machine import Product
 from kprof.inputs.torch_profiler.issues import TraceIssue
-from kprof.inputs.torch_profiler.model import Trace, TraceInfo
+from kprof.inputs.torch_profiler.model import LinkedTrace, TraceInfo
 from kprof.inputs.torch_profiler.records import Words
 from kprof_analyzers.profiles.timeline.operators.arguments import Argument, arguments
 from kprof_analyzers.profiles.timeline.operators.formulas import FORMULAS, triton_work, work_of
@@ -17,7 +17,7 @@ from kprof_analyzers.profiles.timeline.operators.work import Work
 _TERA = 1e12
 
 
-class Limits(msgspec.Struct, frozen=True):
+class RooflineLimits(msgspec.Struct, frozen=True):
     """What the GPU can do.
 
     Attributes:
@@ -81,7 +81,7 @@ class OperatorTable(msgspec.Struct, frozen=True):
     """
 
     info: TraceInfo
-    limits: Limits | None
+    limits: RooflineLimits | None
     rows: list[OperatorRoofline]
     kernel_ns: int
     known_ns: int
@@ -99,14 +99,14 @@ class _Sum:
 Key = tuple[str, str | None, str | None, str | None]
 
 
-def limits_of(info: TraceInfo, gpu: str | None = None) -> Limits | None:
+def limits_of(info: TraceInfo, gpu: str | None = None) -> RooflineLimits | None:
     """Published limits of the GPU that the trace names, or of the product ``gpu``; ``None`` where neither tells."""
     names = [gpu] if gpu else [machine.product_in(name) for name in info.devices]
     products = {product.name: product for name in names if name and (product := machine.find_product(name)) is not None}
     return _limits(next(iter(products.values()))) if len(products) == 1 else None
 
 
-def _limits(product: Product) -> Limits:
+def _limits(product: Product) -> RooflineLimits:
     arch = machine.load(product.arch)
     hbm = product.memory.get("hbm")
     peaks = {name: value * _TERA for name, value in product.peaks.items()}
@@ -115,10 +115,10 @@ def _limits(product: Product) -> Limits:
             if name.startswith("matrix_") and rate and name != "matrix_sparse_factor":
                 peaks.setdefault(name, rate * product.compute_units * product.clock_mhz * 1e6)
     bandwidth = hbm.bandwidth_gbs if hbm else None
-    return Limits(product.name, bandwidth * 1e9 if bandwidth else None, peaks)
+    return RooflineLimits(product.name, bandwidth * 1e9 if bandwidth else None, peaks)
 
 
-def operator_table(trace: Trace, limits: Limits | None) -> OperatorTable:
+def operator_table(trace: LinkedTrace, limits: RooflineLimits | None) -> OperatorTable:
     """Operators by shape, those that lose most time first.
 
     A kernel belongs to the innermost operator around its launch that has a formula, else to the innermost one.
@@ -155,7 +155,7 @@ def _key(texts: list[Words], operator: int) -> Key:
     return name, dims, types, values
 
 
-def _kernels(trace: Trace) -> Iterator[int]:
+def _kernels(trace: LinkedTrace) -> Iterator[int]:
     kinds = trace.activities.words("kind")
     code = kinds.code("kernel")
     return (row for row, kind in enumerate(kinds.data) if kind == code)
@@ -164,7 +164,7 @@ def _kernels(trace: Trace) -> Iterator[int]:
 class _Owners:
     """The operator that a launch is counted under, by the operator directly around it."""
 
-    def __init__(self, trace: Trace) -> None:
+    def __init__(self, trace: LinkedTrace) -> None:
         names = trace.operators.words("name")
         self._has_formula = [name in FORMULAS for name in names.words]
         self._names = names.data
@@ -191,7 +191,7 @@ class _Owners:
         return result
 
 
-def _row(key: Key, found: _Sum, limits: Limits | None) -> OperatorRoofline:
+def _row(key: Key, found: _Sum, limits: RooflineLimits | None) -> OperatorRoofline:
     name, dims, types, values = key
     given = arguments(dims, types, values)
     work = work_of(name, given)
@@ -226,7 +226,7 @@ def _short(tensor: Argument) -> str:
     return tensor.arithmetic or tensor.type.removeprefix("c10::")
 
 
-def _bound(work: Work | None, limits: Limits | None) -> tuple[str, float | None]:
+def _bound(work: Work | None, limits: RooflineLimits | None) -> tuple[str, float | None]:
     """The limit that takes longest, and ns a call at it."""
     if work is None or limits is None:
         return "", None
