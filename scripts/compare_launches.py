@@ -1,0 +1,175 @@
+"""Compare what Triton's launch hook listed on an NVIDIA GPU with captures of the same programs.
+
+Usage: ``python scripts/compare_launches.py LISTED.json``, where ``scripts/launches/programs.py`` wrote the list on a
+machine with a GPU. Each program of the list is captured here, for an MI300X, and docs/validation/launches.md says what
+is the same. With the same Triton on both sides, else signatures may differ by its version.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from kprof.captures.model import CapturedKernel
+from kprof.captures.reader import read
+
+ROOT = Path(__file__).resolve().parents[1]
+PROGRAMS = Path(__file__).with_name("launches") / "programs.py"
+PAGE = ROOT / "docs" / "validation" / "launches.md"
+TIME_LIMIT = 1200
+PARTS = ("signature", "grid", "constants", "options")
+
+HEAD = """# Launches on an NVIDIA GPU and in captures
+
+`scripts/launches/programs.py` ran unmodified public programs on an {device} (Triton {there}, torch {torch}) and listed
+what Triton's own launch hook saw; `python scripts/compare_launches.py` captured the same programs without a GPU as if
+on an MI300X (Triton {here}). An autotuner goes on with its first configuration on both sides. *Launches* are those of
+the hook and those of the capture; *the same* have the same kernel, signature, grid, compile-time arguments, warps and
+stages on both sides. What differs is listed by kernel below, with the reason.
+
+| program | launches: hook, capture | kernels: hook, capture | the same | but for constants and options | the rest |
+|---|---:|---:|---:|---:|---:|
+"""
+
+EXPLAINED: dict[tuple[str, str], str] = {}
+"""Program and kernel to the reason for which the two differ."""
+
+
+def text(part: Any) -> str:
+    """A part of a launch as it is compared."""
+    return json.dumps(part, sort_keys=True)
+
+
+def key_of(parts: dict[str, str]) -> tuple[str, ...]:
+    """The kernel's name, then the parts in their order."""
+    return (parts["kernel"], *(parts[part] for part in PARTS))
+
+
+def plain(value: Any) -> Any:
+    """A constant as the list has it: functions and types by their last name."""
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, tuple | list):
+        return [plain(item) for item in value]
+    return str(value.name).rpartition(".")[2]
+
+
+def of_capture(kernel: CapturedKernel) -> dict[str, str]:
+    """What is compared of a kernel, without its grid."""
+    request = kernel.request
+    return {
+        "kernel": kernel.name,
+        "signature": text({name: str(kind) for name, kind in request.signature.items()}),
+        "constants": text({name: plain(value) for name, value in request.constexprs.items()}),
+        "options": text({name: request.options.get(name) for name in ("num_warps", "num_stages")}),
+    }
+
+
+def captured(name: str) -> tuple[Counter[tuple[str, ...]], list[str]]:
+    """The launches of a program in its capture, and what it said of failures."""
+    with tempfile.TemporaryDirectory() as folder:
+        start = [sys.executable, "-m", "kprof", "capture", "--arch", "MI300X", "-o", f"{folder}/capture", "--"]
+        command = [*start, sys.executable, str(PROGRAMS), "--run", name]
+        ran = subprocess.run(command, capture_output=True, text=True, timeout=TIME_LIMIT, check=False, cwd=folder)
+        found: Counter[tuple[str, ...]] = Counter()
+        for kernel in read(f"{folder}/capture").kernels:
+            about = of_capture(kernel)
+            for grid, count in kernel.grids.items():
+                found[key_of({**about, "grid": text(list(grid))})] += count
+    return found, [line for line in ran.stdout.splitlines() if line.startswith("failed ")]
+
+
+def of_list(launches: list[dict[str, Any]]) -> Counter[tuple[str, ...]]:
+    """The launches of a program in the GPU's list."""
+    found: Counter[tuple[str, ...]] = Counter()
+    for launch in launches:
+        about = {part: text(launch.get(part)) for part in PARTS}
+        found[key_of({**about, "kernel": launch["kernel"]})] += launch["launches"]
+    return found
+
+
+def without_constants(launches: Counter[tuple[str, ...]]) -> Counter[tuple[str, ...]]:
+    """Kernel, signature and grid alone; a constant's kind is left out of the signature with its name."""
+    found: Counter[tuple[str, ...]] = Counter()
+    for (kernel, signature, grid, *_), count in launches.items():
+        kinds = {name: kind for name, kind in json.loads(signature).items() if kind != "constexpr"}
+        found[kernel, text(kinds), grid] += count
+    return found
+
+
+def difference(there: Counter[tuple[str, ...]], here: Counter[tuple[str, ...]]) -> str:
+    """In which parts two sets of launches of one kernel differ, with examples."""
+    if not there or not here:
+        return f"only {'in the capture' if here else 'on the GPU'}"
+    said = []
+    for index, part in enumerate(PARTS, 1):
+        on_gpu, in_capture = ({launch[index] for launch in side} for side in (there, here))
+        if on_gpu != in_capture:
+            one = next(iter(sorted(on_gpu - in_capture)), "-")
+            other = next(iter(sorted(in_capture - on_gpu)), "-")
+            said.append(f"{part}: `{differing(one, other)}` and `{differing(other, one)}`")
+    counts = sum(there.values()), sum(here.values())
+    if counts[0] != counts[1]:
+        said.append(f"launches: {counts[0]} and {counts[1]}")
+    return "; ".join(said) or "the same parts, put together otherwise"
+
+
+def differing(one: str, other: str) -> str:
+    """Of two parts that are mappings, what the first has that the second does not."""
+    try:
+        first, second = json.loads(one), json.loads(other)
+    except ValueError:
+        return one
+    if isinstance(first, dict) and isinstance(second, dict):
+        return text({name: value for name, value in first.items() if second.get(name) != value})[:120]
+    return one[:120]
+
+
+def compared(name: str, listed: dict[str, Any]) -> tuple[str, list[str], bool]:
+    """A row of the page, what differs, and whether all of that is explained."""
+    there = of_list(listed["launches"])
+    here, failed = captured(name)
+    same = sum((there & here).values())
+    near = sum((without_constants(there - here) & without_constants(here - there)).values())
+    rest = max(sum(there.values()), sum(here.values())) - same - near
+    kernels = [len({launch[0] for launch in side}) for side in (there, here)]
+    launches = f"{sum(there.values())}, {sum(here.values())}"
+    row = f"| {name} | {launches} | {kernels[0]}, {kernels[1]} | {same} | {near} | {rest} |"
+    said, explained = [], True
+    for kernel in sorted({launch[0] for launch in (there - here) + (here - there)}):
+        sides = [Counter({k: n for k, n in side.items() if k[0] == kernel}) for side in (there - here, here - there)]
+        reason = EXPLAINED.get((name, kernel))
+        explained = explained and reason is not None
+        said.append(f"{name}, {kernel}: {reason or '**not explained**'} ({difference(*sides)})")
+    on_both = set(listed["failed"]) & set(failed)
+    said += [f"{name}: on both sides {line}" for line in sorted(on_both)]
+    said += [f"{name}: on the GPU {line}" for line in listed["failed"] if line not in on_both]
+    said += [f"{name}: in the capture {line}" for line in failed if line not in on_both]
+    return row, said, explained
+
+
+def main() -> None:
+    """Compare, and write the page."""
+    import triton
+
+    listed = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
+    os.environ.setdefault("OMP_NUM_THREADS", "2")
+    rows, said, explained = [], [], True
+    for name, program in listed["programs"].items():
+        row, more, clear = compared(name, program)
+        print(row, *more, sep="\n", flush=True)
+        rows.append(row)
+        said += more
+        explained = explained and clear
+    head = HEAD.format(device=listed["device"], there=listed["triton"], torch=listed["torch"], here=triton.__version__)
+    differences = "\nWhat differs, GPU first:\n\n" + "\n".join(f"- {line}" for line in said) + "\n" if said else ""
+    PAGE.write_text(head + "\n".join(rows) + "\n" + differences, encoding="utf-8")
+    sys.exit(not explained)
+
+
+if __name__ == "__main__":
+    main()
