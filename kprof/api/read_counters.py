@@ -79,12 +79,14 @@ class Counters(Tables):
         """
         import pandas as pd
 
+        from kprof.output.progress import step
         from kprof.output.tables import write_tables
 
         tables = {name: self[name] for name in self}
         tables["sources"] = pd.DataFrame([asdict(source) for source in self.sources])
         tables["issues"] = pd.DataFrame([asdict(issue) for issue in self.issues])
-        return write_tables(tables, os.fspath(output), file_format, self.paths)
+        with step("writing the tables"):
+            return write_tables(tables, os.fspath(output), file_format, self.paths)
 
 
 class _Frames(Mapping[str, "pd.DataFrame"]):

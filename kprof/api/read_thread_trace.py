@@ -71,5 +71,7 @@ def read_thread_trace(path: "str | os.PathLike[str]") -> ThreadTrace:
         InputError: it is missing or is none.
     """
     from kprof.inputs import thread_trace
+    from kprof.output.progress import step
 
-    return ThreadTrace(thread_trace.read(os.fspath(path)))
+    with step("reading the thread trace"):
+        return ThreadTrace(thread_trace.read(os.fspath(path)))

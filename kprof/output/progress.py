@@ -1,8 +1,10 @@
-"""Tells somebody how far compiles are while they are made: a terminal, if there is one."""
+"""Tells somebody how far compiles and long steps are: a terminal, if there is one."""
 
 import contextlib
+import threading
+import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 EVERY = 0.5
 """Seconds between two looks."""
@@ -27,8 +29,28 @@ class Underway:
     stage: str | None
 
 
-Watcher = Callable[[Underway | None], None]
+@dataclass
+class Step:
+    """A piece of work that may take long and is no compile: a file that is read, tables that are put together.
+
+    Attributes:
+        what: it is, in words such as ``reading trace.json``.
+        total: how much there is to do, where that is known.
+        unit: of ``total`` and ``done``: ``bytes``, or a plural such as ``traces``.
+        done: how much is done; whoever does it counts here.
+        since: when it began, on the monotonic clock.
+    """
+
+    what: str
+    total: int | None = None
+    unit: str = ""
+    done: int = 0
+    since: float = field(default_factory=time.monotonic)
+
+
+Watcher = Callable[[Underway | tuple[Step, ...] | None], None]
 _watcher: Watcher | None = None
+_steps: list[Step] = []
 
 
 def watched() -> bool:
@@ -36,15 +58,52 @@ def watched() -> bool:
     return _watcher is not None
 
 
-def tell(underway: Underway | None) -> None:
+def tell(underway: Underway | tuple[Step, ...] | None) -> None:
     """Say how far it is; ``None`` when an outcome comes, before anything else is printed."""
     if _watcher is not None:
         _watcher(underway)
 
 
 @contextlib.contextmanager
+def step(what: str, total: int | None = None, unit: str = "") -> Iterator[Step]:
+    """Show, while this is done, how far it is; steps may stand in steps. Where nobody watches it costs nothing."""
+    made = Step(what, total, unit)
+    if _watcher is None:
+        yield made
+        return
+    outermost = not _steps
+    _steps.append(made)
+    try:
+        with _ticking() if outermost else contextlib.nullcontext():
+            yield made
+    finally:
+        # A generator that is given up may end after the step around it.
+        if made in _steps:
+            del _steps[_steps.index(made) :]
+
+
+@contextlib.contextmanager
+def _ticking() -> Iterator[None]:
+    """A thread that looks now and then, as a file may take longer than its reader could tell."""
+    ended = threading.Event()
+
+    def look() -> None:
+        while not ended.wait(EVERY):
+            tell(tuple(_steps))
+
+    thread = threading.Thread(target=look, name="progress", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+        tell(None)
+
+
+@contextlib.contextmanager
 def watching(watcher: Watcher | None) -> Iterator[None]:
-    """Have this one told inside, and nobody else; ``None``: nobody, since somebody else shows how far it is."""
+    """Inside, tell this watcher and no other; ``None``: nobody, since somebody else shows how far it is."""
     global _watcher  # noqa: PLW0603  # one terminal, one line
     before = _watcher
     tell(None)

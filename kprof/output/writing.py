@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from kprof.errors import KprofError
+from kprof.output import progress
 from kprof.output.headline import folded
 from kprof.output.sink import StyledStream, document
 
@@ -64,6 +65,7 @@ def _is_stream(path: Path) -> bool:
 
 def log(message: str) -> None:
     """A line for a person on standard error; a terminal does not cut its words."""
+    progress.tell(None)
     width = shutil.get_terminal_size().columns if sys.stderr.isatty() else None
     print("\n".join(folded(message, width)), file=sys.stderr)
 

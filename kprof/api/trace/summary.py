@@ -102,6 +102,7 @@ class TraceSummary(PerTrace):
         Raises:
             KprofError: a trace cannot be read, or the file cannot be written.
         """
+        from kprof.output.progress import step
         from kprof_analyzers.profiles.timeline.categories import load_categories
         from kprof_analyzers.profiles.timeline.export.perfetto import perfetto
         from kprof_analyzers.profiles.timeline.files import open_trace, trace_files
@@ -109,7 +110,7 @@ class TraceSummary(PerTrace):
         traces = (open_trace(f) for f in trace_files(self.paths) if f.kind != "proton")
         partial = Path(f"{os.fspath(path)}.partial")
         try:
-            with partial.open("w", encoding="utf-8") as file:
+            with partial.open("w", encoding="utf-8") as file, step(f"writing {os.fspath(path)}"):
                 for piece in perfetto(traces, load_categories(categories)):
                     file.write(piece)
             partial.replace(path)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from kprof.inputs.rocprof.frames import frame, kernels_frame, length
 from kprof.inputs.rocprof.joining import join
 from kprof.inputs.rocprof.model import COLUMNS, FileTables, ProfileFile, ProfileIssue
+from kprof.output.progress import step
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,10 +40,9 @@ class Data:
 
     def _join(self) -> None:
         for part in self._parts:
-            if part.lazy:
-                loader, part.lazy = part.lazy, None
-                loader(part)
-        self._own_issues.extend(join(self._parts))
+            part.load()
+        with step("joining the tables"):
+            self._own_issues.extend(join(self._parts))
         self._joined = True
 
     def table(self, name: str) -> "pd.DataFrame":

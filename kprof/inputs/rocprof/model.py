@@ -7,7 +7,10 @@ Times are integer nanoseconds on the clock the tool used, sizes are bytes, grids
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import PurePath
 from typing import Any, Literal
+
+from kprof.output.progress import step
 
 Severity = Literal["note", "warning", "error"]
 
@@ -215,6 +218,13 @@ class FileTables:
     promised: frozenset[str] = frozenset()
     kernels: Columns | None = None
     distinct: bool = False
+
+    def load(self) -> None:
+        """Read what was left for later, if anything was."""
+        if self.lazy is not None:
+            loader, self.lazy = self.lazy, None
+            with step(f"reading {PurePath(self.source.path).name}"):
+                loader(self)
 
     def complain(self, kind: str, severity: Severity, message: str, **more: Any) -> None:
         """Add an issue about this part's file."""

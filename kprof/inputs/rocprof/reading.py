@@ -1,7 +1,7 @@
 """Read files and folders of measurements."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from kprof.errors import InputError, KprofError
@@ -10,6 +10,7 @@ from kprof.inputs.rocprof.database import is_database
 from kprof.inputs.rocprof.format import recognise
 from kprof.inputs.rocprof.model import FileTables, ProfileFile, ProfileIssue
 from kprof.inputs.rocprof.opening import EmptyFileError, Opened, files_of, open_file
+from kprof.output.progress import step
 
 _MOST_FILES = 20_000
 _OTHER = "not-a-measurement"
@@ -36,9 +37,10 @@ def read(paths: str | Path | Iterable[str | Path], *, max_unpacked: int | None =
     issues: list[ProfileIssue] = []
     failed: list[KprofError] = []
     for path in given:
-        for file in _files(path):
+        for file in _counted(_files(path)):
             try:
-                part = read_file(file, max_unpacked=max_unpacked)
+                with step(f"reading {file.name}"):
+                    part = read_file(file, max_unpacked=max_unpacked)
             except KprofError as error:
                 if not path.is_dir():
                     raise
@@ -59,15 +61,16 @@ def read(paths: str | Path | Iterable[str | Path], *, max_unpacked: int | None =
     _mark_workloads(parts)
     if len(parts) > 1 and any(part.lazy is None for part in parts):
         for part in parts:
-            _load(part)
+            if part.lazy is not None:
+                part.load()
+                part.kernels = None
     return Data(parts, issues)
 
 
-def _load(part: FileTables) -> None:
-    if part.lazy is not None:
-        loader, part.lazy = part.lazy, None
-        loader(part)
-        part.kernels = None
+def _counted(files: list[Path]) -> Iterator[Path]:
+    with step("reading", len(files) if len(files) > 1 else None, "files") as so_far:
+        for so_far.done, file in enumerate(files):
+            yield file
 
 
 def _files(path: Path) -> list[Path]:

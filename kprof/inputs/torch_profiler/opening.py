@@ -11,6 +11,7 @@ from kprof.errors import InputError
 from kprof.inputs.opening import opened
 from kprof.inputs.torch_profiler.ahead import ahead
 from kprof.inputs.torch_profiler.issues import IssueLog
+from kprof.output.progress import Step, step
 
 # Larger blocks fall out of the second-level cache: 256 KiB is 10 % faster than 1 MiB.
 BLOCK = 1 << 18
@@ -42,7 +43,7 @@ def blocks(path: Path, issues: IssueLog, size: int = BLOCK) -> Iterator[bytes]:
             can be unpacked.
     """
     try:
-        with opened(path) as file:
+        with opened(path) as file, step(f"reading {path.name}", os.fstat(file.fileno()).st_size, "bytes") as read:
             start = file.read(16)
             file.seek(0)
             for magic, what in _OTHER_PACKING.items():
@@ -51,31 +52,32 @@ def blocks(path: Path, issues: IssueLog, size: int = BLOCK) -> Iterator[bytes]:
                     hint = f"kprof ingest counters {path}" if database else "unpack it; .json and .json.gz are read"
                     raise InputError(f"this is {what}, not a trace", path=str(path), hint=hint)
             if not start.startswith(GZIP_MAGIC):
-                yield from _plain(file, size)
+                yield from _plain(file, size, read)
             elif os.fstat(file.fileno()).st_size < _WORTH_A_THREAD:
-                yield from _unpacked(file, path, issues, size)
+                yield from _unpacked(file, path, issues, size, read)
             else:
-                yield from _unpacked_beside(file, path, issues, size)
+                yield from _unpacked_beside(file, path, issues, size, read)
     except OSError as error:
         raise InputError(f"cannot read: {error.strerror or error}", path=str(path)) from error
 
 
-def _plain(file: BinaryIO, size: int) -> Iterator[bytes]:
+def _plain(file: BinaryIO, size: int, read: Step) -> Iterator[bytes]:
     while block := file.read(size):
+        read.done += len(block)
         yield block
 
 
-def _unpacked_beside(file: BinaryIO, path: Path, issues: IssueLog, size: int) -> Iterator[bytes]:
+def _unpacked_beside(file: BinaryIO, path: Path, issues: IssueLog, size: int, read: Step) -> Iterator[bytes]:
     """As :func:`_unpacked`, in a thread. Its issues are told when all before them has been read."""
     met = IssueLog(str(path))
-    with closing(ahead(lambda: _unpacked(file, path, met, _PIECE))) as pieces:
+    with closing(ahead(lambda: _unpacked(file, path, met, _PIECE, read))) as pieces:
         for piece in pieces:
             for at in range(0, len(piece), size):
                 yield piece[at : at + size]
     issues.extend(met.all())
 
 
-def _unpacked(file: BinaryIO, path: Path, issues: IssueLog, size: int) -> Iterator[bytes]:
+def _unpacked(file: BinaryIO, path: Path, issues: IssueLog, size: int, read: Step) -> Iterator[bytes]:
     total = packed = 0
     unpacker = zlib.decompressobj(wbits=31)
     pending = b""
@@ -83,6 +85,7 @@ def _unpacked(file: BinaryIO, path: Path, issues: IssueLog, size: int) -> Iterat
         data = pending or file.read(_COMPRESSED_READ)
         if not pending:
             packed += len(data)
+            read.done = packed
         if not data:
             if not unpacker.eof:
                 issues.add("cut-off", "the gzip stream ends before its end mark", place=f"compressed byte {packed}")

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from kprof.output.progress import step
 from kprof_analyzers.profiles.counters import formula_language
 from kprof_analyzers.profiles.counters.catalogue import Formula, formulas_of
 from kprof_analyzers.profiles.counters.kernels import KernelCounters
@@ -78,13 +79,15 @@ def all_metrics(
         gpus[id(gpu)] = gpu
         groups[id(gpu), kernel.pattern].append(place)
     found: list[dict[str, Metric]] = [{} for _ in kernels]
-    for (gpu_id, _), places in groups.items():
-        gpu = gpus[gpu_id]
-        formulas = formulas_of(gpu.arch.name)
-        table = _Table([kernels[place] for place in places], gpu, formulas)
-        for name, formula in formulas.items():
-            for place, metric in zip(places, _of_all(formula, table), strict=True):
-                found[place][name] = metric
+    with step("computing metrics", len(kernels), "kernels") as so_far:
+        for (gpu_id, _), places in groups.items():
+            gpu = gpus[gpu_id]
+            formulas = formulas_of(gpu.arch.name)
+            table = _Table([kernels[place] for place in places], gpu, formulas)
+            for name, formula in formulas.items():
+                for place, metric in zip(places, _of_all(formula, table), strict=True):
+                    found[place][name] = metric
+            so_far.done += len(places)
     return found
 
 

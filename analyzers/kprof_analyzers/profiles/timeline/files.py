@@ -16,6 +16,7 @@ from kprof.inputs.torch_profiler.load import load
 from kprof.inputs.torch_profiler.model import LinkedTrace
 from kprof.inputs.torch_profiler.proton import is_proton
 from kprof.inputs.torch_profiler.tables import is_tables, read_tables
+from kprof.output import progress
 
 R = TypeVar("R")
 _ENDINGS = (".json", ".json.gz", ".hatchet", ".trace", ".trace.gz")
@@ -121,7 +122,8 @@ class FileStep(msgspec.Struct, frozen=True):
     def __call__(self, file: TraceFile) -> Any:
         """The function's result, or :class:`Failed`."""
         try:
-            return self.function(file, **self.options)
+            with progress.step(f"working on {Path(file.path).name}"):
+                return self.function(file, **self.options)
         except KprofError as error:
             return Failed(file.path, str(error))
 
@@ -147,6 +149,13 @@ def each_file(
         KprofError: Dask is missing or cannot be reached, or a worker process died.
     """
     step = FileStep(function, options)
+    with progress.step("reading", len(files) if len(files) > 1 else None, "traces") as so_far:
+        for result in _results(step, files, jobs, scheduler):
+            so_far.done += 1
+            yield result
+
+
+def _results(step: FileStep, files: Sequence[TraceFile], jobs: int, scheduler: str | None) -> Iterator[Any]:
     if scheduler is not None:
         yield from _on_dask(step, files, scheduler)
         return
