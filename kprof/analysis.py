@@ -134,7 +134,7 @@ class ModelChange:
     Attributes:
         gone: instructions that would not be there.
         wide: memory access to the bytes a lane that it would move, each fetched once.
-        clocks: instruction to the factor on the cycles that its unit is busy.
+        cycles: instruction to the factor on the cycles that its unit is busy.
         conflict_free: LDS accesses that would have no bank conflicts.
         leave_out: ``memory_latency``, ``wave_quantisation``, ``matrix_large``: effects of the model.
         num_warps: wavefronts of a workgroup.
@@ -145,7 +145,7 @@ class ModelChange:
 
     gone: tuple[int, ...] = ()
     wide: Mapping[int, int] = field(default_factory=dict)
-    clocks: Mapping[int, float] = field(default_factory=dict)
+    cycles: Mapping[int, float] = field(default_factory=dict)
     conflict_free: tuple[int, ...] = ()
     leave_out: tuple[str, ...] = ()
     num_warps: int | None = None

@@ -19,8 +19,8 @@ class SourceLine:
         causes: why that time passes, cause (as in :data:`kprof.document.Bound`) to its share of the whole kernel's
             time, largest first.
         spills: scratch instructions.
-        conflicts: clocks that LDS bank conflicts add to one turn of the loop around it, for one wavefront; ``None``
-            when there are accesses whose conflicts are not known.
+        conflicts: cycles that LDS bank conflicts add to one iteration of the loop around it, for one wavefront;
+            ``None`` when there are accesses whose conflicts are not known.
     """
 
     number: int

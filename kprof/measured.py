@@ -142,7 +142,7 @@ class LoopBeside(msgspec.Struct, frozen=True):
     Attributes:
         header: label of the loop's first block.
         lines: file name to ``[first, last]`` source line.
-        turns: iterations of all traced wavefronts.
+        iterations: iterations of all traced wavefronts.
         measured: cycles from one iteration of a wavefront to its next.
         stalled: of these, those in which nothing could issue; ``None`` when the trace does not tell.
         modelled: ``None`` without a prediction.
@@ -151,7 +151,7 @@ class LoopBeside(msgspec.Struct, frozen=True):
 
     header: str
     lines: dict[str, tuple[int, int]]
-    turns: int
+    iterations: int
     measured: float
     stalled: float | None
     modelled: float | None

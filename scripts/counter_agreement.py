@@ -60,7 +60,7 @@ PAIRS = {
 
 # Differences of more than 1 % and why.
 EXPLAINED = {
-    "wavefronts_in_flight": "both clocks and wavefronts are taken from SQ_LEVEL_WAVES.csv; the tool divides by the "
+    "wavefronts_in_flight": "both cycles and wavefronts are taken from SQ_LEVEL_WAVES.csv; the tool divides by the "
     "GRBM_GUI_ACTIVE of another pass of the kernel, which ran 3 % longer",
 }
 
@@ -85,7 +85,7 @@ PROFILER = """## Beside rocprofv3's own derived counters
 |---|---:|---|---|
 | FETCH_SIZE | 1.000 | 1.000 to 1.000 | |
 | WRITE_SIZE | 1.000 | 1.000 to 1.000 | a few differ by up to 80 times: what was dirty in the cache before |
-| OccupancyPercent | 1.018 | 1.006 to 1.081 | the profiler divides by the clocks of the slowest XCD, kprof by the mean |
+| OccupancyPercent | 1.018 | 1.006 to 1.081 | the profiler divides by the cycles of the slowest XCD, kprof by the mean |
 | MfmaUtil | 1.021 | 0.888 to 1.191 | the same, and passes |
 | LDSBankConflict | 1.019 | 1.007 to 1.080 | the same |
 """
@@ -145,7 +145,7 @@ def main() -> int:
     lines.append("\n## Differences over 1 %\n")
     lines += [f"- `{name}`: {why}." for name, why in EXPLAINED.items()]
     lines.append(
-        "- *Active CUs* has no counterpart: the tool rounds busy clocks to CUs in steps, which is not a measurement.\n"
+        "- *Active CUs* has no counterpart: the tool rounds busy cycles to CUs in steps, which is not a measurement.\n"
     )
     lines.append(PROFILER)
     OUTPUT.parent.mkdir(parents=True, exist_ok=True)

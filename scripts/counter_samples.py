@@ -57,11 +57,11 @@ def timeline(folder: Path) -> list[str]:
     lines = []
     for path in sorted(folder.glob(wave_json.PATTERN)):
         wave, odd = wave_json.read(path)
-        told = f"clocks {wave.clocks:,}, latency {wave.latency:,}, stall {wave.stall:,}, idle {wave.idle:,}"
+        told = f"cycles {wave.cycles:,}, latency {wave.latency:,}, stall {wave.stall:,}, idle {wave.idle:,}"
         lines.append(f"| {name / path.name} | rocprofv3 | wavefront | {wave.issued:,} | {told} | {'; '.join(odd)} |")
     for path in sorted(folder.glob(wstates_json.PATTERN)):
         state, odd = wstates_json.read(path)
-        told = f"{state.clocks:,} wavefront clocks in {state.name}, at most {state.most} wavefronts"
+        told = f"{state.cycles:,} wavefront cycles in {state.name}, at most {state.most} wavefronts"
         lines.append(f"| {name / path.name} | rocprofv3 | wavefront states | | {told} | {'; '.join(odd)} |")
     if (folder / occupancy_json.NAME).is_file():
         occupancy, odd = occupancy_json.read(folder / occupancy_json.NAME)
@@ -83,7 +83,7 @@ def others() -> list[str]:
         name = path.relative_to(SAMPLES)
         lines.append(
             f"| {name} | rocprofv3 | {trace.format} | {len(trace.instructions):,} | hits {trace.hits:,}, latency "
-            f"{trace.latency:,} clocks | {'; '.join(trace.issues)} |"
+            f"{trace.latency:,} cycles | {'; '.join(trace.issues)} |"
         )
         lines += timeline(path.parent) if trace.format == "code.json" else []
     for path in sorted((SAMPLES / "tunableop_gfx1151").iterdir()):

@@ -68,7 +68,7 @@ def _timeline(path: Path) -> Found:
         return wave.issued, _words(odd)
     if path.match(wstates_json.PATTERN):
         state, odd = wstates_json.read(path)
-        return state.clocks, _words(odd)
+        return state.cycles, _words(odd)
     if path.name == occupancy_json.NAME:
         occupancy, odd = occupancy_json.read(path)
         return sum(one.begun for one in occupancy), _words(odd)

@@ -62,7 +62,7 @@ def _modelled(
 ) -> tuple[Prediction | None, dict[int, Gain]]:
     """The prediction, and what findings cost, by their identity; a note where there is none.
 
-    Where the turns of a loop are not known, costs rest on a guess at them: they are good for an order only.
+    Where the iterations of a loop are not known, costs rest on a guess at them: they are good for an order only.
     """
     from kprof_analyzers.model.gains import costs_of
     from kprof_analyzers.model.kernel import build

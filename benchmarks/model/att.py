@@ -1,7 +1,7 @@
-"""The simulator against a thread trace: one turn of the traced loop, instruction by instruction.
+"""The simulator against a thread trace: one iteration of the traced loop, instruction by instruction.
 
 The loop of a decoded thread trace (``code.json``) is simulated as it stands, with the wavefronts of one workgroup on a
-CU, and its clocks are compared with the traced ones, which are means over the hits of the traced wavefronts.
+CU, and its cycles are compared with the traced ones, which are means over the hits of the traced wavefronts.
 """
 
 import argparse
@@ -27,18 +27,18 @@ from kprof_analyzers.model.simulate import CAUSE_COUNT
 from kprof_analyzers.model.wave_timeline import record
 
 _AT_ONCE = 40
-"""Clocks from the last ds_read after which a wait for it is one that comes later on."""
+"""Cycles from the last ds_read after which a wait for it is one that comes later on."""
 SAMPLE = Path(__file__).parents[3] / "shared/samples/att/rocprofv3_triton_gemm_afp4"
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Traced and simulated clocks of one turn.
+    """Traced and simulated cycles of one iteration.
 
     Attributes:
-        traced: clocks of a turn, summed over its instructions.
+        traced: cycles of an iteration, summed over its instructions.
         simulated: the same from the simulator.
-        kinds: what was traced and simulated for one kind of instruction, in clocks of a turn.
+        kinds: what was traced and simulated for one kind of instruction, in cycles of an iteration.
         rhythm: measure to its 10th percentile, median and 90th, traced and simulated.
     """
 
@@ -75,7 +75,7 @@ def program_of(instructions: tuple[TracedInstruction, ...], arch: str) -> amdgcn
 
 @dataclass(frozen=True)
 class Event:
-    """One instruction of one wavefront: its mnemonic, its operands, and when it began and was done, in clocks."""
+    """One instruction of one wavefront: its mnemonic, its operands, and when it began and was done, in cycles."""
 
     name: str
     operands: str
@@ -91,8 +91,8 @@ def traced_waves(folder: Path, loop: Sequence[TracedInstruction]) -> list[list[E
         records = json.loads(place.read_text(encoding="utf-8"))["wave"]["instructions"]
         found.append(
             [
-                Event(*_halves(texts[line]), clock, clock + clocks)
-                for clock, _, _, clocks, line, *_ in records
+                Event(*_halves(texts[line]), clock, clock + cycles)
+                for clock, _, _, cycles, line, *_ in records
                 if line in texts
             ]
         )
@@ -100,7 +100,7 @@ def traced_waves(folder: Path, loop: Sequence[TracedInstruction]) -> list[list[E
 
 
 def simulated_waves(model: KernelModel, positions: Sequence[int], texts: Mapping[int, str]) -> list[list[Event]]:
-    """The same from the simulator, without the first two turns."""
+    """The same from the simulator, without the first two iterations."""
     recorder = record(model)
     inside = set(positions)
     found: dict[int, list[Event]] = {}
@@ -108,12 +108,12 @@ def simulated_waves(model: KernelModel, positions: Sequence[int], texts: Mapping
         if step.position in inside:
             found.setdefault(step.wave, []).append(Event(*_halves(texts[step.position]), step.start, step.end))
     first = texts[positions[0]]
-    return [_from_turn(events, first, 2) for events in found.values()]
+    return [_from_iteration(events, first, 2) for events in found.values()]
 
 
-def _from_turn(events: list[Event], first: str, turn: int) -> list[Event]:
+def _from_iteration(events: list[Event], first: str, iteration: int) -> list[Event]:
     starts = [n for n, one in enumerate(events) if (one.name, one.operands) == _halves(first)]
-    return events[starts[min(turn, len(starts) - 1)] :] if starts else events
+    return events[starts[min(iteration, len(starts) - 1)] :] if starts else events
 
 
 def _halves(text: str) -> tuple[str, str]:
@@ -122,7 +122,7 @@ def _halves(text: str) -> tuple[str, str]:
 
 
 def rhythm(waves: Sequence[Sequence[Event]]) -> dict[str, tuple[float, float, float]]:
-    """How instructions follow each other in a wavefront: 10th percentile, median and 90th of each measure, in clocks.
+    """How instructions follow each other in a wavefront: 10th percentile, median and 90th of each measure, in cycles.
 
     The share of barriers is a part of 1.
     """
@@ -190,12 +190,12 @@ def compare(folder: Path = SAMPLE, product: str = "MI355X", warps: int = 8) -> C
     model = build(facts, effects)
     run = simulate(model, 1)
     number = next(n.loop.index for n in loops_of(model.nodes) if loop[0] is issued[n.loop.instructions[0]])
-    turns, count = run.result.turns[number], run.turns[number]
-    share = (count - count // 2) * len(turns.times)
+    iterations, count = run.result.iterations[number], run.iterations[number]
+    share = (count - count // 2) * len(iterations.times)
     kinds: dict[str, list[float]] = {}
     for one in loop:
         at = CAUSE_COUNT * issued.index(one)
-        mine = sum(turns.end[at : at + CAUSE_COUNT]) - sum(turns.middle[at : at + CAUSE_COUNT])
+        mine = sum(iterations.end[at : at + CAUSE_COUNT]) - sum(iterations.middle[at : at + CAUSE_COUNT])
         entry = kinds.setdefault(one.mnemonic, [0.0, 0.0])
         entry[0] += one.latency / one.hits
         entry[1] += mine / share
@@ -215,7 +215,7 @@ def tables(found: Comparison) -> Iterator[tuple[list[str], list[list[str]]]]:
     ]
     off = f"{found.simulated / found.traced - 1:+.1%}"
     lines.append(["all", f"{found.traced:.0f}", f"{found.simulated:.0f} ({off})"])
-    yield ["clocks of a turn", "traced", "simulated"], lines
+    yield ["cycles of an iteration", "traced", "simulated"], lines
     lines = [[name, *(_words(each) for each in both)] for name, both in sorted(found.rhythm.items())]
     yield ["10th percentile / median / 90th", "traced", "simulated"], lines
 

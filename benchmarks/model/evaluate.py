@@ -139,7 +139,7 @@ def sort_of(prediction: Any) -> str:
 
     known = all(loop.trips_known for loop in prediction.loops)
     light = prediction.speed_of_light_us or 0.0
-    return ranges.sort_of(prediction.time_us, light, prediction.shares, turns_known=known)
+    return ranges.sort_of(prediction.time_us, light, prediction.shares, trips_known=known)
 
 
 def points_of(problems: Sequence[Problem]) -> list[Point]:

@@ -69,7 +69,7 @@ def drains(loop: LoopFacts) -> int:
 
 
 def work(loop: LoopFacts) -> int:
-    """What one turn gets done: matrix operations, else bytes loaded; 0 when it is neither."""
+    """What one iteration gets done: matrix operations, else bytes loaded; 0 when it is neither."""
     paths = ("global_load", "flat_load", "global_to_lds")
     return max(0, loop.flops or sum(loop.bytes_per_wave.get(path, 0) for path in paths))
 

@@ -70,7 +70,7 @@ def _common(a: tuple[int, int], b: tuple[int, int]) -> int:
 
 
 def _unlike(a: LoopFacts, b: LoopFacts) -> float:
-    """How different the work of a turn is, 0 for alike: tells a main loop from its remainder."""
+    """How different the work of an iteration is, 0 for alike: tells a main loop from its remainder."""
     ours, theirs = facts.work(a), facts.work(b)
     return abs(ours - theirs) / max(ours, theirs) if max(ours, theirs) else 0.0
 
@@ -132,7 +132,7 @@ def _hot(a: LoopFacts | None, b: LoopFacts | None) -> bool:
 
 
 def _scale(a: LoopFacts | None, b: LoopFacts | None) -> float:
-    """Work of a turn, new by old: an unrolled loop does more in one."""
+    """Work of an iteration, new by old: an unrolled loop does more in one."""
     if a is None or b is None or bool(a.flops) != bool(b.flops):
         return 1.0
     before, after = facts.work(a), facts.work(b)

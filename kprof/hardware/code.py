@@ -29,8 +29,8 @@ class IssueRules:
     """How a SIMD issues instructions.
 
     Attributes:
-        cycles: clocks between two instructions of one wavefront.
-        valu_lanes: lanes of an ordinary vector instruction that a SIMD does in a clock.
+        cycles: cycles between two instructions of one wavefront.
+        valu_lanes: lanes of an ordinary vector instruction that a SIMD does in a cycle.
         matrix_unit: matrix instructions have a unit of their own beside the vector unit.
     """
 
@@ -39,7 +39,7 @@ class IssueRules:
     matrix_unit: bool
 
     def valu_cycles(self, lanes: int) -> int:
-        """Clocks for which a vector instruction of so many lanes keeps its SIMD."""
+        """Cycles for which a vector instruction of so many lanes keeps its SIMD."""
         return max(1, lanes // self.valu_lanes)
 
 

@@ -128,7 +128,7 @@ class LdsRules:
         bytes_per_workgroup: bytes that one workgroup may ask for.
         granule: bytes in which the hardware allocates.
         granule_llvm: bytes in which LLVM's occupancy counts.
-        banks: banks, each of which serves one access in a clock.
+        banks: banks, each of which serves one access in a cycle.
         bank_bytes: width of a bank in bytes.
         phases: access (``read_b32``, ``read_b64``, ``read_b128``, ``write_b128``) to the groups of lanes served
             together. Lanes conflict only inside their group. Absent accesses are not known.
@@ -162,11 +162,11 @@ class MatrixInstruction:
             format of the wider operand.
         m, n, k: shape of one block.
         blocks: independent products in one instruction.
-        cycles: clocks for which a SIMD's matrix unit is busy.
+        cycles: cycles for which a SIMD's matrix unit is busy.
         type: operand type, such as ``fp16``.
         accumulator: type of C and D.
         vgprs_a, vgprs_b, vgprs_d: 32-bit registers of the operands per lane, ``None`` when not known.
-        coexecution_cycles: clocks during which VALU instructions can run beside it, ``None`` when not known.
+        coexecution_cycles: cycles during which VALU instructions can run beside it, ``None`` when not known.
         sparse: A is 4:2 structured sparse; ``k`` counts the zeros.
         simds_per_cu: SIMDs of a compute unit, for the rate.
     """
@@ -193,12 +193,12 @@ class MatrixInstruction:
 
     @property
     def passes(self) -> int | None:
-        """LLVM's unit for MFMA: four clocks. ``None`` for WMMA, which is not counted so."""
+        """LLVM's unit for MFMA: four cycles. ``None`` for WMMA, which is not counted so."""
         return self.cycles // 4 if "mfma" in self.name or "smfmac" in self.name else None
 
     @property
-    def flops_per_clock(self) -> float:
-        """Operations per clock and compute unit when issued back to back."""
+    def flops_per_cycle(self) -> float:
+        """Operations per cycle and compute unit when issued back to back."""
         return self.flops * self.simds_per_cu / self.cycles
 
 
@@ -213,8 +213,8 @@ class MemoryLevel:
         scope: what shares an instance: ``cu``, ``cu_pair``, ``shader_array``, ``xcd``, ``device``.
         line_bytes: cache line.
         channels: channels of one instance.
-        channel_bytes_per_clock: bytes that a channel reads in a clock.
-        bytes_per_clock: bytes per clock and compute unit.
+        channel_bytes_per_cycle: bytes that a channel reads in a cycle.
+        bytes_per_cycle: bytes per cycle and compute unit.
         interleave_bytes: bytes after which the next channel is used.
         tag_period_bytes: rows that many bytes apart meet in one channel of the tag RAM.
         bandwidth_gbs: peak of the device in 1e9 bytes per second.
@@ -229,8 +229,8 @@ class MemoryLevel:
     scope: str | None = None
     line_bytes: int | None = None
     channels: int | None = None
-    channel_bytes_per_clock: int | None = None
-    bytes_per_clock: int | None = None
+    channel_bytes_per_cycle: int | None = None
+    bytes_per_cycle: int | None = None
     interleave_bytes: int | None = None
     tag_period_bytes: int | None = None
     bandwidth_gbs: float | None = None
@@ -282,14 +282,14 @@ class Architecture:
         occupancy: what decides how many wavefronts a SIMD holds.
         lds: the local data share.
         wait_counters: wait counter to its largest value.
-        rates: per clock and compute unit: operations (``valu_fp32``, ``matrix_fp16``, ...) and bytes
+        rates: per cycle and compute unit: operations (``valu_fp32``, ``matrix_fp16``, ...) and bytes
             (``lds_read_bytes``, ``l1_bytes``, ...). 0: the hardware has no such unit. Absent: not known.
         matrix_instructions: mnemonic to its facts.
         memory: level name to its facts, as far as they are the same for all products.
-        latencies: operation (``lds_permute``, ``dpp``) to ``(least, most)`` clocks.
+        latencies: operation (``lds_permute``, ``dpp``) to ``(least, most)`` cycles.
         hazards: wait states that must lie between a matrix instruction and one that depends on it, beyond its passes.
         model: what the performance model takes beyond data sheets, from ``model.toml`` what an architecture does not
-            say itself. Clocks: ``branch`` (taken), ``lds_latency``,
+            say itself. Cycles: ``branch`` (taken), ``lds_latency``,
             ``lds_access`` (least, of one instruction). Shares: ``matrix_sustained`` of the matrix units' peak and, of
             that, ``matrix_large`` for 32 x 32; ``vector_memory_share`` of L2's sustained bandwidth and, of that,
             ``streaming``. ``loaded_latency``: latency under load against an idle memory's. ``dispatch_ns``: start and

@@ -1,8 +1,8 @@
 """Which compile-time arguments of a Triton kernel are tiles, as far as its source tells. Standard library only.
 
 A tile may have another size and the kernel still does all of its work: because more or fewer workgroups share it, or
-because a loop takes more or fewer turns. Other arguments are not to be touched: a block that has to cover a row, or a
-flag that says what is computed.
+because a loop takes more or fewer iterations. Other arguments are not to be touched: a block that has to cover a row,
+or a flag that says what is computed.
 """
 
 import ast

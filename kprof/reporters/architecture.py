@@ -10,7 +10,7 @@ _TITLES = {
     "occupancy": "Occupancy",
     "lds": "LDS",
     "wait_counters": "Wait counters, largest value",
-    "rates": "Rates per clock and CU; 0 means that there is no such unit",
+    "rates": "Rates per cycle and CU; 0 means that there is no such unit",
     "memory": "Memory",
     "latencies": "Latencies, from and to",
     "hazards": "Wait states after a matrix instruction, beyond its passes",
@@ -171,7 +171,7 @@ def _matrix(arch: Architecture, verbose: int) -> list[str]:
             f"{i.m} {i.n} {i.k}",
             str(i.blocks),
             f"{i.cycles}{mark}",
-            f"{i.flops_per_clock:,.0f}",
+            f"{i.flops_per_cycle:,.0f}",
             " ".join("?" if v is None else str(v) for v in (i.vgprs_a, i.vgprs_b, i.vgprs_d)),
         )
         for i in chosen
@@ -194,4 +194,4 @@ def _fastest(arch: Architecture) -> list[MatrixInstruction]:
 
 def _rank(instruction: MatrixInstruction) -> tuple[float, int]:
     """The faster one; of equally fast ones that with fewer blocks, which compilers take."""
-    return (instruction.flops_per_clock, -instruction.blocks)
+    return (instruction.flops_per_cycle, -instruction.blocks)

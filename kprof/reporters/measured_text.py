@@ -120,7 +120,7 @@ def loop_words(loop: "LoopBeside") -> str:
     """Where a loop is, and how many iterations were traced."""
     lines = [f"lines {first}-{last} of {file.rpartition('/')[2]}" for file, (first, last) in loop.lines.items()]
     place = f" at {', '.join(lines)}" if lines else ""
-    return f"loop {loop.header}{place}, {loop.turns:,} iterations traced"
+    return f"loop {loop.header}{place}, {loop.iterations:,} iterations traced"
 
 
 def loop_rows(loop: "LoopBeside") -> list[list[str]]:

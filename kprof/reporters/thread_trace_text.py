@@ -66,7 +66,7 @@ def _show_timeline(trace: DecodedThreadTrace, top: int) -> None:
         ]
         print("\n" + rows_table(["most stalled", "stall cycles", "share", "issued", "idle cycles", "source"], rows))
         waves: list[list[Any]] = [
-            [one.file.removesuffix(".json"), one.begin, one.clocks, one.issued, one.latency, one.stall, one.idle]
+            [one.file.removesuffix(".json"), one.begin, one.cycles, one.issued, one.latency, one.stall, one.idle]
             for one in timeline.wavefronts[:top]
         ]
         heads = ["wavefront", "begin", "cycles", "issued", "in instructions", "stall", "idle"]
@@ -75,10 +75,10 @@ def _show_timeline(trace: DecodedThreadTrace, top: int) -> None:
         print(f"{len(timeline.wavefronts):,}{listed} wavefronts have a file of their own")
     if timeline.states:
         shares = ", ".join(
-            f"{one.name} {one.clocks:,}" if one.share is None else f"{one.name} {100 * one.share:.1f} %"
+            f"{one.name} {one.cycles:,}" if one.share is None else f"{one.name} {100 * one.share:.1f} %"
             for one in timeline.states
         )
-        print(f"\nstates     {shares} of {sum(one.clocks for one in timeline.states):,} wavefront cycles")
+        print(f"\nstates     {shares} of {sum(one.cycles for one in timeline.states):,} wavefront cycles")
     for one in timeline.occupancy:
         if one.cu is None and one.mean is not None:
             units = [unit for unit in timeline.occupancy if unit.shader_engine == one.shader_engine and unit is not one]

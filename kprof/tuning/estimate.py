@@ -1,7 +1,7 @@
 """A rough cost of a configuration before it is compiled. It only orders the queue and is never shown as a time.
 
-For a matrix product with knobs for M, N and K it is the larger of two bounds, in clocks of one CU: matrix work, and
-bytes of tiles at 20 bytes a clock and CU (sustained from L2 on MI300X; fitted on tritonBLAS' published sweeps), for
+For a matrix product with knobs for M, N and K it is the larger of two bounds, in cycles of one CU: matrix work, and
+bytes of tiles at 20 bytes a cycle and CU (sustained from L2 on MI300X; fitted on tritonBLAS' published sweeps), for
 the rounds in which the grid runs. Tiles that need more than the registers there are, or more LDS, cost more.
 Of other kernels nothing is known but that their own configuration was somebody's choice: what is near to it comes
 first. Without one it is the number of elements that a lane holds, seen from 8.
@@ -14,8 +14,8 @@ from typing import Any
 from kprof.hardware.machine import Architecture, Product
 from kprof.knobs import number, role_names
 
-_BYTES_PER_CLOCK = 20.0
-_FLOPS_PER_CLOCK = {1: 4096.0, 2: 2048.0, 4: 256.0}
+_BYTES_PER_CYCLE = 20.0
+_FLOPS_PER_CYCLE = {1: 4096.0, 2: 2048.0, 4: 256.0}
 _COMPUTE_UNITS = 256
 _OVER = 4.0
 _STEP = 0.15
@@ -76,11 +76,11 @@ class Estimate:
         steps = ceil(ceil(sizes[2] / k) / split)
         rounds = max(1.0, tiles * split / self._units)
         rounds = ceil(rounds) if rounds < 8 else rounds
-        matrix = 2 * m * n * k / _FLOPS_PER_CLOCK.get(self._element, 1024.0)
-        memory = (m + n) * k * self._element / _BYTES_PER_CLOCK
+        matrix = 2 * m * n * k / _FLOPS_PER_CYCLE.get(self._element, 1024.0)
+        memory = (m + n) * k * self._element / _BYTES_PER_CYCLE
         cost = rounds * (steps * (max(matrix, memory) + 0.3 * min(matrix, memory)) + 2000 + 0.5 * m * n / warps)
         if split > 1:
-            cost += 4000 + sizes[0] * sizes[1] * 4 * (split + 1) / (_BYTES_PER_CLOCK * self._units)
+            cost += 4000 + sizes[0] * sizes[1] * 4 * (split + 1) / (_BYTES_PER_CYCLE * self._units)
         held = m * n / (warps * self._lanes)
         if held > 256:
             cost *= _OVER

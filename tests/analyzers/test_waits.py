@@ -62,7 +62,7 @@ def test_a_wait_with_nothing_outstanding_waits_for_nothing():
 
 
 def test_issue_cycles_are_those_of_the_hardware_file():
-    """A 32x32x8 MFMA keeps gfx942's matrix unit for 32 clocks, a vector instruction takes four passes."""
+    """A 32x32x8 MFMA keeps gfx942's matrix unit for 32 cycles, a vector instruction takes four passes."""
     machine = load("gfx942")
     matrix, vector = body("\tv_mfma_f32_32x32x8_f16 a[0:15], v[8:9], v[10:11], a[0:15]\n\tv_add_f32_e32 v0, v0, v1")
     assert (issue_cycles(matrix, machine), issue_cycles(vector, machine)) == (32, 4)
@@ -87,7 +87,7 @@ PIECES = {
     "matrix": "v_mfma_f32_32x32x8_f16 a[0:15], v[8:9], v[10:11], a[0:15]",
 }
 COSTS = {"vmcnt": 4, "lgkmcnt": 4, "plain": 4, "matrix": 32, "wait": 4}
-"""Clocks on gfx942 by hand: an instruction of a wavefront every four, a 32x32x8 MFMA every 32."""
+"""Cycles on gfx942 by hand: an instruction of a wavefront every four, a 32x32x8 MFMA every 32."""
 STEPS = st.sampled_from(sorted(PIECES)) | st.tuples(st.sampled_from(("vmcnt", "lgkmcnt")), st.integers(0, 9))
 
 

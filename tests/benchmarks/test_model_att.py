@@ -7,12 +7,12 @@ from benchmarks.model.att import Event
 
 
 def events(*parts):
-    """Instructions one after the other, each ``(text, clocks)``."""
+    """Instructions one after the other, each ``(text, cycles)``."""
     found, now = [], 0.0
-    for text, clocks in parts:
+    for text, cycles in parts:
         name, _, operands = text.partition(" ")
-        found.append(Event(name, operands, now, now + clocks))
-        now += clocks
+        found.append(Event(name, operands, now, now + cycles))
+        now += cycles
     return found
 
 
@@ -43,21 +43,21 @@ def compared(shared):
     return att.compare(shared / "samples" / "att" / "rocprofv3_triton_gemm_afp4")
 
 
-def test_a_turn_takes_as_long_as_traced(compared):
+def test_an_iteration_takes_as_long_as_traced(compared):
     assert compared.simulated == pytest.approx(compared.traced, rel=0.10)
 
 
 def test_instructions_issue_as_traced(compared):
-    """Medians are equal: 16 clocks from one matrix instruction to the next, 4 for vector and scalar ones."""
-    for name, clocks in (("matrix", 16), ("vector", 4), ("scalar", 4)):
+    """Medians are equal: 16 cycles from one matrix instruction to the next, 4 for vector and scalar ones."""
+    for name, cycles in (("matrix", 16), ("vector", 4), ("scalar", 4)):
         traced, simulated = compared.rhythm[f"{name} after {name}"]
-        assert traced[1] == simulated[1] == clocks
+        assert traced[1] == simulated[1] == cycles
     traced, simulated = compared.rhythm["ds_read after ds_read"]
     assert traced[0] <= simulated[1] <= traced[2]
 
 
 def test_waits_end_as_traced(compared):
-    """A wait for the LDS right behind its last read ends 84 to 96 clocks after that; loads have long arrived."""
+    """A wait for the LDS right behind its last read ends 84 to 96 cycles after that; loads have long arrived."""
     traced, simulated = compared.rhythm["lgkmcnt(0) at once, from the last ds_read"]
     assert 84 <= traced[1] <= 96
     assert 84 <= simulated[1] <= 96

@@ -306,7 +306,7 @@ def test_what_cannot_be_launched_has_no_time(kprof):
 
 
 def test_a_gpu_of_unknown_size_gets_no_time(kprof):
-    """Clocks and causes do not need the number of CUs, a launch's time does."""
+    """Cycles and causes do not need the number of CUs, a launch's time does."""
     (kernel,) = document(kprof, "analyze", "kernel", "softmax", "--arch", "gfx1200")["kernels"]
     assert kernel["model"]["time_us"] is None
     assert kernel["model"]["bound"]

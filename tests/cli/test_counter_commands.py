@@ -190,7 +190,7 @@ def test_thread_trace_of_single_wavefronts(kprof, tmp_path):
     assert ran.out.strip().splitlines()[-1].startswith("2 instructions issued in 80 cycles")
     document = json.loads(kprof("ingest", "thread-trace", tmp_path, "--json", "-").out)
     assert [(one["source"], one["stall"], one["idle"]) for one in document["stalled"]] == [("k.py:7", 30, 10)]
-    assert document["timeline"]["wavefronts"][0]["clocks"] == 90
+    assert document["timeline"]["wavefronts"][0]["cycles"] == 90
     assert [one["share"] for one in document["timeline"]["states"]] == [0.75, 0.25]
     (tmp_path / "se0_sm0_sl0_wv0.json").write_text("{")
     (tmp_path / "wstates4.json").write_text("[]")

@@ -109,7 +109,7 @@ def test_rates_are_what_the_instructions_reach(arch):
     for instruction in arch.matrix_instructions.values():
         if not instruction.sparse:
             kind = f"matrix_{names.get(instruction.type, instruction.type)}"
-            fastest[kind] = max(fastest.get(kind, 0), instruction.flops_per_clock)
+            fastest[kind] = max(fastest.get(kind, 0), instruction.flops_per_cycle)
     for kind, rate in fastest.items():
         if kind in arch.rates:
             assert rate == arch.rates[kind], kind
@@ -154,7 +154,7 @@ def test_lds_phases_serve_each_lane_once(arch):
 def test_units_are_known_by_path():
     """Spot checks of units, and none for what is no figure."""
     assert unit_of("occupancy.vgprs.64.granule") == "registers per lane"
-    assert unit_of("rates.l1_bytes") == "bytes per clock and CU"
+    assert unit_of("rates.l1_bytes") == "bytes per cycle and CU"
     assert unit_of("products.MI300X.clock_mhz") == "MHz"
-    assert unit_of("rates.matrix_fp16") == "operations per clock and CU"
+    assert unit_of("rates.matrix_fp16") == "operations per cycle and CU"
     assert unit_of("unheard.of") is None

@@ -54,7 +54,7 @@ def test_no_code_compares_names_of_architectures():
     ("arch", "cycles", "vector"), [("gfx942", 4, 4), ("gfx1100", 1, 1), ("gfx1201", 1, 1), ("gfx1250", 1, 1)]
 )
 def test_issue_costs(arch, cycles, vector):
-    """An MI450 issues like RDNA, not like CDNA: 32 lanes a clock."""
+    """An MI450 issues like RDNA, not like CDNA: 32 lanes a cycle."""
     machine = load(arch)
     assert machine.issue.cycles == cycles
     assert machine.issue.valu_cycles(machine.wavefront_size) == vector

@@ -3,11 +3,11 @@
 from kprof.analysis import KernelFacts
 from kprof.details import Details, Picture
 from kprof.document import KernelReport
-from kprof_analyzers.details.clocks import instruction_clocks
 from kprof_analyzers.details.curves import occupancy_curves
 from kprof_analyzers.details.layouts import layout_pictures
 from kprof_analyzers.details.listing import source_beside_code
 from kprof_analyzers.details.source_text import SourceText
+from kprof_analyzers.details.time_shares import time_shares
 from kprof_analyzers.pictures import control_flow
 
 __all__ = ["Details", "SourceText", "details_of", "without_program"]
@@ -24,11 +24,11 @@ def details_of(facts: KernelFacts, sources: SourceText) -> Details:
     """
     notes: list[str] = []
     try:
-        clocks = instruction_clocks(facts)
+        shares = time_shares(facts)
     except Exception as error:  # noqa: BLE001 - a page without shares is better than none
-        clocks = None
+        shares = None
         notes.append(f"time is not shared out among lines: {type(error).__name__}: {error}")
-    files, blocks = source_beside_code(facts, clocks, sources)
+    files, blocks = source_beside_code(facts, shares, sources)
     picture = None
     if len(facts.program.blocks) <= _MOST_BLOCKS:
         picture = Picture("Control flow", control_flow.to_svg(facts.program))

@@ -17,21 +17,21 @@ Place = tuple[str, int]
 
 
 def source_beside_code(
-    facts: KernelFacts, clocks: Sequence[Mapping[str, float]] | None, sources: SourceText
+    facts: KernelFacts, shares: Sequence[Mapping[str, float]] | None, sources: SourceText
 ) -> tuple[list[SourceFile], list[CodeBlock]]:
     """The source files of a kernel with the cost of each line, and its blocks with the line of each instruction.
 
     Args:
         facts: the kernel.
-        clocks: instruction's position to cause to share of the time; ``None`` when nothing was modelled.
+        shares: instruction's position to cause to share of the time; ``None`` when nothing was modelled.
         sources: which files may be read.
     """
     places = [_place(facts.program, position) for position in range(len(facts.program.instructions))]
     counts = Counter(place[0] for place in places if place is not None)
     order = {path: number for number, (path, _) in enumerate(sorted(counts.items(), key=lambda c: (-c[1], c[0])))}
-    lines = _cost(facts, places, clocks)
+    lines = _cost(facts, places, shares)
     files = [_file(path, {p[1]: line for p, line in lines.items() if p[0] == path}, sources) for path in order]
-    return files, _blocks(facts.program, places, order, clocks)
+    return files, _blocks(facts.program, places, order, shares)
 
 
 def _place(program: AssemblyKernel, position: int) -> Place | None:
@@ -40,7 +40,7 @@ def _place(program: AssemblyKernel, position: int) -> Place | None:
 
 
 def _cost(
-    facts: KernelFacts, places: Sequence[Place | None], clocks: Sequence[Mapping[str, float]] | None
+    facts: KernelFacts, places: Sequence[Place | None], shares: Sequence[Mapping[str, float]] | None
 ) -> dict[Place, SourceLine]:
     instructions: Counter[Place] = Counter()
     spills: Counter[Place] = Counter()
@@ -50,7 +50,7 @@ def _cost(
             continue
         instructions[place] += 1
         spills[place] += facts.program.instructions[position].opcode.cls is InstructionClass.SCRATCH
-        for cause, share in clocks[position].items() if clocks is not None else ():
+        for cause, share in shares[position].items() if shares is not None else ():
             causes[place][cause] = causes[place].get(cause, 0.0) + share
     conflicts = _conflicts(facts)
     return {
@@ -58,7 +58,7 @@ def _cost(
             number=place[1],
             text=None,
             instructions=count,
-            share=None if clocks is None else sum(causes[place].values()),
+            share=None if shares is None else sum(causes[place].values()),
             causes=dict(sorted(causes[place].items(), key=lambda item: (-item[1], item[0]))),
             spills=spills[place],
             conflicts=conflicts.get(place, 0),
@@ -68,7 +68,7 @@ def _cost(
 
 
 def _conflicts(facts: KernelFacts) -> dict[Place, int | None]:
-    """Line to the clocks of conflicts in one turn; of several loops that share a line the worse one counts."""
+    """Line to the cycles of conflicts in one iteration; of several loops that share a line the worse one counts."""
     if facts.ttgir is None:
         return {}
     found: dict[Place, dict[int | None, int]] = defaultdict(lambda: defaultdict(int))
@@ -84,7 +84,7 @@ def _conflicts(facts: KernelFacts) -> dict[Place, int | None]:
             found[here][access.operation.loop] += access.cost.conflicts
     known: dict[Place, int | None] = {place: max(loops.values()) for place, loops in found.items()}
     # Conflicts of reads count although those of the line's writes are not known.
-    return {**dict.fromkeys(unknown), **{place: clocks for place, clocks in known.items() if clocks}}
+    return {**dict.fromkeys(unknown), **{place: cycles for place, cycles in known.items() if cycles}}
 
 
 def _file(path: str, costs: Mapping[int, SourceLine], sources: SourceText) -> SourceFile:
@@ -116,7 +116,7 @@ def _blocks(
     program: AssemblyKernel,
     places: Sequence[Place | None],
     order: Mapping[str, int],
-    clocks: Sequence[Mapping[str, float]] | None,
+    shares: Sequence[Mapping[str, float]] | None,
 ) -> list[CodeBlock]:
     inside: dict[int, tuple[int, str]] = {}
     for loop in program.loops:
@@ -128,7 +128,7 @@ def _blocks(
         code = []
         for position in range(block.start, block.end):
             instruction, place = program.instructions[position], places[position]
-            share = sum(clocks[position].values()) if clocks is not None else 0.0
+            share = sum(shares[position].values()) if shares is not None else 0.0
             where = None if place is None else (order[place[0]], place[1])
             code.append(CodeLine(instruction.text, instruction.opcode.cls.value, where, share, instruction.spill or ""))
         found.append(CodeBlock(block.label or "", header, depth, code))

@@ -120,7 +120,7 @@ def _before(op: Operation, axis: int | None) -> int | None:
 
 
 class _Divisors:
-    """Powers of two that divide values; those that loops carry are what holds in every turn.
+    """Powers of two that divide values; those that loops carry are what holds in every iteration.
 
     Args:
         load: whose module and enclosing loops are meant.

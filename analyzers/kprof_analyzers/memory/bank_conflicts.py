@@ -1,7 +1,7 @@
 """LDS bank conflicts of one access of a wavefront, counted exactly as the hardware serves it.
 
-The lanes of a wavefront are served in groups (phases). Inside a group every bank delivers one dword a clock; lanes that
-read the same dword share it. Each further dword that a group wants of a bank costs a clock. The groups of each access
+The lanes of a wavefront are served in groups (phases). Inside a group every bank delivers one dword a cycle; lanes that
+read the same dword share it. Each further dword that a group wants of a bank costs a cycle. The groups of each access
 width are in the hardware files.
 """
 
@@ -16,8 +16,8 @@ class BankCost:
     """What one LDS instruction of a wavefront costs in the banks.
 
     Attributes:
-        cycles: clocks without any conflict: one for each phase.
-        conflicts: further clocks because lanes of a phase want different dwords of one bank.
+        cycles: cycles without any conflict: one for each phase.
+        conflicts: further cycles because lanes of a phase want different dwords of one bank.
     """
 
     cycles: int

@@ -123,11 +123,11 @@ class Dataflow:
         return self._initial.get(value)
 
     def following(self, value: str) -> str | None:
-        """What a loop's carried value becomes at the next turn."""
+        """What a loop's carried value becomes at the next iteration."""
         return self._yielded.get(value)
 
     def carried(self, loop: Operation) -> dict[str, str]:
-        """What a ``scf.for`` carries from turn to turn: each value to the one that it becomes at the next turn."""
+        """What a ``scf.for`` carries: each value to the one that it becomes at the next iteration."""
         return {v: self._yielded[v] for v in self._carried.get(loop.index, ()) if v in self._yielded}
 
     def back(

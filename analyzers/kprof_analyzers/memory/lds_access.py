@@ -25,7 +25,7 @@ class LdsAccess:
         write: writes LDS.
         width: bytes that a lane moves with one instruction.
         instructions: LDS instructions of a wavefront, before the assembler pairs them (``ds_read2_b64``).
-        cost: clocks in the banks, all instructions together; ``None`` where the lane groups are not known.
+        cost: cycles in the banks, all instructions together; ``None`` where the lane groups are not known.
         reason: why ``cost`` is not known.
         likely: the cost, or where it is not known that of a read of the same width: for estimates, not for findings.
     """

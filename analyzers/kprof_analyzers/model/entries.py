@@ -1,18 +1,18 @@
-"""What happens over all turns of a loop: entries and turns of the loops in it, and how far its addresses go."""
+"""Sums over all iterations of a loop: entries and iterations of the loops in it, and how far its addresses go."""
 
 import operator
 
 from kprof.inputs.mlir import Operation
 from kprof_analyzers.model.values import Evaluation, each_of, induction_variable
 
-# Beyond so many turns of the loop around it, a loop is looked at in the middle one only.
+# Beyond so many iterations of the loop around it, a loop is looked at in the middle one only.
 _MOST_ENTRIES = 64
 
 
-def turn_by_turn(evaluator: Evaluation, loop: Operation) -> tuple[list[int], list[int]] | None:
-    """Entries and turns of a loop in a ``scf.for``, for each workgroup, added up over the turns of that.
+def over_iterations(evaluator: Evaluation, loop: Operation) -> tuple[list[int], list[int]] | None:
+    """Entries and iterations of a loop in a ``scf.for``, for each workgroup, added up over the iterations of that.
 
-    Entries from branches that are not taken count with no turns. ``None`` where the loop is in no such loop, or
+    Entries from branches that are not taken count with no iterations. ``None`` where the loop is in no such loop, or
     where one of the two is not known or too long to be looked at.
     """
     around = None if loop.loop is None else evaluator.module.operations[loop.loop]
@@ -31,19 +31,19 @@ def turn_by_turn(evaluator: Evaluation, loop: Operation) -> tuple[list[int], lis
     evaluator.restart(base)
     always = evaluator.trips_here(loop) if loop.parent == around.index else None
     if always is not None:
-        # The bounds do not depend on the turn.
+        # The bounds do not depend on the iteration.
         evaluator.restart(before)
         return each, [a * b for a, b in zip(each, [always] * size if isinstance(always, int) else always, strict=True)]
     total = [0] * size
-    for turn in range(max(each)):
-        evaluator.restart({**base, name: each_of(operator.add, bounds[0], each_of(operator.mul, bounds[2], turn))})
-        turns, here = evaluator.trips_here(loop), taken(evaluator, loop, around.index)
-        if turns is None:
+    for iteration in range(max(each)):
+        evaluator.restart({**base, name: each_of(operator.add, bounds[0], each_of(operator.mul, bounds[2], iteration))})
+        iterations, here = evaluator.trips_here(loop), taken(evaluator, loop, around.index)
+        if iterations is None:
             evaluator.restart(before)
             return None
-        listed = [turns] * size if isinstance(turns, int) else turns
+        listed = [iterations] * size if isinstance(iterations, int) else iterations
         total = [
-            sum_ + (more if on and turn < last else 0)
+            sum_ + (more if on and iteration < last else 0)
             for sum_, more, on, last in zip(total, listed, here, each, strict=True)
         ]
     evaluator.restart(before)
@@ -53,14 +53,14 @@ def turn_by_turn(evaluator: Evaluation, loop: Operation) -> tuple[list[int], lis
 def reach(evaluator: Evaluation, load: Operation) -> tuple[int, int] | None:
     """Lowest and highest address, in elements, at which a tile begins in one entry of the loop around it.
 
-    ``None`` where it is in no ``scf.for``, or where addresses or turns are not known.
+    ``None`` where it is in no ``scf.for``, or where addresses or iterations are not known.
     """
     loop = None if load.loop is None else evaluator.module.operations[load.loop]
     if loop is None or loop.name != "scf.for":
         return None
-    turns, first = evaluator.trips(loop), evaluator.corner(load)
+    iterations, first = evaluator.trips(loop), evaluator.corner(load)
     name, bounds = induction_variable(loop), evaluator.bounds(loop)
-    if turns is None or first is None or name is None or bounds is None:
+    if iterations is None or first is None or name is None or bounds is None:
         return None
     before = evaluator.snapshot()
     following = {v: evaluator.value(after) for v, after in evaluator.flow.carried(loop).items()}
@@ -71,7 +71,7 @@ def reach(evaluator: Evaluation, load: Operation) -> tuple[int, int] | None:
     if second is None:
         return None
     step = each_of(operator.sub, second, first)
-    last = each_of(operator.add, first, each_of(operator.mul, step, each_of(operator.sub, turns, 1)))
+    last = each_of(operator.add, first, each_of(operator.mul, step, each_of(operator.sub, iterations, 1)))
     ends = [n for value in (first, last) for n in (value if isinstance(value, list) else [value])]
     return min(ends), max(ends)
 

@@ -68,7 +68,7 @@ def _program(facts: KernelFacts) -> _Program:
     for known in _last:
         if known.facts is facts:
             return known
-    trips = _turns(facts) if facts.program.loops else {}
+    trips = _iterations(facts) if facts.program.loops else {}
     found = _Program(facts, trips, tuple(_regions(facts.program, trips)))
     _last[:] = [found]
     return found
@@ -113,8 +113,8 @@ def is_worth_looking(facts: KernelFacts, load: Operation) -> bool:
     return moved[load.index] >= _WORTH * sum(moved.values())
 
 
-def _turns(facts: KernelFacts) -> dict[int, Trips]:
-    """Turns of each loop of the assembly at each entry, by its number."""
+def _iterations(facts: KernelFacts) -> dict[int, Trips]:
+    """Iterations of each loop of the assembly at each entry, by its number."""
     nodes = outline(facts.program)
     evaluator = None
     if facts.ttgir is not None:

@@ -9,21 +9,21 @@ from kprof.document import Bound, LoopPrediction, Prediction
 from kprof_analyzers.model.outline import LoopNode, Node
 from kprof_analyzers.model.program import DELAY, KIND, LDS, LOAD, SCRATCH, VMEM, WHICH
 from kprof_analyzers.model.ranges import RANGES, bounds, sort_of
-from kprof_analyzers.model.runs import KernelModel, Run, matrix_clocks
+from kprof_analyzers.model.runs import KernelModel, Run, matrix_cycles
 from kprof_analyzers.model.simulate import CAUSE_COUNT, CAUSES
 
 
-def explain(model: KernelModel, run: Run, clocks: float, loops: list[LoopPrediction]) -> Prediction:
-    """The prediction of a launch that takes ``clocks``."""
+def explain(model: KernelModel, run: Run, cycles: float, loops: list[LoopPrediction]) -> Prediction:
+    """The prediction of a launch that takes ``cycles``."""
     machine, where = model.machine, model.where
     rounds = where.rounds + (where.last / where.resident if where.last else 0.0)
     spent = _causes(model, run)
     whole = sum(spent.values()) or 1.0
     shares = {cause: value / whole for cause, value in spent.items() if value > 0}
-    peak = matrix_clocks(model)[0] * run.waves * rounds
-    shares = _at_least(shares, "matrix", min(1.0, peak / clocks) if clocks else 0.0)
-    capped = clocks
-    memory = _memory_clocks(model)
+    peak = matrix_cycles(model)[0] * run.waves * rounds
+    shares = _at_least(shares, "matrix", min(1.0, peak / cycles) if cycles else 0.0)
+    capped = cycles
+    memory = _memory_cycles(model)
     if memory > capped:
         shares = _grown(shares, "memory bandwidth", capped, memory)
         capped = memory
@@ -37,7 +37,7 @@ def explain(model: KernelModel, run: Run, clocks: float, loops: list[LoopPredict
         shares = _grown(shares, "memory bandwidth", us, light)
         us = light
     known = where.known and machine.product is not None
-    sure = RANGES[sort_of(us, light, shares, turns_known=all(loop.trips_known for loop in loops))]
+    sure = RANGES[sort_of(us, light, shares, trips_known=all(loop.trips_known for loop in loops))]
     low, high = bounds(us, light, sure.low, sure.high)
     bound: Bound = max(shares, key=shares.__getitem__) if shares else "issue"  # type: ignore[arg-type]
     return Prediction(
@@ -67,7 +67,7 @@ def _speed_of_light(model: KernelModel) -> float:
     units = machine.units or 1
     warps = model.facts.resources.num_warps
     warps = warps if isinstance(warps, int) else 4
-    matrix = matrix_clocks(model)[0] * warps * where.total / (units * machine.simds) / machine.clock_mhz
+    matrix = matrix_cycles(model)[0] * warps * where.total / (units * machine.simds) / machine.clock_mhz
     level = machine.product.memory.get("hbm") if machine.product is not None else None
     peak = level.bandwidth_gbs or level.sustained_gbs if level is not None else None
     shared = model.sharing
@@ -95,8 +95,8 @@ def _grown(shares: dict[str, float], cause: str, before: float, after: float) ->
     return scaled
 
 
-def _memory_clocks(model: KernelModel) -> float:
-    """Clocks that the launch's bytes take from memory at the sustained bandwidth."""
+def _memory_cycles(model: KernelModel) -> float:
+    """Cycles that the launch's bytes take from memory at the sustained bandwidth."""
     rate = model.machine.level_bytes.get("hbm")
     if rate is None or not model.effects.vector_memory or model.machine.units is None:
         return 0.0
@@ -135,7 +135,7 @@ def _times(model: KernelModel, run: Run, nodes: Sequence[Node], factor: float) -
     """Stretches with the factor from what was simulated to what happens."""
     for node in nodes:
         if isinstance(node, LoopNode):
-            done = run.turns[node.loop.index]
+            done = run.iterations[node.loop.index]
             if done:
                 yield from _times(model, run, node.body, factor * model.trips[node.loop.index].mean / done)
         else:
@@ -151,7 +151,7 @@ def _causes(model: KernelModel, run: Run) -> dict[str, float]:
                 spent[CAUSE_COUNT * part.start + cause : CAUSE_COUNT * part.stop : CAUSE_COUNT]
             )
     for node, times in _loops_of(model, model.nodes, 1.0):
-        # What the power limit adds to each turn, or CUs out of step take from it.
+        # What the power limit adds to each iteration, or CUs out of step take from it.
         loop = node.loop.index
         more = run.powered.get(loop, 0.0) - run.length.get(loop, 0.0)
         cause = CAUSES.index(_moved(more))
@@ -160,12 +160,12 @@ def _causes(model: KernelModel, run: Run) -> dict[str, float]:
 
 
 def _loops_of(model: KernelModel, nodes: Sequence[Node], entries: float) -> Iterator[tuple[LoopNode, float]]:
-    """Every loop with the turns of a wavefront in all."""
+    """Every loop with the iterations of a wavefront in all."""
     for node in nodes:
         if isinstance(node, LoopNode):
-            turns = entries * model.trips[node.loop.index].mean
-            yield node, turns
-            yield from _loops_of(model, node.body, turns)
+            iterations = entries * model.trips[node.loop.index].mean
+            yield node, iterations
+            yield from _loops_of(model, node.body, iterations)
 
 
 def loop_predictions(model: KernelModel, run: Run) -> list[LoopPrediction]:
@@ -195,27 +195,27 @@ def _loop(model: KernelModel, run: Run, node: LoopNode, entries: float) -> LoopP
     facts = next((f for f in model.facts.loops if f.header == node.loop.header), None)
     causes: dict[str, float] = defaultdict(float)
     lines: dict[str, float] = defaultdict(float)
-    turns = run.result.turns.get(number)
+    iterations = run.result.iterations.get(number)
     length = 0.0
     share = 0.0
-    if turns is not None and turns.end:
-        before = turns.middle or [0.0] * len(turns.end)
-        done = max(1, run.turns[number] - run.turns[number] // 2)
-        waves = len(turns.times)
+    if iterations is not None and iterations.end:
+        before = iterations.middle or [0.0] * len(iterations.end)
+        done = max(1, run.iterations[number] - run.iterations[number] // 2)
+        waves = len(iterations.times)
         for part in (part for part in node.body if isinstance(part, range)):
             at = slice(CAUSE_COUNT * part.start, CAUSE_COUNT * part.stop)
-            spent = list(map(sub, turns.end[at], before[at]))
+            spent = list(map(sub, iterations.end[at], before[at]))
             by_cause = [spent[cause::CAUSE_COUNT] for cause in range(CAUSE_COUNT)]
-            for name, clocks in zip(CAUSES, by_cause, strict=True):
-                causes[name] += sum(clocks) / done / waves
+            for name, cycles in zip(CAUSES, by_cause, strict=True):
+                causes[name] += sum(cycles) / done / waves
             for place, took in _by_line(model, part, list(map(sum, zip(*by_cause, strict=True)))).items():
                 lines[place] += took / done / waves
         if number in run.powered:
             more = run.powered[number] - run.length[number]
             causes[_moved(more)] = max(0.0, causes[_moved(more)] + more)
         length = sum(causes.values())
-        if len(turns.busy) > 1:
-            (begun, matrix, _), (ended, after, _) = turns.busy[0], turns.busy[-1]
+        if len(iterations.busy) > 1:
+            (begun, matrix, _), (ended, after, _) = iterations.busy[0], iterations.busy[-1]
             share = min(1.0, (after - matrix) / (ended - begun)) if ended > begun else 0.0
     return LoopPrediction(
         header=node.loop.header,
@@ -236,13 +236,13 @@ def _loop(model: KernelModel, run: Run, node: LoopNode, entries: float) -> LoopP
     )
 
 
-def _by_line(model: KernelModel, part: range, clocks: Sequence[float]) -> dict[str, float]:
-    """Clocks of a stretch of instructions by ``file:line``."""
+def _by_line(model: KernelModel, part: range, cycles: Sequence[float]) -> dict[str, float]:
+    """Cycles of a stretch of instructions by ``file:line``."""
     instructions = model.facts.program.instructions
     # Instructions of one directive are resolved together.
     sums: dict[int, float] = defaultdict(float)
     first: dict[int, int] = {}
-    for i, spent in zip(part, clocks, strict=True):
+    for i, spent in zip(part, cycles, strict=True):
         if spent:
             source = id(instructions[i].source)
             sums[source] += spent

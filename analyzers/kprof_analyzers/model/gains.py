@@ -11,7 +11,7 @@ from kprof.errors import KprofError
 from kprof.findings import Finding, Gain
 from kprof_analyzers.model.explain import explain
 from kprof_analyzers.model.fetched import fetched_shares
-from kprof_analyzers.model.kernel import launch_clocks, simulate
+from kprof_analyzers.model.kernel import launch_cycles, simulate
 from kprof_analyzers.model.launch import spread
 from kprof_analyzers.model.lds import conflict_shares
 from kprof_analyzers.model.machine import Machine
@@ -80,7 +80,7 @@ def _time(model: KernelModel, prediction: Prediction, change: ModelChange) -> fl
     except KprofError:
         return None
     run = simulate(other, other.where.resident)
-    return explain(other, run, launch_clocks(other, run), []).time_us
+    return explain(other, run, launch_cycles(other, run), []).time_us
 
 
 def without(model: KernelModel, change: ModelChange) -> KernelModel:
@@ -94,8 +94,8 @@ def without(model: KernelModel, change: ModelChange) -> KernelModel:
     ops = list(model.code.ops)
     for position in change.gone:
         ops[position] = _GONE
-    if change.clocks:
-        for position, factor in change.clocks.items():
+    if change.cycles:
+        for position, factor in change.cycles.items():
             kind, busy, *rest = ops[position]
             ops[position] = (kind, busy * factor, rest[0], rest[1], rest[2], rest[3])
     for position, op in _retranslated(model, change).items():

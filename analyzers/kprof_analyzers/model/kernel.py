@@ -15,7 +15,7 @@ from kprof_analyzers.model.machine import Machine, machine_of
 from kprof_analyzers.model.memory import ways_of
 from kprof_analyzers.model.outline import LoopNode, Node, loops_of, outline
 from kprof_analyzers.model.program import DELAY, KIND, LOAD, VMEM, WHICH, Translator
-from kprof_analyzers.model.runs import KernelModel, Run, matrix_clocks_of
+from kprof_analyzers.model.runs import KernelModel, Run, matrix_cycles_of
 from kprof_analyzers.model.scalars import Evaluator
 from kprof_analyzers.model.simulate import SimulationInput, SimulationResult, Simulator, Way
 from kprof_analyzers.model.steps import lay_out, split_barriers
@@ -24,8 +24,8 @@ from kprof_analyzers.model.trips import Trips, loop_trips
 
 _ALL = Effects()
 _STEPS = 9000
-_MOST_TURNS = 8
-_FEWEST_TURNS = 4
+_MOST_ITERATIONS = 8
+_FEWEST_ITERATIONS = 4
 
 
 def predict(facts: KernelFacts, *, effects: Effects = _ALL, repeated: float | None = None) -> Prediction:
@@ -44,11 +44,11 @@ def predict(facts: KernelFacts, *, effects: Effects = _ALL, repeated: float | No
 def predict_model(model: KernelModel) -> Prediction:
     """As :func:`predict`, of what :func:`build` gave."""
     run = simulate(model, model.where.resident)
-    return explain(model, run, launch_clocks(model, run), loop_predictions(model, run))
+    return explain(model, run, launch_cycles(model, run), loop_predictions(model, run))
 
 
-def launch_clocks(model: KernelModel, run: Run) -> float:
-    """Clocks of all rounds.
+def launch_cycles(model: KernelModel, run: Run) -> float:
+    """Cycles of all rounds.
 
     In a single round the longest workgroup counts. Over several, CUs take the next workgroup as soon as they are done,
     and only the end waits for the longest.
@@ -56,25 +56,25 @@ def launch_clocks(model: KernelModel, run: Run) -> float:
     where = model.where
     rounds = where.rounds + (1 if where.last else 0)
     if rounds <= 1:
-        return run.longest if where.resident == 1 else (run.clocks + run.longest) / 2
+        return run.longest if where.resident == 1 else (run.cycles + run.longest) / 2
     ways: Sequence[Way] = ()
     if where.last and where.rounds:
         ways = ways_of(model.facts, model.machine, model.effects, where, model.sharing, last=True)
-    # A last round of one workgroup a CU is one that runs alone; beside it only that one's single turns count.
+    # A last round of one workgroup a CU is one that runs alone; beside it only that one's single iterations count.
     alike = where.last == 1 and tuple(ways) == tuple(model.ways)
     alone = run
     if where.resident > 1:
         alone = simulate(model if alike else replace(model, links=None), 1)
     steady = _steady_round(model, run, alone)
-    clocks = run.clocks + max(0.0, where.rounds - 1) * steady
+    cycles = run.cycles + max(0.0, where.rounds - 1) * steady
     if ways:
         end = alone if alike else simulate(replace(model, ways=ways), where.last)
-        clocks += min(steady, end.clocks)
-    return clocks + (run.longest - run.clocks) / 2
+        cycles += min(steady, end.cycles)
+    return cycles + (run.longest - run.cycles) / 2
 
 
 def _steady_round(model: KernelModel, run: Run, alone: Run) -> float:
-    """Clocks of a round in the middle of a launch.
+    """Cycles of a round in the middle of a launch.
 
     In the first round all workgroups of a CU begin at once and wait for the same things. Later on they are spread: one
     begins or ends while another works, so that this part of a round takes what the busiest pipe needs for all of them,
@@ -82,10 +82,10 @@ def _steady_round(model: KernelModel, run: Run, alone: Run) -> float:
     """
     together = model.where.resident
     if together < 2:
-        return run.clocks
-    whole, one = run.result.clocks, alone.result.clocks
+        return run.cycles
+    whole, one = run.result.cycles, alone.result.cycles
     each = max(0.0, whole - one) / (together - 1)
-    return run.clocks - whole + min(whole, max(together * each, one))
+    return run.cycles - whole + min(whole, max(together * each, one))
 
 
 def build(facts: KernelFacts, effects: Effects = _ALL, repeated: float | None = None) -> KernelModel:
@@ -111,7 +111,7 @@ def build(facts: KernelFacts, effects: Effects = _ALL, repeated: float | None = 
     code = translator.translate(facts.program.instructions)
     ways = ways_of(facts, machine, effects, where, shared)
     links = ways_of(facts, machine, effects, where, shared, near_only=True)
-    free = links if effects.out_of_step and links[LOAD].clocks_per_byte < ways[LOAD].clocks_per_byte else None
+    free = links if effects.out_of_step and links[LOAD].cycles_per_byte < ways[LOAD].cycles_per_byte else None
     return KernelModel(
         facts, machine, effects, where, nodes, trips, shared, found, code, ways, simds, waves, apart, free
     )
@@ -128,17 +128,17 @@ def _traffic(
     outer = {t.operation.loop for t in trips if t.operation is not None}
     for mine in trips:
         if mine.operation is not None:
-            # Workgroups that began together go through their innermost loops together, from the first turn on.
+            # Workgroups that began together go through their innermost loops together, from the first iteration on.
             innermost = mine.operation.index not in outer
             evaluator.enter(mine.operation, first=innermost)
             everywhere.enter(mine.operation, first=innermost)
             times[mine.operation.index] = times.get(mine.operation.loop, 1.0) * mine.mean
     for loop in facts.ttgir.operations:
         # Loops that the compiler unrolled away have none in the assembly; what they load is loaded all the same.
-        if loop.is_loop and loop.index not in times and (turns := everywhere.trips(loop)) is not None:
+        if loop.is_loop and loop.index not in times and (iterations := everywhere.trips(loop)) is not None:
             everywhere.enter(loop, first=True)
             evaluator.enter(loop, first=True)
-            mean = turns if isinstance(turns, int) else sum(turns) / len(turns)
+            mean = iterations if isinstance(iterations, int) else sum(iterations) / len(iterations)
             times[loop.index] = times.get(loop.loop, 1.0) * mean
     found = accesses(facts, evaluator, times)
     different = footprint(accesses(facts, everywhere, times), len(everywhere.programs), where.total)
@@ -157,9 +157,9 @@ def simulate(model: KernelModel, groups: int, engine: Callable[..., Simulator] =
     """Simulate ``groups`` workgroups on a CU to their end, with the simulator that ``engine`` makes."""
     machine = model.machine
     waves = model.waves
-    turns = _turns(model, groups * waves)
+    iterations = _iterations(model, groups * waves)
     on_simd = groups * waves / machine.simds if model.apart else groups * waves
-    steps = lay_out(model.nodes, model.code, split_barriers(model.facts.program), turns, model.effects)
+    steps = lay_out(model.nodes, model.code, split_barriers(model.facts.program), iterations, model.effects)
     setting = SimulationInput(
         ways=model.ways,
         issue=machine.issue,
@@ -175,32 +175,32 @@ def simulate(model: KernelModel, groups: int, engine: Callable[..., Simulator] =
     )
     simulator = engine(steps, groups, waves, setting)
     result = simulator.run()
-    length, steady = _lengths(result, turns)
+    length, steady = _lengths(result, iterations)
 
     def alone() -> Mapping[int, float]:
         assert model.links is not None
-        return _lengths(Simulator(steps, groups, waves, replace(setting, ways=model.links)).run(), turns)[0]
+        return _lengths(Simulator(steps, groups, waves, replace(setting, ways=model.links)).run(), iterations)[0]
 
     powered = length | _pooled(model, length, groups * waves, alone)
     if model.effects.matrix_power:
         for node in loops_of(model.nodes):
             number = node.loop.index
-            limit = on_simd * matrix_clocks_of(model, [p for p in node.body if isinstance(p, range)], 1.0)[1]
+            limit = on_simd * matrix_cycles_of(model, [p for p in node.body if isinstance(p, range)], 1.0)[1]
             if length.get(number) and limit:
                 powered[number] = soft_max(powered[number], limit, model.machine.figures["overlap"])
-    lengths = {loop: (turns[loop], length.get(loop, 0.0), powered.get(loop, 0.0)) for loop in turns}
+    lengths = {loop: (iterations[loop], length.get(loop, 0.0), powered.get(loop, 0.0)) for loop in iterations}
     each = [_whole(model.nodes, model.trips, lengths, n) for n in range(-1, _workgroups(model))]
-    clocks = result.clocks + each[0]
-    longest = result.clocks + max(each)
-    return Run(result, clocks, longest, turns, length, powered, on_simd, groups * waves, frozenset(steady))
+    cycles = result.cycles + each[0]
+    longest = result.cycles + max(each)
+    return Run(result, cycles, longest, iterations, length, powered, on_simd, groups * waves, frozenset(steady))
 
 
-def _lengths(result: SimulationResult, turns: Mapping[int, int]) -> tuple[dict[int, float], set[int]]:
-    """Clocks of a turn of each loop, and the loops whose turns had become equally long."""
+def _lengths(result: SimulationResult, iterations: Mapping[int, int]) -> tuple[dict[int, float], set[int]]:
+    """Cycles of an iteration of each loop, and the loops whose iterations had become equally long."""
     length: dict[int, float] = {}
     steady: set[int] = set()
-    for loop, measured in result.turns.items():
-        times = [t for t in measured.times if len(t) == turns[loop] + 1]
+    for loop, measured in result.iterations.items():
+        times = [t for t in measured.times if len(t) == iterations[loop] + 1]
         length[loop], is_steady = _steady(times)
         if is_steady:
             steady.add(loop)
@@ -210,17 +210,17 @@ def _lengths(result: SimulationResult, turns: Mapping[int, int]) -> tuple[dict[i
 def _pooled(
     model: KernelModel, length: Mapping[int, float], wavefronts: int, alone: Callable[[], Mapping[int, float]]
 ) -> dict[int, float]:
-    """Clocks of a turn where CUs share what lies beyond L2, for the loops that this makes shorter.
+    """Cycles of an iteration where CUs share what lies beyond L2, for the loops that this makes shorter.
 
     The simulator gives each CU its share of the bandwidth at every moment, as if all of them loaded in step. In long
     loops they fall out of step: one has the memory for itself while another computes. Their loads together still
-    take what they take, so that a turn is bounded by its bytes at the CU's share.
+    take what they take, so that an iteration is bounded by its bytes at the CU's share.
 
     Args:
         model: the kernel.
-        length: clocks of a turn of each loop with the CU's share at every moment.
+        length: cycles of an iteration of each loop with the CU's share at every moment.
         wavefronts: simulated wavefronts.
-        alone: clocks of a turn of each loop with nothing but the way from L2 to the CU in the way.
+        alone: cycles of an iteration of each loop with nothing but the way from L2 to the CU in the way.
     """
     if model.links is None:
         return {}
@@ -229,7 +229,7 @@ def _pooled(
         if all(isinstance(part, range) for part in node.body):
             ops = (model.code.ops[i] for part in node.body if isinstance(part, range) for i in part)
             loaded = wavefronts * sum(op[DELAY] for op in ops if op[KIND] == VMEM and op[WHICH] == LOAD)
-            bound = loaded * model.ways[LOAD].clocks_per_byte
+            bound = loaded * model.ways[LOAD].cycles_per_byte
             # One that takes no longer than its loads has nothing to gain.
             if length.get(node.loop.index, 0.0) > model.machine.figures["saturated"] * bound > 0:
                 bounds[node.loop.index] = bound
@@ -241,7 +241,7 @@ def _pooled(
 
 
 def _workgroups(model: KernelModel) -> int:
-    """Workgroups whose turns are known one by one."""
+    """Workgroups whose iterations are known one by one."""
     return max((len(t.each) for t in model.trips.values()), default=0)
 
 
@@ -251,25 +251,27 @@ def soft_max(one: float, other: float, sharpness: float) -> float:
     return top * ((one / top) ** sharpness + (other / top) ** sharpness) ** (1 / sharpness) if top else 0.0
 
 
-def _turns(model: KernelModel, waves: int) -> dict[int, int]:
-    """Turns to simulate: some of each innermost loop, one of those around them."""
+def _iterations(model: KernelModel, waves: int) -> dict[int, int]:
+    """Iterations to simulate: some of each innermost loop, one of those around them."""
     loops = loops_of(model.nodes)
     inner = [n for n in loops if not any(isinstance(b, LoopNode) for b in n.body)]
     budget = _STEPS / max(1, len(inner)) / waves
-    turns: dict[int, int] = {}
+    iterations: dict[int, int] = {}
     for node in loops:
         count = 1
         if node in inner:
             size = sum(len(part) for part in node.body if isinstance(part, range))
             possible = int(budget / max(1, size))
-            count = min(_MOST_TURNS, max(_FEWEST_TURNS if 2 * possible >= _FEWEST_TURNS else 2, possible))
+            count = min(
+                _MOST_ITERATIONS, max(_FEWEST_ITERATIONS if 2 * possible >= _FEWEST_ITERATIONS else 2, possible)
+            )
         trips = model.trips[node.loop.index].mean
-        turns[node.loop.index] = min(count, max(0, round(trips + 0.4999)))
-    return turns
+        iterations[node.loop.index] = min(count, max(0, round(trips + 0.4999)))
+    return iterations
 
 
 def _steady(times: Sequence[Sequence[float]]) -> tuple[float, bool]:
-    """Clocks of a turn in the second half of the simulated ones, and whether the last two were alike."""
+    """Cycles of an iteration in the second half of the simulated ones, and whether the last two were alike."""
     if not times or len(times[0]) < 2:
         return 0.0, False
     count = len(times[0]) - 1
@@ -285,12 +287,12 @@ def _steady(times: Sequence[Sequence[float]]) -> tuple[float, bool]:
 def _whole(
     nodes: Sequence[Node], trips: Mapping[int, Trips], lengths: Mapping[int, tuple[int, float, float]], number: int
 ) -> float:
-    """Clocks of all turns beyond those that were simulated, for one of the workgroups or (-1) their mean.
+    """Cycles of all iterations beyond those that were simulated, for one of the workgroups or (-1) their mean.
 
     Args:
         nodes: the outline.
-        trips: turns of its loops.
-        lengths: loop to its simulated turns, the clocks of one, and those at the clock that power allows.
+        trips: iterations of its loops.
+        lengths: loop to its simulated iterations, the cycles of one, and those at the clock that power allows.
         number: of the workgroup.
     """
     total = 0.0

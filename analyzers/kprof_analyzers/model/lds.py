@@ -9,7 +9,7 @@ from kprof_analyzers.source_lines import location_of
 
 
 def conflict_shares(facts: KernelFacts) -> dict[int, float]:
-    """Position of an LDS instruction to clocks of bank conflicts for each clock that it takes without.
+    """Position of an LDS instruction to cycles of bank conflicts for each cycle that it takes without.
 
     The compiler's instructions are told apart by source line and direction only: all of one line get their mean.
     """

@@ -1,4 +1,4 @@
-"""The hardware as the simulator sees it: clocks and bytes a clock, worked out from the architecture's file."""
+"""The hardware as the simulator sees it: cycles and bytes a cycle, worked out from the architecture's file."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -49,18 +49,18 @@ class Machine:
         xcds: dies that the workgroups are dealt out to in turn.
         simds: SIMDs of a unit.
         lanes: lanes of a wavefront.
-        issue: clocks between two instructions of one wavefront.
-        valu: clocks that an ordinary vector instruction keeps its SIMD.
-        lds_bytes: bytes a clock of the unit's LDS.
-        lds_access: clocks that the LDS needs for an instruction at least.
-        lds_latency: clocks of an LDS access without any queue.
-        l1_bytes: bytes a clock between the unit and its vector cache.
-        vector_bytes: bytes a clock that a unit's loads reach from L2, when all units load.
-        level_bytes: level beyond (``mall``, ``hbm``) to a unit's share of its sustained bandwidth, bytes a clock.
-        latency: level to clocks of a load that hits there.
+        issue: cycles between two instructions of one wavefront.
+        valu: cycles that an ordinary vector instruction keeps its SIMD.
+        lds_bytes: bytes a cycle of the unit's LDS.
+        lds_access: cycles that the LDS needs for an instruction at least.
+        lds_latency: cycles of an LDS access without any queue.
+        l1_bytes: bytes a cycle between the unit and its vector cache.
+        vector_bytes: bytes a cycle that a unit's loads reach from L2, when all units load.
+        level_bytes: level beyond (``mall``, ``hbm``) to a unit's share of its sustained bandwidth, bytes a cycle.
+        latency: level to cycles of a load that hits there.
         loaded: latency of a load while all CUs load against that of a lone one.
         dispatch_us: microseconds from the start of an empty launch to its end.
-        branch: clocks of a taken branch.
+        branch: cycles of a taken branch.
         matrix_sustained: share of the matrix units' peak that they sustain when all are busy.
         matrix_large: share of that for instructions of 32 x 32, which draw more power.
         matrix_unit: matrix instructions have a unit of their own beside the vector unit; pairs of SIMDs then share a
@@ -97,7 +97,7 @@ class Machine:
     assumptions: tuple[str, ...]
 
     def latency_of(self, *levels: str) -> float:
-        """Clocks of a load that hits in the first of some levels that the GPU has; of none: in the last, assumed."""
+        """Cycles of a load that hits in the first of some levels that the GPU has; of none: in the last, assumed."""
         found = next((name for name in levels if name in self.latency), None)
         return self.latency[found] if found is not None else self.figures[f"{levels[-1]}_latency"]
 
@@ -140,7 +140,7 @@ def machine_of(arch: Architecture, product: Product | None, lanes: int, *, wgp: 
     units = product.compute_units // pair if product is not None and product.compute_units is not None else None
     issue = arch.issue
     if issue is None:
-        assumptions.append("how instructions are issued is not known: one a clock is assumed")
+        assumptions.append("how instructions are issued is not known: one a cycle is assumed")
         issue = _ISSUE
     levels = product.memory if product is not None else arch.memory
     shares = _shares(levels, units, clock, figures, assumptions)
@@ -181,7 +181,7 @@ def _shares(
     figures: Mapping[str, float],
     assumptions: list[str],
 ) -> dict[str, float]:
-    """Level to bytes a clock and unit, when all units take an equal part."""
+    """Level to bytes a cycle and unit, when all units take an equal part."""
     found: dict[str, float] = {}
     if units is None:
         return found
@@ -210,7 +210,7 @@ def _latency(
     if level is not None and level.latency_cycles is not None:
         return float(level.latency_cycles * clock / (level.latency_clock_mhz or clock))
     assumed = figures[f"{name}_latency"]
-    assumptions.append(f"the latency of {_NAMES[name]} is not known: {assumed:.0f} clocks are assumed")
+    assumptions.append(f"the latency of {_NAMES[name]} is not known: {assumed:.0f} cycles are assumed")
     return float(assumed)
 
 

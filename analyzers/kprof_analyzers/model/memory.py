@@ -100,12 +100,12 @@ def _scratch(facts: KernelFacts, machine: Machine, where: Spread, rate: float) -
         return Way(1 / rate, machine.latency_of("l2"))
     mall = levels["mall"].size_bytes if "mall" in levels else None
     beyond = 1.0 if not mall else max(0.0, 1 - mall / (on_unit * (machine.units or 1)))
-    clocks = 1 / rate
+    cycles = 1 / rate
     if "mall" in machine.level_bytes:
-        clocks = max(clocks, missing / machine.level_bytes["mall"])
+        cycles = max(cycles, missing / machine.level_bytes["mall"])
     if "hbm" in machine.level_bytes:
-        clocks = max(clocks, missing * beyond / machine.level_bytes["hbm"])
-    return Way(clocks, _latency(machine, missing, missing * beyond))
+        cycles = max(cycles, missing * beyond / machine.level_bytes["hbm"])
+    return Way(cycles, _latency(machine, missing, missing * beyond))
 
 
 def spilled_bytes(facts: KernelFacts) -> int:

@@ -16,11 +16,11 @@ _LOOP_WEIGHT = 16
 
 @dataclass(frozen=True)
 class LoopNode:
-    """A loop on the way, with one turn of it.
+    """A loop on the way, with one iteration of it.
 
     Attributes:
         loop: the natural loop.
-        body: what one turn passes.
+        body: what one iteration passes.
     """
 
     loop: Loop

@@ -6,16 +6,16 @@ scales, else 0:
 =========  ==============  ====================  ===================  =====================
 kind       a               b                     c                    d
 =========  ==============  ====================  ===================  =====================
-VALU       clocks of pipe  registers waited for
-MATRIX     clocks of pipe  registers waited for  clocks to result     number of its result
-SCALAR     clocks
-LDS        clocks of pipe  counters              clocks to result     clocks of the SIMD's own way there
-VMEM       clocks of L1    counters              bytes x SIMDs        way (see below)
-SMEM       clocks          counters
+VALU       cycles of pipe  registers waited for
+MATRIX     cycles of pipe  registers waited for  cycles to result     number of its result
+SCALAR     cycles
+LDS        cycles of pipe  counters              cycles to result     cycles of the SIMD's own way there
+VMEM       cycles of L1    counters              bytes x SIMDs        way (see below)
+SMEM       cycles          counters
 WAIT       (counter, count) pairs
 BARRIER
-IDLE       clocks
-BRANCH     clocks
+IDLE       cycles
+BRANCH     cycles
 =========  ==============  ====================  ===================  =====================
 """
 
@@ -90,7 +90,7 @@ class Translator:
             machine: the hardware.
             effects: what to leave out.
             simds: SIMDs that work alike: what the whole CU shares takes so many times as long.
-            conflicts: position of an LDS instruction to clocks of bank conflicts for each clock without any.
+            conflicts: position of an LDS instruction to cycles of bank conflicts for each cycle without any.
             fetched: position of a load to bytes fetched from L2 for each byte asked for; 1 where it is not there.
         """
         self.fetched = fetched or {}
@@ -200,22 +200,22 @@ class Translator:
         if not self.effects.lds:
             return LDS, 0.0, counters, machine.issue, 0, 0
         size = width or opcode.bytes_per_lane or 4
-        clocks = max(size, 4) * machine.lanes / machine.lds_bytes
+        cycles = max(size, 4) * machine.lanes / machine.lds_bytes
         if self.effects.lds_conflicts:
-            clocks *= 1 + self.conflicts.get(i.index, 0.0)
+            cycles *= 1 + self.conflicts.get(i.index, 0.0)
         # Two SIMDs share a port, which is half as wide as the LDS.
         port = max(size, 4) * machine.lanes / (machine.lds_bytes / 2)
         if opcode.is_store:
             port /= machine.figures["lds_store" if size >= _WIDE else "lds_store_narrow"]
         pairs = -(-self.simds // 2)
-        busy = max(self.simds * max(clocks, machine.lds_access), pairs * port if machine.matrix_unit else 0.0)
+        busy = max(self.simds * max(cycles, machine.lds_access), pairs * port if machine.matrix_unit else 0.0)
         single = machine.arch.lds.read64_cycles.get(8 * size)
-        own = port if machine.matrix_unit else clocks
+        own = port if machine.matrix_unit else cycles
         if single is not None and not opcode.is_store:
             own = max(own, single / 64)
         if self.simds > 1:
             return LDS, max(busy, own), counters, machine.lds_latency, 0, 0
-        return LDS, max(clocks, machine.lds_access), counters, machine.lds_latency, round(own), 0
+        return LDS, max(cycles, machine.lds_access), counters, machine.lds_latency, round(own), 0
 
     def memory_of(self, i: Instruction, width: int | None = None) -> Op:
         """An access to memory or LDS; with ``width`` as if it moved so many bytes a lane, each fetched once."""
@@ -228,9 +228,9 @@ class Translator:
             return SCALAR, machine.issue, (), 0.0, 0, 0
         size = (width or opcode.bytes_per_lane or 4) * machine.lanes
         way = SCRATCH if scratch else STORE if opcode.is_store else LOAD
-        clocks = self.simds * max(size / machine.l1_bytes, machine.lanes / machine.figures["lane_addresses"])
+        cycles = self.simds * max(size / machine.l1_bytes, machine.lanes / machine.figures["lane_addresses"])
         moved = size * self.simds * (self.fetched.get(i.index, 1.0) if way == LOAD and width is None else 1.0)
-        return VMEM, clocks, counters, float(moved), way, 0
+        return VMEM, cycles, counters, float(moved), way, 0
 
     def _scalar_latency(self) -> float:
         return self.machine.latency_of("l1") if self.effects.memory_latency else 0.0

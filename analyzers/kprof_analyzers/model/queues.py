@@ -51,13 +51,13 @@ def _first(counters: Sequence[int], work: Sequence[int], part: float, step: int)
 
 
 def _work(evaluator: Evaluation, op: Operation) -> list[int]:
-    """Turns that each workgroup has done in loops before an operation, as far as known."""
+    """Iterations that each workgroup has done in loops before an operation, as far as known."""
     found = [0] * len(evaluator.programs)
     for loop in op.module.operations[: op.index]:
         if loop.is_loop and loop.loop is None:
-            turns = evaluator.trips(loop)
-            if turns is not None:
-                each = [turns] * len(found) if isinstance(turns, int) else turns
+            iterations = evaluator.trips(loop)
+            if iterations is not None:
+                each = [iterations] * len(found) if isinstance(iterations, int) else iterations
                 found = [a + b for a, b in zip(found, each, strict=True)]
     return found
 
@@ -70,7 +70,7 @@ def is_queue(module_loop: Operation, evaluator: Evaluation) -> bool:
 
 
 def _carried(evaluator: Evaluation, loop: Operation, op: Operation) -> str | None:
-    """The name under which a loop carries an operation's result to its next turn."""
+    """The name under which a loop carries an operation's result to its next iteration."""
     if loop.name != "scf.while":
         return None
     results = set(evaluator.flow.results(op))

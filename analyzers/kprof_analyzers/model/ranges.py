@@ -36,10 +36,10 @@ RANGES: Mapping[Sort, PredictionRange] = {
     "scratch": PredictionRange(
         0.18, 2.4, "much of the time is waiting for spilled registers, whose cost is the least sure of all"
     ),
-    "unknown": PredictionRange(0.17, 5.0, "how often a loop turns is not known"),
+    "unknown": PredictionRange(0.17, 5.0, "how often a loop iterates is not known"),
 }
 """Fitted on the published times of docs/validation/model.md, every family weighing as much as any other; that of
-unknown turns is three times as wide as ``far``."""
+unknown iterations is three times as wide as ``far``."""
 
 SCRATCH = 0.1
 """Share of the time from which spilled registers make it unsure."""
@@ -49,16 +49,16 @@ NEAR = 0.3
 """Share of the speed of light."""
 
 
-def sort_of(time_us: float, light_us: float, shares: Mapping[str, float], *, turns_known: bool) -> Sort:
+def sort_of(time_us: float, light_us: float, shares: Mapping[str, float], *, trips_known: bool) -> Sort:
     """Which of :data:`RANGES` a prediction has.
 
     Args:
         time_us: predicted.
         light_us: the least time for the same work, 0 where it is not known.
         shares: cause to its share of the time.
-        turns_known: whether the turns of every loop are known.
+        trips_known: whether the iterations of every loop are known.
     """
-    if not turns_known:
+    if not trips_known:
         return "unknown"
     if shares.get("scratch", 0.0) > SCRATCH:
         return "scratch"

@@ -21,7 +21,7 @@ class KernelModel:
     Attributes:
         facts, machine, effects: as given.
         where: the launch's workgroups on the GPU.
-        nodes, trips: the way through the program, and turns of its loops.
+        nodes, trips: the way through the program, and iterations of its loops.
         sharing, accesses: what is loaded from where.
         code, ways: the program and its memory accesses as the simulator takes them.
         links: the same without a CU's share of what lies beyond L2; ``None`` where that limits nothing.
@@ -52,20 +52,20 @@ class Run:
 
     Attributes:
         result: of the simulation.
-        clocks: of one round of workgroups, all turns of all loops counted; the mean where workgroups differ.
-        longest: the same for the workgroup with most turns.
-        turns: simulated turns of each loop.
-        length: loop to the clocks of one turn in the steady state, as simulated.
+        cycles: of one round of workgroups, all iterations of all loops counted; the mean where workgroups differ.
+        longest: the same for the workgroup with most iterations.
+        iterations: simulated iterations of each loop.
+        length: loop to the cycles of one iteration in the steady state, as simulated.
         powered: the same with memory that is shared by CUs out of step, at the clock that matrix units' power allows.
         waves: wavefronts on a SIMD, the mean of all of them.
         simulated: wavefronts that were simulated.
-        steady: loops whose turns had become equally long.
+        steady: loops whose iterations had become equally long.
     """
 
     result: SimulationResult
-    clocks: float
+    cycles: float
     longest: float
-    turns: Mapping[int, int]
+    iterations: Mapping[int, int]
     length: Mapping[int, float]
     powered: Mapping[int, float]
     waves: float
@@ -73,25 +73,25 @@ class Run:
     steady: frozenset[int]
 
 
-def matrix_clocks(model: KernelModel) -> tuple[float, float]:
-    """Clocks that one wavefront keeps the matrix unit in the whole kernel: at its peak, and at what power allows."""
-    return matrix_clocks_of(model, model.nodes, 1.0)
+def matrix_cycles(model: KernelModel) -> tuple[float, float]:
+    """Cycles that one wavefront keeps the matrix unit in the whole kernel: at its peak, and at what power allows."""
+    return matrix_cycles_of(model, model.nodes, 1.0)
 
 
-def matrix_clocks_of(model: KernelModel, nodes: Sequence[Node], times: float) -> tuple[float, float]:
+def matrix_cycles_of(model: KernelModel, nodes: Sequence[Node], times: float) -> tuple[float, float]:
     """The same for a part of the program that is gone through ``times`` times."""
     peak = sustained = 0.0
     known, machine = model.facts.arch.matrix_instructions, model.machine
     for node in nodes:
         if isinstance(node, LoopNode):
-            inner = matrix_clocks_of(model, node.body, times * model.trips[node.loop.index].mean)
+            inner = matrix_cycles_of(model, node.body, times * model.trips[node.loop.index].mean)
             peak, sustained = peak + inner[0], sustained + inner[1]
             continue
         ops = model.code.ops
         for i in [i for i in node if ops[i][0] == MATRIX]:
-            clocks = times * ops[i][1]
+            cycles = times * ops[i][1]
             shape = known.get(model.facts.program.instructions[i].opcode.name)
             large = machine.matrix_large if shape is not None and shape.m >= 32 else 1.0
-            peak += clocks
-            sustained += clocks / (machine.matrix_sustained * large)
+            peak += cycles
+            sustained += cycles / (machine.matrix_sustained * large)
     return peak, sustained

@@ -94,7 +94,7 @@ class Evaluator:
         self.module, self.flow, self.programs, self.grid = module, flow_of(module), programs, grid
         self._known: dict[str, Value | None] = {}
         self._from_data: set[str] = set()
-        self._turns: dict[int, Value | None] = {}
+        self._iterations: dict[int, Value | None] = {}
         self._ended: dict[str, Value | None] = {}
         for name, number in arguments.items():
             if isinstance(number, int):
@@ -138,28 +138,30 @@ class Evaluator:
         return offset if base is None else each_of(operator.add, base, offset)
 
     def trips(self, loop: Operation) -> Value | None:
-        """Turns of a loop each time that it is entered; loops around it are in the turn last entered.
+        """Iterations of a loop each time that it is entered; loops around it are in the iteration last entered.
 
         In a ``scf.while`` the mean over all entries, for each workgroup; rounded up.
         """
-        if loop.index not in self._turns:
-            self._turns[loop.index] = None
+        if loop.index not in self._iterations:
+            self._iterations[loop.index] = None
             around = None if loop.loop is None else self.module.operations[loop.loop]
             if around is not None and around.name == "scf.while":
-                if self.trips(around) is None and self._turns[loop.index] is None:
+                if self.trips(around) is None and self._iterations[loop.index] is None:
                     # Bounds that do not change inside of it are known all the same.
                     self._known = dict(self._given)
-                    self._turns[loop.index] = self.trips_here(loop)
+                    self._iterations[loop.index] = self.trips_here(loop)
             elif loop.name == "scf.while":
                 self._walk(loop)
             else:
                 self.inside(loop.loop)
-                turns, here = self.trips_here(loop), alive(self, loop)
-                self._turns[loop.index] = turns if turns is None or here is None else each_of(operator.mul, turns, here)
-        return self._turns[loop.index]
+                iterations, here = self.trips_here(loop), alive(self, loop)
+                self._iterations[loop.index] = (
+                    iterations if iterations is None or here is None else each_of(operator.mul, iterations, here)
+                )
+        return self._iterations[loop.index]
 
     def trips_here(self, loop: Operation) -> Value | None:
-        """Turns of a ``scf.for`` with what is known at this point."""
+        """Iterations of a ``scf.for`` with what is known at this point."""
         bounds = self.bounds(loop)
         if bounds is None:
             return None
@@ -170,12 +172,12 @@ class Evaluator:
     def _walk(self, loop: Operation) -> None:
         self.inside(loop.loop)
         counts = walk(self, loop)
-        for index, turns in counts.turns.items():
+        for index, iterations in counts.iterations.items():
             entries = counts.entries[index]
-            if turns is not None:
-                self._turns[index] = [-(-t // max(1, e)) for t, e in zip(turns, entries, strict=True)]
+            if iterations is not None:
+                self._iterations[index] = [-(-t // max(1, e)) for t, e in zip(iterations, entries, strict=True)]
             else:
-                self._turns.setdefault(index, None)
+                self._iterations.setdefault(index, None)
         self._variables.update(counts.first)
         self._ended.update(counts.last)
         self._known = dict(self._given)
@@ -202,7 +204,7 @@ class Evaluator:
         self._known = dict(known)
 
     def enter(self, loop: Operation, *, first: bool = False) -> None:
-        """Set a loop's variable to its middle turn, or to its first; enter outer loops first."""
+        """Set a loop's variable to its middle iteration, or to its first; enter outer loops first."""
         self.inside(loop.loop)
         name, count, bounds = induction_variable(loop), self.trips(loop), self.bounds(loop)
         if name is None or count is None or bounds is None:
@@ -317,8 +319,10 @@ class Evaluator:
         ``None`` where nothing is missing, or the iterations do not follow from what is missing.
         """
         names = self.missing(loop)
-        turns = [self._supposing(names, extent).trips(loop) for extent in _EXTENTS] if names else []
-        first = [turn if turn is None or isinstance(turn, int) else max(turn) for turn in turns]
+        iterations = [self._supposing(names, extent).trips(loop) for extent in _EXTENTS] if names else []
+        first = [
+            iteration if iteration is None or isinstance(iteration, int) else max(iteration) for iteration in iterations
+        ]
         if len(first) < 2 or first[0] is None or first[1] is None or first[1] <= first[0]:
             return None
         return (_EXTENTS[1] - _EXTENTS[0]) / (first[1] - first[0])

@@ -3,7 +3,7 @@
 Where workgroups have wavefronts on all SIMDs of a CU, these do the same work: one of them is simulated, and what the
 SIMDs share (LDS, vector memory) takes as many times as long as there are SIMDs. Smaller workgroups are independent of
 each other and fall out of step, so that all SIMDs are simulated with their wavefronts. A wavefront issues in order,
-one operation every ``issue`` clocks at most; of several wavefronts the one that can issue first does, then the one with
+one operation every ``issue`` cycles at most; of several wavefronts the one that can issue first does, then the one with
 the smaller number. Each wait counter is a queue of completion times that only grow: memory returns in order.
 """
 
@@ -30,8 +30,8 @@ from kprof_analyzers.model.program import (
 )  # fmt: skip
 
 BEGIN, END, SPLIT = 10, 11, 12
-"""Further kinds: a loop begins (``a``: its number); a turn of it ends (``a``: its number, ``b``: where it began, ``c``:
-turns); a barrier of some wavefronts only (``a``: 1 for the second half, 0 for the first)."""
+"""Further kinds: a loop begins (``a``: its number); an iteration of it ends (``a``: its number, ``b``: where it began,
+``c``: iterations); a barrier of some wavefronts only (``a``: 1 for the second half, 0 for the first)."""
 
 CAUSES = ("matrix", "vector", "lds", "memory latency", "memory bandwidth", "barrier", "issue", "scratch")
 _MATRIX, _VECTOR, _LDS, _LATENCY, _BANDWIDTH, _BARRIER, _ISSUE, _SCRATCH = range(8)
@@ -46,24 +46,25 @@ class Way:
     """How a kind of memory access (load, store, scratch) travels.
 
     Attributes:
-        clocks_per_byte: clocks that a byte keeps the CU's share of the memory system.
-        latency: clocks from the end of that to the data's arrival.
+        cycles_per_byte: cycles that a byte keeps the CU's share of the memory system.
+        latency: cycles from the end of that to the data's arrival.
         queue: accesses with the same number wait for each other.
     """
 
-    clocks_per_byte: float
+    cycles_per_byte: float
     latency: float
     queue: int = 0
 
 
 @dataclass
-class Turns:
-    """When the wavefronts began and ended the turns of one loop, at its last entry.
+class IterationTimes:
+    """When the wavefronts began and ended the iterations of one loop, at its last entry.
 
     Attributes:
-        times: for each wavefront the clock at the loop's begin and at the end of each turn.
-        middle: clocks by operation and cause up to the first wavefront's middle turn, and the turns done by then.
-        matrix, vector: clocks that the pipe was busy then, and at the end.
+        times: for each wavefront the cycle at the loop's begin and at the end of each iteration.
+        middle: cycles by operation and cause up to the first wavefront's middle iteration, and the iterations done by
+            then.
+        matrix, vector: cycles that the pipe was busy then, and at the end.
     """
 
     times: list[list[float]]
@@ -78,15 +79,15 @@ class SimulationResult:
     """What one simulation gave.
 
     Attributes:
-        clocks: until the last wavefront ended.
-        spent: clocks of all wavefronts together: eight causes for each operation.
-        turns: loop number to its turns.
-        matrix, vector: clocks that the SIMD's pipes were busy.
+        cycles: until the last wavefront ended.
+        spent: cycles of all wavefronts together: eight causes for each operation.
+        iterations: loop number to its iterations.
+        matrix, vector: cycles that the SIMD's pipes were busy.
     """
 
-    clocks: float
+    cycles: float
     spent: list[float]
-    turns: dict[int, Turns]
+    iterations: dict[int, IterationTimes]
     matrix: float
     vector: float
 
@@ -97,16 +98,16 @@ class SimulationInput:
 
     Attributes:
         ways: ways of load, store and scratch.
-        issue: clocks between two operations of a wavefront.
-        branch: further clocks of a taken branch.
+        issue: cycles between two operations of a wavefront.
+        branch: further cycles of a taken branch.
         counters: wait counters that the program uses.
         results: matrix results that are tracked.
         positions: instructions of the program.
-        stagger: clocks by which each workgroup begins after the one before.
+        stagger: cycles by which each workgroup begins after the one before.
         blocking_matrix: matrix instructions keep the vector pipe busy, too.
-        queues: clocks of work that may stand in front of the LDS, and of the vector cache, before a wavefront cannot
+        queues: cycles of work that may stand in front of the LDS, and of the vector cache, before a wavefront cannot
             issue more.
-        skew: share of a shared pipe's clocks for all SIMDs that one of them waits when all come at once.
+        skew: share of a shared pipe's cycles for all SIMDs that one of them waits when all come at once.
         simds: SIMDs that are simulated; wavefronts are dealt out to them in turn.
     """
 
@@ -145,14 +146,14 @@ class Simulator:
         self.lds_queue, self.l1_queue = setting.queues
         self.now = [setting.stagger * (w // waves) for w in range(total)]
         self.at = [0] * total
-        self.turn = [[0] * self.loops for _ in range(total)]
+        self.iteration = [[0] * self.loops for _ in range(total)]
         counters = range(max(1, setting.counters))
         self.queues: list[list[list[tuple[float, float, int]]]] = [[[] for _ in counters] for _ in range(total)]
         self.ready = [[0.0] * setting.results for _ in range(total)]
         self.arrived = [0] * groups
         self.since = [0.0] * total
         self.spent = [0.0] * (CAUSE_COUNT * max(setting.positions, 1))
-        self.turns: dict[int, Turns] = {}
+        self.iterations: dict[int, IterationTimes] = {}
         self.vector_free = self.matrix_free = self.scalar_free = self.port_free = self.lds_free = self.l1_free = 0.0
         self.simds, self.simd = setting.simds, 0
         self.pipes = [(0.0, 0.0, 0.0, 0.0)] * setting.simds
@@ -222,7 +223,7 @@ class Simulator:
             at[wave] = position
             now[wave] = mine
         return SimulationResult(
-            max(ended), self.spent, self.turns, self.matrix_busy / self.simds, self.vector_busy / self.simds
+            max(ended), self.spent, self.iterations, self.matrix_busy / self.simds, self.vector_busy / self.simds
         )
 
     def _turn_to(self, simd: int) -> None:
@@ -298,7 +299,7 @@ class Simulator:
         start = now + self.skew * busy if idle else max(now, self.l1_free - self.l1_queue)
         self.l1_free = passed = (now if idle else max(start, self.l1_free)) + busy
         free = self.memory_free
-        served = max(start, free[way.queue]) + moved * way.clocks_per_byte
+        served = max(start, free[way.queue]) + moved * way.cycles_per_byte
         free[way.queue] = served
         done = max(passed, served) + way.latency
         scratch = way_number == SCRATCH
@@ -367,24 +368,24 @@ class Simulator:
 
     def _begin(self, wave: int, op: Op, now: float, _where: int) -> float:
         loop = int(op[BUSY])
-        self.turn[wave][loop] = 0
-        turns = self.turns.get(loop)
-        if turns is None or (turns.times[wave] and wave == 0):
-            turns = self.turns[loop] = Turns([[] for _ in self.now])
-        turns.times[wave] = [now]
+        self.iteration[wave][loop] = 0
+        iterations = self.iterations.get(loop)
+        if iterations is None or (iterations.times[wave] and wave == 0):
+            iterations = self.iterations[loop] = IterationTimes([[] for _ in self.now])
+        iterations.times[wave] = [now]
         return now
 
     def _end(self, wave: int, op: Op, now: float, where: int) -> float:
         loop, count = int(op[BUSY]), int(op[DELAY])
-        turns = self.turns[loop]
-        turns.times[wave].append(now)
-        done = self.turn[wave][loop] = self.turn[wave][loop] + 1
+        iterations = self.iterations[loop]
+        iterations.times[wave].append(now)
+        done = self.iteration[wave][loop] = self.iteration[wave][loop] + 1
         if wave == 0 and done in {count // 2, count}:
-            turns.busy.append((now, self.matrix_busy / self.simds, self.vector_busy / self.simds))
+            iterations.busy.append((now, self.matrix_busy / self.simds, self.vector_busy / self.simds))
             if done == count // 2:
-                turns.middle = list(self.spent)
+                iterations.middle = list(self.spent)
             if done == count:
-                turns.end = list(self.spent)
+                iterations.end = list(self.spent)
         if done < count:
             self.at[wave] = int(op[WAITS])
             self.spent[where + _ISSUE] += self.branch

@@ -12,7 +12,7 @@ Steps = list[tuple[Op, int]]
 
 
 def lay_out(
-    nodes: Sequence[Node], code: Code, halves: dict[int, int], turns: dict[int, int], effects: Effects
+    nodes: Sequence[Node], code: Code, halves: dict[int, int], iterations: dict[int, int], effects: Effects
 ) -> Steps:
     """Operations in order, with marks where loops begin and end.
 
@@ -20,29 +20,29 @@ def lay_out(
         nodes: the outline.
         code: the program's operations.
         halves: positions of barriers that only one half of the wavefronts pass, with the half.
-        turns: loop number to the turns that are to be simulated; a loop without any is left out.
+        iterations: loop number to the iterations that are to be simulated; a loop without any is left out.
         effects: what to leave out.
     """
     outside = [n for n in nodes if isinstance(n, range)] if any(isinstance(n, LoopNode) for n in nodes) else []
     steps: Steps = []
     for node in nodes:
         if effects.prologue or node not in outside:
-            _add(steps, node, code, halves, turns=turns, effects=effects)
+            _add(steps, node, code, halves, iterations=iterations, effects=effects)
     return steps
 
 
 def _add(
-    steps: Steps, node: Node, code: Code, halves: dict[int, int], *, turns: dict[int, int], effects: Effects
+    steps: Steps, node: Node, code: Code, halves: dict[int, int], *, iterations: dict[int, int], effects: Effects
 ) -> None:
     if isinstance(node, LoopNode):
         number, first = node.loop.index, node.loop.instructions[0]
-        count = turns.get(number, 1)
+        count = iterations.get(number, 1)
         if not count:
             return
         steps.append(((BEGIN, float(number), (), 0.0, 0, 0), first))
         start = len(steps)
         for inner in node.body:
-            _add(steps, inner, code, halves, turns=turns, effects=effects)
+            _add(steps, inner, code, halves, iterations=iterations, effects=effects)
         steps.append(((END, float(number), start, float(count), 0, 0), first))
         return
     for position in node:

@@ -97,7 +97,7 @@ def accesses(facts: KernelFacts, evaluator: Evaluator, times: Mapping[int | None
             whole *= sum(live) / len(live)
         span = _span(op, shape, size, evaluator, facts.arguments)
         if span is not None and op.loop is not None:
-            # Other turns of the loops around may be elsewhere.
+            # Other iterations of the loops around may be elsewhere.
             span *= max(1.0, times.get(op.module.operations[op.loop].loop, 1.0))
         found.append(Access(op, shape.elements * size, corner, whole, live, run, span))
     return found
@@ -131,15 +131,15 @@ def _run(op: Operation, shape: TensorType, size: int) -> int | None:
 
 
 def _live(evaluator: Evaluator, op: Operation) -> tuple[bool, ...] | None:
-    """Workgroups that come to an operation, and whose loops around it turn at least once."""
+    """Workgroups that come to an operation, and whose loops around it iterate at least once."""
     here = alive(evaluator, op)
     live = None if here is None else list(map(bool, here))
     around = op.loop
     while around is not None:
         loop = op.module.operations[around]
-        turns = evaluator.trips(loop)
-        if isinstance(turns, list):
-            live = [t > 0 and (live is None or live[n]) for n, t in enumerate(turns)]
+        iterations = evaluator.trips(loop)
+        if isinstance(iterations, list):
+            live = [t > 0 and (live is None or live[n]) for n, t in enumerate(iterations)]
         around = loop.loop
     return None if live is None or all(live) or not any(live) else tuple(live)
 

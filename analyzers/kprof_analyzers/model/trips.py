@@ -1,4 +1,4 @@
-"""How often each loop of the assembly turns, from the loops of the TTGIR that it was made from."""
+"""How often each loop of the assembly iterates, from the loops of the TTGIR that it was made from."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -8,13 +8,13 @@ from kprof.inputs.amdgcn import AssemblyKernel, InstructionClass
 from kprof.inputs.mlir import Module, Operation, TensorType
 from kprof_analyzers.memory.addressing import element_bytes, tile
 from kprof_analyzers.memory.dataflow import is_load
-from kprof_analyzers.model.entries import turn_by_turn
+from kprof_analyzers.model.entries import over_iterations
 from kprof_analyzers.model.outline import LoopNode, Node
 from kprof_analyzers.model.queues import is_queue
 from kprof_analyzers.model.scalars import Evaluator
 from kprof_analyzers.model.values import Value
 
-# Turns of a loop of which nothing is known.
+# Iterations of a loop of which nothing is known.
 ASSUMED = 16.0
 # How often a compare-and-swap is tried: the one guess that changes no time by much.
 RETRY = "assumed: a compare-and-swap succeeds at once"
@@ -24,11 +24,11 @@ _NEARLY = 0.9
 
 @dataclass(frozen=True)
 class Trips:
-    """Turns of one loop.
+    """Iterations of one loop.
 
     Attributes:
-        mean: turns at each entry, averaged over the workgroups that were looked at.
-        each: the turns of each of them; empty when they agree or nothing is known.
+        mean: iterations at each entry, averaged over the workgroups that were looked at.
+        each: the iterations of each of them; empty when they agree or nothing is known.
         known: whether it follows from the launch.
         source: how it was found.
         operation: the TTGIR loop; ``None`` when there is none.
@@ -46,7 +46,7 @@ class Trips:
 
 
 def loop_trips(facts: KernelFacts, nodes: Sequence[Node], evaluator: Evaluator | None) -> dict[int, Trips]:
-    """Turns of every loop of an outline, by the loop's number."""
+    """Iterations of every loop of an outline, by the loop's number."""
     found: dict[int, Trips] = {}
     if facts.ttgir is None or evaluator is None:
         _assume(nodes, "no TTGIR" if facts.ttgir is None else "the launch is not known", found)
@@ -86,22 +86,22 @@ def _count(
                 else Trips(ASSUMED, source="assumed: no loop of the TTGIR corresponds")
             )
         else:
-            turns = evaluator.trips(loop)
-            exact = turn_by_turn(evaluator, loop)
+            iterations = evaluator.trips(loop)
+            exact = over_iterations(evaluator, loop)
             evaluator.enter(loop)
             innermost = not any(isinstance(inner, LoopNode) for inner in node.body)
             factor = _unrolled(facts, node, loop) if innermost else 1
             found[node.loop.index] = (
                 _trips(
-                    turns,
+                    iterations,
                     factor,
                     loop,
                     queue=is_queue(loop, evaluator),
                 )
-                if exact is None or turns is None
+                if exact is None or iterations is None
                 else _averaged(*exact, factor, loop)
             )
-            if turns is None:
+            if iterations is None:
                 found[node.loop.index] = _unknown(found[node.loop.index], evaluator, loop, factor)
             used[loop.index] = node.loop.index
         _count(facts, node.body, matches, evaluator, found)
@@ -121,13 +121,13 @@ def _unknown(trips: Trips, evaluator: Evaluator, loop: Operation, factor: int) -
     )
 
 
-def _trips(turns: Value | None, factor: int, loop: Operation, *, queue: bool) -> Trips:
-    if turns is None and loop.name == "scf.while":
+def _trips(iterations: Value | None, factor: int, loop: Operation, *, queue: bool) -> Trips:
+    if iterations is None and loop.name == "scf.while":
         return Trips(1.0, source="assumed: it ends when data says so", operation=loop)
-    if turns is None:
+    if iterations is None:
         source = "assumed: the bounds depend on data or on unknown arguments"
         return Trips(ASSUMED, source=source, operation=loop)
-    each = [turns] if isinstance(turns, int) else turns
+    each = [iterations] if isinstance(iterations, int) else iterations
     counts = tuple(t / factor for t in each) if each else (0.0,)
     if queue:
         mean = sum(counts) / len(counts)
@@ -142,10 +142,10 @@ def _source(factor: int) -> str:
     return f"the launch's arguments{unrolled}"
 
 
-def _averaged(entries: Sequence[int], turns: Sequence[int], factor: int, loop: Operation) -> Trips:
-    """Turns of a loop that is entered several times: the mean over all entries, and over those of each workgroup."""
-    each = tuple(t / max(1, e) / factor for t, e in zip(turns, entries, strict=True))
-    mean = sum(turns) / max(1, sum(entries)) / factor
+def _averaged(entries: Sequence[int], iterations: Sequence[int], factor: int, loop: Operation) -> Trips:
+    """Iterations of a loop that is entered several times: the mean over all entries, and over each workgroup's."""
+    each = tuple(t / max(1, e) / factor for t, e in zip(iterations, entries, strict=True))
+    mean = sum(iterations) / max(1, sum(entries)) / factor
     source = _source(factor)
     return Trips(mean, each if len(set(each)) > 1 else (), True, source, loop)
 
@@ -212,7 +212,7 @@ def _lines_of(module: Module, loop: Operation) -> set[tuple[str, int]]:
 
 
 def _unrolled(facts: KernelFacts, node: LoopNode, loop: Operation) -> int:
-    """Turns of the TTGIR loop that one turn of the assembly's does: what it multiplies and loads against the TTGIR.
+    """Iterations of the TTGIR loop in one of the assembly's loop, from what either multiplies and loads.
 
     Layouts that repeat elements in several wavefronts raise one of the two, unrolling raises both.
     """

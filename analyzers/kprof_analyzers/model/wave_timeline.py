@@ -1,6 +1,6 @@
-"""What the simulated wavefronts of one SIMD did, clock by clock, for Perfetto or chrome://tracing.
+"""What the simulated wavefronts of one SIMD did, cycle by cycle, for Perfetto or chrome://tracing.
 
-Everything in it is modelled. One nanosecond on the screen is one clock of the CU.
+Everything in it is modelled. One nanosecond on the screen is one cycle of the CU.
 """
 
 import json
@@ -30,7 +30,7 @@ class WavefrontStep:
         wave: number of the wavefront on its SIMD.
         kind: as in :mod:`kprof_analyzers.model.program`; ``None`` for time spent waiting at a barrier.
         position: of the instruction in the program.
-        start, end: clocks.
+        start, end: cycles.
         cause: what most of the time went to.
     """
 
@@ -44,7 +44,7 @@ class WavefrontStep:
 
 @dataclass(frozen=True)
 class Busy:
-    """A stretch in which one operation keeps a pipe busy: the pipe's number, the instruction's position, clocks."""
+    """A stretch in which one operation keeps a pipe busy: the pipe's number, the instruction's position, cycles."""
 
     pipe: int
     position: int
@@ -53,8 +53,8 @@ class Busy:
 
 
 @dataclass(frozen=True)
-class Turn:
-    """One turn of a wavefront through a loop: number of loop and turn, clocks."""
+class LoopIteration:
+    """One iteration of a wavefront through a loop: number of loop and iteration, cycles."""
 
     wave: int
     loop: int
@@ -71,7 +71,7 @@ class TimelineRecorder(Simulator):
         super().__init__(*arguments, **named)
         self.steps: list[WavefrontStep] = []
         self.busy: list[Busy] = []
-        self.passes: list[Turn] = []
+        self.passes: list[LoopIteration] = []
         self._last = list(self.now)
         self._held = [0] * len(self.now)
         self._begun: dict[tuple[int, int], tuple[float, int]] = {}
@@ -96,7 +96,7 @@ class TimelineRecorder(Simulator):
                 return end
             self._last[wave] = end
             if kind in {BEGIN, END}:
-                self._turn(kind, wave, int(op[BUSY]), now)
+                self._iteration(kind, wave, int(op[BUSY]), now)
             elif kind != SPLIT and end > now:
                 after = self.spent[where : where + CAUSE_COUNT]
                 grown = [b - a for a, b in zip(before, after, strict=True)]
@@ -106,11 +106,11 @@ class TimelineRecorder(Simulator):
 
         return noted
 
-    def _turn(self, kind: int, wave: int, loop: int, now: float) -> None:
+    def _iteration(self, kind: int, wave: int, loop: int, now: float) -> None:
         number = 0
         if kind == END:
             start, number = self._begun[wave, loop]
-            self.passes.append(Turn(wave, loop, number, start, now))
+            self.passes.append(LoopIteration(wave, loop, number, start, now))
             number += 1
         self._begun[wave, loop] = now, number
 
@@ -124,7 +124,7 @@ class TimelineRecorder(Simulator):
         if kind == VMEM:
             way = self.ways[op[WHICH]]
             served = self.memory_free[way.queue]
-            length = op[DELAY] * way.clocks_per_byte
+            length = op[DELAY] * way.cycles_per_byte
             if length:
                 self.busy.append(Busy(_MEMORY_PIPE, position, served - length, served))
 
@@ -150,7 +150,7 @@ def wave_timeline(kernels: Iterable[KernelFacts]) -> Iterator[str]:
         for event in _events(model, record(model), 2 * number + 1):
             yield ("" if first else ",\n") + json.dumps(event)
             first = False
-    yield '\n], "otherData": {"unit": "1 ns is 1 clock of the CU", "kind": "modelled, not measured"}}\n'
+    yield '\n], "otherData": {"unit": "1 ns is 1 cycle of the CU", "kind": "modelled, not measured"}}\n'
 
 
 def _events(model: KernelModel, recorder: TimelineRecorder, process: int) -> Iterator[dict[str, Any]]:
@@ -165,9 +165,9 @@ def _events(model: KernelModel, recorder: TimelineRecorder, process: int) -> Ite
     for pipe, name in enumerate(_PIPES):
         yield _named("thread_name", process + 1, pipe, name)
     headers = {loop.index: loop.header for loop in facts.program.loops}
-    for turn in recorder.passes:
-        name = f"{headers.get(turn.loop, turn.loop)} turn {turn.number}"
-        yield _slice((process, turn.wave), name, "loop", (turn.start, turn.end), {})
+    for iteration in recorder.passes:
+        name = f"{headers.get(iteration.loop, iteration.loop)} iteration {iteration.number}"
+        yield _slice((process, iteration.wave), name, "loop", (iteration.start, iteration.end), {})
     instructions = facts.program.instructions
     for step in recorder.steps:
         instruction = instructions[step.position]

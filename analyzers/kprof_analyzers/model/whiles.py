@@ -1,4 +1,4 @@
-"""Goes through ``scf.while`` loops whose course follows from arguments and program numbers, turn by turn."""
+"""Goes through ``scf.while`` loops whose course follows from arguments and program numbers, iteration by iteration."""
 
 import operator
 from dataclasses import dataclass, field
@@ -8,29 +8,29 @@ from kprof_analyzers.model.branches import alive
 from kprof_analyzers.model.entries import taken
 from kprof_analyzers.model.values import Evaluation, Value
 
-# Beyond so many turns in all a loop's course is given up.
-_MOST_TURNS = 96
+# Beyond so many iterations in all a loop's course is given up.
+_MOST_ITERATIONS = 96
 
 
 @dataclass
 class Counts:
-    """Entries and turns of loops, for each workgroup.
+    """Entries and iterations of loops, for each workgroup.
 
     Attributes:
         entries: loop to how often each workgroup enters it.
-        turns: loop to the turns in all; ``None`` where they depend on data.
-        first: loop to what it carries at its first turn.
+        iterations: loop to the iterations in all; ``None`` where they depend on data.
+        first: loop to what it carries at its first iteration.
         last: results of the loop that was walked; ``None`` for those that depend on data.
     """
 
     entries: dict[int, list[int]] = field(default_factory=dict)
-    turns: dict[int, list[int] | None] = field(default_factory=dict)
+    iterations: dict[int, list[int] | None] = field(default_factory=dict)
     first: dict[int, dict[str, Value]] = field(default_factory=dict)
     last: dict[str, Value | None] = field(default_factory=dict)
 
 
 def walk(evaluator: Evaluation, loop: Operation) -> Counts:
-    """Entries and turns of a ``scf.while`` and of the loops directly in it.
+    """Entries and iterations of a ``scf.while`` and of the loops directly in it.
 
     The names of what the loop carries are taken to be the same before its condition and in its body, as Triton's
     printer has it.
@@ -44,10 +44,10 @@ class _Walker:
     """Goes through one loop with all that it holds."""
 
     def __init__(self, evaluator: Evaluation) -> None:
-        self.evaluator, self.counts, self.left = evaluator, Counts(), _MOST_TURNS
+        self.evaluator, self.counts, self.left = evaluator, Counts(), _MOST_ITERATIONS
 
     def go(self, loop: Operation, live: list[int], around: dict[str, Value | None]) -> None:
-        """Turns of one entry of a loop by the workgroups that are ``live``."""
+        """Iterations of one entry of a loop by the workgroups that are ``live``."""
         evaluator, counts, flow, size = self.evaluator, self.counts, self.evaluator.flow, len(live)
         _add(counts.entries, loop.index, live)
         names, starts = loop.operands[0::2], flow.inputs(loop)[1::2]
@@ -57,19 +57,19 @@ class _Walker:
         condition = next((op for op in children if op.name == "scf.condition"), None)
         ending = next((op for op in reversed(children) if op.name == "scf.yield"), None)
         if condition is None or ending is None or not condition.operands:
-            counts.turns[loop.index] = None
+            counts.iterations[loop.index] = None
             return
-        counts.turns.setdefault(loop.index, [0] * size)
+        counts.iterations.setdefault(loop.index, [0] * size)
         counts.first.setdefault(loop.index, {name: value for name, value in begun.items() if value is not None})
         while any(live):
             evaluator.restart({**around, **state})
             going = evaluator.certain(flow.input(condition, 0))
             self.left -= 1
             if going is None or self.left < 0:
-                counts.turns[loop.index] = None
+                counts.iterations[loop.index] = None
                 return
             live = [int(bool(a) and bool(b)) for a, b in zip(live, _listed(going, size), strict=True)]
-            _add(counts.turns, loop.index, live)
+            _add(counts.iterations, loop.index, live)
             if any(live):
                 self._inside(loop, live)
                 evaluator.restart({**around, **state})
@@ -81,7 +81,7 @@ class _Walker:
         }
 
     def _inside(self, loop: Operation, live: list[int]) -> None:
-        """Entries and turns of the loops in one turn of a loop."""
+        """Entries and iterations of the loops in one iteration of a loop."""
         evaluator, counts = self.evaluator, self.counts
         here = evaluator.snapshot()
         for inner in [op for op in loop.module.operations if op.is_loop and op.loop == loop.index]:
@@ -90,14 +90,14 @@ class _Walker:
             if inner.name == "scf.while":
                 self.go(inner, mine, here)
                 continue
-            # The way through the program passes the loop at every turn, where the branch is not taken with no turns.
+            # The way through the program passes the inner loop in every iteration: 0 times where a branch skips it.
             _add(counts.entries, inner.index, live)
             times = evaluator.trips_here(inner)
             if times is None:
-                counts.turns[inner.index] = None
+                counts.iterations[inner.index] = None
             else:
                 listed = _listed(times, len(live))
-                _add(counts.turns, inner.index, [t if on else 0 for t, on in zip(listed, mine, strict=True)])
+                _add(counts.iterations, inner.index, [t if on else 0 for t, on in zip(listed, mine, strict=True)])
 
 
 def _chosen(live: list[int], new: Value | None, old: Value | None, size: int) -> Value | None:

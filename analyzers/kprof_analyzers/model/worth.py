@@ -32,7 +32,7 @@ def explained(facts: KernelFacts, model: KernelModel | None = None) -> Predictio
 
 def without_guesses(prediction: Prediction) -> Prediction:
     """The same without its times where it is not known how often a loop iterates: cycles an iteration are left."""
-    if turns_known(prediction):
+    if trips_known(prediction):
         return prediction
     return msgspec.structs.replace(
         prediction,
@@ -47,6 +47,6 @@ def without_guesses(prediction: Prediction) -> Prediction:
     )
 
 
-def turns_known(prediction: Prediction) -> bool:
+def trips_known(prediction: Prediction) -> bool:
     """Whether it is known how often every loop iterates, retries of a compare-and-swap apart."""
     return all(loop.trips_known or loop.trips_from == RETRY for loop in prediction.loops)

@@ -20,7 +20,7 @@ SOME = 40.0
 WAITING = 25.0
 """Percent of the wavefronts' time from which waiting is worth looking at."""
 CONFLICTS = 0.1
-"""Clocks of bank conflicts for each clock of access from which conflicts are said to be there."""
+"""Cycles of bank conflicts for each cycle of access from which conflicts are said to be there."""
 
 
 @dataclass(frozen=True)

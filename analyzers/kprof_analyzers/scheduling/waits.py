@@ -42,7 +42,7 @@ class Wait:
 
 
 def issue_cycles(instruction: Instruction, arch: Architecture) -> int | None:
-    """Clocks until the same wavefront can issue its next instruction, at best; ``None`` where that is not known."""
+    """Cycles until the same wavefront can issue its next instruction, at best; ``None`` where that is not known."""
     if instruction.opcode.cls is _MATRIX:
         known = arch.matrix_instructions.get(instruction.opcode.name)
         if known is not None:

@@ -147,7 +147,7 @@ def _moe_problems(rows: Sequence[Row], gpu: str, *, quick: bool) -> list[Problem
             and "block_shape" not in row.shape
             and row.config.get("waves_per_eu") == 0
         ]
-        # Both are called in this turn of the loop.
+        # Both are called in this iteration of the loop.
         read = each(rows, known, lambda row: _moe_problem(row, gpu, dtype))  # noqa: B023
         found += [problem for _, problem in read]
     return _drawn(found, quick=quick)

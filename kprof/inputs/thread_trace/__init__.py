@@ -104,10 +104,10 @@ def _listing(place: Path, path: str) -> DecodedThreadTrace:
 def _disagreements(trace: DecodedThreadTrace, timeline: Timeline) -> list[str]:
     """Where the files cannot be of one trace: the listing's hits are the sum over all wavefronts."""
     found = []
-    lived, clocks = sum(trace.lifetimes), sum(one.clocks for one in timeline.states)
-    # The decoder's states end up to a few clocks after the wavefront.
-    if timeline.states and lived and len(trace.lifetimes) == trace.wavefronts and abs(clocks - lived) > lived / 100:
-        found.append(f"the states add up to {clocks:,} cycles, the wavefronts lived {lived:,}: a state may be missing")
+    lived, cycles = sum(trace.lifetimes), sum(one.cycles for one in timeline.states)
+    # The decoder's states end up to a few cycles after the wavefront.
+    if timeline.states and lived and len(trace.lifetimes) == trace.wavefronts and abs(cycles - lived) > lived / 100:
+        found.append(f"the states add up to {cycles:,} cycles, the wavefronts lived {lived:,}: a state may be missing")
     listed = {one.line: one.hits for one in trace.instructions if one.line is not None}
     if not listed:
         return found
@@ -122,7 +122,7 @@ def _disagreements(trace: DecodedThreadTrace, timeline: Timeline) -> list[str]:
 
 
 def _wavefronts(listing: Path) -> tuple[list[int | None] | None, tuple[str, ...]]:
-    """Lifetime in clocks of every wavefront in ``filenames.json``: by shader engine, SIMD, slot and wavefront."""
+    """Lifetime in cycles of every wavefront in ``filenames.json``: by shader engine, SIMD, slot and wavefront."""
     try:
         document: Any = boundary.json_of(boundary.read_bytes(listing), object, str(listing), "no JSON")
     except InputError:

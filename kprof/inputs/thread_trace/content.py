@@ -14,7 +14,7 @@ Clock = Annotated[int, msgspec.Meta(ge=-(1 << 56), le=1 << 56)]
 Count = Annotated[int, msgspec.Meta(ge=0, le=(1 << 31) - 1)]
 
 LONGEST = 1 << 44
-"""Clocks that a trace may last: about two hours at 2 GHz."""
+"""Cycles that a trace may last: about two hours at 2 GHz."""
 
 
 def content(place: Path, largest: int, shown: str = "") -> bytes:

@@ -18,9 +18,9 @@ class TracedInstruction:
         code_object: number of the code object, when told.
         address: virtual address in bytes.
         hits: times it was issued by the traced wavefronts.
-        latency: clocks from when it could have issued until it was done, summed over the hits.
-        stall: clocks of that in which it could not issue; ``None`` in formats that do not tell.
-        idle: clocks in which nothing was ready before it; ``None`` in formats that do not tell.
+        latency: cycles from when it could have issued until it was done, summed over the hits.
+        stall: cycles of that in which it could not issue; ``None`` in formats that do not tell.
+        idle: cycles in which nothing was ready before it; ``None`` in formats that do not tell.
         source: ``file:line``, or ``None``.
         line: number that files of single wavefronts refer to it by; ``None`` in formats that do not tell.
     """
@@ -51,8 +51,8 @@ class LineCost:
         name: ``file:line`` or mnemonic.
         instructions: different instructions.
         hits: issues.
-        latency: clocks, summed.
-        stall: clocks, summed; ``None`` when the format does not tell.
+        latency: cycles, summed.
+        stall: cycles, summed; ``None`` when the format does not tell.
         share: of the latency of the whole trace, 0 to 1.
     """
 
@@ -74,7 +74,7 @@ class Dispatch:
         dispatch: as ``agent``.
         kernel: name from the listing, when told.
         hits: instructions issued by the traced wavefronts.
-        latency: clocks of them, summed.
+        latency: cycles of them, summed.
     """
 
     path: str
@@ -97,7 +97,7 @@ class DecodedThreadTrace:
         instructions: in address order as listed.
         issues: what was odd, in words.
         wavefronts: number of wavefront files listed beside it, when there is such a list.
-        lifetimes: clocks from the beginning to the end of each wavefront of that list.
+        lifetimes: cycles from the beginning to the end of each wavefront of that list.
         timeline: wavefronts that have a file of their own, states and occupancy; empty without such files.
         dispatches: of a folder with several: all of them, the one that this is in front.
     """
@@ -120,7 +120,7 @@ class DecodedThreadTrace:
 
     @property
     def latency(self) -> int:
-        """Clocks in all, summed over wavefronts that ran at the same time: not the kernel's time."""
+        """Cycles in all, summed over wavefronts that ran at the same time: not the kernel's time."""
         return sum(one.latency for one in self.instructions)
 
     def by_line(self) -> list[LineCost]:

@@ -2,7 +2,7 @@
 
 An event is ``[clock, CU, SIMD, slot, whether it began, kernel]``. Earlier decoders pack it into 64 bits
 (``occupancy_data_v1`` of rocprofiler-sdk), the lowest first: kernel 12, SIMD 2, slot 4, began 1, CU 4 and time 41 in
-units of 8 clocks.
+units of 8 cycles.
 """
 
 from pathlib import Path
@@ -91,7 +91,7 @@ def _occupancy(engine: int, unit: int | None, events: list[_Event], span: list[_
     for clock, cu, simd, slot, began in events:
         (live.add if began else live.discard)((cu, simd, slot))
         steps.append((clock, len(live)))
-    # The last of a clock's events counts: a slot may be taken again at once.
+    # The last of a cycle's events counts: a slot may be taken again at once.
     most = max(dict(steps).values())
     area = _areas([(clock - begin, count) for clock, count in steps], end - begin)
     mean = sum(area) / (end - begin) if end > begin else None
@@ -101,7 +101,7 @@ def _occupancy(engine: int, unit: int | None, events: list[_Event], span: list[_
 
 
 def _areas(steps: list[tuple[int, int]], end: int) -> list[float]:
-    """Wavefronts times clocks in each of the equal parts of the time from 0 to ``end``."""
+    """Wavefronts times cycles in each of the equal parts of the time from 0 to ``end``."""
     borders = [end * number / PARTS for number in range(PARTS + 1)]
     areas = [0.0] * PARTS
     part = 0

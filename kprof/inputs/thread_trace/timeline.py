@@ -1,4 +1,4 @@
-"""What the files of single wavefronts, of their states and of the occupancy tell. All times are in shader clocks."""
+"""What the files of single wavefronts, of their states and of the occupancy tell. All times are in shader cycles."""
 
 from dataclasses import dataclass
 
@@ -10,9 +10,9 @@ class Issues:
     Attributes:
         line: the number that wavefront files refer to the instruction by: ``Instruction.line``.
         issues: times it was issued.
-        latency: clocks from when it could have issued until it was done, summed; ``stall`` is a part of it.
-        stall: clocks of that in which it could not issue, summed.
-        idle: clocks before it in which no instruction of the wavefront was under way, summed.
+        latency: cycles from when it could have issued until it was done, summed; ``stall`` is a part of it.
+        stall: cycles of that in which it could not issue, summed.
+        idle: cycles before it in which no instruction of the wavefront was under way, summed.
     """
 
     line: int
@@ -29,7 +29,7 @@ class StalledInstruction(Issues):
     Attributes:
         text: as disassembled, or ``None`` when the listing does not have it.
         source: ``file:line``, or ``None``.
-        share: of the stall clocks of all instructions, 0 to 1.
+        share: of the stall cycles of all instructions, 0 to 1.
     """
 
     text: str | None
@@ -48,14 +48,14 @@ class Wavefront:
         simd: SIMD of that unit.
         slot: wavefront slot of the SIMD.
         number: of the wavefronts that used the slot, from 0.
-        begin: clock of its start.
-        end: clock of its end.
-        clocks: from ``begin`` to ``end``.
+        begin: cycle of its start.
+        end: cycle of its end.
+        cycles: from ``begin`` to ``end``.
         issued: instructions.
-        latency: clocks in instructions, summed.
-        stall: clocks of that in which an instruction could not issue.
-        idle: clocks before instructions, as in :class:`Issues`.
-        states: clocks in each state. They may add up to a few clocks more than from ``begin`` to ``end``.
+        latency: cycles in instructions, summed.
+        stall: cycles of that in which an instruction could not issue.
+        idle: cycles before instructions, as in :class:`Issues`.
+        states: cycles in each state. They may add up to a few cycles more than from ``begin`` to ``end``.
         costs: by instruction, in the listing's order.
     """
 
@@ -67,7 +67,7 @@ class Wavefront:
     number: int
     begin: int
     end: int
-    clocks: int
+    cycles: int
     issued: int
     latency: int
     stall: int
@@ -82,13 +82,13 @@ class WavefrontState:
 
     Attributes:
         name: empty, idle, exec, wait or stall.
-        clocks: summed over the wavefronts.
+        cycles: summed over the wavefronts.
         most: wavefronts in the state at the same time, at most.
-        share: of the clocks of all states, 0 to 1; ``None`` where a state's file could not be read.
+        share: of the cycles of all states, 0 to 1; ``None`` where a state's file could not be read.
     """
 
     name: str
-    clocks: int
+    cycles: int
     most: int
     share: float | None = None
 
@@ -101,10 +101,10 @@ class ResidentWavefronts:
         shader_engine: its number.
         cu: compute unit (on RDNA the workgroup processor); ``None`` for the whole shader engine.
         begun: wavefronts that began in the trace.
-        begin: clock of the shader engine's first event.
-        end: clock of its last.
+        begin: cycle of the shader engine's first event.
+        end: cycle of its last.
         most: wavefronts at the same time.
-        mean: wavefronts, over the clocks from ``begin`` to ``end``; ``None`` when these are the same.
+        mean: wavefronts, over the cycles from ``begin`` to ``end``; ``None`` when these are the same.
         over_time: mean wavefronts in equal parts of that time, in order.
     """
 

@@ -1,6 +1,6 @@
 """``se*_sm*_sl*_wv*.json``: one wavefront, instruction by instruction.
 
-An instruction is ``[clock, category, stall, duration, line of code.json]``, a part of the timeline ``[state, clocks]``.
+An instruction is ``[clock, category, stall, duration, line of code.json]``, a part of the timeline ``[state, cycles]``.
 """
 
 import re
@@ -45,13 +45,13 @@ def read(place: Path) -> tuple[Wavefront, tuple[str, ...]]:
     """The wavefront, and what was odd in words.
 
     Raises:
-        KprofError: cut off, of wrong types, or with clocks that cannot be.
+        KprofError: cut off, of wrong types, or with times that cannot be.
     """
     document = decode(place, _File, LARGEST)
     wave = document.wave
     records = wave.instructions or []
     if not 0 <= wave.end - wave.begin <= LONGEST:
-        raise InputError(f"a wavefront from clock {wave.begin} to {wave.end}", path=str(place))
+        raise InputError(f"a wavefront from cycle {wave.begin} to {wave.end}", path=str(place))
     costs = _costs(records, wave.begin, place)
     issues = []
     if document.num_insts is not None and document.num_insts != len(records):
@@ -84,19 +84,19 @@ def state_name(number: int) -> str:
 
 
 def _states(parts: list[list[int]]) -> dict[str, int]:
-    clocks: dict[int, int] = {}
+    cycles: dict[int, int] = {}
     for state, duration, *_ in parts:
-        clocks[state] = clocks.get(state, 0) + duration
-    return {state_name(state): clocks[state] for state in sorted(clocks)}
+        cycles[state] = cycles.get(state, 0) + duration
+    return {state_name(state): cycles[state] for state in sorted(cycles)}
 
 
 def _costs(records: list[list[int]], begin: int, place: Path) -> tuple[Issues, ...]:
-    """Idle clocks are counted as in the listing: from the end of all that was issued before."""
+    """Idle cycles are counted as in the listing: from the end of all that was issued before."""
     sums: dict[int, list[int]] = {}
     done = begin
     for number, (clock, _, stall, duration, line, *_) in enumerate(records):
         if not 0 <= stall < 1 << 31 or not 0 <= duration < 1 << 31 or line < 0 or abs(clock - begin) > LONGEST:
-            raise InputError("an instruction with impossible clocks or line", path=str(place), place=f"record {number}")
+            raise InputError("an instruction with impossible times or line", path=str(place), place=f"record {number}")
         entry = sums.setdefault(line, [0, 0, 0, 0])
         for position, value in enumerate((1, duration, stall, max(clock - done, 0))):
             entry[position] += value

@@ -25,7 +25,7 @@ class _File(msgspec.Struct):
 
 
 def read(place: Path) -> tuple[WavefrontState, tuple[str, ...]]:
-    """The state's clocks, and what was odd in words.
+    """The state's cycles, and what was odd in words.
 
     Raises:
         KprofError: cut off, of wrong types, or with times that do not go up.
@@ -39,12 +39,12 @@ def read(place: Path) -> tuple[WavefrontState, tuple[str, ...]]:
         raise InputError(f"{len(times):,} times and {len(counts):,} numbers of wavefronts", path=str(place))
     if any(after < before for before, after in pairwise(times)) or (times and times[-1] - times[0] > LONGEST):
         raise InputError("times that do not go up, or longer than a trace", path=str(place))
-    clocks = sum(count * (after - before) for count, (before, after) in zip(counts, pairwise(times), strict=False))
+    cycles = sum(count * (after - before) for count, (before, after) in zip(counts, pairwise(times), strict=False))
     odd = (f"{place.name} ends with {counts[-1]} wavefronts in the state",) if counts and counts[-1] else ()
-    return WavefrontState(state_name(int(number[1])), clocks, max(counts, default=0)), odd
+    return WavefrontState(state_name(int(number[1])), cycles, max(counts, default=0)), odd
 
 
 def with_shares(states: list[WavefrontState]) -> tuple[WavefrontState, ...]:
-    """Each with its share of the clocks of all."""
-    whole = sum(one.clocks for one in states)
-    return tuple(replace(one, share=one.clocks / whole if whole else 0.0) for one in states)
+    """Each with its share of the cycles of all."""
+    whole = sum(one.cycles for one in states)
+    return tuple(replace(one, share=one.cycles / whole if whole else 0.0) for one in states)

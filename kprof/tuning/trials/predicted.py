@@ -88,18 +88,18 @@ def version() -> str:
 
 def _judge(compiled: Compiled, argument: Mapping[str, Any]) -> dict[str, Any]:
     from kprof_analyzers.model import predict
-    from kprof_analyzers.model.worth import turns_known
+    from kprof_analyzers.model.worth import trips_known
 
     facts = facts_for(compiled, argument)
     prediction = predict(facts)
     if prediction.time_us is None:
         raise KprofError("the model cannot say how long it takes")
-    if not argument.get("flops") and not turns_known(prediction):
+    if not argument.get("flops") and not trips_known(prediction):
         raise KprofError(_unknown(prediction))
     assumptions = [_LABEL.sub("a loop:", said) for said in prediction.assumptions]
     scale = work_scale(prediction, facts, argument.get("flops"))
     if scale != 1.0:
-        assumptions.append("turns that are not known were scaled so that the kernel does the problem's operations")
+        assumptions.append("iterations that are not known were scaled so that the kernel does the problem's operations")
     return {
         "resources": resources_of(facts),
         "time_us": scale * prediction.time_us,
@@ -120,10 +120,10 @@ def _unknown(prediction: "Prediction") -> str:
 
 
 def work_scale(prediction: "Prediction", facts: "KernelFacts", flops: int | None) -> float:
-    """The problem's operations over those that the model reckoned with, where it assumed how often loops turn.
+    """The problem's operations over those that the model reckoned with, where it assumed how often loops iterate.
 
-    Assumed turns are the same for every configuration, whatever its tile: without this the smallest tile would always
-    look fastest. 1 where all turns are known, or nothing is known of the problem's operations.
+    Assumed iterations are the same for every configuration, whatever its tile: without this the smallest tile would
+    always look fastest. 1 where all iterations are known, or nothing is known of the problem's operations.
     """
     if not flops or prediction.workgroups is None or all(loop.trips_known for loop in prediction.loops):
         return 1.0

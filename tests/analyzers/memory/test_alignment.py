@@ -112,8 +112,8 @@ def test_what_a_loop_counts(first, step, known):
     assert alignment(body) == known
 
 
-def test_what_a_loop_carries_is_what_holds_in_every_turn():
-    """A range that moves on by 4 is aligned in the first turn only."""
+def test_what_a_loop_carries_is_what_holds_in_every_iteration():
+    """A range that moves on by 4 is aligned in the first iteration only."""
     loop = "    %e = scf.for %i = %c0 to %n step %c64 iter_args(%p = %r) -> (tensor<2048xi32, #b>)  : i32 {\n"
     body = "      " + LOAD.format("%p") + "      %q = arith.addi %p, %four : tensor<2048xi32, #b>\n"
     assert alignment(f"{loop}{body}      scf.yield %q : tensor<2048xi32, #b>\n    }}\n") == 8

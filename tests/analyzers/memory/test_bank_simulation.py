@@ -1,4 +1,4 @@
-"""Bank conflicts against a simulation that serves lanes clock by clock, for any addresses."""
+"""Bank conflicts against a simulation that serves lanes cycle by cycle, for any addresses."""
 
 import pytest
 from hypothesis import given
@@ -10,8 +10,8 @@ from kprof_analyzers.memory.bank_conflicts import PhasesUnknownError, access_cos
 ADDRESSES = st.lists(st.one_of(st.none(), st.integers(0, 1023)), min_size=64, max_size=64)
 
 
-def clocks(addresses, width, machine, name):
-    """Clocks until every dword of every lane has been served: in each clock a bank gives one dword, to all who ask."""
+def cycles(addresses, width, machine, name):
+    """Cycles until every dword of every lane has been served: in each cycle a bank gives one dword, to all who ask."""
     total = 0
     for lanes in machine.lds.phases[name]:
         waiting = [
@@ -35,11 +35,11 @@ def clocks(addresses, width, machine, name):
 @pytest.mark.parametrize("width", [4, 8, 16])
 @given(units=ADDRESSES)
 def test_cost_is_what_the_simulation_takes(arch, width, units):
-    """Clocks without conflicts and conflicts together."""
+    """Cycles without conflicts and conflicts together."""
     machine = load(arch)
     addresses = [None if unit is None else unit * width for unit in units]
     cost = access_cost(addresses, width, machine)
-    assert cost.cycles + cost.conflicts == clocks(addresses, width, machine, f"read_b{8 * width}")
+    assert cost.cycles + cost.conflicts == cycles(addresses, width, machine, f"read_b{8 * width}")
 
 
 def test_groups_that_nobody_has_measured_are_not_used(monkeypatch):

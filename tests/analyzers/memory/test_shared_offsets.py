@@ -105,18 +105,18 @@ def test_unknown_groups_are_said():
 
 
 @given(st.lists(st.integers(0, 4095).map(lambda d: 4 * d), min_size=64, max_size=64))
-def test_conflicts_are_those_of_a_clock_by_clock_simulation(addresses):
-    """Brute force: in each clock a bank serves one of the dwords still wanted in the phase."""
+def test_conflicts_are_those_of_a_cycle_by_cycle_simulation(addresses):
+    """Brute force: in each cycle a bank serves one of the dwords still wanted in the phase."""
     machine = load("gfx942")
     extra = 0
     for lanes in (range(32), range(32, 64)):
         pending = {addresses[lane] // 4 for lane in lanes}
-        clocks = 0
+        cycles = 0
         while pending:
             served: dict[int, int] = {}
             for dword in sorted(pending):
                 served.setdefault(dword % 32, dword)
             pending -= set(served.values())
-            clocks += 1
-        extra += clocks - 1
+            cycles += 1
+        extra += cycles - 1
     assert access_cost(addresses, 4, machine).conflicts == extra

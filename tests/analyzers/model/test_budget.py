@@ -38,12 +38,12 @@ def passed(monkeypatch):
 @pytest.mark.parametrize("size", [100, 2_000, 12_000])
 @pytest.mark.parametrize("warps", [4, 16])
 def test_a_simulation_has_a_bounded_number_of_operations(kernel, passed, size, warps):
-    """A share of the budget for all turns together, or two turns of a long body; never all turns of the launch."""
+    """A share of the budget for all iterations together, or two of a long body; never all iterations of the launch."""
     predict(kernel([*LOOP, *[ADD] * size, *BACK], warps=warps, grid=(304 * 7,)))
 
     for operations, waves in passed:
-        two_turns = 2 * waves * (size + 8)
-        assert operations <= max(2 * model._STEPS, two_turns)
+        two_iterations = 2 * waves * (size + 8)
+        assert operations <= max(2 * model._STEPS, two_iterations)
 
 
 def test_rounds_that_are_alike_are_simulated_once(kernel, passed):

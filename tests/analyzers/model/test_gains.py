@@ -106,7 +106,7 @@ def test_changes_change_what_they_say():
         prediction.time_us - prediction.time_us * gain(ModelChange(gone=everything)).share, rel=1e-2
     )
     assert rest < 0.6 * prediction.time_us
-    assert 0 < gain(ModelChange(clocks=dict.fromkeys(everything, 0.5))).us <= gain(ModelChange(gone=everything)).us
+    assert 0 < gain(ModelChange(cycles=dict.fromkeys(everything, 0.5))).us <= gain(ModelChange(gone=everything)).us
     idle = gain(ModelChange(idle_share=0.75, at_most=True))
     assert idle.low_us == 0
     assert idle.us <= 0.75 * prediction.time_us

@@ -29,7 +29,7 @@ def test_the_shares_add_up_and_name_the_bound(kernel):
 
 
 def test_what_is_not_known_is_said(kernel):
-    """No TTGIR: the turns of the loop and what the loads share are assumed, in words."""
+    """No TTGIR: the iterations of the loop and what the loads share are assumed, in words."""
     found = predict(kernel([*LOOP, "buffer_load_dword v0, v1, s[4:7], 0 offen", "s_waitcnt vmcnt(0)", *BACK]))
 
     assert any("iterations assumed" in line for line in found.assumptions)
@@ -38,7 +38,7 @@ def test_what_is_not_known_is_said(kernel):
 
 
 def test_without_a_grid_there_is_no_time_but_a_bound(kernel):
-    """Clocks of one round, no microseconds."""
+    """Cycles of one round, no microseconds."""
     found = predict(kernel([*LOOP, MFMA, *BACK], grid=None))
 
     assert found.time_us is None
@@ -118,7 +118,7 @@ def test_leaving_out_what_costs_never_costs(kernel):
 
 
 def test_the_thread_trace_is_met_within_a_tenth(shared):
-    """Clocks of a loop turn of a traced fp4 GEMM on gfx950, and the intervals of its matrix instructions."""
+    """Cycles of a loop iteration of a traced fp4 GEMM on gfx950, and the intervals of its matrix instructions."""
     sys.path.insert(0, str(ROOT))
     try:
         from benchmarks.model.att import compare

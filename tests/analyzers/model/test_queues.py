@@ -56,8 +56,8 @@ def test_a_queue_is_divided_among_those_who_draw_from_it(tiles, workgroups):
 
     assert found.trips(outer) == [len(range(p // 8, tiles, each)) for p in range(workgroups)]
     assert sum(found.trips(outer)) == 8 * tiles
-    turns = found.trips(inner)
-    assert all(t == tiles or not drawn for t, drawn in zip(turns, found.trips(outer), strict=True))
+    iterations = found.trips(inner)
+    assert all(t == tiles or not drawn for t, drawn in zip(iterations, found.trips(outer), strict=True))
 
 
 def test_what_else_is_atomic_is_not_a_queue():

@@ -21,8 +21,8 @@ TIMES = st.floats(0, 1e9)
     ],
 )
 def test_what_makes_a_range_wide(light, shares, known, sort):
-    """Spills weigh more than the launch, unknown turns more than everything."""
-    assert sort_of(100.0, light, shares, turns_known=known) == sort
+    """Spills weigh more than the launch, unknown iterations more than everything."""
+    assert sort_of(100.0, light, shares, trips_known=known) == sort
 
 
 def test_less_sure_is_wider():
@@ -43,9 +43,9 @@ def test_ends_enclose_the_prediction(time, light, sort):
 
 
 def test_a_guess_is_said_to_be_one(kernel):
-    """A loop whose turns nobody knows has the widest range, and a note that says so."""
+    """A loop whose iterations nobody knows has the widest range, and a note that says so."""
     loop = ["s_mov_b32 s0, 0", ".LBB0_1:", "v_add_u32_e32 v1, v1, v2", "s_cmp_lt_i32 s0, 64", "s_cbranch_scc1 .LBB0_1"]
     found = predict(kernel(loop))
 
     assert found.high_us == pytest.approx(found.time_us * RANGES["unknown"].high)
-    assert any("wide range" in note and "turns" in note for note in found.notes)
+    assert any("wide range" in note and "iterates" in note for note in found.notes)

@@ -18,8 +18,8 @@ def facts(kernel, shape):
     return facts_of(loaded)[0]
 
 
-def test_a_product_is_bound_by_its_matrix_units_and_knows_its_turns():
-    """The loop over K, one turn of which is peeled for the loads ahead."""
+def test_a_product_is_bound_by_its_matrix_units_and_knows_its_iterations():
+    """The loop over K, one iteration of which is peeled for the loads ahead."""
     found = facts("gemm", {"M": 4096, "N": 4096, "K": 4096})
     prediction = predict(found)
     steps = ceil(4096 / found.specialization.constexprs["BLOCK_K"])
@@ -29,7 +29,7 @@ def test_a_product_is_bound_by_its_matrix_units_and_knows_its_turns():
     assert prediction.bound == "matrix"
     assert loop.trips_known
     assert steps - 2 <= loop.trips <= steps
-    assert not any("turns" in line for line in prediction.assumptions)
+    assert not any("iterations" in line for line in prediction.assumptions)
     assert flops / (prediction.time_us * 1e6) < found.product.peaks["matrix_fp16"]
     # Each tile of A and B is needed once at least, and never more often than without any sharing.
     assert 2 * 4096**2 * 2 * 1.0 <= prediction.traffic["hbm"] <= prediction.traffic["l2"]

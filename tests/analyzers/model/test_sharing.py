@@ -73,7 +73,7 @@ def test_bandwidth_goes_to_the_cus_that_have_more_workgroups(kernel):
     load = model.ways[0]
     full = build(kernel(STREAM, grid=(608,))).ways[0]
     assert model.where.resident == 2
-    assert full.clocks_per_byte / load.clocks_per_byte == pytest.approx(608 / 308)
+    assert full.cycles_per_byte / load.cycles_per_byte == pytest.approx(608 / 308)
 
 
 @pytest.mark.parametrize(("total", "rounds", "last"), [(304 * 2, 1.0, 0), (304 * 5 + 10, 2.0, 1)])
@@ -88,7 +88,7 @@ def test_the_last_round_has_its_own_share(kernel):
     model = build(kernel(STREAM, lds=20480, grid=(304 * 3 + 1,)))
     assert model.where.last == 1
     last = ways_of(model.facts, model.machine, model.effects, model.where, model.sharing, last=True)
-    assert last[0].clocks_per_byte < model.ways[0].clocks_per_byte
+    assert last[0].cycles_per_byte < model.ways[0].cycles_per_byte
 
 
 def test_the_infinity_cache_keeps_what_earlier_workgroups_loaded():
@@ -110,13 +110,13 @@ def test_a_launch_after_its_like_finds_its_data_in_the_infinity_cache():
 
 @pytest.mark.parametrize(("loads", "products"), [(4, 24), (8, 24), (16, 24), (16, 60)])
 def test_cus_out_of_step_share_the_memory(kernel, loads, products):
-    """A turn takes no less than its bytes at the CU's share of the bandwidth, nor than with the memory idle."""
+    """An iteration takes no less than its bytes at the CU's share of the bandwidth, nor than with the memory idle."""
     model = build(kernel(one_after_the_other(loads, products), lds=65536, grid=(304,)))
     run, private = (simulate(m, 1) for m in (model, replace(model, links=None)))
     (loop,) = run.length
     idle = simulate(replace(model, ways=model.links, links=None), 1).length[loop]
-    share = 4 * 64 * 16 * loads * model.ways[0].clocks_per_byte
-    assert model.links[0].clocks_per_byte < model.ways[0].clocks_per_byte
+    share = 4 * 64 * 16 * loads * model.ways[0].cycles_per_byte
+    assert model.links[0].cycles_per_byte < model.ways[0].cycles_per_byte
     assert run.length == private.length
     assert max(idle, share) <= run.powered[loop] <= private.powered[loop]
     if max(idle, share) < 0.9 * private.length[loop]:
@@ -149,7 +149,7 @@ def test_short_runs_of_what_comes_from_memory_take_longer(kernel):
     long, slow = (
         ways_of(model.facts, model.machine, Effects(), model.where, shared)[0] for shared in (model.sharing, short)
     )
-    assert slow.clocks_per_byte == pytest.approx(1.5 * long.clocks_per_byte)
+    assert slow.cycles_per_byte == pytest.approx(1.5 * long.cycles_per_byte)
     assert slow.latency == long.latency
 
 

@@ -1,4 +1,4 @@
-"""Turns of loops and tiles of workgroups, from small TTGIR modules with known answers."""
+"""Iterations of loops and tiles of workgroups, from small TTGIR modules with known answers."""
 
 from dataclasses import replace
 from math import ceil
@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kprof.inputs import mlir
-from kprof_analyzers.model.entries import reach, turn_by_turn
+from kprof_analyzers.model.entries import over_iterations, reach
 from kprof_analyzers.model.machine import Channels
 from kprof_analyzers.model.scalars import Evaluator
 from kprof_analyzers.model.traffic import Access, footprint, sharing, within_caches
@@ -103,10 +103,10 @@ def test_bounds_from_arguments_and_program_numbers(rows, depth):
     """``range(pid, M // 64, 8)`` and ``range(0, cdiv(K, 64))``, against Python's own ranges."""
     found = evaluator(PERSISTENT, {"M": rows, "K": depth}, range(8))
     outer, inner = (op for op in found.module.operations if op.is_loop)
-    turns = found.trips(outer)
+    iterations = found.trips(outer)
     found.enter(outer)
 
-    assert turns == [len(range(p, rows // 64, 8)) for p in range(8)]
+    assert iterations == [len(range(p, rows // 64, 8)) for p in range(8)]
     assert found.trips(inner) == ceil(depth / 64)
 
 
@@ -120,7 +120,7 @@ def test_an_unknown_argument_gives_no_number():
 
 
 @given(st.integers(1, 40), st.integers(1, 40))
-def test_a_while_loop_is_followed_turn_by_turn(share, steps):
+def test_a_while_loop_is_followed_iteration_by_iteration(share, steps):
     """Stream-K: a workgroup's share of the steps lies in so many tiles."""
     found = evaluator(WHILE, {"share": share, "steps": steps}, range(6))
     outer, inner = (op for op in found.module.operations if op.is_loop)
@@ -145,21 +145,21 @@ def test_branches_of_a_while_loop_count_where_they_are_taken(share, steps):
     ]
 
     assert found.trips(outer) == [len(mine) for mine in tiles]
-    assert found.trips(loop) == [ceil(turns / len(mine)) for turns, mine in zip(owned, tiles, strict=True)]
+    assert found.trips(loop) == [ceil(iterations / len(mine)) for iterations, mine in zip(owned, tiles, strict=True)]
 
 
 @given(st.integers(1, 40), st.integers(1, 40))
-def test_turns_are_added_up_over_the_loop_around(share, steps):
+def test_iterations_are_added_up_over_the_loop_around(share, steps):
     """Stream-K with a counted loop: blocks of each tile, and what only the first workgroup of a tile does."""
     found = evaluator(SHARED, {"share": share, "steps": steps}, range(6))
     outer, inner, reduce = (op for op in found.module.operations if op.is_loop)
     tiles = [range(p * share // steps, -(-(p + 1) * share // steps)) for p in range(6)]
 
     assert found.trips(outer) == [len(mine) for mine in tiles]
-    assert turn_by_turn(found, outer) is None
-    assert turn_by_turn(found, inner) == ([len(mine) for mine in tiles], [share] * 6)
+    assert over_iterations(found, outer) is None
+    assert over_iterations(found, inner) == ([len(mine) for mine in tiles], [share] * 6)
     owned = [sum(t for t in mine if t * steps >= p * share) for p, mine in enumerate(tiles)]
-    assert turn_by_turn(found, reduce) == ([len(mine) for mine in tiles], owned)
+    assert over_iterations(found, reduce) == ([len(mine) for mine in tiles], owned)
 
 
 def test_data_ends_a_while_loop_unknown():
@@ -194,7 +194,7 @@ module attributes {"ttg.num-warps" = 4 : i32} {
 
 @given(st.integers(1, 50), st.integers(1, 16))
 def test_a_loop_reaches_as_far_as_its_pointers_go(turns, workgroups):
-    """Split-K: each workgroup goes on where the one before stops, 64 elements a turn."""
+    """Split-K: each workgroup goes on where the one before stops, 64 elements an iteration."""
     found = evaluator(SPLIT_K, {"turns": turns}, range(workgroups))
     (load,) = (op for op in found.module.operations if op.name == "tt.load")
     low, high = reach(found, load)

@@ -96,24 +96,24 @@ def test_pipes_are_busy_with_one_operation_at_a_time(facts):
 
 
 def test_recording_changes_nothing(facts):
-    """The clocks are those of the simulation without a recorder."""
+    """The cycles are those of the simulation without a recorder."""
     model = build(facts)
-    plain = simulate(model, model.where.resident).result.clocks
+    plain = simulate(model, model.where.resident).result.cycles
     recorder = record(model)
     assert max(step.end for step in recorder.steps) == pytest.approx(plain)
 
 
 def test_the_trace_is_json_that_viewers_read(facts):
-    """Complete events with a name, a place and a length; turns enclose their steps; every instruction has its text."""
+    """Complete events with a name, place and length; iterations enclose their steps; every instruction has its text."""
     trace = json.loads("".join(wave_timeline([facts, facts])))
     events = [e for e in trace["traceEvents"] if e["ph"] == "X"]
     assert {e["pid"] for e in events} == {1, 2, 3, 4}
     assert all(e["dur"] >= 0 and e["name"] for e in events)
-    turns = [e for e in events if e["cat"] == "loop" and e["pid"] == 1 and e["tid"] == 0]
+    iterations = [e for e in events if e["cat"] == "loop" and e["pid"] == 1 and e["tid"] == 0]
     steps = [e for e in events if e["cat"] in {"issue", "wait"} and e["pid"] == 1 and e["tid"] == 0]
-    assert len(turns) >= 4
-    for turn in turns:
-        inside = [s for s in steps if turn["ts"] <= s["ts"] < turn["ts"] + turn["dur"]]
+    assert len(iterations) >= 4
+    for iteration in iterations:
+        inside = [s for s in steps if iteration["ts"] <= s["ts"] < iteration["ts"] + iteration["dur"]]
         assert sum(s["name"].startswith("v_mfma") for s in inside) == 2
     assert any(e["args"].get("instruction") == "s_waitcnt vmcnt(0)" and e["cat"] == "wait" for e in events)
     assert trace["otherData"]["kind"] == "modelled, not measured"

@@ -66,7 +66,7 @@ def test_a_kernel_that_only_waits_gets_twice_as_fast():
 
 
 def test_a_kernel_that_keeps_the_matrix_unit_busy_gains_nothing():
-    """The matrix unit has no clock left."""
+    """The matrix unit has no cycle left."""
     now, more, _ = worth(MATRIX, 304 * 20)
     assert more / now == pytest.approx(1.0, abs=0.05)
 

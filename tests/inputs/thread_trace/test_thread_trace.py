@@ -62,7 +62,7 @@ def as_json(extra: int = 0) -> str:
     ],
 )
 def test_15_every_layout_gives_the_same_instructions(tmp_path, text, layout):
-    """Addresses, hits, clocks and lines of the same four instructions."""
+    """Addresses, hits, cycles and lines of the same four instructions."""
     path = tmp_path / "x"
     path.write_bytes(text.encode())
     assert thread_trace.is_thread_trace(path)

@@ -22,7 +22,7 @@ WAVE = "se3_sm1_sl2_wv0.json"
 
 
 def wave(**changed) -> dict:
-    """8 clocks before the first, 4 between the second and the third; the barrier stalls 90 of 100 clocks."""
+    """8 cycles before the first, 4 between the second and the third; the barrier stalls 90 of 100 cycles."""
     inner = {
         "begin": 100,
         "end": 300,
@@ -38,7 +38,7 @@ def wave(**changed) -> dict:
 
 
 def packed(clock: int, unit: int, simd: int, slot: int, began: int) -> int:
-    """The older event: kernel 1, clocks in units of 8."""
+    """The older event: kernel 1, cycles in units of 8."""
     return clock // 8 << 23 | unit << 19 | began << 18 | slot << 14 | simd << 12 | 1
 
 
@@ -57,12 +57,12 @@ def folder(tmp_path):
 
 
 def test_a_wavefront_is_summed_by_instruction(folder):
-    """Issues, latency, stall and idle clocks, and the listing's text and source."""
+    """Issues, latency, stall and idle cycles, and the listing's text and source."""
     trace = thread_trace.read(folder)
     assert not trace.issues
     (one,) = trace.timeline.wavefronts
     assert (one.file, one.shader_engine, one.cu, one.simd, one.slot) == (WAVE, 3, 5, 1, 2)
-    assert (one.begin, one.end, one.clocks, one.issued) == (100, 300, 200, 3)
+    assert (one.begin, one.end, one.cycles, one.issued) == (100, 300, 200, 3)
     assert (one.latency, one.stall, one.idle) == (112, 90, 12)
     assert one.states == {"idle": 8, "exec": 92, "stall": 100}
     barrier, load = trace.by_stall()
@@ -72,9 +72,9 @@ def test_a_wavefront_is_summed_by_instruction(folder):
 
 
 def test_states_are_integrated_over_time(folder):
-    """1 wavefront for 10 clocks and 3 for 20, beside 1 for 30."""
+    """1 wavefront for 10 cycles and 3 for 20, beside 1 for 30."""
     states = thread_trace.read(folder).timeline.states
-    assert [(one.name, one.clocks, one.most) for one in states] == [("exec", 30, 1), ("stall", 70, 3)]
+    assert [(one.name, one.cycles, one.most) for one in states] == [("exec", 30, 1), ("stall", 70, 3)]
     assert [one.share for one in states] == [0.3, 0.7]
 
 
@@ -85,7 +85,7 @@ def test_shares_need_every_state(folder):
     assert not thread_trace.read(folder).issues
     (folder / "wstates2.json").write_text('{"time": [')
     trace = thread_trace.read(folder)
-    assert [(one.name, one.clocks, one.share) for one in trace.timeline.states] == [("stall", 70, None)]
+    assert [(one.name, one.cycles, one.share) for one in trace.timeline.states] == [("stall", 70, None)]
     (folder / "wstates2.json").unlink()
     (issue,) = thread_trace.read(folder).issues
     assert issue == "the states add up to 70 cycles, the wavefronts lived 100: a state may be missing"
@@ -105,7 +105,7 @@ def test_occupancy_of_both_layouts_is_the_same(folder, tmp_path):
 
 
 def test_a_slot_taken_again_at_once_is_one_wavefront(tmp_path):
-    """The end goes before the start of the same clock; what has no partner is told."""
+    """The end goes before the start of the same cycle; what has no partner is told."""
     events = [packed(0, 0, 0, 0, 1), packed(80, 0, 0, 0, 1), packed(80, 0, 0, 0, 0), packed(160, 0, 0, 0, 0)]
     path = tmp_path / "occupancy.json"
     path.write_text(json.dumps({"2": events, "7": None}))
@@ -230,14 +230,14 @@ def test_any_occupancy_is_refused_or_read(tmp_path_factory, document):
 def test_mean_occupancy_is_that_of_the_lifetimes(tmp_path_factory, lives):
     """Each wavefront in a slot of its own: the mean is the sum of the lifetimes by the time."""
     events = []
-    for slot, (begin, unit, clocks) in enumerate(lives):
-        events += [[begin, unit, 0, slot, 1, 1], [begin + clocks, unit, 0, slot, 0, 1]]
+    for slot, (begin, unit, cycles) in enumerate(lives):
+        events += [[begin, unit, 0, slot, 1, 1], [begin + cycles, unit, 0, slot, 0, 1]]
     path = tmp_path_factory.mktemp("lives") / "occupancy.json"
     path.write_text(json.dumps({"0": events}))
     (whole, *units), issues = occupancy_json.read(path)
     span = max(b + c for b, _, c in lives) - min(b for b, _, _ in lives)
     assert not issues
-    assert whole.mean == pytest.approx(sum(clocks for _, _, clocks in lives) / span)
+    assert whole.mean == pytest.approx(sum(cycles for _, _, cycles in lives) / span)
     assert sum(one.mean for one in units) == pytest.approx(whole.mean)
     assert sum(whole.over_time) / len(whole.over_time) == pytest.approx(whole.mean, abs=0.002)
 
@@ -260,13 +260,13 @@ def test_published_wavefronts_equal_plain_sums(published):
     for path, one in zip(files, trace.timeline.wavefronts, strict=True):
         own = json.loads(path.read_text())
         records = own["wave"]["instructions"]
-        assert (one.issued, one.clocks) == (own["num_insts"], own["duration"])
+        assert (one.issued, one.cycles) == (own["num_insts"], own["duration"])
         assert [path.name, one.begin, one.end] == listed[str(one.simd)][str(one.slot)][str(one.number)]
         assert (one.latency, one.stall) == (sum(r[3] for r in records), sum(r[2] for r in records))
-        assert sum(one.states.values()) == sum(clocks for _, clocks in own["wave"]["timeline"])
-        # Nothing is lost between begin and end: an instruction, or idle. The last may end 4 clocks after the wavefront,
-        # and where two overlap, their common clocks are in both latencies.
-        assert one.latency + one.idle == pytest.approx(one.clocks, abs=32)
+        assert sum(one.states.values()) == sum(cycles for _, cycles in own["wave"]["timeline"])
+        # Nothing is lost between begin and end: an instruction, or idle. The last may end 4 cycles after the wavefront,
+        # and where two overlap, their common cycles are in both latencies.
+        assert one.latency + one.idle == pytest.approx(one.cycles, abs=32)
         for record in records:
             issues[record[4]] += 1
             latency[record[4]] += record[3]
@@ -281,7 +281,7 @@ def test_published_wavefronts_equal_plain_sums(published):
 def test_published_wavefronts_against_the_listing(published):
     """code.json is the sum over all 56 wavefronts, of which 4 are here: its hits are 14 times as many.
 
-    Only a barrier that half of the wavefronts reach on another way differs. Clocks differ by wavefront: the mean
+    Only a barrier that half of the wavefronts reach on another way differs. Cycles differ by wavefront: the mean
     latency of these four, which began first, is within 5 % of the listing's.
     """
     trace = thread_trace.read(published)
@@ -297,22 +297,22 @@ def test_published_wavefronts_against_the_listing(published):
 
 
 def test_published_states_are_the_lifetimes(published):
-    """The states of all 56 wavefronts add up to their lifetimes, but for the 4 clocks at some wavefronts' ends."""
+    """The states of all 56 wavefronts add up to their lifetimes, but for the 4 cycles at some wavefronts' ends."""
     trace = thread_trace.read(published)
     states = trace.timeline.states
     assert [one.name for one in states] == ["idle", "exec", "wait", "stall"]
     for number, one in enumerate(states, 1):
         own = json.loads((published / f"wstates{number}.json").read_text())
         times = own["time"]
-        assert one.clocks == sum(s * (b - a) for s, a, b in zip(own["state"], times, times[1:], strict=False))
+        assert one.cycles == sum(s * (b - a) for s, a, b in zip(own["state"], times, times[1:], strict=False))
         assert one.most == max(own["state"])
-    beyond = sum(one.clocks for one in states) - sum(trace.lifetimes)
+    beyond = sum(one.cycles for one in states) - sum(trace.lifetimes)
     assert 0 <= beyond <= 4 * trace.wavefronts
     assert sum(one.share for one in states) == pytest.approx(1)
 
 
 def test_published_occupancy_has_the_wavefronts(published):
-    """The traced CU's wavefronts begin and end in the occupancy when their lists say, to the 8 clocks it resolves."""
+    """The traced CU's wavefronts begin and end in the occupancy when their lists say, to the 8 cycles it resolves."""
     listed = json.loads((published / "filenames.json").read_text())["wave_filenames"]
     occupancy = thread_trace.read(published).timeline.occupancy
     assert {one.shader_engine for one in occupancy} == {0, 1, 2, 3}
@@ -321,8 +321,8 @@ def test_published_occupancy_has_the_wavefronts(published):
         lives = [life for slots in simds.values() for waves in slots.values() for _, *life in waves.values()]
         assert unit.begun == len(lives)
         assert unit.most == sum(len(slots) for slots in simds.values())
-        clocks = sum(end - begin for begin, end in lives)
-        assert unit.mean * (unit.end - unit.begin) == pytest.approx(clocks, abs=8 * len(lives))
+        cycles = sum(end - begin for begin, end in lives)
+        assert unit.mean * (unit.end - unit.begin) == pytest.approx(cycles, abs=8 * len(lives))
     for engine in range(4):
         whole, *units = [one for one in occupancy if one.shader_engine == engine]
         assert whole.mean == pytest.approx(sum(one.mean for one in units))

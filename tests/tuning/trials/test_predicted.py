@@ -111,8 +111,8 @@ def test_over_the_limit_is_told_and_not_predicted() -> None:
     assert "time_us" not in answer
 
 
-def test_assumed_turns_are_scaled_to_the_problem() -> None:
-    """Half the operations a turn: twice the turns. Known turns are left as they are."""
+def test_assumed_iterations_are_scaled_to_the_problem() -> None:
+    """Half the operations an iteration: twice the iterations. Known iterations are left as they are."""
     from types import SimpleNamespace
 
     from kprof.tuning.trials.predicted import work_scale

@@ -206,7 +206,7 @@ def _constants(
     single = {known.xcds for known in arch.products.values()} == {1}
     one_xcd = 1 if xcds is None and single else xcds
     channels = l2.channels * (one_xcd or 1) if l2 and l2.channels else None
-    width = l2.channel_bytes_per_clock if l2 else None
+    width = l2.channel_bytes_per_cycle if l2 else None
     memory = (product.memory if product else arch.memory).get("hbm")
     found = {
         "cus": cus,

@@ -92,14 +92,18 @@ def loops_beside(report: "KernelReport", program: "AssemblyKernel", found: Align
     loops = []
     for loop in program.loops:
         first = program.blocks[loop.header_block].start
-        turns = found.traced[first].hits
-        if turns:
-            loops.append(_loop(program, loop, found.traced, turns, predictions.get(loop.header)))
+        iterations = found.traced[first].hits
+        if iterations:
+            loops.append(_loop(program, loop, found.traced, iterations, predictions.get(loop.header)))
     return loops
 
 
 def _loop(
-    program: "AssemblyKernel", loop: "Loop", traced: "Sequence[Traced]", turns: int, prediction: "LoopPrediction | None"
+    program: "AssemblyKernel",
+    loop: "Loop",
+    traced: "Sequence[Traced]",
+    iterations: int,
+    prediction: "LoopPrediction | None",
 ) -> LoopBeside:
     inner = {index for other in program.loops if other.parent == loop.index for index in other.instructions}
     own = [index for index in loop.instructions if index not in inner]
@@ -107,15 +111,15 @@ def _loop(
     stalls: dict[str, float] = defaultdict(float)
     for index in own:
         place = _place(program.instructions[index])
-        by_line[place] += (traced[index].latency + (traced[index].idle or 0)) / turns
-        stalls[place] += (traced[index].stall or 0) / turns
+        by_line[place] += (traced[index].latency + (traced[index].idle or 0)) / iterations
+        stalls[place] += (traced[index].stall or 0) / iterations
     told = any(traced[index].stall is not None for index in own)
     modelled = prediction.by_line if prediction is not None else {}
     places = sorted({*by_line, *modelled}, key=lambda place: -by_line.get(place, 0.0))
     return LoopBeside(
         header=loop.header,
         lines={} if prediction is None else prediction.lines,
-        turns=turns,
+        iterations=iterations,
         measured=sum(by_line.values()),
         stalled=sum(stalls.values()) if told else None,
         modelled=None if prediction is None else prediction.cycles_per_iteration,

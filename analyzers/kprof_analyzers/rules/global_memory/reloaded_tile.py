@@ -26,7 +26,7 @@ class ReloadedTile(Rule):
 
     ## Why it matters
     The second load finds its data in a cache, but takes the memory pipeline's time and the registers all the same, and
-    what needs it waits for some hundred clocks.
+    what needs it waits for some hundred cycles.
 
     ## Evidence
     `bytes`: of the tile. `loads`: instructions a lane that load it in one execution, 0 where the assembly does not

@@ -16,9 +16,9 @@ from kprof_analyzers.rules.rule import Costed, Need, NotCheckedError, Rule, know
 from kprof_analyzers.scheduling.stages import has_product
 from kprof_analyzers.source_lines import location_of
 
-# Conflicts worth a word: half as many clocks again.
+# Conflicts worth a word: half as many cycles again.
 _SHARE = 0.5
-# A handful of clocks disappears behind anything.
+# A handful of cycles disappears behind anything.
 _LEAST = 16
 
 
@@ -32,11 +32,11 @@ class LdsBankConflicts(Rule):
 
     ## What it does
     Computes from the register layout and the LDS layout in the TTGIR which address each lane accesses, and serves the
-    lanes as the hardware does: in groups, one dword a bank and clock. Reports a line of a loop when conflicts add
+    lanes as the hardware does: in groups, one dword a bank and cycle. Reports a line of a loop when conflicts add
     at least half of the cycles that its accesses need without any, and at least 16 in an iteration.
 
     ## Why it matters
-    LDS is shared by all wavefronts of a CU. Clocks lost to conflicts are lost to all of them.
+    LDS is shared by all wavefronts of a CU. Cycles lost to conflicts are lost to all of them.
 
     ## Evidence
     `conflicts` and `cycles`: cycles of one wavefront and iteration, lost and needed. `width`: bytes a lane. The lane

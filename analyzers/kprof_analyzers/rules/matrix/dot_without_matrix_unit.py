@@ -30,7 +30,7 @@ class DotWithoutMatrixUnit(Rule):
     for the type, such as fp32 on RDNA, it is a note.
 
     ## Why it matters
-    Matrix units of an MI300X do 8 times as many fp16 operations in a clock as its vector units.
+    Matrix units of an MI300X do 8 times as many fp16 operations in a cycle as its vector units.
 
     ## Evidence
     `shape`: M x N x K of the dot. `type`: operand type.

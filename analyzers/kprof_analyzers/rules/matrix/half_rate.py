@@ -26,7 +26,7 @@ class HalfRateMatrixInstruction(Rule):
     with twice the K (`v_mfma_f32_16x16x32_f16`): half of the peak. On gfx90a the same holds for bf16 without `_1k`.
 
     ## Evidence
-    `instruction`, `better`, `count`, `rate`, `best_rate`: operations per clock and CU, from the hardware file.
+    `instruction`, `better`, `count`, `rate`, `best_rate`: operations per cycle and CU, from the hardware file.
 
     ## What to try
     A newer Triton.
@@ -56,23 +56,23 @@ class HalfRateMatrixInstruction(Rule):
             alike = (
                 o for o in known.values() if o.type == mine.type and not o.sparse and (o.m, o.n) == (mine.m, mine.n)
             )
-            best = max(alike, key=lambda other: other.flops_per_clock)
-            if mine.flops_per_clock * 2 > best.flops_per_clock:
+            best = max(alike, key=lambda other: other.flops_per_cycle)
+            if mine.flops_per_cycle * 2 > best.flops_per_cycle:
                 continue
             yield Costed(
                 self.finding(
-                    f"{count} {name} at {mine.flops_per_clock:,.0f} operations per clock and CU; "
-                    f"{best.name} does {best.flops_per_clock:,.0f}",
+                    f"{count} {name} at {mine.flops_per_cycle:,.0f} operations per cycle and CU; "
+                    f"{best.name} does {best.flops_per_cycle:,.0f}",
                     at=busiest(i for i in used if i.opcode.name == name)[0],
                     evidence={
                         "instruction": name,
                         "better": best.name,
                         "count": count,
-                        "rate": mine.flops_per_clock,
-                        "best_rate": best.flops_per_clock,
+                        "rate": mine.flops_per_cycle,
+                        "best_rate": best.flops_per_cycle,
                     },
                 ),
                 ModelChange(
-                    clocks={i.index: mine.flops_per_clock / best.flops_per_clock for i in used if i.opcode.name == name}
+                    cycles={i.index: mine.flops_per_cycle / best.flops_per_cycle for i in used if i.opcode.name == name}
                 ),
             )

@@ -64,7 +64,7 @@ class LargeMatrixInstruction(Rule):
                         if (o.m, o.n, o.blocks) == (16, 16, mine.blocks)
                         and (o.type, o.sparse) == (mine.type, mine.sparse)
                         and _operands(o.name) == _operands(name)
-                        and o.flops_per_clock >= mine.flops_per_clock
+                        and o.flops_per_cycle >= mine.flops_per_cycle
                     ),
                     None,
                 )

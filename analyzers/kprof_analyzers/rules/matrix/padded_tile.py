@@ -72,7 +72,7 @@ class PaddedTile(Rule):
                         at=op,
                         evidence={"argument": name, "value": value, "tile": tile, "wasted": round(wasted, 3)},
                     ),
-                    ModelChange(clocks=dict.fromkeys(_products(facts), value / tile)),
+                    ModelChange(cycles=dict.fromkeys(_products(facts), value / tile)),
                 )
 
 

@@ -64,7 +64,7 @@ class ReplicatedProduct(Rule):
                         "num_warps": warps if isinstance(warps, int) else None,
                     },
                 ),
-                ModelChange(clocks={i.index: 1 / product.copies for i in _at(facts, product.operation)}),
+                ModelChange(cycles={i.index: 1 / product.copies for i in _at(facts, product.operation)}),
             )
 
 

@@ -21,17 +21,17 @@ class TranscendentalRate(Rule):
     """Exponentials, logarithms, roots and reciprocals take a third of the vector units' time or more.
 
     ## What it does
-    Adds up the clocks of the vector instructions in each innermost loop, and in other code where at least an eighth of
+    Adds up the cycles of the vector instructions in each innermost loop, and in other code where at least an eighth of
     the kernel's vector instructions are executed: those of the transcendental unit (`v_exp_f32`, `v_log_f32`,
     `v_rcp_f32`, `v_rsq_f32`, `v_sqrt_f32`, `v_sin_f32`) at its rate, the others at theirs. Reports code where at least
-    eight of them take a third of the clocks or more. Code whose matrix instructions take longer is left alone.
+    eight of them take a third of the cycles or more. Code whose matrix instructions take longer is left alone.
 
     ## Why it matters
     On CDNA the unit has a quarter of the lanes of the others: an exponential keeps the SIMD as long as four
     multiplications. Where it is the bottleneck, fewer of these functions count, and other arithmetic is nearly free.
 
     ## Evidence
-    `instructions`: transcendental ones in one execution. `clocks`: that they take; `others`: that all other vector
+    `instructions`: transcendental ones in one execution. `cycles`: that they take; `others`: that all other vector
     instructions take. `loop`, null outside of loops.
 
     ## What to try
@@ -50,29 +50,29 @@ class TranscendentalRate(Rule):
         if slower is None or slower <= 1:
             return
         assert facts.arch.issue is not None
-        clocks = facts.arch.issue.valu_cycles(facts.arch.wavefront_size)
+        cycles = facts.arch.issue.valu_cycles(facts.arch.wavefront_size)
         for region in worth_looking(facts, InstructionClass.VALU):
             vector = [i for i in region.instructions if i.opcode.cls is InstructionClass.VALU]
             found = [i for i in vector if _is_transcendental(i)]
-            theirs, others = slower * clocks * len(found), clocks * (len(vector) - len(found))
-            matrix = sum(_matrix_clocks(facts.arch, i) for i in region.instructions)
+            theirs, others = slower * cycles * len(found), cycles * (len(vector) - len(found))
+            matrix = sum(_matrix_cycles(facts.arch, i) for i in region.instructions)
             if len(found) < _ENOUGH or theirs < _SHARE * (theirs + others) or matrix > theirs:
                 continue
             place = busiest(found)[0]
             yield Costed(
                 self.finding(
-                    f"{len(found)} transcendental instructions {region.words} take {theirs:.0f} clocks of the vector "
+                    f"{len(found)} transcendental instructions {region.words} take {theirs:.0f} cycles of the vector "
                     f"units, all others {others:.0f}",
                     at=place,
                     evidence={
                         "loop": region.header,
                         "instructions": len(found),
-                        "clocks": round(theirs),
+                        "cycles": round(theirs),
                         "others": round(others),
                     },
                     related=other_lines(found, place),
                 ),
-                ModelChange(clocks={i.index: 1 / slower for i in found}, at_most=True),
+                ModelChange(cycles={i.index: 1 / slower for i in found}, at_most=True),
             )
 
 
@@ -93,6 +93,6 @@ def _is_transcendental(instruction: Instruction) -> bool:
     return instruction.opcode.kind is InstructionKind.TRANSCENDENTAL
 
 
-def _matrix_clocks(arch: Architecture, instruction: Instruction) -> float:
+def _matrix_cycles(arch: Architecture, instruction: Instruction) -> float:
     known = arch.matrix_instructions.get(instruction.opcode.name)
     return 0.0 if known is None else known.cycles

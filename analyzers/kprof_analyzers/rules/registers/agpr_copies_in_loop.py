@@ -12,7 +12,7 @@ from kprof_analyzers.rules.rule import Costed, NotCheckedError, Rule, known
 from kprof_analyzers.scheduling.loops import own_instructions
 from kprof_analyzers.source_lines import busiest
 
-# Issue clocks of the copies against the clocks of the matrix work beside them.
+# Issue cycles of the copies against the cycles of the matrix work beside them.
 _SHARE = 0.1
 _ENOUGH = 8
 
@@ -55,7 +55,7 @@ class AgprCopiesInLoop(Rule):
         """See :meth:`Rule.check`."""
         instructions = facts.arch.matrix_instructions
         issue = known(facts.arch.issue)
-        clocks_of_copy = issue.valu_cycles(facts.arch.wavefront_size)
+        cycles_of_copy = issue.valu_cycles(facts.arch.wavefront_size)
         parents = {loop.parent for loop in facts.program.loops}
         for loop in facts.program.loops:
             if loop.index in parents:
@@ -63,10 +63,10 @@ class AgprCopiesInLoop(Rule):
             members = own_instructions(facts.program, loop)
             copies = [i for i in members if i.opcode.kind is InstructionKind.ACC_COPY]
             matrix = [i for i in members if i.opcode.cls is InstructionClass.MATRIX]
-            clocks = sum(instructions[i.opcode.name].cycles for i in matrix if i.opcode.name in instructions)
-            if not clocks or len(copies) < _ENOUGH or clocks_of_copy * len(copies) < _SHARE * clocks:
+            cycles = sum(instructions[i.opcode.name].cycles for i in matrix if i.opcode.name in instructions)
+            if not cycles or len(copies) < _ENOUGH or cycles_of_copy * len(copies) < _SHARE * cycles:
                 continue
-            share = clocks_of_copy * len(copies) / clocks
+            share = cycles_of_copy * len(copies) / cycles
             place, lines = busiest(copies)
             yield Costed(
                 self.finding(

@@ -12,7 +12,7 @@ from kprof_analyzers.source_lines import busiest
 
 # Two tiles that are each written and read in turn need a barrier before and behind either.
 _NEEDED = 4
-_CLOCKS = 512
+_CYCLES = 512
 
 
 class ManyBarriersInLoop(Rule):
@@ -27,7 +27,7 @@ class ManyBarriersInLoop(Rule):
     At each barrier all wavefronts wait for the slowest. What each of them could have overlapped stops there.
 
     ## Evidence
-    `barriers`, `matrix_clocks`: in an iteration. `lines`: barriers for each source line. `num_warps`.
+    `barriers`, `matrix_cycles`: in an iteration. `lines`: barriers for each source line. `num_warps`.
 
     ## What to try
     Each conversion or reduction through LDS brings one or two: keep reductions inside a wavefront (rows within one
@@ -52,11 +52,11 @@ class ManyBarriersInLoop(Rule):
             ]
             if len(barriers) <= _NEEDED or any(i.opcode.kind is InstructionKind.PRIORITY for i in members):
                 continue
-            clocks = sum(known[i.opcode.name].cycles for i in members if i.opcode.name in known)
-            if clocks >= _CLOCKS * len(barriers):
+            cycles = sum(known[i.opcode.name].cycles for i in members if i.opcode.name in known)
+            if cycles >= _CYCLES * len(barriers):
                 continue
             place, lines = busiest(barriers)
-            work = f" for {clocks:,} cycles of matrix work" if clocks else ", and no matrix work"
+            work = f" for {cycles:,} cycles of matrix work" if cycles else ", and no matrix work"
             yield Costed(
                 self.finding(
                     f"{len(barriers)} barriers an iteration of loop {loop.header}{work}",
@@ -64,7 +64,7 @@ class ManyBarriersInLoop(Rule):
                     evidence={
                         "loop": loop.header,
                         "barriers": len(barriers),
-                        "matrix_clocks": clocks,
+                        "matrix_cycles": cycles,
                         "lines": lines,
                         "num_warps": facts.resources.num_warps if isinstance(facts.resources.num_warps, int) else None,
                     },

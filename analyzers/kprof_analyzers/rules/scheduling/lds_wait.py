@@ -11,7 +11,7 @@ from kprof_analyzers.rules.questions import LATENCY, RuleQuestion
 from kprof_analyzers.rules.rule import Rule
 from kprof_analyzers.scheduling.waits import Wait, waits_of
 
-# An LDS read takes some 100 clocks; an instruction takes 4 to be issued.
+# An LDS read takes some 100 cycles; an instruction takes 4 to be issued.
 _CLOSE = 4
 _ENOUGH = 4
 _COUNTERS = ("lgkmcnt", "dscnt")

@@ -60,7 +60,7 @@ def test_every_explanation_is_needed(workload):
 def test_our_metrics_agree_with_the_profilers_own_derived_counters(shared):
     """2,894 kernels for which rocprofv3 collected raw and derived counters, in different passes.
 
-    Bytes are equal but where the passes were not. Occupancy is a little higher: the profiler divides by the clocks of
+    Bytes are equal but where the passes were not. Occupancy is a little higher: the profiler divides by the cycles of
     the slowest XCD, we by the mean of all.
     """
     from statistics import median

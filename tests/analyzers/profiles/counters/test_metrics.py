@@ -84,11 +84,11 @@ def test_impossible_percentages_are_flagged(gpu, kernel):
     assert "impossible" in metric.flag
 
 
-@pytest.mark.parametrize(("clocks", "flagged"), [(2_100 * 8, False), (2_180 * 8, False), (2_500 * 8, True)])
-def test_a_clock_above_the_gpu_s_own_is_flagged(gpu, kernel, clocks, flagged):
+@pytest.mark.parametrize(("cycles", "flagged"), [(2_100 * 8, False), (2_180 * 8, False), (2_500 * 8, True)])
+def test_a_clock_above_the_gpu_s_own_is_flagged(gpu, kernel, cycles, flagged):
     """Then what was counted and what was timed are different runs, and rates are of neither."""
-    metric = metrics(kernel({"GRBM_GUI_ACTIVE": float(clocks)}, nanoseconds=1000.0), gpu())["clock"]
-    assert metric.value == pytest.approx(clocks / 8)
+    metric = metrics(kernel({"GRBM_GUI_ACTIVE": float(cycles)}, nanoseconds=1000.0), gpu())["clock"]
+    assert metric.value == pytest.approx(cycles / 8)
     assert ("above 2,100 MHz" in metric.flag) == flagged
 
 
@@ -100,7 +100,7 @@ def test_division_by_zero_has_no_value_but_a_reason(gpu, kernel):
 
 
 def test_counters_of_one_formula_come_from_one_pass(gpu, kernel):
-    """The clocks of the pass that has the wavefronts, not those of the first pass."""
+    """The cycles of the pass that has the wavefronts, not those of the first pass."""
     found = metrics(kernel({"GRBM_GUI_ACTIVE": 8000}, {"GRBM_GUI_ACTIVE": 16000, "SQ_LEVEL_WAVES_ACCUM": 4000}), gpu())
     assert found["wavefronts_in_flight"].value == 2
     assert found["wavefronts_in_flight"].confidence == "one pass"

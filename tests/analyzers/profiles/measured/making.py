@@ -7,7 +7,7 @@ of all XCDs together, as rocprofv3 writes them in ``counter_collection.csv`` and
 from pathlib import Path
 
 NANOSECONDS = 2_000_000
-CLOCKS = 4_200_000
+CYCLES = 4_200_000
 CUS, SIMDS, XCDS = 304, 4, 8
 WAVES = 4096 * 4
 
@@ -29,13 +29,13 @@ def counted(
     """Counters of one launch, from the metrics that they are to give: shares are 0 to 1."""
     cycles = WAVES * 100_000.0
     return {
-        "GRBM_GUI_ACTIVE": CLOCKS * XCDS,
+        "GRBM_GUI_ACTIVE": CYCLES * XCDS,
         "SQ_WAVES": WAVES,
-        "SQ_LEVEL_WAVES_ACCUM": waves_per_simd * CUS * SIMDS * CLOCKS,
+        "SQ_LEVEL_WAVES_ACCUM": waves_per_simd * CUS * SIMDS * CYCLES,
         "SQ_WAVE_CYCLES": cycles,
         "SQ_WAIT_ANY": wait * cycles,
-        "SQ_VALU_MFMA_BUSY_CYCLES": mfma * CLOCKS * CUS * 4,
-        "SQ_ACTIVE_INST_VALU": valu * CLOCKS * CUS,
+        "SQ_VALU_MFMA_BUSY_CYCLES": mfma * CYCLES * CUS * 4,
+        "SQ_ACTIVE_INST_VALU": valu * CYCLES * CUS,
         "SQ_LDS_IDX_ACTIVE": (1 + conflicts) * 1e8,
         "SQ_LDS_BANK_CONFLICT": conflicts * 1e8,
     }

@@ -101,7 +101,7 @@ def test_cycles_of_an_iteration_by_hand(program):
     loop = LoopPrediction(".LBB0_1", 9, True, "counted", 100.0, {"k.py": (5, 6)}, by_line=by_line)
     model = Prediction(1.0, 0.5, 2.0, 900.0, "lds", {"lds": 1.0}, [loop])
     (one,) = loops_beside(KernelReport("k", "gfx942", model=model), program, align(program, trace()))
-    assert (one.header, one.turns, one.measured, one.modelled) == (".LBB0_1", 18, 123, 100)
+    assert (one.header, one.iterations, one.measured, one.modelled) == (".LBB0_1", 18, 123, 100)
     assert one.ratio == pytest.approx(100 / 123)
     lines = [(line.place, line.measured, line.modelled) for line in one.by_line]
     assert lines == [("k.py:5", 94, 80), ("k.py:6", 29, 20)]
@@ -158,7 +158,7 @@ def test_a_published_trace_beside_its_kernel(kprof, shared, listed):
     (loop,) = kernel["measured"]["loops"]
     (code,) = (shared / SAMPLE).rglob("code.json")
     rows = [row for row in json.loads(code.read_text())["code"] if row[6] == 1736]
-    assert loop["turns"] == 1736
+    assert loop["iterations"] == 1736
     assert loop["measured"] == pytest.approx(sum(row[7] for row in rows) / 1736)
     assert loop["modelled"] == pytest.approx(loop["measured"], rel=0.25)
     assert sum(line["measured"] for line in loop["by_line"]) == pytest.approx(loop["measured"], rel=0.01)

@@ -9,10 +9,10 @@ from kprof_analyzers.model.runs import KernelModel, Run
 from kprof_analyzers.model.simulate import CAUSE_COUNT, CAUSES
 
 
-def instruction_clocks(facts: KernelFacts) -> list[Mapping[str, float]]:
+def time_shares(facts: KernelFacts) -> list[Mapping[str, float]]:
     """For each instruction, cause to its share of the time of all wavefronts; all shares add up to 1.
 
-    The simulation turns each loop a few times; what it spends there counts as often as the launch goes round.
+    The simulation runs a few iterations of each loop; what they cost counts for all iterations of the launch.
     Instructions that the longest way through the program does not pass have no share.
     """
     model = build(facts)
@@ -21,8 +21,8 @@ def instruction_clocks(facts: KernelFacts) -> list[Mapping[str, float]]:
     shares: list[dict[str, float]] = [{} for _ in facts.program.instructions]
     for part, factor in _stretches(model, run, model.nodes, 1.0):
         for position in part:
-            clocks = spent[CAUSE_COUNT * position : CAUSE_COUNT * (position + 1)]
-            shares[position] = {cause: factor * value for cause, value in zip(CAUSES, clocks, strict=True) if value > 0}
+            cycles = spent[CAUSE_COUNT * position : CAUSE_COUNT * (position + 1)]
+            shares[position] = {cause: factor * value for cause, value in zip(CAUSES, cycles, strict=True) if value > 0}
     whole = sum(sum(causes.values()) for causes in shares) or 1.0
     return [{cause: value / whole for cause, value in causes.items()} for causes in shares]
 
@@ -32,5 +32,5 @@ def _stretches(model: KernelModel, run: Run, nodes: Sequence[Node], factor: floa
     for node in nodes:
         if not isinstance(node, LoopNode):
             yield node, factor
-        elif done := run.turns[node.loop.index]:
+        elif done := run.iterations[node.loop.index]:
             yield from _stretches(model, run, node.body, factor * model.trips[node.loop.index].mean / done)
