@@ -5,6 +5,7 @@ import time
 from typing import Any
 
 from kprof.output.progress import EVERY, Step, Underway
+from kprof.output.sizes import decimal_bytes
 from kprof.output.status_line import StatusLine
 
 AFTER = 1.0
@@ -65,12 +66,8 @@ def _amount(step: Step) -> str:
     if not step.total:
         return ""
     if step.unit == "bytes":
-        return f": {100 * step.done // step.total} % of {_bytes(step.total)}"
+        return f": {100 * step.done // step.total} % of {decimal_bytes(step.total)}"
     return f": {step.done:,} of {step.total:,} {step.unit}"
-
-
-def _bytes(size: int) -> str:
-    return f"{size / 1e9:.1f} GB" if size >= 1e9 else f"{size / 1e6:.0f} MB" if size >= 1e6 else f"{size:,} B"
 
 
 def line(underway: Underway) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from kprof.api.trace.answer import Path_, TraceAnswer, all_rows, device_document, per_file
 
@@ -46,6 +46,7 @@ class TraceRanks(TraceAnswer):
             "point_to_point": {str(rank): time for rank, time in report.point_to_point.items()},
             "world_size": report.world_size,
             "missing": report.missing,
+            "bandwidths": report.bandwidths,
         }
 
     @property
@@ -55,13 +56,21 @@ class TraceRanks(TraceAnswer):
 
         return verdict(self.report)
 
-    def to_frame(self) -> "pd.DataFrame":
-        """A row a collective, the one that was waited for longest first: ``name``, ``number``, ``durations`` (rank to
-        ns), ``last`` (the rank that came last), ``waited_ns``.
-        """  # noqa: D205 - one sentence
+    def to_frame(self, table: Literal["collectives", "bandwidths"] = "collectives") -> "pd.DataFrame":
+        """A table.
+
+        Args:
+            table: ``collectives``, a row each, the one that was waited for longest first: ``name``, ``number``,
+                ``durations`` (rank to ns), ``last`` (the rank that came last), ``waited_ns``; or ``bandwidths``, a row
+                a kind, size and group: ``collective``, ``group``, ``ranks``, ``bytes``, ``count``, ``transfer_ns``,
+                ``waited_ns``, ``algorithm_gbps``, ``bus_gbps``, ``whole``.
+        """
         from kprof.reporters._frames import struct_frame
+        from kprof_analyzers.profiles.timeline.collectives import CollectiveBandwidth
         from kprof_analyzers.profiles.timeline.ranks import Collective
 
+        if table == "bandwidths":
+            return struct_frame(CollectiveBandwidth, [({}, each) for each in self.report.bandwidths])
         return struct_frame(Collective, [({}, each) for each in self.report.collectives])
 
 

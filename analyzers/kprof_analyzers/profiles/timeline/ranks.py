@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from statistics import median
 
 import msgspec
@@ -11,6 +11,7 @@ from kprof.inputs.torch_profiler.issues import TraceIssue
 from kprof.inputs.torch_profiler.model import Activity, LinkedTrace
 from kprof_analyzers.profiles.timeline.breakdown import device_times
 from kprof_analyzers.profiles.timeline.categories import COMMUNICATION, Categories
+from kprof_analyzers.profiles.timeline.collectives import CollectiveBandwidth, CollectiveShape, bandwidths
 from kprof_analyzers.profiles.timeline.occupation import DeviceTime
 
 _POINT_TO_POINT = re.compile(r"send|recv", re.IGNORECASE)
@@ -43,6 +44,7 @@ class RankReport(msgspec.Struct, frozen=True):
         point_to_point: ranks to the time of their sends and receives, in ns, which nobody else has to match.
         world_size: ranks of the job, where a trace says it.
         missing: ranks of the job of which no trace was given; who is waited for cannot be said then.
+        bandwidths: collectives by kind, size and group, where the trace names them.
     """
 
     devices: list[DeviceTime]
@@ -55,14 +57,20 @@ class RankReport(msgspec.Struct, frozen=True):
     point_to_point: dict[int, int] = {}
     world_size: int | None = None
     missing: int = 0
+    bandwidths: list[CollectiveBandwidth] = []
 
 
 class Communication(msgspec.Struct, frozen=True):
-    """One communication kernel of a rank: what tells it from others, ns, and the ranks that take part, if told."""
+    """One communication kernel of a rank: what tells it from others, ns, and what is communicated, if told."""
 
     name: str
     duration_ns: int
-    group_size: int | None = None
+    shape: CollectiveShape | None = None
+
+    @property
+    def group_size(self) -> int | None:
+        """The ranks that take part, if told."""
+        return self.shape.ranks if self.shape is not None else None
 
     @property
     def is_point_to_point(self) -> bool:
@@ -95,10 +103,14 @@ def rank_part(trace: LinkedTrace, categories: Categories) -> RankPart:
 
 
 def _communication(activity: Activity) -> Communication:
-    name = activity.name
-    if activity.collective:
-        name = f"{activity.collective} {activity.elements} {activity.element_type} group {activity.group}"
-    return Communication(name, activity.duration_ns, activity.group_size)
+    if not activity.collective:
+        shape = CollectiveShape("", ranks=activity.group_size) if activity.group_size else None
+        return Communication(activity.name, activity.duration_ns, shape)
+    name = f"{activity.collective} {activity.elements} {activity.element_type} group {activity.group}"
+    shape = CollectiveShape(
+        activity.collective, activity.group or "", activity.group_size, activity.elements, activity.element_type or ""
+    )
+    return Communication(name, activity.duration_ns, shape)
 
 
 def compare_ranks(parts: Sequence[RankPart], limit: int = 10) -> RankReport:
@@ -142,7 +154,16 @@ def compare_ranks(parts: Sequence[RankPart], limit: int = 10) -> RankReport:
         sends,
         world,
         missing,
+        bandwidths(_by_shape(communication)),
     )
+
+
+def _by_shape(communication: dict[int, list[Communication]]) -> Iterator[tuple[CollectiveShape, dict[int, list[int]]]]:
+    """Collectives that the trace names, in each rank's order."""
+    for rank, found in communication.items():
+        for one in found:
+            if one.shape is not None and one.shape.collective and not one.is_point_to_point:
+                yield one.shape, {rank: [one.duration_ns]}
 
 
 def _match(communication: dict[int, list[Communication]]) -> tuple[list[Collective], int]:

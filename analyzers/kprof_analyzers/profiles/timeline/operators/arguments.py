@@ -11,13 +11,19 @@ _BYTES = {
     "double": 8, "long": 8, "long int": 8, "c10::complex<float>": 8, "c10::complex<double>": 16,
     "float": 4, "int": 4, "unsigned int": 4,
     "c10::half": 2, "c10::bfloat16": 2, "short": 2, "short int": 2,
-    "signed char": 1, "unsigned char": 1, "char": 1, "bool": 1,
+    "signed char": 1, "unsigned char": 1, "char": 1, "byte": 1, "bool": 1,
     "c10::float8_e4m3fnuz": 1, "c10::float8_e5m2fnuz": 1, "c10::float8_e4m3fn": 1, "c10::float8_e5m2": 1,
 }  # fmt: skip
 _ARITHMETIC = {"c10::half": "fp16", "c10::bfloat16": "bf16", "float": "fp32", "double": "fp64", "signed char": "i8"}
 _Decoded = list[object]
 # Half of a surrogate pair may stand in what a damaged trace says.
 _ERRORS = (UnicodeError, *JSON_ERRORS)
+
+
+def element_bytes(name: str) -> int:
+    """Bytes of an element of a type as operators (``c10::BFloat16``) or collectives (``BFloat16``) name it; or 0."""
+    small = name.lower()
+    return _BYTES.get(small) or _BYTES.get(f"c10::{small}", 0)
 
 
 class Argument(msgspec.Struct, frozen=True):
