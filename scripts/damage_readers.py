@@ -54,6 +54,19 @@ _TUNABLE = (
     "GemmTunableOp_Half_TN,tn_128_64_32_ld_32_32_128,Gemm_Hipblaslt_1,0.0123\n"
     "GemmStridedBatchedTunableOp_Half_NN,nn_128_64_32_B_4,Default,0.5\n"
 )
+_RESULTS = (
+    "gfx,cu_num,M,N,K,libtype,solidx,us,kernelName,tflops\ngfx942,304,64,256,5120,asm,5,7.9,k,21.19\n",
+    "transA,transB,batch_count,m,n,k,hipblaslt-Gflops,us,soulution_index\nT,N,1,64,64,64,65.536,8.0,7\n",
+    "# size count type redop root time algbw busbw #wrong\n 8388608 2097152 float sum -1 91.10 92.08 161.14 0\n",
+    "3-9-9-3x3-4-9-9-1-1x1-1x1-1x1-0-NCHW-FP32-F=miopenConvolutionFwdAlgoGEMM:S,0.5,0,miopenConvolutionFwdAlgoGEMM,-\n",
+    "3-9-9-3x3-4-9-9-1-1x1-1x1-1x1-0-NCHW-FP32-F=ConvAsm1x1U:1,8,2;Other:3\n",
+    '- { rocblas_function: "rocblas_sgemm", M: 8, call_count: 2 }\n',
+    "- {MinimumRequiredVersion: 5.0.0}\n- gfx942\n- DataType: 4\n- - - [64, 64, 1, 64]\n    - [0, 1.5]\n- Equality\n",
+    "| LABEL | COUNT | DEPTH | METRIC | UNITS | SUM |\n| |0>>> main | 1 | 0 | wall_clock | sec | 1.5 |\n",
+    json.dumps(
+        {"timemory": {"wall_clock": {"ranks": [{"graph": [{"prefix": ">>> m", "depth": 0, "entry": {"laps": 1}}]}]}}}
+    ),
+)
 _PROTON = json.dumps([
     {"children": [{"children": [], "frame": {"name": "k", "type": "function"},
                    "metrics": {"count": 2, "time (ns)": 300, "device_id": "0", "device_type": "HIP", "flops16": 1.0}}],
@@ -121,6 +134,7 @@ READERS: dict[str, Reader] = {
     "proton": Reader(("trace", "top", "{}"), (), ("proton/*.hatchet",), made=(_PROTON,)),
     "thread-trace": Reader(("ingest", "thread-trace", "{}"), (), ("att/**/*.csv", "att/**/code.json"), made=(_CODE,), name="code.json"),
     "tunableop": Reader(("ingest", "tunableop", "{}"), (), ("tunableop*/*.csv",), made=(_TUNABLE,)),
+    "results": Reader(("ingest", "results", "{}"), made=_RESULTS),
     "configs": Reader(("lint-configs", "{}"), made=(_VLLM,),
                       name="E=8,N=14336,device_name=AMD_Instinct_MI300X.json", around={"README": "README.md"}),
     "check-config": Reader(("check", "-j", "1", "--config-file", "{}/pyproject.toml"), made=(CONFIG,), name="pyproject.toml",

@@ -99,7 +99,7 @@ def read_bytes(path: str | Path, *, most: int | None = None, shown: str | None =
             status = os.fstat(file.fileno())
             # As much as it has, and what it may have grown by: room for all that is allowed would be taken at once.
             data = b"" if status.st_size > allowed else file.read(status.st_size)
-            while len(data) <= allowed and (more := file.read(_CHUNK)):
+            while max(status.st_size, len(data)) <= allowed and (more := file.read(_CHUNK)):
                 data += more
     except InputError as error:
         raise InputError(error.message, path=name) from None

@@ -40,6 +40,9 @@ def folder(tmp_path_factory):
         "Validator,PT_VERSION,2.11.0\x1b]0;x\x07\nGemmTunableOp_float_TN,tn_1_2_3_ld_1_2_3,Gemm_\x1b[2J\x9b\u202e_12,1.0\n"
         "GemmTunableOp_float_TN,tn_1_2_3_ld_1_2_3,Default,2.0\n"
     )
+    (folder / "tuned.csv").write_text(
+        "M,N,K,libtype,solidx,us,kernelName\x1b[2J\n1,2,3,a\x1b]0;x\x07,1,2.0,\x9b\u202e\n1,2,\x1b[2J,a,1,2.0,k\n"
+    )
     text = (FILES / "gfx942" / "matmul.triton-3.9.0.amdgcn").read_text()
     file = "/tmp/\x1b]0;gone\x07\x9b\u202e.py"
     name = re.search(r'^\s*\.file\s+1 "[^"]*"(?: "[^"]*")?', text, re.MULTILINE)[0]
@@ -77,6 +80,8 @@ COMMANDS = [
     "ingest counters counter_collection_1.csv --json -",
     "ingest tunableop tunableop.csv",
     "ingest tunableop tunableop.csv --json -",
+    "ingest results tuned.csv",
+    "ingest results tuned.csv --json -",
     "ingest thread-trace trace.json",
     "counters metrics counter_collection_1.csv --arch gfx942",
     "counters roofline counter_collection_1.csv --arch gfx942",

@@ -19,6 +19,8 @@ OTHERS = {
     "trace.json": (json.dumps({"schemaVersion": 1, "traceEvents": [KERNEL]}), "kprof ingest trace"),
     "p.hatchet": (json.dumps([{"children": [], "frame": {"name": "ROOT"}, "metrics": {}}], indent=4), "ingest trace"),
     "tunableop_results0.csv": ("Validator,PT_VERSION,2.4.0\nGemm,tn_1_2_3,Default,0.1\n", "kprof ingest tunableop"),
+    "wall_clock.json": ('{"timemory": {"wall_clock": {"ranks": []}}}', "kprof ingest results"),
+    "tuned.csv": ("M,N,K,libtype,solidx,us\n1,2,3,ck,1,2.5\n", "kprof ingest results"),
     "code.json": ('{"code":[["s_endpgm",0,0,"",4,0,0,0]]}', "kprof ingest thread-trace"),
 }
 

@@ -9,7 +9,18 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPTS = ROOT / "scripts"
-SHORT = ("assembly", "capture", "check-config", "counters", "layout", "proton", "report", "trace-readers", "tunableop")
+SHORT = (
+    "assembly",
+    "capture",
+    "check-config",
+    "counters",
+    "layout",
+    "proton",
+    "report",
+    "results",
+    "trace-readers",
+    "tunableop",
+)
 
 
 @pytest.fixture(scope="module")

@@ -124,13 +124,16 @@ def _other_command(opened: Opened) -> str | None:
         return "tunableop"
     if re.match(rb'\{\s*"code"\s*:', head) or b"; Begin ATT ASM" in head:
         return "thread-trace"
-    return None
+    from kprof.inputs import results
+
+    return "results" if results.recognised(opened.head) else None
 
 
 _WHAT = {
     "trace": "a trace of another profiler",
     "tunableop": "a TunableOp result file",
     "thread-trace": "a decoded thread trace",
+    "results": "what another tool of ROCm writes",
 }
 
 

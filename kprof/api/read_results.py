@@ -1,0 +1,68 @@
+"""``kprof.read_results``: what other tools and libraries of ROCm write down."""
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from kprof.api.result import Result
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from kprof.inputs.results import ToolResults
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LibraryResults(Result):
+    """The rows of one file.
+
+    Attributes:
+        results: who wrote the file, what it says of itself, its rows, and what was not used.
+    """
+
+    results: "ToolResults"
+    kind: ClassVar[str] = "measurements"
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """Everything, as ``kprof ingest results --json`` writes it."""
+        results = self.results
+        return {
+            "schema": "kprof.results/1",
+            "path": results.path,
+            "tool": results.tool,
+            "what": results.what,
+            "facts": dict(results.facts),
+            "rows": [dict(row) for row in results.rows],
+            "issues": list(results.issues),
+        }
+
+    @property
+    def summary(self) -> str:
+        """How many rows of what, and what was not used."""
+        from kprof.reporters.results_text import verdict
+
+        return verdict(self.results)
+
+    def to_frame(self) -> "pd.DataFrame":
+        """The rows as a table; names end in their unit. What a row does not have is ``NA``."""
+        from kprof.reporters._frames import plain_frame
+
+        rows = [dict(row) for row in self.results.rows]
+        return plain_frame(rows, dict.fromkeys(name for row in rows for name in row))
+
+
+def read_results(path: "str | os.PathLike[str]") -> LibraryResults:
+    """Read what another tool or a library of ROCm wrote. The format is found by content.
+
+    Args:
+        path: output of hipblaslt-bench, rocblas-bench or rccl-tests, a tuning file of hipBLASLt, a table of tuned GEMMs
+            (gradlib, vLLM, AITER), a find-db or perf-db of MIOpen, Tensile's logic or benchmark, a log of rocBLAS or
+            hipBLASLt calls, or a profile of Omnitrace or rocprof-sys.
+
+    Raises:
+        InputError: it is missing, too large, of no known format, or has no record that can be used.
+    """
+    from kprof.inputs import results
+
+    return LibraryResults(results.read(os.fspath(path)))

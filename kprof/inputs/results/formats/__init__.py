@@ -1,0 +1,1 @@
+"""One file a format; each defines ``FORMAT``. No file is of two of them."""

@@ -1,0 +1,95 @@
+"""Tuned GEMMs as gradlib, vLLM and AITER keep them: ``tuned.csv``, ``bf16_tuned_gemm.csv`` and their like.
+
+A CSV table with a heading that has ``M``, ``N``, ``K`` and says which library's solution is the fastest. The time's
+column is ``us``, or ``soltimes``: in milliseconds as gradlib first wrote it, in microseconds since a rate is written
+beside it. Where there is a rate, it tells the unit of each row. The product is ``M x K`` by ``K x N`` of row-major
+matrices.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from kprof.inputs.csv_records import records
+from kprof.inputs.results.format import ResultFormat
+from kprof.inputs.results.model import RowCollector, ToolResults
+from kprof.inputs.results.text import gemm_tflops, lines_of, number, positive, value_of
+
+_SAME = 0.05
+"""Relative difference of a rate that is written with few digits."""
+_KNOWN = {"m", "n", "k", "b", "us", "soltimes", "tflops", "bw", "errratio", "err_ratio", "kernelname"}
+
+
+def recognise(head: bytes) -> bool:
+    """The heading of a table of tuned GEMMs."""
+    names = {name.strip() for name in head.lstrip(b"\xef\xbb\xbf").split(b"\n", 1)[0].split(b",")}
+    return {b"M", b"N", b"K"} <= names and bool(
+        names & {b"solidx", b"soltimes", b"kernelName", b"kernelId", b"libtype"}
+    )
+
+
+def read(path: Path, shown: str) -> ToolResults:
+    """A row a problem."""
+    found = RowCollector()
+    parsed = records(lines_of(path, shown, found), shown)
+    heading = [name.strip() for name in next(parsed, [])]
+    units: set[str] = set()
+    for at, fields in enumerate(parsed, 2):
+        if not any(fields):
+            continue
+        if len(fields) != len(heading):
+            found.complain(at, f"{len(fields)} values under {len(heading)} names")
+            continue
+        row = _row(dict(zip(heading, fields, strict=True)), at, found, units)
+        if row is not None:
+            found.rows.append(row)
+    if "assumed" in units:
+        found.complain(None, "the unit of soltimes is not in the file: milliseconds were taken, as gradlib writes them")
+    gpus = {str(row["gfx"]) for row in found.rows if row.get("gfx")}
+    if gpus:
+        found.facts["GPU"] = ", ".join(sorted(gpus))
+    return found.results(shown, "gradlib, vLLM or AITER", "GEMM", cost="time_us")
+
+
+def _row(given: dict[str, str], at: int, found: RowCollector, units: set[str]) -> dict[str, Any] | None:
+    sizes = {name: value_of(given[name.upper()]) for name in ("m", "n", "k")}
+    if not all(isinstance(size, int) and size > 0 for size in sizes.values()):
+        found.complain(at, "M, N and K are no sizes: " + ", ".join(str(size)[:20] for size in sizes.values()))
+        return None
+    row: dict[str, Any] = dict(sizes)
+    batch = value_of(given["B"]) if "B" in given else 1
+    row["batch"] = batch if isinstance(batch, int) else None
+    row |= {name: value_of(text) for name, text in given.items() if name.lower() not in _KNOWN}
+    row["kernel"] = given.get("kernelName", "").strip() or None
+    told = positive(given.get("tflops", ""))
+    row["time_us"] = _microseconds(given, row, told, units, found=found, at=at)
+    row["tflops"] = gemm_tflops(row["m"], row["n"], row["k"], row["batch"], row["time_us"])
+    row["error_ratio"] = number(given.get("err_ratio", given.get("errRatio", "")))
+    if told and row["tflops"] and told > 1 and abs(told / row["tflops"] - 1) > _SAME:
+        found.complain(at, f"the written rate of {told:.4g} TFLOP/s is not that of its time, {row['tflops']:.4g}")
+    return row
+
+
+def _microseconds(
+    given: dict[str, str], row: dict[str, Any], told: float | None, units: set[str], *, found: RowCollector, at: int
+) -> float | None:
+    column = "us" if "us" in given else "soltimes" if "soltimes" in given else None
+    if column is None:
+        return None
+    value = positive(given[column])
+    if value is None:
+        found.complain(at, f"{given[column][:40]!r} is no time")
+        return None
+    if column == "us":
+        return value
+    as_us = gemm_tflops(row["m"], row["n"], row["k"], row["batch"], value)
+    if told and as_us:
+        # A thousand apart: no rounding can mix them up.
+        return value if told / as_us > 0.03 else 1e3 * value
+    if "tflops" in given:
+        return value
+    units.add("assumed")
+    return 1e3 * value
+
+
+FORMAT = ResultFormat("tuned GEMMs of gradlib, vLLM or AITER", recognise, read)
+"""The fastest solution of each GEMM of a model."""

@@ -1,0 +1,85 @@
+"""Logs of calls: rocBLAS' profile (YAML lines) and what rocBLAS and hipBLASLt print to repeat a call.
+
+``ROCBLAS_LAYER=4`` writes a line for each kind of call with its count when the program ends: ``- { rocblas_function:
+"rocblas_gemm_ex", M: 128, ..., call_count: 4 }``; the dash is missing in old versions. ``ROCBLAS_LAYER=2`` and
+``HIPBLASLT_LOG_MASK=32`` write a command line of ``rocblas-bench`` or ``hipblaslt-bench`` for each call: equal ones
+are counted here. Neither has times.
+"""
+
+import re
+from pathlib import Path
+from typing import Any
+
+from kprof.inputs.results.format import ResultFormat
+from kprof.inputs.results.model import RowCollector, ToolResults
+from kprof.inputs.results.text import lines_of, value_of
+
+_PROFILE = re.compile(r"^\s*(?:- )?\{\s*rocblas_function:.*$")
+_FIELD = re.compile(
+    r"([A-Za-z_]\w{0,60}):\s*(?:\"([^\"]{0,200})\"|'([^']{0,200})'|([^,{}\"']{1,200}))\s*(?=,|\})", re.ASCII
+)
+_COMMAND = re.compile(r"(?:^|[\s/])(rocblas-bench|hipblaslt-bench)\s+(-.*)$")
+_OPTION = re.compile(r"(?<=\s)(--?[A-Za-z_]\w{0,60})(?:\s+(?!--?[A-Za-z_])(\S{1,200}))?(?=\s|$)", re.ASCII)
+_NAMES = {
+    "-m": "m", "-n": "n", "-k": "k", "--sizem": "m", "--sizen": "n", "--sizek": "k", "-f": "function", "-r": "dtype",
+    "--function": "function", "--precision": "dtype", "--transposeA": "trans_a", "--transposeB": "trans_b",
+    "--transA": "trans_a", "--transB": "trans_b", "-i": "iters", "-j": "cold_iters", "--batch": "batch_count",
+}  # fmt: skip
+_FIELDS = {"rocblas_function": "function", "transA": "trans_a", "transB": "trans_b", "M": "m", "N": "n", "K": "k"}
+_BENCH_ROWS = (b"-Gflops", b"ution_index")
+
+
+def recognise(head: bytes) -> bool:
+    """A line of the profile, or command lines and nothing measured."""
+    if re.search(rb"(?m)^\s*(?:- )?\{\s*rocblas_function:", head) is not None:
+        return True
+    commands = re.search(rb"(?m)(?:^|[ \t/])(?:rocblas|hipblaslt)-bench +-", head) is not None
+    measured = any(word in line for line in head.split(b"\n") if b"," in line for word in _BENCH_ROWS)
+    return commands and not measured and not head.startswith(b"#!")
+
+
+def read(path: Path, shown: str) -> ToolResults:
+    """A row a kind of call, the commonest first."""
+    found = RowCollector()
+    kinds: dict[tuple[tuple[str, Any], ...], int] = {}
+    tools = set()
+    for at, line in enumerate(lines_of(path, shown, found), 1):
+        if (command := _COMMAND.search(line)) is not None:
+            tools.add(command[1])
+            call = _options(command[2])
+            kinds[tuple(call.items())] = kinds.get(tuple(call.items()), 0) + 1
+        elif _PROFILE.match(line):
+            tools.add("rocBLAS")
+            _profile(line.rstrip(), at, found, kinds)
+    ordered = sorted(kinds.items(), key=lambda item: -item[1])
+    found.rows = [{**dict(call), "call_count": count} for call, count in ordered]
+    found.facts["calls"] = f"{sum(kinds.values()):,}"
+    return found.results(shown, f"log of {' and '.join(sorted(tools)) or 'calls'}", "call", cost="call_count")
+
+
+def _options(text: str) -> dict[str, Any]:
+    """The options of a command line; one without a value is ``True``."""
+    call: dict[str, Any] = {}
+    for match in _OPTION.finditer(f" {text.strip()}"):
+        call[_NAMES.get(match[1], match[1].lstrip("-"))] = True if match[2] is None else value_of(match[2])
+    return call
+
+
+def _profile(line: str, at: int, found: RowCollector, kinds: dict[tuple[tuple[str, Any], ...], int]) -> None:
+    if not line.endswith("}"):
+        found.complain(at, "the record is not closed: it was cut off")
+        return
+    call: dict[str, Any] = {}
+    for match in _FIELD.finditer(line):
+        text = match[2] if match[2] is not None else match[3] if match[3] is not None else match[4]
+        call[_FIELDS.get(match[1], match[1])] = value_of(text)
+    count = call.pop("call_count", 1)
+    if not isinstance(count, int) or "function" not in call:
+        found.complain(at, f"{str(count)[:40]!r} is no count of calls")
+        return
+    call["function"] = str(call["function"]).removeprefix("rocblas_")
+    kinds[tuple(call.items())] = kinds.get(tuple(call.items()), 0) + count
+
+
+FORMAT = ResultFormat("log of rocBLAS or hipBLASLt calls", recognise, read)
+"""Which GEMMs a program called, and how often."""

@@ -1,0 +1,122 @@
+"""Tensile's library logic (YAML): which solution rocBLAS or hipBLASLt takes for which size of a GEMM.
+
+The file is a list: version, schedule, architecture, devices, the kind of problem, its solutions with hundreds of
+parameters each, the order of indices, the sizes with solution and performance, and at the end how sizes are matched
+(``Equality``, ``GridBased``). Such files have up to hundreds of megabytes, of which the sizes are the last few lines:
+they are read line by line as Tensile's own writer lays them out, not as YAML of any form. What the performance counts
+is named by the file: ``DeviceEfficiency`` in GFLOP/s as measured, or a share, as whoever tuned it chose; it is passed
+on as it is.
+"""
+
+import re
+from pathlib import Path
+from typing import Any
+
+from kprof.inputs.results.format import ResultFormat
+from kprof.inputs.results.model import RowCollector, ToolResults
+from kprof.inputs.results.text import lines_of, number, whole
+
+_TYPES = {
+    0: "f32",
+    1: "f64",
+    2: "c32",
+    3: "c64",
+    4: "f16",
+    5: "i8x4",
+    6: "i32",
+    7: "bf16",
+    8: "i8",
+    10: "f8",
+    11: "bf8",
+}
+_SIZES = re.compile(r"^(?:- )?(?:  )?- - \[([\d,\s-]{1,400})\]$", re.ASCII)
+_CHOICE = re.compile(r"^\s+- \[(-?\d{1,9}),\s*([-+.\deE]{1,40})\]$", re.ASCII)
+_KEYS = ("DataType", "DestDataType", "ComputeDataType", "TransposeA", "TransposeB", "OperationType", "StridedBatched")
+_PROBLEM = re.compile(rf"^(?:- |  )({'|'.join(_KEYS)}): (\S{{1,40}})$")
+_INDEX = re.compile(r"^\s+SolutionIndex: (\d{1,9})$")
+_NAME = re.compile(r"^\s+(?:SolutionNameMin|KernelNameMin): (\S{1,2000})$")
+_MATCHING = ("Equality", "GridBased", "FreeSize", "Prediction")
+
+
+def recognise(head: bytes) -> bool:
+    """The version at the very beginning, and a kind of problem."""
+    return head.lstrip(b"\xef\xbb\xbf- \r\n")[:40].startswith(b"{MinimumRequiredVersion:") and b"DataType:" in head
+
+
+def read(path: Path, shown: str) -> ToolResults:
+    """A row a size."""
+    found = RowCollector()
+    lines = lines_of(path, shown, found)
+    top = [(at, line[2:].strip()) for at, line in enumerate(lines) if line.startswith("- ")]
+    for name, (_, text) in zip(("version", "schedule", "architecture", "devices"), top, strict=False):
+        found.facts[name] = text[:120]
+    problem, names = _described(lines)
+    found.facts |= {name: str(value) for name, value in problem.items()}
+    found.facts["solutions"] = f"{len(names):,}"
+    _sizes(_joined(lines), names, found)
+    tail = [line[2:].strip() for line in lines[-12:] if line.startswith("- ")]
+    found.facts["metric"] = next((text for text in tail if text.endswith("Efficiency")), "not told")
+    found.facts["matching"] = next((text for text in tail if text in _MATCHING), "not told")
+    last = max((at for at, line in enumerate(lines) if _CHOICE.match(line)), default=0)
+    if not any(line.startswith("- ") for line in lines[last + 1 :]):
+        found.complain(len(lines), "nothing follows the sizes: the file was cut off, and sizes may be missing")
+    return found.results(shown, "Tensile library logic", "chosen solution")
+
+
+def _described(lines: list[str]) -> tuple[dict[str, Any], dict[int, str]]:
+    """The kind of problem, as its first lines have it, and the names of solutions by their index."""
+    problem: dict[str, Any] = {}
+    names: dict[int, str] = {}
+    index, name = None, None
+    for line in lines:
+        if (match := _PROBLEM.match(line)) is not None:
+            code = whole(match[2])
+            typed = match[1].endswith("DataType") and code is not None
+            problem.setdefault(match[1], _TYPES.get(code or 0, match[2]) if typed else match[2])
+        elif (match := _INDEX.match(line)) is not None:
+            index = int(match[1])
+        elif (match := _NAME.match(line)) is not None:
+            name = match[1]
+        elif line.startswith("  - "):
+            index, name = None, None
+        if index is not None:
+            names[index] = name or names.get(index, "")
+    return problem, names
+
+
+def _joined(lines: list[str]) -> list[tuple[int, str]]:
+    """Lines with their numbers; a list of sizes that the writer broke over two lines is one."""
+    joined: list[tuple[int, str]] = []
+    for at, line in enumerate(lines, 1):
+        open_list = bool(joined) and joined[-1][1].endswith(",") and joined[-1][1].lstrip("- ").startswith("[")
+        if open_list and len(joined[-1][1]) < 400:
+            joined[-1] = (joined[-1][0], f"{joined[-1][1]} {line.strip()}")
+        else:
+            joined.append((at, line))
+    return joined
+
+
+def _sizes(lines: list[tuple[int, str]], names: dict[int, str], found: RowCollector) -> None:
+    """Pairs of lines: sizes, then solution and performance. Sizes are M, N, batch, K and often four strides."""
+    for (at, line), (_, after) in zip(lines, [*lines[1:], (0, "")], strict=True):
+        sizes = _SIZES.match(line)
+        if sizes is None:
+            continue
+        choice = _CHOICE.match(after)
+        numbers = [whole(text) for text in sizes[1].split(",")]
+        if choice is None:
+            found.complain(at, "sizes without a solution")
+            continue
+        if len(numbers) < 4 or any(size is None for size in numbers):
+            found.complain(at, f"[{sizes[1][:60]}] are no sizes of a GEMM")
+            continue
+        row: dict[str, Any] = dict(zip(("m", "n", "batch", "k"), numbers, strict=False))
+        index = int(choice[1])
+        row |= {"solution": index, "performance": number(choice[2]), "solution_name": names.get(index) or None}
+        if names and index not in names:
+            found.complain(at, f"solution {index} is not in the file")
+        found.rows.append(row)
+
+
+FORMAT = ResultFormat("Tensile library logic", recognise, read)
+"""Solutions by size of a GEMM."""
