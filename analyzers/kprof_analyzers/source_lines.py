@@ -57,6 +57,16 @@ def location_of(item: Located) -> tuple[Location | None, list[Location]]:
     return _location(frames[user]), [_location(frame) for frame in (*frames[:user], *callers)]
 
 
+def on_line_of(items: Iterable[T], place: Located) -> list[T]:
+    """Those of the items that are on the same line of the same file; nothing where the place has no line."""
+    line = location_of(place)[0]
+    if line is None:
+        return []
+    return [
+        i for i in items if (own := location_of(i)[0]) is not None and (own.file, own.line) == (line.file, line.line)
+    ]
+
+
 def busiest(items: Iterable[T]) -> tuple[T | None, dict[str, int]]:
     """Of several instructions one on the line that has most of them, and the count for each ``file:line``."""
     counts: Counter[str] = Counter()

@@ -86,6 +86,22 @@ def test_lanes_that_all_do_the_same():
     assert "KP408" not in findings(f"{FILE}::scaled", larger)
 
 
+def test_lanes_that_a_mask_turns_off():
+    """Half of a tile for rows of 520, none of it for 1,024."""
+    options = TargetOptions(
+        archs=("gfx942",),
+        signature="*fp16:16,*fp16:16,520,528",
+        constexprs={"BLOCK": 1024},
+        config={"num_warps": 4},
+        grid=(4096, 1, 1),
+    )
+    (found,) = findings(f"{FILE}::normed", options)["KP410"]
+    assert found.location.line == line_of("masked")
+    assert found.evidence == {"live": 0.508, "size": "n", "value": 520, "tile": 1024}
+    whole = replace(options, signature="*fp16:16,*fp16:16,1024,1024")
+    assert "KP410" not in findings(f"{FILE}::normed", whole)
+
+
 def test_rows_whose_length_is_no_multiple_of_16():
     """All loads and stores of a layer norm are narrow for one reason: one finding; wide with four columns more."""
     options = TargetOptions(archs=("gfx942",), shape={"M": 2048, "N": 16380})

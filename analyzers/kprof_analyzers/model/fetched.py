@@ -1,4 +1,4 @@
-"""How many bytes the load instructions of the assembly fetch from L2, from the layouts in the TTGIR."""
+"""How many bytes the accesses of the assembly move between lanes and L2, from the layouts and masks in the TTGIR."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -7,8 +7,9 @@ from kprof.analysis import KernelFacts
 from kprof.inputs.amdgcn import InstructionClass
 from kprof.inputs.mlir import Operation
 from kprof_analyzers.memory.addressing import element_bytes, strides, tile
-from kprof_analyzers.memory.dataflow import is_load
+from kprof_analyzers.memory.dataflow import GLOBAL_STORES, is_load
 from kprof_analyzers.memory.linear_layout import LANE, REGISTER, WARP, UnknownLayoutError, linear
+from kprof_analyzers.model.masks import live_shares
 from kprof_analyzers.source_lines import location_of
 
 # The least that is fetched from L2: half a line.
@@ -16,30 +17,35 @@ _REQUEST = 64
 
 
 def fetched_shares(facts: KernelFacts) -> dict[int, float]:
-    """Position of a load instruction to bytes fetched from L2 for each byte that its lanes ask for.
+    """Position of a load or store to bytes that go to or from L2 for each byte of its lanes.
 
     Lanes that ask for the same element get it with one access: a scale of a row is loaded by every lane of the row. A
-    column of single elements, rows apart, costs a request each. The compiler's instructions are told apart by source
-    line only: all of one line get their mean. Loads that are not here fetch what they ask for.
+    column of single elements, rows apart, costs a request each. Lanes that the mask turns off move nothing. The
+    compiler's instructions are told apart by source line only: all of one line get their mean. Accesses that are not
+    here move what their lanes hold.
     """
     if facts.ttgir is None:
         return {}
-    sums: dict[tuple[str, int], list[float]] = defaultdict(lambda: [0.0, 0.0])
+    sums: dict[tuple[bool, str, int], list[float]] = defaultdict(lambda: [0.0, 0.0])
+    live = live_shares(facts)
     for op in facts.ttgir.operations:
-        if not is_load(op):
+        store = op.name in GLOBAL_STORES
+        if not is_load(op) and not store:
             continue
         place = location_of(op)[0]
         if place is None:
             continue
         needed, asked = _bytes(op, facts.arguments)
-        entry = sums[place.file, place.line]
-        entry[0] += needed
+        entry = sums[store, place.file, place.line]
+        # What several lanes hold of a stored tile is written by one of them: not told apart here.
+        entry[0] += live.get(op.index, 1.0) * (asked if store else needed)
         entry[1] += asked
     found: dict[int, float] = {}
     for i in facts.program.instructions:
-        if i.opcode.cls is InstructionClass.VMEM and i.opcode.is_load:
+        if i.opcode.cls is InstructionClass.VMEM and (i.opcode.is_load or i.opcode.is_store):
             place = location_of(i)[0]
-            needed, asked = sums.get((place.file, place.line), (0.0, 0.0)) if place is not None else (0.0, 0.0)
+            key = (i.opcode.is_store, place.file, place.line) if place is not None else None
+            needed, asked = sums.get(key, (0.0, 0.0)) if key is not None else (0.0, 0.0)
             if asked and needed != asked:
                 found[i.index] = needed / asked
     return found

@@ -11,14 +11,15 @@ from kprof.errors import KprofError
 from kprof.findings import Finding, Gain
 from kprof_analyzers.model.explain import explain
 from kprof_analyzers.model.fetched import fetched_shares
-from kprof_analyzers.model.kernel import launch_cycles, simulate
-from kprof_analyzers.model.launch import spread
+from kprof_analyzers.model.kernel import cache_bytes, launch_cycles, simulate
+from kprof_analyzers.model.launch import spread, together
 from kprof_analyzers.model.lds import conflict_shares
 from kprof_analyzers.model.machine import Machine
 from kprof_analyzers.model.memory import ways_of
 from kprof_analyzers.model.program import IDLE, KIND, LDS, Code, Op, Translator
 from kprof_analyzers.model.runs import KernelModel
 from kprof_analyzers.model.simulate import Way
+from kprof_analyzers.model.traffic import sharing, within_caches
 from kprof_analyzers.occupancy import from_kernel
 
 _MOST = 12
@@ -103,6 +104,11 @@ def without(model: KernelModel, change: ModelChange) -> KernelModel:
     model = replace(model, code=Code(ops, model.code.counters, model.code.results))
     if "memory_latency" in change.leave_out:
         model = replace(model, ways=_at_once(model.ways), links=None if model.links is None else _at_once(model.links))
+    if "lds_latency" in change.leave_out:
+        ops = [(*op[:3], 0.0, *op[4:]) if op[KIND] == LDS else op for op in model.code.ops]
+        model = replace(model, code=Code(ops, model.code.counters, model.code.results))
+    if "dies_in_turn" in change.leave_out:
+        model = _in_blocks(model)
     if "wave_quantisation" in change.leave_out:
         effects = replace(model.effects, wave_quantisation=False)
         where = spread(model.facts, model.machine, effects)
@@ -117,11 +123,23 @@ def _at_once(ways: Iterable[Way]) -> tuple[Way, ...]:
     return tuple(replace(way, latency=0.0) for way in ways)
 
 
+def _in_blocks(model: KernelModel) -> KernelModel:
+    """The same with neighbouring workgroups on one die."""
+    machine, facts, where = model.machine, model.facts, model.where
+    _, running = together(where, machine.xcds)
+    l2, mall = cache_bytes(machine, "l2"), cache_bytes(machine, "mall")
+    shared = sharing(model.accesses, machine.xcds, running, machine.channels, mall, in_blocks=True)
+    shared = within_caches(shared, model.sharing.footprint, where.total, (l2, mall or l2), machine.xcds)
+    ways = ways_of(facts, machine, model.effects, where, shared)
+    links = None if model.links is None else ways_of(facts, machine, model.effects, where, shared, near_only=True)
+    return replace(model, sharing=shared, ways=ways, links=links)
+
+
 def _retranslated(model: KernelModel, change: ModelChange) -> dict[int, Op]:
     """Accesses of another width, and LDS accesses without conflicts."""
     if not change.wide and not change.conflict_free:
         return {}
-    translator = Translator(model.machine, model.effects, model.simds, {})
+    translator = Translator(model.machine, model.effects, model.simds, {}, fetched_shares(model.facts))
     translator.counters = list(model.code.counters)
     found = {}
     for position, width in change.wide.items():

@@ -101,7 +101,7 @@ def build(facts: KernelFacts, effects: Effects = _ALL, repeated: float | None = 
     trips = loop_trips(facts, nodes, evaluator)
     found, shared = _traffic(facts, machine, where, evaluator, [trips[n.loop.index] for n in loops_of(nodes)])
     if repeated is not None:
-        shared = kept(shared, repeated, _size(machine, "mall"))
+        shared = kept(shared, repeated, cache_bytes(machine, "mall"))
     warps = facts.resources.num_warps
     warps = warps if isinstance(warps, int) else 4
     apart = warps < machine.simds
@@ -142,12 +142,12 @@ def _traffic(
             times[loop.index] = times.get(loop.loop, 1.0) * mean
     found = accesses(facts, evaluator, times)
     different = footprint(accesses(facts, everywhere, times), len(everywhere.programs), where.total)
-    l2, mall = _size(machine, "l2"), _size(machine, "mall")
+    l2, mall = cache_bytes(machine, "l2"), cache_bytes(machine, "mall")
     shared = sharing(found, machine.xcds, running, machine.channels, mall)
     return found, within_caches(shared, different, where.total, (l2, mall or l2), machine.xcds)
 
 
-def _size(machine: Machine, level: str) -> float:
+def cache_bytes(machine: Machine, level: str) -> float:
     """Bytes of a cache, 0 where there is none."""
     levels = machine.product.memory if machine.product is not None else machine.arch.memory
     return levels[level].size_bytes or 0.0 if level in levels else 0.0

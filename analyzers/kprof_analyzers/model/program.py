@@ -91,7 +91,8 @@ class Translator:
             effects: what to leave out.
             simds: SIMDs that work alike: what the whole CU shares takes so many times as long.
             conflicts: position of an LDS instruction to cycles of bank conflicts for each cycle without any.
-            fetched: position of a load to bytes fetched from L2 for each byte asked for; 1 where it is not there.
+            fetched: position of a load or store to bytes moved to or from L2 for each byte of its lanes; 1 where it
+                is not there.
         """
         self.fetched = fetched or {}
         self.machine, self.effects, self.simds, self.conflicts = machine, effects, simds, conflicts
@@ -218,7 +219,7 @@ class Translator:
         return LDS, max(cycles, machine.lds_access), counters, machine.lds_latency, round(own), 0
 
     def memory_of(self, i: Instruction, width: int | None = None) -> Op:
-        """An access to memory or LDS; with ``width`` as if it moved so many bytes a lane, each fetched once."""
+        """An access to memory or LDS; with ``width`` as if it moved so many bytes a lane, none twice."""
         if i.opcode.cls is InstructionClass.LDS:
             return self.lds_of(i, width)
         machine, opcode = self.machine, i.opcode
@@ -229,7 +230,8 @@ class Translator:
         size = (width or opcode.bytes_per_lane or 4) * machine.lanes
         way = SCRATCH if scratch else STORE if opcode.is_store else LOAD
         cycles = self.simds * max(size / machine.l1_bytes, machine.lanes / machine.figures["lane_addresses"])
-        moved = size * self.simds * (self.fetched.get(i.index, 1.0) if way == LOAD and width is None else 1.0)
+        share = 1.0 if scratch else self.fetched.get(i.index, 1.0)
+        moved = size * self.simds * (share if width is None else min(1.0, share))
         return VMEM, cycles, counters, float(moved), way, 0
 
     def _scalar_latency(self) -> float:

@@ -14,6 +14,7 @@ from kprof_analyzers.memory.dataflow import is_load
 from kprof_analyzers.model.branches import alive
 from kprof_analyzers.model.entries import reach
 from kprof_analyzers.model.machine import Channels
+from kprof_analyzers.model.masks import live_shares
 from kprof_analyzers.model.scalars import Evaluator
 from kprof_analyzers.model.values import Value
 
@@ -29,7 +30,7 @@ class Access:
 
     Attributes:
         operation: the operation.
-        tile_bytes: bytes of its tile.
+        tile_bytes: bytes of its tile, without what the mask leaves out.
         corners: address of the first element for each workgroup, in elements; ``None`` when not known.
         times: how often a workgroup does it in all.
         live: which workgroups do it at all; ``None``: all.
@@ -38,7 +39,7 @@ class Access:
     """
 
     operation: Operation
-    tile_bytes: int
+    tile_bytes: float
     corners: Value | None
     times: float
     live: tuple[bool, ...] | None = None
@@ -83,6 +84,7 @@ def accesses(facts: KernelFacts, evaluator: Evaluator, times: Mapping[int | None
     """
     assert facts.ttgir is not None
     found = []
+    shares = live_shares(facts)
     for op in facts.ttgir.operations:
         if not is_load(op) and op.name not in STORES:
             continue
@@ -99,7 +101,8 @@ def accesses(facts: KernelFacts, evaluator: Evaluator, times: Mapping[int | None
         if span is not None and op.loop is not None:
             # Other iterations of the loops around may be elsewhere.
             span *= max(1.0, times.get(op.module.operations[op.loop].loop, 1.0))
-        found.append(Access(op, shape.elements * size, corner, whole, live, run, span))
+        moved = shape.elements * size * shares.get(op.index, 1.0)
+        found.append(Access(op, moved, corner, whole, live, run, span))
     return found
 
 
@@ -144,7 +147,9 @@ def _live(evaluator: Evaluator, op: Operation) -> tuple[bool, ...] | None:
     return None if live is None or all(live) or not any(live) else tuple(live)
 
 
-def sharing(found: Sequence[Access], xcds: int, together: int, channels: Channels, size: float = 0.0) -> Sharing:
+def sharing(
+    found: Sequence[Access], xcds: int, together: int, channels: Channels, size: float = 0.0, *, in_blocks: bool = False
+) -> Sharing:
     """Shares of loads that leave L2 and the Infinity Cache.
 
     Args:
@@ -153,6 +158,7 @@ def sharing(found: Sequence[Access], xcds: int, together: int, channels: Channel
         together: workgroups that run together, the first of them.
         channels: of the GPU's L2.
         size: bytes of the Infinity Cache; what earlier workgroups loaded is still there, as far as that goes.
+        in_blocks: neighbours are on one XCD, not dealt out in turn.
     """
     loads = [a for a in found if a.operation.name not in STORES]
     stored = sum(a.tile_bytes * a.times for a in found if a.operation.name in STORES)
@@ -166,7 +172,7 @@ def sharing(found: Sequence[Access], xcds: int, together: int, channels: Channel
         # Where no workgroup loads anything, the tiles count as if each were loaded once.
         part = access.tile_bytes * (access.times if loaded else 1.0)
         assert access.corners is not None
-        one, all_ = _unique(access, xcds, together, window)
+        one, all_ = _unique(access, xcds, together, window, in_blocks=in_blocks)
         near += part * one
         far += part * all_
         effort += part * channels.effort(access.run)
@@ -262,7 +268,7 @@ def _different(access: Access, members: Sequence[int]) -> int:
     return 1 if not isinstance(corners, list) else len({corners[n] for n in members})
 
 
-def _unique(access: Access, xcds: int, together: int, window: int) -> tuple[float, float]:
+def _unique(access: Access, xcds: int, together: int, window: int, *, in_blocks: bool = False) -> tuple[float, float]:
     """Share of different tiles on one XCD of what runs together, and on the GPU in the window.
 
     A tile that is the same everywhere is loaded once.
@@ -274,6 +280,6 @@ def _unique(access: Access, xcds: int, together: int, window: int) -> tuple[floa
     parts: dict[int, list[int]] = {}
     for n in at_work:
         if n < together:
-            parts.setdefault(n % xcds, []).append(n)
+            parts.setdefault(n * xcds // together if in_blocks else n % xcds, []).append(n)
     each = [_different(access, part) / len(part) for part in parts.values()] or [1.0]
     return sum(each) / len(each), _different(access, at_work) / len(at_work)

@@ -33,6 +33,8 @@ ALLOWED: dict[str, tuple[tuple[float, ...], str]] = {
     "kernel._steady": ((3, 0.05), "when a loop has settled: ends the simulation of it"),
     "launch._MOST_TOGETHER": ((1024,), "bound on work"),
     "launch._SAMPLES": ((512,), "bound on work"),
+    "masks._DEPTH": ((40,), "bound on work"),
+    "masks._ITERATIONS": ((64,), "bound on work"),
     "machine._ISSUE": ((32,), "lanes of a SIMD of RDNA; its use is told as an assumption"),
     "machine.machine_of": ((128, 64), "data sheets' bytes a cycle, where the architecture has no rate"),
     "memory.spilled_bytes": ((4,), "bytes of a register"),

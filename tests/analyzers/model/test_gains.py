@@ -29,6 +29,13 @@ SCALED = TargetOptions(
     config={"num_warps": 4},
     grid=(262144, 1, 1),
 )
+SHORT = TargetOptions(
+    archs=("MI300X",),
+    signature="*fp16:16,*fp16:16,64,64",
+    constexprs={"BLOCK": 1024},
+    config={"num_warps": 4},
+    grid=(65536, 1, 1),
+)
 NORM = TargetOptions(archs=("MI300X",), shape={"M": 2048, "N": 16380})
 
 
@@ -52,6 +59,7 @@ PAIRS = {
     "narrow loads": ("layernorm", NORM, {"shape": {"M": 2048, "N": 16384}}, "KP101"),
     "alternating": (f"{FILE}::swiglu", SWIGLU, {"constexprs": {"BLOCK": 1024, "FORM": "halves"}}, "KP103"),
     "idle lanes": (f"{FILE}::scaled", SCALED, {"config": {"num_warps": 1}}, "KP408"),
+    "masked lanes": (f"{FILE}::normed", SHORT, {"constexprs": {"BLOCK": 64}, "config": {"num_warps": 1}}, "KP410"),
 }
 
 

@@ -33,3 +33,13 @@ def scaled(x_ptr, y_ptr, scale, N, BLOCK: tl.constexpr):
     value = tl.load(x_ptr + row * N + columns, mask=columns < N)  # row
     total = tl.sum(value.to(tl.float32), axis=0)
     tl.store(y_ptr + row * N + columns, (value * scale / total).to(y_ptr.dtype.element_ty), mask=columns < N)
+
+
+@triton.jit
+def normed(x_ptr, y_ptr, n, stride, BLOCK: tl.constexpr):
+    """Exponentials of a row over its sum of squares; rows of n in tiles of BLOCK."""
+    row, columns = tl.program_id(0), tl.arange(0, BLOCK)
+    mask = columns < n
+    x = tl.load(x_ptr + row * stride + columns, mask=mask, other=0.0).to(tl.float32)  # masked
+    total = tl.sum(x * x)
+    tl.store(y_ptr + row * stride + columns, (tl.exp(x) * total).to(tl.float16), mask=mask)

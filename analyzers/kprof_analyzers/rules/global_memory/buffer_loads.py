@@ -3,18 +3,28 @@
 from collections.abc import Iterable
 from typing import ClassVar
 
-from kprof.analysis import KernelFacts
+from kprof.analysis import KernelFacts, ModelChange
 from kprof.findings import Finding, Severity
 from kprof.hardware.machine import Architecture
 from kprof.inputs.mlir import Operation, TensorType
 from kprof_analyzers.compiler_passes import aside, did
 from kprof_analyzers.memory.dataflow import argument, arguments, flow_of
+from kprof_analyzers.model.executions import regions
 from kprof_analyzers.rules.levers import Lever
-from kprof_analyzers.rules.rule import Need, NotCheckedError, Rule, known
+from kprof_analyzers.rules.rule import Costed, Need, NotCheckedError, Rule, known
 from kprof_analyzers.source_lines import location_of
 
 _SWITCH = "AMDGCN_USE_BUFFER_OPS"
 _PASS = ("tritonamdgpu-convert-buffer-ops",)
+# What pointers are moved on with where they have 64 bits.
+_WIDE_ARITHMETIC = (
+    "v_lshl_add_u64",
+    "v_add_co_u32",
+    "v_addc_co_u32",
+    "v_mad_u64_u32",
+    "v_mad_i64_i32",
+    "v_lshlrev_b64",
+)
 _OFF = {"0", "false", "off", "no", "n", ""}
 # The first Triton that makes buffer operations without being asked.
 _BY_DEFAULT = (3, 6)
@@ -56,13 +66,13 @@ class MissingBufferLoads(Rule):
             raise NotCheckedError(f"whether Triton makes buffer operations for {arch.name} is not known")
         return None if _SWITCH in arch.triton.switches else f"Triton makes no buffer operations for {arch.name}"
 
-    def check(self, facts: KernelFacts) -> Iterable[Finding]:
+    def check(self, facts: KernelFacts) -> Iterable[Finding | Costed]:
         """See :meth:`Rule.check`."""
         module = known(facts.ttgir)
         loads = [op for op in module.named("tt.load") if op.loop is not None and _is_tile(op)]
         ranges = any("pointer_range" in hints for hints in facts.specialization.attributes.values())
         if loads and not ranges and _is_off(facts):
-            yield self._switched_off(facts, loads)
+            yield _costed(facts, self._switched_off(facts, loads))
             return
         seen: set[str] = set()
         unknown: set[str] = set()
@@ -74,7 +84,7 @@ class MissingBufferLoads(Rule):
             seen.add(place)
             hints = facts.specialization.attributes.get(pointer, {})
             if hints.get("pointer_range") == 32:
-                yield self._report(facts, load, pointer)
+                yield _costed(facts, self._report(facts, load, pointer))
             elif not facts.grid:
                 unknown.add(pointer)
         if unknown:
@@ -118,6 +128,18 @@ class MissingBufferLoads(Rule):
                 "pass": said,
             },
         )
+
+
+def _costed(facts: KernelFacts, finding: Finding) -> Finding | Costed:
+    """Without the 64-bit arithmetic of the loops, nearly all of which is pointers."""
+    gone = tuple(
+        i.index
+        for region in regions(facts)
+        if region.loop is not None
+        for i in region.instructions
+        if i.opcode.name.startswith(_WIDE_ARITHMETIC)
+    )
+    return Costed(finding, ModelChange(gone=gone, at_most=True)) if gone else finding
 
 
 def _is_off(facts: KernelFacts) -> bool:

@@ -29,6 +29,10 @@ class StrideMultipleOf512Bytes(Rule):
     `stride`: how the code calls it. `bytes`: its value. Without a launch the value is not known and the rule does
     not check.
 
+    No gain is given because no published measurement says what such a stride costs: the guide names the effect and no
+    number, and the model has no channels of the tag RAM. On gfx950 the counters `TCP_TAGRAM0_REQ` to `TCP_TAGRAM3_REQ`
+    show how evenly they are used.
+
     ## What to try
     Allocate the matrix with padded rows: for fp16 the guide takes K + 128 where K is a multiple of 256. A weight is
     padded once, when it is loaded.

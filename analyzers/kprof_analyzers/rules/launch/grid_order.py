@@ -4,13 +4,13 @@ from collections.abc import Iterable
 from math import prod
 from typing import ClassVar
 
-from kprof.analysis import KernelFacts
-from kprof.findings import Finding, Severity
+from kprof.analysis import KernelFacts, ModelChange
+from kprof.findings import Severity
 from kprof.hardware.machine import Architecture
 from kprof.inputs.mlir import Module, Operation
 from kprof_analyzers.memory.addressing import element_bytes, tile
 from kprof_analyzers.memory.dataflow import flow_of, global_loads
-from kprof_analyzers.rules.rule import Need, NotCheckedError, Rule, known
+from kprof_analyzers.rules.rule import Costed, Need, NotCheckedError, Rule, known
 
 _SPLITTING = {"arith.remsi", "arith.remui", "arith.andi"}
 _REMAINDERS = {"arith.remsi", "arith.remui"}
@@ -61,7 +61,7 @@ class GridOrderAcrossXcds(Rule):
             raise NotCheckedError(f"how many dies the GPUs of {arch.name} have is not known")
         return None if max(filter(None, dies)) > 1 else f"GPUs of {arch.name} are one die"
 
-    def check(self, facts: KernelFacts) -> Iterable[Finding]:
+    def check(self, facts: KernelFacts) -> Iterable[Costed]:
         """See :meth:`Rule.check`."""
         module, grid, product = known(facts.ttgir), known(facts.grid), known(facts.product)
         dot = next((d for d in module.named("tt.dot", "tt.dot_scaled") if d.loop is not None), None)
@@ -78,10 +78,13 @@ class GridOrderAcrossXcds(Rule):
         shared = _spread(module, grid, xcds)
         if shared is None:
             return
-        yield self.finding(
-            f"the {'x'.join(map(str, grid))} grid does not take the {xcds} XCDs of an {product.name} into account",
-            at=program,
-            evidence={"xcds": xcds, "grid": list(grid), "product": product.name, "shared": shared},
+        yield Costed(
+            self.finding(
+                f"the {'x'.join(map(str, grid))} grid does not take the {xcds} XCDs of an {product.name} into account",
+                at=program,
+                evidence={"xcds": xcds, "grid": list(grid), "product": product.name, "shared": shared},
+            ),
+            ModelChange(leave_out=("dies_in_turn",)),
         )
 
 

@@ -19,6 +19,8 @@ class LdsOverLimit(Rule):
     ## Why it matters
     Such a kernel compiles without a word. It fails at the launch, on the GPU, with `OutOfResources`.
 
+    No gain is given because there is no time to gain on: the launch fails. Such findings stand before all others.
+
     ## Evidence
     `lds_bytes` and `limit_bytes`. Triton's LDS is dynamic: it is in the kernel's metadata, not in the assembly.
     """

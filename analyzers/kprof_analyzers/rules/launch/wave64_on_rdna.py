@@ -22,6 +22,9 @@ class Wave64WhereWave32(Rule):
     A vector instruction of 64 lanes is issued twice, and a wavefront takes twice the registers: fewer of them fit on
     a SIMD. Branches diverge over 64 lanes instead of 32.
 
+    No gain is given because the same lanes are computed either way: what differs is how many registers the compiler
+    takes and where branches diverge, and that is another compile.
+
     ## Evidence
     `wavefront_size`, `vector_instructions`.
 

@@ -19,6 +19,8 @@ class WorkgroupOverLimit(Rule):
     ## Why it matters
     Such a kernel compiles without a word and fails at the launch.
 
+    No gain is given because there is no time to gain on: the launch fails. Such findings stand before all others.
+
     ## Evidence
     `work_items`, `limit`, `num_warps`, `wavefront_size`.
     """

@@ -3,15 +3,18 @@
 from collections.abc import Iterable
 from typing import ClassVar
 
-from kprof.analysis import KernelFacts
+from kprof.analysis import KernelFacts, ModelChange
 from kprof.findings import Finding, Severity
 from kprof.hardware.machine import Architecture
+from kprof.inputs.amdgcn import InstructionClass
 from kprof.inputs.mlir import Operation
 from kprof_analyzers.compiler_passes import PIPELINER, aside, did
 from kprof_analyzers.memory.addressing import tile
 from kprof_analyzers.memory.dataflow import flow_of, is_load
+from kprof_analyzers.model.executions import regions
 from kprof_analyzers.rules.levers import Lever
-from kprof_analyzers.rules.rule import Need, NotCheckedError, Rule, known
+from kprof_analyzers.rules.rule import Costed, Need, NotCheckedError, Rule, known
+from kprof_analyzers.source_lines import on_line_of
 
 _SWITCH = "TRITON_HIP_USE_ASYNC_COPY"
 _SMALL_BYTES = 4096
@@ -59,7 +62,7 @@ class CopyThroughRegisters(Rule):
             else f"{arch.name} has no such copies"
         )
 
-    def check(self, facts: KernelFacts) -> Iterable[Finding]:
+    def check(self, facts: KernelFacts) -> Iterable[Finding | Costed]:
         """See :meth:`Rule.check`."""
         module = known(facts.ttgir)
         flow = flow_of(module)
@@ -73,7 +76,7 @@ class CopyThroughRegisters(Rule):
             seen.add(load.index)
             line = load.user_frame.line if load.user_frame is not None else None
             said = did(facts, PIPELINER, ("ttg.async_copy_*", "amdg.buffer_load_to_local"), line)
-            yield self.finding(
+            finding = self.finding(
                 f"the tile goes through registers to LDS, where {facts.arch.name} can copy it straight{aside(said)}",
                 at=load,
                 evidence={
@@ -82,6 +85,19 @@ class CopyThroughRegisters(Rule):
                     "pass": said,
                 },
             )
+            yield _without_stores(facts, store, finding)
+
+
+def _without_stores(facts: KernelFacts, store: Operation, finding: Finding) -> Finding | Costed:
+    """Without the stores to LDS on the line; the registers that they would leave free are not counted."""
+    gone = tuple(
+        i.index
+        for region in regions(facts)
+        if region.loop is not None
+        for i in on_line_of(region.instructions, store)
+        if i.opcode.cls is InstructionClass.LDS and i.opcode.is_store
+    )
+    return Costed(finding, ModelChange(gone=gone)) if gone else finding
 
 
 def _is_large(load: Operation) -> bool:

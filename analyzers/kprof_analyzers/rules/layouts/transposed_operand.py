@@ -3,11 +3,15 @@
 from collections.abc import Iterable
 from typing import ClassVar
 
-from kprof.analysis import KernelFacts
+from kprof.analysis import KernelFacts, ModelChange
 from kprof.findings import Finding, Severity
-from kprof_analyzers.memory.transposition import transposed_operands
-from kprof_analyzers.rules.rule import Need, Rule
+from kprof.inputs.amdgcn import InstructionClass
+from kprof_analyzers.memory.transposition import TransposedOperandUse, transposed_operands
+from kprof_analyzers.rules.narrow_accesses import as_wide
+from kprof_analyzers.rules.rule import Costed, Need, Rule
 from kprof_analyzers.source_lines import location_of
+
+_NARROW = 4
 
 
 class TransposedOperand(Rule):
@@ -37,7 +41,7 @@ class TransposedOperand(Rule):
     severity: ClassVar[Severity] = Severity.WARNING
     needs: ClassVar[tuple[Need, ...]] = (Need.TTGIR,)
 
-    def check(self, facts: KernelFacts) -> Iterable[Finding]:
+    def check(self, facts: KernelFacts) -> Iterable[Finding | Costed]:
         """See :meth:`Rule.check`."""
         seen: set[str] = set()
         for found in transposed_operands(facts):
@@ -46,7 +50,7 @@ class TransposedOperand(Rule):
                 continue
             seen.add(place)
             verb = "written" if found.access.write else "read"
-            yield self.finding(
+            finding = self.finding(
                 f"operand {found.operand} is contiguous along {'MN'[found.operand]}, not K: LDS is {verb} "
                 f"{found.access.width} B a lane at a time, {found.access.instructions} times",
                 at=found.load,
@@ -58,3 +62,19 @@ class TransposedOperand(Rule):
                     "contiguous": found.contiguous,
                 },
             )
+            yield _straight(facts, found, finding)
+
+
+def _straight(facts: KernelFacts, found: TransposedOperandUse, finding: Finding) -> Finding | Costed:
+    """The narrow LDS accesses of the operand's lines as wide ones; what puts pieces together stays."""
+    narrow = [
+        i
+        for i in facts.program.instructions
+        if i.opcode.cls is InstructionClass.LDS
+        and (i.opcode.is_store if found.access.write else i.opcode.is_load)
+        and 0 < (i.opcode.bytes_per_lane or 0) // max(1, i.opcode.parts) <= _NARROW
+        and (place := location_of(i)[0]) is not None
+        and (place.file, place.line) in found.lines
+    ]
+    wide: ModelChange = as_wide(narrow)
+    return Costed(finding, wide) if narrow else finding

@@ -3,17 +3,20 @@
 from collections.abc import Iterable
 from typing import ClassVar
 
-from kprof.analysis import KernelFacts
+from kprof.analysis import KernelFacts, ModelChange
 from kprof.findings import Finding, Severity
 from kprof.hardware.machine import Architecture
-from kprof.inputs.mlir import TensorType
+from kprof.inputs.amdgcn import Instruction, InstructionClass
+from kprof.inputs.mlir import Operation, TensorType
 from kprof.inputs.mlir.layouts import Mfma, Wmma
 from kprof_analyzers.rules.questions import Answer, Numbers, RuleQuestion
-from kprof_analyzers.rules.rule import Need, Rule, known, without_matrix
-from kprof_analyzers.source_lines import location_of
+from kprof_analyzers.rules.rule import Costed, Need, Rule, known, without_matrix
+from kprof_analyzers.source_lines import location_of, on_line_of
 
 # Types that are not taken for another one first, as fp8 is for fp16: the hardware file's name of each.
 _WIDE = {"f32": "fp32", "f64": "fp64"}
+_TYPES = {"f16": "fp16", "f8E4M3FNUZ": "fp8", "f8E4M3FN": "fp8", "f8E5M2": "bf8", "f8E5M2FNUZ": "bf8"}
+_MULTIPLY_ADDS = ("v_fma", "v_mac", "v_mad_f", "v_pk_fma", "v_pk_mad", "v_dot2", "v_dot4")
 
 
 def _no_matrix(numbers: Numbers) -> Answer:
@@ -50,7 +53,7 @@ class DotWithoutMatrixUnit(Rule):
         """See :meth:`Rule.absent_from`."""
         return without_matrix(arch)
 
-    def check(self, facts: KernelFacts) -> Iterable[Finding]:
+    def check(self, facts: KernelFacts) -> Iterable[Finding | Costed]:
         """See :meth:`Rule.check`."""
         module = known(facts.ttgir)
         types = {instruction.type for instruction in facts.arch.matrix_instructions.values()}
@@ -67,10 +70,36 @@ class DotWithoutMatrixUnit(Rule):
             shape = (*result.shape[-2:], left.shape[-1])
             kind = getattr(left.element, "name", "?")
             possible = _WIDE.get(kind, kind) in types or kind not in _WIDE
-            yield self.finding(
+            finding = self.finding(
                 f"the {'x'.join(map(str, shape))} dot of {kind} runs on the vector unit"
                 + ("" if possible else f": {facts.arch.name} has no matrix instruction for the type"),
                 at=dot,
                 severity=Severity.WARNING if possible else Severity.NOTE,
                 evidence={"shape": list(shape), "type": kind},
             )
+            yield _on_matrix_unit(facts, dot, _WIDE.get(kind, kind), finding) if possible else finding
+
+
+def _on_matrix_unit(facts: KernelFacts, dot: Operation, kind: str, finding: Finding) -> Finding | Costed:
+    """The multiply-adds on the dot's line at the rate of the matrix units; what pads the tile is not counted."""
+    rates = [
+        i.flops_per_cycle
+        for i in facts.arch.matrix_instructions.values()
+        if not i.sparse and i.type == _TYPES.get(kind, kind)
+    ]
+    if not rates:
+        return finding
+    vector = facts.arch.rates.get("valu_fp32", 128)
+    found = filter(_multiplies, on_line_of(facts.program.instructions, dot))
+    cycles = {i.index: min(1.0, vector * _products(i) / max(rates)) for i in found}
+    return Costed(finding, ModelChange(cycles=cycles, at_most=True)) if cycles else finding
+
+
+def _multiplies(instruction: Instruction) -> bool:
+    return instruction.opcode.cls is InstructionClass.VALU and instruction.opcode.name.startswith(_MULTIPLY_ADDS)
+
+
+def _products(instruction: Instruction) -> int:
+    """Multiply-adds of a lane, times two where the instruction does two elements or products, times four for four."""
+    name = instruction.opcode.name
+    return 4 if name.startswith("v_dot4") else 2 if name.startswith(("v_dot2", "v_pk")) else 1

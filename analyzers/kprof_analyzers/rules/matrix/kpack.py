@@ -3,14 +3,17 @@
 from collections.abc import Iterable
 from typing import ClassVar
 
-from kprof.analysis import KernelFacts
+from kprof.analysis import KernelFacts, ModelChange
 from kprof.findings import Finding, Severity
 from kprof.hardware.machine import Architecture
-from kprof.inputs.mlir import Scalar, TensorType
+from kprof.inputs.amdgcn import InstructionClass
+from kprof.inputs.mlir import Operation, Scalar, TensorType
 from kprof.inputs.mlir.layouts import DotOperand, Mfma
 from kprof_analyzers.rules.levers import Lever
+from kprof_analyzers.rules.narrow_accesses import as_wide
 from kprof_analyzers.rules.questions import LDS, RuleQuestion
-from kprof_analyzers.rules.rule import Need, NotCheckedError, Rule, known
+from kprof_analyzers.rules.rule import Costed, Need, NotCheckedError, Rule, known
+from kprof_analyzers.source_lines import on_line_of
 
 _WIDEST = 16
 
@@ -54,7 +57,7 @@ class KpackMisfit(Rule):
             raise NotCheckedError(f"what kpack does on {arch.name} is not known")
         return None
 
-    def check(self, facts: KernelFacts) -> Iterable[Finding]:
+    def check(self, facts: KernelFacts) -> Iterable[Finding | Costed]:
         """See :meth:`Rule.check`."""
         kpack = facts.metadata.get("kpack", facts.specialization.options.get("kpack"))
         if 2 not in known(facts.arch.triton.kpack):
@@ -78,7 +81,7 @@ class KpackMisfit(Rule):
             size = layout.parent.instr_shape[0 if layout.index == 0 else 1]
             if size < 16 or held.shape[-1 if layout.index == 0 else -2] < 2 * layout.k_width * (64 // size):
                 continue
-            yield self.finding(
+            finding = self.finding(
                 f"operand {layout.index} is read from LDS {layout.k_width * bits // 8} B a lane; kpack=2 allows "
                 f"{layout.k_width * bits // 4}",
                 at=load,
@@ -89,4 +92,23 @@ class KpackMisfit(Rule):
                     "operand": layout.index,
                 },
             )
+            yield _in_halves(facts, load, finding)
             return
+
+
+def _in_halves(facts: KernelFacts, load: Operation, finding: Finding) -> Finding | Costed:
+    """The reads of 8 bytes on the load's line in pieces of 16; bank conflicts of those are not counted.
+
+    Where the compiler has put pairs of reads into one instruction (``ds_read2_b64``), that is all there is to gain.
+    """
+    reads = [
+        i
+        for i in on_line_of(facts.program.instructions, load)
+        if i.opcode.cls is InstructionClass.LDS
+        and i.opcode.is_load
+        and (i.opcode.bytes_per_lane or 0) // max(1, i.opcode.parts) == _WIDEST // 2
+    ]
+    if not reads:
+        return finding
+    wide = as_wide(reads)
+    return Costed(finding, ModelChange(gone=wide.gone, wide=wide.wide, at_most=True))

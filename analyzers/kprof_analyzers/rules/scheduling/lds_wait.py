@@ -3,12 +3,12 @@
 from collections.abc import Iterable
 from typing import ClassVar
 
-from kprof.analysis import KernelFacts
-from kprof.findings import Finding, Severity
+from kprof.analysis import KernelFacts, ModelChange
+from kprof.findings import Severity
 from kprof.inputs.amdgcn import InstructionClass
 from kprof_analyzers.rules.levers import Lever
 from kprof_analyzers.rules.questions import LATENCY, RuleQuestion
-from kprof_analyzers.rules.rule import Rule
+from kprof_analyzers.rules.rule import Costed, Rule
 from kprof_analyzers.scheduling.waits import Wait, waits_of
 
 # An LDS read takes some 100 cycles; an instruction takes 4 to be issued.
@@ -46,7 +46,7 @@ class LdsWaitRightBehind(Rule):
     )
     confirmed_by: ClassVar[RuleQuestion | None] = LATENCY
 
-    def check(self, facts: KernelFacts) -> Iterable[Finding]:
+    def check(self, facts: KernelFacts) -> Iterable[Costed]:
         """See :meth:`Rule.check`."""
         parents = {loop.parent for loop in facts.program.loops}
         for loop in facts.program.loops:
@@ -59,16 +59,19 @@ class LdsWaitRightBehind(Rule):
                 continue
             worst = min(drains, key=lambda wait: wait.instructions)
             waves = facts.occupancy.waves_per_simd if facts.occupancy is not None else None
-            yield self.finding(
-                f"{len(drains)} of {len(waits)} waits for LDS in loop {loop.header} stand right behind the read",
-                at=worst.waits_for,
-                evidence={
-                    "loop": loop.header,
-                    "drains": len(drains),
-                    "waits": len(waits),
-                    "distance": worst.instructions,
-                    "waves_per_simd": waves,
-                },
+            yield Costed(
+                self.finding(
+                    f"{len(drains)} of {len(waits)} waits for LDS in loop {loop.header} stand right behind the read",
+                    at=worst.waits_for,
+                    evidence={
+                        "loop": loop.header,
+                        "drains": len(drains),
+                        "waits": len(waits),
+                        "distance": worst.instructions,
+                        "waves_per_simd": waves,
+                    },
+                ),
+                ModelChange(leave_out=("lds_latency",), at_most=True),
             )
 
 

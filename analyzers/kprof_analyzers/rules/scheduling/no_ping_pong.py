@@ -3,14 +3,15 @@
 from collections.abc import Iterable
 from typing import ClassVar
 
-from kprof.analysis import KernelFacts
+from kprof.analysis import KernelFacts, ModelChange
 from kprof.findings import Finding, Severity
 from kprof.hardware.machine import Architecture
-from kprof.inputs.amdgcn import InstructionKind
+from kprof.inputs.amdgcn import InstructionClass, InstructionKind
 from kprof.inputs.mlir import Operation, Scalar, TensorType
 from kprof_analyzers.compiler_passes import aside, did
+from kprof_analyzers.model.executions import regions
 from kprof_analyzers.rules.levers import Lever
-from kprof_analyzers.rules.rule import Need, NotCheckedError, Rule, known
+from kprof_analyzers.rules.rule import Costed, Need, NotCheckedError, Rule, known
 
 _SWITCH = "TRITON_HIP_USE_BLOCK_PINGPONG"
 # Triton's BlockPingpong.cpp: M * N * K * bits of an element.
@@ -58,7 +59,7 @@ class NoPingPong(Rule):
             raise NotCheckedError(f"whether Triton schedules for ping-pong on {arch.name} is not known")
         return None if _SWITCH in arch.triton.switches else f"Triton has no ping-pong scheduling for {arch.name}"
 
-    def check(self, facts: KernelFacts) -> Iterable[Finding]:
+    def check(self, facts: KernelFacts) -> Iterable[Finding | Costed]:
         """See :meth:`Rule.check`."""
         module = known(facts.ttgir)
         warps, stages = facts.resources.num_warps, facts.metadata["num_stages"]
@@ -74,7 +75,7 @@ class NoPingPong(Rule):
             fits |= warps == 8 and (size == _EIGHT_WARPS_SMALL or size >= _EIGHT_WARPS_LARGE)
             if len(dots) == 1 and fits and min(shape[:2]) >= _LEAST:
                 said = did(facts, ("tritonamdgpu-block-pingpong",), ("rocdl.s.setprio",))
-                yield self.finding(
+                finding = self.finding(
                     f"a {'x'.join(map(str, shape))} product with {warps} wavefronts has the size for ping-pong, but "
                     f"the loop sets no priorities{aside(said)}",
                     at=dots[0],
@@ -86,6 +87,19 @@ class NoPingPong(Rule):
                         "pass": said,
                     },
                 )
+                yield _out_of_step(facts, finding)
+
+
+def _out_of_step(facts: KernelFacts, finding: Finding) -> Finding | Costed:
+    """Without the barriers of the loops with products, which keep the wavefronts in step: more than turns bring."""
+    gone = tuple(
+        i.index
+        for region in regions(facts)
+        if region.loop is not None and any(i.opcode.cls is InstructionClass.MATRIX for i in region.instructions)
+        for i in region.instructions
+        if i.opcode.cls is InstructionClass.BARRIER
+    )
+    return Costed(finding, ModelChange(gone=gone, at_most=True)) if gone else finding
 
 
 def _tile_size(dot: Operation) -> tuple[int, tuple[int, ...]]:

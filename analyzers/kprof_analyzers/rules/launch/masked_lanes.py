@@ -1,0 +1,93 @@
+"""KP410 masked-lanes."""
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+from kprof.analysis import KernelFacts, ModelChange
+from kprof.findings import Severity
+from kprof.inputs.amdgcn import InstructionClass
+from kprof_analyzers.memory.addressing import element_bytes, tile
+from kprof_analyzers.model.executions import executions
+from kprof_analyzers.model.masks import Masked, masked
+from kprof_analyzers.rules.levers import Lever
+from kprof_analyzers.rules.rule import Costed, Need, NotCheckedError, Rule, known
+
+_WASTE = 1 / 3
+_WORKING = {InstructionClass.VALU, InstructionClass.VMEM, InstructionClass.LDS}
+
+
+class MaskedLanes(Rule):
+    """A third or more of what the lanes compute is masked away: the tile is larger than the data.
+
+    ## What it does
+    Takes the masks of all loads and stores of tensors apart into comparisons of an index with a size (`columns < N`),
+    counts with the launch's numbers the elements that pass, over all workgroups and iterations, and adds them up,
+    weighted by bytes and executions. Reports a kernel where at least a third of the elements do not pass. Masks that
+    are made in another way, or compare with what is loaded from memory, are not checked where they are on a third of
+    the bytes. Kernels with matrix products are left to KP505.
+
+    ## Why it matters
+    A tile has a power of two of elements along each axis. A row of 520 in a tile of 1,024 leaves nearly half of the
+    lanes without work; they execute every instruction all the same and hold registers. Their bytes are not moved, so
+    that a kernel which waits for memory loses little.
+
+    ## Evidence
+    `live`: share of the elements that pass the masks. `size`, `value`: what the indices of the tile are compared with,
+    and its value, where it is an argument or a constant. `tile`: elements of the tile along that axis.
+
+    ## What to try
+    A loop over tiles of a smaller power of two, of which only the last is masked: 520 = 4 x 128 + 8. Where the rows are
+    shorter than a wavefront's lanes, several rows in a tile with two axes. The gain is at most what is given: addresses
+    and reductions do not shrink with the tile.
+    """
+
+    id: ClassVar[str] = "KP410"
+    name: ClassVar[str] = "masked-lanes"
+    severity: ClassVar[Severity] = Severity.NOTE
+    needs: ClassVar[tuple[Need, ...]] = (Need.TTGIR,)
+    levers: ClassVar[tuple[Lever, ...]] = (Lever("BLOCK_N", "lower", "a loop over the row has to be there"),)
+
+    def check(self, facts: KernelFacts) -> Iterable[Costed]:
+        """See :meth:`Rule.check`."""
+        module = known(facts.ttgir)
+        if any(True for _ in module.named("tt.dot", "tt.dot_scaled")):
+            return
+        weights = [(found, _weight(facts, found)) for found in masked(facts)]
+        total = sum(weight for _, weight in weights)
+        unknown = sum(weight for found, weight in weights if found.share is None)
+        live = sum((1.0 if found.share is None else found.share) * weight for found, weight in weights)
+        if total and 1 - live / total >= _WASTE:
+            yield self._report(facts, weights, live / total)
+        elif total and unknown / total >= _WASTE:
+            raise NotCheckedError("what the masks let through does not follow from the launch's sizes")
+
+    def _report(self, facts: KernelFacts, weights: list[tuple[Masked, float]], live: float) -> Costed:
+        worst = max(weights, key=lambda pair: pair[1] * (0.0 if pair[0].share is None else 1 - pair[0].share))[0]
+        bound = known(worst.tightest)
+        value = facts.arguments.get(bound.size or "")
+        named = bound.size is not None and not bound.size.isdecimal()
+        size = f"{bound.size}={value}" if named and value is not None else bound.size or "a size"
+        return Costed(
+            self.finding(
+                f"{100 * (1 - live):.0f} % of the elements of loads and stores are masked away: the tile has "
+                f"{bound.extent:,} elements along an axis that ends at {size}",
+                at=worst.access,
+                evidence={"live": round(live, 3), "size": bound.size, "value": value, "tile": bound.extent},
+            ),
+            _smaller(facts, live),
+        )
+
+
+def _smaller(facts: KernelFacts, live: float) -> ModelChange:
+    """As many wavefronts as have work, and of the work of those that are left what is not masked."""
+    warps = facts.resources.num_warps
+    fewer = max(1, round(warps * live)) if isinstance(warps, int) else None
+    left = min(1.0, live if fewer is None or not isinstance(warps, int) else live * warps / fewer)
+    cycles = {i.index: left for i in facts.program.instructions if i.opcode.cls in _WORKING} if left < 1 else {}
+    return ModelChange(cycles=cycles, num_warps=None if fewer == warps else fewer, at_most=True)
+
+
+def _weight(facts: KernelFacts, found: Masked) -> float:
+    """Bytes that a workgroup's lanes hold of an access, all executions."""
+    held, size = tile(found.access), element_bytes(found.access)
+    return 0.0 if held is None else held.elements * (size or 1) * executions(facts, found.access)

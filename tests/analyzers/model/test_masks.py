@@ -1,0 +1,83 @@
+"""What masks let through, against counting the elements one by one."""
+
+import operator
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kprof.inputs import mlir
+from kprof_analyzers.model.masks import live_shares, masked
+from tests.rules.literate import assembly, facts_of
+
+COMPARE = {
+    "slt": operator.lt,
+    "ult": operator.lt,
+    "sle": operator.le,
+    "ule": operator.le,
+    "sgt": operator.gt,
+    "ugt": operator.gt,
+    "sge": operator.ge,
+    "uge": operator.ge,
+}
+MODULE = """\
+#b = #ttg.blocked<{{sizePerThread = [1], threadsPerWarp = [64], warpsPerCTA = [4], order = [0]}}>
+module attributes {{"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 64 : i32}} {{
+  tt.func public @k(%x_ptr: !tt.ptr<f16>, %n: i32, %count: i32) {{
+    %c0 = arith.constant 0 : i32
+    %by = arith.constant {by} : i32
+    %apart = arith.constant dense<{apart}> : tensor<{tile}xi32, #b>
+    %each = arith.constant {each} : i32
+    %p = tt.get_program_id x : i32
+    %first = arith.muli %p, %each : i32
+    %fs = tt.splat %first : i32 -> tensor<{tile}xi32, #b>
+    %r = tt.make_range {{end = {tile} : i32, start = 0 : i32}} : tensor<{tile}xi32, #b>
+    %ra = arith.muli %r, %apart : tensor<{tile}xi32, #b>
+    %o = arith.addi %fs, %ra : tensor<{tile}xi32, #b>
+    %s = tt.splat %n : i32 -> tensor<{tile}xi32, #b>
+    scf.for %i = %c0 to %count step %by  : i32 {{
+      %is = tt.splat %i : i32 -> tensor<{tile}xi32, #b>
+      %at = arith.addi %is, %o : tensor<{tile}xi32, #b>
+      %m = arith.cmpi {how}, {sides} : tensor<{tile}xi32, #b>
+      %v = amdg.buffer_load %x_ptr[%at], %m : !tt.ptr<f16> -> tensor<{tile}xf16, #b>
+    }}
+    tt.return
+  }}
+}}
+"""
+
+
+def facts(text, grid, **arguments):
+    """A launch of a module."""
+    return replace(facts_of(assembly("    s_nop 0")), ttgir=mlir.parse(text), grid=grid, arguments=arguments)
+
+
+@given(
+    how=st.sampled_from(sorted(COMPARE)),
+    size_first=st.booleans(),
+    tile=st.sampled_from([16, 64, 256]),
+    apart=st.integers(1, 5),
+    each=st.sampled_from([0, 16, 100]),
+    programs=st.integers(1, 20),
+    turns=st.integers(1, 20),
+    by=st.sampled_from([1, 7, 64]),
+    n=st.integers(0, 2000),
+)
+def test_the_share_is_what_counting_gives(how, size_first, tile, apart, each, programs, turns, by, n):
+    """Over all workgroups, turns and elements, whichever side the size is on."""
+    sides = "%s, %at" if size_first else "%at, %s"
+    text = MODULE.format(by=by, apart=apart, each=each, tile=tile, how=how, sides=sides)
+    (found,) = masked(facts(text, (programs, 1, 1), n=n, count=turns * by))
+    numbers = [p * each + t * by + r * apart for p in range(programs) for t in range(turns) for r in range(tile)]
+    passed = sum(COMPARE[how](n, at) if size_first else COMPARE[how](at, n) for at in numbers)
+    assert found.share == passed / len(numbers)
+    assert [(bound.extent, bound.size) for bound in found.bounds] == [(tile, "n")]
+
+
+def test_what_is_not_known_is_not_counted():
+    """Without the size, and without the grid where the workgroup's number counts."""
+    text = MODULE.format(by=16, apart=1, each=16, tile=16, how="slt", sides="%at, %s")
+    for known, grid in (({"count": 32}, (4, 1, 1)), ({"count": 32, "n": 20}, None), ({"n": 20}, (4, 1, 1))):
+        (found,) = masked(facts(text, grid, **known))
+        assert found.share is None
+        assert live_shares(facts(text, grid, **known)) == {}
