@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kprof.bench.document import Device
     from kprof.tuning.formats.interface import Writer
     from kprof.tuning.recorded.answer import Answer
-    from kprof.tuning.search import Progress, SearchResult
+    from kprof.tuning.search_result import Progress, SearchResult
     from kprof.tuning.space import Space
     from kprof.tuning.subject import TuningSubject
 
@@ -268,8 +268,9 @@ def _searched(
     kept = journal.TuningJournal(place, fresh=not resume, in_cache=output is None)
     try:
         found = Search(
-            subject, space, judge=judge, executor=executor, journal=kept, budget=budget or None, report=progress
-        ).run()
+            subject, space, judge=judge, executor=executor, journal=kept, budget=budget or None, report=progress,
+            ahead=request.ahead(wanted),
+        ).run()  # fmt: skip
     finally:
         kept.close()
     return found, {"workers": executor.description, "journal": "" if place is None else str(place)}

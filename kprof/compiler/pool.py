@@ -107,10 +107,11 @@ class Pool:
         self._workers.clear()
 
     def run(
-        self, requests: Iterable[CompileRequest], cache: Path | None = None, finish: Finish | None = None
+        self, requests: Iterable[CompileRequest | None], cache: Path | None = None, finish: Finish | None = None
     ) -> Iterator[CompileOutcome]:
         """Compile requests, taken one by one as workers become free; outcomes come as they are finished.
 
+        A request that is ``None`` counts as one and says that the next one cannot be named before another outcome.
         With ``finish`` each outcome has an answer instead of a compiled kernel.
 
         Closing the iterator, or an exception such as Ctrl-C, ends the workers that are busy.
@@ -127,7 +128,7 @@ class Pool:
                 watching.tell(None)
 
     def _run(
-        self, requests: Iterable[CompileRequest], cache: Path | None, finish: Finish | None
+        self, requests: Iterable[CompileRequest | None], cache: Path | None, finish: Finish | None
     ) -> Generator[CompileOutcome, None, None]:
         waiting = enumerate(requests)
         more = True
@@ -135,9 +136,13 @@ class Pool:
             while True:
                 while more and len(self._busy()) < self.jobs:
                     job = next(waiting, None)
-                    more = job is not None
-                    if job is not None:
-                        yield from self._give(*job, cache, finish)
+                    if job is None:
+                        more = False
+                    elif job[1] is None:
+                        assert self._busy(), "nothing is under way that could be waited for"
+                        break
+                    else:
+                        yield from self._give(job[0], job[1], cache, finish)
                 if not self._busy() and not more:
                     return
                 yield from self._collect()

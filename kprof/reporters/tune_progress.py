@@ -10,7 +10,7 @@ from kprof.output.status_line import StatusLine
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-    from kprof.tuning.search import Progress
+    from kprof.tuning.search_result import Progress
 
 _EVERY_TERMINAL = 0.2
 _EVERY_PIPE = 10.0

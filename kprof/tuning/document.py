@@ -8,7 +8,7 @@ import msgspec
 from kprof.kernel_spec import Shape
 from kprof.tuning.candidates import Scored, is_tie, tied
 from kprof.tuning.problems import Problem
-from kprof.tuning.search import SearchResult
+from kprof.tuning.search_result import SearchResult
 from kprof.tuning.short_list import short_list, variants
 from kprof.tuning.subject import TuningSubject
 

@@ -46,7 +46,8 @@ class Neighbourhood:
     Attributes:
         size: how many there are, as far as is known.
         tiles: not counted: 0.
-        settled: whether it ended because nothing better came, with configurations left.
+        settled: whether it ended because nothing better came, with configurations left. A better one that comes
+            later takes that back.
     """
 
     def __init__(
@@ -128,7 +129,8 @@ class Neighbourhood:
         """
         better = time < BETTER * self._best
         if better:
-            self._best, self._since = time, 0
+            # Answers may come after what was asked for last.
+            self._best, self._since, self.settled = time, 0, False
         self._push(dict(config), time, of_best=better)
 
     def _push(self, config: Config, time: float, *, of_best: bool) -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kprof.tuning.executors.local import LocalExecutor
     from kprof.tuning.formats.interface import Writer
     from kprof.tuning.problems import Problem
-    from kprof.tuning.search import SearchResult
+    from kprof.tuning.search_result import SearchResult
     from kprof.tuning.space import Space
     from kprof.tuning.subject import SignatureSubject, TuningSubject
     from kprof.tuning.work import Judge
@@ -266,6 +266,18 @@ def executor(wanted: TuningRequest, by: "Judge", subject: "TuningSubject") -> "L
     from kprof.tuning.executors.dask_cluster import DaskExecutor
 
     return DaskExecutor(by, wanted.scheduler, files=lambda: dict(subject.dependencies()))
+
+
+ON_A_CLUSTER = 256
+"""Configurations under way at most on a cluster, however many threads it has."""
+
+
+def ahead(wanted: TuningRequest) -> int:
+    """Configurations that may be under way: the same for any ``-j`` up to :data:`kprof.tuning.search.AHEAD`."""
+    from kprof.compiler.defaults import default_jobs
+    from kprof.tuning.search import AHEAD
+
+    return ON_A_CLUSTER if wanted.scheduler is not None else max(AHEAD, wanted.jobs or default_jobs())
 
 
 def device(*, verify: bool) -> "Device | None":

@@ -2,12 +2,15 @@
 
 It can end at any time: when all is done, when the budget is spent, by Ctrl-C, or killed. What was answered by then is
 in the journal, and the next run goes on from there.
+
+What is looked at depends neither on how many workers there are nor on what a cache serves: answers are taken in the
+order in which they were asked for, and each choice rests on those of all configurations but the last few.
 """
 
+import math
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from kprof.errors import KprofError
@@ -19,6 +22,7 @@ from kprof.tuning.journal import TuningJournal
 from kprof.tuning.order import Order, Queue
 from kprof.tuning.pruning import LdsRule, Pruned, legal_values, question, value_problem
 from kprof.tuning.recording import Question
+from kprof.tuning.search_result import Progress, SearchResult
 from kprof.tuning.space import Space
 from kprof.tuning.subject import TuningSubject
 from kprof.tuning.work import Executor, Judge, TaskResult, TuningTask, task_of
@@ -26,96 +30,8 @@ from kprof.tuning.work import Executor, Judge, TaskResult, TuningTask, task_of
 NEAR_BEST = 4
 """So many of the best so far have their neighbours looked at."""
 
-
-@dataclass
-class Progress:
-    """How far a search is.
-
-    Attributes:
-        done: configurations with an end.
-        total: configurations that are legal, those of all problems.
-        compiled: compiles done in this run; ``cached`` of them came from kprof's cache.
-        resumed: configurations known from an earlier run.
-        failed: configurations that are no good.
-        seconds: since the start.
-        budget: seconds that it may take, ``None``: no limit.
-        best: name of the last problem that got a better configuration, and its time in microseconds.
-        problems: how many there are.
-        tiles: different tiles (blocks and wavefronts) among the legal configurations, ``tiles_seen`` of them looked at.
-    """
-
-    done: int = 0
-    total: int = 0
-    compiled: int = 0
-    cached: int = 0
-    resumed: int = 0
-    failed: int = 0
-    seconds: float = 0.0
-    budget: float | None = None
-    best: tuple[str, float] | None = None
-    problems: int = 1
-    tiles: int = 0
-    tiles_seen: int = 0
-
-    @property
-    def rate(self) -> float:
-        """Compiles a second."""
-        return self.compiled / self.seconds if self.seconds > 0 else 0.0
-
-    @property
-    def left(self) -> float | None:
-        """Seconds until it ends, as it looks now."""
-        fresh = self.done - self.resumed
-        rest = (self.total - self.done) * self.seconds / fresh if fresh else None
-        budget = None if self.budget is None else max(0.0, self.budget - self.seconds)
-        return min((value for value in (rest, budget) if value is not None), default=None)
-
-
-@dataclass
-class SearchResult:
-    """What a search knows when it ends.
-
-    Attributes:
-        space: what it chose from.
-        ranked: for each problem, what was found, fastest first, one entry for each program.
-        own: for each problem, the kernel's own configuration; ``None`` where it has none or it is no good.
-        pruned: combinations left out before compiling, by reason, over all problems.
-        failed: configurations that are no good, by reason.
-        legal: configurations worth a compile, over all problems.
-        looked_at: those of them that came to an end.
-        derived: of those, configurations that need no compile of their own: they differ from compiled ones in knobs
-            that left this kernel's time as it is, see :mod:`kprof.tuning.inert`.
-        inert: the knobs that did.
-        duplicates: configurations whose program another one gave already.
-        compiled, cached, resumed: as :class:`Progress`.
-        compile_seconds: sum of the compiles of this run that did not come from the cache.
-        seconds: wall time of this run.
-        ended: ``complete``, ``budget`` or ``interrupted``.
-        example: the first reason why a configuration is no good, in full.
-        tiles, tiles_seen: as :class:`Progress`.
-        not_kept: why the journal ends before the search did; empty when it does not.
-    """
-
-    space: Space
-    ranked: list[list[Scored]] = field(default_factory=list)
-    own: list[Scored | None] = field(default_factory=list)
-    pruned: Counter[str] = field(default_factory=Counter)
-    failed: Counter[str] = field(default_factory=Counter)
-    legal: int = 0
-    looked_at: int = 0
-    derived: int = 0
-    inert: tuple[str, ...] = ()
-    duplicates: int = 0
-    compiled: int = 0
-    cached: int = 0
-    resumed: int = 0
-    compile_seconds: float = 0.0
-    seconds: float = 0.0
-    ended: Literal["complete", "budget", "interrupted"] = "complete"
-    example: str = ""
-    tiles: int = 0
-    tiles_seen: int = 0
-    not_kept: str = ""
+AHEAD = 16
+"""So many configurations are under way at most: what is chosen next rests on all answers but theirs."""
 
 
 class Search:
@@ -131,6 +47,7 @@ class Search:
         report: called with the progress after each answer.
         order: makes the order of a problem's configurations from the kernel's own one; by default that of
             :class:`kprof.tuning.order.Queue` over the space.
+        ahead: configurations that may be under way when another one is chosen. More workers than that are idle.
     """
 
     def __init__(
@@ -144,16 +61,20 @@ class Search:
         budget: float | None = None,
         report: Callable[[Progress], None] | None = None,
         order: Callable[[Mapping[str, Any]], Order] | None = None,
+        ahead: int = AHEAD,
     ) -> None:
         self._subject, self._space, self._judge = subject, space, judge
         self._executor, self._journal = executor, journal
         self._report = report or (lambda _progress: None)
-        self._order = order
+        self._order, self._ahead = order, ahead
         self._files = subject.dependencies()
         self._target = subject.product.name if subject.product is not None else subject.arch.name
         self._answers: dict[str, TaskResult] = {}
         self._before: frozenset[str] = frozenset()
         self._waiting: dict[str, list[Candidate]] = {}
+        # In the order in which they were chosen; their answers are taken in this order too.
+        self._under_way: deque[Candidate] = deque()
+        self._fastest: dict[int, float] = {}
         self._scored: list[list[Scored]] = [[] for _ in subject.problems]
         self._own: list[Scored | None] = [None for _ in subject.problems]
         self._pruned, self._failed = Pruned(), Counter[str]()
@@ -185,16 +106,13 @@ class Search:
         if not self.progress.total:
             raise KprofError(_nothing(self._space, self._pruned.reasons), hint=_advice(self._pruned.reasons))
         try:
-            tasks = self._tasks()
-            while True:
-                for answer in self._executor.run(tasks):
-                    self._take(answer)
-                # The last answers may have brought configurations that nobody waited for.
-                if self._ended != "complete" or not any(len(queue) for queue in self._queues):
-                    break
-                tasks = self._further()
+            for answer in self._executor.run(self._tasks()):
+                self._take(answer)
         except KeyboardInterrupt:
             self._ended = "interrupted"
+        for candidate in self._under_way:
+            if not candidate.missing:
+                self._learn(candidate)
         return self._found()
 
     def _queue(self, index: int) -> Order:
@@ -214,29 +132,50 @@ class Search:
         estimate = Estimate(arch, subject.product, shape, subject.element_bytes(problem), base)
         return Queue(space, base, ask, estimate.cost, self._pruned)
 
-    def _tasks(self) -> Iterator[TuningTask]:
-        """Tasks in the order in which they are worth doing; decides late what comes next."""
+    def _tasks(self) -> Iterator[TuningTask | None]:
+        """Tasks in the order in which they are worth doing; decides late what comes next.
+
+        ``None`` where the next choice needs an answer that has not come.
+        """
         for index, own in enumerate(self._own_configs):
             if own:
                 if self._queues[index].claim(own):
                     yield from self._begin(index, own)
                 yield from self._begin(index, own, own=True)
-        yield from self._further()
+        while True:
+            chosen = False
+            for index, queue in enumerate(self._queues):
+                yield from self._wait(self._ahead - 1)
+                if (config := next(queue, None)) is None:
+                    continue
+                if self._over():
+                    self._ended = "budget"
+                    return
+                chosen = True
+                yield from self._look_at(index, config)
+            if not chosen:
+                if not self._under_way:
+                    return
+                # The next answer may bring configurations that nobody waited for.
+                yield from self._wait(len(self._under_way) - 1)
 
-    def _further(self) -> Iterator[TuningTask]:
-        for index, config in self._configurations():
-            if self._over():
-                self._ended = "budget"
-                return
-            if (why := self._lds[index].problem(config)) is not None:
-                self._pruned.reasons[why] += 1
-                self.progress.total -= 1
-                continue
-            if self._inert[index].stand_in(config) is not None:
-                self._derived += 1
-                self._see(index, config)
-                self._end(None)
-                continue
+    def _wait(self, most: int) -> Iterator[None]:
+        """Until so many are under way at most; takes no answer more than that needs."""
+        while len(self._under_way) > most:
+            if self._under_way[0].missing:
+                yield None
+            else:
+                self._learn(self._under_way.popleft())
+
+    def _look_at(self, index: int, config: Mapping[str, Any]) -> Iterator[TuningTask]:
+        if (why := self._lds[index].problem(config)) is not None:
+            self._pruned.reasons[why] += 1
+            self.progress.total -= 1
+        elif self._inert[index].stand_in(config) is not None:
+            self._derived += 1
+            self._see(index, config)
+            self._end()
+        else:
             yield from self._begin(index, config)
 
     def _own_config(self, base: Mapping[str, Any]) -> dict[str, Any]:
@@ -251,17 +190,6 @@ class Search:
         left_open = {n: defaults[n] for n in knobs if n not in base and n in defaults and defaults[n] in knobs[n]}
         return {**base, **left_open, **fixed}
 
-    def _configurations(self) -> Iterator[tuple[int, Mapping[str, Any]]]:
-        """From each problem's queue in turn."""
-        open_queues = list(enumerate(self._queues))
-        while open_queues:
-            for entry in list(open_queues):
-                config = next(entry[1], None)
-                if config is None:
-                    open_queues.remove(entry)
-                else:
-                    yield entry[0], config
-
     def _over(self) -> bool:
         budget = self.progress.budget
         return budget is not None and time.monotonic() - self._began >= budget
@@ -273,7 +201,9 @@ class Search:
         except KprofError as error:
             if not own:
                 self._see(index, config)
-                self._end(TaskResult("", "failed", reason=error.message))
+                self._fail(TaskResult("", "failed", reason=error.message))
+                self.progress.failed += 1
+                self._end()
             return
         work = self._subject.flops(problem)
         tasks = [
@@ -283,6 +213,7 @@ class Search:
         names = tuple(job.name for job in jobs)
         candidate = Candidate(index, problem, config, names, tuple(task.key for task in tasks), own=own)
         candidate.missing = {task.key for task in tasks if task.key not in self._answers}
+        self._under_way.append(candidate)
         if not candidate.missing:
             self.progress.resumed += not own and self._before.issuperset(candidate.keys)
             self._complete(candidate)
@@ -324,34 +255,42 @@ class Search:
             self._not_kept = error.message
 
     def _complete(self, candidate: Candidate) -> None:
-        if not candidate.own:
-            self._see(candidate.index, candidate.config)
-        main = self._answers[candidate.keys[0]]
-        lds = main.resources.get("lds_bytes")
+        """Count a configuration all of whose answers are there."""
+        if candidate.own:
+            return
+        self._see(candidate.index, candidate.config)
+        result = candidate.score(self._answers)
+        if isinstance(result, TaskResult):
+            self.progress.failed += 1
+        elif result.time_us < self._fastest.get(candidate.index, math.inf):
+            self._fastest[candidate.index] = result.time_us
+            self.progress.best = (candidate.problem.name, result.time_us)
+        self._end()
+
+    def _learn(self, candidate: Candidate) -> None:
+        """Let what comes next depend on a configuration's answers."""
+        index, config = candidate.index, candidate.config
+        lds = self._answers[candidate.keys[0]].resources.get("lds_bytes")
         if isinstance(lds, int):
-            self._lds[candidate.index].learn(candidate.config, lds)
+            self._lds[index].learn(config, lds)
         result = candidate.score(self._answers)
         if candidate.own:
-            self._own[candidate.index] = result if isinstance(result, Scored) else None
-            return
-        if isinstance(result, TaskResult):
-            self._end(result)
-            return
-        mine = self._scored[candidate.index]
-        faster = sum(other.time_us < result.time_us for other in mine)
-        mine.append(result)
-        self._inert[candidate.index].learn(result)
-        if faster < NEAR_BEST:
-            self._queues[candidate.index].look_near(candidate.config, result.time_us)
-        if not faster:
-            self.progress.best = (candidate.problem.name, result.time_us)
-        self._end(None)
+            self._own[index] = result if isinstance(result, Scored) else None
+        elif isinstance(result, TaskResult):
+            self._fail(result)
+        else:
+            mine = self._scored[index]
+            faster = sum(other.time_us < result.time_us for other in mine)
+            mine.append(result)
+            self._inert[index].learn(result)
+            if faster < NEAR_BEST:
+                self._queues[index].look_near(config, result.time_us)
 
-    def _end(self, bad: TaskResult | None) -> None:
-        if bad is not None:
-            self._example = self._example or bad.reason or bad.status
-            self._failed[failure_reason(bad)] += 1
-            self.progress.failed += 1
+    def _fail(self, bad: TaskResult) -> None:
+        self._example = self._example or bad.reason or bad.status
+        self._failed[failure_reason(bad)] += 1
+
+    def _end(self) -> None:
         self.progress.done += 1
         self.progress.seconds = time.monotonic() - self._began
         self._report(self.progress)

@@ -14,7 +14,7 @@ from kprof.tuning.candidates import Scored
 from kprof.tuning.short_list import short_list
 
 if TYPE_CHECKING:
-    from kprof.tuning.search import SearchResult
+    from kprof.tuning.search_result import SearchResult
     from kprof.tuning.subject import TuningSubject
 
 WARMUP_MS, REP_MS = 25.0, 100.0

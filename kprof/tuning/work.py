@@ -86,8 +86,10 @@ class TaskResult(msgspec.Struct, frozen=True, omit_defaults=True):
 class Executor(Protocol):
     """Runs tasks somewhere."""
 
-    def run(self, tasks: Iterator[TuningTask]) -> Iterator[TaskResult]:
+    def run(self, tasks: Iterator[TuningTask | None]) -> Iterator[TaskResult]:
         """Answers as they come; tasks are taken one by one as workers become free.
+
+        ``None`` instead of a task: ask again after the next answer. It comes only while something is being worked on.
 
         Closing the iterator, or an exception such as Ctrl-C, gives up what is being worked on.
         """

@@ -21,13 +21,13 @@ KEY = key("a thing")
 WRITER = """
 import sys
 from pathlib import Path
-from kprof.cache.entries import Section
+from kprof.cache.entries import CacheSection
 from kprof.cache.keys import key
 root, number = Path(sys.argv[1]), int(sys.argv[2])
 for turn in range(30):
     for name in range(3):
-        assert Section("things").write(key(name), [bytes([number]) * (1 << 16), bytes([turn])], root)
-        data = Section("things").read(key(name), root)
+        assert CacheSection("things").write(key(name), [bytes([number]) * (1 << 16), bytes([turn])], root)
+        data = CacheSection("things").read(key(name), root)
         assert data is not None and len(data) == (1 << 16) + 1 and len(set(data[:-1])) == 1
 """
 
@@ -165,6 +165,7 @@ def test_a_pipe_is_not_waited_for(tmp_path):
     assert not [p for p in path_of(tmp_path).parent.iterdir() if p.name.endswith(".part")]
 
 
+@pytest.mark.slow
 def test_many_writers_leave_the_cache_whole(tmp_path):
     """Twenty processes write the same three entries; every read is one of the values, and the last ones stay."""
     paths = os.pathsep.join(p for p in sys.path if p)

@@ -351,7 +351,7 @@ def test_bounds_and_columns() -> None:
 def test_time_left() -> None:
     """The sooner of the budget's end and all being done; hours are written out."""
     from kprof.reporters.tune_progress import line
-    from kprof.tuning.search import Progress
+    from kprof.tuning.search_result import Progress
 
     assert "1:00 left" in line(Progress(done=10, total=10_000, compiled=10, seconds=60.0, budget=120.0))
     assert "0:10 left" in line(Progress(done=90, total=100, compiled=90, seconds=90.0, budget=3600.0))
@@ -365,7 +365,7 @@ def test_time_left() -> None:
 def test_the_progress_line_begins_with_what_matters() -> None:
     """Eighty columns show what is done, the time left and the best; the problem is named where there are several."""
     from kprof.reporters.tune_progress import line
-    from kprof.tuning.search import Progress
+    from kprof.tuning.search_result import Progress
 
     state = Progress(700, 700_800, 700, 0, 120, 30, 100.0, 300.0, ("M=64", 1893.4), 1, 344, 90)
 

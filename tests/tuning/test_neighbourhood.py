@@ -111,3 +111,18 @@ def test_so_many_and_no_more() -> None:
     queue.look_near({"a": 5, "b": 0}, 1.0)
     assert (list(queue), len(queue)) == ([], 0)
     assert queue.left > 0
+
+
+def test_a_better_one_that_comes_late_goes_on() -> None:
+    """Answers may come after everything that was worth it was given out: then there is more."""
+    queue = Neighbourhood({"a": 0}, lambda config: [{"a": config["a"] + step} for step in range(1, 60)])
+    queue.claim({"a": 0})
+    queue.look_near({"a": 0}, 10.0)
+    first = list(queue)
+    assert queue.settled
+    queue.look_near({"a": 5}, 10.0)
+    assert queue.settled, "no better than what was known"
+    queue.look_near({"a": 100}, 5.0)
+    assert not queue.settled
+    assert next(queue) == {"a": 101}
+    assert {"a": 101} not in first

@@ -1,11 +1,15 @@
 """The search with an executor that answers at once: order, ends, resuming, counting."""
 
+import hashlib
+import random
+import tempfile
 from collections.abc import Callable, Mapping
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from kprof.errors import KprofError
 
@@ -291,30 +295,88 @@ def test_tiles_are_counted(tmp_path: Path, fake: Callable[..., Any]) -> None:
     assert (found.tiles, found.tiles_seen) == (12, 12)
 
 
-@pytest.mark.parametrize("together", [2, 3, 7])
+@pytest.mark.parametrize("workers", [2, 3, 7])
 def test_equal_times_are_in_the_same_order_however_many_compile_at_a_time(
-    tmp_path: Path, fake: Callable[..., Any], together: int
+    tmp_path: Path, fake: Callable[..., Any], workers: int
 ) -> None:
     """Times that tie, and programs that are alike: with -j 1 and with -j 2 and more the ranking is one."""
-
-    class Together:
-        """Answers so many at a time, the last one first, as processes may end."""
-
-        description = "together"
-
-        def __init__(self, one: Any) -> None:
-            self.one = one
-
-        def run(self, tasks: Any) -> Any:
-            while group := list(islice(tasks, together)):
-                yield from reversed(list(self.one.run(iter(group))))
 
     def coarse(config: Mapping[str, Any]) -> float:
         # Whichever configuration asks for the reduction first.
         return 5.0 if config["launch"] != "gemm" else 100.0 if config.get("BLOCK_M") == 128 else 200.0
 
     first = make(tmp_path / "one", fake(coarse)).run()
-    other = make(tmp_path / "many", Together(fake(coarse))).run()
+    other = make(tmp_path / "many", fake(coarse, workers)).run()
 
     assert first.ranked[0][0].time_us == first.ranked[0][1].time_us
     assert [(one.config, one.alike) for one in first.ranked[0]] == [(one.config, one.alike) for one in other.ranked[0]]
+
+
+def uneven(config: Mapping[str, Any]) -> Any:
+    """A time with hills and valleys, and a few ends of other kinds, the same for the same configuration."""
+    from kprof.tuning.work import TaskResult
+
+    if config["launch"] != "gemm":
+        return 5.0
+    text = repr(sorted(config.items(), key=str))
+    number = int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big")
+    if number % 7 == 0:
+        return TaskResult("", "failed", reason=f"does not compile: {'ab'[number // 7 % 2]}")
+    return 1000.0 - config["BLOCK_M"] - config["BLOCK_N"] + number % 5 * 40
+
+
+def climbing(base: Mapping[str, Any]) -> Any:
+    """A search around a configuration that goes on from what is fast."""
+    from kprof.tuning.neighbourhood import Neighbourhood
+
+    def changes(config: Mapping[str, Any]) -> Any:
+        return [{name: value} for name, values in KNOBS.items() for value in values if config[name] != value]
+
+    return Neighbourhood({**base, "kpack": 1}, changes, most=30)
+
+
+@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(workers=st.sampled_from([2, 4]), seed=st.integers(0, 999), known=st.integers(0, 25), climbs=st.booleans())
+def test_what_is_looked_at_does_not_hang_on_the_order_in_which_compiles_end(
+    fake: Callable[..., Any], workers: int, seed: int, known: int, climbs: bool
+) -> None:
+    """Nor on how many there are at a time, nor on what an earlier search knows: same trials, same ranking."""
+    order = {"order": climbing} if climbs else {}
+    with tempfile.TemporaryDirectory() as folder:
+        alone = fake(uneven)
+        first = make(Path(folder) / "one", alone, ahead=4, **order).run()
+        many = fake(uneven, workers, seed)
+        other = make(Path(folder) / "many", many, ahead=4, **order).run()
+        journal = Path(folder, "one", "search.jsonl").read_text().splitlines(keepends=True)
+        Path(folder, "warm").mkdir()
+        random.Random(seed).shuffle(journal)
+        Path(folder, "warm", "search.jsonl").write_text("".join(journal[:known]))
+        warm = make(Path(folder) / "warm", fake(uneven, workers, seed), ahead=4, **order).run()
+
+    assert set(many.done) == set(alone.done)
+    for found in (other, warm):
+        assert [(one.config, one.alike) for one in found.ranked[0]] == [(o.config, o.alike) for o in first.ranked[0]]
+        assert (found.looked_at, found.failed, found.derived) == (first.looked_at, first.failed, first.derived)
+        assert (found.example, found.own, found.inert) == (first.example, first.own, first.inert)
+
+
+@pytest.mark.parametrize("ahead", [1, 3, 24])
+def test_workers_have_work_as_long_as_the_choice_may_look_ahead(
+    tmp_path: Path, fake: Callable[..., Any], ahead: int
+) -> None:
+    """As many tasks are under way as there are workers, and no more than the search looks ahead."""
+    executor = fake(by_tile, workers=5)
+    under_way: list[int] = []
+    answer = executor._answer
+
+    def counting(task: Any) -> Any:
+        under_way.append(len(search._waiting))
+        return answer(task)
+
+    executor._answer = counting
+    search = make(tmp_path, executor, {**KNOBS, "SPLIT_K": (1,)}, ahead=ahead)
+    search.run()
+
+    assert max(under_way) == min(5, ahead)
+    if ahead > 5:
+        assert set(under_way[:12]) == {5}, "none is idle, whichever answers come first"

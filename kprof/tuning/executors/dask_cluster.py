@@ -20,6 +20,7 @@ WORKERS_SECONDS = 30
 AHEAD = 2
 """Tasks given out for each thread of the cluster: none waits for work, and late decisions are still possible."""
 
+_NO_MORE = object()
 _POLL_SECONDS = 2
 _RESULT_SECONDS = 30
 """For a result of a few kilobytes to come from the worker that has it."""
@@ -63,7 +64,7 @@ class DaskExecutor:
         """``8 threads at tcp://...``."""
         return f"{self._threads} Dask thread{'' if self._threads == 1 else 's'} at {self._address}"
 
-    def run(self, tasks: Iterator[TuningTask]) -> Iterator[TaskResult]:
+    def run(self, tasks: Iterator[TuningTask | None]) -> Iterator[TaskResult]:
         """See :class:`kprof.tuning.work.Executor`.
 
         Raises:
@@ -91,7 +92,9 @@ class DaskExecutor:
                     client.cancel(list(running))
             client.close()
 
-    def _run(self, client: Any, tasks: Iterator[TuningTask], running: dict[Any, TuningTask]) -> Iterator[TaskResult]:
+    def _run(
+        self, client: Any, tasks: Iterator[TuningTask | None], running: dict[Any, TuningTask]
+    ) -> Iterator[TaskResult]:
         given, more, seen = 0, True, time.monotonic()
         finished: SimpleQueue[Any] = SimpleQueue()
         again: list[TuningTask] = []
@@ -100,13 +103,16 @@ class DaskExecutor:
             self._threads = max(self._threads, threads)
             seen = time.monotonic() if threads else seen
             while len(running) < AHEAD * threads and (more or again):
-                task = again.pop() if again else next(tasks, None)
-                more = more and task is not None
-                if task is not None:
+                task = again.pop() if again else next(tasks, _NO_MORE)
+                if task is None:
+                    break
+                if isinstance(task, TuningTask):
                     future = self._submit(client, task, given)
                     running[future] = task
                     future.add_done_callback(finished.put)
                     given += 1
+                else:
+                    more = False
             if not running and not again and not more:
                 return
             yield from self._collect(finished, running, again)

@@ -36,7 +36,7 @@ class LocalExecutor:
         count = self._jobs or default_jobs()
         return f"{count} process{'' if count == 1 else 'es'}"
 
-    def run(self, tasks: Iterator[TuningTask]) -> Iterator[TaskResult]:
+    def run(self, tasks: Iterator[TuningTask | None]) -> Iterator[TaskResult]:
         """See :class:`kprof.tuning.work.Executor`.
 
         Raises:
@@ -45,10 +45,11 @@ class LocalExecutor:
         installed()
         given: dict[int, TuningTask] = {}
 
-        def requests() -> "Iterator[CompileRequest]":
+        def requests() -> "Iterator[CompileRequest | None]":
             for index, task in enumerate(tasks):
-                given[index] = task
-                yield task.request
+                if task is not None:
+                    given[index] = task
+                yield None if task is None else task.request
 
         finish = Finish(self.judge.function, lambda index: dict(given[index].launch))
         with Pool(self._jobs, self._timeout) as pool:

@@ -16,7 +16,8 @@ from kprof.tuning.neighbourhood import Neighbourhood
 from kprof.tuning.order import Queue
 from kprof.tuning.problems import Problem
 from kprof.tuning.pruning import Pruned, legal_values, question
-from kprof.tuning.search import Progress, Search, SearchResult
+from kprof.tuning.search import Search
+from kprof.tuning.search_result import Progress, SearchResult
 from kprof.tuning.space import Space
 from kprof.tuning.subject import KernelSubject, TuningSubject
 from kprof.tuning.trials import predicted
@@ -34,6 +35,9 @@ CLOSE = 1.01
 
 CHEAPEST = 6
 """So many tiles of the kernel's space, those with the least rough cost, are looked at wherever the search starts."""
+
+AHEAD = 8
+"""So many configurations are under way at most, however many workers there are."""
 
 LOOKED_AT = 12
 """So many of the fastest configurations, and no more, are analysed whole."""
@@ -161,6 +165,7 @@ def climb_around(
         budget=max(0.0, deadline - time.monotonic()),
         report=_teller(progress),
         order=order,
+        ahead=AHEAD,
     ).run()
     own = found.own[0]
     if found.ended == "interrupted":

@@ -62,7 +62,7 @@ from pathlib import Path
 from kprof.hardware.machine import load
 from kprof.targets.library import load as load_kernel
 from kprof.tuning.executors.local import LocalExecutor
-from kprof.tuning.journal import Journal
+from kprof.tuning.journal import TuningJournal
 from kprof.tuning.problems import problems
 from kprof.tuning.search import Search
 from kprof.tuning.space import Space
@@ -73,7 +73,8 @@ kernel = load_kernel("memory_copy")
 subject = KernelSubject(kernel, load("gfx942"), None, tuple(problems(kernel, "gfx942", [])))
 space = Space("a test", {"num_warps": (1, 2, 4, 8), "waves_per_eu": (0, 2)})
 judge = Judge("kprof_stub_judge:judge", "1")
-found = Search(subject, space, judge=judge, executor=LocalExecutor(judge, 1), journal=Journal(Path(sys.argv[1]))).run()
+journal = TuningJournal(Path(sys.argv[1]))
+found = Search(subject, space, judge=judge, executor=LocalExecutor(judge, 1), journal=journal).run()
 print(json.dumps({"looked_at": found.looked_at, "resumed": found.resumed, "compiled": found.compiled,
                   "best": dict(found.ranked[0][0].config), "ended": found.ended}))
 """

@@ -1,0 +1,99 @@
+"""How far a search is, and what it knows when it ends."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Literal
+
+from kprof.tuning.candidates import Scored
+from kprof.tuning.space import Space
+
+
+@dataclass
+class Progress:
+    """How far a search is.
+
+    Attributes:
+        done: configurations with an end.
+        total: configurations that are legal, those of all problems.
+        compiled: compiles done in this run; ``cached`` of them came from kprof's cache.
+        resumed: configurations known from an earlier run.
+        failed: configurations that are no good.
+        seconds: since the start.
+        budget: seconds that it may take, ``None``: no limit.
+        best: name of the last problem that got a better configuration, and its time in microseconds.
+        problems: how many there are.
+        tiles: different tiles (blocks and wavefronts) among the legal configurations, ``tiles_seen`` of them looked at.
+    """
+
+    done: int = 0
+    total: int = 0
+    compiled: int = 0
+    cached: int = 0
+    resumed: int = 0
+    failed: int = 0
+    seconds: float = 0.0
+    budget: float | None = None
+    best: tuple[str, float] | None = None
+    problems: int = 1
+    tiles: int = 0
+    tiles_seen: int = 0
+
+    @property
+    def rate(self) -> float:
+        """Compiles a second."""
+        return self.compiled / self.seconds if self.seconds > 0 else 0.0
+
+    @property
+    def left(self) -> float | None:
+        """Seconds until it ends, as it looks now."""
+        fresh = self.done - self.resumed
+        rest = (self.total - self.done) * self.seconds / fresh if fresh else None
+        budget = None if self.budget is None else max(0.0, self.budget - self.seconds)
+        return min((value for value in (rest, budget) if value is not None), default=None)
+
+
+@dataclass
+class SearchResult:
+    """What a search knows when it ends.
+
+    Attributes:
+        space: what it chose from.
+        ranked: for each problem, what was found, fastest first, one entry for each program.
+        own: for each problem, the kernel's own configuration; ``None`` where it has none or it is no good.
+        pruned: combinations left out before compiling, by reason, over all problems.
+        failed: configurations that are no good, by reason.
+        legal: configurations worth a compile, over all problems.
+        looked_at: those of them that came to an end.
+        derived: of those, configurations that need no compile of their own: they differ from compiled ones in knobs
+            that left this kernel's time as it is, see :mod:`kprof.tuning.inert`.
+        inert: the knobs that did.
+        duplicates: configurations whose program another one gave already.
+        compiled, cached, resumed: as :class:`Progress`.
+        compile_seconds: sum of the compiles of this run that did not come from the cache.
+        seconds: wall time of this run.
+        ended: ``complete``, ``budget`` or ``interrupted``.
+        example: the first reason why a configuration is no good, in full.
+        tiles, tiles_seen: as :class:`Progress`.
+        not_kept: why the journal ends before the search did; empty when it does not.
+    """
+
+    space: Space
+    ranked: list[list[Scored]] = field(default_factory=list)
+    own: list[Scored | None] = field(default_factory=list)
+    pruned: Counter[str] = field(default_factory=Counter)
+    failed: Counter[str] = field(default_factory=Counter)
+    legal: int = 0
+    looked_at: int = 0
+    derived: int = 0
+    inert: tuple[str, ...] = ()
+    duplicates: int = 0
+    compiled: int = 0
+    cached: int = 0
+    resumed: int = 0
+    compile_seconds: float = 0.0
+    seconds: float = 0.0
+    ended: Literal["complete", "budget", "interrupted"] = "complete"
+    example: str = ""
+    tiles: int = 0
+    tiles_seen: int = 0
+    not_kept: str = ""
