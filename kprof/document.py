@@ -339,6 +339,7 @@ class KernelReport(msgspec.Struct, frozen=True):
         cached: the compile was served from kprof's cache.
         passes: with ``--passes``, each pass: its order, name, stage, and metric to ``[before, after]`` where changed.
         coverage: share of instructions that the reader knows, 0 to 1; ``None`` when none of them were seen.
+        file: of a directory of compiled kernels the file that holds it, below that directory.
         unseen: what of the code could not be looked at and why, one sentence; absent when all of it was.
         unrecorded: what a recorded program called and nothing ran for, in one sentence: launches may be missing.
         measured: what measurements say of it; absent when none were given.
@@ -366,6 +367,7 @@ class KernelReport(msgspec.Struct, frozen=True):
     cached: bool | UnsetType = UNSET
     passes: list[PassChange] | UnsetType = UNSET
     coverage: float | None | UnsetType = UNSET
+    file: str | UnsetType = UNSET
     unseen: str | UnsetType = UNSET
     unrecorded: str | UnsetType = UNSET
     measured: Measured | UnsetType = UNSET

@@ -248,6 +248,7 @@ def _kernel_report(
         cached=UNSET if loaded.cached is None else loaded.cached,
         passes=UNSET if facts.passes is None else list(facts.passes),
         coverage=round(loaded.program.coverage, 6) if instructions else None,
+        file=loaded.file or UNSET,
         unseen=_unseen(loaded) or UNSET,
         unrecorded=loaded.unrecorded or UNSET,
     )

@@ -12,7 +12,7 @@ from kprof.diffing import facts
 from kprof.diffing.document import Change, Diff, DiffSide, DiffStep, Explanation, KernelDiff, Status
 from kprof.diffing.kernels import order, step
 from kprof.diffing.limits import DiffLimits
-from kprof.diffing.pairing import match
+from kprof.diffing.pairing import BY_LIKENESS, match
 from kprof.document import KernelReport, Verdict
 from kprof.findings import Severity
 from kprof.version import __version__
@@ -226,7 +226,9 @@ def verdict(kernels: Sequence[KernelDiff], sides: Sequence[Input]) -> Verdict:
         return Verdict(status="cannot_tell", summary=f"cannot tell: {', '.join(reasons)}")
     counts = Counter(kernel.status for kernel in kernels)
     words = [f"{counts[status]} {status}" for status in ("better", "changed", "same", "new", "gone") if counts[status]]
-    return Verdict(status="ok", summary=f"ok: no kernel is worse from {way}: {', '.join(words)}")
+    alike = sum(any(BY_LIKENESS in step.notes for step in kernel.steps) for kernel in kernels)
+    apart = f"; {alike} of {total} say the same of themselves as others and were paired by likeness" if alike else ""
+    return Verdict(status="ok", summary=f"ok: no kernel is worse from {way}: {', '.join(words)}{apart}")
 
 
 def _first(sides: Sequence[Input]) -> str:

@@ -1,7 +1,7 @@
 """Which entries of two reports are the same kernel."""
 
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -16,6 +16,8 @@ _PARTS = ("signature", "constexprs", "attributes", "options", "environment")
 _MOST_DIFFERENT = 0.5
 # Above so many candidate pairs of one name, only entries that are exactly alike are paired.
 _MOST_CANDIDATES = 250_000
+BY_LIKENESS = "several entries say the same of themselves: paired by likeness"
+"""Of a pair that may be none: a better one and a worse one could have changed places unseen."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,8 @@ def match(old: Sequence[KernelReport], new: Sequence[KernelReport]) -> list[Kern
 
     First those with the same name, architecture and specialisation. Then, of the same name and architecture, those with
     the same types, compile-time values and options, whose hints differ: another Triton, or another launch. Then the
-    nearest specialisation. Entries that say nothing of their specialisation go by likeness, with a note.
+    nearest specialisation. Entries that say the same of themselves are told apart by the file of a directory that each
+    was read from; where that does not decide, they go by likeness, with a note.
     """
     left, right = dict(enumerate(old)), dict(enumerate(new))
     found: list[KernelPair] = []
@@ -77,11 +80,31 @@ def _same(
         if not before or not after:
             continue
         alone = len(before) == len(after) == 1
+        for i, j in () if alone else _same_file(left, right, before, after):
+            before.remove(i)
+            after.remove(j)
+            del left[i], right[j]
+            yield KernelPair(i, j)
+        if not before or not after:
+            continue
         pairs = [(before[0], after[0])] if alone else _alike(left, right, before, after)
-        note = () if alone else ("several entries say the same of themselves: paired by likeness",)
+        note = () if alone else (BY_LIKENESS,)
         for i, j in pairs:
             del left[i], right[j]
             yield KernelPair(i, j, note)
+
+
+def _same_file(
+    left: dict[int, KernelReport], right: dict[int, KernelReport], before: list[int], after: list[int]
+) -> list[tuple[int, int]]:
+    """Entries that were read from files of one name, where each name is there once on both sides."""
+    ours, theirs = _by_file(left, before), _by_file(right, after)
+    return [(i, theirs[file]) for file, i in ours.items() if file in theirs]
+
+
+def _by_file(entries: dict[int, KernelReport], chosen: list[int]) -> dict[str, int]:
+    counts = Counter(entries[index].file for index in chosen)
+    return {file: i for i in chosen if (file := entries[i].file) is not UNSET and counts[file] == 1}
 
 
 def _alike(

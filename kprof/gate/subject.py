@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,6 +17,8 @@ from kprof.gate.config import METRICS, KernelEntry
 COMPILER_STAGES = frozenset({"source", "ttir", "ttgir", "llir", "amdgcn", "hsaco"})
 """What the compiler makes: a failure in one of them is its own."""
 _LABEL = 120
+_HASHED = re.compile(r"[0-9a-f]{32}|[A-Z2-7]{32}|[a-z2-7]{32}")
+"""Folders of a compiler's cache: of another program they have another name."""
 
 
 @dataclass(frozen=True)
@@ -30,10 +33,11 @@ class CheckSubject:
         refused: ``problem`` is the compiler's own refusal: it is so on every machine.
         stale: ``problem`` is that the sources have changed since the recording.
         optional: one configuration of several that an autotuner passes over when it cannot be launched.
-        number: which one of several that are called and specialised the same, the best first: what was compiled
-            elsewhere does not say for which constexprs.
+        file: which one of several that are called and specialised the same: the file of a directory that holds it.
+            What was compiled elsewhere does not say for which constexprs.
+        number: which one where files tell nothing either, the best first.
         recorded: what names it where it is a capture's, ``DIR::ID``.
-        left_out: what the same target holds beside and is not checked, in words.
+        left_out: what the same target holds beside and is not checked, or cannot be told apart, in words.
     """
 
     entry: KernelEntry
@@ -43,6 +47,7 @@ class CheckSubject:
     refused: bool = False
     stale: bool = False
     optional: bool = False
+    file: str = ""
     number: int = 1
     recorded: str = ""
     left_out: str = ""
@@ -58,7 +63,7 @@ class CheckSubject:
     def specialization(self) -> str:
         """The knobs for people, and eight digits that stand for everything that was compiled."""
         spec = self.report.specialization
-        also = f" ({self.number})" if self.number > 1 else ""
+        also = (f" in {self.file}" if self.file else "") + (f" ({self.number})" if self.number > 1 else "")
         if spec is UNSET:
             return f"as found{also}"
         text = json.dumps(msgspec.to_builtins(spec, enc_hook=str), sort_keys=True, default=str)
@@ -106,19 +111,34 @@ class CheckSubject:
 
 
 def numbered(subjects: Sequence[CheckSubject]) -> list[CheckSubject]:
-    """Kernels of one entry, those of the same name and specialisation told apart by number, in the order given.
+    """Kernels of one entry, those of the same name and specialisation told apart, in the order given.
 
-    Files say neither their constexprs nor their types, and a compiler's cache names folders by a hash: the n-th best of
-    them is held against the n-th best, so that none can hide behind another.
+    Files say neither their constexprs nor their types, so that the file's name has to do. A compiler's cache names
+    folders by a hash of what it compiled: of kernels there, the n-th best is held against the n-th best, so that none
+    can hide behind another, and it is said.
     """
+    found = list(subjects)
+    for group in _of_one_name(found):
+        for index in group:
+            file = found[index].report.file
+            if file is not UNSET and not _HASHED.search(file):
+                found[index] = replace(found[index], file=file)
+    for group in _of_one_name(found):
+        for number, index in enumerate(sorted(group, key=lambda at: _badness(subjects[at])), 1):
+            found[index] = replace(found[index], number=number)
+        first = found[group[0]]
+        words = f"{len(group)} {first.kernel} on {first.report.arch} are told apart by their figures only"
+        found[group[0]] = replace(first, left_out="; ".join(filter(None, (first.left_out, words))))
+    return found
+
+
+def _of_one_name(subjects: Sequence[CheckSubject]) -> list[list[int]]:
+    """Positions of kernels that say the same of themselves, where there are several."""
     groups: dict[tuple[str, ...], list[int]] = {}
     for index, one in enumerate(subjects):
-        groups.setdefault((one.kernel, one.specialization, one.report.arch, one.compiler), []).append(index)
-    found = list(subjects)
-    for group in groups.values():
-        for number, index in enumerate(sorted(group, key=lambda at: _badness(subjects[at])), 1):
-            found[index] = replace(subjects[index], number=number)
-    return found
+        if one.problem is None:
+            groups.setdefault((one.kernel, one.specialization, one.report.arch, one.compiler), []).append(index)
+    return [group for group in groups.values() if len(group) > 1]
 
 
 def _badness(subject: CheckSubject) -> tuple[list[float], list[str]]:

@@ -72,7 +72,7 @@ def load_directory(path: Path, arch: str | None = None) -> Iterator[LoadedKernel
         try:
             for kernel in load_file(file, arch):
                 found += 1
-                yield kernel
+                yield replace(kernel, file=os.fsencode(file.relative_to(path)).decode(errors="replace"))
         except KprofError as error:
             problems.append(error)
     if problems:

@@ -38,6 +38,7 @@ class LoadedKernel:
         num_warps: wavefronts of a workgroup where there is no metadata, ``None`` when unknown.
         passes: MLIR after every pass, when asked for.
         stages: what the compiler made, by stage; empty when nothing was compiled.
+        file: file of a directory that it was read from, below that directory; ``None`` for other targets.
         unseen: why its instructions, or a part of them, are not there; ``None`` when they are.
         unrecorded: what of the recorded program was answered without running, so that launches may be missing beside
             this one; ``None`` when nothing was.
@@ -63,6 +64,7 @@ class LoadedKernel:
     num_warps: int | None = None
     passes: "PassHistory | None" = None
     stages: Mapping[str, str | bytes] = field(default_factory=dict)
+    file: str | None = None
     unseen: str | None = None
     unrecorded: str | None = None
     notes: Sequence[str] = ()

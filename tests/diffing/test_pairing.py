@@ -1,11 +1,12 @@
 """Which entries belong together."""
 
+import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET
 
 from kprof.diffing.loops import pair_loops
-from kprof.diffing.pairing import KernelPair, match
+from kprof.diffing.pairing import BY_LIKENESS, KernelPair, match
 from kprof.document import Specialization
 
 
@@ -54,6 +55,25 @@ def test_entries_that_say_nothing_of_themselves_go_by_likeness(made) -> None:
     found = match([small, large], [large, small])
     assert _pairs(found) == [(0, 1), (1, 0)]
     assert all("likeness" in m.notes[0] for m in found)
+
+
+def test_entries_that_say_the_same_are_told_apart_by_their_file(made) -> None:
+    """Two that change places are two changes; a file that only one side has leaves likeness."""
+    bare = Specialization()
+    small, large = (made.kernel(spec=bare, instructions={"v_add_f32": n, "s_endpgm": 1}) for n in (10, 90))
+
+    def under(kernel, file):
+        return msgspec.structs.replace(kernel, file=file)
+
+    old = [under(small, "a.amdgcn"), under(large, "b.amdgcn")]
+    found = match(old, [under(large, "a.amdgcn"), under(small, "b.amdgcn")])
+    assert _pairs(found) == [(0, 0), (1, 1)]
+    assert not any(m.notes for m in found)
+    found = match(old, [under(large, "a.amdgcn"), under(small, "c.amdgcn")])
+    assert _pairs(found) == [(0, 0), (1, 1)]
+    assert [m.notes for m in found] == [(), (BY_LIKENESS,)]
+    found = match([*old, under(large, "b.amdgcn")], [under(small, "b.amdgcn"), under(large, "b.amdgcn")])
+    assert all(m.notes == (BY_LIKENESS,) for m in found if m.old is not None and m.new is not None)
 
 
 def test_a_single_entry_without_specialisation_is_paired_by_name(made) -> None:

@@ -118,18 +118,43 @@ def test_no_kernel_matches(gate):
     assert "the baseline does not have this kernel" in gate.reason(2, "--baseline", "nowhere.json")
 
 
-def test_one_kernel_does_not_hide_behind_another_of_its_name(gate):
-    """Files say no constexprs: the best one is held against the best one."""
+def spilling():
+    """The product, with spills and under the same name."""
     text = MATMUL.read_text()
-    spilling = text.replace(".vgpr_spill_count: 0", ".vgpr_spill_count: 9")
-    assert text != spilling
-    (gate.folder / "larger.amdgcn").write_text(spilling)
+    changed = text.replace(".vgpr_spill_count: 0", ".vgpr_spill_count: 9")
+    assert text != changed
+    return changed
+
+
+def test_two_kernels_of_one_name_that_change_places(gate):
+    """As many are good and bad as before: each is held against what was in its own file."""
+    plain, other = gate.folder / "matmul.amdgcn", gate.folder / "larger.amdgcn"
+    other.write_text(spilling())
     gate("--update-baseline")
+    assert "told apart" not in gate.reason(0)
+    good = plain.read_text()
+    plain.write_text(spilling())
+    other.write_text(good)
+    assert "9 VGPRs spilled, the baseline has 0" in gate.reason(1)
+    # Under another name nobody knows what it was.
+    plain.write_text(good)
+    other.unlink()
+    (gate.folder / "new.amdgcn").write_text(spilling())
+    assert "in new.amdgcn" in gate.reason(2)
+
+
+def test_one_kernel_does_not_hide_behind_another_of_its_name(gate):
+    """In a cache, whose folders are named by hashes of what is in them: the best one is held against the best one."""
+    files = [gate.folder / (letter * 52) / "matmul.amdgcn" for letter in "AB"]
+    (gate.folder / "matmul.amdgcn").unlink()
+    for file, text in zip(files, (MATMUL.read_text(), spilling()), strict=True):
+        file.parent.mkdir()
+        file.write_text(text)
+    gate("--update-baseline")
+    assert gate.reason(0).endswith("; 2 compiled::matmul on gfx942 are told apart by their figures only")
+    files[1].parent.rename(gate.folder / ("2" * 52))
     assert gate().code == 0
-    # Which file it is does not count, as in a cache whose folders are named by hashes.
-    (gate.folder / "larger.amdgcn").rename(gate.folder / "a.amdgcn")
-    assert gate().code == 0
-    (gate.folder / "matmul.amdgcn").write_text(spilling)
+    files[0].write_text(spilling())
     assert "9 VGPRs spilled, the baseline has 0" in gate.reason(1)
 
 

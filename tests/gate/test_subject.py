@@ -156,7 +156,11 @@ def test_kernels_of_one_name_are_numbered_from_the_best(best, worst):
     """Metrics first, fewer wavefronts being worse, then findings; in the order given."""
     for given in ([best, worst], [worst, best]):
         assert [one.number for one in numbered(given)] == [1 + (one is worst) for one in given]
-        assert [replace(one, number=1) for one in numbered(given)] == given
+        assert [replace(one, number=1, left_out="") for one in numbered(given)] == given
+        assert [one.left_out for one in numbered(given)] == [
+            "2 k.py::add on gfx942 are told apart by their figures only",
+            "",
+        ]
 
 
 def test_only_kernels_of_one_name_are_told_apart():
@@ -174,3 +178,46 @@ def test_only_kernels_of_one_name_are_told_apart():
     compiled = [found.specialization for found in numbered([others[-1], others[-1]])]
     assert compiled[1] == f"{compiled[0]} (2)"
     assert numbered([]) == []
+
+
+def _in(file, **more):
+    return replace(subject(file=file), **more)
+
+
+@pytest.mark.parametrize("files", [("a.amdgcn", "b.amdgcn"), ("old/add.amdgcn", "new/add.amdgcn"), ("a.s", "A.s")])
+def test_kernels_of_one_name_are_told_apart_by_the_names_of_their_files(files):
+    """In any order, and nothing has to be said."""
+    for given in (files, files[::-1]):
+        found = numbered([_in(file) for file in given])
+        assert [one.specialization for one in found] == [f"as found in {file}" for file in given]
+        assert [(one.number, one.left_out) for one in found] == [(1, "")] * 2
+
+
+@pytest.mark.parametrize("folder", ["0123456789abcdef" * 4, "ABCDEFGH234567XY" * 3 + "ABCD", "abcdefgh234567xy" * 2])
+def test_a_name_that_is_a_hash_tells_nothing(folder):
+    """Of another program a compiler's cache has another folder."""
+    found = numbered([_in(f"{folder}/add.amdgcn", left_out="more"), _in(f"{folder[::-1]}/add.amdgcn"), _in("a.s")])
+    assert [one.specialization for one in found] == ["as found", "as found (2)", "as found in a.s"]
+    assert found[0].left_out == "more; 2 k.py::add on gfx942 are told apart by their figures only"
+    assert [one.left_out for one in found[1:]] == ["", ""]
+
+
+def test_several_in_one_file():
+    """An archive of configurations: by its name, and then by their figures."""
+    found = numbered([_in("all.aks2"), _in("all.aks2"), _in("b.aks2")])
+    assert [one.specialization for one in found] == [
+        "as found in all.aks2",
+        "as found in all.aks2 (2)",
+        "as found in b.aks2",
+    ]
+
+
+def test_what_could_not_be_told_is_not_one_of_several():
+    """Two failures of one target are two problems."""
+    bad = failed(KernelEntry(target="k.py"), "gfx942", "no", None)
+    assert numbered([bad, bad]) == [bad, bad]
+
+
+def test_one_kernel_of_its_name_may_move():
+    """Its file is no part of what it is called."""
+    assert numbered([_in("a.s")])[0].specialization == "as found"
