@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from kprof.api.trace.ranks import trace_ranks
 from kprof_analyzers.profiles.timeline.collectives import CollectiveShape, bandwidths
 
+TRACES = Path(__file__).parents[3] / "compiler/traces"
+
 
 # What doc/PERFORMANCE.md of nccl-tests says of S bytes in t seconds on n ranks, written out.
 @pytest.mark.parametrize(
@@ -107,3 +109,33 @@ def test_a_published_trace_of_four_ranks(samples: Path) -> None:
         assert row.bus_gbps is not None
         assert row.bytes is not None
         assert row.bus_gbps == pytest.approx(1.5 * row.bytes * row.count / row.transfer_ns)
+
+
+def test_transfers_of_a_recorded_trace_are_the_times_of_gpu_events() -> None:
+    """``scripts/record_collectives.py``: the same collectives in a trace, and in a row between two events."""
+    events = json.loads((TRACES / "h100_collectives.events.json").read_text())
+    report = trace_ranks(*(TRACES / f"h100_collectives.rank{rank}of2.json.gz" for rank in (0, 1))).report
+    names = {"allreduce": 1, "_allgather_base": 2, "_reduce_scatter_base": 2, "broadcast": 1, "all_to_allv": 1}
+    compared = 0
+    for row in report.bandwidths:
+        assert row.bytes is not None
+        size = row.bytes // names[row.collective]
+        kind = row.collective.strip("_").removesuffix("_base").removesuffix("v").replace("all_to_all", "alltoall")
+        # Of small ones and of the all-to-all the events hold launches, and memory that is asked for, too.
+        if size == 128 << 20 and kind != "alltoall":
+            assert row.transfer_ns / row.count == pytest.approx(min(events[f"{kind} {size}"]), rel=0.04)
+            compared += 1
+        elif size > 1 << 20:
+            assert 0.7 < row.transfer_ns / row.count / min(events[f"{kind} {size}"]) < 1
+    assert compared == 4
+    assert all(row.whole for row in report.bandwidths)
+
+
+def test_waiting_is_told_apart_from_the_transfer() -> None:
+    """Half of the small all-gathers came after a rank that computed 0.7 ms longer; their transfers are the others'."""
+    report = trace_ranks(*(TRACES / f"h100_collectives.rank{rank}of2.json.gz" for rank in (0, 1))).report
+    (row,) = (r for r in report.bandwidths if r.collective == "_allgather_base" and r.bytes == 2 << 20)
+    assert row.count == 10
+    assert row.transfer_ns / row.count == pytest.approx(16_300, rel=0.1)
+    assert row.waited_ns / 5 > 10 * row.transfer_ns / row.count
+    assert report.point_to_point.keys() == {0, 1}
