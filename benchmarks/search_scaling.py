@@ -39,7 +39,7 @@ warnings.simplefilter("ignore")
 sys.path[:0] = json.loads(sys.argv[1])
 import triton
 from kprof.compiler import versions as versions
-from kprof.compiler.engine import _values
+from kprof.compiler.in_process import _values
 from kprof.compiler.request import from_json
 from kprof.importing.functions import load_function
 api = versions.api()

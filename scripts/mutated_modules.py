@@ -115,7 +115,7 @@ _REST = (
     ("rest of the gate", "kprof.gate.edits", "tests/gate/test_edits.py"),
     ("rest of the gate", "kprof.gate.launched", "tests/gate/test_launched.py"),
     ("rest of the gate", "kprof.gate.rules", "tests/gate/test_rules.py"),
-    ("rest of the gate", "kprof.gate.source_text", "tests/gate/test_source_text.py"),
+    ("rest of the gate", "kprof.gate.anchors", "tests/gate/test_anchors.py"),
     ("rest of the gate", "kprof.gate.subject", "tests/gate/test_subject.py"),
     ("rest of the gate", "kprof.gate.toml_place", "tests/gate/test_config.py"),
 )

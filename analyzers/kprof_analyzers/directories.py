@@ -194,7 +194,7 @@ def _analysed(items: Sequence[DirectoryItem], jobs: int) -> Iterable[tuple[Direc
     spawn = get_context("spawn")
     most = min(jobs, len(items))
     with ProcessPoolExecutor(most, mp_context=spawn, initializer=_begin, initargs=(os.getpid(),)) as processes:
-        # Results travel as JSON, through the memo's own encoding.
+        # Results travel as JSON, as reports in the cache are encoded.
         for item, data in zip(items, processes.map(_in_process, items, chunksize=4), strict=True):
             yield item, _decode(data)
 

@@ -66,7 +66,7 @@ def _modelled(
     """
     from kprof_analyzers.model.gains import costs_of
     from kprof_analyzers.model.kernel import build
-    from kprof_analyzers.model.worth import explained, without_guesses
+    from kprof_analyzers.model.occupancy_gain import explained, without_guesses
 
     reason = not_modelled(facts)
     if reason is not None:

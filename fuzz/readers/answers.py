@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from fuzz.target import Target, check, put
-from kprof.compiler import answers
+from kprof.compiler import question_cache
 
 _SOUND = (b"from _fuzzed_helper import N\nBLOCK = 4 * N\n", b"N = 16\n")
 _NAMES = ("_fuzzed_kernel", "_fuzzed_helper")
@@ -43,10 +43,10 @@ def read(data: bytes, folder: Path) -> None:
     for name, content in zip(_NAMES, _SOUND, strict=True):
         put(folder, f"{name}.py", content)
     question = {"kernel": "fuzzed"}
-    answers.remember(question, _fresh(folder), kernel)
+    question_cache.remember(question, _fresh(folder), kernel)
     for name, content in zip(_NAMES, data.partition(b"\0")[::2], strict=True):
         put(folder, f"{name}.py", content)
-    remembered = answers.recall(question)
+    remembered = question_cache.recall(question)
     check(same=remembered in (None, _fresh(folder)), what="an answer of another file")
 
 

@@ -14,7 +14,7 @@ from kprof.errors import CompileError, KprofError, TargetError
 if TYPE_CHECKING:
     import pandas as pd
 
-    from kprof.diffing.build import Input
+    from kprof.diffing.comparing import Input
     from kprof.diffing.limits import DiffLimits
     from kprof.targets.options import TargetOptions
 
@@ -181,7 +181,7 @@ def _programs(
 ) -> Diff:
     import tempfile
 
-    from kprof.diffing.build import diff as compared
+    from kprof.diffing.comparing import diff as compared
     from kprof.diffing.programs import recorded_sides
     from kprof.targets.target import TargetKind
     from kprof.targets.usable_options import check, given
@@ -224,7 +224,7 @@ def _tritons(
     tell: Tell,
     wait: Tell,
 ) -> Diff:
-    from kprof.diffing.build import diff as compared
+    from kprof.diffing.comparing import diff as compared
     from kprof.targets.recompile import is_recorded
     from kprof.targets.target import TargetKind
     from kprof.targets.usable_options import check, given
@@ -250,7 +250,7 @@ def _tritons(
 def _two(
     given: tuple[Side, Side], options: "TargetOptions", limits: "DiffLimits", *, budget: float, tell: Tell, wait: Tell
 ) -> Diff:
-    from kprof.diffing.build import diff as compared
+    from kprof.diffing.comparing import diff as compared
     from kprof.targets.recompile import is_recorded
     from kprof.targets.usable_options import check_any
 

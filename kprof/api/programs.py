@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from kprof.tuning.recorded.relaunch import RelaunchedProgram as Again
 
 TIME_LIMIT = 600.0
-"""Seconds that a program may run when nobody says how long."""
+"""Seconds that a program may run, unless a limit is given."""
 
 
 @contextmanager

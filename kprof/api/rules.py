@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 from kprof.errors import KprofError, near
 
 if TYPE_CHECKING:
-    from kprof.reporters._gate_words import RuleHelp
+    from kprof.reporters._ci_findings import RuleHelp
 
 
 def rules() -> "list[RuleHelp]":

@@ -12,7 +12,7 @@ from kprof.output.terminal import terminal
 from kprof.reporters.outputs import NO_OUTPUTS, Outputs
 
 if TYPE_CHECKING:
-    from kprof.reporters._gate_words import RuleHelp
+    from kprof.reporters._ci_findings import RuleHelp
 
 HELP = "The rules: list them, or explain one."
 

@@ -5,10 +5,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from kprof.compiler import compiled_cache as shelf
+from kprof.compiler import compiled_cache, versions
 from kprof.compiler import environment as switches
-from kprof.compiler import versions
-from kprof.compiler.engine import Progress, compile_function, function_of, hash_of
+from kprof.compiler.in_process import Progress, compile_function, function_of, hash_of
 from kprof.compiler.request import Compiled, CompileRequest
 from kprof.importing.dependencies import Stamp, stamps
 from kprof.importing.functions import Function
@@ -34,7 +33,7 @@ def build(
         loaded: files that this process has imported; those of the request are added.
 
     Raises:
-        KprofError: as :func:`kprof.compiler.engine.compile_here`.
+        KprofError: as :func:`kprof.compiler.in_process.compile_here`.
     """
     api = versions.api()
     switches.check(request.environment)
@@ -42,9 +41,9 @@ def build(
         function = function_of(request)
         loaded.update(stamps(function.dependencies.files))
         if cache is not None:
-            found = shelf.fetch(request, hash_of(request, function), cache)
+            found = compiled_cache.fetch(request, hash_of(request, function), cache)
             if found is not None:
-                shelf.note(found, function.dependencies, cache)
+                compiled_cache.note(found, function.dependencies, cache)
                 return found
         if request.passes:
             compiled = _with_passes(request, function, progress, log)
@@ -52,7 +51,7 @@ def build(
             compiled = compile_function(api, request, function, progress)
             compiled = _with_diagnostics(compiled, log(_LOG_LIMIT))
         if cache is not None:
-            shelf.keep(compiled, function.dependencies, cache)
+            compiled_cache.keep(compiled, function.dependencies, cache)
     return compiled
 
 

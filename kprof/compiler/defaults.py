@@ -1,4 +1,4 @@
-"""How many compiles at a time, and for how long, when nobody says."""
+"""Defaults: how many compiles run at a time, and how long one may take."""
 
 import os
 

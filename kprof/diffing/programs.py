@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from kprof.errors import CompileError, KprofError, TargetError
 
 if TYPE_CHECKING:
-    from kprof.diffing.build import Input
+    from kprof.diffing.comparing import Input
     from kprof.targets.options import TargetOptions
 
 Tell = Callable[[str], None]
@@ -108,7 +108,7 @@ def _install(packages: Sequence[str], folder: Path, wait: Tell) -> None:
 def _side(command: Sequence[str], place: TritonLocation, options: "TargetOptions", output: Path, tell: Tell) -> "Input":
     from kprof.captures.model import unrun_words
     from kprof.captures.reader import read
-    from kprof.diffing.build import Input
+    from kprof.diffing.comparing import Input
     from kprof.recording.command import RecordOptions as Recording
     from kprof.recording.command import prepare, run
     from kprof.targets.captured import loaded

@@ -9,7 +9,7 @@ from kprof.errors import KprofError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from kprof.diffing.build import Input
+    from kprof.diffing.comparing import Input
     from kprof.document import KernelReport, Report
     from kprof.targets.options import TargetOptions
 
@@ -36,7 +36,7 @@ def side(named: Named, options: "TargetOptions", tell: "Callable[[str], None]") 
     Raises:
         KprofError: it does not exist, is of no known kind, or nothing in it can be read.
     """
-    from kprof.diffing.build import Input
+    from kprof.diffing.comparing import Input
     from kprof.diffing.reading import read_report
     from kprof.targets.target import is_report
 
@@ -55,7 +55,7 @@ def of_report(named: Named, document: "Report", options: "TargetOptions") -> "In
     Raises:
         KprofError: it has no kernel of the architectures asked for.
     """
-    from kprof.diffing.build import Input
+    from kprof.diffing.comparing import Input
 
     return Input(named.label, _chosen(document, options, named.target), _problems(document))
 

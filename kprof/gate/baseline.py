@@ -8,7 +8,7 @@ from typing import Any, Literal
 import msgspec
 
 from kprof.findings import Finding
-from kprof.gate.source_text import anchor
+from kprof.gate.anchors import anchor
 from kprof.gate.subject import CheckSubject
 from kprof.inputs import boundary
 

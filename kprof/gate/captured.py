@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from kprof.captures.reader import read
-from kprof.captures.sources import changed
+from kprof.captures.staleness import changed
 from kprof.errors import InputError, KprofError
 from kprof.findings import Location
 from kprof.gate.config import KernelEntry

@@ -8,8 +8,8 @@ import msgspec
 
 from kprof.document import KernelReport, Report, Verdict
 from kprof.findings import Finding, Location, Severity
+from kprof.gate.anchors import relocated
 from kprof.gate.rules import CANNOT_TELL, FAILS, MARK, UNKNOWN
-from kprof.gate.source_text import relocated
 from kprof.version import __version__
 
 if TYPE_CHECKING:

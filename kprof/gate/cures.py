@@ -10,11 +10,11 @@ from typing import Any
 import msgspec
 from msgspec import UNSET
 
-from kprof.captures.sources import root_of
+from kprof.captures.staleness import root_of
 from kprof.document import KernelReport, Report
 from kprof.errors import KprofError
+from kprof.gate.anchors import relocated
 from kprof.gate.cure import cured, cures, failing, incurable
-from kprof.gate.source_text import relocated
 from kprof.gate.subject import CheckSubject
 from kprof.gate.tries import tries
 

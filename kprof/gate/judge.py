@@ -13,12 +13,12 @@ from msgspec import UNSET
 from kprof.diffing.facts import unchecked, unrecorded
 from kprof.document import KernelReport, Report, Suppressed
 from kprof.findings import Finding, Severity
+from kprof.gate.anchors import relocated
 from kprof.gate.baseline import Baseline, BaselineEntry, gone, news
 from kprof.gate.config import Allowance, Config
 from kprof.gate.limits import cannot_launch, cannot_tell, over_budget, refused, worse
 from kprof.gate.nearest import nearest
 from kprof.gate.rules import ALLOWED, FAILS, GATE_RULES, KNOWN, MARK, WORSE
-from kprof.gate.source_text import relocated
 from kprof.gate.subject import CheckSubject
 from kprof.gate.unlooked import unlooked
 from kprof.gate.verdict import not_run, verdict

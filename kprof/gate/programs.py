@@ -15,7 +15,7 @@ from kprof.cache.folders import private_folder
 from kprof.cache.own import derived_key
 from kprof.captures.layout import is_capture
 from kprof.captures.reader import read
-from kprof.captures.sources import changed, digest, root_of
+from kprof.captures.staleness import changed, digest, root_of
 from kprof.errors import KprofError, TargetError
 from kprof.gate.captured import captured
 from kprof.gate.config import GateProgram

@@ -55,7 +55,7 @@ def gather(config: Config, folder: Path, jobs: int = 0, archs: Sequence[str] = (
     Raises:
         KprofError: an architecture is not known.
     """
-    from kprof_analyzers.remembered import judged
+    from kprof_analyzers.report_cache import judged
 
     wanted = [load_gpu(name)[0].name for name in archs]
     chosen = [(entry, _gpus(entry.arch or config.arch or [DEFAULT_ARCH], wanted)) for entry in config.kernel]

@@ -16,12 +16,12 @@ from typing import Any
 from kprof import children
 from kprof.cache import location
 from kprof.captures import layout
-from kprof.captures.sources import root_of
+from kprof.captures.staleness import root_of
 from kprof.compiler.defaults import TIMEOUT, default_jobs
 from kprof.errors import KprofError
 from kprof.output.redacting import redacted
+from kprof.recording.program_sources import of_command
 from kprof.recording.settings import VARIABLE, Settings, environment
-from kprof.recording.sources import of_command
 from kprof.simulation.gpu import gpu_of
 from kprof.version import __version__
 

@@ -19,7 +19,7 @@ from typing import Any
 from kprof.cache.locks import lock, try_lock
 from kprof.captures import layout
 from kprof.children import end_with_parent
-from kprof.recording import shelf
+from kprof.recording import compile_results
 from kprof.recording.settings import Settings
 from kprof.recording.ticket import Ticket
 
@@ -56,7 +56,9 @@ class Compiler:
             later: nothing waits for it: it is begun when there is a place, see :meth:`advance`.
         """
         ticket = Ticket(identifier, name, self.root / layout.KERNELS / identifier, make=make)
-        if (ticket.folder / layout.RESULT).is_file() or shelf.from_cache(self.settings, ticket.id, ticket.folder):
+        if (ticket.folder / layout.RESULT).is_file() or compile_results.from_cache(
+            self.settings, ticket.id, ticket.folder
+        ):
             return ticket
         known = next((other for other in self._waiting if other.id == identifier), None)
         if later:
@@ -144,7 +146,7 @@ class Compiler:
         for ticket in self._running:
             with contextlib.suppress(OSError):
                 os.waitpid(ticket.pid, 0)
-            shelf.discard(ticket.folder, ticket.pid)
+            compile_results.discard(ticket.folder, ticket.pid)
         self._running.clear()
 
     def _reap(self, *, block: bool) -> None:
@@ -171,7 +173,7 @@ class Compiler:
             self.disk_error = OSError(code - _DISK, os.strerror(code - _DISK))
         if not (ticket.folder / layout.RESULT).is_file():
             stage = bytes(ticket.stage[:_STAGE_BYTES]).rstrip(b"\0").decode(errors="replace")
-            shelf.write_death(self.settings, ticket, status, stage or None)
+            compile_results.write_death(self.settings, ticket, status, stage or None)
         if ticket.stage is not None:
             ticket.stage.close()
         return True
@@ -185,7 +187,7 @@ class Compiler:
             code = _DISK + (error.errno or 0)
         except BaseException as error:  # noqa: BLE001  # nothing of the program's may run in the fork
             with contextlib.suppress(BaseException):
-                shelf.write_accident(self.settings, ticket, error)
+                compile_results.write_accident(self.settings, ticket, error)
                 code = 0
         finally:
             os._exit(code)
@@ -216,7 +218,7 @@ class _Fork:
             signal.signal(number, signal.SIG_DFL)
         # Ctrl-C is for the program, which then ends its compiles itself.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        log = shelf.log_path(self.ticket.folder, os.getpid())
+        log = compile_results.log_path(self.ticket.folder, os.getpid())
         log.parent.mkdir(parents=True, exist_ok=True)
         null = os.open(os.devnull, os.O_RDONLY)
         printed = os.open(log, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
@@ -227,7 +229,7 @@ class _Fork:
             if (self.ticket.folder / layout.RESULT).is_file():
                 return 0
             signal.setitimer(signal.ITIMER_REAL, self.settings.timeout)
-            shelf.write(self.settings, self.ticket, make, self._stage, printed)
+            compile_results.write(self.settings, self.ticket, make, self._stage, printed)
         return 0
 
     def _stage(self, name: str) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from kprof.compiler.constants import constant
 from kprof.compiler.request import encode
-from kprof.recording.marks import mark_of
+from kprof.recording.device_marks import mark_of
 
 FRAMES = 12
 """Frames that are kept of a place in the program."""

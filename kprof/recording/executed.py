@@ -6,7 +6,7 @@ from typing import Any
 
 from kprof.captures import layout
 from kprof.compiler import environment as switches
-from kprof.recording import describe, shelf
+from kprof.recording import compile_results, describe
 from kprof.recording.recorder import Recorder
 
 
@@ -31,7 +31,9 @@ def _keep(recorder: Recorder, kernel: Any) -> int:
     if not (folder / layout.RESULT).is_file():
         blobs = {stage: kernel.asm[stage] for stage in layout.STAGES if stage in kernel.asm}
         try:
-            shelf.place(folder, {"status": "ok", "triton": str(metadata.get("triton_version", ""))}, metadata, blobs)
+            compile_results.place(
+                folder, {"status": "ok", "triton": str(metadata.get("triton_version", ""))}, metadata, blobs
+            )
         except OSError as error:
             recorder.journal.fail(error)
     return recorder.number(identifier, kernel.src, request)

@@ -32,7 +32,7 @@ def identifier(source: Any, target: Any, options: Any, switches: Mapping[str, st
 
 def prepare() -> None:
     """Import what every compile needs, once for all processes that are forked for one."""
-    from kprof.compiler import engine  # noqa: F401
+    from kprof.compiler import in_process  # noqa: F401
     from kprof.importing import functions as source  # noqa: F401
 
 
@@ -42,7 +42,7 @@ def compile_source(job: CaptureJob, progress: Callable[[str], None]) -> Compiled
     Raises:
         KprofError: the compiler refused.
     """
-    from kprof.compiler.engine import Build, CompileTarget, finished, run_stages
+    from kprof.compiler.in_process import Build, CompileTarget, finished, run_stages
     from kprof.importing.functions import Function
 
     api = versions.api()

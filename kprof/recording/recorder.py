@@ -13,11 +13,11 @@ from typing import Any
 from kprof.captures import layout
 from kprof.compiler import environment as switches
 from kprof.output.redacting import redacted
-from kprof.recording import describe, jobs, shelf, sources
-from kprof.recording.answers import Answers
+from kprof.recording import compile_results, describe, jobs, program_sources
 from kprof.recording.compiler import Compiler
+from kprof.recording.files_read import Reads
 from kprof.recording.journal import CaptureJournal
-from kprof.recording.reads import Reads
+from kprof.recording.operator_tally import Answers
 from kprof.recording.settings import Settings
 from kprof.recording.steering import steering_arguments
 from kprof.recording.stub import RecordedKernel
@@ -223,10 +223,10 @@ class Recorder:
             RuntimeError: it was not compiled.
         """
         self.compiler.wait(ticket)
-        cached = shelf.fetch(self.settings, ticket.id)
+        cached = compile_results.fetch(self.settings, ticket.id)
         if cached is not None:
             return cached[0]["metadata"], cached[1]
-        result = shelf.result(ticket.folder)
+        result = compile_results.result(ticket.folder)
         if result.get("status") != "ok":
             raise RuntimeError(f"{ticket.name}: {result.get('error', 'was not compiled')}")
         stages: dict[str, str | bytes] = {}
@@ -263,9 +263,9 @@ class Recorder:
     def _lds(self, kernel: RecordedKernel) -> int | None:
         """Bytes of LDS of a workgroup, 0 where it is not told; ``None`` when it does not compile."""
         self.compiler.wait(kernel.ticket)
-        if shelf.result(kernel.ticket.folder).get("status") != "ok":
+        if compile_results.result(kernel.ticket.folder).get("status") != "ok":
             return None
-        shared = shelf.metadata(kernel.ticket.folder).get("shared")
+        shared = compile_results.metadata(kernel.ticket.folder).get("shared")
         return shared if isinstance(shared, int) else 0
 
     @property
@@ -352,7 +352,7 @@ class Recorder:
             self._check_disk()
             if self.settings.root:
                 own = [place for place in (self.settings.folder, self.settings.cache) if place]
-                self.journal.write("sources", sources.of_process(Path(self.settings.root), self.files, own))
+                self.journal.write("sources", program_sources.of_process(Path(self.settings.root), self.files, own))
             if totals is not None:
                 self.journal.write("operators", totals)
             self.journal.write("end", {"how": how, "reads": self._reads})

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from kprof.cache import location
 from kprof.recording import inductor, inductor_backward
-from kprof.recording.reads import Reads
+from kprof.recording.files_read import Reads
 from kprof.recording.settings import VARIABLE, Settings, from_json
 from kprof.simulation import smi
 from kprof.simulation.after_import import AfterImport

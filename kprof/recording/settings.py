@@ -34,7 +34,7 @@ class Settings:
         values: integers of a tensor that are kept at most, where the course of a kernel depends on them.
         root: the work tree that sources are named from.
         argv: keep the processes' command lines, without the secrets in them.
-        again: which launch is to be made again with other values, and who asks, see :mod:`kprof.recording.again`.
+        again: which launch is to be made again with other values, and who asks, see :mod:`kprof.recording.relaunch`.
     """
 
     folder: str

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from kprof.recording.marks import mark_of
+from kprof.recording.device_marks import mark_of
 from kprof.recording.torch_device import StandInDevice
 
 _NAMES = ("allclose", "isclose", "equal")

@@ -3,7 +3,7 @@
 import threading
 from typing import Any
 
-from kprof.recording.marks import cuda_index
+from kprof.recording.device_marks import cuda_index
 from kprof.recording.recorder import Recorder
 from kprof.simulation.gpu import SimulatedGpu
 from kprof.simulation.patches import Patches

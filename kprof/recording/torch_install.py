@@ -4,7 +4,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from kprof.recording.marks import mark, mark_of
+from kprof.recording.device_marks import mark, mark_of
 from kprof.recording.torch_comparisons import install as install_comparisons
 from kprof.recording.torch_cuda import install as install_cuda
 from kprof.recording.torch_device import StandInDevice
@@ -13,7 +13,7 @@ from kprof.recording.torch_large import LIMIT, Large
 from kprof.recording.torch_mode import install_fallback, make_mode
 from kprof.recording.torch_operators import DeviceOperators
 from kprof.recording.torch_tensors import install as install_tensors
-from kprof.recording.written import written_arguments
+from kprof.recording.written_arguments import written_arguments
 
 
 class Installation:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-from kprof.recording.marks import mark_of
+from kprof.recording.device_marks import mark_of
 
 LIMIT = 1 << 20
 """Bytes from which on a tensor of floating-point numbers is large."""

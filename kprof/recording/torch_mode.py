@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from kprof.recording.marks import cuda_index, mark, mark_of, storage
+from kprof.recording.device_marks import cuda_index, mark, mark_of, storage
 from kprof.recording.torch_large import on_meta
 
 if TYPE_CHECKING:

@@ -15,11 +15,11 @@ from contextlib import nullcontext
 from enum import Enum, auto
 from typing import TYPE_CHECKING, Any
 
-from kprof.recording import answers
+from kprof.recording import operator_tally
 from kprof.recording.torch_redirects import Redirects
 
 if TYPE_CHECKING:
-    from kprof.recording.answers import Answers
+    from kprof.recording.operator_tally import Answers
     from kprof.simulation.patches import Patches
 
 NESTED = 16
@@ -124,13 +124,13 @@ class DeviceOperators:
         name = self.name(func)
         depth = depths.get(name, 0)
         if depth >= NESTED:
-            self._counts().unrun(name, answers.RECURSION)
+            self._counts().unrun(name, operator_tally.RECURSION)
             return False, None
         depths[name] = depth + 1
         counts = self._counts()
         stands_in = key == self._keys.CPU
         if stands_in:
-            counts.unrun(name, answers.CPU)
+            counts.unrun(name, operator_tally.CPU)
         try:
             with nullcontext() if stands_in else counts.running(name), mode:
                 # Called by its key: a call by a set of keys refuses numbers where the schema has tensors.
@@ -140,21 +140,21 @@ class DeviceOperators:
 
     def zeros(self, func: Any) -> None:
         """Nothing could compute this operator; its result is zeros."""
-        self._counts().unrun(self.name(func), answers.ZEROS)
+        self._counts().unrun(self.name(func), operator_tally.ZEROS)
 
     def computed(self, func: Any) -> None:
         """The CPU has computed this operator, which nobody registered for the GPU from Python."""
-        self._told(func, answers.CPU)
+        self._told(func, operator_tally.CPU)
 
     def shaped(self, func: Any) -> None:
         """Nothing was computed, because the tensors are large: the result has its shape alone."""
-        self._told(func, answers.SHAPE)
+        self._told(func, operator_tally.SHAPE)
 
     def _told(self, func: Any, how: str) -> None:
         kind = self._kind(func)
         if kind is _Kind.TORCH:
             self._counts().torchs(self.name(func))
-        elif kind is _Kind.STAND_IN or (how == answers.SHAPE and kind is _Kind.ANY_DEVICE):
+        elif kind is _Kind.STAND_IN or (how == operator_tally.SHAPE and kind is _Kind.ANY_DEVICE):
             self._counts().unrun(self.name(func), how)
 
     def _kind(self, func: Any) -> "_Kind":

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from kprof.recording.marks import cuda_index, mark_of
+from kprof.recording.device_marks import cuda_index, mark_of
 
 _AUTOGRAD, _AUTOCAST = "AutogradCPU", "AutocastCPU"
 _AT = {"CUDA": _AUTOGRAD, "AutogradCUDA": _AUTOGRAD, "AutocastCUDA": _AUTOCAST}

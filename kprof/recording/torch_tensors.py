@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from kprof.recording.marks import mark, mark_of, mark_storage, unmark
+from kprof.recording.device_marks import mark, mark_of, mark_storage, unmark
 
 if TYPE_CHECKING:
     from kprof.recording.torch_device import StandInDevice

@@ -47,7 +47,7 @@ def replace(recorder: Recorder, patches: Patches, device: Callable[[], int], str
     patches.set(triton, "compile", compile)
     tuning.install(recorder, patches)
     if recorder.settings.again:
-        from kprof.recording.again import Again
+        from kprof.recording.relaunch import Again
 
         Again(recorder, recorder.settings.again).install(patches)
 

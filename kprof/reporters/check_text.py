@@ -6,8 +6,8 @@ from kprof.document import Report
 from kprof.output.colour import painted
 from kprof.output.headline import folded
 from kprof.output.sink import clean
-from kprof.reporters._gate_words import GateFinding, advice_text, fails, items, label, unknown
-from kprof.reporters._loop_words import without_labels
+from kprof.reporters._ci_findings import GateFinding, advice_text, fails, items, label, unknown
+from kprof.reporters._loop_names import without_labels
 
 _COLOUR = {"error": "31;1", "warning": "33", "note": "36"}
 _VERDICT = {"ok": "32", "regression": "31;1", "cannot_tell": "33;1"}

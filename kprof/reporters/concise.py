@@ -2,7 +2,7 @@
 
 from kprof.document import Report
 from kprof.output.sink import one_line
-from kprof.reporters._gate_words import items
+from kprof.reporters._ci_findings import items
 from kprof.reporters.interface import Format, ReportRequest
 
 

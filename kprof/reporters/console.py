@@ -17,11 +17,11 @@ from kprof.reporters._console_text import (
     plural,
     waves,
 )
-from kprof.reporters._coverage_words import coverage_line, not_checked
-from kprof.reporters._gain_words import gain_words
-from kprof.reporters._loop_words import summary, without_labels
+from kprof.reporters._finding_cost import gain_words
+from kprof.reporters._loop_names import summary, without_labels
 from kprof.reporters._model_text import loop_lines, model_rows
-from kprof.reporters._verdict_words import verdict
+from kprof.reporters._rule_coverage import coverage_line, not_checked
+from kprof.reporters._verdict_sentence import verdict
 
 if TYPE_CHECKING:
     from rich.console import Console

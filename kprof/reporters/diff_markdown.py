@@ -1,7 +1,7 @@
 """A comparison as Markdown, for a comment on a pull request."""
 
 from kprof.diffing.document import Diff, Explanation, KernelDiff
-from kprof.reporters import _diff_words as words
+from kprof.reporters import _diff_wording as words
 from kprof.reporters._markdown_cells import cell, code
 
 COMMENT_LIMIT = 65_536

@@ -8,7 +8,7 @@ from kprof.document import Report
 from kprof.findings import Severity
 from kprof.output.sink import clean
 from kprof.output.writing import log
-from kprof.reporters._gate_words import GateFinding, advice_text, items, label
+from kprof.reporters._ci_findings import GateFinding, advice_text, items, label
 from kprof.reporters.interface import Format, ReportRequest
 
 LIMIT = 10

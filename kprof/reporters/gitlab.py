@@ -5,7 +5,7 @@ import json
 from kprof.document import Report
 from kprof.findings import Severity
 from kprof.output.sink import clean
-from kprof.reporters._gate_words import GateFinding, advice_text, fails, items, label
+from kprof.reporters._ci_findings import GateFinding, advice_text, fails, items, label
 from kprof.reporters.interface import Format, ReportRequest
 
 _SEVERITY = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.NOTE: "info"}

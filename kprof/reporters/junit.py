@@ -7,7 +7,7 @@ from msgspec import UNSET
 
 from kprof.document import KernelReport, Report
 from kprof.output.sink import clean
-from kprof.reporters._gate_words import GateFinding, advice_text, archs, fails, items, label, unknown
+from kprof.reporters._ci_findings import GateFinding, advice_text, archs, fails, items, label, unknown
 from kprof.reporters.interface import Format, ReportRequest
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from kprof.findings import Location
 from kprof.output.colour import painted
 from kprof.output.headline import folded
 from kprof.output.sink import clean
-from kprof.reporters._gate_words import GateFinding, items
+from kprof.reporters._ci_findings import GateFinding, items
 
 _COLOUR = {"error": "31;1", "warning": "33", "note": "36"}
 _VERDICT = {"ok": "32", "regression": "31;1", "cannot_tell": "33;1"}

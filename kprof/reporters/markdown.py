@@ -7,7 +7,7 @@ from typing import Any
 from kprof.document import Report
 from kprof.findings import Edit
 from kprof.output.sink import clean
-from kprof.reporters._gate_words import GateFinding, advice_text, cure, fails, items, label, unknown
+from kprof.reporters._ci_findings import GateFinding, advice_text, cure, fails, items, label, unknown
 from kprof.reporters._markdown_cells import cell, code
 from kprof.reporters.interface import Format, ReportRequest
 

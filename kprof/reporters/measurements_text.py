@@ -6,7 +6,7 @@ from kprof.inputs.rocprof import Data, ProfileIssue, short
 from kprof.output.tables import rows_table
 from kprof.output.terminal import terminal
 from kprof.reporters._console_text import plural
-from kprof.reporters._trace_words import kernel_label
+from kprof.reporters._trace_format import kernel_label
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -2,7 +2,7 @@
 
 from inspect import cleandoc
 
-from kprof.reporters._gate_words import RuleHelp
+from kprof.reporters._ci_findings import RuleHelp
 
 
 def all_rules() -> list[RuleHelp]:

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from kprof.reporters._trace_words import label, milliseconds, percent
+from kprof.reporters._trace_format import label, milliseconds, percent
 from kprof_analyzers.profiles.timeline.occupation import DeviceTime
 from kprof_analyzers.profiles.timeline.steps import Shares
 

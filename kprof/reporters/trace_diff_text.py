@@ -1,6 +1,6 @@
 """``kprof trace diff`` for people: two traces kernel by kernel."""
 
-from kprof.reporters._trace_words import kernel_label, milliseconds
+from kprof.reporters._trace_format import kernel_label, milliseconds
 from kprof_analyzers.profiles.timeline.compare import TraceComparison
 
 

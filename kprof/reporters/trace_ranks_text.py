@@ -1,7 +1,7 @@
 """``kprof trace ranks`` for people: who computes longer, who waits, and for whom."""
 
 from kprof.output.sizes import decimal_bytes
-from kprof.reporters._trace_words import milliseconds
+from kprof.reporters._trace_format import milliseconds
 from kprof.reporters.trace_breakdown_text import device_lines
 from kprof_analyzers.profiles.timeline.collectives import CollectiveBandwidth
 from kprof_analyzers.profiles.timeline.ranks import RankReport

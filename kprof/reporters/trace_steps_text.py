@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from statistics import median
 
 from kprof.output.tables import rows_table
-from kprof.reporters._trace_words import label, milliseconds, percent
+from kprof.reporters._trace_format import label, milliseconds, percent
 from kprof_analyzers.profiles.timeline.profiler_steps import ProfilerStep, StepTable
 
 

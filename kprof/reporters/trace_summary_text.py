@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from kprof.reporters._console_text import plural
-from kprof.reporters._trace_words import kernel_label, label, milliseconds, percent
+from kprof.reporters._trace_format import kernel_label, label, milliseconds, percent
 from kprof_analyzers.profiles.timeline.streaming import FileSummary
 
 

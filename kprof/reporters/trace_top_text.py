@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Literal
 
 from kprof.reporters._console_text import plural
-from kprof.reporters._trace_words import kernel_label, label, milliseconds, percent
+from kprof.reporters._trace_format import kernel_label, label, milliseconds, percent
 from kprof_analyzers.profiles.timeline.steps import Kernels
 
 Rows = Literal["kernels", "operators", "triton"]

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from kprof.output.tables import rows_table
-from kprof.reporters._trace_words import label, milliseconds, percent
+from kprof.reporters._trace_format import label, milliseconds, percent
 from kprof_analyzers.profiles.timeline.tree import TimeTree, TreeNode
 
 

@@ -15,7 +15,7 @@ from kprof.hardware.machine import Architecture
 from kprof.hardware.machine import load as load_architecture
 from kprof.inputs import amdgcn, boundary, triton_metadata
 from kprof.inputs.opening import head_of
-from kprof.targets.listing_beside import beside
+from kprof.targets.companion_listing import beside
 from kprof.targets.loaded import LoadedKernel
 
 if TYPE_CHECKING:

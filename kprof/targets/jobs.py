@@ -105,7 +105,7 @@ def _question(target: str, machines: Sequence[Architecture], options: "TargetOpt
 
 def _asked_before(target: str, machines: Sequence[Architecture], options: "TargetOptions") -> list[TargetJob] | None:
     """The compiles that this question meant the last time, if no file has changed: saves the import of Triton."""
-    from kprof.compiler.answers import recall
+    from kprof.compiler.question_cache import recall
 
     answer = recall(_question(target, machines, options))
     if not isinstance(answer, list):
@@ -130,7 +130,7 @@ def _ask(target: str, machines: Sequence[Architecture], options: "TargetOptions"
     """Load the kernel's file and derive the compiles; remember them for the next time."""
     import sys
 
-    from kprof.compiler.answers import remember
+    from kprof.compiler.question_cache import remember
     from kprof.importing.functions import unwrap
 
     jobs: list[TargetJob] = []

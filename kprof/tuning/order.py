@@ -14,8 +14,8 @@ from typing import Any, Protocol
 
 from kprof.knobs import role_names, tile_names, tile_of
 from kprof.tuning.pruning import Pruned
-from kprof.tuning.recording import Question, check_questions, decisive
 from kprof.tuning.space import Space
+from kprof.tuning.watched_knobs import Question, check_questions, decisive
 
 Config = dict[str, Any]
 

@@ -16,7 +16,7 @@ from kprof.expressions import Expression
 from kprof.hardware.machine import Architecture
 from kprof.kernel_spec import Kernel, Shape
 from kprof.knobs import number, role_names
-from kprof.tuning.recording import Question
+from kprof.tuning.watched_knobs import Question
 
 
 @dataclass

@@ -21,10 +21,10 @@ from kprof.tuning.inert import Inert
 from kprof.tuning.journal import TuningJournal
 from kprof.tuning.order import Order, Queue
 from kprof.tuning.pruning import LdsRule, Pruned, legal_values, question, value_problem
-from kprof.tuning.recording import Question
 from kprof.tuning.search_result import Progress, SearchResult
 from kprof.tuning.space import Space
 from kprof.tuning.subject import TuningSubject
+from kprof.tuning.watched_knobs import Question
 from kprof.tuning.work import Executor, Judge, TaskResult, TuningTask, task_of
 
 NEAR_BEST = 4

@@ -34,7 +34,7 @@ ALLOWED = {
     "kprof/tuning/recorded/answer.py": "entries that were JSON a moment ago",
     "kprof/tuning/trials/serve.py": WIRE,
     "kprof_analyzers/directories.py": SUMMED,
-    "kprof_analyzers/remembered.py": SUMMED,
+    "kprof_analyzers/report_cache.py": SUMMED,
 }
 IMPORTED = {
     "kprof/hardware/reader.py": OWN,

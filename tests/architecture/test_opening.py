@@ -44,7 +44,7 @@ ALLOWED = {
     "kprof/recording/compiler.py": WRITES,
     "kprof/recording/journal.py": WRITES,
     "kprof/recording/recorder.py": "what Triton wrote for this process a moment ago",
-    "kprof/recording/shelf.py": "files that the recording's own compiler wrote",
+    "kprof/recording/compile_results.py": "files that the recording's own compiler wrote",
     "kprof/recording/torch_large.py": "memory, no file",
     "kprof/reporters/github.py": WRITES,
     "kprof/reporters/html/parts.py": OWN,

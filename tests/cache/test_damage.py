@@ -52,7 +52,7 @@ def compiled() -> Any:
 
 
 def reports() -> Any:
-    from kprof_analyzers.remembered import judged
+    from kprof_analyzers.report_cache import judged
 
     ((_, report),) = judged(jobs(), 1)
     return msgspec.to_builtins(msgspec.structs.replace(report, compile_seconds=UNSET, cached=UNSET), enc_hook=str)
@@ -142,7 +142,7 @@ def test_one_bit_is_a_miss_and_never_another_answer(kind):
 
 def test_a_damaged_recorded_kernel_is_compiled_again(tmp_path):
     """Of a recording's kernels: not served, and removed."""
-    from kprof.recording import shelf
+    from kprof.recording import compile_results
     from kprof.recording.settings import Settings
     from kprof.simulation.gpu import gpu_of
 
@@ -151,11 +151,11 @@ def test_a_damaged_recorded_kernel_is_compiled_again(tmp_path):
     head = {"result": {"status": "ok"}, "metadata": {"shared": 0}}
     from kprof.compiler.wire import pack
 
-    assert shelf._CAPTURED.write(shelf._key("0" * 16), pack(head, blobs), tmp_path / "cache")
-    assert shelf.fetch(settings_, "0" * 16) == (head, blobs)
+    assert compile_results._CAPTURED.write(compile_results._key("0" * 16), pack(head, blobs), tmp_path / "cache")
+    assert compile_results.fetch(settings_, "0" * 16) == (head, blobs)
     (path,) = (p for p in (tmp_path / "cache").rglob("*") if p.is_file())
     raw = bytearray(path.read_bytes())
     raw[-1] ^= 1
     path.write_bytes(raw)
-    assert shelf.fetch(settings_, "0" * 16) is None
+    assert compile_results.fetch(settings_, "0" * 16) is None
     assert not path.exists()

@@ -10,7 +10,7 @@ import pytest
 
 from kprof.compiler import versions as triton_versions
 from kprof.compiler.compile import compile_kernel, compile_many
-from kprof.compiler.engine import compile_here
+from kprof.compiler.in_process import compile_here
 from kprof.compiler.limits import LaunchProblem
 from kprof.compiler.request import STAGES
 from kprof.errors import KprofError
@@ -27,7 +27,7 @@ def compiled_by_triton(request):
     import triton
     from triton.backends.compiler import GPUTarget
 
-    from kprof.compiler.engine import _values
+    from kprof.compiler.in_process import _values
     from kprof.importing.functions import load_function
 
     api = triton_versions.api()

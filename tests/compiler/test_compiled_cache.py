@@ -12,9 +12,8 @@ from pathlib import Path
 import pytest
 
 from kprof.cache import limits, location
-from kprof.compiler import answers as memo
 from kprof.compiler import compiled_cache as cache
-from kprof.compiler import versions
+from kprof.compiler import question_cache, versions
 from kprof.compiler.compile import compile_kernel, compile_many
 from kprof.importing.loading import load_module
 from kprof.targets.signature import load_signature
@@ -182,15 +181,15 @@ def test_passes_are_kept_too(add_request):
 
 
 def test_answers_hold_while_their_files_do(kernel):
-    """A memo is forgotten when a helper changes; a module that reads more than files is not remembered."""
+    """An answer is forgotten when a helper changes; a module that reads more than files is not remembered."""
     request, helper = kernel
     question = {"target": request.path, "arch": "gfx942"}
-    assert memo.recall(question) is None
-    assert memo.remember(question, {"requests": [request.to_json()]}, load_module(request.path))
-    assert memo.recall(question) == {"requests": [request.to_json()]}
-    assert memo.recall({**question, "arch": "gfx950"}) is None
+    assert question_cache.recall(question) is None
+    assert question_cache.remember(question, {"requests": [request.to_json()]}, load_module(request.path))
+    assert question_cache.recall(question) == {"requests": [request.to_json()]}
+    assert question_cache.recall({**question, "arch": "gfx950"}) is None
     helper.write_text(HELPER.format(factor=5.0))
-    assert memo.recall(question) is None
+    assert question_cache.recall(question) is None
     helper.write_text("import os\nos.environ\n" + HELPER.format(factor=5.0))
 
 

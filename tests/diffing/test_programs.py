@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kprof.diffing.build import Input, diff
+from kprof.diffing.comparing import Input, diff
 from kprof.diffing.limits import DiffLimits
 from kprof.findings import Severity
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
-from kprof.diffing.build import Input, diff
+from kprof.diffing.comparing import Input, diff
 from kprof.diffing.limits import DiffLimits
 from kprof.diffing.reading import read_report
 from kprof.document import Report, Verdict

@@ -57,11 +57,11 @@ def test_a_line_of_a_search(place, monkeypatch):
 @pytest.mark.triton
 def test_an_answer_of_a_file_that_changed(place, monkeypatch):
     """Without comparing the files, the old answer would be given."""
-    from kprof.compiler import answers
+    from kprof.compiler import question_cache
 
     data = b"BLOCK = 1\n\0N = 2\n"
     read("answers", place, data)
-    monkeypatch.setattr(answers, "unchanged", lambda _files: True)
+    monkeypatch.setattr(question_cache, "unchanged", lambda _files: True)
     with pytest.raises(DiffersError):
         read("answers", place, data)
 

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from kprof.document import KernelReport, Occupancy, Resources, Specialization
 from kprof.errors import KprofError
 from kprof.findings import Finding, Location, Severity
+from kprof.gate.anchors import relative
 from kprof.gate.baseline import Baseline, encode, news, read, updated
 from kprof.gate.config import Allowance, Budget, Config, KernelEntry
 from kprof.gate.judge import Gate
-from kprof.gate.source_text import relative
 from kprof.gate.subject import CheckSubject
 
 TODAY = dt.date(2026, 6, 15)

@@ -89,7 +89,7 @@ def test_what_changes_its_argument_gives_it_back():
     """Undone, and the argument is no longer known; a tensor on the CPU is computed."""
     import torch
 
-    from kprof.recording.marks import mark, mark_of
+    from kprof.recording.device_marks import mark, mark_of
     from kprof.recording.torch_large import Large
 
     aten, large = torch.ops.aten, Large(1)

@@ -10,7 +10,7 @@ import pytest
 from kprof.errors import KprofError
 from kprof.recording import command
 from kprof.recording.describe import argument, given_options, key_of
-from kprof.recording.marks import cuda_index
+from kprof.recording.device_marks import cuda_index
 from kprof.recording.settings import BOOTSTRAP, VARIABLE, Settings, environment, from_json
 from kprof.recording.tuning import UnknownTimes
 from kprof.simulation.after_import import AfterImport
@@ -152,7 +152,7 @@ def test_the_first_usable_configuration_is_the_fastest():
 @pytest.mark.triton
 def test_written_arguments_follow_pointers():
     """Through assignments, not through loads; what a helper is given counts."""
-    from kprof.recording.written import written_arguments
+    from kprof.recording.written_arguments import written_arguments
 
     class Jit:
         def __init__(self, source, names):

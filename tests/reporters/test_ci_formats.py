@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from kprof.document import KernelReport, Report, Specialization, Suppressed, Verdict
 from kprof.findings import Advice, Finding, Location, Severity
-from kprof.reporters._gate_words import RuleHelp
+from kprof.reporters._ci_findings import RuleHelp
 from kprof.reporters.check_text import CheckTextReporter
 from kprof.reporters.github import GitHubReporter
 from kprof.reporters.gitlab import GitLabReporter

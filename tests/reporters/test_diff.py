@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from kprof.api.schema import schema_of
-from kprof.diffing.build import Input, diff
+from kprof.diffing.comparing import Input, diff
 from kprof.diffing.document import Diff, Explanation, TriedChange
 from kprof.diffing.limits import DiffLimits
 from kprof.document import KernelReport, LoopFacts, Occupancy, Resources, Specialization

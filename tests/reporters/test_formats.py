@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 ASSEMBLY = ROOT / "tests/artifacts/gfx942/matmul.triton-3.9.0.amdgcn"
 TSV = '''"""Findings as TSV."""
 
-from kprof.reporters._gate_words import items
+from kprof.reporters._ci_findings import items
 from kprof.reporters.interface import Format
 
 

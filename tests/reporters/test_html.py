@@ -26,7 +26,7 @@ from kprof.document import (
     WaitDistance,
 )
 from kprof.findings import Advice, Finding, Location, Severity
-from kprof.reporters._gate_words import RuleHelp
+from kprof.reporters._ci_findings import RuleHelp
 from kprof.reporters.html import LIMIT, HtmlReporter
 from kprof.reporters.html.rule_text import as_html, explanation, what_to_try
 from kprof.reporters.html.smaller import size, smaller

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from kprof.errors import KprofError
 from kprof.tuning.order import Queue, identity
 from kprof.tuning.pruning import Pruned
-from kprof.tuning.recording import Watched, decisive
 from kprof.tuning.space import Space
+from kprof.tuning.watched_knobs import Watched, decisive
 
 KNOBS = {"BLOCK_M": (16, 32, 64), "BLOCK_N": (16, 32), "num_warps": (2, 4), "GROUP": (1, 2, 4), "XCDS": (1, 8)}
 BASE = {"BLOCK_M": 32, "GROUP": 2, "XCDS": 8, "num_stages": 2, "OTHER": True}

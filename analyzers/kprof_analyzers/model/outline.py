@@ -1,7 +1,7 @@
 """The way through a program: straight stretches and loops, nested, along the longest path.
 
-Branches that skip work (edges of the problem, empty masks) are taken not to be taken: the path with most instructions
-is followed.
+Branches that skip work (edges of the problem, empty masks) count as not taken: the path with most instructions is
+followed.
 """
 
 from collections.abc import Iterable, Sequence

@@ -161,7 +161,7 @@ class Simulator:
         self.matrix_busy = self.vector_busy = 0.0
 
     def steppers(self) -> list[Callable[[int, Op, float, int], float]]:
-        """What each kind of operation does; kept by nothing, or a simulator would be a cycle."""
+        """The method for each kind of operation. Not an attribute: it would make the simulator a reference cycle."""
         table: dict[int, Callable[[int, Op, float, int], float]] = {
             VALU: self._valu,
             MATRIX: self._matrix,

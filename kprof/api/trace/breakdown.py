@@ -56,7 +56,7 @@ class TraceBreakdown(PerTrace):
         picture(path, lambda: self._svg(bars=bars, timeline=timeline))
 
     def _svg(self, *, bars: bool, timeline: bool) -> str:
-        from kprof.reporters._trace_words import label
+        from kprof.reporters._trace_format import label
         from kprof_analyzers.profiles.timeline.pictures.donut import donut
         from kprof_analyzers.profiles.timeline.pictures.stacked_bars import stacked_bars
         from kprof_analyzers.profiles.timeline.pictures.utilisation import utilisation_svg

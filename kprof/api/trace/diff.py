@@ -76,7 +76,7 @@ class TraceDiff(PerTrace):
         picture(path, self._svg)
 
     def _svg(self) -> str:
-        from kprof.reporters._trace_words import label
+        from kprof.reporters._trace_format import label
         from kprof_analyzers.profiles.timeline.pictures.stacked_bars import stacked_bars
 
         result = self.comparison

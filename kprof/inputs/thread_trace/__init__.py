@@ -67,9 +67,9 @@ def read(path: str | Path) -> DecodedThreadTrace:
     waves, trouble = _wavefronts(listing) if listing.is_file() else (None, ())
     count = None if waves is None else len(waves)
     lifetimes = tuple(one for one in waves or () if one is not None)
-    from kprof.inputs.thread_trace import beside
+    from kprof.inputs.thread_trace import companion_files
 
-    timeline, odd = beside.read(place.parent)
+    timeline, odd = companion_files.read(place.parent)
     trace = replace(trace, wavefronts=count, lifetimes=lifetimes)
     issues = (*trace.issues, *trouble, *odd, *_disagreements(trace, timeline))
     return replace(trace, timeline=timeline, issues=issues)

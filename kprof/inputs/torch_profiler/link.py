@@ -10,9 +10,9 @@ from heapq import merge
 from itertools import pairwise
 from typing import Any
 
+from kprof.inputs.torch_profiler.columns import ELSEWHERE, NOTHING, Records, by_start
 from kprof.inputs.torch_profiler.issues import IssueLog
 from kprof.inputs.torch_profiler.model import Activity, LinkedTrace, Operator, PythonFrame
-from kprof.inputs.torch_profiler.records import ELSEWHERE, NOTHING, Records, by_start
 
 # Which of two things that start at the same moment is around the other, where the lengths do not tell.
 _FRAME, _OPERATOR, _LAUNCH = 0, 1, 2

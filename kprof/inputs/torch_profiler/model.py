@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 import msgspec
 
+from kprof.inputs.torch_profiler.columns import Records
 from kprof.inputs.torch_profiler.issues import TraceIssue
-from kprof.inputs.torch_profiler.records import Records
 
 Size = tuple[int, int, int]
 GridUnit = Literal["workgroups", "work-items"]

@@ -9,8 +9,8 @@ from typing import BinaryIO
 
 from kprof.errors import InputError
 from kprof.inputs.opening import opened
-from kprof.inputs.torch_profiler.ahead import ahead
 from kprof.inputs.torch_profiler.issues import IssueLog
+from kprof.inputs.torch_profiler.read_ahead import ahead
 from kprof.output.progress import Step, step
 
 # Larger blocks fall out of the second-level cache: 256 KiB is 10 % faster than 1 MiB.

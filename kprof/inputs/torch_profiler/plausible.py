@@ -2,9 +2,9 @@
 
 from array import array
 
+from kprof.inputs.torch_profiler.columns import OptionalIntegers
 from kprof.inputs.torch_profiler.issues import IssueLog
 from kprof.inputs.torch_profiler.model import LinkedTrace
-from kprof.inputs.torch_profiler.records import OptionalIntegers
 from kprof.inputs.torch_profiler.times import DAY_NS
 
 

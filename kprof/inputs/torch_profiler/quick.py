@@ -1,4 +1,4 @@
-"""Events that are told apart by their category while they are decoded: what no sum needs is never made an object of.
+"""Decodes events by category, and only the fields that sums need: no object is created for the others.
 
 A block whose events are all of known categories, complete or instantaneous, is decoded this way; any other one, with
 its begins and ends, metadata and oddities, is left to the general types of :mod:`kprof.inputs.torch_profiler.events`.

@@ -24,9 +24,9 @@ import msgspec
 
 from kprof.errors import InputError
 from kprof.inputs import boundary
+from kprof.inputs.torch_profiler.columns import Records
 from kprof.inputs.torch_profiler.issues import TraceIssue
 from kprof.inputs.torch_profiler.model import LinkedTrace, TraceInfo
-from kprof.inputs.torch_profiler.records import Records
 from kprof.output.csv_cells import guarded_row
 
 if TYPE_CHECKING:

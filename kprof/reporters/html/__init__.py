@@ -10,7 +10,7 @@ from typing import Any
 
 from kprof.details import Details
 from kprof.document import KernelReport, Report
-from kprof.reporters._gate_words import RuleHelp
+from kprof.reporters._ci_findings import RuleHelp
 from kprof.reporters.interface import Format, ReportRequest
 
 LIMIT = 1_000_000

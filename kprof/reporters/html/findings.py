@@ -7,8 +7,8 @@ from msgspec import UNSET
 
 from kprof.details import Details
 from kprof.findings import Finding, Location
-from kprof.reporters._gain_words import gain_words
-from kprof.reporters._gate_words import RuleHelp
+from kprof.reporters._ci_findings import RuleHelp
+from kprof.reporters._finding_cost import gain_words
 from kprof.reporters.html.rule_text import explanation, what_to_try
 
 Anchors = Mapping[tuple[str, int], str]

@@ -8,10 +8,10 @@ from msgspec import UNSET
 from kprof.details import Details
 from kprof.document import KernelReport, Prediction
 from kprof.findings import Severity
+from kprof.reporters._ci_findings import RuleHelp
 from kprof.reporters._console_text import config_line, plural
-from kprof.reporters._coverage_words import coverage_line
-from kprof.reporters._gate_words import RuleHelp
 from kprof.reporters._model_text import duration, iteration, missing_for_time, supplied
+from kprof.reporters._rule_coverage import coverage_line
 from kprof.reporters.html.charts import cause_name, curve_title, occupancy_curve, segments, time_range
 from kprof.reporters.html.findings import finding_groups, source_places
 from kprof.reporters.html.listing import code_listing, places, source_table

@@ -137,7 +137,7 @@ def _run(
     result: CompiledConfigs,
     jobs: int,
 ) -> None:
-    from kprof_analyzers.remembered import judged
+    from kprof_analyzers.report_cache import judged
 
     order = list(planned.values())
     for index, found in judged([job for job, _ in order], jobs or None):

@@ -18,7 +18,7 @@ from typing import Any
 
 from kprof import children
 from kprof.captures.model import Capture, TensorInfo
-from kprof.captures.sources import changed
+from kprof.captures.staleness import changed
 from kprof.compiler.request import CompileRequest, from_json
 from kprof.errors import KprofError
 from kprof.recording.command import RecordOptions, prepare

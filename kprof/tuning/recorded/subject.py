@@ -119,7 +119,7 @@ class RecordedSubject:
         """Its TTIR."""
         from pathlib import Path
 
-        from kprof.captures.sources import digest
+        from kprof.captures.staleness import digest
 
         path = self.recorded.job.request.path
         return {path: digest(Path(path)) or ""}

@@ -15,7 +15,7 @@ from kprof.tuning.trials.measure import measure
 from kprof.tuning.trials.trial import Trial
 from kprof_analyzers.memory.replication import replication
 from kprof_analyzers.model import predict
-from kprof_analyzers.model.worth import without_guesses
+from kprof_analyzers.model.occupancy_gain import without_guesses
 from kprof_analyzers.pipeline import analyze, facts_of
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from kprof.errors import KprofError
 
 if TYPE_CHECKING:
-    from kprof.diffing.build import Input
+    from kprof.diffing.comparing import Input
     from kprof.diffing.document import Explanation
     from kprof.diffing.limits import DiffLimits
     from kprof.targets.options import TargetOptions
@@ -40,7 +40,7 @@ def explain_captures(
     Raises:
         KprofError: one of them was not made by one release of Triton, or that release cannot be had.
     """
-    from kprof.diffing.build import chains, kernel_diff
+    from kprof.diffing.comparing import chains, kernel_diff
     from kprof.tuning.trials.tritons import Tritons
 
     versions = [_version(target, side) for target, side in zip(targets, sides, strict=True)]
@@ -79,7 +79,7 @@ def explain_captures(
 
 def _partners(side: "Input", again: "Sequence[Input]") -> dict[int, int]:
     """Identity of a recorded entry to the index of its chain among those that were compiled again."""
-    from kprof.diffing.build import chains
+    from kprof.diffing.comparing import chains
     from kprof.diffing.pairing import match
 
     known = [(place, chain.entries[1]) for place, chain in enumerate(chains(again)) if 1 in chain.entries]

@@ -13,7 +13,7 @@ from kprof.cache.entries import CacheSection
 from kprof.cache.own import derived_key
 from kprof.compiler.request import Compiled
 from kprof.errors import KprofError
-from kprof_analyzers.collecting import paused
+from kprof_analyzers.garbage_collection import paused
 
 if TYPE_CHECKING:
     from kprof.analysis import KernelFacts
@@ -88,7 +88,7 @@ def version() -> str:
 
 def _judge(compiled: Compiled, argument: Mapping[str, Any]) -> dict[str, Any]:
     from kprof_analyzers.model import predict
-    from kprof_analyzers.model.worth import trips_known
+    from kprof_analyzers.model.occupancy_gain import trips_known
 
     facts = facts_for(compiled, argument)
     prediction = predict(facts)

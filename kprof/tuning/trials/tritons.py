@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from kprof.compiler.child import Child
-    from kprof.diffing.build import Input
+    from kprof.diffing.comparing import Input
     from kprof.diffing.document import Explanation
     from kprof.diffing.limits import DiffLimits
     from kprof.targets.options import TargetOptions
@@ -95,7 +95,7 @@ class Tritons:
         Raises:
             KprofError: none can.
         """
-        from kprof.diffing.build import Input
+        from kprof.diffing.comparing import Input
 
         errors = [side for side in found if isinstance(side, KprofError)]
         if len(errors) == len(found):
@@ -109,7 +109,7 @@ class Tritons:
         return sides
 
     def _side(self, child: "Child", jobs: int) -> "Input":
-        from kprof.diffing.build import Input
+        from kprof.diffing.comparing import Input
 
         question = {"ask": "kernels", "target": self.target, "options": self._asked(jobs=jobs)}
         kernels: dict[int, KernelReport] = {}
@@ -142,7 +142,7 @@ class Tritons:
 
     def explanations(self, sides: "Sequence[Input]", limits: "DiffLimits", seconds: float) -> "dict[int, Explanation]":
         """Why kernels got worse, by index into the chains: for the worst of them, as far as the time allows."""
-        from kprof.diffing.build import chains, harm, kernel_diff, steepest_step
+        from kprof.diffing.comparing import chains, harm, kernel_diff, steepest_step
 
         deadline = time.monotonic() + seconds
         known = chains(sides)

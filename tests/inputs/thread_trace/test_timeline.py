@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from kprof.errors import KprofError
 from kprof.inputs import thread_trace
-from kprof.inputs.thread_trace import beside, occupancy_json, wave_json, wstates_json
+from kprof.inputs.thread_trace import companion_files, occupancy_json, wave_json, wstates_json
 
 CODE = {
     "code": [
@@ -121,7 +121,7 @@ def test_without_instructions_or_events(tmp_path):
     """An empty list is written as null."""
     (tmp_path / WAVE).write_text(json.dumps(wave(instructions=None, timeline=None) | {"num_insts": 0}))
     (tmp_path / "occupancy.json").write_text('{"dispatches": {"0": "0 / 0x0"}}')
-    timeline, issues = beside.read(tmp_path)
+    timeline, issues = companion_files.read(tmp_path)
     assert (timeline.wavefronts[0].costs, timeline.wavefronts[0].states, timeline.occupancy) == ((), {}, ())
     assert not issues
 
@@ -187,12 +187,12 @@ def test_what_is_odd_is_told(folder, name, content, told):
 def test_files_beyond_the_limits_are_told(folder, monkeypatch):
     """In number and in size."""
     (folder / "se4_sm0_sl0_wv0.json").write_text(json.dumps(wave()))
-    monkeypatch.setattr(beside, "MOST_FILES", 1)
-    timeline, issues = beside.read(folder)
+    monkeypatch.setattr(companion_files, "MOST_FILES", 1)
+    timeline, issues = companion_files.read(folder)
     assert [one.file for one in timeline.wavefronts] == [WAVE]
     assert any(issue.startswith("only the first 1 files se*_wv*.json are read") for issue in issues)
     monkeypatch.setattr(wave_json, "LARGEST", 100)
-    timeline, issues = beside.read(folder)
+    timeline, issues = companion_files.read(folder)
     assert not timeline.wavefronts
     assert any("too large" in issue for issue in issues)
 

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from kprof.errors import KprofError
 from kprof.inputs.torch_profiler import opening
-from kprof.inputs.torch_profiler.ahead import ahead
 from kprof.inputs.torch_profiler.events import SlimEvent
 from kprof.inputs.torch_profiler.issues import IssueLog
 from kprof.inputs.torch_profiler.normalise import kind_of
 from kprof.inputs.torch_profiler.quick import QuickEvent
+from kprof.inputs.torch_profiler.read_ahead import ahead
 from kprof.inputs.torch_profiler.reader import TraceReader
 
 _NUMBER = st.integers(-5, 10**15) | st.floats(0, 1e12) | st.none()

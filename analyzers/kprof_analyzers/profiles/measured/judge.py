@@ -7,7 +7,7 @@ from kprof.errors import InputError
 from kprof.findings import Finding, Location
 from kprof.measured import Judgement, LoopBeside, Match, Measured, Standing
 from kprof_analyzers.profiles.measured import join, traced
-from kprof_analyzers.profiles.measured.beside import beside
+from kprof_analyzers.profiles.measured.against_model import beside
 from kprof_analyzers.profiles.measured.facts import facts_of
 from kprof_analyzers.profiles.measured.numbers import MeasuredNumbers, add_counters, add_traces, computed
 from kprof_analyzers.rules import known_rules

@@ -9,9 +9,9 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
+from kprof.inputs.torch_profiler.columns import Records
 from kprof.inputs.torch_profiler.link import Item, items
 from kprof.inputs.torch_profiler.model import LinkedTrace
-from kprof.inputs.torch_profiler.records import Records
 from kprof_analyzers.profiles.timeline.breakdown import occupations
 from kprof_analyzers.profiles.timeline.categories import Categories
 from kprof_analyzers.profiles.timeline.intervals import gaps as gaps_between

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kprof.inputs.torch_profiler.columns import Records
 from kprof.inputs.torch_profiler.model import Activity, LinkedTrace, Operator, TraceInfo
-from kprof.inputs.torch_profiler.records import Records
 from kprof_analyzers.profiles.timeline.breakdown import (
     breakdown,
     category_rows,

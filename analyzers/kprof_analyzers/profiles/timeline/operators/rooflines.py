@@ -7,9 +7,9 @@ import msgspec
 
 from kprof.hardware import machine
 from kprof.hardware.machine import Product
+from kprof.inputs.torch_profiler.columns import Words
 from kprof.inputs.torch_profiler.issues import TraceIssue
 from kprof.inputs.torch_profiler.model import LinkedTrace, TraceInfo
-from kprof.inputs.torch_profiler.records import Words
 from kprof_analyzers.profiles.timeline.operators.arguments import Argument, arguments
 from kprof_analyzers.profiles.timeline.operators.formulas import FORMULAS, triton_work, work_of
 from kprof_analyzers.profiles.timeline.operators.work import Work

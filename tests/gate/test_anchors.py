@@ -7,8 +7,8 @@ import pytest
 
 from kprof.document import KernelReport
 from kprof.findings import Advice, Edit, Finding, Location, Severity
-from kprof.gate import source_text
-from kprof.gate.source_text import anchor, relative, relocated
+from kprof.gate import anchors
+from kprof.gate.anchors import anchor, relative, relocated
 
 
 def finding(file: object, line: int = 1, **others: object) -> Finding:
@@ -40,7 +40,7 @@ def test_files_that_are_not_read(tmp_path, monkeypatch):
     assert anchor(Finding("KP1", "n", Severity.NOTE, "m")) == ""
     (tmp_path / "odd.py").write_bytes(b"a \xff\n")
     assert anchor(finding(tmp_path / "odd.py")) == "a \ufffd"
-    monkeypatch.setattr(source_text, "_MAX_BYTES", 4)
+    monkeypatch.setattr(anchors, "_MAX_BYTES", 4)
     for size, text in ((4, "x" * 4), (5, "5.py")):
         (tmp_path / f"{size}.py").write_text("x" * size)
         assert anchor(finding(tmp_path / f"{size}.py")) == text
@@ -48,7 +48,7 @@ def test_files_that_are_not_read(tmp_path, monkeypatch):
 
 def test_the_largest_source():
     """4 MiB."""
-    assert source_text._MAX_BYTES == 4 << 20
+    assert anchors._MAX_BYTES == 4 << 20
 
 
 @pytest.mark.parametrize(

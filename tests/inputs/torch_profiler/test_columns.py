@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kprof.inputs.torch_profiler import records
-from kprof.inputs.torch_profiler.records import ELSEWHERE, NOTHING, Records, by_start
+from kprof.inputs.torch_profiler import columns
+from kprof.inputs.torch_profiler.columns import ELSEWHERE, NOTHING, Records, by_start
 
 
 class Thing(msgspec.Struct):
@@ -36,7 +36,7 @@ _THING = st.builds(
 def test_a_list_and_its_columns_are_equal(things, together, data):
     """Numbers of any size and missing ones, blocks of any length; also after changes and after leaving rows out."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(records, "_TOGETHER", together)
+        patch.setattr(columns, "_TOGETHER", together)
         table = Records(Thing, things)
         assert table == things
         assert [table[row] for row in range(-len(things), len(things))] == things + things

@@ -12,7 +12,7 @@ from msgspec import UNSET
 from kprof.document import KernelReport, Report
 from kprof.findings import Edit, Finding, Location, Severity, by_cost
 from kprof.gate.rules import FATAL
-from kprof.reporters._loop_words import without_labels
+from kprof.reporters._loop_names import without_labels
 
 MARK = "gate"
 """Key in a finding's evidence under which the gate says what it made of the finding: ``fails`` and others."""

@@ -5,8 +5,8 @@ import sysconfig
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from kprof.captures.sources import digests, outside
-from kprof.recording.reads import Reads
+from kprof.captures.staleness import digests, outside
+from kprof.recording.files_read import Reads
 
 _OURS = Path(__file__).resolve().parents[1]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kprof.recording.reads import MOST_BYTES, Reads
+from kprof.recording.files_read import MOST_BYTES, Reads
 
 
 def _opened(reads, path, flags=os.O_RDONLY):

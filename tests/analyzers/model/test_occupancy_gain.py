@@ -9,7 +9,7 @@ from kprof.analysis import KernelFacts
 from kprof.document import Resources
 from kprof.hardware.machine import find_product, load
 from kprof.inputs import amdgcn
-from kprof_analyzers.model.worth import explained
+from kprof_analyzers.model.occupancy_gain import explained
 from kprof_analyzers.occupancy import OccupancyInput, occupancy
 from kprof_analyzers.scheduling.facts import loop_facts
 

@@ -4,7 +4,7 @@ from msgspec import UNSET
 
 from kprof.document import KernelReport, Prediction
 from kprof.findings import Severity
-from kprof.reporters._loop_words import without_labels
+from kprof.reporters._loop_names import without_labels
 from kprof.reporters._model_text import duration
 
 _GOES_TO = {

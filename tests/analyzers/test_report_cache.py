@@ -12,7 +12,7 @@ from kprof.document import KernelReport
 from kprof.hardware.machine import load
 from kprof.targets.jobs import loaded, plan
 from kprof.targets.options import TargetOptions
-from kprof_analyzers import remembered
+from kprof_analyzers import report_cache
 from kprof_analyzers.pipeline import analyze
 
 KERNEL = """import triton
@@ -55,10 +55,10 @@ def _plain(report):
 @pytest.mark.triton
 def test_kept_reports_are_those_that_would_be_made(jobs, monkeypatch):
     """From workers, from the cache and in this process: one and the same; nothing is compiled the second time."""
-    first = dict(remembered.judged(jobs(), 2))
+    first = dict(report_cache.judged(jobs(), 2))
     assert all(isinstance(report, KernelReport) for report in first.values())
     monkeypatch.setattr("kprof.compiler.pool.Pool._start", lambda *_: pytest.fail("a worker was started"))
-    second = dict(remembered.judged(jobs()))
+    second = dict(report_cache.judged(jobs()))
     monkeypatch.undo()
     for index, job in enumerate(jobs()):
         fresh = _plain(analyze(loaded(job, compile_kernel(job.request))))
@@ -72,11 +72,11 @@ def test_kept_reports_are_those_that_would_be_made(jobs, monkeypatch):
 @pytest.mark.triton
 def test_an_ignore_comment_is_seen_at_once(jobs):
     """A comment changes no instruction, but it does change the report."""
-    finding = dict(remembered.judged(jobs(), 1))[0].findings[0]
+    finding = dict(report_cache.judged(jobs(), 1))[0].findings[0]
     text = jobs.path.read_text().splitlines()
     text[finding.location.line - 1] += f"  # kprof: ignore[{finding.rule}] on purpose"
     jobs.path.write_text("\n".join(text) + "\n")
-    after = dict(remembered.judged(jobs(), 1))[0]
+    after = dict(report_cache.judged(jobs(), 1))[0]
     assert finding.rule not in {f.rule for f in after.findings}
     assert after.suppressed[0].reason == "on purpose"
 
@@ -84,23 +84,23 @@ def test_an_ignore_comment_is_seen_at_once(jobs):
 @pytest.mark.triton
 def test_another_kprof_judges_again(jobs, monkeypatch):
     """A changed rule or figure is another judge: nothing that was kept is served."""
-    list(remembered.judged(jobs(), 1))
-    assert all(remembered._recall(job) is not None for job in jobs())
+    list(report_cache.judged(jobs(), 1))
+    assert all(report_cache._recall(job) is not None for job in jobs())
     monkeypatch.setattr("kprof.cache.own.of_kprof", lambda: "another")
-    assert all(remembered._recall(job) is None for job in jobs())
+    assert all(report_cache._recall(job) is None for job in jobs())
 
 
 @pytest.mark.triton
 def test_damaged_and_crashed(jobs):
     """A damaged report is made again; a worker that dies is one kernel's outcome."""
-    list(remembered.judged(jobs(), 1))
-    for path in (location.entries(remembered.directory()) / "reports-1").rglob("*"):
+    list(report_cache.judged(jobs(), 1))
+    for path in (location.entries(report_cache.directory()) / "reports-1").rglob("*"):
         if path.is_file():
             path.write_bytes(path.read_bytes()[:-3])
-    assert all(remembered._recall(job) is None for job in jobs())
-    assert all(isinstance(report, KernelReport) for _, report in remembered.judged(jobs(), 1))
+    assert all(report_cache._recall(job) is None for job in jobs())
+    assert all(isinstance(report, KernelReport) for _, report in report_cache.judged(jobs(), 1))
     # Everywhere but in this process, which reads the file too.
     aborting = f"import os\nif os.getpid() != {os.getpid()}: os.abort()\n@triton.jit"
     jobs.path.write_text(KERNEL.replace("@triton.jit", aborting))
-    outcomes = [outcome for _, outcome in remembered.judged(jobs(), 1)]
+    outcomes = [outcome for _, outcome in report_cache.judged(jobs(), 1)]
     assert [outcome.status for outcome in outcomes] == ["crashed", "crashed"]

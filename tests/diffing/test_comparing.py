@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kprof.diffing.build import Input, chains, diff, first_worse_step
+from kprof.diffing.comparing import Input, chains, diff, first_worse_step
 from kprof.diffing.limits import DiffLimits
 
 LIMITS = DiffLimits()

@@ -19,7 +19,7 @@ from kprof.compiler.request import Compiled, CompileOutcome, CompileRequest
 from kprof.document import KernelReport
 from kprof.hardware.machine import load_gpu
 from kprof.targets.jobs import TargetJob, loaded
-from kprof_analyzers.collecting import paused
+from kprof_analyzers.garbage_collection import paused
 
 _REPORTS = CacheSection("reports")
 
@@ -56,7 +56,7 @@ def judged(
 
     # Without a request no process is started.
     with Pool(workers) as pool:
-        finish = Finish("kprof_analyzers.remembered:judge", lambda at: _argument(waiting[at][1]))
+        finish = Finish("kprof_analyzers.report_cache:judge", lambda at: _argument(waiting[at][1]))
         for outcome in pool.run(requests(), directory(), finish):
             index = waiting[outcome.index][0]
             if outcome.answer is not None:

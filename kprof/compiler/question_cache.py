@@ -1,4 +1,4 @@
-"""Remembering what a kernel file answered, so that a repeated question need not import it, nor Triton.
+"""Caches answers that needed a kernel file to be imported: asked again, neither it nor Triton is loaded.
 
 A question is, say, "which compile does this case of this kernel with these knobs mean"; its answer holds as long as
 the files that were read for it have the same content.

@@ -272,7 +272,7 @@ class Again:
                 )
 
     def _ttir(self, kernel: _TriedKernel) -> str:
-        from kprof.compiler.engine import Build, CompileTarget, run_stages
+        from kprof.compiler.in_process import Build, CompileTarget, run_stages
         from kprof.compiler.request import from_json
         from kprof.importing.functions import Function
 

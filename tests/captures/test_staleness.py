@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kprof.captures.sources import changed, digest, digests, outside, root_of
-from kprof.recording.sources import of_command, of_process
+from kprof.captures.staleness import changed, digest, digests, outside, root_of
+from kprof.recording.program_sources import of_command, of_process
 
 
 def test_the_root_is_the_work_tree(tmp_path):
