@@ -91,7 +91,7 @@ class Judgement(msgspec.Struct, frozen=True):
     collect: list[str] = []
 
 
-class Beside(msgspec.Struct, frozen=True):
+class ModelComparison(msgspec.Struct, frozen=True):
     """One quantity, measured and modelled.
 
     Attributes:
@@ -120,7 +120,7 @@ class Beside(msgspec.Struct, frozen=True):
         return self.modelled / self.measured if self.measured else None
 
 
-class LineBeside(msgspec.Struct, frozen=True):
+class LineComparison(msgspec.Struct, frozen=True):
     """Cycles of an iteration that a wavefront spends on one source line.
 
     Attributes:
@@ -136,7 +136,7 @@ class LineBeside(msgspec.Struct, frozen=True):
     modelled: float | None
 
 
-class LoopBeside(msgspec.Struct, frozen=True):
+class LoopComparison(msgspec.Struct, frozen=True):
     """An iteration of one loop, traced and modelled; inner loops are left out.
 
     Attributes:
@@ -155,7 +155,7 @@ class LoopBeside(msgspec.Struct, frozen=True):
     measured: float
     stalled: float | None
     modelled: float | None
-    by_line: list[LineBeside] = []
+    by_line: list[LineComparison] = []
 
     @property
     def ratio(self) -> float | None:
@@ -173,7 +173,7 @@ class Measured(msgspec.Struct, frozen=True):
         facts: measured numbers, those without a finding too.
         collect: options for rocprofv3 that would collect what is missing, one run of the program each.
         notes: what could not be told, and why.
-        beside: what was measured beside what is modelled, where both are there.
+        comparisons: what was measured beside what is modelled, where both are there.
         loops: loops of a thread trace whose instructions are those of the kernel.
     """
 
@@ -183,8 +183,8 @@ class Measured(msgspec.Struct, frozen=True):
     facts: list[Fact]
     collect: list[str] = []
     notes: list[str] = []
-    beside: list[Beside] = []
-    loops: list[LoopBeside] = []
+    comparisons: list[ModelComparison] = []
+    loops: list[LoopComparison] = []
 
     def count(self, standing: Standing) -> int:
         """Findings of this standing."""

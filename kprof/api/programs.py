@@ -14,7 +14,7 @@ from kprof.targets.target import TargetKind, TargetLike, resolve
 from kprof.targets.usable_options import check, given
 
 if TYPE_CHECKING:
-    from kprof.tuning.recorded.relaunch import RelaunchedProgram as Again
+    from kprof.tuning.recorded.relaunch import RelaunchedProgram
 
 TIME_LIMIT = 600.0
 """Seconds that a program may run, unless a limit is given."""
@@ -89,7 +89,7 @@ def _program(targets: Sequence[TargetLike]) -> tuple[str, str]:
 @contextmanager
 def recording(
     target: TargetLike | None, program: Sequence[str], gpu: str, *, jobs: int, options: TargetOptions
-) -> "Iterator[tuple[str, Again]]":
+) -> "Iterator[tuple[str, RelaunchedProgram]]":
     """Record a program; gives the capture, which is removed in the end, and what makes its launches again.
 
     Args:
@@ -107,7 +107,7 @@ def recording(
     from kprof.captures.reader import read
     from kprof.recording.command import RecordOptions as Recording
     from kprof.recording.command import prepare, run
-    from kprof.tuning.recorded.relaunch import RelaunchedProgram as Again
+    from kprof.tuning.recorded.relaunch import RelaunchedProgram
 
     file, function = ("", "") if target is None else _program([target])
     command = [sys.executable, file, *program] if file else list(program)
@@ -129,4 +129,4 @@ def recording(
         if function and function not in names:
             hint = near_hint(function, sorted(names), "it launched")
             raise TargetError(f"did not launch a Triton function {function!r}", path=place, hint=hint)
-        yield f"{output}::{function}" if function else str(output), Again(command, Path.cwd(), gpu)
+        yield f"{output}::{function}" if function else str(output), RelaunchedProgram(command, Path.cwd(), gpu)

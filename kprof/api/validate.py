@@ -54,7 +54,7 @@ class Validation(Result):
         kernels = []
         for name, arch, measured in self.kernels:
             told = msgspec.to_builtins(measured)
-            kept = {key: told[key] for key in ("gpu", "matches", "beside", "loops", "notes")}
+            kept = {key: told[key] for key in ("gpu", "matches", "comparisons", "loops", "notes")}
             kernels.append({"kernel": name, "arch": arch, "standing": time_standing(measured), **kept})
         return {"schema": "kprof.validation/1", "standing": self.standing, "kernels": kernels}
 
@@ -76,7 +76,7 @@ class Validation(Result):
     def _rows(self) -> Iterator[dict[str, Any]]:
         for name, arch, measured in self.kernels:
             first = {"kernel": name, "arch": arch}
-            for one in measured.beside:
+            for one in measured.comparisons:
                 numbers = {"measured": one.measured, "modelled": one.modelled, "ratio": one.ratio}
                 yield {**first, "quantity": one.id, "unit": one.unit, **numbers, "standing": one.standing}
             for loop in measured.loops:
@@ -89,7 +89,7 @@ class Validation(Result):
 
 def time_standing(measured: Measured) -> Verdict:
     """Whether a kernel's measured time lies within the model's range."""
-    return next((one.standing for one in measured.beside if one.id == "time_us"), "cannot tell")
+    return next((one.standing for one in measured.comparisons if one.id == "time_us"), "cannot tell")
 
 
 def validate(*targets: TargetLike, **options: "Unpack[AnalyzeOptions]") -> Validation:

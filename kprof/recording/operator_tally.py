@@ -16,7 +16,7 @@ SHAPE = "shape"
 """Nothing was computed: the result has its true shape, and no values."""
 
 
-class Answers:
+class OperatorTally:
     """Counts of one process.
 
     Args:

@@ -17,7 +17,7 @@ from kprof.recording import compile_results, describe, jobs, program_sources
 from kprof.recording.compiler import Compiler
 from kprof.recording.files_read import Reads
 from kprof.recording.journal import CaptureJournal
-from kprof.recording.operator_tally import Answers
+from kprof.recording.operator_tally import OperatorTally
 from kprof.recording.settings import Settings
 from kprof.recording.steering import steering_arguments
 from kprof.recording.stub import RecordedKernel
@@ -68,7 +68,7 @@ class Recorder:
     def _begin(self) -> None:
         self.journal = CaptureJournal(Path(self.settings.folder))
         self.compiler = Compiler(self.settings)
-        self.answers = Answers(self._unrun, lambda: self._context.launches)
+        self.answers = OperatorTally(self._unrun, lambda: self._context.launches)
         self._started = False
         self._sequence = 0
         self._reads = 0

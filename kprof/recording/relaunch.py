@@ -7,7 +7,7 @@ the new values, and the grid and the arguments that the program would launch it 
 =========================================== =============================================================
 question                                    answer
 =========================================== =============================================================
-(none)                                      ``ready``: what the launch is made of, see :meth:`Again._ready`
+(none)                                      ``ready``: what the launch is made of, see :meth:`RelaunchServer._ready`
 ``{"constexprs": {"BLOCK": 64}}``           ``launch`` with ``ttir`` (a file), ``request``, ``grid``,
                                             ``arguments``; or ``refused`` with the ``error``
 =========================================== =============================================================
@@ -100,7 +100,7 @@ class _Watched(dict[str, Any]):
 
 
 @dataclass
-class Again:
+class RelaunchServer:
     """Waits for the launch, and makes it again.
 
     Attributes:

@@ -19,7 +19,7 @@ from kprof.recording import operator_tally
 from kprof.recording.torch_redirects import Redirects
 
 if TYPE_CHECKING:
-    from kprof.recording.operator_tally import Answers
+    from kprof.recording.operator_tally import OperatorTally
     from kprof.simulation.patches import Patches
 
 NESTED = 16
@@ -54,7 +54,7 @@ class DeviceOperators:
         counts: gives the object that counts answers, which is another one after a fork.
     """
 
-    def __init__(self, counts: "Callable[[], Answers]") -> None:
+    def __init__(self, counts: "Callable[[], OperatorTally]") -> None:
         import torch
 
         c: Any = torch._C

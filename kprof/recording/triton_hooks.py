@@ -47,9 +47,9 @@ def replace(recorder: Recorder, patches: Patches, device: Callable[[], int], str
     patches.set(triton, "compile", compile)
     tuning.install(recorder, patches)
     if recorder.settings.again:
-        from kprof.recording.relaunch import Again
+        from kprof.recording.relaunch import RelaunchServer
 
-        Again(recorder, recorder.settings.again).install(patches)
+        RelaunchServer(recorder, recorder.settings.again).install(patches)
 
 
 def observe(recorder: Recorder, patches: Patches) -> None:

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from kprof.document import KernelReport
-    from kprof.measured import Beside, Fact, Judgement, LineBeside, LoopBeside, Match, Measured
+    from kprof.measured import Fact, Judgement, LineComparison, LoopComparison, Match, Measured, ModelComparison
 
 _STYLE = {"confirmed": "bold red", "refuted": "green", "not measured": "dim", "cannot tell": "dim"}
 
@@ -53,8 +53,8 @@ def _matched(measured: "Measured", console: "Console") -> None:
 
 
 def _modelled(measured: "Measured", console: "Console") -> None:
-    if measured.beside:
-        console.print(_beside(measured.beside))
+    if measured.comparisons:
+        console.print(_comparisons(measured.comparisons))
         console.print()
     for loop in measured.loops:
         console.print(_loop(loop))
@@ -99,7 +99,7 @@ def _judgements(judgements: "list[Judgement]") -> Any:
     return table
 
 
-def _beside(beside: "list[Beside]") -> Any:
+def _comparisons(found: "list[ModelComparison]") -> Any:
     from rich.table import Table
     from rich.text import Text
 
@@ -108,7 +108,7 @@ def _beside(beside: "list[Beside]") -> Any:
     for heading in ("measured", "modelled", "ratio"):
         table.add_column(heading, no_wrap=True, justify="right")
     table.add_column("")
-    for one in beside:
+    for one in found:
         ratio = "" if one.ratio is None else f"{one.ratio:.2f}"
         words = Text(one.standing, style=_STYLE[one.standing]).append(f": {one.words}", style="dim")
         numbers = (quantity(one.measured, one.unit), quantity(one.modelled, one.unit))
@@ -116,17 +116,17 @@ def _beside(beside: "list[Beside]") -> Any:
     return table
 
 
-def loop_words(loop: "LoopBeside") -> str:
+def loop_words(loop: "LoopComparison") -> str:
     """Where a loop is, and how many iterations were traced."""
     lines = [f"lines {first}-{last} of {file.rpartition('/')[2]}" for file, (first, last) in loop.lines.items()]
     place = f" at {', '.join(lines)}" if lines else ""
     return f"loop {loop.header}{place}, {loop.iterations:,} iterations traced"
 
 
-def loop_rows(loop: "LoopBeside") -> list[list[str]]:
+def loop_rows(loop: "LoopComparison") -> list[list[str]]:
     """Place, measured, stalled and modelled cycles of an iteration, and their ratio; the whole loop first."""
 
-    def row(place: str, one: "LoopBeside | LineBeside") -> list[str]:
+    def row(place: str, one: "LoopComparison | LineComparison") -> list[str]:
         cycles = ["" if value is None else f"{value:,.0f}" for value in (one.measured, one.stalled, one.modelled)]
         known = one.modelled is not None and one.measured
         return [place, *cycles, f"{(one.modelled or 0.0) / one.measured:.2f}" if known else ""]
@@ -134,7 +134,7 @@ def loop_rows(loop: "LoopBeside") -> list[list[str]]:
     return [row("all", loop), *(row(one.place, one) for one in loop.by_line)]
 
 
-def _loop(loop: "LoopBeside") -> Any:
+def _loop(loop: "LoopComparison") -> Any:
     from rich.table import Table
     from rich.text import Text
 

@@ -26,7 +26,7 @@ def show(kernels: Kernels, console: "Console") -> None:
 
 def verdict(kernels: Kernels, standing: "Verdict") -> str:
     """How far the model's time is off; of several kernels, of that which is farthest off."""
-    times = [(name, one) for name, _, measured in kernels for one in measured.beside if one.id == "time_us"]
+    times = [(name, one) for name, _, measured in kernels for one in measured.comparisons if one.id == "time_us"]
     loops = [loop for _, _, measured in kernels for loop in measured.loops if loop.ratio is not None]
     words = [f"{standing}: {plural(len(kernels), 'kernel')} measured"]
     if times:

@@ -15,7 +15,7 @@ from kprof.hardware.machine import Architecture
 from kprof.hardware.machine import load as load_architecture
 from kprof.inputs import amdgcn, boundary, triton_metadata
 from kprof.inputs.opening import head_of
-from kprof.targets.companion_listing import beside
+from kprof.targets.companion_listing import listing_of
 from kprof.targets.loaded import LoadedKernel
 
 if TYPE_CHECKING:
@@ -230,7 +230,7 @@ def _disassembled(code: "CodeObject", path: Path) -> tuple[dict[str, amdgcn.Asse
     try:
         assembly = code_object.disassemble(code, path=str(path))
     except KprofError as error:
-        found = beside(code, path, most=_MAX_BYTES)
+        found = listing_of(code, path, most=_MAX_BYTES)
         if found is None:
             return {}, [f"resources only, no instructions: {error.message}"], error.message
         assembly, other = found

@@ -9,7 +9,7 @@ from kprof.inputs.code_object.model import CodeObject
 _SUFFIXES = (".amdgcn", ".s")
 
 
-def beside(code: CodeObject, path: Path, *, most: int) -> tuple[amdgcn.Assembly, Path] | None:
+def listing_of(code: CodeObject, path: Path, *, most: int) -> tuple[amdgcn.Assembly, Path] | None:
     """The assembly that a code object was made from, and its file; ``None`` where none lies beside it.
 
     It is taken only if it is of the same kernels: for the same architecture, with the same metadata, and as many bytes

@@ -37,7 +37,7 @@ def test_measured_beside_modelled(kprof, softmax):
     for words in ("Measured on MI300X", "counters: 3 runs, sure to be it", "time of a launch", "2,000 us"):
         assert words in ran.out
     (joined,) = json.loads(kprof("analyze", "kernel", "softmax", "--counters", folder, "--json", "-").out)["kernels"]
-    beside = {one["id"]: one for one in joined["measured"]["beside"]}
+    beside = {one["id"]: one for one in joined["measured"]["comparisons"]}
     assert beside["time_us"]["modelled"] == pytest.approx(kernel["model"]["time_us"])
     assert beside["time_us"]["measured"] == pytest.approx(2000)
     assert "measured" not in kernel
@@ -50,7 +50,7 @@ def test_another_build_decides_nothing(kprof, softmax):
     (joined,) = json.loads(kprof("analyze", "kernel", "softmax", "--counters", folder, "--json", "-").out)["kernels"]
     measured = joined["measured"]
     assert measured["matches"][0]["confidence"] == "likely"
-    assert {one["standing"] for one in measured["beside"]} == {"cannot tell"}
+    assert {one["standing"] for one in measured["comparisons"]} == {"cannot tell"}
     assert {one["standing"] for one in measured["judgements"]} <= {"not measured"}
 
 

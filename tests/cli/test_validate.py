@@ -46,7 +46,7 @@ def test_the_exit_code_is_the_verdict(kprof, measured, factor, code, standing):
     assert ran.out.strip().splitlines()[-1].startswith(f"{standing}: 1 kernel measured; time ")
     document = json.loads(kprof("validate", "softmax", "--counters", folder, "--json", "-").out)
     assert (document["schema"], document["standing"]) == ("kprof.validation/1", standing)
-    times = {one["id"]: one for one in document["kernels"][0]["beside"]}["time_us"]
+    times = {one["id"]: one for one in document["kernels"][0]["comparisons"]}["time_us"]
     assert times["measured"] == pytest.approx(times["modelled"] * factor, abs=0.001)
 
 

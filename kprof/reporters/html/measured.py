@@ -20,7 +20,7 @@ def measured_view(kernel: KernelReport, cut: Cutter) -> dict[str, Any] | None:
         "gpu": measured.gpu,
         "standings": standings(measured),
         "matches": [match_words(match) for match in measured.matches],
-        "beside": [
+        "comparisons": [
             {
                 "title": one.title,
                 "measured": quantity(one.measured, one.unit),
@@ -28,7 +28,7 @@ def measured_view(kernel: KernelReport, cut: Cutter) -> dict[str, Any] | None:
                 "ratio": "" if one.ratio is None else f"{one.ratio:.2f}",
                 "words": f"{one.standing}: {one.words}",
             }
-            for one in measured.beside
+            for one in measured.comparisons
         ],
         "loops": [
             {"words": loop_words(loop), "rows": loop_rows(loop)} for loop in cut("traced loops", measured.loops, _ROWS)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import UNSET
 
-from kprof.measured import Beside, Verdict
+from kprof.measured import ModelComparison, Verdict
 
 if TYPE_CHECKING:
     from kprof.document import KernelReport, Prediction
@@ -57,7 +57,7 @@ _QUANTITIES = (
 )  # fmt: skip
 
 
-def beside(report: "KernelReport", numbers: "MeasuredNumbers", doubt: str) -> list[Beside]:
+def compare(report: "KernelReport", numbers: "MeasuredNumbers", doubt: str) -> list[ModelComparison]:
     """Each quantity that was both measured and modelled.
 
     Its time has a range: that is confirmed or refuted, where what ran is what was modelled. Of the other quantities no
@@ -79,7 +79,9 @@ def beside(report: "KernelReport", numbers: "MeasuredNumbers", doubt: str) -> li
             continue
         low, high = (model.low_us, model.high_us) if quantity.id == "time_us" else (None, None)
         standing, words = _standing(measured, modelled, (low, high), why)
-        found.append(Beside(quantity.id, quantity.title, quantity.unit, measured, modelled, low, high, standing, words))
+        found.append(
+            ModelComparison(quantity.id, quantity.title, quantity.unit, measured, modelled, low, high, standing, words)
+        )
     return found
 
 

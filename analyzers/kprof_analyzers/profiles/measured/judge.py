@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 from kprof.document import KernelReport
 from kprof.errors import InputError
 from kprof.findings import Finding, Location
-from kprof.measured import Judgement, LoopBeside, Match, Measured, Standing
+from kprof.measured import Judgement, LoopComparison, Match, Measured, Standing
 from kprof_analyzers.profiles.measured import join, traced
-from kprof_analyzers.profiles.measured.against_model import beside
+from kprof_analyzers.profiles.measured.against_model import compare
 from kprof_analyzers.profiles.measured.facts import facts_of
 from kprof_analyzers.profiles.measured.numbers import MeasuredNumbers, add_counters, add_traces, computed
 from kprof_analyzers.rules import known_rules
@@ -53,11 +53,11 @@ def judge(
             add_traces(one, measurement.traces, activities)
     # A thread trace says of its instructions whether it is this kernel; it decides no finding.
     decisive = list(matches)
-    loops: list[LoopBeside] = []
+    loops: list[LoopComparison] = []
     if measurement.thread is not None and program is not None:
         match, found = traced.in_thread_trace(report.name, program, measurement.thread)
         matches.append(match)
-        loops = traced.loops_beside(report, program, found) if match.confidence == "sure" else []
+        loops = traced.loop_comparisons(report, program, found) if match.confidence == "sure" else []
     if not matches:
         raise InputError("there is no measurement to judge by")
     doubts = _doubts(matches)
@@ -71,7 +71,7 @@ def judge(
         facts=facts_of(report, numbers),
         collect=_collect(judgements),
         notes=[*doubts, *measurement.notes, *numbers.notes],
-        beside=beside(report, numbers, other),
+        comparisons=compare(report, numbers, other),
         loops=loops,
     )
 

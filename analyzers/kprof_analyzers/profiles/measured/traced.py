@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import UNSET
 
 from kprof.errors import InputError
-from kprof.measured import Key, LineBeside, LoopBeside, Match
+from kprof.measured import Key, LineComparison, LoopComparison, Match
 from kprof_analyzers.profiles.measured.join import is_called
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def in_thread_trace(name: str, program: "AssemblyKernel", trace: "DecodedThreadT
     return Match("thread trace", shown, keys, "sure" if sure else "doubtful", 1), found
 
 
-def loops_beside(report: "KernelReport", program: "AssemblyKernel", found: Alignment) -> list[LoopBeside]:
+def loop_comparisons(report: "KernelReport", program: "AssemblyKernel", found: Alignment) -> list[LoopComparison]:
     """Each loop that was traced, with its own instructions: those of inner loops are theirs.
 
     An iteration's cycles are the sum over its instructions of their latency for each issue of the header's first one.
@@ -104,7 +104,7 @@ def _loop(
     traced: "Sequence[Traced]",
     iterations: int,
     prediction: "LoopPrediction | None",
-) -> LoopBeside:
+) -> LoopComparison:
     inner = {index for other in program.loops if other.parent == loop.index for index in other.instructions}
     own = [index for index in loop.instructions if index not in inner]
     by_line: dict[str, float] = defaultdict(float)
@@ -116,7 +116,7 @@ def _loop(
     told = any(traced[index].stall is not None for index in own)
     modelled = prediction.by_line if prediction is not None else {}
     places = sorted({*by_line, *modelled}, key=lambda place: -by_line.get(place, 0.0))
-    return LoopBeside(
+    return LoopComparison(
         header=loop.header,
         lines={} if prediction is None else prediction.lines,
         iterations=iterations,
@@ -124,7 +124,7 @@ def _loop(
         stalled=sum(stalls.values()) if told else None,
         modelled=None if prediction is None else prediction.cycles_per_iteration,
         by_line=[
-            LineBeside(place, by_line.get(place, 0.0), stalls[place] if told else None, modelled.get(place))
+            LineComparison(place, by_line.get(place, 0.0), stalls[place] if told else None, modelled.get(place))
             for place in places[:_LINES]
         ],
     )

@@ -185,7 +185,7 @@ def _predicted(report: KernelReport, time_us: float, workgroups: int | None = 40
 )
 def test_the_time_is_held_against_the_model_s_range(measured, time_us, standing, words):
     """2,000 us measured; the range is half to twice the prediction. Of cycles there is no range."""
-    found = {one.id: one for one in measured(_predicted(_report(), time_us)).beside}
+    found = {one.id: one for one in measured(_predicted(_report(), time_us)).comparisons}
     assert (found["time_us"].measured, found["time_us"].ratio) == (2000, time_us / 2000)
     assert found["time_us"].standing == standing
     assert words in found["time_us"].words
@@ -196,18 +196,18 @@ def test_the_time_is_held_against_the_model_s_range(measured, time_us, standing,
 
 def test_another_launch_or_build_says_nothing_of_the_model(measured):
     """4,096 workgroups ran, 64 were modelled; or what ran has other LDS."""
-    (time,) = (one for one in measured(_predicted(_report(), 1900, 64)).beside if one.id == "time_us")
+    (time,) = (one for one in measured(_predicted(_report(), 1900, 64)).comparisons if one.id == "time_us")
     assert (time.standing, time.words) == ("cannot tell", "another launch: 4,096 workgroups measured, 64 modelled")
-    (time,) = (one for one in measured(_predicted(_report(), 1900), lds=16896).beside if one.id == "time_us")
+    (time,) = (one for one in measured(_predicted(_report(), 1900), lds=16896).comparisons if one.id == "time_us")
     assert time.standing == "cannot tell"
     assert "another build" in time.words
-    (time,) = (one for one in measured(_predicted(_report(), 1900, None)).beside if one.id == "time_us")
+    (time,) = (one for one in measured(_predicted(_report(), 1900, None)).comparisons if one.id == "time_us")
     assert time.standing == "cannot tell"
 
 
 def test_what_is_not_modelled_stands_beside_nothing(measured):
     """No prediction, or one without a time."""
-    assert measured(_report()).beside == []
+    assert measured(_report()).comparisons == []
     report = _predicted(_report(), 1900)
     report = replace(report, model=replace(report.model, time_us=None, low_us=None, high_us=None))
-    assert "time_us" not in {one.id for one in measured(report).beside}
+    assert "time_us" not in {one.id for one in measured(report).comparisons}

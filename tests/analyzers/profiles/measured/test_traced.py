@@ -10,7 +10,7 @@ from kprof.errors import InputError
 from kprof.inputs import amdgcn, thread_trace
 from kprof.inputs.thread_trace import DecodedThreadTrace, TracedInstruction
 from kprof_analyzers.profiles.measured.reading import read
-from kprof_analyzers.profiles.measured.traced import align, in_thread_trace, loops_beside
+from kprof_analyzers.profiles.measured.traced import align, in_thread_trace, loop_comparisons
 
 SAMPLE = "samples/att/rocprofv3_triton_gemm_afp4"
 ASSEMBLY = """\
@@ -100,7 +100,7 @@ def test_cycles_of_an_iteration_by_hand(program):
     by_line = {"k.py:5": 80.0, "k.py:6": 20.0}
     loop = LoopPrediction(".LBB0_1", 9, True, "counted", 100.0, {"k.py": (5, 6)}, by_line=by_line)
     model = Prediction(1.0, 0.5, 2.0, 900.0, "lds", {"lds": 1.0}, [loop])
-    (one,) = loops_beside(KernelReport("k", "gfx942", model=model), program, align(program, trace()))
+    (one,) = loop_comparisons(KernelReport("k", "gfx942", model=model), program, align(program, trace()))
     assert (one.header, one.iterations, one.measured, one.modelled) == (".LBB0_1", 18, 123, 100)
     assert one.ratio == pytest.approx(100 / 123)
     lines = [(line.place, line.measured, line.modelled) for line in one.by_line]
@@ -112,7 +112,7 @@ def test_a_loop_without_a_prediction_and_a_trace_without_stalls(program):
     """Not told is not zero."""
     told = trace()
     silent = replace(told, instructions=tuple(replace(one, stall=None) for one in told.instructions))
-    (one,) = loops_beside(KernelReport("k", "gfx942"), program, align(program, silent))
+    (one,) = loop_comparisons(KernelReport("k", "gfx942"), program, align(program, silent))
     assert (one.modelled, one.ratio, one.stalled) == (None, None, None)
     assert all(line.stalled is None and line.modelled is None for line in one.by_line)
 
@@ -121,7 +121,7 @@ def test_a_loop_that_was_not_traced_is_left_out(program):
     """No iteration, no cycles of one."""
     told = trace()
     still = replace(told, instructions=tuple(replace(one, hits=0, latency=0) for one in told.instructions))
-    assert loops_beside(KernelReport("k", "gfx942"), program, align(program, still)) == []
+    assert loop_comparisons(KernelReport("k", "gfx942"), program, align(program, still)) == []
 
 
 @pytest.fixture
