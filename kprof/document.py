@@ -39,8 +39,7 @@ class Resources(msgspec.Struct, frozen=True):
         vgpr: VGPRs the code uses, AGPRs not counted.
         agpr: accumulation VGPRs the code uses.
         sgpr: SGPRs as the metadata counts them, with VCC and the like.
-        vgpr_allocated: vector registers a wavefront occupies in the register file: the padded total of VGPRs
-            and AGPRs, rounded to the allocation granule.
+        vgpr_allocated: registers that a wavefront occupies: VGPRs and AGPRs, padded to the allocation granule.
         vgpr_spills: VGPRs spilled, per lane.
         sgpr_spills: SGPRs spilled.
         scratch_bytes: private memory per lane, in bytes.
@@ -113,8 +112,7 @@ class WaitDistance(msgspec.Struct, frozen=True, omit_defaults=True):
         wait: as written, for example ``vmcnt(0)``.
         waits_for: mnemonic of the youngest memory instruction that must have finished; absent when none was in flight.
         instructions: instructions issued between the two.
-        cycles: issue cycles between the two: what the latency can hide behind; ``None`` where it is not known how the
-            architecture issues.
+        cycles: issue cycles between the two, which hide latency; ``None`` where the architecture's issue is not known.
         matrix: matrix instructions between the two.
         line: source line of the memory instruction.
     """

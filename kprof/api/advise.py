@@ -170,7 +170,6 @@ def advise(
         InputError: a measurement cannot be read, or does not have the kernel.
         KprofError: more than one architecture, or nothing to do.
     """
-    from kprof.hardware.machine import load_gpu
     from kprof.targets.options import DEFAULT_ARCH
 
     asked = names(arch)
@@ -179,78 +178,85 @@ def advise(
     measurement = _measurement(paths(counters), paths(trace), asked[0] if asked else None, search=search)
     gpu = (measurement.name if measurement is not None else None) or (asked[0] if asked else DEFAULT_ARCH)
     options = target_options(config=config, shape=shape, case=case, env=env, values=values, jobs=jobs)
-    found = Advised()
+    searching = _Search(options, budget, run, progress, tell)
     if program is not None:
-        from kprof.api.programs import recording
-
-        with recording(target, program, gpu, jobs=jobs, options=options) as (capture, again):
-            kernels = _recorded(
-                capture, gpu, options, budget=budget, run=run, again=again, progress=progress, tell=tell
-            )
-        # The recording is gone by now.
-        kernels = [replace(kernel, target=kernel.name) for kernel in kernels]
-        return replace(found, kernels=kernels, trials=_only(kernels))
+        kernels = searching.of_program(target, program, gpu)
+        return Advised(kernels=kernels, trials=_only(kernels))
     if target is None:
         raise TargetError("nothing is named to advise on", hint="kprof advise KERNEL, CAPTURE or -- python program.py")
+    found = Advised()
     if measurement is not None:
         told = [] if asked or measurement.name is None else [f"compiled for {measurement.name}, which was measured"]
         report, measured = _judged(target, gpu, options, measurement)
         found = Advised(None, measured, report, told)
-    if search and resolve(target).kind is TargetKind.CAPTURE:
-        named = gpu if asked or measurement is not None else ""
-        kernels = _recorded(str(target), named, options, budget=budget, run=run, progress=progress, tell=tell)
+    if not search:
+        return found
+    if resolve(target).kind is TargetKind.CAPTURE:
+        kernels = searching.of_capture(str(target), gpu if asked or measurement is not None else "")
         return replace(found, kernels=kernels, trials=_only(kernels))
-    if search:
+    launched = (signature, grid, constexprs) if signature is not None or constexprs or grid else None
+    return replace(found, trials=searching.of_kernel(target, gpu, launched))
+
+
+@dataclass(frozen=True)
+class _Search:
+    """How other knobs are searched; the fields are those of :func:`advise`."""
+
+    options: "TargetOptions"
+    budget: float
+    run: bool
+    progress: Callable[[int, str], None] | None
+    tell: Callable[[str], None] | None
+
+    def of_program(self, target: TargetLike | None, program: Sequence[str], gpu: str) -> "list[AdvisedKernel]":
+        """Advice on the kernels that a program launches; it is recorded first."""
+        from kprof.api.programs import recording
+
+        with recording(target, program, gpu, jobs=self.options.jobs, options=self.options) as (capture, again):
+            kernels = self.of_capture(capture, gpu, again)
+        # The recording is gone by now.
+        return [replace(kernel, target=kernel.name) for kernel in kernels]
+
+    def of_capture(self, capture: str, gpu: str, again: "RelaunchedProgram | None" = None) -> "list[AdvisedKernel]":
+        """Advice on the kernels of a capture; an empty ``gpu`` means the one that it was recorded for."""
+        from kprof.hardware.machine import load_gpu
+        from kprof.targets.usable_options import check, given
+        from kprof.tuning.recorded import advise as advised
+
+        check(TargetKind.CAPTURE, capture, given(self.options))
+        machine, product = load_gpu(gpu) if gpu else (None, None)
+        found = advised(
+            capture,
+            product=product,
+            arch="" if machine is None else machine.name,
+            budget=self.budget,
+            jobs=self.options.jobs,
+            run=self.run,
+            program=again,
+            values=self.options.values,
+            progress=self.progress,
+            tell=self.tell or (lambda _text: None),
+        )
+        return list(found)
+
+    def of_kernel(
+        self, target: TargetLike, gpu: str, launched: tuple[str | None, str, Values | None] | None
+    ) -> "Trials":
+        """Trials of a kernel with cases, or of a function with the signature, grid and constexprs of its launch."""
+        from kprof.hardware.machine import load_gpu
         from kprof.targets.target import kernel_of
         from kprof.tuning.trials import advise as tried
+        from kprof.tuning.trials.function import LaunchedFunction, advise_function
 
         machine, product = load_gpu(gpu)
         kernel = kernel_of(target, machine.name)
-        if signature is not None or constexprs or grid:
-            from kprof.tuning.trials.function import LaunchedFunction, advise_function
-
-            function = LaunchedFunction(signature or "", grid, dict(constexprs or {}))
-            tried_out = advise_function(
-                kernel, machine, options, function, product=product, budget=budget, progress=progress
-            )
-            return replace(found, trials=tried_out)
-        found = replace(
-            found, trials=tried(kernel, machine, options, product=product, budget=budget, progress=progress)
+        if launched is None:
+            return tried(kernel, machine, self.options, product=product, budget=self.budget, progress=self.progress)
+        signature, grid, constexprs = launched
+        function = LaunchedFunction(signature or "", grid, dict(constexprs or {}))
+        return advise_function(
+            kernel, machine, self.options, function, product=product, budget=self.budget, progress=self.progress
         )
-    return found
-
-
-def _recorded(
-    capture: str,
-    gpu: str,
-    options: "TargetOptions",
-    *,
-    budget: float,
-    run: bool,
-    again: "RelaunchedProgram | None" = None,
-    progress: Callable[[int, str], None] | None,
-    tell: Callable[[str], None] | None,
-) -> "list[AdvisedKernel]":
-    """Advice on the kernels of a capture."""
-    from kprof.hardware.machine import load_gpu
-    from kprof.targets.usable_options import check, given
-    from kprof.tuning.recorded import advise as advised
-
-    check(TargetKind.CAPTURE, capture, given(options))
-    machine, product = load_gpu(gpu) if gpu else (None, None)
-    found = advised(
-        capture,
-        product=product,
-        arch="" if machine is None else machine.name,
-        budget=budget,
-        jobs=options.jobs,
-        run=run,
-        program=again,
-        values=options.values,
-        progress=progress,
-        tell=tell or (lambda _text: None),
-    )
-    return list(found)
 
 
 def _only(kernels: "Sequence[AdvisedKernel]") -> "Trials | None":

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from kprof.captures.layout import VALUES
 from kprof.errors import KprofError
-from kprof.recording.settings import VARIABLE, environment
+from kprof.recording.settings import VARIABLE, Settings, environment
 
 if TYPE_CHECKING:
     from kprof.captures.model import Capture
@@ -83,19 +83,28 @@ def capture(
     )
     settings = command.prepare(options)
     session = RecordingSession(settings)
-    before = {name: os.environ.get(name) for name in (VARIABLE, "PYTHONPATH")}
-    os.environ.update({name: environment(settings, os.environ)[name] for name in before})
-    session.start()
     try:
-        yield Recording(Path(settings.folder))
+        with _environment(settings):
+            session.start()
+            yield Recording(Path(settings.folder))
     except KeyboardInterrupt:
         session.interrupted = True
         raise
+    finally:
+        session.finish()
+        command.clean(Path(settings.folder))
+
+
+@contextmanager
+def _environment(settings: Settings) -> Iterator[None]:
+    """The variables by which Python programs that are started know that they are recorded."""
+    before = {name: os.environ.get(name) for name in (VARIABLE, "PYTHONPATH")}
+    os.environ.update({name: environment(settings, os.environ)[name] for name in before})
+    try:
+        yield
     finally:
         for name, value in before.items():
             if value is None:
                 os.environ.pop(name, None)
             else:
                 os.environ[name] = value
-        session.finish()
-        command.clean(Path(settings.folder))

@@ -44,9 +44,8 @@ def make_mode(
     from torch.utils import _python_dispatch
 
     base: Any = _python_dispatch.TorchDispatchMode
-    tensor_type, cpu = torch.Tensor, torch.device("cpu")
-    skip = not recorder.settings.arithmetic
     get_mode, fake = torch._C._get_dispatch_mode, torch._C._TorchDispatchModeKey.FAKE  # noqa: SLF001
+    redirected = _Redirected(recorder, operators, large, current, tensor_type=torch.Tensor, cpu=torch.device("cpu"))
 
     class RedirectMode(base):  # type: ignore[misc]
         """Sees every operator that reaches a backend."""
@@ -61,39 +60,61 @@ def make_mode(
             if get_mode(fake) is not None:
                 # Fake tensors know the GPU themselves; torch asks this mode before theirs.
                 return func(*args, **kwargs)
-            marked, unknown = _inputs(args, kwargs, tensor_type)
-            named = kwargs.get("device")
-            index = _device(named, marked, current())
-            schema, name = func._schema, func._schema.name  # noqa: SLF001
-            place = index if index is not None else _placed(args, current())
-            key = None if place is None else operators.key(func)
-            if place is not None and key is not None:
-                ran, out = operators.run(key, self, func, args, kwargs)
-                if ran:
-                    _mark_result(out, args, place, mutable=schema.is_mutable)
-                    return out
-            if named is not None and named.type == "cuda":
-                kwargs = {**kwargs, "device": cpu}
-            if unknown and name in _READS:
-                recorder.read(_READS[name])
-            if large is not None and index is not None and name not in _READS:
-                fetches = named is not None and named.type == "cpu" and not unknown
-                shapes = large.shapes(func, args, kwargs, fetches=fetches)
-                if shapes is not None:
-                    operators.shaped(func)
-                    _mark_all(shapes.out, index, tensor_type, unknown=shapes.unknown)
-                    return shapes.out
-            skipped = skip and marked is not None and name in _HEAVY
-            out, computed = (_zeros(func, args, kwargs), False) if skipped else _run(func, args, kwargs)
-            if index is not None and not skipped:
-                (operators.computed if computed else operators.zeros)(func)
-            unknown = unknown or not computed
-            if unknown and name == "aten::copy_" and mark_of(args[0]) is None:
-                recorder.read("to cpu")
-            _after(schema, out, args, index, unknown=unknown)
-            return out
+            return redirected.call(self, func, args, kwargs)
 
     return RedirectMode()
+
+
+class _Redirected:
+    """Operators for the GPU, run on the CPU; the arguments are those of :func:`make_mode`, and torch's own types."""
+
+    def __init__(
+        self,
+        recorder: "Recorder",
+        operators: "DeviceOperators",
+        large: "Large | None",
+        current: Callable[[], int],
+        *,
+        tensor_type: type,
+        cpu: Any,
+    ) -> None:
+        self.recorder, self.operators, self.large, self.current = recorder, operators, large, current
+        self.tensor_type, self.cpu = tensor_type, cpu
+        self.skip = not recorder.settings.arithmetic
+
+    def call(self, mode: Any, func: Any, args: Any, kwargs: Any) -> Any:
+        """The result of an operator: the program's own kernel, zeros of its shape, or what the CPU computes."""
+        marked, unknown = _inputs(args, kwargs, self.tensor_type)
+        named, current = kwargs.get("device"), self.current()
+        index = _device(named, marked, current)
+        schema, name = func._schema, func._schema.name  # noqa: SLF001
+        place = index if index is not None else _placed(args, current)
+        key = None if place is None else self.operators.key(func)
+        if place is not None and key is not None:
+            ran, out = self.operators.run(key, mode, func, args, kwargs)
+            if ran:
+                _mark_result(out, args, place, mutable=schema.is_mutable)
+                return out
+        if named is not None and named.type == "cuda":
+            kwargs = {**kwargs, "device": self.cpu}
+        if unknown and name in _READS:
+            self.recorder.read(_READS[name])
+        if self.large is not None and index is not None and name not in _READS:
+            fetches = named is not None and named.type == "cpu" and not unknown
+            shapes = self.large.shapes(func, args, kwargs, fetches=fetches)
+            if shapes is not None:
+                self.operators.shaped(func)
+                _mark_all(shapes.out, index, self.tensor_type, unknown=shapes.unknown)
+                return shapes.out
+        skipped = self.skip and marked is not None and name in _HEAVY
+        out, computed = (_zeros(func, args, kwargs), False) if skipped else _run(func, args, kwargs)
+        if index is not None and not skipped:
+            (self.operators.computed if computed else self.operators.zeros)(func)
+        unknown = unknown or not computed
+        if unknown and name == "aten::copy_" and mark_of(args[0]) is None:
+            self.recorder.read("to cpu")
+        _after(schema, out, args, index, unknown=unknown)
+        return out
 
 
 def install_fallback(operators: "DeviceOperators", current: Callable[[], int]) -> Any:

@@ -1,6 +1,6 @@
 """What ``kprof tune --json`` writes: schema ``kprof.tune/1``. Times are predicted unless they say measured."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 import msgspec
@@ -179,27 +179,10 @@ def document(
     from kprof.compiler.versions import installed
     from kprof.version import __version__
 
-    problems = []
-    for problem, ranked, own in zip(subject.problems, found.ranked, found.own, strict=True):
-        said = dict.fromkeys(a for one in ranked[:20] for a in one.assumptions)
-        short = short_list(ranked, top)
-        entries = [_ranked(one, ranked[0]) for one in ranked]
-        for place in short:
-            entries[place] = msgspec.structs.replace(entries[place], variants=variants(ranked, place, short))
-        problems.append(
-            TunedProblem(
-                name=problem.name,
-                shape=dict(problem.values),
-                assumed=dict(problem.assumed),
-                ties=tied(ranked),
-                own=None if own is None else _ranked(own, ranked[0] if ranked else own),
-                ranking=entries,
-                short_list=short,
-                assumptions=list(said),
-                flops=_work(subject.kernel.flops, problem),
-                bytes=_work(subject.kernel.bytes, problem),
-            )
-        )
+    problems = [
+        _problem(subject, problem, ranked, own, top)
+        for problem, ranked, own in zip(subject.problems, found.ranked, found.own, strict=True)
+    ]
     without = [p.name for p in problems if not p.ranking]
     done = found.looked_at - sum(found.failed.values())
     words = f"{done:,} of {found.legal:,} configurations predicted"
@@ -235,6 +218,29 @@ def document(
         problems=problems,
         verdict=TuningVerdict(status, words + (f"; none for {', '.join(without)}" if without else "")),
         measured_on=measured_on,
+    )
+
+
+def _problem(
+    subject: TuningSubject, problem: Problem, ranked: Sequence[Scored], own: Scored | None, top: int
+) -> TunedProblem:
+    """One problem's part of the document, with its own short list."""
+    said = dict.fromkeys(a for one in ranked[:20] for a in one.assumptions)
+    short = short_list(ranked, top)
+    entries = [_ranked(one, ranked[0]) for one in ranked]
+    for place in short:
+        entries[place] = msgspec.structs.replace(entries[place], variants=variants(ranked, place, short))
+    return TunedProblem(
+        name=problem.name,
+        shape=dict(problem.values),
+        assumed=dict(problem.assumed),
+        ties=tied(ranked),
+        own=None if own is None else _ranked(own, ranked[0] if ranked else own),
+        ranking=entries,
+        short_list=short,
+        assumptions=list(said),
+        flops=_work(subject.kernel.flops, problem),
+        bytes=_work(subject.kernel.bytes, problem),
     )
 
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from kprof.kernel_spec import Kernel
     from kprof.targets.options import TargetOptions
     from kprof.tuning.recorded.relaunch import Ready
+    from kprof.tuning.subject import SignatureSubject
 
 
 @dataclass(frozen=True)
@@ -59,27 +60,13 @@ def advise_function(
         KprofError: the present configuration does not compile, or the model has no time for it.
     """
     from kprof.compiler.compile import compile_many
-    from kprof.targets.target import kind_of
-    from kprof.targets.usable_options import check, given
-    from kprof.tuning.problems import Problem
     from kprof.tuning.recorded.knobs import changes_in, values
-    from kprof.tuning.request import check_grid, check_sizes, grid_of
-    from kprof.tuning.subject import SignatureSubject
     from kprof.tuning.trials.analysed import analysed
     from kprof.tuning.trials.climb import Around, climb_around
 
-    own = [name for name in ("signature", "constexprs", "grid") if getattr(function, name)]
-    check(kind_of(kernel), kernel.name, [*given(options), *own])
     began = time.monotonic()
-    ready, start = _ready(kernel, options)
-    grid = grid_of(function.grid)
-    product = product or next(iter(machine.products.values()), None)
-    problem = Problem("as given", dict(options.shape))
-    subject = SignatureSubject(
-        kernel, machine, product, (problem,), function.signature, grid, function.constexprs, options.values, start
-    )
-    check_sizes(subject, problem)
-    check_grid(subject, {*start, *options.shape, *function.constexprs})
+    subject, start, ready = _subject(kernel, machine, options, function, product)
+    (problem,) = subject.problems
     (job,) = subject.jobs(problem, start)
     (outcome,) = compile_many([job.request], 1, cache=options.use_cache)
     begun = analysed({}, start, job, outcome)
@@ -98,6 +85,34 @@ def advise_function(
     if isinstance(found, str):
         raise TargetError(f"no time is known for {kernel.name}: {found}", hint="kprof analyze kernel says what is not.")
     return replace(found, seconds=time.monotonic() - began)
+
+
+def _subject(
+    kernel: "Kernel",
+    machine: Architecture,
+    options: "TargetOptions",
+    function: LaunchedFunction,
+    product: Product | None,
+) -> "tuple[SignatureSubject, dict[str, Any], Ready]":
+    """The function with its launch, the configuration to start from, and what its source and autotuner allow."""
+    from kprof.targets.target import kind_of
+    from kprof.targets.usable_options import check, given
+    from kprof.tuning.problems import Problem
+    from kprof.tuning.request import check_grid, check_sizes, grid_of
+    from kprof.tuning.subject import SignatureSubject
+
+    own = [name for name in ("signature", "constexprs", "grid") if getattr(function, name)]
+    check(kind_of(kernel), kernel.name, [*given(options), *own])
+    ready, start = _ready(kernel, options)
+    grid = grid_of(function.grid)
+    product = product or next(iter(machine.products.values()), None)
+    problem = Problem("as given", dict(options.shape))
+    subject = SignatureSubject(
+        kernel, machine, product, (problem,), function.signature, grid, function.constexprs, options.values, start
+    )
+    check_sizes(subject, problem)
+    check_grid(subject, {*start, *options.shape, *function.constexprs})
+    return subject, start, ready
 
 
 def _ready(kernel: "Kernel", options: "TargetOptions") -> "tuple[Ready, dict[str, Any]]":
