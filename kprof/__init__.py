@@ -37,6 +37,7 @@ __all__ = [
     "perf_model",
     "prune_configs",
     "read_counters",
+    "read_mlir",
     "read_results",
     "read_thread_trace",
     "read_trace",
@@ -84,6 +85,7 @@ _PUBLIC = {
     "perf_model": "kprof.tuning.autotune",
     "prune_configs": "kprof.tuning.autotune",
     "read_counters": "kprof.api.read_counters",
+    "read_mlir": "kprof.api.read_mlir",
     "read_results": "kprof.api.read_results",
     "read_thread_trace": "kprof.api.read_thread_trace",
     "read_trace": "kprof.api.read_trace",
@@ -120,6 +122,7 @@ if TYPE_CHECKING:
     from kprof.api.measure import measure as measure
     from kprof.api.occupancy import occupancy as occupancy
     from kprof.api.read_counters import read_counters as read_counters
+    from kprof.api.read_mlir import read_mlir as read_mlir
     from kprof.api.read_results import read_results as read_results
     from kprof.api.read_thread_trace import read_thread_trace as read_thread_trace
     from kprof.api.read_trace import read_trace as read_trace

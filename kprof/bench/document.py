@@ -125,6 +125,7 @@ class Measurement(msgspec.Struct, frozen=True, omit_defaults=True):
         config: knobs that a Triton kernel ran with.
         status: how it ended.
         message: what went wrong, in words.
+        values: what the inputs' floating-point tensors held, one of :data:`kprof.bench.values.VALUES`.
         errors: one entry an output that was compared.
         timing: absent unless the result was right (or could not be checked).
         tflops, gbs: from the problem's least work and traffic and the median time.
@@ -140,6 +141,7 @@ class Measurement(msgspec.Struct, frozen=True, omit_defaults=True):
     status: Status
     config: dict[str, Any] = {}
     message: str = ""
+    values: str = "own"
     errors: list[Error] = []
     timing: Timing | None = None
     tflops: float | None = None
@@ -177,6 +179,7 @@ class BenchTask(msgspec.Struct, frozen=True):
         provider: see :class:`Measurement`.
         config: knobs on top of the kernel's defaults.
         seed: of the inputs.
+        values: of the inputs' floating-point tensors, one of :data:`kprof.bench.values.VALUES`.
         warmup_ms, rep_ms: time to run before and during measuring.
         use_graph: ``None``: for short kernels only.
         check_only: compare, do not time.
@@ -190,6 +193,7 @@ class BenchTask(msgspec.Struct, frozen=True):
     provider: str
     config: dict[str, Any] = {}
     seed: int = 0
+    values: str = "own"
     warmup_ms: float = 25.0
     rep_ms: float = 100.0
     use_graph: bool | None = None

@@ -10,6 +10,7 @@ from kprof.bench.implementations import NAMES
 from kprof.bench.implementations import providers as known_providers
 from kprof.bench.pool import Runner
 from kprof.bench.published import published
+from kprof.bench.values import OWN
 from kprof.errors import KprofError, near
 from kprof.kernel_spec import Config, Kernel, Shape
 from kprof.version import __version__
@@ -26,6 +27,7 @@ class Plan:
         providers: who computes it, in this order; none: Triton, and torch where it has something for the kernel.
         config: knobs for Triton.
         seed: of the inputs.
+        values: of the inputs' floating-point tensors, one of :data:`kprof.bench.values.VALUES`.
         warmup_ms, rep_ms: time before and during each measurement.
         use_graph: ``None``: for short kernels only.
         check_only: compare, do not time.
@@ -42,6 +44,7 @@ class Plan:
     providers: Sequence[str] = ()
     config: Config = field(default_factory=dict)
     seed: int = 0
+    values: str = OWN
     warmup_ms: float = 25.0
     rep_ms: float = 100.0
     use_graph: bool | None = None
@@ -159,6 +162,7 @@ def _task(plan: Plan, device: Device, case: str, shape: dict[str, Any], provider
         provider=provider,
         config=config,
         seed=plan.seed,
+        values=plan.values,
         warmup_ms=plan.warmup_ms,
         rep_ms=plan.rep_ms,
         use_graph=plan.use_graph,

@@ -17,6 +17,7 @@ from kprof.bench import timing as bench_timing
 from kprof.bench.document import BenchTask, Error, Measurement, rates
 from kprof.bench.errors import NotInstalled
 from kprof.bench.implementations import find
+from kprof.bench.values import refilled
 from kprof.children import end_with_parent
 from kprof.errors import HardwareError, KprofError
 from kprof.kernel_spec import Kernel
@@ -38,7 +39,7 @@ class Bench:
         from kprof.targets import library as kernel_library
 
         kernel = kernel_library.load(task.target)
-        start = Measurement(kernel.name, task.case, task.shape, task.provider, "error")
+        start = Measurement(kernel.name, task.case, task.shape, task.provider, "error", values=task.values)
         try:
             return self._measure(kernel, task, start)
         except NotInstalled as error:
@@ -108,12 +109,12 @@ class Bench:
         return msgspec.structs.replace(final, provider="tuned", message=message)
 
     def _problem(self, kernel: Kernel, task: BenchTask) -> tuple[dict[str, Any], Mapping[str, Any] | None]:
-        key = f"{task.target} {json.dumps(task.shape, sort_keys=True, default=str)} {task.seed}"
+        key = f"{task.target} {json.dumps(task.shape, sort_keys=True, default=str)} {task.seed} {task.values}"
         if key != self._key:
             self._forget()
             if kernel.inputs is None:
                 raise KprofError(f"{kernel.name} does not say how to make inputs")
-            self._inputs = kernel.inputs(task.shape, "cuda", task.seed)
+            self._inputs = refilled(kernel.inputs(task.shape, "cuda", task.seed), task.values, task.seed)
             if kernel.reference is not None:
                 # A kernel that writes in place must not change what the reference sees.
                 self._expected = dict(kernel.reference(bench_timing.copies(self._inputs, 2)[1], task.shape))

@@ -41,6 +41,9 @@ GraphOption = Annotated[
 ]
 WarmupOption = Annotated[float, _OPTION(help="Milliseconds to run before measuring.", min=0)]
 RepOption = Annotated[float, _OPTION(help="Milliseconds to measure.", min=1)]
+ValuesOption = Annotated[
+    str, _OPTION("--values", help="Numbers in the inputs: own, zeros, same, integers or normal.", metavar="KIND")
+]
 SeedOption = Annotated[int, _OPTION(help="Seed of the inputs.", min=0)]
 TimeoutOption = Annotated[float, _OPTION(help="Seconds that one measurement may take.", min=1)]
 ProfileOption = Annotated[
@@ -69,6 +72,7 @@ def command(
     warmup_ms: WarmupOption = 25.0,
     rep_ms: RepOption = 100.0,
     seed: SeedOption = 0,
+    values: ValuesOption = "own",
     timeout: TimeoutOption = 600.0,
     profile: ProfileOption = None,
     table: TableOption = None,
@@ -102,6 +106,7 @@ def command(
         warmup_ms=warmup_ms,
         rep_ms=rep_ms,
         seed=seed,
+        values=values,
         timeout=timeout,
         profile=profile,
         table=table,

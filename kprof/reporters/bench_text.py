@@ -20,7 +20,8 @@ def show(report: BenchReport, *, no_color: bool) -> None:
         table.add_row(*_row(found))
     console.print(table)
     for found in report.measurements:
-        said = "; ".join(filter(None, [found.message, found.timing.note if found.timing else ""]))
+        values = "" if found.values == "own" else f"values: {found.values}"
+        said = "; ".join(filter(None, [found.message, values, found.timing.note if found.timing else ""]))
         if said:
             console.print(f"{found.case} {found.provider}: {found.status}: {said}", markup=False)
     for source in dict.fromkeys(row["source"] for row in report.published):

@@ -26,7 +26,7 @@ _SIGNS: tuple[tuple[re.Pattern[str], str, str], ...] = (
             r"^\s*(?:module(?: attributes)? ?\{|module @\w+|tt\.func |#\w+ = #(?:ttg|triton_gpu|loc)\b)", re.MULTILINE
         ),
         "this is MLIR, not AMDGCN assembly",
-        "Give the .amdgcn file that lies beside the .ttgir.",
+        "Give the .amdgcn file that lies beside the .ttgir; kprof ingest mlir reads it alone.",
     ),
     (
         re.compile(r"\A\s*\{\s*\"(?:kprof\": ?\"\d|schema\": ?\"kprof\.)"),

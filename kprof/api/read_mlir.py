@@ -1,0 +1,66 @@
+"""``kprof.read_mlir``: a kernel's TTIR or TTGIR without its assembly, or the dump of all passes."""
+
+import os
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from kprof.api.result import Result
+from kprof.errors import InputError
+from kprof.inputs import boundary
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from kprof.compiler.dumped import DumpedModule
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class IntermediateCode(Result):
+    """What can be told from MLIR alone.
+
+    Attributes:
+        path: the file.
+        modules: one for a module by itself; of a dump one for each compile, as it was printed last, with its passes.
+    """
+
+    path: str
+    modules: "tuple[DumpedModule, ...]"
+    kind: ClassVar[str] = "measurements"
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """Everything, as ``kprof ingest mlir --json`` writes it."""
+        return {"schema": "kprof.mlir/1", "path": self.path, "modules": [asdict(one) for one in self.modules]}
+
+    @property
+    def summary(self) -> str:
+        """How many modules, and what each takes."""
+        from kprof.reporters.mlir_text import verdict
+
+        return verdict(self.modules)
+
+    def to_frame(self) -> "pd.DataFrame":
+        """A row a pass that changed something, with the values after it; of a lone module its own."""
+        from kprof.reporters._frames import plain_frame
+
+        rows = [{"kernel": one.kernel, **row} for one in self.modules for row in (one.passes or [one.measures])]
+        return plain_frame(rows, dict.fromkeys(name for row in rows for name in row))
+
+
+def read_mlir(path: "str | os.PathLike[str]") -> IntermediateCode:
+    """Read a ``.ttir`` or ``.ttgir`` file, or a log that ``MLIR_ENABLE_DUMP=1`` wrote.
+
+    Args:
+        path: one module, or any text with dumps of MLIR in it; other lines between the dumps are left out.
+
+    Raises:
+        InputError: it is missing, too large, no MLIR, or a dump without a module that can be read.
+    """
+    from kprof.compiler.dumped import modules_of
+
+    shown = os.fspath(path)
+    text = boundary.read_text(shown, most=boundary.limit())
+    modules = modules_of(text, shown)
+    if not modules:
+        raise InputError("no module of MLIR can be read", path=shown)
+    return IntermediateCode(shown, tuple(modules))

@@ -1,0 +1,36 @@
+"""``kprof ingest mlir``: TTIR or TTGIR without assembly, and dumps of all passes."""
+
+from typing import Annotated
+
+import typer
+
+from kprof.cli._format_options import format_options
+from kprof.cli.common import QuietOption
+from kprof.reporters.outputs import NO_OUTPUTS, Outputs
+
+HELP = "A .ttgir or .ttir alone, or a log of MLIR_ENABLE_DUMP with all passes."
+
+
+@format_options("measurements")
+def command(
+    path: Annotated[str, typer.Argument(metavar="PATH", help="A .ttir or .ttgir file, or a log with dumps of MLIR.")],
+    outputs: Outputs = NO_OUTPUTS,
+    quiet: QuietOption = False,
+) -> None:
+    """Show layouts, LDS, conversions and pipelining, and of a dump which pass changed what.
+
+    Registers, occupancy and time are in the assembly: kprof analyze kernel reads that, with the .ttgir beside it.
+
+    Example:  kprof ingest mlir dump.log
+    """
+    from kprof.api.read_mlir import read_mlir
+    from kprof.reporters.mlir_text import show
+
+    found = read_mlir(path)
+
+    def text() -> None:
+        if not quiet:
+            show(found.modules)
+        print(found.summary)
+
+    outputs.write(found.document, text)

@@ -1,0 +1,80 @@
+"""``kprof ingest mlir`` for people: layouts, LDS and what each pass changed."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from kprof.output.tables import rows_table
+from kprof.reporters._console_text import plural
+
+if TYPE_CHECKING:
+    from kprof.compiler.dumped import DumpedModule
+
+_WORDS = {
+    "allocated": "LDS of declared buffers, bytes",
+    "buffers": "buffers of the deepest pipeline",
+    "convert_layout": "layout conversions",
+    "local_alloc": "LDS buffers",
+    "local_load": "reads of LDS",
+    "local_store": "writes of LDS",
+    "async_copy": "copies straight into LDS",
+    "loads": "loads",
+    "buffer_ops": "buffer loads and stores",
+    "dots": "matrix products",
+    "loops": "loops",
+    "vector_max": "widest access, bytes a thread",
+    "vector_min": "narrowest access, bytes a thread",
+}
+
+
+def show(modules: "Sequence[DumpedModule]") -> None:
+    """Print each module."""
+    for one in modules:
+        _one(one)
+
+
+def verdict(modules: "Sequence[DumpedModule]") -> str:
+    """How many modules, and what each takes."""
+    passes = sum(one.pass_count for one in modules)
+    if len(modules) == 1:
+        one = modules[0]
+        shared = "LDS not placed yet" if one.shared is None else f"{one.shared:,} bytes of LDS"
+        warps = "" if one.num_warps is None else f", {plural(one.num_warps, 'wavefront')} a workgroup"
+        ran = f", {_runs(passes)}" if passes else ""
+        return f"{one.kernel or 'module'}: {shared}{warps}{ran}; registers and time need the assembly"
+    return f"{plural(len(modules), 'kernel')}, {_runs(passes)}; registers and time need the assembly"
+
+
+def _runs(count: int) -> str:
+    return f"{count:,} pass{'' if count == 1 else 'es'}"
+
+
+def _one(one: "DumpedModule") -> None:
+    print(f"{one.kernel or 'module'}" + (f" for {one.target}" if one.target else ""))
+    if one.last is not None:
+        print(f"  as printed before {one.last}, of {_runs(one.pass_count)}")
+    rows: list[list[Any]] = [["wavefronts a workgroup", one.num_warps], ["LDS of a workgroup, bytes", one.shared]]
+    rows += [[_WORDS[name], value] for name, value in one.measures.items() if name in _WORDS]
+    print(rows_table(["", ""], [[name, "unknown" if value is None else value] for name, value in rows]))
+    for name, text in one.layouts.items():
+        print(f"  {name} = {text}")
+    if one.passes:
+        _passes(one.passes)
+    for note in one.notes:
+        print(f"warning  {note}")
+    print(f"  not known without the assembly: {', '.join(one.unknown)}\n")
+
+
+def _passes(rows: list[dict[str, Any]]) -> None:
+    """A line a pass that changed something, with what it changed."""
+    print("\n  passes that changed what is counted:")
+    before: dict[str, Any] = {}
+    for row in rows:
+        after = {name: value for name, value in row.items() if name not in {"order", "pass", "stage"}}
+        told = [
+            f"{name} {value}" if before.get(name, 0) is None else f"{name} {before.get(name, 0)} -> {value}"
+            for name, value in after.items()
+            if value is not None and value != before.get(name, 0)
+        ]
+        said = ", ".join(told) or "lowered: no layouts from here on"
+        print(f"  {row['order']:4} {row['pass']}: {said}")
+        before = after
