@@ -96,8 +96,8 @@ def gemm_kernel(
             b = tl.load(b_ptrs)
         else:
             live_k = k_first + step * BLOCK_K + depth < K
-            a = tl.load(a_ptrs, mask=(m_first + row < M)[:, None] & live_k[None, :], other=0)
-            b = tl.load(b_ptrs, mask=live_k[:, None] & (n_first + col < N)[None, :], other=0)
+            a = tl.load(a_ptrs, mask=(m_first + row < M)[:, None] & live_k[None, :], other=0.0)
+            b = tl.load(b_ptrs, mask=live_k[:, None] & (n_first + col < N)[None, :], other=0.0)
         acc = tl.dot(a, b, acc, input_precision="ieee", max_num_imprecise_acc=0, out_dtype=ACC)
         a_ptrs += BLOCK_K * a_stride_k
         b_ptrs += BLOCK_K * b_stride_k
@@ -394,6 +394,7 @@ KERNEL = Kernel(
         "xcds": Check(_case(160, 224, 32, "fp16"), {**_SMALL, "XCDS": 8, "GROUP_M": 2}),
         "int8": Check(_case(32, 48, 70, "i8", "i32", bias=True), _SMALL),
         "e4m3": Check(_case(32, 32, 64, "fp8_e4m3", "fp16"), _SMALL),
+        "e4m3_masked": Check(_case(20, 32, 72, "fp8_e4m3", "fp16"), _SMALL),
         "e5m2": Check(_case(32, 32, 64, "fp8_e5m2", "bf16"), _SMALL),
         "e4m3_ocp": Check(_case(32, 32, 64, "fp8e4nv", "bf16"), _SMALL),
     },

@@ -50,8 +50,8 @@ def gemm_multiply_reduce_kernel(
             b = tl.load(b_ptrs)
         else:
             live_k = k_first + depth < K
-            a = tl.load(a_ptrs, mask=live_k & (m_first + row < M), other=0)
-            b = tl.load(b_ptrs, mask=live_k & (n_first + col < N), other=0)
+            a = tl.load(a_ptrs, mask=live_k & (m_first + row < M), other=0.0)
+            b = tl.load(b_ptrs, mask=live_k & (n_first + col < N), other=0.0)
         products += a.to(ACC) * b.to(ACC)
         a_ptrs += BLOCK_K
         b_ptrs += BLOCK_K

@@ -99,8 +99,8 @@ def gemm_streamk_kernel(
                 b = tl.load(b_ptrs)
             else:
                 live_k = step * BLOCK_K + depth < K
-                a = tl.load(a_ptrs, mask=(m_first + row < M)[:, None] & live_k[None, :], other=0)
-                b = tl.load(b_ptrs, mask=live_k[:, None] & (n_first + col < N)[None, :], other=0)
+                a = tl.load(a_ptrs, mask=(m_first + row < M)[:, None] & live_k[None, :], other=0.0)
+                b = tl.load(b_ptrs, mask=live_k[:, None] & (n_first + col < N)[None, :], other=0.0)
             acc = tl.dot(a, b, acc, input_precision="ieee", max_num_imprecise_acc=0, out_dtype=ACC)
             a_ptrs += BLOCK_K
             b_ptrs += BLOCK_K * b_stride_k
@@ -391,5 +391,6 @@ KERNEL = Kernel(
         "masked": Check(_case(50, 70, 75, "fp16", bias=True), {**_SMALL, "WORKGROUPS": 6, "XCDS": 2}),
         "nn_int8": Check(_case(40, 33, 100, "i8", "i32", trans_b=False, bias=True), _EIGHT_BITS),
         "e4m3": Check(_case(32, 48, 64, "fp8_e4m3", "bf16"), _EIGHT_BITS),
+        "e4m3_masked": Check(_case(16, 33, 80, "fp8_e4m3", "bf16"), {**_EIGHT_BITS, "BLOCK_M": 32}),
     },
 )

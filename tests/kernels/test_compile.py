@@ -8,6 +8,8 @@ from kprof.document import KernelReport
 from kprof.findings import Severity
 from kprof.kernel_spec import Kernel
 from kprof.targets.library import catalogue
+from kprof.targets.options import TargetOptions
+from kprof.targets.resolver import load
 
 ARCHITECTURES = ("gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1201")
 ENTRIES = [e.name for e in catalogue()] + [f"{e.name}::{part}" for e in catalogue() for part in e.parts]
@@ -53,6 +55,15 @@ def test_default_does_not_spill_on_mi300x(
     spills = sum(loop.spill_accesses for loop in report.loops)
     errors = [f.message for f in report.findings if f.severity is Severity.ERROR]
     assert (spills == 0 and not errors) or kernel.notes.get("gfx942"), errors
+
+
+@pytest.mark.triton
+@pytest.mark.parametrize("target", ["gemm_streamk fp8", "gemm_streamk int8", "gemm square_8k_fp8"])
+def test_masked_small_types_compile(target: str) -> None:
+    """What masked lanes get instead of a value has to be of the operands' type: 8-bit floats with too few rows."""
+    name, case = target.split()
+    (loaded, *_) = load(name, TargetOptions(archs=("gfx942",), case=case, shape={"M": 16}))
+    assert loaded.program.instructions
 
 
 @pytest.mark.triton
