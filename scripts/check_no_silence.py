@@ -1,0 +1,81 @@
+"""See that no bundled kernel that by the model could run in half its time is without a finding.
+
+    nice python scripts/check_no_silence.py [--arch MI300X,MI355X,MI250X] [--kernels gemm,softmax] [-j 2]
+
+Every kernel and part, every case, its own configuration. Half of the time: what the launch itself takes is left out.
+Prints what was looked at, which of them could run in half, and what says so; ends with 1 where nothing does.
+"""
+
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT), str(ROOT / "analyzers"), str(ROOT / "scripts")]
+HALF = 2.0
+
+
+def reports(gpus: list[str], names: list[str], workers: int) -> Iterator[tuple[str, Any]]:
+    """Where from, and the analysis; what cannot be compiled is told and left out."""
+    from dataclasses import replace
+
+    from survey_rules import jobs
+
+    from kprof.compiler.compile import compile_many
+    from kprof.errors import KprofError
+    from kprof.hardware.machine import find_product
+    from kprof.targets.jobs import loaded
+    from kprof.targets.options import TargetOptions
+    from kprof_analyzers.pipeline import analyze
+
+    for gpu in gpus:
+        wanted = list(jobs([gpu], names, TargetOptions(), all_cases=True))
+        for outcome in compile_many([job.request for job in wanted], workers):
+            job = wanted[outcome.index]
+            try:
+                report = analyze(replace(loaded(job, outcome.result()), product=find_product(gpu)), model=True)
+            except KprofError as error:
+                print(f"left out: {job.name} {gpu}: {error.message[:160]}", file=sys.stderr)
+                continue
+            yield f"{job.name} {gpu} {dict(job.problem)}", report
+
+
+def could_run_in_half(report: Any) -> bool | None:
+    """Whether it could; ``None`` where its time is not predicted."""
+    from msgspec import UNSET
+
+    model = report.model
+    if model is UNSET or model.time_us is None or not model.speed_of_light_us:
+        return None
+    return bool(model.time_us * (1 - model.shares.get("launch", 0.0)) >= HALF * model.speed_of_light_us)
+
+
+def main() -> int:
+    """Look at all of them."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--arch", default="MI300X,MI355X,MI250X")
+    parser.add_argument("--kernels", default="")
+    parser.add_argument("--jobs", "-j", type=int, default=2)
+    options = parser.parse_args()
+    counts: Counter[bool | None] = Counter()
+    silent: list[str] = []
+    first: Counter[str] = Counter()
+    for where, report in reports(options.arch.split(","), list(filter(None, options.kernels.split(","))), options.jobs):
+        half = could_run_in_half(report)
+        counts[half] += 1
+        if half and report.findings:
+            first[report.findings[0].rule] += 1
+        elif half:
+            silent.append(where)
+    print(f"{sum(counts.values())} looked at, {counts[None]} without a time, {counts[True]} could run in half the time")
+    print("what stands first:", ", ".join(f"{rule} {count}" for rule, count in first.most_common()) or "nothing")
+    for where in silent:
+        print(f"no finding: {where}")
+    return 1 if silent else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
