@@ -67,6 +67,7 @@ class _GitHub(Format):
     help = "Print annotations, and write $GITHUB_STEP_SUMMARY when it is set."
     extension = ".txt"
     documents = ("report", "check", "lint")
+    from_root = True
     option = "flag"
     commands = True
 

@@ -41,6 +41,7 @@ class _GitLab(Format):
     help = "Write a GitLab code quality report."
     extension = ".json"
     documents = ("report", "check", "lint")
+    from_root = True
 
     def render(self, document: Report, request: ReportRequest) -> str:  # noqa: ARG002 - all of them are rendered alike
         """See :class:`kprof.reporters.interface.Format`."""

@@ -67,6 +67,7 @@ class Format(ABC):
             text, ``none`` for ``--output-format name`` alone.
         flags: flags of its own, ``--name-flag``, with their help.
         commands: its lines are commands to a CI service; all else is kept from being that.
+        from_root: a service reads it that knows the repository alone: paths start at its root.
     """
 
     name: ClassVar[str]
@@ -76,6 +77,7 @@ class Format(ABC):
     option: ClassVar[str] = "path"
     flags: ClassVar[Mapping[str, str]] = {}
     commands: ClassVar[bool] = False
+    from_root: ClassVar[bool] = False
 
     @abstractmethod
     def render(self, document: Any, request: ReportRequest) -> str:

@@ -81,6 +81,7 @@ class _JUnit(Format):
     help = "Write JUnit XML."
     extension = ".xml"
     documents = ("check", "lint")
+    from_root = True
 
     def render(self, document: Report, request: ReportRequest) -> str:  # noqa: ARG002 - all of them are rendered alike
         """See :class:`kprof.reporters.interface.Format`."""

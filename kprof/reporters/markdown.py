@@ -121,6 +121,7 @@ class _Markdown(Format):
     help = "Write Markdown for a comment."
     extension = ".md"
     documents = ("report", "check", "lint", "diff")
+    from_root = True
 
     def render(self, document: Any, request: ReportRequest) -> str:
         """See :class:`kprof.reporters.interface.Format`."""

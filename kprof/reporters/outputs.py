@@ -1,12 +1,16 @@
 """Where a result goes: files, standard output, the terminal."""
 
+import functools
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
+from kprof.captures.sources import root_of
 from kprof.details import Details
 from kprof.errors import KprofError
+from kprof.gate.source_text import relocated
 from kprof.output.sink import command_stream
 from kprof.output.writing import write_output
 from kprof.reporters.interface import Format, ReportRequest
@@ -73,32 +77,39 @@ class Outputs:
         self.check()
         piped = self.to_stdout
         for name, path in self.paths.items():
-            found, request = self._request(name, details)
-            write_output(path, found.render(document, request))
-            found.finish(document, request)
+            self._render(name, document, details, functools.partial(write_output, path))
         for name in self.flags:
-            found, request = self._request(name, details)
+            found = format_of(name, self.kind)
             if found.option == "flag" and "" in self.flags[name]:
-                _print(found, found.render(document, request), sys.stderr if piped else sys.stdout)
-                found.finish(document, request)
+                stream = sys.stderr if piped else sys.stdout
+                self._render(name, document, details, functools.partial(_print, found, stream))
         if self.shown != TEXT:
-            found, request = self._request(self.shown, details)
-            _print(found, found.render(document, request), sys.stdout)
-            found.finish(document, request)
+            to_stdout = functools.partial(_print, format_of(self.shown, self.kind), sys.stdout)
+            self._render(self.shown, document, details, to_stdout)
         elif not piped:
             text()
 
-    def _request(self, name: str, details: Callable[[], Mapping[int, Details]] | None) -> tuple[Format, ReportRequest]:
-        flags = self.flags.get(name, frozenset())
+    def _render(
+        self,
+        name: str,
+        document: Any,
+        details: Callable[[], Mapping[int, Details]] | None,
+        put: Callable[[str], None],
+    ) -> None:
+        """Render one format, put it where it belongs, and finish it."""
+        found, flags = format_of(name, self.kind), self.flags.get(name, frozenset())
         request = ReportRequest(self.kind, flags) if details is None else ReportRequest(self.kind, flags, details)
-        return format_of(name, self.kind), request
+        if found.from_root:
+            document = relocated(document, root_of(Path.cwd()))
+        put(found.render(document, request))
+        found.finish(document, request)
 
 
 NO_OUTPUTS = Outputs("")
 """For commands, whose parameter gets its value from the options that the formats make."""
 
 
-def _print(found: Format, text: str, stream: Any) -> None:
+def _print(found: Format, stream: Any, text: str) -> None:
     if found.commands:
         command_stream(stream).write(text)
     elif stream is sys.stdout:

@@ -167,6 +167,7 @@ class _Sarif(Format):
     help = "Write SARIF 2.1.0, for GitHub code scanning."
     extension = ".sarif"
     documents = ("report", "check", "lint")
+    from_root = True
     flags: ClassVar[Mapping[str, str]] = {"suppressed": "Also write what is silenced, as suppressed results."}
 
     def render(self, document: Report, request: ReportRequest) -> str:
