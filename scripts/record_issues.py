@@ -87,6 +87,9 @@ def repeated(name: str) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         start = [sys.executable, "-m", "kprof", "capture", "--arch", about["ARCH"], "-o", f"{folder}/capture", "--"]
         command = [*start, sys.executable, __file__, "--launch", name]
+        if "NO_CACHE" in about:
+            # It changes what kernels of the same key are compiled to.
+            command.insert(command.index("--arch"), "--no-cache")
         ran = subprocess.run(command, capture_output=True, text=True, timeout=TIME_LIMIT, check=False)
         target = f"{folder}/capture::{about['KERNEL']}"
         analyse = [sys.executable, "-m", "kprof", "analyze", "kernel", target, "--arch", about["ARCH"], "--json", "-"]

@@ -22,6 +22,7 @@ from kprof.captures.model import (
     unrun_words,
 )
 from kprof.captures.moved import in_place
+from kprof.captures.sources import root_of
 from kprof.compiler.request import CompileRequest, from_json
 from kprof.errors import InputError, KprofError
 from kprof.findings import Location
@@ -58,7 +59,8 @@ def read(path: str | Path) -> Capture:
     words = unrun_words(unrun)
     sources = {**(gathered.sources or {}), **head.sources}
     kernels = [_kernel(root, head, entry, words, gathered.notes) for entry in gathered.kernels.values()]
-    kernels = [in_place(kernel, root / head.root, sources) for kernel in kernels]
+    checkout = root_of(Path.cwd())
+    kernels = [in_place(kernel, root / head.root, sources, checkout) for kernel in kernels]
     return Capture(
         path=root,
         head=head,

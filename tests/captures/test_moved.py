@@ -28,23 +28,8 @@ total[(1,)](torch.zeros(4096, device="cuda"), torch.zeros(64, device="cuda"), 40
 """
 
 
-def findings(kprof, folder: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[list[tuple[str, str, int]], list[str]]:
-    """Rule, file relative to the folder and line of each finding, and the rules that ignores have silenced."""
-    monkeypatch.chdir(folder)
-    (kernel,) = json.loads(kprof("analyze", "kernel", "capture", "--json", "-").out)["kernels"]
-    placed = [f for f in kernel["findings"] if f.get("location")]
-    files = [Path(f["location"]["file"]) for f in placed]
-    assert all(file.is_relative_to(folder) for file in files), files
-    found = [
-        (f["rule"], file.relative_to(folder).as_posix(), f["location"]["line"])
-        for f, file in zip(placed, files, strict=True)
-    ]
-    return sorted(found), [one["finding"]["rule"] for one in kernel.get("suppressed", [])]
-
-
-def test_in_another_folder(tmp_path, kprof, monkeypatch):
-    """The first folder is gone, as on another machine."""
-    first, second = tmp_path / "first", tmp_path / "else" / "where"
+def recorded(first: Path) -> None:
+    """A checkout with the program in it, and its capture."""
     (first / "src").mkdir(parents=True)
     (first / ".git").mkdir()
     (first / "src" / "program.py").write_text(PROGRAM, encoding="utf-8")
@@ -53,8 +38,50 @@ def test_in_another_folder(tmp_path, kprof, monkeypatch):
         [*command, "src/program.py"], cwd=first, capture_output=True, text=True, env=kprof_environment(), check=False
     )
     assert ran.returncode == 0, ran.stdout + ran.stderr
+
+
+def findings(
+    kprof, folder: Path, monkeypatch: pytest.MonkeyPatch, capture: str = "capture"
+) -> tuple[list[tuple[str, str, int]], list[str], dict[str, str]]:
+    """Rule, file from the folder and line of each finding; what ignores have silenced; the formats of services."""
+    monkeypatch.chdir(folder)
+    formats = {name: str(folder.parent / f"{folder.name}.{name}") for name in ("sarif", "gitlab", "markdown")}
+    options = [part for name, path in formats.items() for part in (f"--{name}", path)]
+    (kernel,) = json.loads(kprof("analyze", "kernel", capture, "--json", "-", *options).out)["kernels"]
+    placed = [f for f in kernel["findings"] if f.get("location")]
+    files = [Path(f["location"]["file"]) for f in placed]
+    assert all(file.is_relative_to(folder) for file in files), files
+    found = [
+        (f["rule"], file.relative_to(folder).as_posix(), f["location"]["line"])
+        for f, file in zip(placed, files, strict=True)
+    ]
+    texts = {name: Path(path).read_text(encoding="utf-8") for name, path in formats.items()}
+    texts["github"] = kprof("analyze", "kernel", capture, "--github").out
+    assert not [name for name, text in texts.items() if str(folder) in text or "file://" in text]
+    assert "src/program.py" in texts["sarif"]
+    return sorted(found), [one["finding"]["rule"] for one in kernel.get("suppressed", [])], texts
+
+
+def test_in_another_folder(tmp_path, kprof, monkeypatch):
+    """The first folder is gone, as on another machine."""
+    first, second = tmp_path / "first", tmp_path / "else" / "where"
+    recorded(first)
     before = findings(kprof, first, monkeypatch)
     shutil.move(first, second)
     monkeypatch.chdir(second)
     assert findings(kprof, second, monkeypatch) == before
     assert "KP204" in before[1]
+
+
+def test_away_from_its_checkout(tmp_path, kprof, monkeypatch):
+    """The capture alone went to a machine that has another checkout: its files are taken while they are the same."""
+    first, second = tmp_path / "first", tmp_path / "second"
+    recorded(first)
+    before = findings(kprof, first, monkeypatch)
+    (tmp_path / "downloaded").mkdir()
+    shutil.move(first / "capture", tmp_path / "downloaded" / "capture")
+    shutil.move(first, second)
+    assert findings(kprof, second, monkeypatch, "../downloaded/capture") == before
+    (second / "src" / "program.py").write_text(f"# Another line.\n{PROGRAM}", encoding="utf-8")
+    output = kprof("analyze", "kernel", "../downloaded/capture", "--json", "-").out
+    assert str(first / "src" / "program.py") in output, "the lines of a file that has changed are others"
