@@ -41,14 +41,18 @@ one that chooses the configuration. Sizes are the issue's where it tells them. T
 """
 
 LEFT = """
-Where kprof fails: no rule says that a tile has too few rows where each workgroup streams the whole cache, so that the
-cause of #5650's first configuration and of #34461 is seen in the predicted times alone. What 94 spilled registers cost
-SGLang's heads of 576 is predicted far too low: the tile that spills is taken to be the faster one. The persistent
-kernel of Primus-Turbo#471 gets no time, and none of its constants is proposed against its spills.
+Triton 3.9.0 passes no flag for LLVM's trackers of registers (triton#11763): the case adds it again, in the compiler's
+list of flags. What it costs is predicted and told; no knob of a launch turns it, and nothing names it.
+
+Where kprof fails: no rule says that sums over the lanes of four warps cost more than those of one (aiter#4718), and
+what `waves_per_eu=4` spills there is predicted to cost more than it does. No rule says that a tile has too few rows
+where each workgroup streams the whole cache, so that the cause of #5650's first configuration and of #34461 is seen in
+the predicted times alone. What 94 spilled registers cost SGLang's heads of 576 is predicted far too low: the tile that
+spills is taken to be the faster one. The persistent kernel of Primus-Turbo#471 gets no time, and none of its constants
+is proposed against its spills.
 
 Not repeated: vllm#49778 and vllm#52056 (their kernels are in a copy of triton_kernels that no package has), vllm#17744
-(its thread was not found), triton#11763 (its cure is a flag of LLVM that no launch sets). The program for vllm#58060 is
-beside the others, and has not been run to its end.
+(its thread was not found). The program for vllm#58060 is beside the others, and has not been run to its end.
 """
 
 

@@ -9,7 +9,7 @@ import aiter.ops.triton.attention.chunked_pa_prefill as module  # noqa: E402
 import torch  # noqa: E402
 from checkouts import half, replaced  # noqa: E402
 
-ARCH, KERNEL, CAUSES = "MI350X", "_kernel_paged_attention_2d", ("KP408", "KP409")
+ARCH, KERNEL, CAUSES = "MI350X", "_kernel_paged_attention_2d", ("KP408",)
 KNOBS = ("num_warps",)
 # Relative to the first one, medians of the 34 shapes of the pull request.
 CONFIGS = {
