@@ -116,6 +116,7 @@ _INTEGERS = {
     "torch.int16": "h",
     "torch.int32": "i",
     "torch.int64": "q",
+    "torch.uint64": "Q",
 }
 
 

@@ -18,7 +18,7 @@ class Mark:
         unknown: a recorded kernel would have written it, or something was computed from such a value.
     """
 
-    __slots__ = ("index", "unknown")
+    __slots__ = ("__weakref__", "index", "unknown")
 
     def __init__(self, index: int, *, unknown: bool = False) -> None:
         self.index = index

@@ -3,6 +3,7 @@
 import threading
 from typing import Any
 
+from kprof.recording.addresses import Addresses
 from kprof.recording.device_marks import cuda_index
 from kprof.recording.recorder import Recorder
 from kprof.simulation.gpu import SimulatedGpu
@@ -22,6 +23,7 @@ class StandInDevice:
         self.gpu = gpu
         self.recorder = recorder
         self.patches = patches
+        self.addresses = Addresses()
         self._local = threading.local()
 
     def current_index(self) -> int:

@@ -80,6 +80,7 @@ class Installation:
         """What a kernel would have written is not known from here on."""
         names = written_arguments(function)
         for name, value in zip(function.arg_names, args, strict=False):
+            self.device.addresses.hand_over(value)
             if (names is None or name in names) and hasattr(value, "untyped_storage"):
                 found = mark_of(value)
                 if found is None:

@@ -16,7 +16,7 @@ def install(device: "StandInDevice") -> None:
     """Change ``torch.Tensor`` and the functions that make tensors from Python values."""
     import torch
 
-    device.patches.update(torch.Tensor, {**_properties(), **_moves(device), **_reads(device)})
+    device.patches.update(torch.Tensor, {**_properties(device), **_moves(device), **_reads(device)})
     _makers(device)
     _storages(device)
     _default_device(device)
@@ -24,13 +24,15 @@ def install(device: "StandInDevice") -> None:
     _autocast(device)
 
 
-def _properties() -> dict[str, Any]:
+def _properties(device: "StandInDevice") -> dict[str, Any]:
     import torch
+
+    addresses = device.addresses
 
     base = torch._C.TensorBase  # noqa: SLF001
     plain_device, plain_pointer = base.device.__get__, base.data_ptr
 
-    def device(tensor: Any) -> Any:
+    def device_of(tensor: Any) -> Any:
         found = plain_device(tensor)
         if found.type != "cpu":
             return found
@@ -42,10 +44,11 @@ def _properties() -> dict[str, Any]:
             # No memory; its place in its storage is what alignment follows from.
             return int(tensor.storage_offset()) * int(tensor.element_size())
         pointer: int = plain_pointer(tensor)
+        addresses.take(tensor, pointer)
         return pointer
 
     return {
-        "device": property(device),
+        "device": property(device_of),
         "is_cuda": property(lambda tensor: tensor.device.type == "cuda"),
         "is_cpu": property(lambda tensor: tensor.device.type == "cpu"),
         "get_device": lambda tensor: tensor.device.index if tensor.device.type == "cuda" else -1,
