@@ -25,18 +25,39 @@ PARTS = ("signature", "grid", "constants", "options")
 
 HEAD = """# Launches on an NVIDIA GPU and in captures
 
-`scripts/launches/programs.py` ran unmodified public programs on an {device} (Triton {there}, torch {torch}) and listed
+`scripts/launches/programs.py` ran unmodified public programs on one {device} (Triton {there}, torch {torch}) and listed
 what Triton's own launch hook saw; `python scripts/compare_launches.py` captured the same programs without a GPU as if
 on an MI300X (Triton {here}). An autotuner goes on with its first configuration on both sides. *Launches* are those of
 the hook and those of the capture; *the same* have the same kernel, signature, grid, compile-time arguments, warps and
-stages on both sides. What differs is listed by kernel below, with the reason.
+stages on both sides, where those that nobody names count as the same. What differs is listed by kernel below, with the
+reason.
 
 | program | launches: hook, capture | kernels: hook, capture | the same | but for constants and options | the rest |
 |---|---:|---:|---:|---:|---:|
 """
 
-EXPLAINED: dict[tuple[str, str], str] = {}
-"""Program and kernel to the reason for which the two differ."""
+_SHARE = "its grid is the number of processors, 132 and 304"
+_TUNED = "its first configuration is another one for NVIDIA"
+EXPLAINED = {
+    ("liger", "_dyt_bwd_kernel"): _SHARE,
+    ("liger", "_layer_norm_backward_kernel"): f"{_SHARE}, and so are the rows of each workgroup",
+    ("liger", "_rms_norm_backward_kernel"): _SHARE,
+    ("liger", "liger_cross_entropy_kernel"): "Liger launches half the warps on AMD, which are twice as wide",
+    ("tutorial_02", "softmax_kernel"): "as many workgroups as fit, and stages by the size of the shared memory",
+    ("tutorial_03", "matmul_kernel"): f"{_TUNED}; FP8, and a transposed b for it, are for NVIDIA alone",
+    (
+        "tutorial_06",
+        "_attn_fwd",
+    ): "descriptors and specialised warps, of which there is a benchmark more, are for Hopper",
+    ("tutorial_06", "_attn_bwd"): "the tutorial takes other blocks and stages on AMD",
+    ("tutorial_06", "_attn_bwd_preprocess"): "the tutorial takes other blocks and stages on AMD",
+    ("tutorial_08", "grouped_matmul_kernel"): f"{_TUNED}; b is transposed for the other kernel",
+    ("tutorial_08", "grouped_matmul_tma_kernel"): "it needs Hopper's TMA",
+}
+"""Program and kernel to the reason for which the two differ, read in the program's source."""
+
+DEFAULTS = {"cuda": {"num_warps": 4, "num_stages": 3}, "hip": {"num_warps": 4, "num_stages": 2}}
+"""What the compilers take where nothing is said: no difference of the launch."""
 
 
 def text(part: Any) -> str:
@@ -58,6 +79,11 @@ def plain(value: Any) -> Any:
     return str(value.name).rpartition(".")[2]
 
 
+def said(options: dict[str, Any], backend: str) -> dict[str, Any]:
+    """Options that are not the backend's defaults."""
+    return {name: value for name, value in options.items() if DEFAULTS[backend][name] != value}
+
+
 def of_capture(kernel: CapturedKernel) -> dict[str, str]:
     """What is compared of a kernel, without its grid."""
     request = kernel.request
@@ -65,7 +91,7 @@ def of_capture(kernel: CapturedKernel) -> dict[str, str]:
         "kernel": kernel.name,
         "signature": text({name: str(kind) for name, kind in request.signature.items()}),
         "constants": text({name: plain(value) for name, value in request.constexprs.items()}),
-        "options": text({name: request.options.get(name) for name in ("num_warps", "num_stages")}),
+        "options": text(said({name: request.options.get(name) for name in DEFAULTS["hip"]}, "hip")),
     }
 
 
@@ -87,7 +113,7 @@ def of_list(launches: list[dict[str, Any]]) -> Counter[tuple[str, ...]]:
     """The launches of a program in the GPU's list."""
     found: Counter[tuple[str, ...]] = Counter()
     for launch in launches:
-        about = {part: text(launch.get(part)) for part in PARTS}
+        about = {part: text(launch[part]) for part in PARTS} | {"options": text(said(launch["options"], "cuda"))}
         found[key_of({**about, "kernel": launch["kernel"]})] += launch["launches"]
     return found
 
