@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from kprof.captures.model import CapturedKernel
-from kprof.captures.sources import digest
+from kprof.captures.staleness import digest
 
 
 def in_place(kernel: CapturedKernel, now: Path, sources: Mapping[str, str], checkout: Path) -> CapturedKernel:

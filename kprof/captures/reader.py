@@ -22,7 +22,7 @@ from kprof.captures.model import (
     unrun_words,
 )
 from kprof.captures.moved import in_place
-from kprof.captures.sources import root_of
+from kprof.captures.staleness import root_of
 from kprof.compiler.request import CompileRequest, from_json
 from kprof.errors import InputError, KprofError
 from kprof.findings import Location

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from kprof.captures.sources import root_of
+from kprof.captures.staleness import root_of
 from kprof.details import Details
 from kprof.errors import KprofError
-from kprof.gate.source_text import relocated
+from kprof.gate.anchors import relocated
 from kprof.output.sink import command_stream
 from kprof.output.writing import write_output
 from kprof.reporters.interface import Format, ReportRequest
