@@ -108,22 +108,29 @@ _REST = (
     ("cache", "kprof.cache.limits", "tests/cache/test_limits.py"),
     ("cache", "kprof.cache.location", "tests/cache/test_location.py"),
     ("cache", "kprof.cache.locks", "tests/cache/test_locks.py"),
+    ("cache", "kprof.cache.own", "tests/cache/test_own.py"),
     ("rest of the gate", "kprof.gate.captured", "tests/gate/test_captured.py"),
     ("rest of the gate", "kprof.gate.config", "tests/gate/test_config.py"),
     ("rest of the gate", "kprof.gate.config_files", "tests/gate/test_config_files.py"),
     ("rest of the gate", "kprof.gate.cure", "tests/gate/test_cure.py"),
+    ("rest of the gate", "kprof.gate.cures", "tests/gate/test_cures.py"),
     ("rest of the gate", "kprof.gate.edits", "tests/gate/test_edits.py"),
     ("rest of the gate", "kprof.gate.launched", "tests/gate/test_launched.py"),
+    ("rest of the gate", "kprof.gate.programs", "tests/gate/test_programs.py tests/gate/test_recorded_programs.py"),
     ("rest of the gate", "kprof.gate.rules", "tests/gate/test_rules.py"),
     ("rest of the gate", "kprof.gate.anchors", "tests/gate/test_anchors.py"),
     ("rest of the gate", "kprof.gate.subject", "tests/gate/test_subject.py"),
+    ("rest of the gate", "kprof.gate.subjects", "tests/gate/test_subjects.py"),
     ("rest of the gate", "kprof.gate.toml_place", "tests/gate/test_config.py"),
+    ("rest of the gate", "kprof.gate.tries", "tests/gate/test_tries.py"),
+    ("rest of the gate", "kprof.gate.unlooked", "tests/gate/test_unlooked.py"),
+    ("rest of the gate", "kprof.recording.reads", "tests/recording/test_reads.py"),
 )
 
 
 def rest() -> list[Chosen]:
     """Where bytes come in, what is kept, and the gate beside its verdict."""
-    return [Chosen(module, (tests,), group) for group, module, tests in _REST]
+    return [Chosen(module, tuple(tests.split()), group) for group, module, tests in _REST]
 
 
 SETS = {"rules": rules, "core": core, "rest": rest}

@@ -8,4 +8,4 @@ from typing import Any
 def key(*parts: Any) -> str:
     """SHA-256 of values that JSON can hold: all that an entry depends on."""
     text = json.dumps(parts, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
+    return hashlib.sha256(text.encode()).hexdigest()

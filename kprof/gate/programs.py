@@ -27,7 +27,9 @@ _CONTENT = ".content"
 """Beside what a capture has: what stands for the content of its files."""
 
 _OF_THE_RUN = re.compile(
-    r"(GITHUB|CI|GITLAB|RUNNER|ACTIONS|AGENT|BUILD|JENKINS|KPROF|PRE_COMMIT|PYTEST|SSH|XDG|DBUS|LC|LESS|TERM)_\w*"
+    r"(GITHUB|CI|GITLAB|RUNNER|ACTIONS|AGENT|JENKINS|KPROF|PRE_COMMIT|PYTEST|SSH|XDG|DBUS|LC|LESS|TERM)_\w*"
+    # Jenkins and Azure have these; what a program is told by BUILD_TYPE is not among them.
+    r"|BUILD_(ID|NUMBER|URL|TAG|DISPLAY_NAME|(BUILD|SOURCE|REPOSITORY|REASON|REQUESTED|QUEUED|DEFINITION|STAGING)\w*)"
     r"|CI|_|HOSTNAME|LANG|LS_COLORS|OLDPWD|PWD|SHLVL|TERM|COLUMNS|LINES|TMPDIR|INVOCATION_ID|JOURNAL_STREAM|NO_COLOR"
 )
 """Variables that differ between two jobs of the same work, or that only say how to print."""

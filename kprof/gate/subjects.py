@@ -55,6 +55,7 @@ def gather(config: Config, folder: Path, jobs: int = 0, archs: Sequence[str] = (
     Raises:
         KprofError: an architecture is not known.
     """
+    from kprof.compiler.request import CompileOutcome
     from kprof_analyzers.report_cache import judged
 
     wanted = [load_gpu(name)[0].name for name in archs]
@@ -80,6 +81,11 @@ def gather(config: Config, folder: Path, jobs: int = 0, archs: Sequence[str] = (
             if isinstance(result, KernelReport)
             else _lost(step, result)
         )
+    for slot, step in planned:
+        if slots[slot] is None:
+            slots[slot] = _lost(
+                step, CompileOutcome(step.job.request, status="lost", error="its compile has no answer")
+            )
     made = none_of_them([subject for subject in slots if subject is not None])
     return [*made, *_programs(config, folder, jobs, wanted)]
 

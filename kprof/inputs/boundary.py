@@ -64,7 +64,7 @@ def ratio() -> int:
     text = os.environ.get("KPROF_INPUT_RATIO")
     if not text:
         return RATIO
-    if not (text.isascii() and text.isdigit() and 0 < len(text) < 7 and int(text)):
+    if not (text.isascii() and text.isdigit() and len(text) < 7 and int(text)):
         raise KprofError(f"KPROF_INPUT_RATIO is no number: {text[:40]!r}", hint="A whole number, such as 1000.")
     return int(text)
 
@@ -96,11 +96,14 @@ def read_bytes(path: str | Path, *, most: int | None = None, shown: str | None =
     allowed = limit() if most is None else most
     try:
         with opened(path) as file:
-            status = os.fstat(file.fileno())
-            # As much as it has, and what it may have grown by: room for all that is allowed would be taken at once.
-            data = b"" if status.st_size > allowed else file.read(status.st_size)
-            while max(status.st_size, len(data)) <= allowed and (more := file.read(_CHUNK)):
-                data += more
+            size = os.fstat(file.fileno()).st_size
+            data = b""
+            if size <= allowed:
+                # As much as it has, and what it may have grown by: room for all that is allowed would be taken at once.
+                data = file.read(size)
+                while len(data) <= allowed and (more := file.read(_CHUNK)):
+                    data += more
+                size = len(data)
     except InputError as error:
         raise InputError(error.message, path=name) from None
     except FileNotFoundError:
@@ -112,9 +115,7 @@ def read_bytes(path: str | Path, *, most: int | None = None, shown: str | None =
     except ValueError:
         # All that a path's text can be refused for; Python's words differ from version to version.
         raise InputError("cannot be read: there is a null byte in its name", path=name) from None
-    # A file that grows while it is read is met here.
-    if max(status.st_size, len(data)) > allowed:
-        size = max(status.st_size, len(data))
+    if size > allowed:
         raise InputError(
             f"too large: {size:,} bytes, and {allowed:,} are read at most",
             path=name,
@@ -149,7 +150,7 @@ def whole(text: str | None, most: int = (1 << 63) - 1) -> int | None:
 
     Python refuses to read thousands of digits, and reads digits of every script.
     """
-    if text is None or not (0 < len(text) < 20 and text.isascii() and text.isdigit()):
+    if text is None or not (len(text) < 20 and text.isascii() and text.isdigit()):
         return None
     number = int(text)
     return number if number <= most else None

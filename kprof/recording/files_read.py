@@ -62,6 +62,8 @@ class Reads:
     def files(self, root: Path, without: Sequence[str] = ()) -> Iterator[Path]:
         """What was only read, was there before and is small; folders of Python, hidden ones and caches left out.
 
+        A hidden file counts, as ``.env`` does: programs take their settings from such.
+
         Args:
             root: the work tree.
             without: folders whose files are not the program's.
@@ -73,7 +75,8 @@ class Reads:
         )
         for name in list(self.read):
             path = Path(name)
-            hidden = [part for part in Path(os.path.relpath(name, root)).parts if part[:1] == "." and part != ".."]
+            folders = Path(os.path.relpath(name, root)).parts[:-1]
+            hidden = any(part[:1] == "." and part != ".." for part in folders)
             if name in self.written or hidden or "__pycache__" in path.parts or name.startswith(others):
                 continue
             try:

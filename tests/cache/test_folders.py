@@ -43,5 +43,15 @@ def test_without_a_cache_there_is_a_temporary_one(monkeypatch):
     for root in (lambda: None, location.root):
         monkeypatch.setenv("KPROF_CACHE_DIR", os.devnull)
         monkeypatch.setattr(location, "root", root)
-        assert folders.private_folder("programs").is_dir()
+        found = folders.private_folder("programs")
+        assert found.is_dir()
+        assert found.name.startswith("kprof-programs-")
     folders.private_folder("programs").rmdir()
+
+
+def test_one_that_cannot_be_written_to_is_not_taken(tmp_path, monkeypatch):
+    """As on a disk that may only be read."""
+    monkeypatch.setattr(folders.os, "access", lambda path, mode: mode != os.W_OK)
+    found = folders.private_folder("functions")
+    assert not found.is_relative_to(tmp_path / "cache")
+    found.rmdir()

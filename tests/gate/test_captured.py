@@ -1,15 +1,18 @@
 """Captures under the gate, without a compiler: what is judged, and when a capture is stale."""
 
 import hashlib
+import json
 import shlex
 import shutil
 
 import pytest
 
+from kprof.captures.reader import read
 from kprof.errors import InputError
 from kprof.findings import Location
 from kprof.gate.captured import captured, stale
 from kprof.gate.config import KernelEntry
+from tests.gate.conftest import REQUEST
 
 ENTRY = KernelEntry(target="captures/my train")
 END = {"t": "end"}
@@ -27,6 +30,7 @@ def test_each_kernel_of_the_architecture_is_a_check(recording, tmp_path):
     capture = recording(lines=sources(tmp_path, a="1"), root="../..")
     (found,) = captured(ENTRY, str(capture.path), ["gfx950", "gfx942"])
     assert (found.problem, found.optional, found.stale, found.refused) == (None, False, False, False)
+    assert found.recorded == f"{capture.path}::{recording.identifier}"
     assert (found.report.name, found.report.arch, found.entry) == ("matmul", "gfx942", ENTRY)
     assert found.report.resources.vgpr_spills == 0
 
@@ -151,3 +155,38 @@ def test_sources_outside_the_work_tree_are_named_and_not_compared(recording, tmp
         (found,) = captured(ENTRY, str(capture.path), ["gfx942"])
         assert found.left_out == f"captures/my train was made from {words} outside the work tree, which is not compared"
         assert not found.stale
+
+
+def test_each_reason_is_one_of_a_list(recording, tmp_path):
+    """What a recording was cut off by, and what has changed, in a row."""
+    lines = sources(tmp_path, a="1", b="1", c="1", d="1", e="1")
+    capture = recording(lines=lines[:1], root="../..")
+    (capture.path / "journal" / "2-b.jsonl").write_text('{"t": "nothing that is known"\n')
+    for name in "abcde":
+        (tmp_path / name).write_text("2")
+    old, cut, _ = captured(ENTRY, str(capture.path), ["gfx942"])
+    assert old.problem.startswith("a changed, b changed, c changed and 2 more since it was recorded; record it again: ")
+    notes = read(capture.path).notes
+    assert len(notes) > 1
+    assert cut.problem == "; ".join(notes)
+    with pytest.raises(InputError) as caught:
+        list(captured(ENTRY, str(capture.path), ["gfx950"]))
+    assert caught.value.hint == "; ".join(notes)
+
+
+def test_a_product_that_is_asked_for_takes_the_place_of_the_recorded_one(recording, tmp_path):
+    """Where none is, the recorded one stays."""
+    capture = recording(lines=sources(tmp_path, a="1"), root="../..", product="MI300A")
+    for gpu, product in (("gfx942", None), ("MI325X", "MI325X")):
+        (found,) = captured(ENTRY, str(capture.path), [gpu])
+        assert found.report.product == (product or read(capture.path).kernels[0].product.name)
+
+
+def test_all_architectures_that_a_capture_holds_are_named(recording):
+    """In order."""
+    capture = recording()
+    other = json.dumps({**REQUEST, "arch": "gfx90a"})
+    line = {"t": "kernel", "n": 1, "id": "1" * 32, "name": "other", "triton": "3.9.0", "request": json.loads(other)}
+    (capture.path / "journal" / "2-b.jsonl").write_text(json.dumps(line) + "\n" + json.dumps(END) + "\n")
+    with pytest.raises(InputError, match="the capture holds gfx90a, gfx942, not gfx950"):
+        list(captured(ENTRY, str(capture.path), ["gfx950"]))

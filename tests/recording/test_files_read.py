@@ -62,6 +62,16 @@ def test_a_large_file_is_data(tmp_path, reads, more, count):
     assert len(list(reads.files(tmp_path))) == count
 
 
+@pytest.mark.parametrize("name", [".env", "sub/.tiles.json"])
+def test_a_hidden_file_is_one_of_the_program_s(tmp_path, reads, name):
+    """Settings stand in such, and tiles with them."""
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("TIMES=16")
+    _opened(reads, str(path))
+    assert list(reads.files(tmp_path)) == [path]
+
+
 @pytest.mark.parametrize("name", [".cache/a.json", "pkg/__pycache__/a.json", "capture/a.json", "gone.json"])
 def test_what_is_not_the_programs(tmp_path, reads, name):
     """Hidden folders, compiled modules, the capture itself, what is not there any more; and the machine's files."""

@@ -1,0 +1,105 @@
+"""What an ok has not looked at: each setting that takes something out has its words, and only then."""
+
+import datetime as dt
+
+import pytest
+
+from kprof.document import KernelReport, Suppressed
+from kprof.findings import Finding, Severity
+from kprof.gate.baseline import Baseline, BaselineEntry
+from kprof.gate.config import WATCHED, Allowance, Config, GateProgram, KernelEntry
+from kprof.gate.rules import ALLOWED, KNOWN, MARK
+from kprof.gate.subject import CheckSubject
+from kprof.gate.unlooked import unlooked
+
+ENTRY = KernelEntry(target="k.py", arch=["gfx942"])
+SUBJECT = CheckSubject(ENTRY, KernelReport(name="add", arch="gfx942"))
+
+
+def words(baseline=None, marks=(), unused=0, subjects=(SUBJECT,), **config):
+    """All that is said; the configuration names an architecture unless something else is said."""
+    silenced = [
+        Suppressed(
+            finding=Finding(rule="KP301", name="r", severity=Severity.NOTE, message="", evidence={MARK: mark}),
+            reason="x",
+        )
+        for mark in marks
+    ]
+    kernels = [KernelReport(name="add", arch="gfx942", suppressed=silenced)]
+    made = Config(**{"arch": ["gfx942"], "kernel": [ENTRY], **config})
+    return list(unlooked(made, baseline, subjects, kernels, unused))
+
+
+def accepted(*archs):
+    state = BaselineEntry(metrics={}, findings={})
+    return Baseline(kernels={"k.py::add": {"as found": {arch: {"Triton 3.9.0": state} for arch in archs}}})
+
+
+def test_nothing_is_said_where_everything_counts():
+    """Without a baseline what it watches does not matter."""
+    assert words() == []
+    assert words(accepted("gfx942")) == []
+    assert words(watch=[]) == []
+    assert words(marks=[KNOWN]) == []
+
+
+@pytest.mark.parametrize(
+    ("config", "said"),
+    [
+        ({"arch": [], "kernel": [KernelEntry(target="k.py")]}, True),
+        ({"arch": [], "kernel": [ENTRY, KernelEntry(target="k.py")]}, True),
+        ({"arch": [], "kernel": [ENTRY]}, False),
+        ({"arch": ["gfx950"], "kernel": [KernelEntry(target="k.py")]}, False),
+        ({"arch": [], "kernel": [], "program": [GateProgram(command=["x"])]}, True),
+        ({"arch": [], "kernel": [], "program": [GateProgram(command=["x"], arch=["gfx942"])]}, False),
+        ({"arch": [], "kernel": []}, False),
+    ],
+)
+def test_an_architecture_that_was_taken_for_want_of_a_name(config, said):
+    """Of any kernel or program that has none of its own, where there is no general one."""
+    assert words(**config) == (["no arch is named, MI300X was taken"] if said else [])
+
+
+def test_findings_that_do_not_count():
+    """By the one value that lets all of them pass."""
+    assert words(fail_on="never") == ['findings do not count (fail_on = "never")']
+    assert [words(fail_on=level) for level in ("note", "warning", "error")] == [[], [], []]
+
+
+def test_metrics_that_are_not_compared():
+    """In the order of the usual ones; more than those are no loss."""
+    assert words(accepted("gfx942"), watch=["scratch_bytes", "lds_bytes"]) == [
+        "vgpr_spills, sgpr_spills, waves_per_simd not compared (watch)"
+    ]
+    assert words(accepted("gfx942"), watch=[*WATCHED, "sgpr"]) == []
+
+
+def test_architectures_that_only_the_baseline_has():
+    """In order, without those that were looked at."""
+    assert words(accepted("gfx950", "gfx942", "gfx1100")) == ["the baseline also has gfx1100, gfx950, not looked at"]
+    assert words(accepted("gfx942"), subjects=[]) == ["the baseline also has gfx942, not looked at"]
+
+
+@pytest.mark.parametrize(
+    ("marks", "said"),
+    [([ALLOWED], ["1 is worse and allowed"]), ([ALLOWED, KNOWN, ALLOWED], ["2 are worse and allowed"])],
+)
+def test_what_is_allowed(marks, said):
+    """What is known is no worse."""
+    assert words(marks=marks) == said
+
+
+def test_allowances_that_nothing_needs():
+    """As many as there are; those that are there and needed are not meant."""
+    assert words(unused=1) == ["1 allowance is not needed"]
+    assert words(unused=2) == ["2 allowances are not needed"]
+    allowance = Allowance(what="sgpr", reason="x", until=dt.date(2030, 1, 1))
+    assert words(allow=[allowance]) == []
+
+
+def test_all_of_it_in_one_order():
+    """First what was not looked at, then what was looked away from."""
+    found = words(
+        accepted("gfx950"), [ALLOWED], 1, arch=[], kernel=[KernelEntry(target="k.py")], fail_on="never", watch=[]
+    )
+    assert [text.split()[0] for text in found] == ["no", "findings", "vgpr_spills,", "the", "1", "1"]
