@@ -1,0 +1,242 @@
+"""Which knobs are tried around a check, with a compiler that is made up."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from kprof.compiler.request import CompileOutcome, CompileRequest
+from kprof.document import KernelReport, Specialization
+from kprof.errors import KprofError, TargetError
+from kprof.findings import Finding, Severity
+from kprof.gate import tries as module
+from kprof.gate.config import KernelEntry
+from kprof.gate.subject import CheckSubject
+from kprof.gate.tries import tries
+from kprof.hardware.machine import load, load_gpu
+from kprof.targets.jobs import TargetJob
+
+
+def subject(entry, *, config=None, rules=(), **more):
+    """A kernel as it was compiled."""
+    findings = [Finding(rule=rule, name=rule, severity=Severity.ERROR, message="") for rule in rules]
+    report = KernelReport(
+        name="add",
+        arch="gfx942",
+        specialization=Specialization(options={"num_warps": 4, "num_stages": 2, **(config or {})}),
+        findings=findings,
+        **more,
+    )
+    return CheckSubject(entry, report)
+
+
+def request(number):
+    return CompileRequest(path="k.py", function=f"add{number}", arch="gfx942", signature={})
+
+
+@pytest.fixture
+def compiler(monkeypatch):
+    """Answers compiles in any order; knows what was asked."""
+    from kprof.compiler import compile as compiling
+    from kprof.compiler import versions
+    from kprof.targets import jobs, target
+    from kprof.tuning.trials import changes
+    from kprof_analyzers import pipeline
+
+    made = SimpleNamespace(
+        options=[],
+        bad=set(),
+        order=lambda found: found,
+        neighbours=[],
+        asked=[],
+        configs=[],
+        workers=None,
+        closed=False,
+    )
+
+    def jobs_of(spec, machine, options):
+        made.options.append(options)
+        if options.config.get("BLOCK") == 13:
+            raise KprofError("13 is no power of two")
+        return (TargetJob(request(len(made.options)), machine, "add", None, {}),)
+
+    def compile_many(requests, workers):
+        made.workers = workers
+        given = list(requests)
+        done = [
+            CompileOutcome(one, index=n, compiled=None if n in made.bad else one.function)
+            for n, one in enumerate(given)
+        ]
+        try:
+            yield from made.order(done)
+        finally:
+            made.closed = True
+
+    def neighbours(spec, problem, config, machine, rules, *, version):
+        made.asked.append((problem, dict(config), machine.name, set(rules), version))
+        return list(made.neighbours)
+
+    monkeypatch.setattr(compiling, "compile_many", compile_many)
+    monkeypatch.setattr(versions, "installed", lambda: SimpleNamespace(numbers=(3, 9)))
+    monkeypatch.setattr(jobs, "jobs_of", jobs_of)
+    monkeypatch.setattr(jobs, "loaded", lambda job, compiled: compiled)
+    monkeypatch.setattr(pipeline, "analyze", lambda compiled: KernelReport(name=compiled, arch="gfx942"))
+    monkeypatch.setattr(target, "kernel_of", lambda text, arch: SimpleNamespace(entry=None, configs=made.configs))
+    monkeypatch.setattr(changes, "neighbours", neighbours)
+    return made
+
+
+SIGNED = KernelEntry(target="k.py::add", signature="*fp32", constexprs={"BLOCK": 64}, config={"num_warps": 8})
+
+
+def test_a_kernel_with_a_signature_gets_its_neighbours(compiler, tmp_path):
+    """Tiles as knobs, switches in the environment; its own knobs stay where a change says nothing of them."""
+    compiler.neighbours = [{"BLOCK": 32}, {"AMDGCN_USE_BUFFER_OPS": True}, {"num_warps": 2, "BLOCK": 16}]
+    made = tries(subject(SIGNED, rules=["KP301"]), tmp_path, 100.0, 3)
+    assert (made.tried, made.left) == (0, 3)
+    found = list(made.found)
+    assert [change for change, _ in found] == compiler.neighbours
+    assert [report.name for _, report in found] == ["add1", "add2", "add3"]
+    assert (made.tried, made.left) == (3, 0)
+    assert compiler.workers == 3
+    assert compiler.asked == [({}, {"num_warps": 8, "num_stages": 2, "BLOCK": 64}, "gfx942", {"KP301"}, (3, 9))]
+    assert [one.config for one in compiler.options] == [
+        {"BLOCK": 32, "num_warps": 8}, {"BLOCK": 64, "num_warps": 8}, {"BLOCK": 16, "num_warps": 2}
+    ]  # fmt: skip
+    assert [one.environment for one in compiler.options] == [{}, {"AMDGCN_USE_BUFFER_OPS": "True"}, {}]
+    assert all(one.constexprs == {} for one in compiler.options)
+    assert all((one.signature, one.jobs) == ("*fp32", 3) for one in compiler.options)
+
+
+@pytest.mark.parametrize("order", [list, lambda found: found[::-1], lambda found: [found[2], found[0], found[1]]])
+def test_the_smallest_change_is_first_whichever_compile_ends_first(compiler, tmp_path, order):
+    """One that does not compile, or is none, is passed over; on one worker a core by default."""
+    compiler.neighbours = [{"BLOCK": n} for n in (32, 13, 16, 8)]
+    compiler.order, compiler.bad = order, {1}
+    made = tries(subject(SIGNED), tmp_path, 100.0)
+    assert [change["BLOCK"] for change, _ in made.found] == [32, 8]
+    assert (made.tried, made.left) == (3, 1)
+    assert compiler.workers is None
+
+
+def test_no_compile_is_begun_after_the_time(compiler, tmp_path, monkeypatch):
+    """The last one at the deadline is one too many."""
+    compiler.neighbours = [{"BLOCK": n} for n in (32, 16, 8)]
+    clock = iter([10.0, 11.0, 11.5, 12.0])
+    monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    made = tries(subject(SIGNED), tmp_path, 2.0)
+    assert [change["BLOCK"] for change, _ in made.found] == [32, 16]
+    assert (made.tried, made.left) == (2, 1)
+
+
+@pytest.mark.parametrize("target", ["k.amdgcn", "k.hsaco::add", "folder.d"])
+def test_what_is_compiled_already_cannot_be_tried(compiler, tmp_path, target):
+    """Said before anything is looked for."""
+    with pytest.raises(TargetError, match="it is compiled already"):
+        tries(subject(KernelEntry(target=target)), tmp_path, 1.0)
+
+
+def test_of_several_configurations_that_of_the_check_is_meant(compiler, tmp_path, monkeypatch):
+    """With what the entry sets on top; one that the kernel does not list any more cannot be found again."""
+    monkeypatch.setattr("kprof.importing.functions.unwrap", lambda entry: SimpleNamespace(configs=compiler.configs))
+    compiler.configs = [{"BLOCK": 32, "num_warps": 4}, {"BLOCK": 64, "num_warps": 4}]
+    compiler.neighbours = [{"BLOCK": 128}]
+    entry = KernelEntry(target="k.py::add", signature="*fp32", all_configs=True, config={"kpack": 2})
+    list(tries(subject(entry, config={"BLOCK": 64, "kpack": 2}), tmp_path, 100.0).found)
+    assert compiler.options[-1].config == {"BLOCK": 128, "num_warps": 4, "kpack": 2}
+    assert compiler.asked[-1][1]["BLOCK"] == 64
+    for known in ({"BLOCK": 16, "kpack": 2}, {"BLOCK": 64, "kpack": 1}):
+        with pytest.raises(TargetError, match="its configuration is none that the kernel lists now"):
+            tries(subject(entry, config=known), tmp_path, 100.0)
+
+
+@pytest.fixture
+def search(monkeypatch):
+    """A search by predicted time that is made up."""
+    from kprof.tuning import trials
+
+    made = SimpleNamespace(asked=[])
+
+    def advise(spec, machine, options, *, product, budget):
+        made.asked.append((machine.name, None if product is None else product.name, options, budget))
+        return SimpleNamespace(tried=7, left=2)
+
+    def reported(spec, machine, options, problem, found):
+        assert found.tried == 7
+        yield SimpleNamespace(change={"BLOCK": 32}, report=KernelReport(name="one", arch="gfx942"))
+        yield SimpleNamespace(change={"BLOCK": 16}, report=None)
+        yield SimpleNamespace(change={"BLOCK": 8}, report=KernelReport(name="two", arch="gfx942"))
+
+    monkeypatch.setattr(trials, "advise", advise)
+    monkeypatch.setattr(trials, "reported", reported)
+    return made
+
+
+def test_a_kernel_with_cases_is_searched(compiler, search, tmp_path):
+    """For its GPU, within the time; what was not analysed is passed over."""
+    entry = KernelEntry(
+        target="k.py::add", shape={"N": 5}, config={"BLOCK": 64}, environment={"E": "1"}, constexprs={"C": 1}
+    )
+    checked = subject(entry, product="MI325X")
+    made = tries(CheckSubject(entry, checked.report, case="large"), tmp_path, 9.0, 2)
+    assert [(change, report.name) for change, report in made.found] == [({"BLOCK": 32}, "one"), ({"BLOCK": 8}, "two")]
+    assert (made.tried, made.left, list(made.files)) == (7, 2, [])
+    ((arch, product, options, budget),) = search.asked
+    assert (arch, product, budget) == ("gfx942", "MI325X", 9.0)
+    assert (options.config, options.shape, options.case) == ({"BLOCK": 64}, {"N": 5}, "large")
+    assert (options.environment, options.constexprs, options.jobs) == ({"E": "1"}, {"C": 1}, 2)
+    tries(subject(entry), tmp_path, 9.0)
+    assert search.asked[-1][:2] == ("gfx942", None)
+
+
+def test_a_bundled_kernel_is_searched_by_its_name(compiler, search, tmp_path):
+    """It has no file here; of several configurations that of the check."""
+    compiler.configs = [{"BLOCK": 64}]
+    list(tries(subject(KernelEntry(target="softmax", all_configs=True), config={"BLOCK": 64}), tmp_path, 9.0).found)
+    assert search.asked[-1][2].config == {"BLOCK": 64}
+
+
+def test_a_recorded_kernel_gets_other_options_only(compiler, tmp_path, monkeypatch):
+    """Its tiles are in its code; the lines that set them may be in the Python files that it came from."""
+    from kprof.captures import reader
+    from kprof.targets import recompile
+    from kprof.tuning.trials import changes
+
+    asked = []
+    job = TargetJob(request(0), load("gfx942"), "add", None, {})
+    kernel = SimpleNamespace(product=load_gpu("MI300X")[1])
+    each = SimpleNamespace(knobs={"num_warps": 4}, job=job, kernel=kernel)
+
+    def recorded(text, *, all_configs):
+        asked.append((text, all_configs))
+        return (each,), None
+
+    def options(knobs, machine, rules, *, version):
+        asked.append((knobs, machine.name, rules, version))
+        return [{"num_warps": 8}, {"num_stages": 1}]
+
+    monkeypatch.setattr(recompile, "recorded", recorded)
+    monkeypatch.setattr(recompile, "changed", lambda one, change: (asked.append(change), job)[1])
+    monkeypatch.setattr(changes, "option_changes", options)
+    capture = SimpleNamespace(root=tmp_path, sources={"train.py": "0", "tile.json": "1"})
+    monkeypatch.setattr(reader, "read", lambda text: (asked.append(text), capture)[1])
+    checked = subject(KernelEntry(target="captures/t"), rules=["KP301"])
+    checked = CheckSubject(checked.entry, checked.report, recorded="captures/t::abc")
+    made = tries(checked, tmp_path, 100.0, 2)
+    assert (made.tried, made.left, list(made.files)) == (0, 2, [tmp_path / "train.py"])
+    assert [change for change, _ in made.found] == [{"num_warps": 8}, {"num_stages": 1}]
+    assert asked[:3] == [
+        ("captures/t::abc", True), ({"num_warps": 4}, "gfx942", {"KP301"}, (3, 9)), "captures/t"
+    ]  # fmt: skip
+    capture.sources = None
+    assert list(tries(checked, tmp_path, 100.0).files) == []
+
+
+def test_who_looks_no_further_ends_the_compiles(compiler, tmp_path):
+    """The workers are let go with the first cure."""
+    compiler.neighbours = [{"BLOCK": 32}, {"BLOCK": 16}]
+    made = tries(subject(SIGNED), tmp_path, 100.0)
+    assert next(made.found)[0] == {"BLOCK": 32}
+    assert not compiler.closed
+    made.found.close()
+    assert compiler.closed
+    assert (made.tried, made.left) == (1, 1)
