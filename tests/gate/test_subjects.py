@@ -17,7 +17,7 @@ from kprof.gate.config import Config, GateProgram, KernelEntry
 from kprof.gate.subject import CheckSubject, failed
 from kprof.gate.subjects import gather, located, none_of_them, vanished
 from kprof.targets.jobs import TargetJob
-from kprof_analyzers import remembered
+from kprof_analyzers import report_cache
 
 ARTIFACTS = Path(__file__).resolve().parents[1] / "artifacts"
 MATMUL = ARTIFACTS / "gfx942" / "matmul.triton-3.9.0.amdgcn"
@@ -170,7 +170,7 @@ def compiled(monkeypatch):
 
     made = Made()
     monkeypatch.setattr(module, "plan", made.plan)
-    monkeypatch.setattr(remembered, "judged", made.judged)
+    monkeypatch.setattr(report_cache, "judged", made.judged)
     return made
 
 
