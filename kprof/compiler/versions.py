@@ -106,7 +106,6 @@ class Api:
     ast_source: Any
     hip_options: Any
     jit_function: Any
-    compilation_error: Any
     dtype: Any
     constexpr: Any
     environment: Any
@@ -153,7 +152,6 @@ def _import(version: str) -> Api:
     from triton.backends.amd.compiler import HIPOptions
     from triton.backends.compiler import GPUTarget, Language
     from triton.compiler.compiler import ASTSource, make_backend
-    from triton.compiler.errors import CompilationError
     from triton.language.core import constexpr, dtype
     from triton.runtime.jit import JITFunction
 
@@ -166,7 +164,6 @@ def _import(version: str) -> Api:
         ast_source=ASTSource,
         hip_options=HIPOptions,
         jit_function=JITFunction,
-        compilation_error=CompilationError,
         dtype=dtype,
         constexpr=constexpr,
         environment=get_cache_invalidating_env_vars,

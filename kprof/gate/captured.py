@@ -23,7 +23,7 @@ _SHOWN = 3
 
 
 def captured(entry: KernelEntry, target: str, gpus: Sequence[str]) -> Iterator[CheckSubject]:
-    """Every specialisation of a capture; one that did not compile there cannot be told here.
+    """Every specialisation of a capture; one that did not compile becomes a failed check.
 
     Args:
         entry: what the kernels are judged as.
@@ -55,7 +55,7 @@ def captured(entry: KernelEntry, target: str, gpus: Sequence[str]) -> Iterator[C
 
 
 def _elsewhere(capture: "Capture", target: str) -> str:
-    """Sources that are not compared, since they are no part of what the capture was moved with."""
+    """Names the sources outside the work tree, which are not compared."""
     names = [*capture.outside]
     if not names:
         return ""
@@ -64,7 +64,7 @@ def _elsewhere(capture: "Capture", target: str) -> str:
 
 
 def stale(capture: "Capture", target: str) -> str | None:
-    """Why a capture is not of the present sources, with the command that records again; ``None`` when it is.
+    """Why a capture is stale, with the command that records it again; ``None`` when it is up to date.
 
     Args:
         capture: the capture.

@@ -107,10 +107,10 @@ def _encodable(character: str, encoding: str) -> str:
 
 
 class _Stream:
-    """A text stream in front of another, which gets all that is not writing.
+    """A text stream in front of another: what is written is made fit for it, every other call is passed on.
 
     Args:
-        stream: the one behind; of another one of these, its own.
+        stream: the one behind. Where it is one of these itself, the stream behind that is taken.
     """
 
     def __init__(self, stream: Any) -> None:

@@ -37,7 +37,7 @@ class _UnknownError(Exception):
 
 
 def given_divisors(module: Module) -> dict[str, int]:
-    """Arguments to what they are promised to be a multiple of: pointers in bytes, numbers as they are."""
+    """Argument to the divisor that the launch promises: of a pointer in bytes, of a number as it is."""
     function = next(iter(module.functions), None)
     return {name: int(by) for name, by in _DIVISIBLE.findall(function.text if function else "")}
 
@@ -141,8 +141,7 @@ class _Divisors:
     def of(self, value: str, axis: int | None) -> int:
         """What divides a value where groups begin along an axis, or everywhere (``None``); 0 is no limit.
 
-        A carried value is first taken to be divisible by everything; what follows from that is put in again until
-        nothing changes.
+        A carried value starts as divisible by everything and is evaluated again until nothing changes.
         """
         self._before = {}
         for _ in range(_ROUNDS):

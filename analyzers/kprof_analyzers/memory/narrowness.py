@@ -57,11 +57,6 @@ def _bytes_held(load: Operation) -> int:
     return size << sum(any(basis) for basis in layout.bases[REGISTER])
 
 
-def reason_for(load: Operation) -> str | None:
-    """One clause that says why; ``None`` when nothing can be said for sure. See :func:`causes_of`."""
-    return ", and ".join(cause.words for cause in causes_of(load)) or None
-
-
 def causes_of(access: Operation) -> tuple[Cause, ...]:
     """Why a load or store is narrow; nothing where nothing can be said for sure.
 

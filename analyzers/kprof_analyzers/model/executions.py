@@ -17,7 +17,7 @@ from kprof_analyzers.model.trips import ASSUMED, Trips, loop_trips
 from kprof_analyzers.scheduling.loops import own_instructions
 
 _WORTH = 0.125
-"""Share of a kernel's executed instructions of a kind from which on code outside innermost loops is looked at."""
+"""Code outside innermost loops is looked at from this share of the kernel's executed instructions of a kind."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class _Program:
     regions: tuple[Region, ...]
 
 
-# The kernel that was asked for last: one rule after the other asks for the same.
+# Of the last kernel only: all rules ask for one kernel before the next.
 _last: list[_Program] = []
 
 

@@ -24,7 +24,7 @@ def ways_of(
 ) -> tuple[Way, Way, Way]:
     """The ways of loads, stores and scratch accesses.
 
-    Bandwidth goes to who asks for it: the busiest CU, with one workgroup more than others, gets the share of as many.
+    Bandwidth is shared by workgroup: the busiest CU, which has one more than the others, gets so much more of it.
 
     Args:
         facts: the kernel.
@@ -33,7 +33,7 @@ def ways_of(
         where: the launch's workgroups on the GPU.
         shared: how far loads go.
         last: for the round in which the busiest CU is not full.
-        near_only: with what lies between a CU and L2 only, not its share of what lies beyond.
+        near_only: count the path between a CU and L2 only, not its share of what lies beyond.
     """
     units = machine.units or 1
     spare = max(1.0, units * (where.last if last else where.resident) / where.running(units, last=last))

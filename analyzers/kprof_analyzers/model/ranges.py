@@ -1,10 +1,10 @@
 """How far a prediction may be off.
 
-What the width hangs on was looked for among the published times of docs/validation/model.md. Three things tell:
-whether wavefronts wait for spilled registers (the cost of scratch is the least sure of all), whether the launch itself
-is much of the time (it is the same for all kernels), and how far the prediction is from the speed of light: a launch
-said to reach half of it can hardly be much faster, one said to reach a twentieth waits for what is known roughly.
-Occupancy and the number of loops add nothing to that. ``python -m benchmarks.model`` checks the figures below, and each
+Among the published times of docs/validation/model.md the error depends on three things: whether wavefronts wait for
+spilled registers (the cost of scratch is the least certain), whether the launch itself is much of the time (it is the
+same for all kernels), and how far the prediction is from the speed of light: a kernel predicted at half of it can
+hardly be much faster, one predicted at a twentieth waits for latencies that are only roughly known. Occupancy and the
+number of loops add nothing to that. ``python -m benchmarks.model`` checks the figures below, and each
 family of kernels against those that the others ask for.
 """
 
@@ -38,8 +38,8 @@ RANGES: Mapping[Sort, PredictionRange] = {
     ),
     "unknown": PredictionRange(0.17, 5.0, "how often a loop iterates is not known"),
 }
-"""Fitted on the published times of docs/validation/model.md, every family weighing as much as any other; that of
-unknown iterations is three times as wide as ``far``."""
+"""Fitted on the published times of docs/validation/model.md, each family of kernels with the same weight;
+``unknown`` (trip counts) is set to three times the width of ``far``."""
 
 SCRATCH = 0.1
 """Share of the time from which spilled registers make it unsure."""
@@ -68,5 +68,5 @@ def sort_of(time_us: float, light_us: float, shares: Mapping[str, float], *, tri
 
 
 def bounds(time_us: float, light_us: float, low: float, high: float) -> tuple[float, float]:
-    """Lower and upper end of the range in microseconds, of its factors; nothing is faster than light."""
+    """Lower and upper end of the range in microseconds, from its factors; never below the speed of light."""
     return min(time_us, max(time_us * low, light_us)), time_us * high

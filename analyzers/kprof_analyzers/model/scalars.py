@@ -1,9 +1,9 @@
 """Evaluates integer arithmetic of a TTGIR module for many workgroups at a time.
 
 A value is a number where all workgroups agree, a list with one number for each workgroup where they do not, and
-``None`` where it is not known. A tensor stands for its first element: the address of a tile's corner. What is loaded
-from memory is a number of its own for each address, unless it is known what lies there: enough to tell tiles apart, and
-marked so that nothing is counted with it.
+``None`` where it is not known. A tensor stands for its first element: the address of a tile's corner. A value
+loaded from memory whose content is not known is a placeholder, another one for each address: enough to tell tiles
+apart, and marked so that it never becomes a trip count.
 """
 
 import operator

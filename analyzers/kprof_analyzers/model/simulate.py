@@ -62,16 +62,15 @@ class IterationTimes:
 
     Attributes:
         times: for each wavefront the cycle at the loop's begin and at the end of each iteration.
-        middle: cycles by operation and cause up to the first wavefront's middle iteration, and the iterations done by
-            then.
-        matrix, vector: cycles that the pipe was busy then, and at the end.
+        middle: cycles by operation and cause of all wavefronts when the first one had done half of its iterations.
+        end: the same when it had done all of them.
+        busy: for those two moments the cycle, and cycles that the matrix and the vector pipe had been busy.
     """
 
     times: list[list[float]]
     middle: list[float] = field(default_factory=list)
     end: list[float] = field(default_factory=list)
     busy: list[tuple[float, float, float]] = field(default_factory=list)
-    first: int = 0
 
 
 @dataclass(frozen=True)
@@ -81,7 +80,7 @@ class SimulationResult:
     Attributes:
         cycles: until the last wavefront ended.
         spent: cycles of all wavefronts together: eight causes for each operation.
-        iterations: loop number to its iterations.
+        iterations: loop number to the times of its iterations.
         matrix, vector: cycles that the SIMD's pipes were busy.
     """
 

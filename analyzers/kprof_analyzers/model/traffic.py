@@ -187,7 +187,7 @@ def sharing(
 
 
 def footprint(found: Sequence[Access], looked_at: int, total: int) -> float | None:
-    """Different bytes that a whole launch loads; ``None`` where addresses of more than a little are not known.
+    """Different bytes that a whole launch loads; ``None`` where too many addresses are not known.
 
     Args:
         found: accesses of workgroups spread over the launch.
@@ -220,8 +220,8 @@ def within_caches(
     """Sharing of a launch whose data fits a cache: only the first use comes from beyond.
 
     Args:
-        shared: as by what runs together.
-        different: bytes that differ.
+        shared: among workgroups that run together.
+        different: different bytes that the launch loads.
         total: workgroups of the launch.
         sizes: bytes of an XCD's L2 and of the Infinity Cache (of L2 where there is none).
         xcds: XCDs of the GPU.
@@ -238,12 +238,12 @@ def within_caches(
 
 
 def kept(shared: Sharing, repeated: float, size: float) -> Sharing:
-    """Sharing of a launch whose data the launch before left in the Infinity Cache, as far as that is large enough.
+    """Sharing of a launch that finds the previous launch's data in the Infinity Cache, as far as it is large enough.
 
     L2 is not coherent between XCDs and is emptied between launches.
 
     Args:
-        shared: as of a launch by itself.
+        shared: of the launch on its own.
         repeated: bytes touched from one launch to the next with the same data.
         size: bytes of the Infinity Cache.
     """

@@ -1,4 +1,4 @@
-"""Integers for many workgroups at a time, and what evaluates them as loops and queues see it."""
+"""Integers for many workgroups at a time, and the interface of their evaluator for loops and queues."""
 
 import operator
 import re
@@ -16,7 +16,7 @@ _INDUCTION = re.compile(r"^\s*(?:unsigned\s+)?(%[\w$.-]+)\s*=")
 
 
 def quotient(a: int, b: int) -> int:
-    """Rounded towards zero, as MLIR's ``divsi``; by zero, where the program would not go, zero."""
+    """Rounded towards zero, as MLIR's ``divsi``; division by zero, which the program never does, gives zero."""
     if not b:
         return 0
     return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
@@ -27,7 +27,7 @@ def remainder(a: int, b: int) -> int:
     return a - b * quotient(a, b)
 
 
-# What the same comes to where nothing is negative: these need no Python code for each workgroup.
+# Equal where nothing is negative, and faster: no Python code for each workgroup.
 _PLAIN: Mapping[Callable[[int, int], int], Callable[[int, int], int]] = {
     quotient: operator.floordiv,
     remainder: operator.mod,
@@ -56,7 +56,7 @@ def _least(value: Value) -> int:
 
 
 class Evaluation(Protocol):
-    """What loops and queues ask of :class:`~kprof_analyzers.model.scalars.Evaluator`, which asks them in turn."""
+    """What loops and queues need of :class:`~kprof_analyzers.model.scalars.Evaluator`, which calls them."""
 
     module: Module
     flow: Dataflow

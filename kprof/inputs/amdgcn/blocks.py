@@ -8,7 +8,7 @@ class Block:
     """A basic block: ``instructions[start:end]`` of its kernel.
 
     Attributes:
-        index: position in :attr:`Kernel.blocks`.
+        index: position in :attr:`AssemblyKernel.blocks`.
         label: first label at its start, ``None`` for a block entered only by falling through.
         start: first instruction.
         end: one past the last instruction.
@@ -29,12 +29,11 @@ class Loop:
     """A natural loop.
 
     Attributes:
-        index: position in :attr:`Kernel.loops`.
+        index: position in :attr:`AssemblyKernel.loops`.
         header: label of the header block (``block 7`` when it has none).
         header_block: index of the header block.
         blocks: indexes of all blocks, those of inner loops included, ascending.
         latches: blocks that branch back to the header.
-        exits: blocks inside with a successor outside.
         depth: 1 for an outermost loop.
         parent: index of the enclosing loop, ``None`` for an outermost one.
         instructions: indexes of all instructions, those of inner loops included, ascending.
@@ -45,7 +44,6 @@ class Loop:
     header_block: int
     blocks: tuple[int, ...]
     latches: tuple[int, ...]
-    exits: tuple[int, ...]
     depth: int
     parent: int | None
     instructions: tuple[int, ...]

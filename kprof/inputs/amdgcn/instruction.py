@@ -43,7 +43,7 @@ class Instruction:
     """One instruction of a kernel or function.
 
     Attributes:
-        index: position in :attr:`Kernel.instructions`.
+        index: position in :attr:`AssemblyKernel.instructions`.
         line: 1-based line in the assembly.
         text: the instruction without comment, as written.
         comment: what the compiler wrote behind it, empty if nothing.

@@ -131,7 +131,6 @@ def natural_loops(
                 header_block=header,
                 blocks=members,
                 latches=tuple(sorted(latches[header])),
-                exits=tuple(n for n in members if any(s not in bodies[header] for s in blocks[n].successors)),
                 depth=depths[header],
                 parent=None if parent is None else numbering[parent],
                 instructions=tuple(i for n in members for i in range(blocks[n].start, blocks[n].end)),

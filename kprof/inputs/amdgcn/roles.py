@@ -13,7 +13,7 @@ class Roles:
         reads: implicit registers read.
         writes: implicit registers written.
         swapped: positions of operands beyond the destinations that are read and written.
-        first_written: positions of operands of which only the lower half is written (compare-and-swap data).
+        half_written: positions of operands of which only the lower half is written (compare-and-swap data).
     """
 
     destinations: int = 0

@@ -25,6 +25,9 @@ class Body:
         name: symbol.
         line: 1-based line of its label, 0 when it has none.
         alignment: exponent of the last ``.p2align`` before the label; kernels have 8.
+        instructions: in order.
+        labels: label to the position of the instruction that it precedes.
+        comments: key to value of the compiler's comments behind it.
         ended: its end was marked.
     """
 

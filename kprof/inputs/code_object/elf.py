@@ -50,7 +50,6 @@ class Elf:
     Attributes:
         machine: ELF machine number; 224 is AMDGPU.
         flags: ``e_flags``.
-        os_abi: operating system byte; 64 is HSA.
         abi_version: ABI version byte.
         sections: section headers.
     """
@@ -70,7 +69,7 @@ class Elf:
         if data[4:6] != b"\x02\x01":
             raise InputError("this is not a 64-bit little-endian ELF file", path=path, place="byte 4")
         header = _HEADER.unpack_from(data)
-        self.os_abi, self.abi_version = data[7], data[8]
+        self.abi_version = data[8]
         self.machine, self.flags = header[2], header[7]
         self._segments_at, self._segment_count = header[5], header[10]
         self.sections = self._read_sections(header[6], header[12], header[13])

@@ -116,6 +116,7 @@ class Module:
         attributes: of the module: ``ttg.num-warps``, ``ttg.shared``, ``ttg.target``, ...; old ``triton_gpu.`` names
             are given as ``ttg.``.
         aliases: ``#blocked`` and the like (without position aliases) to their text.
+        locations: ``#loc1`` and the like to their text.
         path: where the text came from.
         notes: what could not be read, in words.
     """

@@ -65,6 +65,8 @@ class Case:
         sides: their indices.
         config: knobs and switches as they are.
         limits: what counts.
+        harm: what got worse.
+        grave: metrics of the worst of that.
     """
 
     old: KernelReport

@@ -1,4 +1,4 @@
-"""An explanation in words."""
+"""Wording of an explanation: what caused a change, what cures it, and at which price."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
