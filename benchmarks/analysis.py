@@ -28,7 +28,8 @@ def main() -> None:
     from kprof.targets.jobs import jobs_of, loaded
     from kprof.targets.library import load
     from kprof.targets.options import TargetOptions
-    from kprof_analyzers.pipeline import analyze, report
+    from kprof_analyzers.pipeline import analyze
+    from kprof_analyzers.verdict import report
 
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--arch", default="gfx942")

@@ -4,9 +4,11 @@ The compiled kernel's hash stands for its source, helpers and files, ignore comm
 who judges.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import UNSET
@@ -18,10 +20,16 @@ from kprof.compiler.compiled_cache import directory, known
 from kprof.compiler.request import Compiled, CompileOutcome, CompileRequest
 from kprof.document import KernelReport
 from kprof.hardware.machine import load_gpu
-from kprof.targets.jobs import TargetJob, loaded
+from kprof.targets.jobs import TargetJob, compile_jobs, loaded, plan
+from kprof.targets.options import DEFAULT_ARCH, TargetOptions
 from kprof_analyzers.garbage_collection import paused
 
+if TYPE_CHECKING:
+    from kprof.targets.loaded import LoadedKernel
+    from kprof.targets.target import TargetLike
+
 _REPORTS = CacheSection("reports")
+_EXPLAINED = CacheSection("explained")
 
 
 def judged(
@@ -66,6 +74,54 @@ def judged(
     yield from ready
 
 
+def explained(target: "TargetLike", options: TargetOptions) -> Iterator[KernelReport]:
+    """The reports of a source target's kernels, with their predicted times, one for each GPU.
+
+    Raises:
+        KprofError: as :func:`kprof.targets.resolver.load`.
+    """
+    gpus = [load_gpu(name) for name in options.archs or (DEFAULT_ARCH,)]
+    jobs = plan(target, list({machine.name: machine for machine, _ in gpus}.values()), options)
+    root = directory() if options.use_cache else None
+    wanted = [
+        [replace(job, product=product) for machine, product in gpus if machine.name == job.machine.name] for job in jobs
+    ]
+    kept = [_recall_explained(each, root) for each in wanted]
+    missing = [job for job, reports in zip(jobs, kept, strict=True) if reports is None]
+    compiles = compile_jobs(missing, options)
+    for each, reports in zip(wanted, kept, strict=True):
+        yield from _explain(each, next(compiles), root) if reports is None else reports
+
+
+def _recall_explained(jobs: Sequence[TargetJob], root: Path | None) -> list[KernelReport] | None:
+    """The reports of one compile for several products, if each is kept and no file has changed since."""
+    digest = None if root is None else known(jobs[0].request, root)
+    if digest is None:
+        return None
+    reports = [_read(_EXPLAINED, _explained_key(job, digest)) for job in jobs]
+    found = [report for report in reports if report is not None]
+    return found if len(found) == len(reports) else None
+
+
+def _explain(jobs: Sequence[TargetJob], compiled: Compiled, root: Path | None) -> Iterator[KernelReport]:
+    from kprof_analyzers.pipeline import analyze
+
+    kernel: LoadedKernel = loaded(jobs[0], compiled)
+    for job in jobs:
+        with paused():
+            report = analyze(replace(kernel, product=job.product), model=True)
+        # An analyzer that failed may find next time what it lacked.
+        if root is not None and compiled.hash and report.rules is not UNSET and not report.rules.failed:
+            _EXPLAINED.write(_explained_key(job, compiled.hash), [msgspec.json.encode(report, enc_hook=str)], root)
+        yield report
+
+
+def _explained_key(job: TargetJob, digest: str) -> str:
+    """The notes and what is known of memory too: the model asks it, and the report repeats them."""
+    contents = {name: list(numbers) for name, numbers in job.contents.items()}
+    return derived_key(digest, _argument(job), list(job.notes), dict(job.values), contents)
+
+
 def judge(compiled: Compiled, argument: Mapping[str, Any]) -> dict[str, Any]:
     """In a worker: the report of a compiled kernel, kept for the next time, as JSON values."""
     machine, product = load_gpu(argument["gpu"])
@@ -102,7 +158,11 @@ def _recall(job: TargetJob) -> KernelReport | None:
     """The report of an earlier run, if no file has changed since and the same kprof would make it."""
     root = directory()
     digest = None if root is None else known(job.request, root)
-    data = None if digest is None else _REPORTS.read(_key(job, digest))
+    return None if digest is None else _read(_REPORTS, _key(job, digest))
+
+
+def _read(section: CacheSection, key: str) -> KernelReport | None:
+    data = section.read(key)
     if data is None:
         return None
     report = msgspec.json.decode(data, type=KernelReport)

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from kprof.targets.options import TargetOptions
 
 
+_SOURCES = frozenset({TargetKind.SOURCE, TargetKind.KERNEL, TargetKind.FUNCTION})
+
+
 @dataclass(frozen=True)
 class Program:
     """A kernel's instructions, and where the source that may be shown beside them is looked for.
@@ -139,7 +142,7 @@ def analyze(
         InputError: a file cannot be read.
         HardwareError: an architecture is not known.
     """
-    from kprof_analyzers.pipeline import report
+    from kprof_analyzers.verdict import report
 
     measured = joining(counters, trace, thread_trace, names(arch))
     options = target_options(
@@ -232,6 +235,11 @@ class _Wanted:
                 if self._takes(entry.name):
                     yield entry, None
             return
+        if not self.keep and self.dump is None and self.measured is None and self._is_source(target):
+            from kprof_analyzers.report_cache import explained
+
+            yield from ((entry, None) for entry in explained(target, self.options) if self._takes(entry.name))
+            return
         from kprof.targets.resolver import load
         from kprof_analyzers.pipeline import analyze as judged
 
@@ -261,18 +269,21 @@ class _Wanted:
         if document.verdict.status == "cannot_tell" and document.notes:
             raise KprofError(f"not everything was analysed when it was written: {document.notes[0]}", path=str(path))
 
+    @staticmethod
+    def _is_source(target: TargetLike) -> bool:
+        return resolve(target).kind in _SOURCES
+
     def _source_folders(self, target: TargetLike) -> Sequence[Path] | None:
         """A kernel that is compiled here shows its own files; what is compiled already may name any file it likes."""
-        found = resolve(target)
-        if found.kind in {TargetKind.SOURCE, TargetKind.KERNEL, TargetKind.FUNCTION}:
+        if self._is_source(target):
             return None
+        found = resolve(target)
         return (*self.folders, found.path.parent) if found.path.is_file() else self.folders
 
 
 def _measured_gpu(measured: "Joining | None", targets: Sequence[TargetLike]) -> str:
     """What sources are compiled for where nothing is asked for: the GPU that was measured."""
-    sources = {TargetKind.SOURCE, TargetKind.KERNEL, TargetKind.FUNCTION}
-    if measured is None or not all(resolve(target).kind in sources for target in targets):
+    if measured is None or not all(resolve(target).kind in _SOURCES for target in targets):
         return ""
     return measured.measurement.name or ""
 

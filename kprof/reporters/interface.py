@@ -3,9 +3,10 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from kprof.details import Details
+if TYPE_CHECKING:
+    from kprof.details import Details
 
 DOCUMENTS = {
     "report": "kprof analyze kernel",
@@ -34,7 +35,7 @@ DOCUMENTS = {
 """Kinds of documents, with the commands that make them."""
 
 
-def _no_details() -> Mapping[int, Details]:
+def _no_details() -> "Mapping[int, Details]":
     return {}
 
 
@@ -50,7 +51,7 @@ class ReportRequest:
 
     kind: str
     flags: frozenset[str] = frozenset()
-    details: Callable[[], Mapping[int, Details]] = field(default=_no_details)
+    details: "Callable[[], Mapping[int, Details]]" = field(default=_no_details)
 
 
 class Format(ABC):

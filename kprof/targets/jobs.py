@@ -10,7 +10,6 @@ from kprof.compiler.specialization import specialization_of
 from kprof.errors import KprofError, TargetError
 from kprof.findings import Location
 from kprof.hardware.machine import Architecture, Product
-from kprof.inputs import amdgcn
 from kprof.targets.loaded import LoadedKernel
 from kprof.targets.target import Target, TargetKind, kernel_of, kind_of, resolve
 from kprof.targets.usable_options import check, given
@@ -62,7 +61,7 @@ def compile_target(
             refuses.
     """
     jobs = plan(target, machines, options)
-    for job, compiled in zip(jobs, _compile(jobs, options), strict=True):
+    for job, compiled in zip(jobs, compile_jobs(jobs, options), strict=True):
         yield loaded(job, compiled)
 
 
@@ -119,6 +118,7 @@ def _asked_before(target: str, machines: Sequence[Architecture], options: "Targe
             grid=None if entry["grid"] is None else tuple(entry["grid"]),
             problem=entry["problem"],
             arguments=entry["arguments"],
+            notes=entry["notes"],
             values=options.values,
             contents=entry["contents"],
         )
@@ -151,6 +151,7 @@ def _ask(target: str, machines: Sequence[Architecture], options: "TargetOptions"
                 "problem": dict(job.problem),
                 "arguments": dict(job.arguments),
                 "contents": dict(job.contents),
+                "notes": list(job.notes),
             }
             for job in jobs
         ]
@@ -298,9 +299,16 @@ def _no_launch(kernel: "Kernel", function: "Function") -> KprofError:
     )
 
 
-def _compile(jobs: Sequence[TargetJob], options: "TargetOptions") -> Iterator[Compiled]:
+def compile_jobs(jobs: Sequence[TargetJob], options: "TargetOptions") -> Iterator[Compiled]:
+    """Compile what was planned, in that order.
+
+    Raises:
+        KprofError: Triton is missing or refuses.
+    """
     from kprof.compiler.compile import compile_kernel, compile_many
 
+    if not jobs:
+        return
     if len(jobs) == 1:
         yield compile_kernel(jobs[0].request, cache=options.use_cache)
         return
@@ -316,7 +324,7 @@ def _compile(jobs: Sequence[TargetJob], options: "TargetOptions") -> Iterator[Co
 def loaded(job: TargetJob, compiled: Compiled) -> LoadedKernel:
     """A finished compile, read."""
     from kprof.compiler.versions import with_argument_names
-    from kprof.inputs import mlir
+    from kprof.inputs import amdgcn, mlir
 
     names = [name for name, kind in job.request.signature.items() if kind != "constexpr"]
     assembly = amdgcn.parse(compiled.amdgcn)

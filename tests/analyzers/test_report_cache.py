@@ -1,5 +1,6 @@
 """Reports that are kept: the same as fresh ones, and gone as soon as anything has changed."""
 
+import dataclasses
 import os
 
 import msgspec
@@ -12,6 +13,7 @@ from kprof.document import KernelReport
 from kprof.hardware.machine import load
 from kprof.targets.jobs import loaded, plan
 from kprof.targets.options import TargetOptions
+from kprof.targets.resolver import load as load_target
 from kprof_analyzers import report_cache
 from kprof_analyzers.pipeline import analyze
 
@@ -104,3 +106,44 @@ def test_damaged_and_crashed(jobs):
     jobs.path.write_text(KERNEL.replace("@triton.jit", aborting))
     outcomes = [outcome for _, outcome in report_cache.judged(jobs(), 1)]
     assert [outcome.status for outcome in outcomes] == ["crashed", "crashed"]
+
+
+@pytest.mark.triton
+def test_explained_reports_are_those_that_would_be_made(jobs, monkeypatch):
+    """One a product, time and notes included; the second time nothing is compiled, read or judged."""
+    target = f"{jobs.path}::scale"
+    options = TargetOptions(
+        archs=("MI300X", "MI325X"), signature="*fp32:16,*fp32:16,i32:16,i32:16", constexprs={"BLOCK": 2048},
+        values={"n": 8192},
+    )  # fmt: skip
+    fresh = [_plain(analyze(kernel, model=True)) for kernel in load_target(target, options)]
+    first = list(report_cache.explained(target, options))
+    monkeypatch.setattr("kprof_analyzers.report_cache.compile_jobs", lambda jobs, _: iter(jobs))
+    monkeypatch.setattr("kprof_analyzers.report_cache.loaded", lambda *_: pytest.fail("a kernel was read"))
+    second = list(report_cache.explained(target, options))
+    assert [report.product for report in second] == ["MI300X", "MI325X"]
+    assert [_plain(report) for report in first] == fresh
+    decode, encode = msgspec.json.decode, msgspec.json.encode
+    assert decode(encode([_plain(report) for report in second])) == decode(encode(fresh))
+    assert fresh[0]["model"] != fresh[1]["model"]
+    other = dataclasses.replace(options, values={"n": 16384})
+    with pytest.raises(pytest.fail.Exception, match="a kernel was read"):
+        list(report_cache.explained(target, other))
+
+
+@pytest.mark.triton
+def test_what_an_analyzer_failed_at_is_not_kept(jobs, monkeypatch):
+    """It may find next time what it lacked."""
+
+    class Shaky:
+        def analyze(self, facts):
+            raise RuntimeError(facts.name)
+
+    target = f"{jobs.path}::scale"
+    options = TargetOptions(signature="*fp32:16,*fp32:16,i32:16,i32:16", constexprs={"BLOCK": 2048})
+    with monkeypatch.context() as patched:
+        patched.setattr("kprof_analyzers.pipeline.discover", lambda: [Shaky()])
+        (broken,) = report_cache.explained(target, options)
+    (sound,) = report_cache.explained(target, options)
+    assert broken.rules.failed
+    assert not sound.rules.failed

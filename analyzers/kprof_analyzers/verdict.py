@@ -1,0 +1,54 @@
+"""From the entries of several kernels to one document with its verdict."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from msgspec import UNSET
+
+from kprof.document import KernelReport, Report, Verdict
+from kprof.findings import Severity
+from kprof.version import __version__
+
+
+def report(kernels: Iterable[KernelReport], failed: Sequence[str] = (), fail_on: Severity | None = None) -> Report:
+    """The document for several kernels, with the verdict.
+
+    Args:
+        kernels: entries in the order they are to be shown.
+        failed: what could not be analysed and why; one entry makes the verdict ``cannot_tell``, and so do a kernel
+            whose instructions were not all seen and an analyzer that raised.
+        fail_on: a finding of this severity or worse makes the verdict ``regression``, whatever cannot be told.
+    """
+    entries = list(kernels)
+    broken = dict.fromkeys(
+        f"the analyzer {f.analyzer} failed: {f.reason}" for k in entries if k.rules is not UNSET for f in k.rules.failed
+    )
+    counts = Counter(f.severity for k in entries for f in k.findings)
+    failing = fail_on is not None and any(s.rank >= fail_on.rank for s in counts)
+    words = [
+        f"{counts[s]} {s.value}{'' if counts[s] == 1 else 's'}"
+        for s in sorted(Severity, key=lambda s: -s.rank)
+        if counts[s]
+    ]
+    found = ", ".join(words) or "no findings"
+    unseen = [f"{k.name}: {k.unseen}" for k in entries if isinstance(k.unseen, str)]
+    kind = "kernel" if len(entries) == 1 else "kernels"
+    unrecorded = dict.fromkeys(k.unrecorded for k in entries if isinstance(k.unrecorded, str))
+    done = "; ".join([f"{len(entries)} {kind} analysed: {found}", *unrecorded])
+    reasons = [f"{len(failed)} of the targets could not be analysed"] if failed else []
+    reasons += [*broken, *_some(unseen)]
+    if failing and fail_on is not None:
+        also = "".join(f"; cannot be told: {reason}" for reason in reasons)
+        verdict = Verdict(status="regression", summary=f"failed (--fail-on {fail_on.value}): {done}{also}")
+    elif not entries:
+        verdict = Verdict(status="cannot_tell", summary="cannot tell: nothing could be analysed")
+    elif reasons:
+        verdict = Verdict(status="cannot_tell", summary=f"cannot tell: {'; '.join(reasons)}; {done}")
+    else:
+        verdict = Verdict(status="ok", summary=done)
+    return Report(kprof=__version__, kernels=entries, verdict=verdict, notes=list(failed))
+
+
+def _some(reasons: Sequence[str]) -> list[str]:
+    """The first reason of several, and how many there are."""
+    return [reasons[0] + (f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else "")] if reasons else []
