@@ -7,6 +7,7 @@ import msgspec
 from kprof.inputs.torch_profiler.model import Activity, LinkedTrace
 from kprof_analyzers.profiles.timeline.categories import COMMUNICATION, MEMORY, Categories
 from kprof_analyzers.profiles.timeline.occupation import DeviceTime, Lane, Occupation
+from kprof_analyzers.profiles.timeline.roles import categories_of
 
 
 class CategoryTime(msgspec.Struct, frozen=True):
@@ -30,13 +31,12 @@ class Breakdown(msgspec.Struct, frozen=True):
 
 
 def breakdown(trace: LinkedTrace, categories: Categories) -> Breakdown:
-    """Categories by name and ancestry of every kernel, copy and memset, and times by device."""
+    """Categories by name, ancestry and order of every kernel, copy and memset, and times by device."""
     totals: Counter[str] = Counter()
     counts: Counter[str] = Counter()
     names: defaultdict[str, Counter[str]] = defaultdict(Counter)
     by_rank: defaultdict[int, Counter[str]] = defaultdict(Counter)
-    for activity in trace.activities:
-        category = categories.of(trace, activity)
+    for activity, category in zip(trace.activities, categories_of(trace, categories), strict=True):
         totals[category] += activity.duration_ns
         counts[category] += 1
         names[category][activity.name] += activity.duration_ns
