@@ -13,7 +13,7 @@ from kprof.inputs.results.model import RowCollector, ToolResults
 from kprof.inputs.results.text import lines_of
 
 _LINE = re.compile(rb"^[0-9][\w.-]{8,250}=[A-Za-z]\w{2,100}:[^=\n]{1,}", re.MULTILINE)
-_SOLVER = re.compile(r"([A-Za-z]\w{0,120}):(.*)", re.ASCII)
+_SOLVER = re.compile(r"([A-Za-z][\w<>-]{0,120}):(.*)", re.ASCII)
 
 
 def recognise(head: bytes) -> bool:
