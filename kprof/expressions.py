@@ -16,7 +16,7 @@ from typing import Any, Generic, TypeVar
 from kprof.errors import KprofError, near
 
 LONGEST = 500
-"""Characters of an expression; nobody writes longer ones by hand."""
+"""Most characters of an expression, more than anyone writes by hand."""
 
 DEEPEST = 200
 """Operations inside each other; a sum of as many terms is as deep."""

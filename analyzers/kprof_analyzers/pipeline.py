@@ -210,7 +210,7 @@ def _kernel_report(
 
 
 def _unseen(loaded: LoadedKernel) -> str | None:
-    """What of a kernel's code nobody has looked at, and why; ``None`` when all of it was."""
+    """Which part of a kernel's code was not analysed, and why; ``None`` when all of it was."""
     instructions = loaded.program.instructions
     if not instructions:
         return f"its instructions were not seen: {loaded.unseen or 'the listing has none'}"

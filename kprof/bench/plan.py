@@ -35,7 +35,7 @@ class Plan:
         tuned: ``tuned(shape, arch)``: configuration from a dispatch table, or ``None`` to search.
         timeout: seconds for one measurement.
         given_limits: limits that the user knows.
-        measure_limits: measure those that nobody knows.
+        measure_limits: measure those that are not known.
     """
 
     target: str

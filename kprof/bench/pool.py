@@ -63,7 +63,7 @@ class Runner:
 
         Args:
             given: limits that the user knows better.
-            measure: measure the limits that nobody knows.
+            measure: measure the limits that are not known.
 
         Raises:
             HardwareError: there is no usable GPU, or looking for it ended the process.
@@ -78,7 +78,7 @@ class Runner:
         raise HardwareError(f"looking for a GPU failed: {reply.get('device_failure') or reply['died']}")
 
     def measure(self, task: BenchTask) -> Measurement:
-        """Run a task; the process's death is that task's result and nobody else's."""
+        """Run a task; where the process dies, that is the result of this task only."""
         reply = self._ask({"kind": "measure", "task": msgspec.to_builtins(task)}, self.timeout)
         if "measurement" in reply:
             return msgspec.convert(reply["measurement"], Measurement)

@@ -41,7 +41,7 @@ def format_options(kind: str) -> Callable[[Command], Command]:
         called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         kept = {name: kind for name, kind in command.__annotations__.items() if name != _PARAMETER}
         called.__annotations__ = kept | {option.name: option.annotation for option in options}
-        return called  # type: ignore[return-value]  # typer reads its signature, nobody else calls it
+        return called  # type: ignore[return-value]  # only typer calls it, and reads its signature
 
     return decorate
 

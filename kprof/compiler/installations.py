@@ -154,7 +154,7 @@ def _usable(folder: Path, version: str) -> Environment | None:
 
 
 def _check_owner() -> None:
-    """See that nobody else can have put a Triton there: it will be run."""
+    """Check that no other user can have put a Triton there: it will be run."""
     with contextlib.suppress(FileNotFoundError, NotADirectoryError):
         if not location.trusted(root().stat()):
             raise CompileError(
@@ -183,7 +183,7 @@ def _locked(path: Path, version: str, tell: Tell | None) -> Iterator[None]:
 def _make(folder: Path, version: str, installer: Installer, tell: Tell | None) -> Environment:
     if tell is not None:
         tell(f"getting Triton {version} with {installer.name}, once, into {folder}")
-    # What an interrupted run left behind belongs to nobody: the lock is ours.
+    # Left behind by an interrupted run: the lock is ours.
     for left in root().glob(f".{folder.name}.part*"):
         shutil.rmtree(left, ignore_errors=True)
     partial: Path | None = None

@@ -37,7 +37,7 @@ def switches(arch: str) -> dict[str, bool | None]:
             continue
         value = getattr(knobs.amd, attribute)
         if value is None or isinstance(value, bool):
-            # What nobody set, and no function below decides, is off.
+            # Off unless it is set or a function below decides.
             found[name] = bool(value)
     for name, function in _DECIDED_BY.items():
         decide = getattr(compiler, function, None)

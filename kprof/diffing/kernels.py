@@ -13,7 +13,7 @@ from kprof.document import KernelReport
 from kprof.findings import Finding, Location, Severity
 
 KEY_METRICS = ("vgpr_spills", "lds_bytes", "waves_per_simd")
-"""Without these on both sides nobody can say that a kernel did not get worse."""
+"""Needed on both sides before a kernel can be said not to have got worse."""
 
 _PLAIN = (
     ("vgpr_allocated", "VGPRs allocated"),

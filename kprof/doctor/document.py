@@ -38,7 +38,7 @@ class SettingOutcome(msgspec.Struct, frozen=True, omit_defaults=True):
     Attributes:
         name: of the variable, parameter, file or library.
         kind: what it is.
-        status: as of a check; what nobody asks for and is not set is ``ok``.
+        status: as of a check; what is neither required nor set is ``ok``.
         found: its value, or ``not set``.
         wanted: the value for this workload and GPU; absent where none is wanted.
         why: what it does, one sentence.

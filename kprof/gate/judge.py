@@ -105,7 +105,7 @@ class Gate:
         ]
 
     def _held(self, subjects: Sequence[CheckSubject]) -> "list[_Against]":
-        """What each kernel is held against: its entry in the baseline, else the nearest one that nobody else has."""
+        """What each kernel is compared with: its entry in the baseline, else the nearest that no other kernel takes."""
         baseline = self.baseline
         if baseline is None:
             return [_Against(None)] * len(subjects)

@@ -158,7 +158,7 @@ def _recorded(subject: CheckSubject, seconds: float, workers: int) -> Tries:
 def _in_order(
     jobs: "Iterator[tuple[Mapping[str, Any], TargetJob]]", made: Tries, deadline: float, workers: int
 ) -> Iterator[Found]:
-    """Each change that compiles, in the order given, until nobody asks for more."""
+    """Each change that compiles, in the order given, as long as the caller asks for more."""
     from kprof.compiler.compile import compile_many
     from kprof.targets.jobs import loaded
     from kprof_analyzers.pipeline import analyze

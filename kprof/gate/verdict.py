@@ -22,7 +22,7 @@ def verdict(
         kernels: as judged.
         compared: whether there is a baseline.
         nearest: how many were compared with an entry of other knobs.
-        beside: what was not looked at, though nobody asked for it, in words.
+        beside: what was not looked at because it was not asked for, in words.
     """
     marks = [{f.evidence.get(MARK) for f in kernel.findings} for kernel in kernels]
     total = _count(len(kernels), "check")

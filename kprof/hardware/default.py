@@ -1,4 +1,4 @@
-"""The GPUs that are meant where nobody names one."""
+"""The GPUs that are meant where none is named."""
 
 DEFAULT_GPU = "MI300X"
 DEFAULT_ARCH = "gfx942"

@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Any
 
 LIMIT = 400
-"""Files beyond which nobody wants to hash them all at every start."""
+"""With more files than this, hashing them at every start takes too long."""
 
 # Packages that hold no kernels of the user and are either pinned otherwise (Triton) or never decide a kernel's source.
 _FOREIGN = frozenset({"triton", "torch", "numpy", "kprof"})

@@ -93,7 +93,7 @@ def execute(loader: SourceFileLoader, module: ModuleType, path: str, missing: Mi
 
 
 def _cause(error: BaseException | None) -> NoGpuError | None:
-    """The missing GPU behind an error, which a library may have put into words of its own."""
+    """The missing GPU behind an error, which a library may have wrapped in an error of its own."""
     while error is not None and not isinstance(error, NoGpuError):
         error = error.__cause__ or error.__context__
     return error

@@ -7,7 +7,7 @@ from kprof.output.sink import clean
 
 
 def coloured(*, no_color: bool = False) -> bool:
-    """Whether standard output is a terminal, and nobody asked for no colours."""
+    """Whether standard output is a terminal and colours are not switched off."""
     return not no_color and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
 
 

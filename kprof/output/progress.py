@@ -66,7 +66,7 @@ def tell(underway: Underway | tuple[Step, ...] | None) -> None:
 
 @contextlib.contextmanager
 def step(what: str, total: int | None = None, unit: str = "") -> Iterator[Step]:
-    """Show, while this is done, how far it is; steps may stand in steps. Where nobody watches it costs nothing."""
+    """Show, while this is done, how far it is; steps may stand in steps. Without a watcher it costs nothing."""
     made = Step(what, total, unit)
     if _watcher is None:
         yield made
@@ -103,7 +103,7 @@ def _ticking() -> Iterator[None]:
 
 @contextlib.contextmanager
 def watching(watcher: Watcher | None) -> Iterator[None]:
-    """Inside, tell this watcher and no other; ``None``: nobody, since somebody else shows how far it is."""
+    """Inside, tell this watcher and no other; ``None``: none, since the caller shows the progress."""
     global _watcher  # noqa: PLW0603  # one terminal, one line
     before = _watcher
     tell(None)

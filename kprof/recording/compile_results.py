@@ -80,7 +80,7 @@ def write(
 
 
 def write_accident(settings: Settings, ticket: Ticket, error: BaseException) -> None:
-    """An exception that nobody expected, as this kernel's failure."""
+    """An unexpected exception, as this kernel's failure."""
     del settings
     text = f"{type(error).__name__}: {error}".splitlines()[0][:500]
     place(ticket.folder, {"status": "failed", "error": f"does not compile: {text}"}, {}, {})

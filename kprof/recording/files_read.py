@@ -24,7 +24,7 @@ class Reads:
     Attributes:
         began: nanoseconds since the epoch; a file that was written later is the program's own result.
         read: absolute paths, in their order.
-        written: opened for writing; nobody knows what was in them before.
+        written: opened for writing; what they held before is not known.
     """
 
     began: int = field(default_factory=time.time_ns)

@@ -367,7 +367,7 @@ class Recorder:
         return context
 
     def defaults_of(self, backend: Any) -> Any:
-        """Options of a backend that nobody has set."""
+        """Options of a backend that were not set."""
         name = type(backend).__name__
         if name not in self._defaults:
             from kprof.compiler import versions

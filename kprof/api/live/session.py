@@ -70,7 +70,7 @@ class Question(Future[dict[str, Any]]):
 
     @property
     def given_up(self) -> bool:
-        """Whether nobody waits for it any more."""
+        """Whether the caller has stopped waiting for it."""
         return self._given_up
 
 

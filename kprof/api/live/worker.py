@@ -19,7 +19,7 @@ from kprof.errors import KprofError
 from kprof.importing.dependencies import Stamp, dependencies, is_own, stale, stamps
 
 MOST_FILES = 2000
-"""Files beyond which nobody wants to look at them all before each answer."""
+"""With more files than this, not all are checked for changes before each answer."""
 
 _UNKNOWN = (-1, -1)
 _RUN_PROGRAMS = frozenset({"advise", "rank"})
@@ -64,7 +64,7 @@ def _warm() -> None:
 
 
 def serve(source: BinaryIO, answers: BinaryIO) -> None:
-    """Answer questions until there are no more, or until this process holds what its files no longer say."""
+    """Answer questions until there are no more, or until a file that is imported here has changed."""
     known = frozenset(sys.modules)
     held: dict[str, Stamp] = {}
     for question in _frames(source):

@@ -21,7 +21,7 @@ def command(
     """Several files, one a rank, or one merged trace: who computes longer, who waits, and for whom.
 
     A collective ends on all ranks together: the rank whose kernel is shortest came last, and the others waited. Sends
-    and receives have no common end and are summed apart. Without all ranks of the job nobody is named.
+    and receives have no common end and are summed apart. Without all ranks of the job none is named.
 
     Example:  kprof trace ranks rank_*.json.gz -j 0
     """

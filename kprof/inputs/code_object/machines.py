@@ -58,7 +58,7 @@ _STATES = {2: False, 3: True}
 
 
 def architecture(flags: int) -> str:
-    """``gfx942`` from ``e_flags``; empty for a machine that nobody has named."""
+    """``gfx942`` from ``e_flags``; empty for an unknown machine."""
     number = flags & _MACHINE_MASK
     return elf_machines().get(number) or _OTHERS.get(number, "")
 

@@ -55,7 +55,7 @@ def heading(opened: Opened) -> list[str]:
 
 @lru_cache(maxsize=8)
 def _fields(line: str) -> tuple[str, ...]:
-    """Each format that could be meant asks for the same line's."""
+    """Cached, since every format that is tried asks for the same line."""
     try:
         fields = next(csv.reader([line], skipinitialspace=True, strict=False), [])
     except csv.Error:

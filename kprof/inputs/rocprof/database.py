@@ -1,6 +1,6 @@
 """Open a stranger's SQLite file so that reading it is all that can happen.
 
-The file is opened read-only and never written beside. Views and triggers are the file's own code: only plain
+The file is opened read-only and no file is written next to it. Views and triggers are the file's own code: only plain
 tables are read, extensions cannot be loaded, the schema is not trusted, an authorizer refuses everything but
 reading columns and a few harmless functions, and a clock stops what takes too long.
 """

@@ -29,7 +29,7 @@ def ahead(make: Callable[[], Iterator[bytes]], depth: int = DEPTH) -> Generator[
             yield piece
     finally:
         stop.set()
-        # A thread that waits for room finds it, sees that nobody reads, and ends.
+        # A thread that waits for room finds it, sees that reading has ended, and ends.
         while thread.is_alive():
             try:
                 queue.get_nowait()

@@ -49,7 +49,7 @@ class Trials:
         dominated: without predictions: trials that rank above the start without spill traffic, though another one is
             at least as good in every respect, best first.
         failed: reasons why configurations are no good, with how many there were of each.
-        left: how many were left out, because the budget was spent or because they had stopped to bring anything.
+        left: how many were left out, because the budget was spent or the last ones had brought nothing.
         settled: whether the search ended by itself, with changes left that promised nothing.
         seconds: wall time.
         all: every configuration that compiled and can be launched, best first.

@@ -40,7 +40,7 @@ class LdsBankConflicts(Rule):
 
     ## Evidence
     `conflicts` and `cycles`: cycles of one wavefront and iteration, lost and needed. `width`: bytes a lane. The lane
-    groups are in the hardware files; accesses whose groups nobody has measured (most writes) are left out.
+    groups are in the hardware files; accesses whose groups are not measured (most writes) are left out.
 
     ## What to try
     The order of strides decides whether a tile is transposed on its way; on gfx950 async copies use padding.
