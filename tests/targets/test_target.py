@@ -223,8 +223,8 @@ def test_script_that_analyses_itself_is_not_run_again(tmp_path: Path) -> None:
     path = tmp_path / "program.py"
     path.write_text(
         HEAD + KERNELS + "from kprof.targets.resolver import load\n"
-        "from kprof.targets.options import Options\n"
-        "options = Options(signature='*fp32,*fp32,i32', constexprs={'BLOCK': 64})\n"
+        "from kprof.targets.options import TargetOptions\n"
+        "options = TargetOptions(signature='*fp32,*fp32,i32', constexprs={'BLOCK': 64})\n"
         "print('ran', [kernel.name for kernel in load(add, options)])\n"
     )
 
@@ -244,8 +244,8 @@ def test_interpreter_is_for_what_runs(tmp_path: Path) -> None:
     code = (
         "from kprof.hardware.machine import load\n"
         "from kprof.targets.jobs import plan\n"
-        "from kprof.targets.options import Options\n"
-        f"options = Options(signature='*fp32,*fp32,i32', constexprs={{'BLOCK': 64}})\n"
+        "from kprof.targets.options import TargetOptions\n"
+        f"options = TargetOptions(signature='*fp32,*fp32,i32', constexprs={{'BLOCK': 64}})\n"
         f"print([job.request.function for job in plan({str(path) + '::add'!r}, [load('gfx942')], options)])\n"
     )
     environment = {**os.environ, "TRITON_INTERPRET": "1"}

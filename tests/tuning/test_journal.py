@@ -18,11 +18,11 @@ from kprof.tuning.work import TaskResult
 WRITER = """
 import sys, itertools
 from pathlib import Path
-from kprof.tuning.journal import Journal
-from kprof.tuning.work import Answer
-journal = Journal(Path(sys.argv[1]))
+from kprof.tuning.journal import TuningJournal
+from kprof.tuning.work import TaskResult
+journal = TuningJournal(Path(sys.argv[1]))
 for number in itertools.count():
-    journal.add(Answer(f"key{number}", "ok", reason="x" * 500, time_us=float(number)))
+    journal.add(TaskResult(f"key{number}", "ok", reason="x" * 500, time_us=float(number)))
     print(number, flush=True)
 """
 

@@ -165,7 +165,8 @@ class DaskExecutor:
         distributed: Any = import_module("distributed")
         try:
             return msgspec.convert(future.result(timeout=_RESULT_SECONDS), TaskResult)
-        except (TimeoutError, distributed.TimeoutError, CancelledError):
+        except (OSError, distributed.TimeoutError, CancelledError):
+            # Of a scheduler that has just died the connection is closed before the client knows.
             return None
 
 
