@@ -75,10 +75,11 @@ def unchanged(files: Mapping[str, str]) -> bool:
 
 Stamp = tuple[int, int]
 """Size and time of last change of a file, in ns."""
+GONE: Stamp = (0, 0)
 
 
 def stamps(files: Iterable[str]) -> dict[str, Stamp]:
-    """Files with their stamps; (0, 0) for one that is gone."""
+    """Files with their stamps; :data:`GONE` for one that is not there."""
     return {path: _stamp(path) for path in files}
 
 
@@ -91,7 +92,7 @@ def _stamp(path: str) -> Stamp:
     try:
         stat = Path(path).stat()
     except OSError:
-        return (0, 0)
+        return GONE
     return (stat.st_size, stat.st_mtime_ns)
 
 

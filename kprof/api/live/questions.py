@@ -21,6 +21,14 @@ def analyze(target: str, **options: Any) -> answers.Analyzed:
     return answers.Analyzed(found.summary, [_kernel(one) for one in json.loads(found.to_json())["kernels"]])
 
 
+def report(target: str, **options: Any) -> dict[str, Any]:
+    """``kprof.analyze``, whole: the document of schema ``kprof.report/1``."""
+    from kprof.api import analyze as analyze_
+
+    found: dict[str, Any] = json.loads(analyze_.analyze(target, keep_programs=False, **options).to_json())
+    return found
+
+
 def compare(target: str, old: Options, new: Options, **options: Any) -> answers.Compared:
     """One target compiled with two sets of options, compared."""
     from kprof.api import analyze as analyze_
@@ -157,6 +165,7 @@ def capture(program: list[str], output: str, arch: str = "MI300X") -> answers.Ca
 
 QUESTIONS: Mapping[str, Callable[..., Any]] = {
     "analyze": analyze,
+    "report": report,
     "compare": compare,
     "advise": advise,
     "rank": rank,
@@ -174,7 +183,8 @@ def ask(question: str, arguments: Options) -> dict[str, Any]:
     Raises:
         KprofError: as the API does.
     """
-    return asdict(QUESTIONS[question](**arguments))
+    answer = QUESTIONS[question](**arguments)
+    return answer if isinstance(answer, dict) else asdict(answer)
 
 
 def _kernel(entry: Options) -> answers.KernelAnswer:

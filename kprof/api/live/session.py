@@ -39,6 +39,9 @@ class Question(Future[dict[str, Any]]):
     """A question that was asked; its result are JSON values.
 
     ``cancel`` ends it at once, also while it is worked on: its process is killed and another takes its place.
+
+    Attributes:
+        files: once it is answered, also by an error: the files that the answer rests on, as they were then.
     """
 
     def __init__(self, name: str, arguments: Mapping[str, Any], seconds: float) -> None:
@@ -46,6 +49,7 @@ class Question(Future[dict[str, Any]]):
         self.name, self.arguments, self.seconds = name, arguments, seconds
         # Relative paths are of where the question was asked.
         self.folder = str(Path.cwd())
+        self.files: Mapping[str, Stamp] = {}
         self._stop: subprocess.Popen[bytes] | None = None
         self._given_up = False
         self._guard = threading.Lock()
@@ -113,8 +117,8 @@ class Session:
         """Ask a question; ``result()`` of what comes back waits for the answer.
 
         Args:
-            question: ``analyze``, ``compare``, ``advise``, ``rank``, ``occupancy``, ``explain_rule``, ``kernels`` or
-                ``capture``.
+            question: ``analyze``, ``report``, ``compare``, ``advise``, ``rank``, ``occupancy``, ``explain_rule``,
+                ``kernels`` or ``capture``.
             seconds: how long it may take, by default as the session says.
             arguments: those of the function of this name in the API, as JSON can hold them.
 
@@ -133,7 +137,8 @@ class Session:
             if known is None:
                 self._waiting.put(asked)
         if known is not None:
-            asked.set_result(known)
+            answer, asked.files = known
+            asked.set_result(json.loads(answer))
         return asked
 
     def ask(self, question: str, /, *, seconds: float | None = None, **arguments: Any) -> dict[str, Any]:
@@ -160,12 +165,10 @@ class Session:
         for thread in self._threads:
             thread.join()
 
-    def _recall(self, key: str) -> dict[str, Any] | None:
+    def _recall(self, key: str) -> tuple[str, dict[str, Stamp]] | None:
         with self._guard:
             found = self._kept.get(key)
-        if found is None or stale(found[1]):
-            return None
-        return json.loads(found[0])  # type: ignore[no-any-return]
+        return None if found is None or stale(found[1]) else found
 
     def _work(self) -> None:
         """One thread: it has a process while there are questions."""
@@ -212,9 +215,10 @@ class Session:
                 break
             _end(process)
             process = self._started()
+        asked.files = {path: (size, changed) for path, size, changed in reply.get("files", ())}
         if reply["kind"] == "answer":
             if reply["keep"]:
-                self._keep(_key(asked), reply)
+                self._keep(_key(asked), json.dumps(reply["answer"]), asked.files)
             asked.set_result(reply["answer"])
         elif reply["kind"] == "error":
             kind = getattr(errors, reply["type"], KprofError)
@@ -225,13 +229,10 @@ class Session:
             return None
         return process
 
-    def _keep(self, key: str, reply: Mapping[str, Any]) -> None:
+    def _keep(self, key: str, answer: str, files: Mapping[str, Stamp]) -> None:
+        """Remember an answer, as text: what a caller does to its own is its own affair."""
         with self._guard:
-            # As text: what a caller does to its answer is its own.
-            self._kept[key] = (
-                json.dumps(reply["answer"]),
-                {path: (size, changed) for path, size, changed in reply["files"]},
-            )
+            self._kept[key] = (answer, dict(files))
             while len(self._kept) > KEPT:
                 self._kept.popitem(last=False)
 

@@ -1,0 +1,84 @@
+"""``kprof watch``: a target again after each change of its files, with what changed in the compiled code."""
+
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from kprof.api.diff import Comparison, diff
+from kprof.api.live.session import Question, Session
+from kprof.api.result import ReportResult
+from kprof.document import Report
+from kprof.errors import KprofError, TargetError
+from kprof.importing.dependencies import GONE, Stamp, stale, stamps
+
+POLL = 0.2
+"""Seconds between two looks at the files' stamps."""
+PATIENCE = 2.0
+"""Seconds for a file that is gone to come back: some editors write a new one and then rename it."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """What a target is, or why that cannot be told, since its files were last saved.
+
+    Attributes:
+        analysis: the report; ``None`` with an error.
+        error: why there is none: the compiler's words with their line, most often.
+        changed: from the last one that could be analysed to this one; ``None`` where there is no last or no this.
+        last: the last report that there was before this look.
+    """
+
+    analysis: ReportResult | None
+    error: KprofError | None
+    changed: Comparison | None
+    last: ReportResult | None
+
+
+def watch(target: str, *, poll: float = POLL, **options: Any) -> Iterator[Look]:
+    """Analyse a target, and again whenever one of the files that it rests on is saved; it never ends by itself.
+
+    Args:
+        target: a Python file's kernel, an assembly file, a code object, a capture: whatever has files of its own.
+        poll: seconds between two looks at the files.
+        options: further arguments of :func:`kprof.analyze`.
+
+    Raises:
+        TargetError: the target has no file that could change.
+    """
+    last: ReportResult | None = None
+    files: Mapping[str, Stamp] = {}
+    with Session(jobs=1) as session:
+        while True:
+            asked = session.submit("report", target=target, **options)
+            look = _look(asked, last)
+            # A target that is gone may come back where it was.
+            files = asked.files or stamps(files)
+            if not files:
+                raise look.error or TargetError(f"{target} has no file that could change", hint="name a file of yours")
+            yield look
+            last = look.analysis or last
+            _wait(files, poll)
+
+
+def _look(asked: Question, last: ReportResult | None) -> Look:
+    try:
+        found = ReportResult(msgspec.convert(asked.result(), Report))
+    except KprofError as error:
+        return Look(None, error, None, last)
+    return Look(found, None, diff(last, found) if last is not None else None, last)
+
+
+def _wait(files: Mapping[str, Stamp], poll: float) -> None:
+    """Until a file has changed, and none changes any more: editors write in several steps."""
+    while not stale(files):
+        time.sleep(poll)
+    before, patience = None, time.monotonic() + PATIENCE
+    while True:
+        now = stamps(files)
+        if now == before and (GONE not in now.values() or time.monotonic() > patience):
+            return
+        before = now
+        time.sleep(poll / 4)
