@@ -1,9 +1,13 @@
 """What a stranger adds is one file: a rule, an architecture, a plug-in. Written into a copy of the project, and run."""
 
 import json
+import runpy
+import shutil
 from textwrap import dedent
 
 import pytest
+
+from tests.strangers.conftest import ROOT
 
 RULE = '''
 """KP499 sleeping-wavefront."""
@@ -218,6 +222,41 @@ def test_an_architecture_is_one_file(architecture):
     (architecture.folder / "gfx1399-GEMM-A16W16.json").write_text(json.dumps({"any": table["1"]}))
     linted = architecture.kprof("lint-configs", "gfx1399-GEMM-A16W16.json", code=None)
     assert "gfx1399 allows" in linted or "gfx1399 takes 1,024" in linted
+
+
+LATER = {
+    "trace ops": (("model.json", "--arch", "RX99"), 0, "work is known for 0.0 %"),
+    "trace steps": (("model.json",), 0, "no steps are marked"),
+    "trace tree": (("model.json",), 0, "0.144 ms of kernels"),
+    "trace ranks": (("model.json",), 0, "one rank only"),
+    "layout": (("wmma", "--arch", "gfx1399"), 0, "<svg"),
+    "select": (("gemm", "--arch", "gfx1399", "--shape", "M=64,N=64,K=64"), 0, "select gemm on gfx1399: gemm (default)"),
+    "kernels show": (("softmax", "--arch", "gfx1399"), 0, "softmax: 6 cases"),
+    "rules list": ((), 0, "rules; kprof rules explain"),
+    "doctor": ((), None, "all is well"),
+    # What is not known of it is said, and no other architecture's is taken.
+    "counters metrics": (("v3", "--arch", "RX99"), 2, "no counter formulas for gfx1399"),
+    "counters roofline": (("v3", "--arch", "RX99"), 2, "no counter formulas for gfx1399"),
+    "validate": (("k.amdgcn", "--counters", "v3"), 2, "this was measured on MI300X, k is for gfx1399"),
+    "tune": (("softmax", "--arch", "gfx1399", "--budget", "1"), 2, "this Triton does not compile for gfx1399"),
+    "advise": (("softmax", "--arch", "gfx1399", "--budget", "1"), 2, "this Triton does not compile for gfx1399"),
+}
+COMPILE = {"select", "kernels show", "tune", "advise"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.triton] if name in COMPILE else []) for name in LATER]
+)
+def test_every_other_command_takes_a_new_architecture(architecture, name):
+    """Or says in one sentence what it does not know of it."""
+    sample = ROOT / "tests/artifacts"
+    if name.startswith("trace"):
+        builder = runpy.run_path(str(sample / "kineto/builder.py"))
+        builder["small_model"](builder["Builder"]()).write(architecture.folder / "model.json")
+    shutil.copytree(sample / "rocprof/v3", architecture.folder / "v3")
+    arguments, code, words = LATER[name]
+    assert words in architecture.kprof(*name.split(), *arguments, code=code)
 
 
 def test_every_rule_says_what_it_did_on_a_new_architecture(architecture):
