@@ -19,8 +19,8 @@ from kprof.cache import limits, location
 _MAGIC = b"kprof entry 1\n"
 _START = len(_MAGIC) + hashlib.sha256().digest_size
 # A named pipe in the place of an entry must not be waited for.
-_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class CacheSection:
             return False
         finally:
             with contextlib.suppress(OSError):
-                partial.unlink(missing_ok=True)
+                partial.unlink()
         limits.sweep_sometimes(location.entries(base))
         return True
 

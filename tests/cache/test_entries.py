@@ -89,6 +89,33 @@ def test_a_key_never_leads_out(tmp_path, name):
     assert not SECTION.write(name, [b"x"], tmp_path)
 
 
+def test_what_a_bad_key_would_lead_to_is_left_alone(tmp_path):
+    """It is neither read nor removed for being no entry."""
+    SECTION.write(KEY, [b"x"], tmp_path)
+    victim = SECTION._path(tmp_path, "../victim")
+    victim.write_text("mine")
+    assert SECTION.read("../victim", tmp_path) is None
+    assert victim.read_text() == "mine"
+
+
+def test_without_any_cache_nothing_is_read_or_written(monkeypatch):
+    """As for a user without a home."""
+    monkeypatch.setattr(location, "root", lambda: None)
+    assert SECTION.read(KEY) is None
+    assert not SECTION.write(KEY, [b"x"])
+
+
+def test_trouble_is_told_of_the_user_s_own_cache_alone(tmp_path, monkeypatch):
+    """Not of a root that is given."""
+    told = []
+    monkeypatch.setenv("KPROF_CACHE_DIR", str(tmp_path / "own"))
+    monkeypatch.setattr(location, "check", lambda: told.append(True))
+    SECTION.write(KEY, [b"x"], tmp_path)
+    assert not told
+    SECTION.write(KEY, [b"x"])
+    assert told
+
+
 def test_a_folder_that_cannot_be_written_is_no_error(tmp_path):
     """A cache below a file cannot exist; the work goes on without it."""
     (tmp_path / "file").write_text("")
@@ -229,16 +256,17 @@ def test_files_of_the_cache_are_opened_for_this_process_alone(tmp_path, monkeypa
     real = os.open
 
     def opened(path, flags, mode=0o777):
-        asked.append((flags, mode))
-        return real(path, flags, mode)
+        number = real(path, flags, mode)
+        asked.append((flags, mode, os.get_inheritable(number)))
+        return number
 
     monkeypatch.setattr(os, "open", opened)
     assert SECTION.write(KEY, [b"x"], tmp_path)
     assert SECTION.read(KEY, tmp_path) == b"x"
-    (new, mode), (old, _) = asked
-    assert new == os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-    assert mode == 0o600
-    assert old == os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
+    (new, mode, given), (old, _, also) = asked
+    assert new == os.O_WRONLY | os.O_CREAT | os.O_EXCL
+    assert (mode, given, also) == (0o600, False, False)
+    assert old == os.O_RDONLY | os.O_NONBLOCK
 
 
 def test_without_a_root_it_is_the_user_s_cache(tmp_path, monkeypatch):

@@ -117,6 +117,15 @@ def test_the_time_is_for_all_kernels_together(run):
     assert [seconds for _, _, seconds, _ in run.asked] == [2, 1]
 
 
+def test_one_worker_a_core_by_default(run, tmp_path):
+    """As for every command."""
+    kernel = report(9)
+    subjects = [CheckSubject(KernelEntry(target="k.py"), kernel)]
+    document = Report(kprof="1", kernels=[kernel], verdict=Verdict("regression", "r"))
+    cures.with_cures(document, subjects, tmp_path / "kprof.toml", 9.0)
+    assert [jobs for _, _, _, jobs in run.asked] == [0]
+
+
 def test_a_trial_that_fails_later_is_told(run):
     """As when Triton is gone in the middle."""
 
