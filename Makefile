@@ -27,6 +27,7 @@ test-quick: $(VENV)/.test
 mutants: $(VENV)/.test
 	$(BIN)/python scripts/mutate.py --set rules --kind evidence --kind threshold -j $(or $(JOBS),2) --write docs/validation/mutation.md
 	$(BIN)/python scripts/mutate.py --set core -j $(or $(JOBS),2) --least 90 --write docs/validation/mutation.md
+	$(BIN)/python scripts/mutate.py --set rest -j $(or $(JOBS),2) --least 90 --write docs/validation/mutation.md
 
 # A million damaged files over all readers, and some thousand over the commands: docs/validation/damage.md. COUNT is for
 # each reader.

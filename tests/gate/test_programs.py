@@ -183,6 +183,7 @@ def test_a_source_outside_the_work_tree_is_one_of_the_program(gate, kprof):
         ("BUILD_TYPE", True),
         ("BUILD_IDLE", True),
         ("BUILD_ID", False),
+        ("NO_COLOR", False),
         ("BUILD_NUMBER", False),
         ("BUILD_SOURCEVERSION", False),
         ("GITHUB_SHA", False),

@@ -156,7 +156,12 @@ def test_a_recording_that_does_not_know_its_sources_or_its_end_is_never_used_aga
 
 @pytest.mark.parametrize(
     ("status", "words"),
-    [(3, "failed with exit status 3"), (1, "failed with exit status 1"), (-9, "was ended by signal 9")],
+    [
+        (3, "failed with exit status 3"),
+        (1, "failed with exit status 1"),
+        (-9, "was ended by signal 9"),
+        (-1, "was ended by signal 1"),
+    ],
 )
 def test_a_program_that_fails_leaves_nothing(ran, status, words):
     """Whatever it launched before."""
@@ -199,8 +204,10 @@ def test_what_the_environment_and_the_installed_versions_are_counts(ran, monkeyp
     monkeypatch.setenv("TIMES", "4")
     ran()
     assert ran.runs == 2
-    monkeypatch.setattr(programs, "version", lambda name: f"{name} 99")
+    asked = []
+    monkeypatch.setattr(programs, "version", lambda name: (asked.append(name), f"{name} 99")[1])
     ran()
+    assert asked == ["triton", "torch", "pytorch-triton-rocm"]
     assert ran.runs == 3
     monkeypatch.setattr(programs, "_installed", lambda: [["kernels-1.0.dist-info", "abc"]])
     ran()
@@ -219,6 +226,15 @@ def test_packages_are_known_by_the_lists_of_their_files(tmp_path, monkeypatch):
     found = programs._installed()
     assert [name for name, _ in found] == ["a-2.dist-info", "b-1.dist-info"] * 2 + ["c-1.dist-info"]
     assert [len(content) for _, content in found] == [64, 64, 64, 64, 0]
+
+
+def test_one_worker_a_core_by_default(ran):
+    """As for every command; a recording's folder has a name of its own."""
+    place = capture_of(PROGRAM, GPU, ran.folder)
+    assert ran.options.jobs == 0
+    assert len(place.name) == 32
+    list(recorded(PROGRAM, ["gfx950"], ran.folder))
+    assert ran.options.jobs == 0
 
 
 def test_a_half_made_recording_of_a_killed_check_is_no_harm(ran):
