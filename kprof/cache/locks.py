@@ -30,7 +30,7 @@ def locked(path: Path, waiting: Callable[[], None] | None = None) -> Iterator[No
     Raises:
         OSError: the file cannot be made.
     """
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         location.make_private(descriptor)
         if not try_lock(descriptor):

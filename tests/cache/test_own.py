@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from kprof import analysis
 from kprof.cache import own
 
 
@@ -22,7 +23,7 @@ def _plugins(monkeypatch, tmp_path):
 
 
 def _digest(monkeypatch, *modules):
-    monkeypatch.setattr("kprof.analysis.providers", lambda: ("kprof_analyzers", *modules))
+    monkeypatch.setattr(analysis, "providers", lambda: ("kprof_analyzers", *modules))
     importlib.invalidate_caches()
     own.of_kprof.cache_clear()
     return own.of_kprof()
