@@ -51,7 +51,6 @@ EXPLAINED = {
     ): "descriptors and specialised warps, of which there is a benchmark more, are for Hopper",
     ("tutorial_06", "_attn_bwd"): "the tutorial takes other blocks and stages on AMD",
     ("tutorial_06", "_attn_bwd_preprocess"): "the tutorial takes other blocks and stages on AMD",
-    ("tutorial_08", "grouped_matmul_kernel"): f"{_TUNED}; b is transposed for the other kernel",
     ("tutorial_08", "grouped_matmul_tma_kernel"): "it needs Hopper's TMA",
 }
 """Program and kernel to the reason for which the two differ, read in the program's source."""
@@ -79,9 +78,13 @@ def plain(value: Any) -> Any:
     return str(value.name).rpartition(".")[2]
 
 
-def said(options: dict[str, Any], backend: str) -> dict[str, Any]:
-    """Options that are not the backend's defaults."""
-    return {name: value for name, value in options.items() if DEFAULTS[backend][name] != value}
+def without_defaults(launches: Counter[tuple[str, ...]], backend: str) -> Counter[tuple[str, ...]]:
+    """The same with those options alone that are not the backend's defaults."""
+    found: Counter[tuple[str, ...]] = Counter()
+    for (*parts, options), count in launches.items():
+        said = {name: value for name, value in json.loads(options).items() if DEFAULTS[backend][name] != value}
+        found[(*parts, text(said))] += count
+    return found
 
 
 def of_capture(kernel: CapturedKernel) -> dict[str, str]:
@@ -91,7 +94,7 @@ def of_capture(kernel: CapturedKernel) -> dict[str, str]:
         "kernel": kernel.name,
         "signature": text({name: str(kind) for name, kind in request.signature.items()}),
         "constants": text({name: plain(value) for name, value in request.constexprs.items()}),
-        "options": text(said({name: request.options.get(name) for name in DEFAULTS["hip"]}, "hip")),
+        "options": text({name: request.options.get(name) for name in DEFAULTS["hip"]}),
     }
 
 
@@ -113,7 +116,7 @@ def of_list(launches: list[dict[str, Any]]) -> Counter[tuple[str, ...]]:
     """The launches of a program in the GPU's list."""
     found: Counter[tuple[str, ...]] = Counter()
     for launch in launches:
-        about = {part: text(launch[part]) for part in PARTS} | {"options": text(said(launch["options"], "cuda"))}
+        about = {part: text(launch[part]) for part in PARTS}
         found[key_of({**about, "kernel": launch["kernel"]})] += launch["launches"]
     return found
 
@@ -159,11 +162,13 @@ def compared(name: str, listed: dict[str, Any]) -> tuple[str, list[str], bool]:
     """A row of the page, what differs, and whether all of that is explained."""
     there = of_list(listed["launches"])
     here, failed = captured(name)
-    same = sum((there & here).values())
-    near = sum((without_constants(there - here) & without_constants(here - there)).values())
-    rest = max(sum(there.values()), sum(here.values())) - same - near
-    kernels = [len({launch[0] for launch in side}) for side in (there, here)]
     launches = f"{sum(there.values())}, {sum(here.values())}"
+    kernels = [len({launch[0] for launch in side}) for side in (there, here)]
+    most, exact = max(sum(there.values()), sum(here.values())), there & here
+    there, here = without_defaults(there - exact, "cuda"), without_defaults(here - exact, "hip")
+    same = sum(exact.values()) + sum((there & here).values())
+    near = sum((without_constants(there - here) & without_constants(here - there)).values())
+    rest = most - same - near
     row = f"| {name} | {launches} | {kernels[0]}, {kernels[1]} | {same} | {near} | {rest} |"
     said, explained = [], True
     for kernel in sorted({launch[0] for launch in (there - here) + (here - there)}):
