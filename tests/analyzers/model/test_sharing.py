@@ -246,3 +246,12 @@ def test_loads_of_unknown_addresses_among_others_are_told_apart(kernel):
     (said,) = (a for a in assumptions(model, []) if "tiles" in a)
     assert said.startswith("which tiles workgroups share is not known of 1 of 3 loads: ")
     assert "memory" not in said
+
+
+def test_neighbours_on_one_die_load_what_they_share_once():
+    """Pairs that share a tile: dealt out in turn they are on two dies, in blocks on one."""
+    pairs = [1024 * (n // 2) for n in range(64)]
+    in_turn = sharing([access(pairs)], 8, 64, CHANNELS)
+    in_blocks = sharing([access(pairs)], 8, 64, CHANNELS, in_blocks=True)
+    assert (in_turn.beyond_l2, in_blocks.beyond_l2) == (1.0, 0.5)
+    assert in_turn.beyond_mall == in_blocks.beyond_mall == 0.5
