@@ -14,7 +14,7 @@ import platform
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from statistics import geometric_mean
+from statistics import geometric_mean, median
 from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -211,7 +211,7 @@ TITLE = """\
 Written by `scripts/validate_advice.py`. Times are predicted microseconds: this says how well `kprof advise` searches,
 not how well the model predicts ([that page](model.md)).
 
-Triton {triton}, {gpu}; {compiles} configurations a search beside the start, {tune_seconds} seconds for `kprof tune`,
+Triton {triton}, {gpu}; {compiles} configurations a search beside the start, {tune_seconds:g} seconds for `kprof tune`,
 once a problem, on {cores} cores that others used too.
 """
 COLUMNS = """
@@ -233,12 +233,15 @@ def page(kept: Mapping[str, Any]) -> tuple[str, bool]:
         else:
             rows.append(Row(key, found, kept["problems"].get(f"{kernel} | {problem}", {})))
     ratios = [row.ratio for row in rows if row.ratio is not None]
+    usual = median(row.found["seconds"] for row in rows)
     kernels = {row.key.split(" | ")[0] for row in rows}
     facts = {
         "starting points": f"{len(rows)} of {len(STARTS)} in the script, over {len(kernels)} kernels",
         "not judged": len(failed),
         "a compiled configuration beats the recommendation by more than 1 %": sum(row.beaten for row in rows),
         "the recommendation is slower than the start": sum(row.slower for row in rows),
+        "seconds of a search, median": f"{usual:.0f}",
+        "the longer search took so many times as long": f"{kept['about']['tune_seconds'] / usual:.1f}",
         "gain, geometric mean": f"{geometric_mean(row.found['start_us'] / row.found['told_us'] for row in rows):.2f}",
         "recommendation over the longer search, geometric mean": _or(geometric_mean(ratios) if ratios else None, ".3f"),
         "the same, worst": _or(max(ratios, default=None), ".2f"),

@@ -7,6 +7,7 @@ from kprof.analysis import KernelFacts, ModelChange
 from kprof.findings import Severity
 from kprof.inputs.amdgcn import InstructionClass
 from kprof_analyzers.memory.addressing import element_bytes, tile
+from kprof_analyzers.memory.dataflow import GLOBAL_STORES
 from kprof_analyzers.model.executions import executions
 from kprof_analyzers.model.masks import Masked, masked
 from kprof_analyzers.rules.levers import Lever
@@ -20,11 +21,12 @@ class MaskedLanes(Rule):
     """A third or more of what the lanes compute is masked away: the tile is larger than the data.
 
     ## What it does
-    Takes the masks of all loads and stores of tensors apart into comparisons of an index with a size (`columns < N`),
-    counts with the launch's numbers the elements that pass, over all workgroups and iterations, and adds them up,
-    weighted by bytes and executions. Reports a kernel where at least a third of the elements do not pass. Masks that
-    are made in another way, or compare with what is loaded from memory, are not checked where they are on a third of
-    the bytes. Kernels with matrix products are left to KP505.
+    Takes the masks of all loads of tensors apart into comparisons of an index with a size (`columns < N`), counts with
+    the launch's numbers the elements that pass, over all workgroups and iterations, and adds them up, weighted by bytes
+    and executions. Reports a kernel where at least a third of the elements do not pass. Of kernels that load nothing
+    the stores are looked at: elsewhere they may keep a few of the elements on purpose. Masks that are made in another
+    way, or compare with what is loaded from memory, are not checked where they are on a third of the bytes. Kernels
+    with matrix products are left to KP505.
 
     ## Why it matters
     A tile has a power of two of elements along each axis. A row of 520 in a tile of 1,024 leaves nearly half of the
@@ -52,7 +54,9 @@ class MaskedLanes(Rule):
         module = known(facts.ttgir)
         if any(True for _ in module.named("tt.dot", "tt.dot_scaled")):
             return
-        weights = [(found, _weight(facts, found)) for found in masked(facts)]
+        every = masked(facts)
+        loads = [found for found in every if found.access.name not in GLOBAL_STORES]
+        weights = [(found, _weight(facts, found)) for found in loads or every]
         total = sum(weight for _, weight in weights)
         unknown = sum(weight for found, weight in weights if found.share is None)
         live = sum((1.0 if found.share is None else found.share) * weight for found, weight in weights)
@@ -66,10 +70,11 @@ class MaskedLanes(Rule):
         bound = known(worst.tightest)
         value = facts.arguments.get(bound.size or "")
         named = bound.size is not None and not bound.size.isdecimal()
+        kind = "stores" if worst.access.name in GLOBAL_STORES else "loads"
         size = f"{bound.size}={value}" if named and value is not None else bound.size or "a size"
         return Costed(
             self.finding(
-                f"{100 * (1 - live):.0f} % of the elements of loads and stores are masked away: the tile has "
+                f"{100 * (1 - live):.0f} % of the elements of its {kind} are masked away: the tile has "
                 f"{bound.extent:,} elements along an axis that ends at {size}",
                 at=worst.access,
                 evidence={"live": round(live, 3), "size": bound.size, "value": value, "tile": bound.extent},
