@@ -83,7 +83,7 @@ def launch(shape: Shape, config: Config) -> Launch:
         "BLOCK_N": bn,
         "BLOCK_K": bk,
         "EVEN": m % bm == 0 and n % bn == 0 and k % bk == 0,
-        "ACC": tl.int32 if shape["dtype"] == "i8" else tl.float32,
+        "ACC": tl.int32 if shape["dtype"] in {"i8", "i32"} else tl.float32,
     }
     return Launch(args, (triton.cdiv(m, bm) * triton.cdiv(n, bn),))
 
@@ -99,14 +99,14 @@ def run(inputs: Mapping[str, Any], shape: Shape, config: Config) -> dict[str, An
 
 
 def inputs(shape: Shape, device: str, seed: int) -> dict[str, Any]:
-    """Normal values; whole numbers from -8 to 7 for int8."""
+    """Normal values; whole numbers from -8 to 7 for int8 and int32."""
     import torch
 
     generator = torch.Generator(device).manual_seed(seed)
     sizes = {"a": (shape["M"], shape["K"]), "b": (shape["N"], shape["K"])}
     if shape["bias"]:
         sizes["bias"] = (shape["N"],)
-    whole = shape["dtype"] == "i8"
+    whole = shape["dtype"] in {"i8", "i32"}
     made = {}
     for name, size in sizes.items():
         kind = torch_dtype(shape["out"] if name == "bias" else shape["dtype"])
@@ -127,7 +127,7 @@ def reference(inputs: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
 
 def tolerance(shape: Shape) -> tuple[float, float]:
     """Rounding of the result, and of a float32 sum of K products of size 1; integers are exact."""
-    if shape["dtype"] == "i8":
+    if shape["dtype"] in {"i8", "i32"}:
         return 0.0, 0.5
     relative, absolute = rounding(shape["out"])
     return relative + 2.0**-23, absolute + shape["K"] * 2.0**-23
@@ -202,6 +202,7 @@ KERNEL = Kernel(
         "masked": Check(_case(3, 23, 131, "fp16"), {"BLOCK_M": 4, "BLOCK_N": 8, "BLOCK_K": 64}),
         "row_bf16": Check(_case(1, 31, 200, "bf16"), {"BLOCK_M": 1, "BLOCK_N": 4, "BLOCK_K": 128}),
         "bias": Check(_case(5, 12, 100, "bf16", bias=True), {"BLOCK_M": 2, "BLOCK_N": 2, "BLOCK_K": 128}),
+        "int32": Check(_case(3, 9, 150, "i32", bias=True), {"BLOCK_M": 4, "BLOCK_N": 4, "BLOCK_K": 64}),
         "int8": Check(_case(2, 9, 150, "i8", "i32", bias=True), {"BLOCK_M": 2, "BLOCK_N": 4, "BLOCK_K": 64}),
     },
 )
