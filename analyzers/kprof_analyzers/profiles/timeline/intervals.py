@@ -6,13 +6,13 @@ Intervals are half open, ``[start, end)``, in whole nanoseconds. A set holds its
 """
 
 from array import array
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 MAX_INTERVALS = 2_000_000
-_BUFFER = 1 << 15
-_WINDOW = 1 << 13
+_BUFFER = 32_768
+_WINDOW = 8_192
 
 
 @dataclass(slots=True)
@@ -39,28 +39,26 @@ def union(pairs: Iterable[tuple[int, int]]) -> Disjoint:
     """The union of intervals that come sorted by start; empty ones vanish."""
     result = Disjoint()
     starts, ends = result.starts, result.ends
-    open_start = open_end = None
+    last = None
     for start, end in pairs:
         if end <= start:
             continue
-        if open_end is None or open_start is None:
-            open_start, open_end = start, end
-        elif start > open_end:
-            starts.append(open_start)
-            ends.append(open_end)
-            open_start, open_end = start, end
-        elif end > open_end:
-            open_end = end
-    if open_start is not None and open_end is not None:
-        starts.append(open_start)
-        ends.append(open_end)
+        if last is None or start > last:
+            starts.append(start)
+            ends.append(end)
+            last = end
+        else:
+            ends[-1] = last = max(last, end)
     return result
 
 
 def merged(*sets: Disjoint) -> Disjoint:
     """The union of several sets."""
-    full = [s for s in sets if len(s)]
-    return full[0] if len(full) == 1 else union(_in_order(full))
+    match [s for s in sets if len(s)]:
+        case [only]:
+            return only
+        case full:
+            return union(_in_order(full))
 
 
 def _in_order(sets: list[Disjoint]) -> Iterator[tuple[int, int]]:
@@ -70,31 +68,27 @@ def _in_order(sets: list[Disjoint]) -> Iterator[tuple[int, int]]:
     pivots = max(sets, key=len).starts
     at = [0] * len(sets)
     for pivot in range(_WINDOW, len(pivots) + _WINDOW, _WINDOW):
-        upto = [bisect_left(s.starts, pivots[pivot]) if pivot < len(pivots) else len(s) for s in sets]
-        window = [
-            pair
-            for s, low, high in zip(sets, at, upto, strict=True)
-            for pair in zip(s.starts[low:high], s.ends[low:high], strict=True)
-        ]
+        window: list[tuple[int, int]] = []
+        for which, each in enumerate(sets):
+            low, high = at[which], bisect_left(each.starts, pivots[pivot]) if pivot < len(pivots) else len(each)
+            window += zip(each.starts[low:high], each.ends[low:high], strict=True)
+            at[which] = high
         window.sort()
         yield from window
-        at = upto
 
 
 def subtract(left: Disjoint, right: Disjoint) -> Disjoint:
     """What is in ``left`` and not in ``right``."""
     result = Disjoint()
-    index = 0
+    first = 0
     for start, end in left:
-        while index < len(right) and right.ends[index] <= start:
-            index += 1
-        at, scan = start, index
-        while scan < len(right) and right.starts[scan] < end:
-            if right.starts[scan] > at:
+        first = bisect_right(right.ends, start, first)
+        at = start
+        for hole in range(first, bisect_left(right.starts, end, first)):
+            if right.starts[hole] > at:
                 result.starts.append(at)
-                result.ends.append(right.starts[scan])
-            at = max(at, right.ends[scan])
-            scan += 1
+                result.ends.append(right.starts[hole])
+            at = right.ends[hole]
         if at < end:
             result.starts.append(at)
             result.ends.append(end)
@@ -143,9 +137,9 @@ class IntervalSet:
     def disjoint(self) -> Disjoint:
         """The union of everything added so far."""
         self._flush()
-        if len(self._runs) > 1:
-            self._runs = [merged(*self._runs)]
-        return self._runs[0] if self._runs else Disjoint()
+        whole = merged(*self._runs)
+        self._runs = [whole]
+        return whole
 
     def _flush(self) -> None:
         if not self._starts:
@@ -168,10 +162,9 @@ class IntervalSet:
             last = self._runs[-1]
             keep = bisect_left(last.ends, run.starts[0])
             if len(last) - keep <= _BUFFER:
-                if keep < len(last):
-                    tail = Disjoint(last.starts[keep:], last.ends[keep:])
-                    del last.starts[keep:], last.ends[keep:]
-                    run = merged(tail, run)
+                tail = Disjoint(last.starts[keep:], last.ends[keep:])
+                del last.starts[keep:], last.ends[keep:]
+                run = merged(tail, run)
                 last.starts.extend(run.starts)
                 last.ends.extend(run.ends)
                 return

@@ -1,7 +1,9 @@
 """Unions of intervals are exact: against a set of nanoseconds, and past the bound within the error told."""
 
+from array import array
 from itertools import pairwise
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,6 +16,13 @@ _PAIRS = st.lists(st.tuples(st.integers(0, 120), st.integers(0, 25)).map(lambda 
 def points(pairs) -> set[int]:
     """Every nanosecond that is covered."""
     return {n for start, end in pairs for n in range(start, end)}
+
+
+def reference(covered: set[int]) -> list[tuple[int, int]]:
+    """The longest runs of nanoseconds that are covered."""
+    starts = sorted(n for n in covered if n - 1 not in covered)
+    ends = sorted(n + 1 for n in covered if n + 1 not in covered)
+    return list(zip(starts, ends, strict=True))
 
 
 @given(_PAIRS)
@@ -32,9 +41,9 @@ def test_merging_and_subtracting_sets(first, second, third):
     """As set union and difference."""
     a, b, c = (union(sorted(p)) for p in (first, second, third))
 
-    assert points(merged(a, b, c)) == points(first) | points(second) | points(third)
-    assert points(subtract(a, b)) == points(first) - points(second)
-    assert points(gaps(a)) == (set(range(a.starts[0], a.ends[-1])) - points(first) if len(a) else set())
+    assert list(merged(a, b, c)) == reference(points(first) | points(second) | points(third))
+    assert list(subtract(a, b)) == reference(points(first) - points(second))
+    assert list(gaps(a)) == (reference(set(range(a.starts[0], a.ends[-1])) - points(first)) if len(a) else [])
 
 
 @settings(max_examples=60)
@@ -47,7 +56,7 @@ def test_collecting_in_any_order_and_in_small_buffers(pairs, buffer):
         collected = IntervalSet()
         for start, end in pairs:
             collected.add(start, end)
-        assert points(collected.disjoint()) == points(pairs)
+        assert list(collected.disjoint()) == reference(points(pairs))
         assert collected.error_ns == 0
     finally:
         intervals._BUFFER, intervals._WINDOW = kept
@@ -146,3 +155,29 @@ def test_a_run_that_overlaps_the_end_of_the_last_is_put_behind_it(monkeypatch):
     collected.add_disjoint(union([(15, 16)]))
 
     assert [len(run) for run in collected._runs] == [7, 1]
+
+    collected.add_disjoint(union([(40, 41)]))
+
+    assert [len(run) for run in collected._runs] == [7, 2]
+
+
+def test_a_run_of_half_the_length_before_it_stays_beside_it(monkeypatch):
+    """One interval more, and both are merged."""
+    monkeypatch.setattr(intervals, "_BUFFER", 1)
+    for behind, lengths in ((2, [4, 2]), (3, [7])):
+        collected = IntervalSet()
+        collected.add_disjoint(union([(100 + 2 * n, 101 + 2 * n) for n in range(4)]))
+        collected.add_disjoint(union([(2 * n, 2 * n + 1) for n in range(behind)]))
+
+        assert [len(run) for run in collected._runs] == lengths
+
+
+def test_starts_without_ends_are_refused():
+    """Wherever they are paired, rather than left out."""
+    uneven, even = Disjoint(array("q", [0, 4]), array("q", [1])), union([(8, 9), (12, 13)])
+    collected = IntervalSet()
+    collected.add_many([0, 4], [1])
+
+    for pairing in (lambda: list(uneven), lambda: merged(uneven, even), collected.disjoint):
+        with pytest.raises(ValueError, match="shorter"):
+            pairing()
