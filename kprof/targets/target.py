@@ -1,5 +1,7 @@
 """What a target is: a text or an object, told apart before anything of it is read, imported or compiled."""
 
+import errno
+import os
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -117,8 +119,10 @@ def is_report(path: Path) -> bool:
     Raises:
         InputError: it cannot be read.
     """
-    if not path.is_file() or path.suffix == ".json":
-        return path.is_file()
+    # pathlib raises for a name that is longer than any file's.
+    is_file = os.path.isfile(path)  # noqa: PTH113
+    if not is_file or path.suffix == ".json":
+        return is_file
     try:
         with opened(path) as file:
             return file.read(256).lstrip(_BLANK)[:1] in {b"{", b"["}
@@ -135,6 +139,7 @@ def _of_text(text: str) -> Target:
     from kprof.captures.layout import is_capture
     from kprof.targets.hip_source import is_hip
 
+    _is_possible(text)
     path = Path(text)
     if is_capture(Path(text.partition("::")[0])):
         return Target(text, TargetKind.CAPTURE)
@@ -150,3 +155,21 @@ def _of_text(text: str) -> Target:
         siblings = [one.name for one in path.parent.iterdir()] if path.parent.is_dir() else []
         raise TargetError(f"no such file or directory{near(path.name, siblings)}", path=text)
     return Target(text, TargetKind.SOURCE)
+
+
+def _is_possible(text: str) -> None:
+    """Refuse what names no file anywhere, before pathlib takes it for the current folder or raises.
+
+    Raises:
+        TargetError: it is empty, or longer than a file's name can be.
+    """
+    if not text:
+        raise TargetError("the target is empty", hint="Give a kernel's name, a file, or . for the current folder.")
+    try:
+        os.lstat(text.partition("::")[0])
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            raise TargetError(f"no such file: a name of {len(text):,} characters", path=f"{text[:60]}…") from None
+    except ValueError:
+        # A null byte: no name of a file, and told as any other name that is unknown.
+        return

@@ -18,7 +18,7 @@ from kprof.targets.jobs import plan
 from kprof.targets.library import load as load_kernel
 from kprof.targets.options import TargetOptions
 from kprof.targets.resolver import load
-from kprof.targets.target import TargetKind, kernel_of, resolve
+from kprof.targets.target import TargetKind, is_report, kernel_of, resolve
 
 MI300 = load_architecture("gfx942")
 SIGNATURE = TargetOptions(archs=("MI300X",), signature="*fp32,*fp32,i32", constexprs={"BLOCK": 256}, grid=(16,))
@@ -102,6 +102,22 @@ def test_what_is_not_there_is_met_with_what_is(tmp_path: Path) -> None:
 
     with pytest.raises(TargetError, match=r"did you mean 'kernel\.amdgcn'"):
         resolve(tmp_path / "kernl.amdgcn")
+
+
+@pytest.mark.parametrize("name", ["k" * 5000, "k/" * 5000, "k" * 300 + ".py", "k" * 300 + "::f"])
+def test_names_that_no_file_can_have_are_missing_files(name: str) -> None:
+    """An error of the file system is none of kprof's own."""
+    with pytest.raises(TargetError, match=f"a name of {len(name):,} characters") as caught:
+        resolve(name)
+
+    assert len(str(caught.value)) < 200
+    assert not is_report(Path(name))
+
+
+def test_an_empty_name_is_not_the_current_folder() -> None:
+    """It is a variable of a shell that was never set; pathlib takes it for a point."""
+    with pytest.raises(TargetError, match="the target is empty"):
+        resolve("")
 
 
 @pytest.mark.parametrize(

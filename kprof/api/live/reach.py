@@ -49,7 +49,11 @@ class Reach:
             raise TargetError("holds a null byte", path=repr(text))
         # An unknown user's home is a name like any other.
         path = Path(os.path.expanduser(text))  # noqa: PTH111 - pathlib raises there
-        path = (path if path.is_absolute() else self.roots[0] / path).resolve()
+        try:
+            path = (path if path.is_absolute() else self.roots[0] / path).resolve()
+        except (OSError, RuntimeError) as error:
+            reason = error.strerror if isinstance(error, OSError) and error.strerror else "is a loop of links"
+            raise TargetError(reason, path=f"{text[:80]}…" if len(text) > 80 else text) from None
         if not any(path.is_relative_to(root) for root in self.roots):
             listed = ", ".join(map(str, self.roots))
             raise TargetError(
@@ -59,7 +63,15 @@ class Reach:
 
 
 def _is_path(name: str) -> bool:
-    return "/" in name or "\\" in name or name.startswith((".", "~")) or "." in name or Path(name).exists()
+    return "/" in name or "\\" in name or name.startswith((".", "~")) or "." in name or _exists(name)
+
+
+def _exists(name: str) -> bool:
+    try:
+        return os.path.lexists(name)
+    except (OSError, ValueError):
+        # Longer than a file's name can be, or with a null byte: whoever reads it says so.
+        return False
 
 
 def folders(given: list[str]) -> tuple[Path, ...]:

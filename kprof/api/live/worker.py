@@ -95,7 +95,8 @@ def _rests_on_files(question: Mapping[str, Any]) -> bool:
     """Whether nothing but the target's own files decides the answer: programs read and launch what they like."""
     if question["question"] in _RUN_PROGRAMS:
         target = question["arguments"].get("target")
-        return isinstance(target, str) and not Path(target.partition("::")[0]).is_dir()
+        # pathlib raises for a name that is longer than any file's.
+        return isinstance(target, str) and not os.path.isdir(target.partition("::")[0])  # noqa: PTH112
     return bool(question["question"] != "capture")
 
 
@@ -125,7 +126,7 @@ def _target_files(arguments: Mapping[str, Any]) -> Iterator[str]:
     """The files that a target names: itself, or what lies in its folder."""
     target = arguments.get("target")
     path = Path(target.partition("::")[0]) if isinstance(target, str) else None
-    if path is None or not path.exists():
+    if path is None or not os.path.exists(path):  # noqa: PTH110 - as above
         return
     yield str(path.absolute())
     if path.is_dir():

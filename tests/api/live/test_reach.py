@@ -48,3 +48,25 @@ def test_roots_have_to_be_there(tmp_path):
     assert folders([str(tmp_path)]) == (tmp_path.resolve(),)
     with pytest.raises(TargetError, match="is no folder"):
         folders([str(tmp_path / "nowhere")])
+
+
+def answer(reach, name):
+    """What becomes of a name: the path, or the refusal's text."""
+    try:
+        return reach.target(name)
+    except TargetError as error:
+        return f"refused: {error}"
+
+
+@pytest.mark.parametrize("name", ["k" * 5000, "./" + "k" * 5000, "k/" * 5000, "~" + "k" * 5000])
+def test_names_of_any_length(tmp_path, name):
+    """Too long for any file: a path that is not there, or an error of the target's; never one of the system."""
+    found = answer(Reach((tmp_path.resolve(),)), name)
+    assert found == name or found.startswith((str(tmp_path.resolve()), "refused: "))
+
+
+def test_a_link_to_itself(tmp_path):
+    """A path inside, or refused: pathlib raises for it in some Pythons only."""
+    (tmp_path / "loop").symlink_to("loop")
+    found = answer(Reach((tmp_path.resolve(),)), "./loop")
+    assert found in {f"{tmp_path.resolve()}/loop", "refused: ./loop: is a loop of links"}

@@ -39,6 +39,13 @@ def test_errors_keep_their_kind(session):
         session.submit("analyze", target=Path("x"))
 
 
+@pytest.mark.parametrize("name", ["k" * 5000, "./" + "k/" * 5000, "", "\0"])
+def test_hostile_names_do_not_end_it(session, name):
+    """A worker that died of one would say nothing about the name, and take what it keeps with it."""
+    with pytest.raises(TargetError):
+        session.ask("analyze", target=name)
+
+
 def test_unknown_arguments_do_not_end_it(session):
     """A mistake of the caller is told, and the next question is answered."""
     with pytest.raises(KprofError, match="unexpected keyword argument 'zzz'"):
