@@ -14,6 +14,9 @@ _ASSIGNMENT = re.compile(r"([-+]{0,2}[\w.-]+)=(.+)", re.DOTALL)
 _URL = re.compile(r"(\b[a-z][a-z0-9+.-]*://)[^/\s@]+@", re.IGNORECASE)
 _PARAMETER = re.compile(rf"([?&][\w.-]*{_WORDS}[\w.-]*=)[^&\s]+", re.IGNORECASE)
 _HEADER = re.compile(r"(\b(?:authorization|bearer|x-api-key)\b\s*:?\s*(?:bearer\s+|basic\s+)?)\S+", re.IGNORECASE)
+# Words of a command line as Python writes them: '--token=x' and '--token', 'x'.
+_QUOTED = re.compile(r"""(['"])([-+]{0,2}[\w.-]+)=((?:(?!\1)[^\n])+)""")
+_QUOTED_PAIR = re.compile(r"""((['"])(-{1,2}[\w.-]+)\2,\s*(['"]))((?:(?!\4)[^\n])+)""")
 # How the tokens of services that programs are given begin; they need no name to be known.
 _KNOWN = re.compile(
     r"\b(?:hf_|ghp_|gho_|ghs_|ghu_|github_pat_|glpat-|sk-|xox[abpr]-|AKIA)[A-Za-z0-9_-]{8,}",
@@ -49,6 +52,8 @@ def redacted(command: Sequence[str]) -> list[str]:
 
 def redacted_text(text: str) -> str:
     """A text, such as an error's, in which a command line may stand; blanks stay as they are."""
+    text = _QUOTED.sub(lambda found: f"{found[1]}{_one(f'{found[2]}={found[3]}')}", text)
+    text = _QUOTED_PAIR.sub(lambda found: f"{found[1]}{redacted([found[3], found[5]])[1]}", text)
     parts = re.split(r"(\s+)", text)
     parts[::2] = redacted(parts[::2])
     return _HEADER.sub(rf"\1{MARK}", "".join(parts))

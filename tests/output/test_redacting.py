@@ -61,3 +61,21 @@ def test_any_command_line(command):
     assert len(redacted(once)) == len(once)
     for part in once:
         assert len(part) <= 200
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("Command '['train.py', '--token=S3CRET', '--lr=3']' failed", "--lr=3"),
+        ("Command '['train.py', '--token', 'S3CRET word', '--lr', '3']' failed", "'--lr', '3'"),
+        ('raise ValueError("--api-key=S3CRET")', '")'),
+        ("('WANDB_API_KEY=S3CRET S3CRET', 'x')", "'x'"),
+        ("['--max-tokens=64', '--hf-token=S3CRET']", "--max-tokens=64"),
+    ],
+)
+def test_words_in_quotes_of_an_error(text, kept):
+    """As subprocess and tracebacks write a command line."""
+    found = redacted_text(text)
+    assert "S3CRET" not in found
+    assert kept in found
+    assert redacted_text(found) == found
