@@ -158,6 +158,7 @@ def one(reader: Reader, name: str, data: bytes, folder: Path, seconds: float = S
         (target,) = [folder / b for b in reader.around if Path(b).name == name]
     else:
         target = folder / (reader.name or name)
+    target.parent.mkdir(parents=True, exist_ok=True)
     target.write_bytes(data)
     shown = str(folder if reader.around else target)
     arguments = [

@@ -1,6 +1,7 @@
 """What :mod:`damage` damages: for each reader a command, and the files that it reads."""
 
 import json
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -107,12 +108,21 @@ TRACE = json.dumps({"schemaVersion": 1, "distributedInfo": {"rank": 0, "world_si
     {"ph": "E", "cat": "user_annotation", "name": "ProfilerStep#1", "pid": 9, "tid": 9, "ts": 70},
     {"ph": "M", "name": "process_labels", "pid": 2, "args": {"labels": "GPU 2"}},
 ]})  # fmt: skip
+_TIMED = TRACE.replace("Cijk_A", "scaled_exp")
 _KINETO = ("kineto/**/*.json", "kineto/**/*.json.gz")
 _MEASURED = tuple(f"rocprof/**/*{end}" for end in (".csv", ".json", ".db", ".yaml", ".txt"))
 _PUBLISHED = ("rocprof_*/**/*.csv", "rocpd/**/*", "rocminfo/*", "rocprof_v3/**/*.json")
 _CAPTURE = {str(p.relative_to(ARTEFACTS / "capture")): str(p.relative_to(ARTEFACTS)) for p in (ARTEFACTS / "capture").rglob("*.*")
             if p.is_file()}  # fmt: skip
 _KERNEL = "kernels/" + "0" * 32
+_KERNEL_FILE = ARTEFACTS / "gfx942" / "scaled_exp.triton-3.9.0.amdgcn"
+_RUN = ARTEFACTS / "rocprof" / "v3" / "counter_collection_1.csv"
+_COUNTED = re.sub(r'"[^"]*\(.*?\)[^"]*"', '"scaled_exp"', _RUN.read_text())
+_TABLE = (
+    '{"schema": "kprof.dispatch/1", "entries": [{"kernel": "softmax", "arch": "gfx942", "shape": {"M": 512, "N": 1024},'
+    ' "implementation": "softmax", "config": {"num_warps": 4}, "ms": 0.5}]}'
+)
+_CPUINFO = "processor\t: 0\nvendor_id\t: AuthenticAMD\nmodel name\t: AMD EPYC 9654\ncpu MHz\t\t: 2400.000\nflags\t\t: fpu svm\n"
 _SIDES = {"kernel.amdgcn": "gfx942/matmul.triton-3.9.0.amdgcn", "kernel.json": f"capture/{_KERNEL}/kernel.json"}
 
 READERS: dict[str, Reader] = {
@@ -126,10 +136,25 @@ READERS: dict[str, Reader] = {
     "counters": Reader(("ingest", "counters", "{}", "--json", "-"), _MEASURED, _PUBLISHED),
     "metrics": Reader(("counters", "metrics", "{}", "--arch", "gfx942"), _MEASURED, _PUBLISHED),
     "roofline": Reader(("counters", "roofline", "{}", "--arch", "gfx942"), _MEASURED, _PUBLISHED),
+    "counters-diff": Reader(("counters", "diff", str(_RUN), "{}", "--arch", "gfx942"), _MEASURED, _PUBLISHED),
+    "analyze-counters": Reader(("analyze", "kernel", str(_KERNEL_FILE), "--arch", "gfx942", "--counters", "{}"), made=(_COUNTED,), name="c.csv",
+                               around={"README": "README.md"}),
+    "analyze-trace": Reader(("analyze", "kernel", str(_KERNEL_FILE), "--trace", "{}"), made=(_TIMED,)),
+    "analyze-thread-trace": Reader(("analyze", "kernel", str(_KERNEL_FILE), "--thread-trace", "{}"), (), ("att/**/code.json",), made=(_CODE,),
+                                   name="code.json", around={"README": "README.md"}),
+    "validate": Reader(("validate", str(_KERNEL_FILE), "--arch", "gfx942", "--counters", "{}"), made=(_COUNTED,), name="c.csv",
+                       around={"README": "README.md"}),
+    "report-measured": Reader(("report", str(_KERNEL_FILE), "--arch", "gfx942", "--counters", "{}/c.csv", "--trace", "{}/t.json", "-o", "{}/page.html"),
+                              made=(_COUNTED,), name="c.csv", around={"t.json": "=trace"}),
+    "dispatch-table": Reader(("select", "softmax", "--arch", "gfx942", "--no-predict", "--table", "{}"), made=(_TABLE,), name="table.json"),
+    "doctor": Reader(("doctor", "--root", "{}"), made=(_CPUINFO,), name="proc/cpuinfo", around={"README": "README.md"}),
     "trace": Reader(("ingest", "trace", "{}"), (), _KINETO, made=(TRACE,)),
     "trace-breakdown": Reader(("trace", "breakdown", "{}"), (), _KINETO, made=(TRACE,)),
     "trace-top": Reader(("trace", "top", "{}"), (), _KINETO, made=(TRACE,)),
     "trace-gaps": Reader(("trace", "gaps", "{}"), (), _KINETO, made=(TRACE,)),
+    "trace-ops": Reader(("trace", "ops", "{}"), (), _KINETO, made=(TRACE,)),
+    "trace-steps": Reader(("trace", "steps", "{}"), (), _KINETO, made=(TRACE,)),
+    "trace-tree": Reader(("trace", "tree", "{}"), (), _KINETO, made=(TRACE,)),
     "trace-readers": Reader(("=agree", "{}"), (), _KINETO, made=(TRACE,)),
     "proton": Reader(("trace", "top", "{}"), (), ("proton/*.hatchet",), made=(_PROTON,)),
     "thread-trace": Reader(("ingest", "thread-trace", "{}"), (), ("att/**/*.csv", "att/**/code.json"), made=(_CODE,), name="code.json"),
