@@ -203,11 +203,20 @@ def _left(case: Case, folder: Path, kept: Any, cached: Any) -> list[str]:
     found += lost(case, folder, kept) + damaged(folder) + readable(case, folder)
     if case.written:
         content = (folder / case.written).read_bytes()
-        try:
-            json.loads(content)
-        except ValueError:
+        if not _is_whole(content):
             found.append(f"{case.written} is not whole")
     return found
+
+
+def _is_whole(content: bytes) -> bool:
+    """Whether a document or a page has its end."""
+    if content.lower().startswith(b"<!doctype"):
+        return content.rstrip().endswith(b"</html>")
+    try:
+        json.loads(content)
+    except ValueError:
+        return False
+    return True
 
 
 def _again(case: Case, folder: Path, right: Any) -> list[str]:

@@ -1,7 +1,8 @@
-"""What ``kill.py`` kills: five commands on small kernels, what each says that it keeps, and what it answers."""
+"""What ``kill.py`` kills: commands on small kernels, what each says that it keeps, and what it answers."""
 
 import hashlib
 import json
+import re
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -100,6 +101,7 @@ FILES = {
     "kprof.toml": CONFIG,
 }
 RESULT = "result.json"
+PAGE = "page.html"
 CAPTURE, BASELINE = "recorded", "baseline.json"
 _TIMES = frozenset({"seconds", "started", "elapsed_s", "cached", "compiles_per_second", "wall_seconds"})
 
@@ -199,6 +201,11 @@ def _accepted(folder: Path) -> Any:
     return baseline.encode(baseline.read(folder / BASELINE))
 
 
+def _page(folder: Path) -> Any:
+    """The kernels that a page tells of."""
+    return sorted(set(re.findall(r"<h[12][^>]*>([^<]+)<", (folder / PAGE).read_text())))
+
+
 _COMMON = ("--arch", "gfx942", "-j", "2")
 CASES = (
     Case(
@@ -229,6 +236,14 @@ CASES = (
         _ranking,
         _searched,
         goes_on=True,
+    ),
+    Case("report", ("report", "kernel.py", *_COMMON, "--all-configs", "-o", PAGE), PAGE, _page, _nothing),
+    Case(
+        "select",
+        ("select", "softmax", "--arch", "gfx942", "--shape", "M=512,N=768", "--json", RESULT),
+        RESULT,
+        _document,
+        _nothing,
     ),
     Case("diff", ("diff", "kernel.py", "new.py", *_COMMON, "--json", RESULT), RESULT, _document, _nothing),
     Case("check", ("check", "-j", "2", "--update-baseline"), BASELINE, _accepted, _nothing),
