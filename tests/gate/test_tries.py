@@ -13,6 +13,7 @@ from kprof.gate.config import KernelEntry
 from kprof.gate.subject import CheckSubject
 from kprof.gate.tries import tries
 from kprof.hardware.machine import load, load_gpu
+from kprof.importing import functions
 from kprof.targets.jobs import TargetJob
 
 
@@ -137,7 +138,7 @@ def test_what_is_compiled_already_cannot_be_tried(compiler, tmp_path, target):
 
 def test_of_several_configurations_that_of_the_check_is_meant(compiler, tmp_path, monkeypatch):
     """With what the entry sets on top; one that the kernel does not list any more cannot be found again."""
-    monkeypatch.setattr("kprof.importing.functions.unwrap", lambda entry: SimpleNamespace(configs=compiler.configs))
+    monkeypatch.setattr(functions, "unwrap", lambda entry: SimpleNamespace(configs=compiler.configs))
     compiler.configs = [{"BLOCK": 32, "num_warps": 4}, {"BLOCK": 64, "num_warps": 4}]
     compiler.neighbours = [{"BLOCK": 128}]
     entry = KernelEntry(target="k.py::add", signature="*fp32", all_configs=True, config={"kpack": 2})
