@@ -34,6 +34,8 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "diff": ("k.amdgcn", "k.amdgcn"),
     "doctor": (),
     "ingest counters": ("counter_collection_1.csv",),
+    "ingest mlir": ("k.ttgir",),
+    "ingest results": ("tunableop.csv",),
     "ingest thread-trace": ("code.json",),
     "ingest trace": ("trace.json",),
     "ingest tunableop": ("tunableop.csv",),
@@ -60,6 +62,8 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "trace top": ("trace.json",),
     "trace tree": ("trace.json",),
     "tune": ("softmax", "--arch", "gfx942", "--budget", "0.001", "-j", "1", "-o", "out"),
+    # Goes on until it is interrupted: run it where it raises only.
+    "watch": ("k.amdgcn",),
     "validate": ("k.amdgcn", "--counters", "counter_collection_1.csv"),
 }
 """By command, what follows it in a folder that :func:`furnish` has furnished."""
@@ -75,6 +79,7 @@ def furnish(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     shutil.copy(ARTEFACTS / "gfx942" / "scaled_exp.triton-3.9.0.amdgcn", folder / "k.amdgcn")
     shutil.copy(ARTEFACTS / "rocprof" / "v3" / "counter_collection_1.csv", folder)
+    shutil.copy(next((ARTEFACTS / "mlir").glob("matmul.gfx942.*.ttgir")), folder / "k.ttgir")
     (folder / "program.py").write_text(PROGRAM)
     (folder / "trace.json").write_text(TRACE)
     (folder / "code.json").write_text(_CODE)
