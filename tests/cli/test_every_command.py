@@ -83,3 +83,14 @@ def test_quick_ones_everywhere(tmp_path):
             assert each["out"], each
         if each["place"] == "output full":
             assert each["err"].endswith("kprof: output: No space left on device\n"), each
+
+
+def test_tables_that_cannot_be_written_are_no_success(kprof, tmp_path):
+    """A full disk, or a file where the folder should be."""
+    from tests.cli.every_command import furnish
+
+    furnish(tmp_path)
+    (tmp_path / "file").write_text("")
+    ran = kprof("ingest", "trace", tmp_path / "trace.json", "-o", tmp_path / "file" / "out", "--format", "csv")
+    assert ran.code == 2
+    assert "no tables were written" in ran.err

@@ -76,7 +76,7 @@ class TraceSummary(PerTrace):
             scheduler: a Dask scheduler instead.
 
         Raises:
-            KprofError: the format is not known, or the output folder is inside an input folder.
+            KprofError: the format is not known, the output folder is inside an input folder, or nothing was written.
         """
         from kprof_analyzers.profiles.timeline.files import Failed, each_file, trace_files
         from kprof_analyzers.profiles.timeline.steps import tables_step
@@ -90,11 +90,15 @@ class TraceSummary(PerTrace):
         files = [f for f in trace_files(self.paths) if f.kind != "proton"]
         folders = {f.path: str(d) for f, d in zip(files, _folders([f.path for f in files], target), strict=True)}
         options = {"folders": folders, "file_format": file_format, "stacks": stacks}
+        failed = 0
         for result in each_file(tables_step, files, jobs=jobs, scheduler=scheduler, **options):
             if isinstance(result, Failed):
+                failed += 1
                 yield f"kprof: no tables: {result.message}"
             else:
                 yield f"written: {result.directory} ({result.files} files)"
+        if failed and failed == len(files):
+            raise KprofError("no tables were written", path=os.fspath(output))
 
     def write_perfetto(self, path: Path_, *, categories: str | None = None) -> None:
         """Write one reduced trace for ui.perfetto.dev.
