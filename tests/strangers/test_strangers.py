@@ -351,6 +351,7 @@ def test_a_plug_in_that_raises_is_named_and_costs_nothing_else(copy, how):
     assert printed.count(name) == 1
     (copy.folder / "kprof.toml").write_text('[[kernel]]\ntarget = "k.amdgcn"\n')
     assert f"the analyzer {name} failed" in copy.kprof("check", code=2)
+    assert copy.kprof("diff", "k.amdgcn", "k.amdgcn", code=2).count(f"the analyzer {name} failed") == 1
 
 
 def test_a_plug_in_may_bring_rules(copy):
