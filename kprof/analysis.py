@@ -9,7 +9,9 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol, overload
 
-from kprof.document import LoopFacts, Occupancy, PassChange, Prediction, Resources, Specialization
+from msgspec import UNSET
+
+from kprof.document import KernelReport, LoopFacts, Occupancy, PassChange, Prediction, Resources, Specialization
 from kprof.findings import Failure, Finding, Unjudged
 
 if TYPE_CHECKING:
@@ -262,3 +264,13 @@ def _words(error: Exception) -> str:
 
 
 _LONGEST = 200
+
+
+def failed_words(reports: Iterable[KernelReport]) -> list[str]:
+    """Each analyzer that failed at one of the kernels, once, in words; those that cannot be loaded belong to none."""
+    failures = [failure for report in reports if report.rules is not UNSET for failure in report.rules.failed]
+    if not failures:
+        return []
+    unusable = {each.failure.analyzer for each in discover() if isinstance(each, Unusable)}
+    told = (f"the analyzer {each.analyzer} failed: {each.reason}" for each in failures if each.analyzer not in unusable)
+    return list(dict.fromkeys(told))

@@ -59,6 +59,15 @@ class Advised(Result):
         return self.report.findings if self.report is not None else []
 
     @property
+    def failures(self) -> list[str]:
+        """Analyzers of plug-ins that failed at the kernels as they are, in words; the rest of the answer stands."""
+        from kprof.analysis import failed_words
+
+        starts = [self.trials, *(kernel.trials for kernel in self.kernels)]
+        reports = [self.report, *(one.start.report for one in starts if one is not None)]
+        return failed_words(report for report in reports if report is not None)
+
+    @property
     def document(self) -> dict[str, Any]:
         """Everything, as ``kprof advise --json`` writes it (``kprof.advice/1``)."""
         import msgspec

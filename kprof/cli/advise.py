@@ -105,7 +105,9 @@ def command(
     for note in found.notes:
         log(note)
     outputs.write(found.document, lambda: _show(found, no_color=no_color))
-    raise typer.Exit(tell_broken())
+    for failure in found.failures:
+        log(f"kprof: {failure}")
+    raise typer.Exit(tell_broken(2 if found.failures else 0))
 
 
 def _show(found: "Advised", *, no_color: bool) -> None:

@@ -8,6 +8,7 @@ from itertools import pairwise
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from kprof.analysis import failed_words
 from kprof.diffing import facts
 from kprof.diffing.document import Change, Diff, DiffSide, DiffStep, Explanation, KernelDiff, Status
 from kprof.diffing.kernels import order, step
@@ -205,7 +206,7 @@ def verdict(kernels: Sequence[KernelDiff], sides: Sequence[Input]) -> Verdict:
     unsure = [kernel for kernel in kernels if kernel.status == "unknown"]
     problems = sum(len(side.problems) for side in sides)
     unseen = [f"{k.name} of {side.label}: {k.unseen}" for side in sides for k in side.kernels if k.unseen is not UNSET]
-    unseen = [*_failed_analyzers(sides), *unseen]
+    unseen = [*failed_words(kernel for side in sides for kernel in side.kernels), *unseen]
     total = f"{len(kernels)} {'kernel' if len(kernels) == 1 else 'kernels'}"
     way = f"{sides[0].label} to {sides[-1].label}"
     paired = any(kernel.steps for kernel in kernels)
@@ -230,18 +231,6 @@ def verdict(kernels: Sequence[KernelDiff], sides: Sequence[Input]) -> Verdict:
     alike = sum(any(BY_LIKENESS in step.notes for step in kernel.steps) for kernel in kernels)
     apart = f"; {alike} of {total} say the same of themselves as others and were paired by likeness" if alike else ""
     return Verdict(status="ok", summary=f"ok: no kernel is worse from {way}: {', '.join(words)}{apart}")
-
-
-def _failed_analyzers(sides: Sequence[Input]) -> list[str]:
-    """Analyzers that failed at a kernel. Those that cannot be loaded at all belong to no kernel and are told apart."""
-    failures = [f for side in sides for k in side.kernels if k.rules is not UNSET for f in k.rules.failed]
-    if not failures:
-        return []
-    from kprof.analysis import Unusable, discover
-
-    unusable = {each.failure.analyzer for each in discover() if isinstance(each, Unusable)}
-    told = (f"the analyzer {f.analyzer} failed: {f.reason}" for f in failures if f.analyzer not in unusable)
-    return list(dict.fromkeys(told))
 
 
 def _first(sides: Sequence[Input]) -> str:

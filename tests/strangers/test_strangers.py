@@ -354,6 +354,19 @@ def test_a_plug_in_that_raises_is_named_and_costs_nothing_else(copy, how):
     assert copy.kprof("diff", "k.amdgcn", "k.amdgcn", code=2).count(f"the analyzer {name} failed") == 1
 
 
+@pytest.mark.triton
+@pytest.mark.slow
+def test_a_plug_in_that_raises_while_knobs_are_tried_is_named(copy):
+    """Once, exit 2, and the advice is as it is without it; how many trials five seconds hold is another matter."""
+    asked = ("-m", "kprof", "advise", "softmax", "--budget", "5", "-j", "1")
+    sound = copy.python(*asked).stdout.splitlines()
+    plug_in(copy, BROKEN["judging"][0])
+    ran = copy.python(*asked, code=2)
+    assert ran.stderr.count("the analyzer shaky.Shaky failed") == 1
+    assert ran.stdout.splitlines()[:2] == sound[:2]
+    assert "configurations compiled" in ran.stdout
+
+
 def test_a_plug_in_may_bring_rules(copy):
     """As files of its own: they are listed, and judge."""
     plug_in(copy, RULE + "\n\ndef analyzers():\n    return [SleepingWavefront()]\n")
