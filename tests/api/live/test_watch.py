@@ -110,11 +110,16 @@ def test_a_save_in_steps_is_waited_for(tmp_path: Path, monkeypatch: pytest.Monke
     path = tmp_path / "k.s"
     path.write_text("")
     files = stamps([str(path)])
-    steps = iter(["a", "ab", "abc"])
-    monkeypatch.setattr(watching.time, "sleep", lambda _: path.write_text(next(steps, "abc")))
+    steps = ["a", "ab", "abc"]
+
+    def go_on(_: float) -> None:
+        if steps:
+            path.write_text(steps.pop(0))
+
+    monkeypatch.setattr(watching.time, "sleep", go_on)
     watching._wait(files, 0.1)
     assert path.read_text() == "abc"
-    assert next(steps, None) is None
+    assert not steps
 
 
 def test_what_has_no_file_cannot_be_watched() -> None:
