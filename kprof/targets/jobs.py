@@ -118,7 +118,7 @@ def _asked_before(target: str, machines: Sequence[Architecture], options: "Targe
             grid=None if entry["grid"] is None else tuple(entry["grid"]),
             problem=entry["problem"],
             arguments=entry["arguments"],
-            notes=entry["notes"],
+            notes=tuple(entry["notes"]),
             values=options.values,
             contents=entry["contents"],
         )

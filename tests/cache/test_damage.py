@@ -58,6 +58,18 @@ def reports() -> Any:
     return msgspec.to_builtins(msgspec.structs.replace(report, compile_seconds=UNSET, cached=UNSET), enc_hook=str)
 
 
+def explained() -> Any:
+    from kprof.targets.options import TargetOptions
+    from kprof_analyzers.report_cache import explained as explained_
+
+    (job,) = jobs()
+    options = TargetOptions(
+        archs=("MI300X",), signature="*fp32:16,*fp32:16,i32:16", constexprs={"BLOCK": 1024}, grid=(64,)
+    )
+    (report,) = explained_(f"{job.request.path}::scale", options)
+    return msgspec.to_builtins(msgspec.structs.replace(report, compile_seconds=UNSET, cached=UNSET), enc_hook=str)
+
+
 @functools.cache
 def _kernel() -> Any:
     from kprof.compiler.compile import compile_kernel
@@ -90,9 +102,10 @@ KINDS: dict[str, Callable[[], Any]] = {
     "compiled": compiled,
     "compiled-index": compiled,
     "reports": reports,
+    "explained": explained,
     "predictions": predictions,
 }
-NEEDS_TRITON = {"answers", "compiled", "compiled-index", "reports", "predictions"}
+NEEDS_TRITON = {"answers", "compiled", "compiled-index", "reports", "explained", "predictions"}
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -117,7 +130,7 @@ def test_one_bit_is_a_miss_and_never_another_answer(kind):
     assert ask() == fresh
 
     @settings(
-        max_examples=3 if kind == "reports" else 12 if kind in NEEDS_TRITON else 40,
+        max_examples=3 if kind in {"reports", "explained"} else 12 if kind in NEEDS_TRITON else 40,
         deadline=None,
         suppress_health_check=[HealthCheck.nested_given],
     )
