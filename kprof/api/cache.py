@@ -19,13 +19,18 @@ class Cached:
         root: its folder.
         parts: what is in it, each with files and bytes, in all and by kind.
         limits: part to the bytes that it may grow to.
-        trouble: why it is not used; ``None`` where it is.
     """
 
     root: Path
     parts: "Sequence[CacheFolder]"
     limits: dict[str, int]
-    trouble: str | None
+
+    @property
+    def trouble(self) -> str | None:
+        """Why it is not used; ``None`` where it is. Asking makes the folder of entries, so it is done last."""
+        from kprof.cache import location
+
+        return location.trouble(self.root) if self.root.exists() else None
 
 
 def cached() -> Cached:
@@ -37,8 +42,7 @@ def cached() -> Cached:
     from kprof.cache import inventory, limits, location
 
     root = _root()
-    trouble = location.trouble(root) if root.exists() else None
-    return Cached(root, inventory.parts(root), {location.entries(root).name: limits.size_limit()}, trouble)
+    return Cached(root, inventory.parts(root), {location.entries(root).name: limits.size_limit()})
 
 
 def clear(*, everything: bool = False) -> tuple[int, int]:

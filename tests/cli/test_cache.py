@@ -4,6 +4,7 @@ import os
 
 import pytest
 
+from kprof.cache import location
 from kprof.cache.entries import CacheSection
 from kprof.cache.keys import key
 
@@ -41,8 +42,11 @@ def test_info_says_where_and_how_much(root, kprof, monkeypatch):
     assert lines[1].endswith("15.2 kB of 2.15 GB")
 
 
-def test_clear_leaves_what_took_hours(root, kprof):
-    """And says so; with --all only what is not kprof's stays."""
+@pytest.mark.parametrize("asked_before", [True, False])
+def test_clear_leaves_what_took_hours(root, kprof, asked_before):
+    """And says so; with --all only what is not kprof's stays. Whether it can be used was asked before, or never."""
+    if not asked_before:
+        location.trouble.cache_clear()
     ran = kprof("cache", "clear")
     assert ran.code == 0
     assert ran.out.splitlines() == [
