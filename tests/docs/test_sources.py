@@ -28,7 +28,14 @@ def test_the_page_has_every_row():
         re.compile(pattern)
 
 
-@pytest.mark.parametrize("group", QUICK, ids=lambda group: group["run"])
+@pytest.mark.parametrize(
+    "group",
+    [
+        # A kernel's file is imported, and with it Triton.
+        pytest.param(group, id=group["run"], marks=pytest.mark.triton if "kernels show" in group["run"] else ())
+        for group in QUICK
+    ],
+)
 def test_commands_print_what_the_page_says(group, tmp_path):
     """Those that take no time; the script runs all."""
     output = try_sources.run(group["run"], tmp_path)
