@@ -235,8 +235,7 @@ def reference(inputs: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
     a, b = inputs["a"].double(), inputs["b"].double()
     a = a[:, : shape["M"]].T if shape["trans_a"] else a[:, : shape["K"]]
     b = b[:, : shape["K"]].T if shape["trans_b"] else b[:, : shape["N"]]
-    c = a @ b
-    return {"c": c + inputs["bias"].double() if shape["bias"] else c}
+    return {"c": a @ b + inputs["bias"].double() if shape["bias"] else a @ b}
 
 
 def tolerance(shape: Shape) -> tuple[float, float]:
@@ -284,8 +283,7 @@ def legal(shape: Shape, config: Config, arch: str) -> str | None:
 def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
     """Smaller tiles for a small C, BLOCK_K by bytes, and split-K when even those leave most CUs without work."""
     m, n, k = shape["M"], shape["N"], shape["K"]
-    size = size_of(shape["dtype"])
-    rdna = arch.startswith("gfx1")
+    size, rdna = size_of(shape["dtype"]), arch.startswith("gfx1")
     if size == 4:
         tile = {"BLOCK_M": 64 if rdna else 128, "BLOCK_N": 64 if rdna else 128, "BLOCK_K": 16 if rdna else 32}
         return tile | {"num_warps": 4}
@@ -293,8 +291,7 @@ def shape_config(shape: Shape, arch: str) -> dict[str, Any]:
         return {} if size == 2 else {"BLOCK_K": 128 if arch.startswith(("gfx94", "gfx95")) else 64}
     block_m = min(128, max(16, triton.next_power_of_2(m)))
     tiles = triton.cdiv(m, block_m) * triton.cdiv(n, 128)
-    deep = (64 if rdna else 128) // size
-    split = 1
+    deep, split = (64 if rdna else 128) // size, 1
     while tiles * split < 256 and split < 16 and k >= 2 * split * 8 * deep:
         split *= 2
     warps = (4 if block_m >= 64 else 2) * (2 if rdna else 1)

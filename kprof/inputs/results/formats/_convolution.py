@@ -2,7 +2,12 @@
 
 import math
 import re
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
+
+from kprof.inputs.results.model import RowCollector
+from kprof.inputs.results.text import lines_of
 
 _DIMENSIONS = {15: 2, 17: 3}
 """Fields of a key by the dimensions of its images."""
@@ -51,3 +56,11 @@ def problem(key: str) -> dict[str, Any] | None:
 def _sizes(fields: list[str]) -> list[int] | None:
     sizes = [int(field) for field in fields if re.fullmatch(r"[1-9][0-9]{0,8}", field, re.ASCII)]
     return sizes if len(sizes) == len(fields) else None
+
+
+def entries(path: Path, shown: str, found: RowCollector) -> Iterator[tuple[int, str, str | None]]:
+    """The number of each line of a text database that is not empty, its key and its solvers; ``None`` without ``=``."""
+    for at, line in enumerate(lines_of(path, shown, found), 1):
+        if text := line.strip():
+            key, equals, solvers = text.partition("=")
+            yield at, key, solvers if equals else None

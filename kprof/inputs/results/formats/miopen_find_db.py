@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from kprof.inputs.results.format import ResultFormat
-from kprof.inputs.results.formats._convolution import KEY, problem
+from kprof.inputs.results.formats._convolution import KEY, entries, problem
 from kprof.inputs.results.model import RowCollector, ToolResults
-from kprof.inputs.results.text import lines_of, positive, whole
+from kprof.inputs.results.text import positive, whole
 
 _ALGORITHM = "miopenConvolution"
 
@@ -25,13 +25,9 @@ def read(path: Path, shown: str) -> ToolResults:
     """A row a solver of a convolution; ``best`` marks the fastest of each."""
     found = RowCollector()
     problems = 0
-    for at, line in enumerate(lines_of(path, shown, found), 1):
-        text = line.strip()
-        if not text:
-            continue
-        key, equals, solvers = text.partition("=")
-        convolution = problem(key) if equals else None
-        if convolution is None:
+    for at, key, solvers in entries(path, shown, found):
+        convolution = problem(key) if solvers is not None else None
+        if convolution is None or solvers is None:
             found.complain(at, f"{key[:60]!r} is no convolution")
             continue
         problems += 1

@@ -8,9 +8,8 @@ import re
 from pathlib import Path
 
 from kprof.inputs.results.format import ResultFormat
-from kprof.inputs.results.formats._convolution import problem
+from kprof.inputs.results.formats._convolution import entries, problem
 from kprof.inputs.results.model import RowCollector, ToolResults
-from kprof.inputs.results.text import lines_of
 
 _LINE = re.compile(rb"^[0-9][\w.-]{8,250}=[A-Za-z]\w{2,100}:[^=\n]{1,}", re.MULTILINE)
 _SOLVER = re.compile(r"([A-Za-z][\w<>-]{0,120}):(.*)", re.ASCII)
@@ -25,12 +24,8 @@ def read(path: Path, shown: str) -> ToolResults:
     """A row a solver of a problem."""
     found = RowCollector()
     problems = 0
-    for at, line in enumerate(lines_of(path, shown, found), 1):
-        text = line.strip()
-        if not text:
-            continue
-        key, equals, solvers = text.partition("=")
-        if not equals or not re.fullmatch(r"[0-9][\w.-]{0,250}", key, re.ASCII):
+    for at, key, solvers in entries(path, shown, found):
+        if solvers is None or not re.fullmatch(r"[0-9][\w.-]{0,250}", key, re.ASCII):
             found.complain(at, f"{key[:60]!r} is no problem")
             continue
         problems += 1
