@@ -87,6 +87,21 @@ def _part_options(base: str, part: str, config: Mapping[str, Any]) -> dict[str, 
     return split_config(config)[1] if options is None else dict(options)
 
 
+@dataclass(frozen=True)
+class Built:
+    """What became of a compile.
+
+    Attributes:
+        lds: bytes that the launch asks for; ``None`` where it did not compile.
+        problems: limits of the hardware that it breaks, in words.
+        error: why it did not compile; empty where it did.
+    """
+
+    lds: int | None
+    problems: tuple[str, ...]
+    error: str
+
+
 class Facts:
     """Facts of launches, by request: configurations that become the same request are compiled and read once.
 
@@ -103,6 +118,7 @@ class Facts:
         self.failures: dict[str, str] = {}
         self._read: dict[str, KernelFacts] = {}
         self._isa: dict[str, str] = {}
+        self._built: dict[str, Built] = {}
 
     def prepare(self, points: Iterable[Point]) -> list["KernelFacts | None"]:
         """Facts of each launch, with its own grid and arguments; ``None`` where it does not compile."""
@@ -110,6 +126,17 @@ class Facts:
         waiting = {job.request.key: job for _, job in asked if job is not None and job.request.key not in self._read}
         self._compile([job for key, job in waiting.items() if key not in self.failures])
         return [None if job is None else self._with_launch(job, point) for point, job in asked]
+
+    def build(self, points: Iterable[Point]) -> list[Built]:
+        """Compiles whatever the hardware's limits say, and tells what a launch would ask for."""
+        jobs = [self._job(point) for point in points]
+        found = {job.request.key: job for job in jobs if job is not None and job.request.key not in self._built}
+        self._compile([job for key, job in found.items() if key not in self.failures])
+        none = Built(None, (), "there is no launch for it")
+        return [none if job is None else self._outcome(job) for job in jobs]
+
+    def _outcome(self, job: "TargetJob") -> Built:
+        return self._built.get(job.request.key) or Built(None, (), self.failures.get(job.request.key, "not compiled"))
 
     def _job(self, point: Point) -> "TargetJob | None":
         """The compile that a launch needs; ``None`` where the kernel has no launch for it."""
@@ -153,6 +180,7 @@ class Facts:
         from kprof_analyzers.pipeline import facts_of
 
         problems = compiled.launch_problems
+        self._built[job.request.key] = Built(compiled.lds_bytes, tuple(str(one) for one in problems), "")
         if problems:
             self.failures[job.request.key] = f"{job.request.label}: {problems[0]}"
             return

@@ -34,7 +34,7 @@ class Row:
 
     Attributes:
         problem: identifier of the problem it solves.
-        kind: ``sweep``, ``tuned_best`` or ``extern``.
+        kind: ``sweep``, ``tuned_best``, ``extern``, ``ab_pair``, ``validity``, or the name of a later table.
         kernel: the function measured.
         shape, config: as published.
         dtype, gpu: as published.
@@ -44,6 +44,8 @@ class Row:
         family: sort of kernel: ``gemm``, ``batched_gemm``, ``conv``, ``fused_moe`` and others.
         arch: as published, ``?`` where it was not known.
         triton: version of the compiler, where that is known.
+        valid: whether it could be launched; told of ``validity`` rows only.
+        lds: bytes of LDS that the launch asked for, where the error names them.
         dropped: knobs of the configuration that our kernel lacks; whoever reads the row adds them.
     """
 
@@ -60,6 +62,8 @@ class Row:
     family: str = ""
     arch: str = ""
     triton: str = ""
+    valid: bool = True
+    lds: int | None = None
     dropped: set[str] = field(default_factory=set, compare=False, repr=False)
 
     @property
@@ -206,14 +210,61 @@ def load(folder: str) -> Rows:
     csv.field_size_limit(min(sys.maxsize, LARGEST))
     for line in csv.DictReader(io.StringIO(text, newline="")):
         kernel = line.get("kernel") or "?"
-        if (line.get("valid") or "1").strip().lower() in {"0", "false", "0.0"}:
+        if not _valid(line) and line.get("kind") != "validity":
             rows.skipped[kernel, "marked as not valid"] += 1
             continue
         try:
             rows.append(_row(line))
         except ValueError:
             rows.skipped[kernel, "shape or configuration is not a JSON object"] += 1
+    rows.extend(later(Path(folder)))
     return rows
+
+
+def later(folder: Path) -> Iterator[Row]:
+    """Rows of the tables beside the main one, as far as they are there: times of single launches."""
+    for name, read in _LATER.items():
+        if (folder / name).is_file():
+            with (folder / name).open(encoding="utf-8", newline="") as file:
+                yield from (read(line) for line in csv.DictReader(file))
+
+
+def _later(line: Mapping[str, str], kind: str, kernel: str, config: dict[str, Any]) -> Row:
+    sides = {side: int(line[side]) for side in "MNK"}
+    name = "x".join(str(size) for size in sides.values())
+    return Row(
+        problem=f"{line['gfx']} {name}",
+        kind=kind,
+        kernel=kernel,
+        shape=sides,
+        config=config,
+        dtype=line["dtype"],
+        gpu="",
+        time_us=_time(line["us"]),
+        quality="",
+        source=line["csv"],
+        family="gemm",
+        arch=line["gfx"],
+    )
+
+
+def _flydsl(line: Mapping[str, str]) -> Row:
+    return _later(line, "flydsl", "FlyDSL", {"name": line["kernelName"], "SPLIT_K": int(line["splitK"] or 0) or 1})
+
+
+def _bf16(line: Mapping[str, str]) -> Row:
+    return _later(line, "aiter_bf16", "AITER bf16 GEMM", _object(line["config"]))
+
+
+_LATER: Mapping[str, Callable[[Mapping[str, str]], Row]] = {
+    "aiter_flydsl_gemm_times.csv": _flydsl,
+    "aiter_triton_bf16_gemm_times.csv": _bf16,
+}
+"""Tables beside the main one to the reader of a line."""
+
+
+def _valid(line: Mapping[str, str | None]) -> bool:
+    return (line.get("valid") or "1").strip().lower() not in {"0", "false", "0.0"}
 
 
 def _row(line: dict[str, str]) -> Row:
@@ -232,6 +283,8 @@ def _row(line: dict[str, str]) -> Row:
         family=given.get("kernel_family", ""),
         arch=given.get("arch", ""),
         triton=given.get("triton_version", ""),
+        valid=_valid(given),
+        lds=int(lds) if (lds := _time(given.get("lds_bytes", ""))) is not None else None,
     )
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.model import metrics
+from benchmarks.model import metrics, validity
 from benchmarks.model.baselines import most_common, resource_us, roofline_us, share_of_common
 from benchmarks.model.compiling import Facts, Point, stopwatch
 from benchmarks.model.problem import Candidate, Family, Problem
@@ -153,6 +153,9 @@ def _code(facts: "KernelFacts") -> tuple[Any, ...]:
 
 def judge(model: Model, family: Family, problems: Sequence[Problem]) -> list[Judged]:
     """Results of a family's problems."""
+    if family.question == "validity":
+        found = validity.figures(model.facts, problems)
+        return [Judged(one, figures, []) for one, figures in zip(problems, found, strict=True)]
     # All at once, so that workers stay and no compile waits for a prediction.
     model.facts.prepare(points_of(problems))
     # Hundreds of compiled kernels stay in memory; looking through them again and again is not the model's time.

@@ -116,6 +116,15 @@ def _gains(shown: Sequence[Judged]) -> dict[str, Any]:
     return _goal(goal, words, sign >= 0.85 and order >= 0.75 and near >= 0.6)
 
 
+def _validity(shown: Sequence[Judged]) -> dict[str, Any]:
+    from benchmarks.model.summary import summary
+
+    found = summary(shown)
+    right, exact = found["launch_right"], found["lds_exact"] or 0.0
+    words = f"{right:.1%} of {len(shown)}, {exact:.1%} of {found['with_lds']}"
+    return _goal("validity: launch or not 100 %, LDS exact 99 %", words, right >= 1 and exact >= 0.99)
+
+
 _CHECKS: dict[str, list[Any]] = {
     "tritonblas": [_tritonblas_top1, _tritonblas_spearman, _cliff],
     "mm": [_mm_top1],
@@ -123,4 +132,5 @@ _CHECKS: dict[str, list[Any]] = {
     "fused_moe": [_winners("fused MoE")],
     "block_fp8": [_winners("block FP8")],
     "retunes": [_gains],
+    "validity": [_validity],
 }

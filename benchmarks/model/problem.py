@@ -19,6 +19,8 @@ class Candidate:
         suspect: the collectors of the data took the time for a disturbance.
         winner: the published winner of a search.
         triton: the version that it was measured with, where sides of a pair differ in it.
+        valid: whether it could be launched, where that is what is asked.
+        lds: bytes of LDS that its launch asked for, where the error named them.
     """
 
     points: tuple[Point, ...]
@@ -27,6 +29,8 @@ class Candidate:
     suspect: bool = False
     winner: bool = False
     triton: str = ""
+    valid: bool | None = None
+    lds: int | None = None
 
 
 @dataclass(frozen=True)
@@ -62,7 +66,8 @@ class Family:
         name: as ``--only`` takes it.
         title: for headings.
         question: ``order`` (rank the timed configurations), ``winner`` (where in its space is the published one),
-            ``time`` (absolute time of single configurations), ``pair`` (gain of the second over the first).
+            ``time`` (absolute time of single configurations), ``pair`` (gain of the second over the first),
+            ``validity`` (does it launch, with how much LDS).
         differs: where our kernel is not the measured one, one sentence.
         problems: from the rows of the data, fewer when ``quick``.
         note: what to know of the measurements.

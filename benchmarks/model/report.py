@@ -51,6 +51,12 @@ PAIR = (
     ("predicted gain", "predicted_gain", "{:.2f}"),
     ("resource gain", "resource_gain", "{:.2f}"),
 )
+VALIDITY = (
+    ("launched", "launched", "{}"),
+    ("said to", "said", "{}"),
+    ("LDS asked for", "lds", "{}"),
+    ("LDS told", "lds_told", "{}"),
+)
 LONG = 40
 """More problems than this are shown as a summary only."""
 
@@ -74,7 +80,7 @@ def table(family: Family, results: Sequence[Judged]) -> tuple[list[str], list[li
             for view in _views(judged.figures)
         ]
         return ["problem", "rows", *(head for head, _, _ in ORDER)], lines
-    columns = {"winner": WINNER, "pair": PAIR}.get(family.question, TIME)
+    columns = {"winner": WINNER, "pair": PAIR, "validity": VALIDITY}.get(family.question, TIME)
     lines = [[judged.problem.name, *(_cell(judged.figures, key, form) for _, key, form in columns)] for judged in shown]
     return ["problem", *(head for head, _, _ in columns)], lines
 

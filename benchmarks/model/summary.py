@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean, median
 from typing import Any
 
-from benchmarks.model import goals, metrics
+from benchmarks.model import goals, metrics, validity
 from benchmarks.model.evaluate import WITHIN, Judged
 from benchmarks.model.ranges import CREDIBLE_US
 
@@ -24,6 +24,8 @@ def summary(results: Sequence[Judged]) -> dict[str, Any]:
                 values = [one[view][key] for one in shown if one[view][key] is not None]
                 found[f"{view}_{key}"] = fmean(values) if values else None
             found[f"{view}_ratio"] = median([one[view]["ratio"][1] for one in shown])
+    elif "launch_right" in shown[0]:
+        found |= validity.summary(shown)
     elif "measured_gain" in shown[0]:
         found |= _gains(shown)
     elif "percentile" in shown[0]:
@@ -48,6 +50,12 @@ def summary(results: Sequence[Judged]) -> dict[str, Any]:
             "ratio_median": median(ratios),
             "ratio_p90": metrics.quantile(ratios, 0.9),
             "spearman": metrics.spearman([one["predicted_us"] for one in shown], [one["measured_us"] for one in shown]),
+            "resource_spearman": metrics.spearman(
+                [one["resource_us"] for one in shown], [one["measured_us"] for one in shown]
+            ),
+            "roofline_spearman": metrics.spearman(
+                [one["roofline_us"] for one in shown], [one["measured_us"] for one in shown]
+            ),
             "longer_than_5_us": len(longer),
             "longer_ratio_p10": metrics.quantile(longer, 0.1) if longer else None,
             "longer_ratio_median": median(longer) if longer else None,

@@ -7,6 +7,8 @@ from benchmarks.model.data import Row
 from benchmarks.model.families import inductor, rocm_gemm, tritonblas, vllm
 from benchmarks.model.run import families
 
+QUESTIONS = {"order", "winner", "time", "pair", "validity"}
+
 
 def row(kernel, shape, config, **fields):
     given = {"problem": "p", "kind": "sweep", "dtype": "bf16", "gpu": "MI300X", "time_us": 10.0, "quality": ""}
@@ -20,7 +22,7 @@ def point(problem):
 def test_families_have_different_names_and_say_how_they_differ():
     found = families()
     assert len({family.name for family in found}) == len(found)
-    assert all(family.differs and family.question in {"order", "winner", "time", "pair"} for family in found)
+    assert all(family.differs and family.question in QUESTIONS for family in found)
 
 
 def test_a_convolution_is_an_implicit_product():

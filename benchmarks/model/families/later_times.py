@@ -1,0 +1,112 @@
+"""Single times from AITER's tuning tables: FlyDSL's kernels by the tile in their name, bf16 products on gfx1250."""
+
+import re
+from collections.abc import Callable, Sequence
+from random import Random
+from typing import Any
+
+from benchmarks.model.data import Row, UnusableError, each, skip
+from benchmarks.model.families.aiter_gemm import KINDS, Product, config_of
+from benchmarks.model.problem import Candidate, Family, Problem
+
+GFX1250 = "gfx1250"
+DRAWN = 60
+"""Rows drawn of each table."""
+_Read = Callable[[Row], tuple[Product, dict[str, Any]]]
+_TILE = re.compile(r"(?:_t|_)(\d+)x(\d+)x(\d+)(?:_|$)")
+_WARPS = re.compile(r"block_[mnk]_warp(\d+)")
+
+
+def _power(value: int) -> bool:
+    return value & (value - 1) == 0
+
+
+def flydsl(row: Row) -> tuple[Product, dict[str, Any]]:
+    """A FlyDSL kernel as the Triton product with the tile, wavefronts and parts of K that its name tells."""
+    name = str(row.config["name"])
+    tile = _TILE.search(name)
+    if tile is None or "mxfp" in name:
+        raise UnusableError("a kernel that we did not write")
+    m, n, k = map(int, tile.groups())
+    if not all(map(_power, (m, n, k))):
+        raise UnusableError("a tile that Triton does not have")
+    bf16 = row.dtype == "bfloat16"
+    warps = [int(count) for count in _WARPS.findall(name)]
+    if warps[2:] and warps[2] > 1:
+        raise UnusableError("wavefronts of a workgroup that share K")
+    config = {
+        "BLOCK_M": m, "BLOCK_N": n, "BLOCK_K": k, "GROUP_M": 1, "SPLIT_K": row.config["SPLIT_K"], "MODIFIER": "",
+        "num_warps": warps[0] * warps[1] if warps else 4, "num_stages": 2, "waves_per_eu": 0,
+        "matrix_instr_nonkdim": 16,
+    }  # fmt: skip
+    sides = (row.number(side) for side in "MNK")
+    return Product(*sides, KINDS["A16W16" if bf16 else "A8W8"], row.product), config
+
+
+def bf16(row: Row) -> tuple[Product, dict[str, Any]]:
+    """A bf16 product; the Gluon kernels' buffers are taken for stages."""
+    given = dict(row.config)
+    stages = given.pop("NUM_BUFFERS", None)
+    given.pop("kernel_type", None)
+    plain = Row(**{**vars(row), "config": given | ({"num_stages": stages} if stages else {})})
+    sides = (row.number(side) for side in "MNK")
+    return Product(*sides, KINDS["A16W16"], row.product), config_of(plain)
+
+
+def _has_wmma() -> bool:
+    """Whether the installed Triton multiplies matrices with gfx1250's matrix instructions: since 3.7."""
+    from kprof.compiler.versions import installed
+
+    return tuple(map(int, installed().version.split(".")[:2])) >= (3, 7)
+
+
+def _times(kind: str, read: _Read, archs: tuple[str, ...]) -> Callable[[Sequence[Row], bool], list[Problem]]:
+    def problems(rows: Sequence[Row], quick: bool) -> list[Problem]:
+        chosen = [row for row in rows if row.kind == kind and row.arch in archs and row.time_us is not None]
+        if archs == (GFX1250,) and not _has_wmma():
+            for row in chosen:
+                skip(rows, row, "gfx1250 before Triton 3.7, which multiplies without its matrix instructions")
+            return []
+        drawn = Random(kind).sample(chosen, min(8 if quick else DRAWN, len(chosen)))
+        found = []
+        for row, (what, config) in each(rows, drawn, read):
+            candidate = Candidate(what.points(config), row.config, row.time_us)
+            found.append(what.problem(f"{row.problem} {len(found)}", [candidate]))
+        return found
+
+    return problems
+
+
+FAMILIES = (
+    Family(
+        "flydsl",
+        "FlyDSL GEMM times, by tile name",
+        "time",
+        "a Triton product with the tile, wavefronts and parts of K of the name stands in for it; weights are not "
+        "shuffled, and its schedule is Triton's",
+        _times("flydsl", flydsl, ("gfx950", "gfx942")),
+        f"{DRAWN} of the tuned times drawn with a fixed seed; tiles that are no powers of two and wavefronts that "
+        "share K are left out. Nothing was fitted on them: how far the stand-in is from the kernel is in the ratio.",
+        private=True,
+    ),
+    Family(
+        "aiter_bf16",
+        "AITER bf16 GEMM times",
+        "time",
+        "one kernel for all; configurations are joined from the repository's files at the same commit and presumed",
+        _times("aiter_bf16", bf16, ("gfx950",)),
+        f"Up to {DRAWN} drawn with a fixed seed.",
+        private=True,
+    ),
+    Family(
+        "gfx1250",
+        "AITER bf16 GEMM times on gfx1250",
+        "time",
+        "Triton's product stands in for the Gluon kernels, their buffers taken for stages; tiles come through "
+        "registers, not by the tensor mover",
+        _times("aiter_bf16", bf16, (GFX1250,)),
+        f"The first public times of this architecture, {DRAWN} drawn with a fixed seed. Its bandwidth, clock and "
+        "latencies are not published: the hardware file has none, and the model works with what it takes for any GPU.",
+        private=True,
+    ),
+)

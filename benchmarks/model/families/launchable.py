@@ -1,0 +1,57 @@
+"""Configurations that were tried on the hardware: some ran, some needed more LDS than there is."""
+
+from collections.abc import Sequence
+from random import Random
+from typing import Any
+
+from benchmarks.model.compiling import Point
+from benchmarks.model.data import Row, UnusableError, each
+from benchmarks.model.problem import Candidate, Family, Problem
+
+KERNEL = "attn_qk_int8_per_block"
+DRAWN = 96
+"""Rows drawn: one wavefront with a tile of 256 x 256 takes minutes to compile."""
+_NAMES = {"BLOCK_SIZE_M": "BLOCK_M", "BLOCK_SIZE_N": "BLOCK_N"}
+_KNOBS = {"BLOCK_M", "BLOCK_N", "num_warps", "num_stages", "waves_per_eu"}
+_ASIDE = {"stage"}
+"""Handed to the kernel and never asked there."""
+
+
+def _launch(row: Row) -> Point:
+    if row.kernel != KERNEL:
+        raise UnusableError("a kernel that we did not write")
+    config: dict[str, Any] = row.knobs(_NAMES, _KNOBS, _ASIDE)
+    shape = {side: row.number(side) for side in "BHSD"}
+    return Point("attention_int8", shape, config, row.product)
+
+
+def problems(rows: Sequence[Row], quick: bool) -> list[Problem]:
+    """A problem for each row drawn, with its one configuration."""
+    chosen = [row for row in rows if row.kind == "validity"]
+    drawn = Random("validity").sample(chosen, min(12 if quick else DRAWN, len(chosen)))
+    found = []
+    for row, point in each(rows, drawn, _launch):
+        candidate = Candidate((point,), row.config, valid=row.valid, lds=row.lds)
+        name = " ".join(f"{knob}={value}" for knob, value in point.config.items())
+        batch, heads, length, size = (point.shape[side] for side in "BHSD")
+        flops = 4.0 * batch * heads * length * length * size
+        moved = float(batch * heads * length * size * (1 + 1 + 2 + 2))
+        found.append(Problem(name, (candidate,), flops, moved, "fp16", point.product))
+    return found
+
+
+FAMILIES = (
+    Family(
+        "validity",
+        "Which configurations launch: attention in int8",
+        "validity",
+        "whole rows of keys without a causal mask; LDS, which decides, does not depend on it",
+        problems,
+        f"{DRAWN} of 723 configurations drawn with a fixed seed. Those that did not launch say how many bytes of LDS "
+        "they asked for. They were tried with a Triton of about 3.5 that is not among the releases: with four stages "
+        "3.5.1 and 3.6.0 end with an error of their own on this kernel (a load whose result is still used is removed), "
+        "where the measured compiler made code. kprof says that these do not compile; they count as wrong where the "
+        "configuration ran, and as not exact where LDS is told.",
+        private=True,
+    ),
+)

@@ -1,0 +1,117 @@
+"""The tables beside the main one, and whether a configuration launches."""
+
+import csv
+
+import pytest
+
+from benchmarks.model import validity
+from benchmarks.model.compiling import Built, Facts
+from benchmarks.model.data import Row, Rows, UnusableError, later
+from benchmarks.model.families import later_times, launchable
+
+SHUFFLED = "flydsl_bpreshuflle_16x64x512_F8_F8_B16_0x3x0x1_default"
+GEMM = (
+    "flydsl_gemm8_abf16_wbf16_bf16_t{tile}_split_k2_block_m_warp1_block_n_warp2_block_k_warp{k}_async_copyTrue_"
+    "b_to_ldsTrue_b_preshuffleFalse_c_to_ldsFalse_gfx950"
+)
+
+
+def flydsl(name, dtype="", split=0):
+    config = {"name": name, "SPLIT_K": split or 1}
+    shape = {"M": 64, "N": 192, "K": 1024}
+    return Row("p", "flydsl", "FlyDSL", shape, config, dtype, "", 3.2, "", "", "gemm", "gfx950")
+
+
+def test_a_tile_is_read_from_its_name():
+    what, config = later_times.flydsl(flydsl(SHUFFLED))
+    assert (what.m, what.n, what.k, what.gpu, what.kind.dtype) == (64, 192, 1024, "MI355X", "fp8")
+    assert [config[name] for name in ("BLOCK_M", "BLOCK_N", "BLOCK_K", "SPLIT_K")] == [16, 64, 512, 1]
+    what, config = later_times.flydsl(flydsl(GEMM.format(tile="16x64x64", k=1), "bfloat16", 2))
+    assert what.kind.dtype == "bf16"
+    assert [config[name] for name in ("BLOCK_M", "BLOCK_N", "BLOCK_K", "SPLIT_K")] == [16, 64, 64, 2]
+    assert config["num_warps"] == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        (GEMM.format(tile="96x128x64", k=1), "a tile that Triton does not have"),
+        (GEMM.format(tile="16x64x64", k=2), "share K"),
+        ("flydsl_mxfp8_128_bpreshuffle_wmma_t128x128x256_mw2_nw2", "did not write"),
+        ("flydsl_other", "did not write"),
+    ],
+)
+def test_what_triton_cannot_say_is_left_out(name, why):
+    with pytest.raises(UnusableError, match=why):
+        later_times.flydsl(flydsl(name, "bfloat16"))
+
+
+def test_later_tables_are_read_where_they_are(tmp_path):
+    assert list(later(tmp_path)) == []
+    fields = [
+        "repo",
+        "commit",
+        "csv",
+        "gfx",
+        "cu_num",
+        "M",
+        "N",
+        "K",
+        "dtype",
+        "outdtype",
+        "us",
+        "tflops",
+        "splitK",
+        "kernelName",
+    ]
+    with (tmp_path / "aiter_flydsl_gemm_times.csv").open("w", newline="") as file:
+        table = csv.DictWriter(file, fields)
+        table.writeheader()
+        table.writerow(dict.fromkeys(fields, "") | {"gfx": "gfx950", "M": 8, "N": 16, "K": 32, "us": 1.5, "splitK": 4,
+                                                    "kernelName": SHUFFLED})  # fmt: skip
+    (found,) = later(tmp_path)
+    assert (found.kind, found.shape, found.time_us) == ("flydsl", {"M": 8, "N": 16, "K": 32}, 1.5)
+    assert found.config == {"name": SHUFFLED, "SPLIT_K": 4}
+
+
+def tried(valid, lds=None, stages=2):
+    config = {"BLOCK_SIZE_M": 64, "BLOCK_SIZE_N": 64, "num_stages": stages, "num_warps": 4, "stage": 3}
+    shape = {"B": 1, "H": 2, "S": 16452, "D": 128}
+    return Row("p", "validity", launchable.KERNEL, shape, config, "int8/fp8", "MI300X", None, "", "", "attn_fwd",
+               "gfx942", valid=valid, lds=lds)  # fmt: skip
+
+
+def test_tried_configurations_keep_what_happened():
+    rows = Rows([tried(valid=True), tried(valid=False, lds=180224, stages=8)])
+    found = {one.candidates[0].valid: one.candidates[0] for one in launchable.problems(rows, False)}
+    assert found[False].lds == 180224
+    assert found[True].lds is None
+    assert found[False].points[0].config == {"BLOCK_M": 64, "BLOCK_N": 64, "num_stages": 8, "num_warps": 4}
+
+
+class Told(Facts):
+    """Compiles nothing: says what it is told."""
+
+    def __init__(self, built):
+        super().__init__()
+        self.told = built
+
+    def build(self, points):
+        assert len(list(points)) == len(self.told)
+        return self.told
+
+
+def test_what_does_not_compile_is_wrong_where_it_ran():
+    rows = Rows([tried(True), tried(False, 100), tried(False, 200), tried(True), tried(False, 300)])
+    problems = sorted(launchable.problems(rows, False), key=lambda one: one.candidates[0].lds or 0)
+    said = [
+        Built(64, (), ""), Built(None, (), "no code"),
+        Built(100, ("too much",), ""), Built(999, ("too much",), ""), Built(None, (), "no code"),
+    ]  # fmt: skip
+    found = validity.summary(validity.figures(Told(said), problems))
+    assert found["launch_right"] == pytest.approx(4 / 5)
+    assert found["always_the_same_right"] == pytest.approx(3 / 5)
+    assert (found["not_compiled"], found["with_lds"]) == (2, 3)
+    assert found["lds_exact"] == pytest.approx(1 / 3)
+    assert found["compiled_lds_exact"] == pytest.approx(1 / 2)
+    assert found["compiled_launch_right"] == 1
