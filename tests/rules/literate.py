@@ -2,7 +2,7 @@
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -10,7 +10,7 @@ import msgspec
 
 from kprof.analysis import KernelFacts, ModelChange
 from kprof.document import LoopPrediction, Prediction, Resources, Specialization
-from kprof.hardware.machine import find_product, load
+from kprof.hardware.machine import Architecture, Product, find_product, load
 from kprof.inputs import amdgcn, mlir
 from kprof_analyzers.occupancy import OccupancyInput, occupancy
 from kprof_analyzers.rules.rule import Rule
@@ -130,9 +130,19 @@ def assembly(body: str) -> Case:
     )
 
 
+def _hardware(case: Case) -> tuple[Architecture, Product | None]:
+    """An architecture and the product named, if any, with what the case says otherwise of them."""
+    machine, product = load(case.arch), find_product(case.arch)
+    rates = {name: int(value) for name, value in case.named.get("rate", {}).items()}
+    if product is not None and "product" in case.named:
+        product = replace(product, **case.named["product"])
+        machine = replace(machine, products={**machine.products, product.name: product})
+    return replace(machine, rates={**machine.rates, **rates}), product
+
+
 def facts_of(case: Case) -> KernelFacts:
     """The facts that a rule gets."""
-    machine = load(case.arch)
+    machine, product = _hardware(case)
     program = amdgcn.parse(_KERNEL.format(arch=machine.name, body=case.body)).kernels[0]
     lds_bytes, num_warps = case.facts.get("lds_bytes", 0), case.facts.get("num_warps", 4)
     demand = OccupancyInput(
@@ -158,7 +168,7 @@ def facts_of(case: Case) -> KernelFacts:
         program=program,
         resources=resources,
         occupancy=occupancy(demand) if "vgpr" in case.facts else None,
-        product=find_product(case.arch),
+        product=product,
         grid=case.grid,
         triton=case.triton,
         arguments={name: value for name, value in case.named.get("arg", {}).items() if isinstance(value, int)},

@@ -47,7 +47,7 @@ def achieved(numbers: Numbers) -> tuple[float, float, str]:
 def busy_unit(numbers: Numbers) -> str:
     """The unit that was busy nearly all the time, in words; nothing where none was."""
     for name, unit in (("mfma_utilization", "the matrix unit was"), ("valu_utilization", "the VALU was")):
-        if numbers.get(name, 0.0) >= BUSY:
+        if name in numbers and numbers[name] >= BUSY:
             return f"{unit} busy {numbers[name]:.0f} % of the time"
     return ""
 

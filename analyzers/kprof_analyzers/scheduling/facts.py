@@ -91,7 +91,7 @@ def _widths(members: Sequence[Instruction]) -> dict[str, dict[str, int]]:
     """Memory path to bytes a lane at one address to count, wide before narrow."""
     found: dict[str, Counter[int]] = {}
     for instruction in members:
-        path, parts = _path(instruction), max(1, instruction.opcode.parts)
+        path, parts = _path(instruction), instruction.opcode.parts
         if path is not None:
             found.setdefault(path, Counter())[(instruction.opcode.bytes_per_lane or 0) // parts] += parts
     return {path: {str(n): count[n] for n in sorted(count, reverse=True)} for path, count in found.items()}

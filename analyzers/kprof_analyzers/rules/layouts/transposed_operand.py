@@ -72,7 +72,7 @@ def _straight(facts: KernelFacts, found: TransposedOperandUse, finding: Finding)
         for i in facts.program.instructions
         if i.opcode.cls is InstructionClass.LDS
         and (i.opcode.is_store if found.access.write else i.opcode.is_load)
-        and 0 < (i.opcode.bytes_per_lane or 0) // max(1, i.opcode.parts) <= _NARROW
+        and 0 < (i.opcode.bytes_per_lane or 0) // i.opcode.parts <= _NARROW
         and (place := location_of(i)[0]) is not None
         and (place.file, place.line) in found.lines
     ]

@@ -129,4 +129,4 @@ def _moves_data(instruction: Instruction) -> bool:
 def _width(instruction: Instruction) -> int:
     """Bytes at one address: ``ds_read2_b64`` has two addresses of 8."""
     opcode = instruction.opcode
-    return (opcode.bytes_per_lane or 0) // max(1, opcode.parts)
+    return (opcode.bytes_per_lane or 0) // opcode.parts

@@ -15,7 +15,9 @@ from kprof_analyzers.source_lines import location_of, on_line_of
 
 # Types that are not taken for another one first, as fp8 is for fp16: the hardware file's name of each.
 _WIDE = {"f32": "fp32", "f64": "fp64"}
-_TYPES = {"f16": "fp16", "f8E4M3FNUZ": "fp8", "f8E4M3FN": "fp8", "f8E5M2": "bf8", "f8E5M2FNUZ": "bf8"}
+# Both kinds of 8-bit floats have one rate; instructions that take either are in the files as fp8.
+_EIGHT_BITS = ("f8E4M3FNUZ", "f8E4M3FN", "f8E5M2", "f8E5M2FNUZ")
+_TYPES = {"f16": "fp16", **dict.fromkeys(_EIGHT_BITS, "fp8")}
 _MULTIPLY_ADDS = ("v_fma", "v_mac", "v_mad_f", "v_pk_fma", "v_pk_mad", "v_dot2", "v_dot4")
 
 

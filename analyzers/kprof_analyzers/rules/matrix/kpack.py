@@ -106,7 +106,7 @@ def _in_halves(facts: KernelFacts, load: Operation, finding: Finding) -> Finding
         for i in on_line_of(facts.program.instructions, load)
         if i.opcode.cls is InstructionClass.LDS
         and i.opcode.is_load
-        and (i.opcode.bytes_per_lane or 0) // max(1, i.opcode.parts) == _WIDEST // 2
+        and (i.opcode.bytes_per_lane or 0) // i.opcode.parts == _WIDEST // 2
     ]
     if not reads:
         return finding

@@ -56,7 +56,7 @@ class PaddedTile(Rule):
         flow, names = flow_of(module), set(arguments(module))
         seen: set[tuple[str, int]] = set()
         for op in module.named("arith.cmpi"):
-            if not op.text.lstrip().startswith(("slt", "ult")) or len(op.operands) < 2:
+            if not op.text.lstrip().startswith(("slt", "ult")):
                 continue
             name, tile = _argument(flow, flow.input(op, 1), names), _extent(flow, op)
             value = facts.arguments.get(name) if name else None
