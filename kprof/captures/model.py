@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from kprof.captures import layout
+from kprof.captures import layout, staleness
 from kprof.captures.records import CompileRecord, Head
 from kprof.captures.stages import read_metadata, read_stage
 from kprof.compiler.limits import LaunchProblem, launch_problems
@@ -236,6 +236,8 @@ class Capture:
         complete: whether every process closed its journal.
         sources: the program's own files to their SHA-256, named from :attr:`root`; ``None`` when that is not recorded.
         outside: those that do not lie below it, as a capture that was moved alone no longer finds them.
+        absent: what the program looked for and was not there, named from :attr:`root`.
+        folders: folders that it listed, to the SHA-256 of the names in them.
     """
 
     path: Path
@@ -254,11 +256,31 @@ class Capture:
     complete: bool = True
     sources: Mapping[str, str] | None = None
     outside: Mapping[str, str] = field(default_factory=dict)
+    absent: Sequence[str] = ()
+    folders: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def root(self) -> Path:
         """The folder that names of sources start in."""
         return self.path / self.head.root
+
+    def changes(self, root: Path | None = None, *, follow: bool = False) -> list[str]:
+        """What is not as it was when this was recorded, each in words; nothing where no sources are known.
+
+        Args:
+            root: where the names start now, if not in :attr:`root`.
+            follow: compare what does not lie below the root, too.
+        """
+        at = self.root if root is None else root
+        changed = staleness.changed(at, self.sources or {})
+        changed += staleness.changed(at, self.outside, follow=True) if follow else []
+        there = staleness.appeared(at, self.absent, follow=follow)
+        listed = staleness.relisted(at, self.folders, follow=follow)
+        return [
+            *(f"{words} since it was recorded" for words in staleness.shortened(changed)),
+            *(f"{words} not there when it was recorded" for words in staleness.shortened(there, ("was", "were"))),
+            *(f"{words} held other files when it was recorded" for words in staleness.shortened(listed)),
+        ]
 
     @property
     def arch(self) -> str:

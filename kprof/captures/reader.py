@@ -22,6 +22,7 @@ from kprof.captures.model import (
     unrun_words,
 )
 from kprof.captures.moved import in_place
+from kprof.captures.program_files import ProgramFiles
 from kprof.captures.staleness import root_of
 from kprof.compiler.request import CompileRequest, from_json
 from kprof.errors import InputError, KprofError
@@ -57,7 +58,8 @@ def read(path: str | Path) -> Capture:
         gathered.notes.append("nothing was recorded: no process of the program compiled a Triton kernel")
     unrun = sorted(gathered.unrun.values(), key=lambda operator: (-operator.calls, operator.name))
     words = unrun_words(unrun)
-    sources = {**(gathered.sources or {}), **head.sources}
+    files = ProgramFiles(gathered.sources)
+    sources = {**files.files, **head.sources}
     kernels = [_kernel(root, head, entry, words, gathered.notes) for entry in gathered.kernels.values()]
     checkout = root_of(Path.cwd())
     kernels = [in_place(kernel, root / head.root, sources, checkout) for kernel in kernels]
@@ -76,8 +78,10 @@ def read(path: str | Path) -> Capture:
         torch=dict(gathered.torch.most_common()),
         notes=list(dict.fromkeys(gathered.notes)),
         complete=gathered.complete,
-        sources=None if gathered.sources is None else sources,
-        outside=gathered.outside,
+        sources=sources if gathered.sources else None,
+        outside=files.outside,
+        absent=files.absent,
+        folders=files.folders,
     )
 
 
@@ -150,8 +154,7 @@ class _Gathered:
     notes: list[str] = field(default_factory=list)
     complete: bool = True
     executed: bool = False
-    sources: dict[str, str] | None = None
-    outside: dict[str, str] = field(default_factory=dict)
+    sources: list[r.Sources] = field(default_factory=list)
 
 
 class _Journal:
@@ -230,8 +233,7 @@ class _Journal:
                 everything.silent.update(record.silent)
                 everything.torch.update(record.torch)
             case r.Sources():
-                everything.sources = {**record.files, **(everything.sources or {})}
-                everything.outside.update(record.outside)
+                everything.sources.append(record)
             case r.Note():
                 everything.notes.append(record.text)
             case r.End():

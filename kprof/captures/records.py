@@ -198,10 +198,16 @@ class Sources(msgspec.Struct, frozen=True, tag_field="t", tag="sources"):
     Attributes:
         files: from the head's root.
         outside: the same for files that are not below it.
+        absent: what the process looked for and was not there, below the root or not.
+        folders: folders that it listed, to the SHA-256 of the names in them.
+        written: what it wrote below the root, so that another process' looking for it says nothing.
     """
 
     files: dict[Name, Digest] = {}
     outside: dict[Name, Digest] = {}
+    absent: list[Name] = []
+    folders: dict[Name, Digest] = {}
+    written: list[Name] = []
 
 
 class Note(msgspec.Struct, frozen=True, tag_field="t", tag="note"):

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from kprof.captures.reader import read
-from kprof.captures.staleness import changed
 from kprof.errors import InputError, KprofError
 from kprof.findings import Location
 from kprof.gate.config import KernelEntry
@@ -73,11 +72,10 @@ def stale(capture: "Capture", target: str) -> str | None:
     if capture.sources is None:
         why = "the capture does not say which sources it was made from"
     else:
-        found = changed(capture.root, capture.sources)
+        found = capture.changes()
         if not found:
             return None
-        more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
-        why = f"{', '.join(found[:_SHOWN])}{more} since it was recorded"
+        why = "; ".join(found)
     command = shlex.join(capture.head.command) or "PROGRAM"
     return f"{why}; record it again: kprof capture --arch {capture.arch} --force -o {shlex.quote(target)} -- {command}"
 

@@ -15,7 +15,7 @@ from kprof.cache.folders import private_folder
 from kprof.cache.own import derived_key
 from kprof.captures.layout import is_capture
 from kprof.captures.reader import read
-from kprof.captures.staleness import changed, digest, root_of
+from kprof.captures.staleness import digest, root_of
 from kprof.errors import KprofError, TargetError
 from kprof.gate.captured import captured
 from kprof.gate.config import GateProgram
@@ -106,9 +106,8 @@ def _fresh(place: Path, root: Path) -> bool:
         capture = read(place)
     except (KprofError, OSError, UnicodeDecodeError):
         return False
-    if not capture.complete or capture.sources is None or changed(root, capture.sources):
-        return False
-    return not changed(root, capture.outside, follow=True)
+    # Its names start in the work tree: it was recorded into the cache.
+    return capture.complete and capture.sources is not None and not capture.changes(root, follow=True)
 
 
 def _key(program: GateProgram, gpu: str, folder: Path) -> str:

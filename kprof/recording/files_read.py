@@ -1,12 +1,17 @@
 """Which files a program reads, since tiles may stand in one. Standard library only."""
 
+import functools
 import os
 import sys
+import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from kprof.captures.staleness import listing
+from kprof.recording.files_sought import SoughtFiles, places_before
 
 MOST_BYTES = 1 << 20
 """Of a file that decides what is launched; what is larger is data that a kernel works on."""
@@ -25,27 +30,34 @@ class Reads:
         began: nanoseconds since the epoch; a file that was written later is the program's own result.
         read: absolute paths, in their order.
         written: opened for writing; what they held before is not known.
+        sought: what was looked for and not there, and folders that were listed.
     """
 
     began: int = field(default_factory=time.time_ns)
     read: dict[str, None] = field(default_factory=dict)
     written: set[str] = field(default_factory=set)
+    sought: SoughtFiles = field(default_factory=SoughtFiles)
     _watching: bool = False
 
     def watch(self) -> None:
         """Note every file that is opened from now on."""
         self._watching = True
+        self.sought.watch()
         sys.addaudithook(self.opened)
 
     def end(self) -> None:
         """Note no more; the audit hook itself cannot be taken away."""
         self._watching = False
+        self.sought.end()
 
     def opened(self, event: str, arguments: tuple[Any, ...]) -> None:
         """The audit hook: what it raised would be raised in the program."""
-        if event != "open" or not self._watching:
+        if not self._watching:
             return
         try:
+            self.sought.listed(event, arguments)
+            if event != "open":
+                return
             path, _, flags = arguments
             if isinstance(path, int) or len(self.read) + len(self.written) >= _LIMIT:
                 return
@@ -68,20 +80,60 @@ class Reads:
             root: the work tree.
             without: folders whose files are not the program's.
         """
-        others = tuple(
-            f"{place.rstrip(os.sep)}{os.sep}"
-            for place in (*without, sys.prefix, sys.base_prefix, *_SYSTEM, str(_OURS))
-            if place
-        )
         for name in list(self.read):
-            path = Path(name)
-            folders = Path(os.path.relpath(name, root)).parts[:-1]
-            hidden = any(part[:1] == "." and part != ".." for part in folders)
-            if name in self.written or hidden or "__pycache__" in path.parts or name.startswith(others):
+            if name in self.written or not _counts(name, root, without):
                 continue
             try:
-                found = path.stat()
+                found = os.stat(name)  # noqa: PTH116 - as below
             except OSError:
                 continue
             if found.st_mtime_ns < self.began and found.st_size <= MOST_BYTES:
-                yield path
+                yield Path(name)
+
+    def absent(self, root: Path, without: Sequence[str] = ()) -> Iterator[Path]:
+        """What was looked for, is still not there and would have counted; modules that would have been imported, too.
+
+        Temporary files are left out unless the work tree itself is among them. Arguments as for :meth:`files`.
+        """
+        kept = functools.partial(_kept, root=root, without=without)
+
+        def ours(folder: str) -> bool:
+            """Of the work tree: what else is on the path has nothing new put into it."""
+            return Path(os.path.abspath(folder)).is_relative_to(root) and kept(os.path.join(folder, "x"))  # noqa: PTH100, PTH118
+
+        modules = places_before(list(self.sought.modules), ours)
+        for name in dict.fromkeys((*self.sought.missing, *self.read, *self.sought.folders, *modules)):
+            if name not in self.written and "<" not in name and kept(name) and not os.path.lexists(name):
+                yield Path(name)
+
+    def results(self, root: Path, without: Sequence[str] = ()) -> Iterator[Path]:
+        """What was written and would have counted, below the root. Arguments as for :meth:`files`."""
+        for name in self.written:
+            if Path(name).is_relative_to(root) and _counts(name, root, without):
+                yield Path(name)
+
+    def folders(self, root: Path, without: Sequence[str] = ()) -> Iterator[tuple[Path, str]]:
+        """Folders that were listed, and hold what they held then, with the digest. Arguments as for :meth:`files`."""
+        for name, had in list(self.sought.folders.items()):
+            if had is not None and _kept(f"{name}{os.sep}x", root, without) and listing(Path(name)) == had:
+                yield Path(name), had
+
+
+def _kept(name: str, root: Path, without: Sequence[str]) -> bool:
+    """Whether what is not there could be the program's."""
+    temporary = os.path.join(tempfile.gettempdir(), "")  # noqa: PTH118
+    inside = Path(os.path.abspath(name)).is_relative_to(root)  # noqa: PTH100 - links stay links
+    return _counts(name, root, without) and (inside or not name.startswith(temporary))
+
+
+def _counts(name: str, root: Path, without: Sequence[str]) -> bool:
+    """Whether a file is one of the program's own: not Python's, not the machine's, in no hidden folder or cache."""
+    others = tuple(
+        f"{place.rstrip(os.sep)}{os.sep}"
+        for place in (*without, sys.prefix, sys.base_prefix, *_SYSTEM, str(_OURS))
+        if place
+    )
+    folders = Path(os.path.relpath(name, root)).parts[:-1]
+    hidden = any(part[:1] == "." and part != ".." for part in folders)
+    packages = {"__pycache__", "site-packages", "dist-packages"} & set(Path(name).parts)
+    return not hidden and not packages and not name.startswith(others)

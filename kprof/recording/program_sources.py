@@ -2,10 +2,11 @@
 
 import sys
 import sysconfig
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
-from kprof.captures.staleness import digests, outside
+from kprof.captures.staleness import LIMIT, digests, names_of, outside
 from kprof.recording.files_read import Reads
 
 _OURS = Path(__file__).resolve().parents[1]
@@ -16,19 +17,33 @@ def of_command(root: Path, folder: Path, command: Sequence[str]) -> dict[str, st
     return digests(root, (folder / part for part in command if part and (folder / part).is_file()))
 
 
-def of_process(root: Path, reads: Reads | None = None, without: Sequence[str] = ()) -> dict[str, dict[str, str]]:
+def of_process(root: Path, reads: Reads | None = None, without: Sequence[str] = ()) -> dict[str, Any]:
     """Files of the modules that this process has imported and of what it has read, kprof's and Python's own left out.
 
     Args:
         root: the work tree.
-        reads: what was opened.
+        reads: what was opened and looked for.
         without: folders in which nothing that is read counts.
 
     Returns:
-        ``files`` below the root and ``outside`` of it, each to its digest.
+        ``files`` below the root and ``outside`` of it, each to its digest; ``absent``, ``folders`` and ``written`` as
+        the journal's record has them.
     """
-    paths = [*_modules(), *(() if reads is None else reads.files(root, without))]
-    return {"files": digests(root, paths), "outside": outside(root, paths)}
+    if reads is None:
+        modules = list(_modules())
+        return {"files": digests(root, modules), "outside": outside(root, modules)}
+    paths = [*_modules(), *reads.files(root, without)]
+    return {
+        "files": digests(root, paths),
+        "outside": outside(root, paths),
+        "absent": _names(root, reads.absent(root, without)),
+        "folders": {name: had for path, had in reads.folders(root, without) for name in names_of(root, path)},
+        "written": _names(root, reads.results(root, without)),
+    }
+
+
+def _names(root: Path, paths: Iterable[Path]) -> list[str]:
+    return sorted({name for path in paths for name in names_of(root, path)})[:LIMIT]
 
 
 def _modules() -> Iterator[Path]:

@@ -353,6 +353,8 @@ class Recorder:
             if self.settings.root:
                 own = [place for place in (self.settings.folder, self.settings.cache) if place]
                 self.journal.write("sources", program_sources.of_process(Path(self.settings.root), self.files, own))
+                if self.files is not None and self.files.sought.full:
+                    self.journal.write("note", {"text": "more than 10,000 files were looked for: not all are compared"})
             if totals is not None:
                 self.journal.write("operators", totals)
             self.journal.write("end", {"how": how, "reads": self._reads})

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kprof.captures.staleness import changed, digest, digests, outside, root_of
+from kprof.captures.staleness import appeared, changed, digest, digests, listing, outside, relisted, root_of
 from kprof.recording.program_sources import of_command, of_process
 
 
@@ -99,3 +99,54 @@ def test_modules_of_a_process_are_sources_but_not_kprofs_own(tmp_path, monkeypat
     assert "../part_of_a_program.py" in of_process(tmp_path / "inner")["outside"]
     root = Path(__file__).resolve().parents[2]
     assert not [name for name in of_process(root)["files"] if name.startswith("kprof/")]
+
+
+def test_a_link_is_compared_by_what_it_leads_to_now(tmp_path):
+    """``tiles.json`` that is turned from one file to another, inside the work tree or out of it."""
+    root = tmp_path / "tree"
+    root.mkdir()
+    for path in (root / "small.json", root / "large.json", tmp_path / "far.json"):
+        path.write_text(path.name)
+    link = root / "tiles.json"
+    for target in (root / "small.json", tmp_path / "far.json"):
+        link.symlink_to(target)
+        known = digests(root, [link])
+        assert known["tiles.json"] == digest(target)
+        assert changed(root, known) == []
+        link.unlink()
+        link.symlink_to(root / "large.json")
+        assert changed(root, known) == ["tiles.json changed"]
+        link.unlink()
+
+
+def test_what_was_not_there_and_what_is_listed_otherwise(tmp_path):
+    """Names that lead out are followed only where they are trusted."""
+    root = tmp_path / "tree"
+    (root / "configs").mkdir(parents=True)
+    absent = ["tiles.json", "no/tiles.json", "../far.json"]
+    folders = {"configs": listing(root / "configs"), "..": listing(tmp_path), "gone": "0" * 64}
+    assert appeared(root, absent, follow=True) == []
+    assert relisted(root, folders) == ["gone"]
+    for path in (root / "tiles.json", tmp_path / "far.json", root / "configs/.hidden"):
+        path.write_text("{}")
+    assert appeared(root, absent) == ["tiles.json"]
+    assert appeared(root, absent, follow=True) == ["tiles.json", "../far.json"]
+    assert relisted(root, folders, follow=True) == ["..", "gone"]
+    (root / "configs/b.json").write_text("{}")
+    assert relisted(root, folders) == ["configs", "gone"]
+
+
+def test_a_listing_is_of_names_and_of_no_data(tmp_path, monkeypatch):
+    """Two names cannot be taken for one; a folder of very many files is data."""
+    digests_of = set()
+    for number, names in enumerate((["ab"], ["a", "b"], [])):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        for name in names:
+            (folder / name).write_text("")
+        digests_of.add(listing(folder))
+    assert len(digests_of) == 3
+    monkeypatch.setattr("kprof.captures.staleness.LIMIT", 1)
+    assert listing(tmp_path / "1") is None
+    assert listing(tmp_path / "0") is not None
+    assert listing(tmp_path / "none") is None

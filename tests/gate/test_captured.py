@@ -190,3 +190,24 @@ def test_all_architectures_that_a_capture_holds_are_named(recording):
     (capture.path / "journal" / "2-b.jsonl").write_text(json.dumps(line) + "\n" + json.dumps(END) + "\n")
     with pytest.raises(InputError, match="the capture holds gfx90a, gfx942, not gfx950"):
         list(captured(ENTRY, str(capture.path), ["gfx950"]))
+
+
+def test_what_was_not_there_then_makes_it_stale(recording, tmp_path):
+    """A tuned file that is put where the program looked for it; one that another process of the program had is none."""
+    (tmp_path / "configs").mkdir()
+    line, end = sources(tmp_path, a="1")
+    empty = hashlib.sha256(b"").hexdigest()
+    looked = {"absent": ["a", "b.json", "c.json", "result", "../out.json"], "written": ["result"]}
+    capture = recording(lines=[{**line, **looked, "folders": {"configs": empty}}, end], root="../..")
+    for name in ("result", "../out.json"):
+        (tmp_path / name).write_text("{}")
+    assert stale(capture, "cap") is None
+    (tmp_path / "b.json").write_text("{}")
+    assert stale(capture, "cap").startswith("b.json was not there when it was recorded; record it again: kprof capture")
+    (tmp_path / "c.json").write_text("{}")
+    (tmp_path / "configs" / "x.json").write_text("{}")
+    (tmp_path / "a").write_text("2")
+    words = (
+        "a changed since it was recorded; b.json, c.json were not there when it was recorded; configs held other files"
+    )
+    assert stale(capture, "cap").startswith(words)

@@ -206,3 +206,39 @@ def test_another_version_of_a_package_decides_a_recording(tmp_path, monkeypatch)
     assert [name for name, _ in before] == ["kernels-1.0.dist-info"]
     record.write_text("kernels/tile.py,sha256=b,10\n")
     assert _installed() != before
+
+
+LOOKING = PROGRAM.replace(
+    "from tile import BLOCK",
+    """import glob, json, os
+try:
+    from tuned import BLOCK
+except ImportError:
+    BLOCK = 1024
+if os.path.exists("tuned.json"):
+    BLOCK = json.load(open("tuned.json"))
+BLOCK *= 16 ** len(glob.glob("configs/*.json"))
+BLOCK = json.load(open("link.json")) or BLOCK""",
+)
+
+
+@pytest.mark.triton
+@pytest.mark.parametrize("added", ["tuned.json", "tuned.py", "configs/a.json", "link.json"])
+def test_a_file_that_a_program_looked_for_is_one_of_the_program(gate, kprof, added):
+    """It is there now, a folder that is listed has one more, a link leads elsewhere: recorded again. It was ok."""
+    folder = gate("python", "step.py", budget="{max_vgpr_allocated = 40}")
+    (folder / "step.py").write_text(LOOKING)
+    (folder / "configs").mkdir()
+    for name, text in (("zero.json", "0"), ("large.json", "16384")):
+        (folder / name).write_text(text)
+        os.utime(folder / name, (1, 1))
+    (folder / "link.json").symlink_to("zero.json")
+    assert kprof("check").code == 0
+    assert kprof("check").code == 0
+    assert (folder / "runs.log").read_text().count("once") == 1
+    if added == "link.json":
+        (folder / added).unlink()
+        (folder / added).symlink_to("large.json")
+    else:
+        (folder / added).write_text("BLOCK = 16384\n" if added == "tuned.py" else "16384")
+    assert "over-budget" in kprof("check").out

@@ -18,7 +18,6 @@ from typing import Any
 
 from kprof import children
 from kprof.captures.model import Capture, TensorInfo
-from kprof.captures.staleness import changed
 from kprof.compiler.request import CompileRequest, from_json
 from kprof.errors import KprofError
 from kprof.recording.command import RecordOptions, prepare
@@ -98,7 +97,7 @@ def program_of(capture: Capture, gpu: str) -> RelaunchedProgram | str:
         return "the capture does not say which Python file was run"
     if not capture.sources:
         return "the capture does not say which sources it was made from"
-    if found := changed(capture.root, capture.sources):
+    if found := capture.changes():
         return f"its program is not what was recorded: {found[0]}"
     root = capture.root.resolve()
     for folder in (Path.cwd(), root):

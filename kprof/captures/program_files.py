@@ -1,0 +1,39 @@
+"""What the processes of a capture say of their program's files, put together."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from kprof.captures.records import Sources
+
+
+@dataclass(frozen=True)
+class ProgramFiles:
+    """The files of several processes; the first that names one is right.
+
+    Attributes:
+        records: one a process.
+    """
+
+    records: Sequence[Sources]
+
+    @cached_property
+    def files(self) -> dict[str, str]:
+        """Below the root, to their digests."""
+        return {name: content for one in reversed(self.records) for name, content in one.files.items()}
+
+    @cached_property
+    def outside(self) -> dict[str, str]:
+        """Those that are not below it."""
+        return {name: content for one in reversed(self.records) for name, content in one.outside.items()}
+
+    @cached_property
+    def folders(self) -> dict[str, str]:
+        """Folders that were listed, to the digests of the names in them."""
+        return {name: had for one in reversed(self.records) for name, had in one.folders.items()}
+
+    @cached_property
+    def absent(self) -> list[str]:
+        """What one process looked for in vain, without what another had or wrote."""
+        had = {*self.files, *self.outside}.union(*(one.written for one in self.records))
+        return [name for name in dict.fromkeys(name for one in self.records for name in one.absent) if name not in had]

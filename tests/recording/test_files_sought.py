@@ -1,0 +1,170 @@
+"""What a program looks for in vain, and the folders that it lists."""
+
+import glob
+import importlib.metadata
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from kprof.captures.staleness import listing
+from kprof.recording.files_read import Reads
+
+
+@pytest.fixture
+def watched(tmp_path, monkeypatch):
+    """Runs a function while its questions are noted, in a work tree of its own."""
+    root = tmp_path / "tree"
+    root.mkdir()
+    monkeypatch.chdir(root)
+
+    def watch(function):
+        reads = Reads()
+        before = os.stat, os.access
+        reads.watch()
+        try:
+            function()
+        finally:
+            reads.end()
+        assert (os.stat, os.access) == before
+        return reads
+
+    return watch
+
+
+def _fails_to_open(path):
+    with pytest.raises(FileNotFoundError), open(path, encoding="utf-8"):  # noqa: PTH123 - the way that is tested
+        pass
+
+
+LOOKS = [
+    _fails_to_open,
+    lambda path: os.path.exists(path) or None,  # noqa: PTH110
+    lambda path: os.path.isfile(path) or None,  # noqa: PTH113
+    lambda path: os.path.isdir(path) or None,  # noqa: PTH112
+    lambda path: os.access(path, os.R_OK),
+    lambda path: Path(path).exists(),
+    lambda path: Path(path).is_file(),
+    lambda path: os.path.exists(os.fsencode(path)),  # noqa: PTH110
+]
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_what_is_not_there_is_noted(watched, look):
+    """In every way that a program asks; what is there by the end was made in the run."""
+    root = Path.cwd()
+    reads = watched(lambda: [look("tiles.json"), look("made.json"), look("no/folder/tiles.json")])
+    (root / "made.json").write_text("{}")
+    assert set(reads.absent(root)) == {root / "tiles.json", root / "no/folder/tiles.json"}
+
+
+@pytest.mark.parametrize("name", ["__pycache__/a.pyc", ".git/a", "<string>", "/proc/none", "/usr/none", "cap/none"])
+def test_what_is_not_the_programs(watched, name):
+    """Compiled modules, hidden folders, names of no file, the machine's, the capture's own; temporary files."""
+    temporary = str(Path(tempfile.gettempdir(), "no-such-file"))
+    reads = watched(lambda: [os.path.exists(one) for one in (name, temporary)])  # noqa: PTH110
+    assert list(reads.absent(Path.cwd(), [str(Path("cap").absolute())])) == []
+
+
+def test_what_the_program_writes_later_is_its_own(watched):
+    """A result that is looked for first, written, and taken away."""
+
+    def run():
+        path = Path("result.json")
+        path.exists()
+        path.write_text("{}")
+        path.unlink()
+
+    reads = watched(run)
+    assert list(reads.absent(Path.cwd())) == []
+    assert list(reads.results(Path.cwd())) == [Path.cwd() / "result.json"]
+    assert list(reads.results(Path.cwd(), [str(Path.cwd())])) == []
+
+
+def test_answers_stay_as_they_were(watched):
+    """Questions by number, with a folder, of links; and the groups in which Python looks functions up."""
+
+    def run():
+        Path("here").write_text("x")
+        os.symlink("nowhere", "link")  # noqa: PTH211
+        assert os.stat(0)
+        assert os.stat("link", follow_symlinks=False)  # noqa: PTH116
+        assert os.access("here", os.R_OK)
+        assert not os.access("gone", os.R_OK, follow_symlinks=os.access not in os.supports_follow_symlinks)
+        with pytest.raises(FileNotFoundError):
+            os.stat("link")  # noqa: PTH116
+        with pytest.raises(TypeError):
+            os.stat()
+        assert os.stat in os.supports_fd
+        assert os.stat in os.supports_follow_symlinks
+        Path("sub").mkdir()
+        shutil.rmtree("sub")
+
+    root = Path.cwd()
+    assert root / "link" not in list(watched(run).absent(root))
+
+
+LISTS = [
+    lambda: os.listdir("configs"),  # noqa: PTH208
+    lambda: list(os.scandir("configs")),
+    lambda: glob.glob("configs/*.json"),  # noqa: PTH207
+    lambda: list(Path("configs").glob("*.json")),
+    lambda: list(Path("configs").iterdir()),
+    lambda: list(os.walk("configs")),
+]
+
+
+@pytest.mark.parametrize("lists", LISTS)
+def test_a_folder_that_is_listed_is_noted_as_it_was(watched, lists):
+    """One that the program changes itself is not."""
+    root = Path.cwd()
+    (root / "configs").mkdir()
+    (root / "configs/a.json").write_text("{}")
+    known = listing(root / "configs")
+    reads = watched(lists)
+    assert dict(reads.folders(root)) == {root / "configs": known}
+    (root / "configs/b.json").write_text("{}")
+    assert dict(reads.folders(root)) == {}
+
+
+def test_the_import_system_lists_for_itself(watched, monkeypatch):
+    """Each import looks through the folders of the path, which would make every new file a change."""
+    root = Path.cwd()
+    (root / "some_module.py").write_text("")
+    monkeypatch.syspath_prepend(str(root))
+    importlib.invalidate_caches()
+
+    def run():
+        importlib.import_module("some_module")
+        list(importlib.metadata.distributions())
+
+    assert dict(watched(run).folders(root)) == {}
+    del sys.modules["some_module"]
+
+
+def test_a_module_that_is_not_there_and_one_that_could_be_shadowed(watched, monkeypatch):
+    """Of the folders of the path that come before the one that has it, and lie in the work tree."""
+    root = Path.cwd()
+    for name in ("first", "second", "second/pkg_of_two"):
+        (root / name).mkdir()
+    (root / "second/tile_of_two.py").write_text("")
+    (root / "second/pkg_of_two/__init__.py").write_text("")
+    for name in ("second", "first"):
+        monkeypatch.syspath_prepend(str(root / name))
+
+    def run():
+        importlib.import_module("tile_of_two")
+        importlib.import_module("pkg_of_two")
+        for name in ("tuned_of_none", "pkg_of_two.tuned"):
+            with pytest.raises(ModuleNotFoundError):
+                importlib.import_module(name)
+
+    found = {path.relative_to(root).as_posix() for path in watched(run).absent(root)}
+    for name in ("tile_of_two", "pkg_of_two"):
+        del sys.modules[name]
+    assert {"first/tile_of_two.py", "first/tile_of_two/__init__.py", "first/pkg_of_two.py"} <= found
+    assert {"first/tuned_of_none.py", "second/tuned_of_none.py", "second/pkg_of_two/tuned.py"} <= found
+    assert {"second/tile_of_two.py", "second/tile_of_two/__init__.py", "first/json.py"} & found == set()
