@@ -65,7 +65,9 @@ _UNITS = (
     ("products.*.peaks.*", "1e12 operations per second"),
     ("matrix.instructions.*", "see matrix.columns"),
 )
-_NOT_FIGURES = {"source", "sources", "columns", "name", "family", "generation", "note", "scope", "default_mode"}
+_NOT_FIGURES = {
+    "source", "sources", "columns", "name", "family", "generation", "counter_formulas", "note", "scope", "default_mode",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -277,6 +277,8 @@ class Architecture:
         name: LLVM's name, ``gfx942``.
         family: AMD's name, ``CDNA3``.
         generation: instruction-set generation: ``gfx9``, ``gfx10``, ``gfx11``, ``gfx12`` or ``gfx1250``.
+        counter_formulas: file in ``kprof_analyzers/profiles/counters/formulas`` that says what its hardware counters
+            mean; empty: not known.
         wavefront_size: lanes of a wavefront as Triton compiles for it.
         wavefront_sizes: sizes that the hardware can run.
         occupancy: what decides how many wavefronts a SIMD holds.
@@ -307,6 +309,7 @@ class Architecture:
     name: str
     family: str
     generation: str
+    counter_formulas: str
     wavefront_size: int
     wavefront_sizes: tuple[int, ...]
     occupancy: OccupancyRules

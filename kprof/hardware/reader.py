@@ -52,6 +52,7 @@ def _architecture(data: Table, sources: Mapping[str, FigureSource]) -> Architect
         name=data["name"],
         family=data["family"],
         generation=data["generation"],
+        counter_formulas=data.get("counter_formulas", ""),
         wavefront_size=data["wavefront_size"],
         wavefront_sizes=tuple(data["wavefront_sizes"]),
         occupancy=occupancy,

@@ -80,6 +80,55 @@ def test_a_format_is_one_file(copy, command):
     assert re.search(r"--tsv PATH +Write findings as TSV\.", helped)
 
 
+LISTING = '''"""How much there is of each."""
+
+from kprof.reporters.interface import Format
+
+
+class _Count(Format):
+    name = "count"
+    help = "Write how many entries there are."
+    extension = ".txt"
+    documents = ("occupancy", "select", "kernels", "kernel", "architectures", "architecture", "rules")
+
+    def render(self, document, request):
+        content = document if isinstance(document, dict) else {"kernels": document.kernels}
+        lengths = [len(each) for each in content.values() if isinstance(each, list)]
+        return f"{request.kind}: {max(lengths, default=1)}\\n"
+
+
+FORMAT = _Count()
+'''
+LISTED = {
+    "occupancy": ("occupancy", "--arch", "gfx942,gfx1201", "--vgpr", "128", "--num-warps", "8"),
+    "select": ("select", "rmsnorm", "--arch", "gfx942", "--shape", "M=64,N=64", "--no-predict"),
+    "kernels": ("kernels", "list"),
+    "kernel": ("kernels", "show", "softmax"),
+    "architectures": ("arch", "list"),
+    "architecture": ("arch", "show", "gfx942"),
+    "rules": ("rules", "list"),
+}
+
+
+@pytest.mark.parametrize(
+    "kind", [pytest.param(kind, marks=[pytest.mark.triton] if kind in {"select", "kernel"} else []) for kind in LISTED]
+)
+def test_a_format_of_listings_is_one_file(copy, kind):
+    """Of tables and look-ups as well: the file is written, printed where it is asked for, and in the help."""
+    root, run = copy
+    (root / "kprof/reporters/count.py").write_text(LISTING)
+    try:
+        ran = run("-m", "kprof", *LISTED[kind], "--count", f"{kind}.txt")
+        assert ran.returncode == 0, ran.stderr
+        written = (root / f"{kind}.txt").read_text()
+        assert re.fullmatch(rf"{kind}: [1-9][0-9]*\n", written)
+        assert run("-m", "kprof", *LISTED[kind], "--output-format", "count").stdout == written
+        words = LISTED[kind][:2] if kind in {"kernels", "kernel", "architectures", "architecture", "rules"} else [kind]
+        assert "--count PATH" in run("-m", "kprof", *words, "--help").stdout
+    finally:
+        (root / "kprof/reporters/count.py").unlink()
+
+
 def test_a_format_is_in_the_documentation(copy):
     """The generated page has it, with the commands that write it."""
     root, run = copy

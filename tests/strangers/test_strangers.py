@@ -222,6 +222,23 @@ def test_every_other_command_takes_a_new_architecture(architecture, name):
     assert words in architecture.kprof(*name.split(), *arguments, code=code)
 
 
+def test_an_architecture_s_file_says_what_its_counters_mean(architecture):
+    """The set of formulas is named there, and nowhere else; one that does not exist is named in an error."""
+    path = architecture.root / "kprof/hardware/gfx1399.toml"
+    shutil.copytree(ROOT / "tests/artifacts/rocprof/v3", architecture.folder / "v3")
+    asked = ("counters", "metrics", "v3", "--arch", "RX99", "--json", "metrics.json")
+    path.write_text(f'counter_formulas = "rdna"\n{ARCHITECTURE}')
+    architecture.kprof(*asked)
+    kernels = json.loads((architecture.folder / "metrics.json").read_text())["kernels"]
+    cycles = [kernel["metrics"]["gui_cycles"] for kernel in kernels]
+    assert cycles
+    # CDNA's are of one XCD.
+    assert {each["title"] for each in cycles} == {"GPU active cycles"}
+    assert all(each["missing"] == ["GRBM_GUI_ACTIVE"] for each in cycles)
+    path.write_text(f'counter_formulas = "nobody"\n{ARCHITECTURE}')
+    assert "there are no counter formulas called 'nobody'" in architecture.kprof(*asked, code=2)
+
+
 def test_every_rule_says_what_it_did_on_a_new_architecture(architecture):
     """None takes another architecture's figures, and none is silent."""
     architecture.kprof("rules", "list", "--json", "rules.json")

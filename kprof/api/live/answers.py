@@ -79,7 +79,10 @@ class Suggestion:
 
 @dataclass(frozen=True)
 class AdviceAnswer:
-    """Better knobs for a kernel, the best first; empty where none was found in the time given."""
+    """Better knobs for a kernel, the best first; empty where none was found in the time given.
+
+    ``failures`` names analyzers of plug-ins that failed at the kernel as it is; the rest of the answer stands.
+    """
 
     summary: str
     kernel: str
@@ -88,6 +91,7 @@ class AdviceAnswer:
     suggestions: list[Suggestion]
     tried: int
     left: int
+    failures: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)

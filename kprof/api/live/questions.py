@@ -42,8 +42,8 @@ def compare(target: str, old: Options, new: Options, **options: Any) -> answers.
             kernel["name"], c["metric"], c["text"], c.get("old"), c.get("new"), c.get("effect", ""), c.get("where")
         )
         for kernel in document["kernels"]
-        for step in kernel["steps"]
-        for c in step["changes"]
+        for step in kernel.get("steps", ())
+        for c in step.get("changes", ())
     ]
     times = [_only_time(json.loads(side.to_json())["kernels"]) for side in sides]
     return answers.Compared(found.summary, document["verdict"]["status"], times[0], times[1], changes)
@@ -75,6 +75,7 @@ def advise(target: str, **options: Any) -> answers.AdviceAnswer:
         trials,
         tried=document["tried"],
         left=document["left"],
+        failures=found.failures,
     )
 
 

@@ -1,4 +1,4 @@
-"""The formulas of an architecture, from the files in ``formulas/``."""
+"""Formulas of counters, from the files in ``formulas/``; which of them is an architecture's, its own file says."""
 
 import sys
 from dataclasses import dataclass
@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from kprof.errors import InputError
+from kprof.hardware.machine import Architecture, architectures, load
 from kprof_analyzers.profiles.counters import formula_language
 
 if sys.version_info >= (3, 11):
@@ -46,24 +47,26 @@ class Formula:
     alternative_note: str = ""
 
 
-@cache
-def formulas_of(arch: str) -> dict[str, Formula]:
+def formulas_of(arch: Architecture) -> dict[str, Formula]:
     """Every formula of an architecture by id.
 
     Raises:
-        KprofError: there is no file for it, or the file is wrong.
+        KprofError: the architecture's file names none or a file that there is not, or that file is wrong.
     """
-    for path in sorted(_FOLDER.glob("*.toml")):
-        content = _load(path)
-        if arch in content.get("archs", []):
-            return _complete(content, str(content.get("ea", "")))
-    known = ", ".join(sorted(architectures()))
-    raise InputError(f"no counter formulas for {arch}", hint=f"there are some for {known}")
+    if not arch.counter_formulas:
+        known = ", ".join(name for name in architectures() if load(name).counter_formulas)
+        raise InputError(f"no counter formulas for {arch.name}", hint=f"there are some for {known}")
+    return _formulas(arch.counter_formulas)
 
 
-def architectures() -> set[str]:
-    """Architectures that have formulas."""
-    return {arch for path in _FOLDER.glob("*.toml") for arch in _load(path).get("archs", [])}
+@cache
+def _formulas(name: str) -> dict[str, Formula]:
+    path = _FOLDER / f"{name}.toml"
+    if not path.is_file():
+        files = ", ".join(sorted(each.stem for each in _FOLDER.glob("*.toml")))
+        raise InputError(f"there are no counter formulas called {name!r}", hint=f"there are {files}")
+    content = _load(path)
+    return _complete(content, str(content.get("ea", "")))
 
 
 def _complete(content: dict[str, Any], ea: str) -> dict[str, Formula]:

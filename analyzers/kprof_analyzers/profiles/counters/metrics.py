@@ -82,7 +82,7 @@ def all_metrics(
     with step("computing metrics", len(kernels), "kernels") as so_far:
         for (gpu_id, _), places in groups.items():
             gpu = gpus[gpu_id]
-            formulas = formulas_of(gpu.arch.name)
+            formulas = formulas_of(gpu.arch)
             table = _Table([kernels[place] for place in places], gpu, formulas)
             for name, formula in formulas.items():
                 for place, metric in zip(places, _of_all(formula, table), strict=True):

@@ -1,12 +1,14 @@
 """Metrics by hand, missing counters, impossible values, what to collect next."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from kprof.errors import KprofError
 from kprof.hardware import machine as hardware
+from kprof.hardware.machine import architectures, load
 from kprof_analyzers.profiles.counters import catalogue, collecting, formula_language
 from kprof_analyzers.profiles.counters.machine import MeasuredGpu, _constants
 from kprof_analyzers.profiles.counters.metrics import all_metrics, counters_of, metrics
@@ -123,10 +125,10 @@ def test_channels_and_totals_have_either_name(gpu, kernel):
     assert metrics(kernel({"TCC_HIT": 3, "TCC_MISS_sum": 1}), gpu())["l2_hit_rate"].value == 75
 
 
-@pytest.mark.parametrize("arch", sorted(catalogue.architectures()))
+@pytest.mark.parametrize("arch", architectures())
 def test_every_formula_is_of_known_names(arch):
     """Lower-case names are metrics or constants; every metric has a source; nothing refers to itself."""
-    formulas = catalogue.formulas_of(arch)
+    formulas = catalogue.formulas_of(load(arch))
     constants = {"ns", "cus", "xcds", "max_waves_per_cu", "lds_banks", "l1_line", "l2_line", "lds_peak", "vl1d_peak",
                  "l2_peak", "hbm_peak"}  # fmt: skip
     for formula in formulas.values():
@@ -140,7 +142,8 @@ def test_every_formula_is_of_known_names(arch):
 def test_gfx90a_uses_its_own_counter_names():
     """TCC_EA_ on MI200, TCC_EA0_ on MI300."""
     old, new = (
-        counters_of(f["hbm_read_bytes"].formulas[0], f) for f in map(catalogue.formulas_of, ("gfx90a", "gfx942"))
+        counters_of(f["hbm_read_bytes"].formulas[0], f)
+        for f in map(catalogue.formulas_of, map(load, ("gfx90a", "gfx942")))
     )
     assert "TCC_EA_RDREQ_sum" in old
     assert "TCC_EA0_RDREQ_sum" in new
@@ -148,13 +151,17 @@ def test_gfx90a_uses_its_own_counter_names():
 
 def test_an_architecture_without_formulas_is_refused():
     """With those that have some."""
-    with pytest.raises(KprofError, match="no counter formulas for gfx700"):
-        catalogue.formulas_of("gfx700")
+    arch = load("gfx942")
+    with pytest.raises(KprofError, match="no counter formulas for gfx942") as error:
+        catalogue.formulas_of(replace(arch, counter_formulas=""))
+    assert "gfx90a" in str(error.value.hint)
+    with pytest.raises(KprofError, match="no counter formulas called 'gfx940'"):
+        catalogue.formulas_of(replace(arch, counter_formulas="gfx940"))
 
 
 def test_passes_respect_the_limits_of_each_block():
     """All counters of all metrics of MI300, each exactly once."""
-    formulas = catalogue.formulas_of("gfx942")
+    formulas = catalogue.formulas_of(load("gfx942"))
     wanted = {counter for f in formulas.values() for counter in counters_of(f.formulas[0], formulas)}
     found = collecting.passes(sorted(wanted))
     asked = [counter for one in found for counter in one.counters]
