@@ -2,6 +2,7 @@
 
 import json
 import os
+import runpy
 import shutil
 import subprocess
 import sys
@@ -67,6 +68,14 @@ def analyze(*given, **named):
     return msgspec.structs.replace(report, notes=[*report.notes, "CHANGED"])
 """
 ANOTHER_NAME = ANOTHER_NOTE.replace('notes=[*report.notes, "CHANGED"]', 'name=f"{report.name}CHANGED"')
+ANOTHER_KERNEL = """
+
+_before_the_change = top_kernels
+
+
+def top_kernels(*given, **named):
+    return [msgspec.structs.replace(k, name=f"{k.name}CHANGED") for k in _before_the_change(*given, **named)]
+"""
 SCALE = """import triton
 import triton.language as tl
 
@@ -238,3 +247,52 @@ def test_times_are_predicted_again(copy: Copy, command: str) -> None:
     assert "777.0" not in text()
     copy.edit("analyzers/kprof_analyzers/model/kernel.py", "", ANOTHER_TIME)
     assert "777.0" in text()
+
+
+@pytest.mark.parametrize("question", ["report", "analyze"])
+def test_a_session_is_not_told_what_another_kprof_said(copy: Copy, question: str) -> None:
+    """Nor by what it remembers nor by what is kept on the disk; one that runs meanwhile is of one kprof."""
+    shutil.copy(min(ARTIFACTS.glob("*.amdgcn")), copy.root / "kernel.amdgcn")
+    asks = (
+        "import json; from kprof.api.live.session import Session\n"
+        f"with Session(jobs=1) as session: print(json.dumps(session.ask({question!r}, target='kernel.amdgcn')))"
+    )
+
+    def name() -> str:
+        ran = copy.python("-c", asks)
+        assert ran.returncode == 0, ran.stderr
+        return str(json.loads(ran.stdout)["kernels"][0]["name"])
+
+    first = name()
+    assert name() == first
+    copy.edit("analyzers/kprof_analyzers/pipeline.py", "", ANOTHER_NAME)
+    assert name() == f"{first}CHANGED"
+
+
+@pytest.mark.triton
+def test_a_selection_is_made_again(copy: Copy) -> None:
+    """By a changed model: the time of no candidate is an old one."""
+    words = ["select", "memory_copy", "--arch", "MI300X"]
+
+    def text() -> str:
+        return json.dumps(copy.json(*words))
+
+    first = text()
+    assert '"ms": 0.777,' not in first
+    assert text() == first
+    copy.edit("analyzers/kprof_analyzers/model/kernel.py", "", ANOTHER_TIME)
+    assert '"ms": 0.777,' in text()
+
+
+def test_a_trace_is_summed_up_again(copy: Copy) -> None:
+    """By changed sums; the file is the same."""
+    builder = runpy.run_path(str(ROOT / "tests/artifacts/kineto/builder.py"))
+    builder["small_model"](builder["Builder"]()).write(copy.root / "trace.json")
+
+    def name() -> str:
+        return str(copy.json("trace", "top", "trace.json")["traces"][0]["kernels"][0]["name"])
+
+    first = name()
+    assert name() == first
+    copy.edit("analyzers/kprof_analyzers/profiles/timeline/top.py", "", ANOTHER_KERNEL)
+    assert name() == f"{first}CHANGED"
