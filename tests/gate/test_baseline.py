@@ -8,9 +8,10 @@ import pytest
 from kprof.document import Suppressed
 from kprof.errors import KprofError
 from kprof.findings import Finding, Location, Severity
-from kprof.gate.baseline import Baseline, encode, gone, news, read, updated
+from kprof.gate.baseline import Baseline, BaselineEntry, encode, gone, news, read, updated
 from kprof.gate.config import Allowance, KernelEntry
-from tests.gate.test_judge import FINDING, baseline_of, errors, judge, subject
+from kprof.gate.limits import WORSE
+from tests.gate.test_judge import FINDING, TODAY, baseline_of, errors, judge, subject
 
 
 def messages(document):
@@ -140,4 +141,27 @@ def test_what_is_gone_is_named_alone_and_counted_together(tmp_path):
 
     two = judge(tmp_path, [subject()], baseline_of(subject(), subject(block=1), subject(block=2)))
     assert sum(note.endswith("is in the baseline and gone") for note in two.notes) == 2
-    assert "2 of the baseline are gone" in two.verdict.summary
+    assert "2 of the baseline are gone" in two.verdict.summary.removesuffix(".").split("; ")
+
+
+def test_as_many_findings_on_another_line_are_no_news():
+    """Code moves; one more of a rule is news."""
+    state = BaselineEntry(metrics={}, findings={"KP204": ["another line's text"]})
+    assert news([FINDING], state) == [False]
+    assert news([FINDING, FINDING], state) == [True, True]
+
+
+def test_a_comparison_can_be_required(tmp_path):
+    """Without a baseline there is none."""
+    document = judge(tmp_path, [subject()], require=[WORSE.id])
+    assert messages(document) == [f"{WORSE.id} is required and could not run: there is no baseline"]
+    assert judge(tmp_path, [subject()], baseline_of(subject()), require=[WORSE.id]).verdict.status == "ok"
+
+
+@pytest.mark.parametrize(("arch", "status"), [("gfx942", "ok"), ("MI300?", "ok"), ("MI325X", "regression")])
+def test_an_allowance_is_of_an_architecture_or_a_product(tmp_path, arch, status):
+    """Either name will do."""
+    found = subject(vgpr_spills=5)
+    found = type(found)(found.entry, msgspec.structs.replace(found.report, product="MI300X"))
+    allowed = Allowance(what="vgpr_spills", reason="soon", until=TODAY, arch=arch)
+    assert judge(tmp_path, [found], baseline_of(subject()), allow=[allowed]).verdict.status == status

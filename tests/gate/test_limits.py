@@ -186,3 +186,16 @@ def test_the_place_of_a_metric():
     assert place_of(CheckSubject(entry, silent), "vgpr_spills") == elsewhere.location
     assert place_of(CheckSubject(entry, both), "lds_bytes") == OWN
     assert place_of(CheckSubject(entry, both), "") == OWN
+
+
+def test_a_launch_that_fails_is_told_where_its_rule_is():
+    """LDS at the line of the rule that explains it, threads at the kernel's own; the same metric is not worse."""
+    place = Location(file="/repo/k.py", line=20)
+    found = Finding(rule="KP401", name="lds-over-limit", severity=Severity.ERROR, message="m", location=place)
+    (lds,) = cannot_launch(tile(lds=LIMIT + 1, findings=[found]))
+    (threads,) = cannot_launch(tile(warps=32, findings=[found]))
+    assert lds.location == place
+    assert threads.location == OWN
+    now = subject(waves=6, vgpr_spills=3)
+    same = BaselineEntry(metrics={"waves_per_simd": 6, "vgpr_spills": 3}, findings={})
+    assert not list(worse(now, same, ["waves_per_simd", "vgpr_spills"], set(), ""))

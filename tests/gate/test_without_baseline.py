@@ -376,3 +376,31 @@ def test_half_a_wavefront_is_kept_in_the_baseline(tmp_path):
     base = accepted(subject(waves=1.5))
     assert judge(tmp_path, [subject(waves=1.5)], base).verdict.status == "ok"
     assert judge(tmp_path, [subject(waves=1)], base).verdict.status == "regression"
+
+
+def test_a_rule_s_finding_of_a_launch_that_fails_is_an_error_whatever_fails(tmp_path):
+    """It says which buffers there are; what an autotuner passes over fails nothing."""
+    document = judge(tmp_path, [tile(lds=LIMIT + 1, findings=[OVER])], fail_on="never")
+    assert [f.severity for f in document.kernels[0].findings if f.rule == "KP401"] == [Severity.ERROR]
+    passed = judge(tmp_path, [tile(lds=LIMIT + 1, findings=[OVER], optional=True)], fail_on="never")
+    assert passed.verdict.status != "regression"
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "nearer"),
+    [
+        (1, 64, 1),  # two doublings to 4, not far away
+        ("ieee", 4 * 2**7, 4 * 2**7),  # a word is as far as eight doublings
+        ("ieee", 4 * 2**9, "ieee"),
+    ],
+)
+def test_how_far_a_value_is(one, other, nearer):
+    base = accepted(_with(tile(bk=32), {"depth": one}), _with(tile(bk=32), {"depth": other}))
+    assert nearest(base, _with(tile(bk=32), {"depth": 4})).change == f"depth {nearer} → 4"
+
+
+def test_of_two_that_are_as_near_the_first_by_name_is_taken():
+    """Whatever order the baseline has them in; all knobs that differ are named."""
+    found = {nearest(accepted(*pair), tile(bk=32)).change for pair in ((tile(16), tile(64)), (tile(64), tile(16)))}
+    assert len(found) == 1
+    assert nearest(accepted(tile(16, warps=2)), tile(32, warps=4)).change == "BK 16 → 32, num_warps 2 → 4"
