@@ -35,6 +35,7 @@ __all__ = [
     "measure",
     "occupancy",
     "perf_model",
+    "profile",
     "prune_configs",
     "read_counters",
     "read_mlir",
@@ -83,6 +84,7 @@ _PUBLIC = {
     "measure": "kprof.api.measure",
     "occupancy": "kprof.api.occupancy",
     "perf_model": "kprof.tuning.autotune",
+    "profile": "kprof.api.profile",
     "prune_configs": "kprof.tuning.autotune",
     "read_counters": "kprof.api.read_counters",
     "read_mlir": "kprof.api.read_mlir",
@@ -121,6 +123,7 @@ if TYPE_CHECKING:
     from kprof.api.live.session import Session as Session
     from kprof.api.measure import measure as measure
     from kprof.api.occupancy import occupancy as occupancy
+    from kprof.api.profile import profile as profile
     from kprof.api.read_counters import read_counters as read_counters
     from kprof.api.read_mlir import read_mlir as read_mlir
     from kprof.api.read_results import read_results as read_results

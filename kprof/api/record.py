@@ -70,6 +70,7 @@ def record(
     full_values: bool = False,
     values: int = VALUES,
     argv: bool = True,
+    operators: bool = False,
 ) -> Recorded:
     """Run a program in a process of its own and record what it launches.
 
@@ -86,6 +87,7 @@ def record(
         full_values: compute large tensors of the GPU too, in the machine's memory.
         values: integers of a tensor that are kept at most, where the course of a kernel depends on them.
         argv: keep command lines, without their secrets.
+        operators: keep each call of torch's own operators with its shapes, as ``kprof profile`` needs them.
 
     Raises:
         KprofError: there is a capture already, the program cannot be run, or the folder cannot be written.
@@ -106,6 +108,7 @@ def record(
         full_values=full_values,
         values=values,
         argv=argv,
+        operators=operators,
     )
     settings = prepare(options, list(program))
     ended = run(settings, list(program))

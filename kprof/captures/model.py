@@ -39,6 +39,56 @@ class TensorInfo:
 
 
 @dataclass(frozen=True)
+class TensorList:
+    """A list of tensors, as optimizers pass them.
+
+    Attributes:
+        dtype: of the first.
+        tensors: how many there are.
+        elements: of all.
+    """
+
+    dtype: str
+    tensors: int
+    elements: int
+
+
+@dataclass(frozen=True)
+class ModelScope:
+    """A place in a model.
+
+    Attributes:
+        phase: ``forward``, ``backward``, ``optimizer``, or ``outside modules``.
+        module: classes of the modules around the call, outermost first, with dots between.
+    """
+
+    phase: str
+    module: str
+
+
+@dataclass(frozen=True)
+class CapturedOperator:
+    """One call of an operator of torch's own, which a GPU computes with kernels that are not here.
+
+    Attributes:
+        name: ``aten::mm``.
+        inputs: arguments in the schema's order: :class:`TensorInfo`, :class:`TensorList`, a number, a text, a list or
+            ``None``.
+        outputs: results, likewise.
+        process: index of the process in :attr:`Capture.processes`.
+        scope: where in the model it was called.
+        from_host: it copies from the host's memory, which no kernel does.
+    """
+
+    name: str
+    inputs: tuple[Any, ...]
+    outputs: tuple[Any, ...]
+    process: int = 0
+    scope: ModelScope | None = None
+    from_host: bool = False
+
+
+@dataclass(frozen=True)
 class CapturedLaunch:
     """One launch.
 
@@ -51,6 +101,7 @@ class CapturedLaunch:
         site: the Python line that launched, and its callers outwards.
         arguments: by name: :class:`TensorInfo`, a number, a text or ``None``.
         choice_unknown: the configuration stands for an autotuner's choice that only a device can make.
+        scope: where in the model and in a training step, where operators were recorded.
     """
 
     kernel: str
@@ -61,6 +112,7 @@ class CapturedLaunch:
     site: Sequence[Location] = ()
     arguments: Mapping[str, Any] = field(default_factory=dict)
     choice_unknown: bool = False
+    scope: "ModelScope | None" = None
 
     @property
     def caller(self) -> Location | None:

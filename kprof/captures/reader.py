@@ -11,20 +11,22 @@ import msgspec
 
 from kprof.captures import layout
 from kprof.captures import records as r
+from kprof.captures.arguments import argument
 from kprof.captures.model import (
     Capture,
     CapturedKernel,
     CapturedLaunch,
+    CapturedOperator,
     CapturedTuning,
     Grid,
-    TensorInfo,
+    ModelScope,
     UnrunOperator,
     unrun_words,
 )
 from kprof.captures.moved import in_place
 from kprof.captures.program_files import ProgramFiles
+from kprof.captures.requests import request_of
 from kprof.captures.staleness import root_of
-from kprof.compiler.request import CompileRequest, from_json
 from kprof.errors import InputError, KprofError
 from kprof.findings import Location
 from kprof.hardware.machine import Product, find_product
@@ -37,7 +39,6 @@ PROCESSES = 10_000
 _HEAD = msgspec.json.Decoder(r.Head)
 _RESULT = msgspec.json.Decoder(r.CompileRecord)
 _RECORD: msgspec.json.Decoder[r.Record] = msgspec.json.Decoder(r.Record)
-_DEPTH = 32
 
 
 def read(path: str | Path) -> Capture:
@@ -91,12 +92,25 @@ def launches(path: str | Path) -> Iterator[CapturedLaunch]:
     Raises:
         KprofError: as :func:`read`.
     """
+    return (found for found in operations(path) if isinstance(found, CapturedLaunch))
+
+
+def operations(path: str | Path) -> Iterator[CapturedLaunch | CapturedOperator]:
+    """Every launch, and where they were recorded every call of torch's own operators, process by process, in order.
+
+    Raises:
+        KprofError: as :func:`read`.
+    """
     for number, journal in enumerate(_journals(Path(path))):
         state = _Journal(journal, _Gathered())
         for record in state.records():
-            launch = state.launch(record, number) if isinstance(record, r.LaunchRecord) else None
-            if launch is not None:
-                yield launch
+            found: CapturedLaunch | CapturedOperator | None = None
+            if isinstance(record, r.LaunchRecord):
+                found = state.launch(record, number)
+            elif isinstance(record, r.OperatorCallRecord):
+                found = state.operator(record, number)
+            if found is not None:
+                yield found
 
 
 def _head(root: Path) -> r.Head:
@@ -168,6 +182,8 @@ class _Journal:
         self.arguments: dict[int, Mapping[str, Any]] = {}
         self.tunings: dict[int, CapturedTuning] = {}
         self.unrun: dict[int, r.Unrun] = {}
+        self.shapes: dict[int, CapturedOperator] = {}
+        self.scopes: dict[int | None, ModelScope] = {}
 
     def records(self) -> Iterator[r.Record]:
         """The records of the journal; those that later ones refer to are kept on the way."""
@@ -188,6 +204,15 @@ class _Journal:
                     self.sites[record.n] = tuple(Location(f, max(line, 1), function=n) for f, line, n in record.frames)
                 case r.Arguments():
                     self.arguments[record.n] = {name: argument(value) for name, value in record.args.items()}
+                case r.OperatorShapes():
+                    self.shapes[record.n] = CapturedOperator(
+                        record.name,
+                        tuple(map(argument, record.inputs)),
+                        tuple(map(argument, record.outputs)),
+                        from_host=record.host,
+                    )
+                case r.ScopeRecord():
+                    self.scopes[record.n] = ModelScope(record.phase, record.module)
                 case _:
                     pass
             yield record
@@ -292,31 +317,20 @@ class _Journal:
             site=self.sites.get(-1 if record.site is None else record.site, ()),
             arguments=self.arguments.get(-1 if record.args is None else record.args, {}),
             choice_unknown=record.tuning is not None,
+            scope=self.scopes.get(record.scope),
         )
 
-
-def argument(value: Any) -> Any:
-    """An argument of a launch as a journal holds it, as :attr:`CapturedLaunch.arguments` has it."""
-    match value:
-        case {"dtype": str() as dtype, "shape": list() as shape, "strides": list() as strides} if all(
-            isinstance(n, int) for n in (*shape, *strides)
-        ):
-            return TensorInfo(dtype, tuple(shape), tuple(strides), _values(value.get("values")))
-        case _:
-            return value
-
-
-def _values(given: Any) -> tuple[int, ...] | None:
-    if not isinstance(given, list) or len(given) > layout.MOST_VALUES or not all(type(n) is int for n in given):
-        return None
-    return tuple(given)
+    def operator(self, record: r.OperatorCallRecord, process: int) -> CapturedOperator | None:
+        """A call with its shapes; ``None`` when these were never told."""
+        known = self.shapes.get(record.shapes)
+        return known and dataclasses.replace(known, process=process, scope=self.scopes.get(record.scope))
 
 
 def _kernel(
     root: Path, head: r.Head, entry: _Specialisation, unrecorded: str | None, notes: list[str]
 ) -> CapturedKernel:
     record = entry.record
-    request = _request(record, head, notes)
+    request = request_of(record, head.arch, notes)
     folder = root / layout.KERNELS / record.id
     return CapturedKernel(
         id=record.id,
@@ -344,48 +358,6 @@ def _product(name: str, arch: str) -> Product | None:
     """The product of this name, where it has this architecture."""
     found = find_product(name)
     return found if found is not None and found.arch == arch else None
-
-
-def _request(record: r.KernelRecord, head: r.Head, notes: list[str]) -> CompileRequest:
-    empty = CompileRequest(path="", function=record.name, arch=head.arch, signature={})
-    damaged = f"{record.name}: what was asked of the compiler is damaged"
-    if _too_deep(record.request):
-        notes.append(damaged)
-        return empty
-    try:
-        request = from_json({**empty.to_json(), **record.request, "passes": False})
-        _Checked(**{item.name: getattr(request, item.name) for item in dataclasses.fields(_Checked)}).verify()
-    except (KeyError, TypeError, ValueError, AttributeError, StopIteration, OverflowError):
-        notes.append(damaged)
-        return empty
-    return request
-
-
-@dataclass
-class _Checked:
-    """The parts of a request whose types :func:`from_json` takes on trust."""
-
-    path: Any
-    function: Any
-    arch: Any
-    attributes: Any
-    environment: Any
-    options: Any
-
-    def verify(self) -> None:
-        """Raise :class:`TypeError` for what is no request."""
-        msgspec.convert([self.path, self.function, self.arch], list[r.Name])
-        msgspec.convert(self.attributes, dict[str, dict[str, int]])
-        msgspec.convert(self.environment, dict[str, str | None])
-        msgspec.convert(list(self.options), list[r.Name])
-
-
-def _too_deep(value: Any, depth: int = 0) -> bool:
-    if depth > _DEPTH:
-        return True
-    if isinstance(value, dict):
-        value = list(value.values())
-    return isinstance(value, list) and any(_too_deep(item, depth + 1) for item in value)
 
 
 def _result(root: Path, folder: Path, notes: list[str]) -> r.CompileRecord | None:

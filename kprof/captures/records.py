@@ -137,6 +137,7 @@ class LaunchRecord(msgspec.Struct, frozen=True, tag_field="t", tag="launch"):
         stream: the stream, 0 for the default one.
         tuning: number of the :class:`Tuning` whose choice this stands for: which configuration would have been
             launched is not known.
+        scope: number of the :class:`ScopeRecord`, where operators were asked for.
     """
 
     kernel: Count
@@ -146,6 +147,45 @@ class LaunchRecord(msgspec.Struct, frozen=True, tag_field="t", tag="launch"):
     args: Count | None = None
     stream: int = 0
     tuning: Count | None = None
+    scope: Count | None = None
+
+
+class ScopeRecord(msgspec.Struct, frozen=True, tag_field="t", tag="scope"):
+    """A part of the model and of the training step.
+
+    Attributes:
+        phase: ``forward``, ``backward``, ``optimizer``, or ``outside modules``.
+        module: classes of the ``torch.nn`` modules around the call, outermost first, with dots between.
+    """
+
+    n: Count
+    phase: Name = ""
+    module: Name = ""
+
+
+class OperatorShapes(msgspec.Struct, frozen=True, tag_field="t", tag="shapes"):
+    """An operator with its arguments, before the first call that refers to it.
+
+    Attributes:
+        name: ``library::operator``, without its overload.
+        inputs: its arguments in the schema's order, as :class:`Arguments` has them; a list of tensors is an object
+            ``{dtype, tensors, elements}``.
+        outputs: its results, likewise.
+        host: it copies from the host's memory.
+    """
+
+    n: Count
+    name: Name
+    inputs: Annotated[list[Any], Meta(max_length=256)] = []
+    outputs: Annotated[list[Any], Meta(max_length=4096)] = []
+    host: bool = False
+
+
+class OperatorCallRecord(msgspec.Struct, frozen=True, tag_field="t", tag="call"):
+    """One call of an operator of torch's own, in its place among the launches."""
+
+    shapes: Count
+    scope: Count | None = None
 
 
 class Read(msgspec.Struct, frozen=True, tag_field="t", tag="read"):
@@ -236,6 +276,9 @@ Record = (
     | Tuning
     | CandidateRecord
     | LaunchRecord
+    | ScopeRecord
+    | OperatorShapes
+    | OperatorCallRecord
     | Read
     | Unrun
     | OperatorsRecord

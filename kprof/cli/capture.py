@@ -48,6 +48,9 @@ def command(
             "--keep-values", help="Integers of a tensor that are kept, where loops depend on them.", min=0, max=1 << 20
         ),
     ] = 4096,
+    operators: Annotated[
+        bool, typer.Option("--operators", help="Keep each call of torch's own operators, for kprof profile.")
+    ] = False,
     strict: Annotated[
         bool, typer.Option("--strict", help="Fail (2) when an operator was answered without running.")
     ] = False,
@@ -85,6 +88,7 @@ def command(
         full_values=full_values,
         values=values,
         argv=argv,
+        operators=operators,
     )
     outputs.write(found.document, lambda: _show(found, verbose=verbose, quiet=quiet))
     if found.ended.interrupted:

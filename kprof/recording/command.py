@@ -47,6 +47,7 @@ class RecordOptions:
         argv: keep command lines, without the secrets in them.
         full_values: whether large tensors of the GPU have memory and values, too.
         values: integers of a tensor that are kept at most, where the course of a kernel depends on them.
+        operators: whether each call of torch's own operators is noted, with its shapes.
         folder: where the program runs; this process's own when ``None``.
     """
 
@@ -61,6 +62,7 @@ class RecordOptions:
     full_values: bool = False
     values: int = layout.VALUES
     argv: bool = True
+    operators: bool = False
     folder: Path | None = None
 
 
@@ -133,6 +135,7 @@ def prepare(options: RecordOptions, command: Sequence[str] = ()) -> Settings:
         full_values=options.full_values,
         values=options.values,
         argv=options.argv,
+        operators=options.operators,
         root=str(tree),
     )
 

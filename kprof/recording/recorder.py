@@ -13,13 +13,13 @@ from typing import Any
 from kprof.captures import layout
 from kprof.compiler import environment as switches
 from kprof.output.redacting import redacted
-from kprof.recording import compile_results, describe, jobs, program_sources
+from kprof.recording import compile_results, describe, jobs, operator_calls, program_sources
 from kprof.recording.compiler import Compiler
 from kprof.recording.files_read import Reads
 from kprof.recording.journal import CaptureJournal
 from kprof.recording.operator_tally import OperatorTally
 from kprof.recording.settings import Settings
-from kprof.recording.steering import steering_arguments
+from kprof.recording.steering import add_values
 from kprof.recording.stub import RecordedKernel
 from kprof.recording.ticket import Ticket
 
@@ -73,7 +73,7 @@ class Recorder:
         self._sequence = 0
         self._reads = 0
         self._defaults: dict[str, Any] = {}
-        self._lock = threading.RLock()
+        self.lock = threading.RLock()
 
     def after_fork(self) -> None:
         """This process is a copy: it has its own journal, and none of the compiles that run."""
@@ -114,7 +114,7 @@ class Recorder:
         given = describe.given_options(options, self.defaults_of(backend))
         request = describe.request_of(source, target.arch, given, set_switches)
         jobs.prepare()
-        with self._lock:
+        with self.lock:
             self._functions[id(function)] = function
             self.number(identifier, source, request)
             candidate = self._context.candidate
@@ -188,15 +188,27 @@ class Recorder:
         if not self.executes:
             add_values(described, source.fn, dict(zip(map(str, names), args, strict=False)), self.settings.values)
         fields: dict[str, Any] = {"kernel": number, "seq": self._sequence, "grid": grid}
-        with self._lock:
+        with self.lock:
             self._sequence += 1
             fields["site"] = self.site()
             fields["args"] = self.journal.number("args", describe.key_of(described), {"args": described})
+            if self.settings.operators:
+                fields["scope"] = operator_calls.scope_number(self.journal)
             if stream:
                 fields["stream"] = int(stream)
             if tuning is not None:
                 fields["tuning"] = tuning
             self.journal.write("launch", fields)
+
+    def note_operator(self, func: Any, args: Any, kwargs: Any, out: Any) -> None:
+        """Write a call of one of torch's operators in its place; none while an autotuner tries something."""
+        if self.trying:
+            return
+        call = operator_calls.called(func, args, kwargs, out)
+        self.start()
+        with self.lock:
+            number = self.journal.number("shapes", describe.key_of(call), call)
+            self.journal.write("call", {"shapes": number, "scope": operator_calls.scope_number(self.journal)})
 
     def site(self) -> int:
         """The number of the place where the program is."""
@@ -205,7 +217,7 @@ class Recorder:
 
     def read(self, what: str) -> None:
         """Note that the program looks at a value that no kernel has written."""
-        with self._lock:
+        with self.lock:
             self._reads += 1
             site = self.site()
             self.journal.number("read", (what, site), {"what": what, "site": site})
@@ -213,7 +225,7 @@ class Recorder:
     def _unrun(self, name: str, how: str) -> int:
         """Note that an operator is answered without running; gives its number."""
         self.start()
-        with self._lock:
+        with self.lock:
             return self.journal.number("unrun", (name, how), {"name": name, "how": how, "site": self.site()})
 
     def load(self, ticket: Ticket) -> tuple[dict[str, Any], dict[str, str | bytes]]:
@@ -381,14 +393,6 @@ class Recorder:
     def _check_disk(self) -> None:
         if self.compiler.disk_error is not None:
             self.journal.fail(self.compiler.disk_error)
-
-
-def add_values(described: dict[str, Any], function: Any, values: dict[str, Any], most: int) -> None:
-    """Keep the values of integer tensors of up to ``most`` elements that decide what the kernel does."""
-    for name in steering_arguments(function):
-        held = describe.values_of(values.get(name), most)
-        if held is not None and isinstance(described.get(name), dict):
-            described[name]["values"] = held
 
 
 def _tell(done: int, everything: int) -> None:

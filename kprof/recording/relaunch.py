@@ -29,7 +29,7 @@ from kprof.compiler import environment as switches
 from kprof.compiler import versions
 from kprof.recording import describe
 from kprof.recording.call_site import CallSite, CannotFollowError, LaunchArguments
-from kprof.recording.recorder import add_values
+from kprof.recording.steering import add_values
 from kprof.recording.stub import RecordedKernel
 from kprof.recording.tile_arguments import Tiles, tiles_of
 

@@ -34,6 +34,7 @@ class Settings:
         values: integers of a tensor that are kept at most, where the course of a kernel depends on them.
         root: the work tree that sources are named from.
         argv: keep the processes' command lines, without the secrets in them.
+        operators: whether each call of torch's own operators is noted, with its shapes.
         again: which launch is to be made again with other values, and who asks, see :mod:`kprof.recording.relaunch`.
     """
 
@@ -49,6 +50,7 @@ class Settings:
     values: int = layout.VALUES
     root: str = ""
     argv: bool = True
+    operators: bool = False
     again: dict[str, Any] = field(default_factory=dict)
 
     def to_json(self) -> str:

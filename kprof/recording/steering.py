@@ -9,6 +9,8 @@ import ast
 from dataclasses import dataclass, field
 from typing import Any
 
+from kprof.recording import describe
+
 _ATTRIBUTE = "kprof_steering"
 _ORDER = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 # A branch decides how much is done where it holds one of these.
@@ -234,3 +236,11 @@ def _callee(node: ast.AST) -> str:
     if not isinstance(node, ast.Call):
         return ""
     return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+
+
+def add_values(described: dict[str, Any], function: Any, values: dict[str, Any], most: int) -> None:
+    """Keep the values of integer tensors of up to ``most`` elements that decide what the kernel does."""
+    for name in steering_arguments(function):
+        held = describe.values_of(values.get(name), most)
+        if held is not None and isinstance(described.get(name), dict):
+            described[name]["values"] = held

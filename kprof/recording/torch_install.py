@@ -28,7 +28,8 @@ class Installation:
         self._modes: list[Any] = []
         self._remove_guard: Callable[[], None] = lambda: None
         self._library: Any = None
-        self._operators = DeviceOperators(lambda: device.recorder.answers)
+        noted = device.recorder.note_operator if device.recorder.settings.operators else None
+        self._operators = DeviceOperators(lambda: device.recorder.answers, noted)
         self._large = None if device.recorder.settings.full_values else Large(LIMIT)
 
     def install(self) -> None:

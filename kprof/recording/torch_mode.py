@@ -103,13 +103,13 @@ class _Redirected:
             fetches = named is not None and named.type == "cpu" and not unknown
             shapes = self.large.shapes(func, args, kwargs, fetches=fetches)
             if shapes is not None:
-                self.operators.shaped(func)
+                self.operators.shaped(func, args, kwargs, shapes.out)
                 _mark_all(shapes.out, index, self.tensor_type, unknown=shapes.unknown)
                 return shapes.out
         skipped = self.skip and marked is not None and name in _HEAVY
         out, computed = (_zeros(func, args, kwargs), False) if skipped else _run(func, args, kwargs)
         if index is not None and not skipped:
-            (self.operators.computed if computed else self.operators.zeros)(func)
+            (self.operators.computed if computed else self.operators.zeros)(func, args, kwargs, out)
         unknown = unknown or not computed
         if unknown and name == "aten::copy_" and mark_of(args[0]) is None:
             self.recorder.read("to cpu")
@@ -129,7 +129,7 @@ def install_fallback(operators: "DeviceOperators", current: Callable[[], int]) -
             kwargs = {**kwargs, "device": cpu}
         out, computed = _run(op, args, kwargs)
         if index is not None:
-            (operators.computed if computed else operators.zeros)(op)
+            (operators.computed if computed else operators.zeros)(op, args, kwargs, out)
             _mark_all(out, index, torch.Tensor, unknown=not computed)
         return out
 

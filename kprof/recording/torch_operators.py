@@ -27,7 +27,10 @@ NESTED = 16
 
 _KEYS = {"CUDA", "AutogradCUDA", "AutocastCUDA"}
 _ANYWHERE = ("CPU", "CompositeExplicitAutograd", "CompositeImplicitAutograd")
-_IDLE = ("aten::empty", "aten::new_empty", "aten::set_", "aten::resize_", "aten::_local_scalar_dense", "aten::record")
+_IDLE = (
+    "aten::empty", "aten::new_empty", "aten::set_", "aten::resize_", "aten::_local_scalar_dense", "aten::record",
+    "aten::_unsafe_view", "aten::lift_fresh",
+)  # fmt: skip
 _TORCHS = {"aten", "prim", "prims", "rngprims", "debugprims", "inductor", "c10d", "_c10d_functional", "higher_order"}
 
 
@@ -52,10 +55,13 @@ class DeviceOperators:
 
     Args:
         counts: gives the object that counts answers, which is another one after a fork.
+        note: is given each call that takes a kernel of the GPU: the operator, its arguments and its result.
     """
 
-    def __init__(self, counts: "Callable[[], OperatorTally]") -> None:
+    def __init__(self, counts: "Callable[[], OperatorTally]", note: Callable[..., None] | None = None) -> None:
         import torch
+
+        self._note = note
 
         c: Any = torch._C
         self._counts = counts
@@ -138,17 +144,24 @@ class DeviceOperators:
         finally:
             depths[name] = depth
 
-    def zeros(self, func: Any) -> None:
+    def zeros(self, func: Any, args: Any, kwargs: Any, out: Any) -> None:
         """Nothing could compute this operator; its result is zeros."""
         self._counts().unrun(self.name(func), operator_tally.ZEROS)
+        self._noted(func, args, kwargs, out)
 
-    def computed(self, func: Any) -> None:
+    def computed(self, func: Any, args: Any, kwargs: Any, out: Any) -> None:
         """The CPU has computed this operator, which nobody registered for the GPU from Python."""
         self._told(func, operator_tally.CPU)
+        self._noted(func, args, kwargs, out)
 
-    def shaped(self, func: Any) -> None:
+    def shaped(self, func: Any, args: Any, kwargs: Any, out: Any) -> None:
         """Nothing was computed, because the tensors are large: the result has its shape alone."""
         self._told(func, operator_tally.SHAPE)
+        self._noted(func, args, kwargs, out)
+
+    def _noted(self, func: Any, args: Any, kwargs: Any, out: Any) -> None:
+        if self._note is not None and self._kind(func) is not _Kind.IDLE:
+            self._note(func, args, kwargs, out)
 
     def _told(self, func: Any, how: str) -> None:
         kind = self._kind(func)

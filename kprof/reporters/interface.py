@@ -24,6 +24,7 @@ DOCUMENTS = {
     "roofline": "kprof counters roofline",
     "counters-diff": "kprof counters diff",
     "validation": "kprof validate",
+    "profile": "kprof profile",
     "occupancy": "kprof occupancy",
     "select": "kprof select",
     "kernels": "kprof kernels list",

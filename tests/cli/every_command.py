@@ -52,6 +52,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "rules explain": ("KP301",),
     "rules show": ("KP301",),
     "schema": (),
+    "profile": ("--", sys.executable, "program.py"),
     "select": ("softmax", "--arch", "gfx942", "--no-predict"),
     "trace breakdown": ("trace.json",),
     "trace diff": ("trace.json", "trace.json"),

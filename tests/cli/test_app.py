@@ -68,7 +68,8 @@ def test_help_of_groups_has_no_other_options(kprof, name):
 EXAMPLES = (
     "advise", "analyze kernel", "bench", "cfg", "check", "counters diff", "counters metrics",
     "counters roofline", "ingest counters", "ingest mlir", "ingest results",
-    "ingest thread-trace", "ingest trace", "ingest tunableop", "layout", "lint-configs", "occupancy", "select",
+    "ingest thread-trace", "ingest trace", "ingest tunableop", "layout", "lint-configs", "occupancy",
+    "profile", "select",
     "trace breakdown", "trace diff", "trace gaps", "trace ops", "trace ranks", "trace steps", "trace top", "trace tree",
     "validate",
 )  # fmt: skip

@@ -210,7 +210,7 @@ class Relaunch:
         answer = self._read(seconds)
         if answer["kind"] == "refused":
             raise KprofError(answer["error"])
-        from kprof.captures.reader import argument
+        from kprof.captures.arguments import argument
 
         request = from_json({**answer["request"], "path": answer["ttir"], "passes": False})
         arguments = {name: argument(value) for name, value in answer["arguments"].items()}

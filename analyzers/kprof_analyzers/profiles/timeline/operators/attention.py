@@ -65,11 +65,14 @@ _FORWARD = {
     "aten::_flash_attention_forward": (0, 8, _sequence_first),
     "aten::_efficient_attention_forward": (0, 9, _sequence_first),
     "flash_attn::_flash_attn_forward": (0, 5, _sequence_first),
+    # What a recording without a GPU has in place of the first of these.
+    "aten::_scaled_dot_product_flash_attention_for_cpu": (0, 4, _heads_first),
 }
 _BACKWARD = {
     "aten::_flash_attention_backward": (1, 11, _sequence_first),
     "aten::_scaled_dot_product_flash_attention_backward": (1, 11, _heads_first),
     "flash_attn::_flash_attn_backward": (1, 11, _sequence_first),
+    "aten::_scaled_dot_product_flash_attention_for_cpu_backward": (1, 7, _heads_first),
 }
 OPERATORS: Mapping[str, Formula] = {
     name: partial(_attention, first=first, causal=causal, extents=extents, backward=backward)

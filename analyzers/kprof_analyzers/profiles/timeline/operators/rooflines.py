@@ -103,10 +103,11 @@ def limits_of(info: TraceInfo, gpu: str | None = None) -> RooflineLimits | None:
     """Published limits of the GPU that the trace names, or of the product ``gpu``; ``None`` where neither tells."""
     names = [gpu] if gpu else [machine.product_in(name) for name in info.devices]
     products = {product.name: product for name in names if name and (product := machine.find_product(name)) is not None}
-    return _limits(next(iter(products.values()))) if len(products) == 1 else None
+    return limits_of_product(next(iter(products.values()))) if len(products) == 1 else None
 
 
-def _limits(product: Product) -> RooflineLimits:
+def limits_of_product(product: Product) -> RooflineLimits:
+    """Published limits of a product."""
     arch = machine.load(product.arch)
     hbm = product.memory.get("hbm")
     peaks = {name: value * _TERA for name, value in product.peaks.items()}
@@ -199,7 +200,7 @@ def _row(key: Key, found: _Sum, limits: RooflineLimits | None) -> OperatorRoofli
         work = triton_work(given)
     calls, total = len(found.calls), found.total
     tensors = [argument for argument in given if argument.is_tensor]
-    bound, least = _bound(work, limits)
+    bound, least = bound_of(work, limits)
     least = least * calls if least is not None else None
     flop, moved = (work.flop, work.bytes) if work else (None, None)
     return OperatorRoofline(
@@ -226,7 +227,7 @@ def _short(tensor: Argument) -> str:
     return tensor.arithmetic or tensor.type.removeprefix("c10::")
 
 
-def _bound(work: Work | None, limits: RooflineLimits | None) -> tuple[str, float | None]:
+def bound_of(work: Work | None, limits: RooflineLimits | None) -> tuple[str, float | None]:
     """The limit that takes longest, and ns a call at it."""
     if work is None or limits is None:
         return "", None

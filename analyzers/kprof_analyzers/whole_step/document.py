@@ -1,0 +1,87 @@
+"""What ``kprof profile`` tells: ``kprof.profile/1``."""
+
+import msgspec
+
+SCHEMA = "kprof.profile/1"
+
+
+class ProfiledRow(msgspec.Struct, frozen=True):
+    """Calls that belong together. Times are microseconds and predicted; ``None`` where they cannot be told.
+
+    Attributes:
+        name: Triton kernel or operator.
+        shapes: extents of an operator's tensors, or a kernel's grid; empty where calls of several are in one row.
+        kind: ``triton``, or the operator's kind: ``product``, ``elementwise``, ...; empty where it is not known.
+        phase: ``forward``, ``backward``, ``optimizer``, ``outside modules``; several with commas between.
+        module: the ``torch.nn`` modules around the call, outermost first; empty where rows of several are in one.
+        calls: how many.
+        us: of all calls.
+        low_us, high_us: where that is likely to lie.
+        share: of the sum of all rows whose time is known.
+        bound: what limits most of the time.
+        finding: the dearest finding of a Triton kernel, in words.
+        why: why there is no time.
+    """
+
+    name: str
+    shapes: str
+    kind: str
+    phase: str
+    module: str
+    calls: int
+    us: float | None
+    low_us: float | None
+    high_us: float | None
+    share: float | None = None
+    bound: str = ""
+    finding: str = ""
+    why: str = ""
+
+
+class ProfileChange(msgspec.Struct, frozen=True):
+    """A change that would pay.
+
+    Attributes:
+        what: to change.
+        us: microseconds that it saves by the model, at most where ``at_most`` holds.
+        share: of the step.
+        calls: that it would change.
+        at_most: a change is likely to bring less.
+    """
+
+    what: str
+    us: float
+    share: float
+    calls: int
+    at_most: bool
+
+
+class ProfileDocument(msgspec.Struct, frozen=True):
+    """A program's GPU time on one GPU that it did not run on. Everything is predicted, nothing measured.
+
+    Attributes:
+        gpu: product.
+        program: its command line, where it is known.
+        rows: the longest first, then those without a time.
+        us, low_us, high_us: the sum of all times that are known; the range is of the single ranges' ends.
+        triton_us: of Triton's kernels.
+        calls: of launches and operators.
+        unknown_calls: those without a time.
+        unknown: what these are, most calls first.
+        changes: what would pay most.
+        notes: what was assumed, and what is outside.
+    """
+
+    schema: str
+    gpu: str
+    program: list[str]
+    rows: list[ProfiledRow]
+    us: float
+    low_us: float
+    high_us: float
+    triton_us: float
+    calls: int
+    unknown_calls: int
+    unknown: list[str]
+    changes: list[ProfileChange]
+    notes: list[str]

@@ -1,0 +1,89 @@
+"""A predicted step as a trace in Kineto's form, which kprof's own trace commands and Perfetto open."""
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from kprof.captures.model import CapturedOperator
+from kprof.hardware.machine import Product
+from kprof_analyzers.whole_step.operator_work import arguments_of
+from kprof_analyzers.whole_step.timing import StepCall, TimedCall
+
+_HOST_NS = 1000
+"""Host time of a call in the trace. The host is not predicted: it only has to keep the order."""
+
+_WORDS = {
+    "product": "gemm", "thin product": "gemm", "rows": "row-wise", "gather": "index", "attention": "flash_attention",
+    "reduction": "reduce",
+}  # fmt: skip
+"""Kinds to what kernels of such operators are called, so that readers of traces sort them as they sort those."""
+
+
+def kineto(calls: Iterable[StepCall], product: Product) -> str:
+    """The trace as JSON text: calls one after the other on their streams, nothing of the host.
+
+    Calls without a time have no kernel in it.
+    """
+    events = [event for events in _events(calls) for event in events]
+    # The device's name is what tells a reader which GPU it is.
+    document = {
+        "schemaVersion": 1,
+        "deviceProperties": [{"id": 0, "name": product.name, "numSms": product.compute_units}],
+        "kprof": {"predicted": True, "gpu": product.name, "host": "not predicted", "streams": "no overlap"},
+        "displayTimeUnit": "ms",
+        "traceEvents": events,
+    }
+    return json.dumps(document, separators=(",", ":")) + "\n"
+
+
+def _events(calls: Iterable[StepCall]) -> Iterator[list[dict[str, Any]]]:
+    # In whole nanoseconds, or rounding would let kernels overlap.
+    host, device = 0, 0
+    for number, call in enumerate(calls, 1):
+        timed = call.timed
+        events = [_operator(call, number, host)]
+        if timed.us is not None:
+            launch = {"correlation": number, "External id": number}
+            place = {"cat": "cuda_runtime", "name": "hipLaunchKernel", **_span(host + 200, 500)}
+            events.append({**_HOST, **place, "args": launch})
+            start, taken = max(device, host + _HOST_NS), max(1, round(1000 * timed.us))
+            told = {"device": 0, "stream": call.stream, "predicted": True, "bound": timed.bound}
+            ends = {"low_us": timed.low_us, "high_us": timed.high_us}
+            where = {"ph": "X", "pid": 0, "tid": call.stream, "cat": "kernel", "name": _kernel_name(timed)}
+            events.append({**where, **_span(start, taken), "args": {**launch, **told, **ends}})
+            device = start + taken
+        host += _HOST_NS
+        yield events
+
+
+_HOST = {"ph": "X", "pid": 1, "tid": 1}
+
+
+def _span(start_ns: int, taken_ns: int) -> dict[str, float]:
+    return {"ts": start_ns / 1000, "dur": taken_ns / 1000}
+
+
+def _kernel_name(timed: TimedCall) -> str:
+    if timed.kind == "triton":
+        return timed.name
+    return f"{_WORDS.get(timed.kind, timed.kind)} of {timed.name} (predicted)"
+
+
+def _operator(call: StepCall, number: int, host_ns: int) -> dict[str, Any]:
+    """The operator around a launch, with its shapes as torch's profiler writes them."""
+    args: dict[str, Any] = {"External id": number}
+    if isinstance(call.made, CapturedOperator):
+        given = arguments_of(call.made.inputs)
+        args["Input Dims"] = [list(one.dims) for one in given]
+        args["Input type"] = [_spelled(one.type) for one in given]
+        args["Concrete Inputs"] = [one.value for one in given]
+    if call.scope is not None:
+        args |= {"phase": call.scope.phase, "module": call.scope.module}
+    return {**_HOST, "cat": "cpu_op", "name": call.timed.name, **_span(host_ns, _HOST_NS), "args": args}
+
+
+_SPELLED = {"c10::half": "c10::Half", "c10::bfloat16": "c10::BFloat16", "scalar": "Scalar", "scalarlist": "ScalarList"}
+
+
+def _spelled(name: str) -> str:
+    return _SPELLED.get(name, name)

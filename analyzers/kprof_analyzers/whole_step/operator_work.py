@@ -1,0 +1,178 @@
+"""What one call of torch's operators has to do, from a recording: also of those that no profiler's trace tells."""
+
+import math
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from kprof.captures.model import CapturedOperator, TensorInfo, TensorList
+from kprof_analyzers.profiles.timeline.operators import attention, convolutions, elementwise, products
+from kprof_analyzers.profiles.timeline.operators.arguments import Argument
+from kprof_analyzers.profiles.timeline.operators.work import Work
+
+_PROFILER_TYPES = {
+    "float64": "double", "int64": "long int", "float32": "float", "int32": "int", "float16": "c10::half",
+    "bfloat16": "c10::bfloat16", "int16": "short int", "int8": "signed char", "uint8": "unsigned char", "bool": "bool",
+    "float8_e4m3fn": "c10::float8_e4m3fn", "float8_e5m2": "c10::float8_e5m2",
+    "float8_e4m3fnuz": "c10::float8_e4m3fnuz", "float8_e5m2fnuz": "c10::float8_e5m2fnuz",
+    "complex64": "c10::complex<float>", "complex128": "c10::complex<double>",
+}  # fmt: skip
+
+_GATHERS = ("index", "index_select", "embedding", "gather", "take", "take_along_dim", "nll_loss_forward")
+_COPIES = (
+    "_to_copy", "clone", "cat", "stack", "constant_pad_nd", "roll", "flip", "repeat", "contiguous", "slice_scatter",
+    "select_scatter", "slice_backward", "select_backward", "_reshape_copy", "view_copy", "permute_copy", "triu", "tril",
+)  # fmt: skip
+_FILLS = (
+    "zeros", "ones", "full", "arange", "zeros_like", "ones_like", "full_like", "eye", "scalar_tensor", "randn", "rand",
+    "randint", "randn_like", "rand_like", "normal_", "uniform_", "bernoulli_", "random_", "exponential_",
+    "nll_loss_backward", "new_zeros", "new_ones", "new_full", "linspace",
+)  # fmt: skip
+_ROWS = (
+    "_softmax_backward_data", "_log_softmax_backward_data", "native_layer_norm_backward", "native_group_norm_backward",
+    "native_batch_norm", "native_batch_norm_backward", "_fused_rms_norm_backward", "miopen_batch_norm",
+    "miopen_batch_norm_backward",
+)  # fmt: skip
+_MAPS = (
+    "eq", "ne", "lt", "le", "gt", "ge", "bitwise_and", "bitwise_or", "bitwise_not", "logical_and", "logical_or",
+    "logical_not", "masked_fill", "maximum", "minimum", "lerp", "floor", "ceil", "round", "sign", "erf", "exp2", "log2",
+    "log1p", "expm1", "remainder", "softplus", "hardtanh", "elu", "mish", "isnan", "isinf", "square", "atan2",
+    "native_dropout_backward", "relu_backward", "softplus_backward", "mse_loss", "mse_loss_backward", "floor_divide",
+    "rsub", "addcmul", "fill", "nan_to_num", "clamp_max", "log_sigmoid_forward", "log_sigmoid_backward",
+)  # fmt: skip
+_REDUCTIONS = ("any", "all", "prod", "var", "std", "var_mean", "argmin", "logsumexp", "linalg_vector_norm", "aminmax")
+
+_KINDS = {
+    **dict.fromkeys(products.OPERATORS, "product"),
+    **dict.fromkeys(attention.OPERATORS, "attention"),
+    **dict.fromkeys(convolutions.OPERATORS, "convolution"),
+    **{f"aten::{name}": "reduction" for name in ("sum", "mean", "amax", "amin", "argmax", "max", "min", "norm")},
+    **{f"aten::{name}": "rows" for name in ("cumsum", *_ROWS)},
+    **{f"aten::{name}": "rows" for name in ("_softmax", "_log_softmax", "native_layer_norm", "native_group_norm")},
+    "aten::_fused_rms_norm": "rows",
+    "aten::copy_": "copy",
+    "aten::fill_": "fill",
+    "aten::zero_": "fill",
+    **{f"aten::{name}": "gather" for name in _GATHERS},
+    **{f"aten::{name}": "copy" for name in _COPIES},
+    **{f"aten::{name}": "fill" for name in _FILLS},
+    **{f"aten::{name}": "reduction" for name in _REDUCTIONS},
+    **{f"aten::{name}{end}": "elementwise" for name in _MAPS for end in ("", "_")},
+    "aten::embedding_dense_backward": "gather",
+}
+_OPTIMIZERS = re.compile(r"aten::_(foreach|fused|amp_foreach)_\w+")
+
+
+class OperatorWork(msgspec.Struct, frozen=True):
+    """Work of a call, and what kind of operator does it.
+
+    Attributes:
+        kind: ``product``, ``thin product``, ``attention``, ``convolution``, ``elementwise``, ``rows`` (softmax and
+            norms), ``reduction``, ``copy``, ``fill``, ``gather``: operators that reach a like share of the GPU's peaks.
+        work: operations and bytes.
+    """
+
+    kind: str
+    work: Work
+
+
+def kind_of(name: str) -> str:
+    """The kind of an operator, empty where its name is not known."""
+    known = _KINDS.get(name)
+    if known is None and (name in elementwise.OPERATORS or _OPTIMIZERS.fullmatch(name)):
+        return "elementwise"
+    return known or ""
+
+
+def kind_of_shapes(name: str, shapes: Sequence[Sequence[int]]) -> str:
+    """The kind of an operator with these tensors: products with an extent below 64 are ``thin product``."""
+    kind = kind_of(name)
+    thin = any(extent < _THIN for shape in shapes if len(shape) > 1 for extent in shape[-2:])
+    return "thin product" if kind == "product" and thin else kind
+
+
+_THIN = 64
+"""Extent of a product's rows, columns or sums below which a tile of a library's kernel is mostly padding."""
+
+
+def arguments_of(values: Sequence[Any]) -> tuple[Argument, ...]:
+    """Arguments as a profiler would write them; a list of tensors is one tensor of all their elements."""
+    return tuple(_argument(value) for value in values)
+
+
+def _argument(value: Any) -> Argument:
+    match value:
+        case TensorInfo():
+            return Argument(value.shape, _PROFILER_TYPES.get(value.dtype, value.dtype))
+        case TensorList():
+            return Argument((value.elements,), _PROFILER_TYPES.get(value.dtype, value.dtype))
+        case None:
+            return Argument((), "")
+        case list():
+            return Argument((), "scalarlist", str(value))
+        case _:
+            return Argument((), "scalar", str(value))
+
+
+def work_of_call(call: CapturedOperator) -> OperatorWork | None:
+    """What a recorded call has to do; ``None`` where the operator is not known, or what it does depends on values."""
+    kind = kind_of(call.name)
+    given, made = arguments_of(call.inputs), arguments_of(call.outputs)
+    if not kind or call.from_host:
+        return None
+    if kind in {"product", "attention", "convolution"}:
+        work = _FORMULAS[call.name](given)
+    else:
+        work = _moved(call.name, kind, given, made)
+    shapes = [one.dims for one in given if one.is_tensor]
+    return None if work is None else OperatorWork(kind_of_shapes(call.name, shapes), work)
+
+
+_FORMULAS = {**products.OPERATORS, **attention.OPERATORS, **convolutions.OPERATORS}
+
+
+def _moved(name: str, kind: str, given: Sequence[Argument], made: Sequence[Argument]) -> Work | None:
+    """Each element once: read where it is an argument, written where it is a result."""
+    read, written = _bytes(given), _bytes(made)
+    if name.startswith("aten::_fused_"):
+        # Parameters, gradients and both moments are read; all but the gradients are written.
+        lists = [one for one in given if one.is_tensor and one.elements > 1]
+        return Work(None, 2 * read - (lists[1].bytes if len(lists) > 1 else 0))
+    if name.endswith("_") and not written:
+        # In place, with nothing given back, as the operators on lists have it.
+        written = next((one.bytes for one in given if one.is_tensor), 0)
+    match kind:
+        case "gather":
+            indices = sum(one.bytes for one in given[1:] if one.is_tensor and one.type in {"long int", "int"})
+            return Work(None, 2 * written + indices, assumed="rows that are picked are read once")
+        case "fill":
+            return Work(None, written)
+        case "copy" if name == "aten::copy_":
+            tensors = [one for one in given if one.is_tensor]
+            return Work(None, tensors[0].bytes + tensors[1].bytes) if len(tensors) > 1 else None
+        case _:
+            return Work(None, read + written)
+
+
+def _bytes(some: Sequence[Argument]) -> int:
+    return sum(one.bytes for one in some if one.is_tensor)
+
+
+def shapes_text(values: Sequence[Any]) -> str:
+    """Extents of the tensors among some arguments: ``4096x2048 2048x8192``."""
+    words = []
+    for value in values:
+        if isinstance(value, TensorInfo):
+            words.append("x".join(map(str, value.shape)) or "scalar")
+        elif isinstance(value, TensorList):
+            words.append(f"{value.tensors} tensors of {value.elements:,} in all")
+    return " ".join(words)
+
+
+def elements_of(value: Any) -> int:
+    """Elements of a tensor or of a list of them, 0 of everything else."""
+    if isinstance(value, TensorInfo):
+        return math.prod(value.shape)
+    return value.elements if isinstance(value, TensorList) else 0

@@ -1,0 +1,141 @@
+"""The time of each launch and operator of a recording, alike ones worked out once."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from msgspec import UNSET
+
+from kprof.captures.model import Capture, CapturedKernel, CapturedLaunch, CapturedOperator, ModelScope
+from kprof.errors import KprofError
+from kprof.hardware.machine import Product
+from kprof.output.progress import step
+from kprof.targets.captured import loaded
+from kprof_analyzers.pipeline import analyze
+from kprof_analyzers.profiles.timeline.operators.rooflines import limits_of_product
+from kprof_analyzers.whole_step.efficiency import operator_time
+from kprof_analyzers.whole_step.operator_work import kind_of, shapes_text, work_of_call
+
+
+@dataclass(frozen=True)
+class TimedCall:
+    """What one launch or call of an operator takes, microseconds; alike calls share one object.
+
+    Attributes:
+        name, shapes, kind, bound: as in :class:`kprof_analyzers.whole_step.document.ProfiledRow`.
+        us, low_us, high_us: ``None`` where the time cannot be told.
+        why: why not.
+        finding: the dearest finding of a Triton kernel, and what it costs in microseconds.
+        moved: bytes in memory that an operator's arguments and results take; 0 where not known.
+        assumed: what was assumed.
+    """
+
+    name: str
+    shapes: str
+    kind: str
+    us: float | None = None
+    low_us: float | None = None
+    high_us: float | None = None
+    bound: str = ""
+    why: str = ""
+    finding: tuple[str, float, bool] | None = None
+    moved: int = 0
+    assumed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class StepCall:
+    """One launch or call of an operator, in its place.
+
+    Attributes:
+        timed: what it takes.
+        scope: where in the model; ``None`` where that was not recorded.
+        process: index of the process.
+        stream: the stream.
+        made: the launch or the operator.
+    """
+
+    timed: TimedCall
+    scope: ModelScope | None
+    process: int
+    stream: int
+    made: CapturedLaunch | CapturedOperator
+
+
+def timed_calls(
+    capture: Capture, operations: Iterable[CapturedLaunch | CapturedOperator], product: Product
+) -> Iterator[StepCall]:
+    """Each launch and call, in order, with its time on a GPU.
+
+    Args:
+        capture: as it was read.
+        operations: of that capture.
+        product: the GPU.
+    """
+    times = _Times({kernel.id: kernel for kernel in capture.kernels}, product)
+    with step("predicting calls", capture.launch_count or None, "launches") as progress:
+        for made in operations:
+            if isinstance(made, CapturedLaunch):
+                progress.done += 1
+                yield StepCall(times.launch(made), made.scope, made.process, made.stream, made)
+            else:
+                yield StepCall(times.operator(made), made.scope, made.process, 0, made)
+
+
+class _Times:
+    def __init__(self, kernels: Mapping[str, CapturedKernel], product: Product) -> None:
+        self._kernels, self._product = kernels, product
+        self._limits = limits_of_product(product)
+        self._known: dict[Any, TimedCall] = {}
+
+    def operator(self, call: CapturedOperator) -> TimedCall:
+        key = (call.name, repr(call.inputs), call.from_host)
+        if key not in self._known:
+            self._known[key] = self._operator(call)
+        return self._known[key]
+
+    def _operator(self, call: CapturedOperator) -> TimedCall:
+        shapes = shapes_text(call.inputs) or shapes_text(call.outputs)
+        kind = kind_of(call.name)
+        if call.from_host:
+            return TimedCall(call.name, shapes, kind, why="copies from the host's memory")
+        found = work_of_call(call)
+        if found is None:
+            why = "its work cannot be told from its arguments" if kind else "kprof does not know what it does"
+            return TimedCall(call.name, shapes, kind, why=why)
+        time = operator_time(found.kind, found.work, self._limits)
+        moved, kind = found.work.bytes or 0, found.kind
+        if time is None:
+            return TimedCall(call.name, shapes, kind, why=f"no peak of {self._product.name} for its type", moved=moved)
+        assumed = (found.work.assumed,) if found.work.assumed else ()
+        return TimedCall(
+            call.name, shapes, kind, time.us, time.low_us, time.high_us, time.bound, moved=moved, assumed=assumed
+        )
+
+    def launch(self, launch: CapturedLaunch) -> TimedCall:
+        key = (launch.kernel, launch.grid, repr(launch.arguments))
+        if key not in self._known:
+            self._known[key] = self._launch(launch)
+        return self._known[key]
+
+    def _launch(self, launch: CapturedLaunch) -> TimedCall:
+        kernel = self._kernels.get(launch.kernel)
+        shapes = f"grid {'x'.join(map(str, launch.grid))}"
+        if kernel is None:
+            return TimedCall("", shapes, "triton", why="the recording was cut before it was compiled")
+        asked = replace(kernel, grids={launch.grid: 1}, arguments=launch.arguments, product=self._product)
+        try:
+            report = analyze(loaded(asked), model=True)
+        except KprofError as error:
+            return TimedCall(kernel.name, shapes, "triton", why=f"not compiled: {error.message}")
+        model = report.model
+        if model is UNSET or model.time_us is None or model.low_us is None or model.high_us is None:
+            why = "its loops depend on values that are not known" if model is not UNSET else "it could not be modelled"
+            return TimedCall(kernel.name, shapes, "triton", why=why)
+        dear = [one for one in report.findings if one.gain is not None]
+        worst = max(dear, key=lambda one: one.gain.us if one.gain else 0.0, default=None)
+        finding = (f"{worst.rule} {worst.name}", worst.gain.us, worst.gain.at_most) if worst and worst.gain else None
+        times = model.time_us, model.low_us, model.high_us
+        return TimedCall(
+            kernel.name, shapes, "triton", *times, str(model.bound), finding=finding, assumed=tuple(model.assumptions)
+        )

@@ -1,0 +1,199 @@
+"""``kprof.profile``: where a program's time would go on a GPU that it does not run on."""
+
+import os
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from kprof.api.result import Result
+from kprof.errors import KprofError, TargetError
+from kprof.hardware.default import DEFAULT_ARCH
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from kprof.captures.model import Capture
+    from kprof.hardware.machine import Product
+    from kprof_analyzers.whole_step.document import ProfileDocument
+    from kprof_analyzers.whole_step.timing import StepCall
+
+TIME_LIMIT = 3600.0
+"""Seconds that a program may run, unless a limit is given."""
+
+_NAMED = 8
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Profile(Result):
+    """A program's predicted time on one GPU.
+
+    Attributes:
+        document: everything, as ``kprof profile --json`` writes it. Times are microseconds.
+        calls: each launch and each call of an operator, in order.
+    """
+
+    document: "ProfileDocument"
+    calls: "Sequence[StepCall]" = field(repr=False, default=())
+    kind: ClassVar[str] = "profile"
+
+    @property
+    def summary(self) -> str:
+        """The sum with its range, and what could not be told, in one line."""
+        from kprof.reporters.profile_text import verdict
+
+        return verdict(self.document)
+
+    def to_frame(self) -> "pd.DataFrame":
+        """A row a group of calls, with ``us``, ``low_us``, ``high_us`` and their ``share``."""
+        from kprof.reporters._frames import struct_frame
+        from kprof_analyzers.whole_step.document import ProfiledRow
+
+        return struct_frame(ProfiledRow, [({}, row) for row in self.document.rows], ())
+
+    def to_kineto(self) -> str:
+        """The step as a trace in Kineto's form, marked as predicted: kprof's trace commands and Perfetto open it."""
+        from kprof.hardware.machine import find_product
+        from kprof_analyzers.whole_step.kineto import kineto
+
+        product = find_product(self.document.gpu)
+        assert product is not None
+        return kineto(self.calls, product)
+
+
+def profile(
+    target: "str | os.PathLike[str] | Sequence[str]",
+    *,
+    arch: str = "",
+    by: str = "name",
+    jobs: int = 0,
+    time_limit: float = TIME_LIMIT,
+) -> Profile:
+    """Where the time of a program would go on a GPU that it does not run on. Needs no GPU.
+
+    Triton's kernels have the performance model's time, torch's own operators the time at the roofline over the share
+    of it that such operators reached in public traces. Host time, overlap between streams and other ranks are outside.
+
+    Args:
+        target: a capture that was recorded with its operators, or a program to run: ``["python", "step.py"]``.
+        arch: the GPU; the capture's own when empty, else ``gfx942``'s usual one.
+        by: rows for each ``name``, ``shapes``, ``module`` or ``phase``.
+        jobs: compiles at a time, 0 for one a core.
+        time_limit: seconds that a program may run.
+
+    Raises:
+        TargetError: the program launches nothing and calls no operator, or fails before it does.
+        KprofError: the capture cannot be read, or has no operators; the architecture has no product with peaks.
+    """
+    from kprof_analyzers.whole_step.table import GROUPS
+
+    if by not in GROUPS:
+        raise KprofError(f"no rows by {by!r}", hint=f"They are {', '.join(GROUPS)}.")
+    if isinstance(target, str | os.PathLike):
+        return _of_capture(Path(target), arch, by, [])
+    return _of_program(list(target), arch or DEFAULT_ARCH, by, jobs, time_limit)
+
+
+def _of_program(program: list[str], arch: str, by: str, jobs: int, time_limit: float) -> Profile:
+    from kprof.output.writing import log
+    from kprof.recording.command import RecordOptions, prepare, run
+
+    if not program:
+        raise TargetError("no program is named", hint="kprof profile -- python step.py")
+    with tempfile.TemporaryDirectory(prefix="kprof-run-") as folder:
+        output = Path(folder, "capture")
+        settings = prepare(RecordOptions(arch, output, jobs=jobs, execute=False, operators=True), program)
+        log(f"kprof: running {' '.join(program)} on a simulated {settings.device.name}")
+        ended = run(settings, program, stdout=2, time_limit=time_limit)
+        ended.obey()
+        if ended.interrupted:
+            raise KeyboardInterrupt
+        notes = []
+        if ended.stopped:
+            notes.append("the program was stopped at its time limit: what it would have done after that is left out")
+        elif ended.status:
+            notes.append(f"the program failed with exit status {ended.status}: what follows that is left out")
+        try:
+            return _of_capture(output, arch, by, notes)
+        except TargetError as error:
+            raise TargetError(error.message, path=" ".join(program), hint=notes[0] if notes else error.hint) from None
+
+
+def _of_capture(path: Path, arch: str, by: str, notes: list[str]) -> Profile:
+    from kprof.captures.reader import operations, read
+    from kprof_analyzers.whole_step.timing import timed_calls
+
+    capture = read(path)
+    product = _product(capture, arch)
+    calls = list(timed_calls(capture, operations(path), product))
+    if not calls:
+        raise TargetError("launched nothing and called no operator on the GPU", path=str(path))
+    if calls and not any(call.scope for call in calls):
+        raise TargetError(
+            "this capture holds launches alone", path=str(path), hint="Record it with kprof capture --operators."
+        )
+    return Profile(_document(capture, product, calls, by, notes), calls)
+
+
+def _product(capture: "Capture", arch: str) -> "Product":
+    from kprof.hardware.machine import find_product, load
+
+    name = arch or capture.head.gpu or capture.head.product or capture.arch
+    machine = load(name)
+    if machine.name != capture.arch:
+        raise TargetError(
+            f"it was compiled for {capture.arch}, not for {machine.name}",
+            path=str(capture.path),
+            hint=f"kprof profile --arch {name} -- PROGRAM runs it again",
+        )
+    product = find_product(name) or find_product(capture.head.product or "")
+    if product is None or product.arch != machine.name:
+        raise KprofError(f"{name} has no peaks of its own: name a product", hint=", ".join(machine.products))
+    return product
+
+
+def _document(
+    capture: "Capture", product: "Product", calls: "Sequence[StepCall]", by: str, notes: list[str]
+) -> "ProfileDocument":
+    from collections import Counter
+
+    from kprof_analyzers.whole_step.document import SCHEMA, ProfileDocument
+    from kprof_analyzers.whole_step.table import changes_of, rows_of
+
+    timed = [call.timed for call in calls if call.timed.us is not None]
+    unknown = Counter((call.timed.name, call.timed.why) for call in calls if call.timed.us is None)
+    return ProfileDocument(
+        schema=SCHEMA,
+        gpu=product.name,
+        program=list(capture.head.command),
+        rows=rows_of(calls, by),
+        us=sum(one.us or 0.0 for one in timed),
+        low_us=sum(one.low_us or 0.0 for one in timed),
+        high_us=sum(one.high_us or 0.0 for one in timed),
+        triton_us=sum(one.us or 0.0 for one in timed if one.kind == "triton"),
+        calls=len(calls),
+        unknown_calls=unknown.total(),
+        unknown=[f"{name} ({count:,}: {why})" for (name, why), count in unknown.most_common(_NAMED)],
+        changes=changes_of(calls),
+        notes=[*notes, *_notes(capture, product, calls)],
+    )
+
+
+def _notes(capture: "Capture", product: "Product", calls: "Sequence[StepCall]") -> list[str]:
+    """What was assumed, and what is outside, each in a sentence."""
+    from kprof_analyzers.whole_step.efficiency import fitted_gpus
+
+    found = []
+    operators = any(call.timed.kind != "triton" and call.timed.us is not None for call in calls)
+    if operators and product.name not in (gpus := fitted_gpus()):
+        found.append(f"torch's operators are taken to reach the shares of the peaks that they reach on {gpus[0]}")
+    if capture.unrun:
+        found.append(f"{len(capture.unrun)} operators were answered without running; their own launches are not seen")
+    if not capture.complete:
+        found.append("the recording is not complete: a process was killed or still runs")
+    found += dict.fromkeys(words for call in calls for words in call.timed.assumed)
+    streams = {call.stream for call in calls}
+    if len(streams) > 1:
+        found.append(f"{len(streams)} streams are added up: what overlaps is not told")
+    return [*found, "host time, overlap and collectives between ranks are outside"]

@@ -1,0 +1,56 @@
+"""``kprof profile``: where a program's time would go on a GPU that it does not run on."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kprof.cli._format_options import format_options
+from kprof.cli.common import JobsOption, QuietOption
+from kprof.errors import KprofError
+from kprof.reporters.outputs import NO_OUTPUTS, Outputs
+
+CONTEXT_SETTINGS = {"allow_interspersed_args": True}
+HELP = "Predict where a program's time goes, step by step, on a GPU that it does not run on."
+
+
+@format_options("profile")
+def command(
+    program: Annotated[
+        list[str], typer.Argument(metavar="CAPTURE | -- PROGRAM", help="A capture, or a program: -- python step.py")
+    ],
+    arch: Annotated[str, typer.Option("--arch", "-a", help="Product: MI300X. The capture's own when not given.")] = "",
+    by: Annotated[str, typer.Option("--by", help="A row for each: name, shapes, module or phase.")] = "name",
+    limit: Annotated[int, typer.Option("-n", "--limit", help="Rows to show, 0 for all.", min=0)] = 20,
+    trace: Annotated[
+        Path | None,
+        typer.Option("--trace", "-o", help="Write the step as a trace in Kineto's form.", metavar="FILE"),
+    ] = None,
+    time_limit: Annotated[
+        float, typer.Option("--time-limit", help="Seconds that the program may run.", min=1)
+    ] = 3600.0,
+    jobs: JobsOption = 0,
+    outputs: Outputs = NO_OUTPUTS,
+    quiet: QuietOption = False,
+) -> None:
+    """Predict where a program's GPU time goes: Triton's kernels by the model, torch's operators by their work.
+
+    Nothing is measured, and no GPU is needed. What cannot be predicted is listed with its calls and no time. Host
+    time, overlap and other ranks are outside.
+
+    Exit codes: 0 predicted, 2 nothing could be, or the program failed before it did anything.
+
+    Example:  kprof profile --arch MI300X -- python step.py
+    """
+    from kprof.api.profile import profile
+    from kprof.output.writing import write_output
+    from kprof.reporters import profile_text
+
+    one = len(program) == 1 and not program[0].endswith(".py")
+    if len(program) == 1 and program[0].endswith(".py"):
+        raise KprofError("is a file, and a program is needed", path=program[0], hint=f"-- python {program[0]}")
+    found = profile(program[0] if one else program, arch=arch, by=by, jobs=jobs, time_limit=time_limit)
+    shown = [*([] if quiet else profile_text.lines(found.document, by, limit)), found.summary]
+    outputs.write(found.document, lambda: print("\n".join(shown)))
+    if trace is not None:
+        write_output(str(trace), found.to_kineto())

@@ -1,0 +1,79 @@
+"""``kprof profile`` for people: the table of a step, and what would pay."""
+
+from typing import TYPE_CHECKING
+
+from kprof.output.tables import rows_table
+
+if TYPE_CHECKING:
+    from kprof_analyzers.whole_step.document import ProfileDocument, ProfiledRow
+
+
+_NAMED = 3
+"""Operators without a time that the verdict names."""
+
+
+def lines(document: "ProfileDocument", by: str, limit: int) -> list[str]:
+    """The table, all rows of it where ``limit`` is 0, what would pay, and what was assumed."""
+    rows = document.rows[:limit] if limit else document.rows
+    heading = {"name": "kernel or operator", "shapes": "kernel or operator, and shapes"}.get(by, by)
+    headings = ("ms", "share", "range ms", "calls", "mean us", "bound by", heading)
+    text = rows_table(headings, [_cells(row, by) for row in rows], wide=6).splitlines()
+    left = len(document.rows) - len(rows)
+    if left:
+        text.append(f"and {left:,} more; -n 0 shows all")
+    text += _changes(document)
+    return [*text, *(f"Note: {note}." for note in document.notes), ""]
+
+
+def _cells(row: "ProfiledRow", by: str) -> tuple[str, ...]:
+    return (
+        "-" if row.us is None else _ms(row.us),
+        "-" if row.share is None else f"{100 * row.share:.1f} %",
+        "-" if row.low_us is None or row.high_us is None else f"{_ms(row.low_us)}-{_ms(row.high_us)}",
+        f"{row.calls:,}",
+        "-" if row.us is None else f"{row.us / row.calls:,.1f}",
+        row.bound.replace("_", " ") or "-",
+        _called(row, by),
+    )
+
+
+def _called(row: "ProfiledRow", by: str) -> str:
+    if by in {"module", "phase"}:
+        name = (row.module or "(no module)") if by == "module" else (row.phase or "(not known)")
+    else:
+        name = " ".join(filter(None, (row.name.removeprefix("aten::"), row.shapes)))
+        name += "  [triton]" if row.kind == "triton" else ""
+    return "  ".join(filter(None, (name, row.finding, row.why)))
+
+
+def _ms(us: float) -> str:
+    ms = us / 1e3
+    return f"{ms:,.1f}" if ms >= 100 else f"{ms:.3g}"
+
+
+def _changes(document: "ProfileDocument") -> list[str]:
+    if not document.changes:
+        return []
+    rows = [
+        (f"{'up to ' if one.at_most else ''}{_ms(one.us)}", f"{100 * one.share:.1f} %", f"{one.calls:,}", one.what)
+        for one in document.changes
+    ]
+    return [
+        "",
+        "What would pay, by the model:",
+        *rows_table(("ms", "share", "calls", "change"), rows, wide=3).splitlines(),
+    ]
+
+
+def verdict(document: "ProfileDocument") -> str:
+    """The sum with its range, how it is known, and how much is not."""
+    known = document.calls - document.unknown_calls
+    span = f"{_ms(document.low_us)} to {_ms(document.high_us)}"
+    head = f"{_ms(document.us)} ms of GPU time predicted on {document.gpu} ({span})"
+    parts = [f"{head}, {known:,} of {document.calls:,} calls"]
+    if document.us:
+        parts.append(f"{100 * document.triton_us / document.us:.0f} % of it in Triton's kernels")
+    if document.unknown_calls:
+        named = ", ".join([*document.unknown[:_NAMED], *(["..."] if len(document.unknown) > _NAMED else [])])
+        parts.append(f"no time for {document.unknown_calls:,} calls: {named}")
+    return "; ".join(parts)

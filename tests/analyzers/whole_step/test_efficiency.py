@@ -1,0 +1,47 @@
+"""Times of operators from what their kind reaches of the peaks."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kprof.hardware.machine import find_product
+from kprof_analyzers.profiles.timeline.operators.rooflines import limits_of_product
+from kprof_analyzers.profiles.timeline.operators.work import Work
+from kprof_analyzers.whole_step.efficiency import efficiencies, fitted_gpus, operator_time
+
+MI300X = limits_of_product(find_product("MI300X"))
+
+
+def test_fitted_figures_are_possible():
+    assert fitted_gpus() == ("MI300X",)
+    for kind, one in efficiencies().items():
+        assert 0 < one.share <= 1, kind
+        assert 0 < one.low <= 1 <= one.high, kind
+        assert one.rows > 0, kind
+
+
+@pytest.mark.parametrize("kind", sorted(efficiencies()))
+@given(moved=st.integers(0, 1 << 36))
+def test_no_time_is_below_the_limit(kind, moved):
+    """At most the peak is reached, and the range holds the time."""
+    time = operator_time(kind, Work(None, moved), MI300X)
+    assert time is not None
+    assert time.us >= moved / MI300X.hbm * 1e6
+    assert time.low_us <= time.us <= time.high_us
+    more = operator_time(kind, Work(None, moved + 1024), MI300X)
+    assert more is not None
+    assert more.us > time.us
+
+
+def test_a_small_call_is_bound_by_its_launch_and_a_large_one_by_memory():
+    assert operator_time("elementwise", Work(None, 64), MI300X).bound == "launch"
+    assert operator_time("elementwise", Work(None, 1 << 30), MI300X).bound == "HBM"
+
+
+def test_no_time_without_the_types_peak():
+    assert operator_time("product", Work(1 << 40, 1 << 20, "matrix_unheard"), MI300X) is None
+
+
+def test_fills_and_gathers_count_as_element_wise():
+    work = Work(None, 1 << 28)
+    assert operator_time("fill", work, MI300X) == operator_time("elementwise", work, MI300X)

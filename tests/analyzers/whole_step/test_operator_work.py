@@ -1,0 +1,130 @@
+"""What torch's operators have to do, against torch's own count of their operations."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kprof.captures.model import CapturedOperator, TensorInfo, TensorList
+from kprof.recording.operator_calls import called
+from kprof_analyzers.whole_step.operator_work import kind_of, shapes_text, work_of_call
+
+BF16 = 2
+
+
+def tensor(*shape: int, dtype: str = "bfloat16") -> TensorInfo:
+    strides = tuple(math.prod(shape[axis + 1 :]) for axis in range(len(shape)))
+    return TensorInfo(dtype, shape, strides)
+
+
+def recorded(function, *args, **kwargs):
+    """A call as it is recorded, and torch's count of its operations."""
+    torch = pytest.importorskip("torch")
+    from torch.utils._python_dispatch import TorchDispatchMode
+    from torch.utils.flop_counter import FlopCounterMode
+
+    from kprof.captures.arguments import argument
+
+    calls = []
+
+    class Watch(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            out = func(*args, **(kwargs or {}))
+            told = called(func, args, kwargs or {}, out)
+            inputs, outputs = (tuple(map(argument, told[name])) for name in ("inputs", "outputs"))
+            calls.append(CapturedOperator(told["name"], inputs, outputs))
+            return out
+
+    with FlopCounterMode(display=False) as counter, Watch():
+        function(*args, **kwargs)
+    assert torch is not None
+    return calls, counter.get_total_flops()
+
+
+def test_operations_are_those_that_torch_counts():
+    torch = pytest.importorskip("torch")
+    x, w, b = torch.ones(96, 64), torch.ones(64, 128), torch.ones(128)
+    image, kernel = torch.ones(2, 8, 10, 10), torch.ones(4, 8, 3, 3)
+    for function, arguments in (
+        (torch.mm, (x, w)),
+        (torch.addmm, (b, x, w)),
+        (torch.bmm, (torch.ones(3, 8, 16), torch.ones(3, 16, 4))),
+        (torch.nn.functional.conv2d, (image, kernel)),
+    ):
+        calls, counted = recorded(function, *arguments)
+        works = [work_of_call(call) for call in calls]
+        assert counted > 0
+        assert sum(one.work.flop or 0 for one in works if one is not None) == counted, function
+
+
+def test_attention_does_what_its_two_products_do():
+    torch = pytest.importorskip("torch")
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+
+    q = torch.ones(2, 4, 32, 16, dtype=torch.bfloat16)
+    with sdpa_kernel(SDPBackend.MATH):
+        _, counted = recorded(torch.nn.functional.scaled_dot_product_attention, q, q, q)
+    calls, _ = recorded(torch.nn.functional.scaled_dot_product_attention, q, q, q)
+    (fused,) = [one for one in calls if one.name.endswith("_for_cpu")]
+    assert work_of_call(fused).work.flop == counted > 0
+
+
+def test_defaults_of_the_schema_are_recorded_in_their_places():
+    torch = pytest.importorskip("torch")
+    calls, _ = recorded(torch.addmm, torch.ones(4), torch.ones(2, 3), torch.ones(3, 4), alpha=2)
+    (call,) = [one for one in calls if one.name == "aten::addmm"]
+    assert call.inputs[3:] == (1, 2)  # beta is the schema's, alpha was given
+
+
+def test_bytes_of_what_only_moves_memory():
+    x = tensor(4096, 1024)
+    size = 4096 * 1024 * BF16
+    for name, inputs, outputs, expected in (
+        ("aten::mul", (x, x), (x,), 3 * size),
+        ("aten::gelu", (x, "none"), (x,), 2 * size),
+        ("aten::zeros_like", (x,), (x,), size),
+        ("aten::_to_copy", (x, "torch.float32"), (tensor(4096, 1024, dtype="float32"),), 3 * size),
+        ("aten::copy_", (x, x), (x,), 2 * size),
+        ("aten::sum", (x, [0]), (tensor(1024),), size + 1024 * BF16),
+        (
+            "aten::embedding",
+            (tensor(50_000, 64), tensor(8, dtype="int64")),
+            (tensor(8, 64),),
+            64 + 2 * 8 * 64 * BF16,
+        ),
+        ("aten::_foreach_mul_", (TensorList("float32", 3, 1000), 0.9), (), 8000),
+        ("aten::_foreach_sqrt", (TensorList("float32", 3, 1000),), (TensorList("float32", 3, 1000),), 8000),
+    ):
+        found = work_of_call(CapturedOperator(name, inputs, outputs))
+        assert found is not None, name
+        assert (found.work.flop, found.work.bytes) == (None, expected), name
+
+
+def test_thin_products_are_told_apart():
+    wide = CapturedOperator("aten::mm", (tensor(4096, 4096), tensor(4096, 4096)), ())
+    thin = CapturedOperator("aten::bmm", (tensor(99, 8, 64), tensor(99, 64, 8)), ())
+    assert [work_of_call(one).kind for one in (wide, thin)] == ["product", "thin product"]
+
+
+def test_what_is_not_known_has_no_work():
+    x = tensor(16, 16)
+    assert work_of_call(CapturedOperator("aten::sort", (x,), (x, x))) is None
+    assert work_of_call(CapturedOperator("aten::mm", (x, tensor(8, 8)), (x,))) is None
+    assert work_of_call(CapturedOperator("aten::_to_copy", (x,), (x,), from_host=True)) is None
+    assert kind_of("aten::sort") == kind_of("mine::thing") == ""
+
+
+@given(st.lists(st.integers(1, 64), min_size=1, max_size=4), st.integers(1, 50))
+def test_lists_weigh_as_much_as_their_tensors(extents, count):
+    """An optimizer's operator on a list has the work of one on each tensor."""
+    one = tensor(*extents, dtype="float32")
+    listed = TensorList("float32", count, count * math.prod(extents))
+    single = work_of_call(CapturedOperator("aten::sqrt", (one,), (one,)))
+    many = work_of_call(CapturedOperator("aten::_foreach_sqrt", (listed,), (listed,)))
+    assert many.work.bytes == count * single.work.bytes
+
+
+def test_shapes_in_words():
+    assert shapes_text((tensor(4, 2), None, 3, tensor())) == "4x2 scalar"
+    assert shapes_text((TensorList("float32", 2, 4096),)) == "2 tensors of 4,096 in all"

@@ -1,0 +1,93 @@
+"""kprof profile: where a program's time would go."""
+
+import json
+import sys
+
+import pytest
+
+import kprof as kp
+from tests.recording.conftest import PROGRAMS
+
+pytestmark = pytest.mark.triton
+
+STEP = PROGRAMS / "training_step.py"
+
+
+@pytest.fixture(scope="module")
+def profiled(tmp_path_factory):
+    """A profile of the step, with what the command line would have shown."""
+    pytest.importorskip("torch")
+    return kp.profile([sys.executable, str(STEP)], arch="MI300X", by="shapes")
+
+
+def test_every_launch_and_operator_is_in_it(profiled):
+    rows = profiled.document.rows
+    assert sum(row.calls for row in rows if row.kind == "triton") == 3  # as the program itself counts
+    products = [row for row in rows if row.name in {"aten::mm", "aten::addmm"}]
+    # Two layers forward; backward the gradients of both weights and of the inner activations; three steps.
+    assert sum(row.calls for row in products) == 3 * (2 + 3)
+    assert {row.phase for row in rows} >= {"forward", "backward", "optimizer"}
+    assert any(row.module == "Sequential.Scale" for row in rows if row.kind == "triton")
+
+
+def test_what_has_no_time_is_in_the_first_line(profiled):
+    sort = next(row for row in profiled.document.rows if row.name == "aten::sort")
+    assert (sort.us, sort.share, sort.why) == (None, None, "kprof does not know what it does")
+    assert "aten::sort" in profiled.summary
+    assert f"{profiled.document.unknown_calls:,} calls" in profiled.summary
+
+
+def test_the_sum_is_that_of_the_rows(profiled):
+    told = [row for row in profiled.document.rows if row.us is not None]
+    assert sum(row.us for row in told) == pytest.approx(profiled.document.us)
+    assert profiled.document.low_us < profiled.document.us < profiled.document.high_us
+    assert all(row.low_us <= row.us <= row.high_us for row in told)
+
+
+def test_the_trace_says_the_same(profiled, tmp_path):
+    """Read back by the reader of torch's own traces."""
+    path = tmp_path / "predicted.json"
+    path.write_text(profiled.to_kineto())
+    (one,) = kp.trace_ops(path).traces
+    assert one.info.devices == ("MI300X",) or "MI300X" in one.info.devices
+    assert one.kernel_ns == pytest.approx(1000 * profiled.document.us, rel=1e-3)
+    assert one.issues == ()
+    measured = {(row.name, row.shapes): row for row in one.rows}
+    addmm = next(row for row in profiled.document.rows if row.name == "aten::addmm")
+    assert measured["aten::addmm", addmm.shapes].total_ns == pytest.approx(1000 * addmm.us, rel=1e-3)
+    assert json.loads(path.read_text())["kprof"]["predicted"] is True
+
+
+def test_a_capture_and_the_command(profiled, kprof, tmp_path):
+    pytest.importorskip("torch")
+    folder = tmp_path / "capture"
+    assert kprof("capture", "--operators", "-o", folder, "--arch", "MI300X", "--", sys.executable, STEP).code == 0
+    ran = kprof("profile", folder, "--by", "phase", "--json", tmp_path / "p.json", "-o", tmp_path / "t.json")
+    assert ran.code == 0, ran.err
+    document = json.loads((tmp_path / "p.json").read_text())
+    assert document["schema"] == "kprof.profile/1"
+    assert document["us"] == pytest.approx(profiled.document.us)
+    assert ran.out.splitlines()[-1].startswith(profiled.summary.split(",")[0])
+    assert {row["phase"] for row in document["rows"]} == {"forward", "backward", "optimizer", "outside modules"}
+    assert (tmp_path / "t.json").stat().st_size > 1000
+    again = kprof("profile", folder, "--arch", "MI355X")
+    assert again.code == 2
+    assert "compiled for gfx942, not for gfx950" in again.err
+    for journal in (folder / "journal").iterdir():  # As if its operators had not been asked for.
+        kept = [line for line in journal.read_text().splitlines() if json.loads(line)["t"] not in {"scope", "call"}]
+        journal.write_text("\n".join(kept) + "\n")
+    without = kprof("profile", folder)
+    assert without.code == 2
+    assert "kprof capture --operators" in without.err
+
+
+def test_programs_that_do_nothing(kprof, tmp_path):
+    ran = kprof("profile", "--", sys.executable, "-c", "pass")
+    assert ran.code == 2
+    assert "launched nothing" in ran.err
+    ran = kprof("profile", "step.py")
+    assert ran.code == 2
+    assert "-- python step.py" in ran.err
+    ran = kprof("profile", tmp_path / "none", "--by", "colour")
+    assert ran.code == 2
+    assert "name, shapes, module, phase" in ran.err
