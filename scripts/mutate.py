@@ -205,7 +205,9 @@ def main() -> None:
     parser.add_argument("--set", choices=sorted(SETS), help="These modules, or those with a given word in their name.")
     parser.add_argument("-j", "--jobs", type=int, default=1)
     parser.add_argument("--kind", action="append", choices=KINDS, help="Only such mutants; may be given several times.")
-    parser.add_argument("--write", type=Path, help="Put the table into a page, between its markers.")
+    parser.add_argument(
+        "--write", type=Path, help="Put the table into a page, between its markers; rows of modules not asked for stay."
+    )
     parser.add_argument("--least", type=float, default=0.0, help="Exit status 1 where a group has less, in percent.")
     own, tests = sys.argv[1:], []
     if "--" in own:
@@ -229,7 +231,7 @@ def main() -> None:
         for mutant in found.survivors:
             print(f"    line {mutant.line}: {mutant.kind}: {mutant.words}", flush=True)
     if given.write is not None:
-        _write(given.write, given.set, scores)
+        _write(given.write, given.set, _with_rows(given.write, given.set, scores))
     if any(_percent(dead, made) < given.least for dead, made in _groups(scores).values()):
         raise SystemExit(1)
 
@@ -271,6 +273,26 @@ def _table(scores: Sequence[Score]) -> list[str]:
 
 def _cell(counts: tuple[int, int]) -> str:
     return f"{counts[0]}/{counts[1]}" if counts[1] else ""
+
+
+def _with_rows(page: Path, name: str, scores: Sequence[Score]) -> list[Score]:
+    """The scores in the order of their set, of modules that were not run as the page has them."""
+    known = {one.chosen.module: one for one in scores}
+    lines = (
+        page.read_text(encoding="utf-8").partition(f"<!-- {name} -->\n")[2].partition("<!-- end -->")[0].splitlines()
+    )
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    for chosen in SETS[name]():
+        for row in rows:
+            if row[0] == chosen.module.removeprefix("kprof_analyzers.") and chosen.module not in known:
+                cells = zip(rows[0][1:-1], row[1:-1], strict=True)
+                known[chosen.module] = Score(chosen, {kind: _counts(cell) for kind, cell in cells if cell}, [])
+    return [known[chosen.module] for chosen in SETS[name]() if chosen.module in known]
+
+
+def _counts(cell: str) -> tuple[int, int]:
+    dead, _, made = cell.partition("/")
+    return int(dead), int(made)
 
 
 def _write(page: Path, name: str, scores: Sequence[Score]) -> None:

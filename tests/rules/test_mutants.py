@@ -20,14 +20,23 @@ def clean() -> list[str]:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="mutants are run in forked processes")
-def test_no_mutant_of_some_rules_survives():
-    """Evidence and limits of two rules."""
+def test_no_mutant_of_some_rules_survives(tmp_path):
+    """Evidence and limits of two rules; written into the page their rows are those that it has, and all others stay."""
     chosen = random.Random(len(clean())).sample(clean(), 2)
+    page = tmp_path / "mutation.md"
+    page.write_bytes(PAGE.read_bytes())
     command = [sys.executable, "scripts/mutate.py", "--set", "rules", "--kind", "evidence", "--kind", "threshold"]
+    command += ["--least", "100", "--write", str(page), *chosen]
     ran = subprocess.run(
-        [*command, "--least", "100", *chosen], cwd=ROOT, capture_output=True, text=True, check=False, timeout=300
+        command,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
     )
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert [line.split(": ")[0] for line in ran.stdout.splitlines()] == [
         f"kprof_analyzers.{name}" for name in sorted(chosen)
     ]
+    assert page.read_text(encoding="utf-8") == PAGE.read_text(encoding="utf-8")
