@@ -9,7 +9,7 @@ from kprof.api.options import Names, Values, names
 from kprof.api.result import Result
 from kprof.errors import KprofError, TargetError
 from kprof.targets.target import TargetLike
-from kprof.tuning import request
+from kprof.tuning import measured_times, request
 from kprof.tuning.document import Ranked, TunedProblem, TuneReport, document
 
 if TYPE_CHECKING:
@@ -130,6 +130,7 @@ def tune(
     output: "Path_ | None" = None,
     formats: Names = (),
     verify: bool = False,
+    measured: "Path_ | None" = None,
     resume: bool = True,
     scheduler: str | None = None,
     signature: str | None = None,
@@ -160,7 +161,8 @@ def tune(
         jobs: worker processes, 0 for one a core.
         output: folder for the search's journal, and for what :meth:`Tuned.write` writes.
         formats: formats that it writes: ``triton``, ``aiter``, ``vllm``, ``sglang``, ``tune_gemm``, ``dispatch``.
-        verify: measure the short list on this machine's GPU.
+        verify: measure the short list on this machine's GPU; what was not measured is corrected by what was.
+        measured: a CSV file of measured times (knobs, sizes, ``time_us``) that correct the predictions.
         resume: go on from an earlier search.
         scheduler: a Dask scheduler whose workers compile: ``tcp://host:8786``.
         signature: argument types of a function: ``*fp16,i32``.
@@ -177,12 +179,13 @@ def tune(
         TargetError: there is no such kernel, case, knob or size.
         CompileError: Triton is missing.
         HardwareError: the architecture is not known, or there is no GPU to verify on.
-        KprofError: a space, a grid or a format cannot be used.
+        KprofError: a space, a grid, a format or a file of times cannot be used.
     """
     place = None if output is None else os.fspath(output)
     files = request.Files(place, names(formats), top, dict(keys or {}), device_name)
     writers = request.writers(files.formats, place)
     device = _device(kernel, verify=verify)
+    times = None if measured is None else measured_times.read(os.fspath(measured))
     wanted = request.TuningRequest(
         kernel,
         [shape] if isinstance(shape, Mapping) else list(shape),
@@ -202,6 +205,8 @@ def tune(
     with request.prepared(wanted, tell) as (subject, chosen):
         _check(subject, device)
         found, facts = _searched(wanted, place, subject, chosen, budget=budget, resume=resume, progress=progress)
+        if times is not None:
+            measured_times.correct(found, subject.problems, times, os.fspath(measured or ""))
         measured_on = _measured(str(kernel), subject, found, device, top=top, tell=tell)
         report = document(subject, found, measured_on=measured_on, top=top, **facts)
         return Tuned(report, _Search(subject, found, files, writers), _answer(subject, found))
@@ -245,7 +250,10 @@ def _measured(
 
     if device is None or found.ended == "interrupted":
         return None
-    return verify.measure(kernel, subject, found, top=top, device=device, report=tell)
+    name = verify.measure(kernel, subject, found, top=top, device=device, report=tell)
+    found.learned.clear()
+    measured_times.by_verified(found)
+    return name
 
 
 def _searched(

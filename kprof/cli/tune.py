@@ -50,6 +50,10 @@ FormatOption = Annotated[
     _OPTION("--format", help="Also write: triton, aiter, vllm, sglang, tune_gemm, dispatch.", metavar="NAME,..."),
 ]
 VerifyOption = Annotated[bool, _OPTION("--verify", help="Measure the short list on this machine's GPU.")]
+MeasuredOption = Annotated[
+    str | None,
+    _OPTION("--measured", help="CSV of measured times (knobs, sizes, time_us) that correct the model.", metavar="FILE"),
+]
 SchedulerOption = Annotated[
     str | None, _OPTION("--scheduler", help="Dask scheduler whose workers compile: tcp://host:8786.", metavar="URL")
 ]
@@ -97,6 +101,7 @@ def command(
     output: OutputOption = None,
     format_: FormatOption = "",
     verify: VerifyOption = False,
+    measured: MeasuredOption = None,
     resume: ResumeOption = True,
     scheduler: SchedulerOption = None,
     signature: SignatureOption = None,
@@ -137,6 +142,7 @@ def command(
             output=output,
             formats=format_,
             verify=verify,
+            measured=measured,
             resume=resume,
             scheduler=scheduler,
             signature=signature,

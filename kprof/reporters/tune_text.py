@@ -120,6 +120,8 @@ def _problem(console: "Console", problem: "TunedProblem") -> None:
     if problem.ties > 1:
         how = "within 3 % of the first" if ranking[0].measured_ms is not None else "not told apart from the first"
         _fold(console, f"= {how} ({problem.ties} programs in all)")
+    for line in problem.learned:
+        _fold(console, f"learned: {line}")
     timed = [one for one in ranking if one.measured_ms is not None]
     if len(timed) > 1:
         first = min(timed, key=lambda one: one.time_us)

@@ -97,6 +97,7 @@ class TunedProblem(msgspec.Struct, frozen=True, omit_defaults=True):
         flops: operations of the problem; ``None`` when the kernel does not say.
         bytes: that have to be moved at least; the same.
         assumptions: what the predictions assumed.
+        learned: what measured times said of the predictions, which are corrected by it; empty where none were given.
     """
 
     name: str
@@ -109,6 +110,7 @@ class TunedProblem(msgspec.Struct, frozen=True, omit_defaults=True):
     assumptions: list[str]
     flops: int | None = None
     bytes: int | None = None
+    learned: list[str] = []
 
 
 class SpaceFacts(msgspec.Struct, frozen=True):
@@ -180,8 +182,10 @@ def document(
     from kprof.version import __version__
 
     problems = [
-        _problem(subject, problem, ranked, own, top)
-        for problem, ranked, own in zip(subject.problems, found.ranked, found.own, strict=True)
+        msgspec.structs.replace(_problem(subject, problem, ranked, own, top), learned=learned)
+        for problem, ranked, own, learned in zip(
+            subject.problems, found.ranked, found.own, found.learned or [[]] * len(found.ranked), strict=True
+        )
     ]
     without = [p.name for p in problems if not p.ranking]
     done = found.looked_at - sum(found.failed.values())

@@ -75,6 +75,7 @@ class SearchResult:
         example: the first reason why a configuration is no good, in full.
         tiles, tiles_seen: as :class:`Progress`.
         not_kept: why the journal ends before the search did; empty when it does not.
+        learned: for each problem, what measured times said of its predictions; empty where none were given.
     """
 
     space: Space
@@ -97,3 +98,4 @@ class SearchResult:
     tiles: int = 0
     tiles_seen: int = 0
     not_kept: str = ""
+    learned: list[list[str]] = field(default_factory=list)

@@ -1,0 +1,163 @@
+"""Times that somebody measured, from a CSV file, and predictions corrected by them.
+
+The header names knobs, sizes of the problem, and the time: ``time_us``, ``us``, ``time_ms`` or ``ms``.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import isfinite
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kprof.errors import InputError
+from kprof.inputs.csv_records import records
+from kprof.tuning.candidates import Scored
+from kprof.tuning.residuals import Learned, learn
+
+if TYPE_CHECKING:
+    from kprof.tuning.problems import Problem
+    from kprof.tuning.search_result import SearchResult
+
+_TIMES = {"time_us": 1.0, "us": 1.0, "time_ms": 1000.0, "ms": 1000.0}
+"""Column of the time to microseconds of its unit."""
+
+
+@dataclass(frozen=True)
+class MeasuredTime:
+    """A line of the file: its number, the values that it names, and microseconds."""
+
+    line: int
+    named: Mapping[str, str]
+    us: float
+
+
+def read(path: str) -> list[MeasuredTime]:
+    """The lines of a file.
+
+    Raises:
+        KprofError: it cannot be read, has no time, or a time that is no positive number.
+    """
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"cannot be read: {error}", path=path) from None
+    lines = records(text.splitlines(), path, skip_spaces=True)
+    header = [name.strip() for name in next(lines, [])]
+    times = [name for name in header if name in _TIMES]
+    if len(times) != 1 or len(set(header)) < len(header):
+        raise InputError(
+            f"one column must be the time ({', '.join(_TIMES)}), and no two the same", path=path, place="line 1"
+        )
+    found = []
+    for number, fields in enumerate(lines, 2):
+        if not fields:
+            continue
+        if len(fields) != len(header):
+            message = f"{len(fields)} fields, the header has {len(header)}"
+            raise InputError(message, path=path, place=f"line {number}")
+        named = {name: field.strip() for name, field in zip(header, fields, strict=True)}
+        us = _number(named.pop(times[0])) * _TIMES[times[0]]
+        if not (isfinite(us) and us > 0):
+            raise InputError("the time is no positive number", path=path, place=f"line {number}")
+        found.append(MeasuredTime(number, named, us))
+    if not found:
+        raise InputError("no times", path=path)
+    return found
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return float("nan")
+
+
+def correct(found: "SearchResult", problems: "Sequence[Problem]", times: Sequence[MeasuredTime], path: str) -> None:
+    """Correct the rankings by the times, problem by problem, and note in ``found.learned`` what they say.
+
+    Raises:
+        KprofError: a line names what is neither knob nor size, or fits several programs.
+    """
+    used: set[int] = set()
+    for index, problem in enumerate(problems):
+        ranked = found.ranked[index]
+        known = {name for one in ranked for name in one.config} | set(problem.values)
+        timings: list[tuple[Mapping[str, Any], float, float]] = []
+        for time in times:
+            if unknown := sorted(set(time.named) - known):
+                message = f"{', '.join(unknown)}: neither a knob nor a size of {problem.name}"
+                raise InputError(message, path=path, place="line 1")
+            if any(not _same(problem.values[k], v) for k, v in time.named.items() if k in problem.values):
+                continue
+            if fitting := _fitting(ranked, problem, time, path):
+                used.add(time.line)
+                timings.append((fitting.config, time.us, fitting.time_us))
+        found.learned.append(_corrected(found, index, timings))
+    if left := sorted({time.line for time in times} - used):
+        note = f"{len(left)} of {len(times)} times are of no configuration in the ranking (line {left[0]} first)"
+        found.learned[0] = [*found.learned[0], note]
+
+
+def _corrected(
+    found: "SearchResult", index: int, timings: Sequence[tuple[Mapping[str, Any], float, float]]
+) -> list[str]:
+    if not timings:
+        return []
+    learned = learn(timings)
+    found.ranked[index] = sorted((corrected(one, learned) for one in found.ranked[index]), key=lambda one: one.time_us)
+    if (own := found.own[index]) is not None:
+        found.own[index] = corrected(own, learned)
+    return learned.words()
+
+
+def corrected(one: Scored, learned: Learned) -> Scored:
+    """A configuration with its time and range as the measurements say."""
+    change = learned.of(one.config)
+    return replace(
+        one,
+        time_us=one.time_us * change.factor,
+        low_us=one.time_us * change.low,
+        high_us=one.time_us * change.high,
+        parts={name: time * change.factor for name, time in one.parts.items()},
+    )
+
+
+def by_verified(found: "SearchResult") -> None:
+    """Correct what was not measured by what ``--verify`` measured, problem by problem; the measured stay first."""
+    for index, ranked in enumerate(found.ranked):
+        timings = [(one.config, one.measured_ms * 1e3, one.time_us) for one in ranked if one.measured_ms is not None]
+        if not timings:
+            found.learned.append([])
+            continue
+        learned = learn(timings)
+        first = [one for one in ranked if one.measured_ms is not None or one.note]
+        rest = [corrected(one, learned) for one in ranked if one.measured_ms is None and not one.note]
+        found.ranked[index] = [*first, *sorted(rest, key=lambda one: one.time_us)]
+        found.learned.append(learned.words())
+
+
+def _fitting(ranked: Sequence[Scored], problem: "Problem", time: MeasuredTime, path: str) -> Scored | None:
+    """The one program of a ranking that a line means; ``None`` where it has none.
+
+    Raises:
+        KprofError: several, with different predictions.
+    """
+    knobs = {name: value for name, value in time.named.items() if name not in problem.values}
+    fitting = [
+        one for one in ranked
+        if any(all(name in config and _same(config[name], value) for name, value in knobs.items())
+               for config in (one.config, *one.alike))
+    ]  # fmt: skip
+    if len({one.time_us for one in fitting}) > 1:
+        message = f"fits {len(fitting)} programs: name more of their knobs"
+        raise InputError(message, path=path, place=f"line {time.line}")
+    return fitting[0] if fitting else None
+
+
+def _same(value: Any, text: str) -> bool:
+    """Whether a field of the file is a value."""
+    if isinstance(value, bool):
+        return text.lower() in ({"true", "1"} if value else {"false", "0"})
+    if isinstance(value, int | float):
+        return _number(text) == value
+    return text == ("" if value is None else str(value))

@@ -1,0 +1,111 @@
+"""Predictions corrected by measured times: what is read, what is learned, and what it changes."""
+
+from math import exp, log
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kprof.errors import KprofError
+from kprof.tuning.candidates import Scored
+from kprof.tuning.measured_times import by_verified, correct, read
+from kprof.tuning.problems import Problem
+from kprof.tuning.residuals import learn
+from kprof.tuning.search_result import SearchResult
+from kprof.tuning.space import Space
+
+
+def scored(block, warps, us, measured_ms=None):
+    config = {"BLOCK": block, "num_warps": warps}
+    return Scored(config, us, us * 0.5, us * 1.7, "matrix", {}, (f"{block} {warps}",), measured_ms=measured_ms)
+
+
+def result(*ranked):
+    return SearchResult(Space("a test"), ranked=[list(ranked)], own=[None])
+
+
+def file(tmp_path, text):
+    place = tmp_path / "times.csv"
+    place.write_text(text)
+    return str(place)
+
+
+PROBLEM = Problem("M=8", {"M": 8})
+
+
+@given(st.floats(0.1, 10), st.integers(2, 12))
+def test_what_all_have_in_common_is_found(factor, count):
+    timings = [({"BLOCK": 16 * (1 + n % 4), "w": n}, factor * (10 + n), 10.0 + n) for n in range(count)]
+    learned = learn(timings)
+    for config, measured, predicted in timings:
+        assert learned.of(config).factor == pytest.approx(measured / predicted, rel=0.03 * (1 + abs(log(factor))))
+    far = learned.of({"BLOCK": 4096, "w": 10_000})
+    assert abs(log(far.factor / factor)) <= 0.2 * abs(log(factor)) + 1e-9
+    assert far.low <= far.factor <= far.high
+
+
+def test_a_knob_that_the_model_gets_wrong_is_named():
+    timings = [({"a": a, "w": w}, 10 * (1.4 if w == 8 else 1.0), 10.0) for a in (16, 32, 64) for w in (4, 8)]
+    learned = learn(timings)
+    ratio = learned.of({"a": 128, "w": 8}).factor / learned.of({"a": 128, "w": 4}).factor
+    assert 1.2 < ratio < 1.5
+    assert any(line.startswith("w=8 takes") for line in learned.words())
+    assert not any(line.startswith("a=") for line in learned.words())
+
+
+def test_more_timings_make_it_surer():
+    few = learn([({"a": 16}, 20.0, 10.0)]).of({"a": 64})
+    more = learn([({"a": a}, 20.0, 10.0) for a in (16, 32, 128, 256)]).of({"a": 64})
+    assert more.high / more.low < few.high / few.low
+
+
+@pytest.mark.parametrize("timings", [[], [({}, 0.0, 1.0)], [({}, 1.0, 0.0)]])
+def test_no_times_teach_nothing(timings):
+    with pytest.raises(ValueError, match="longer than nothing"):
+        learn(timings)
+
+
+def test_measured_times_change_the_order(tmp_path):
+    found = result(scored(64, 4, 10.0), scored(64, 8, 11.0), scored(128, 8, 12.0))
+    path = file(tmp_path, "BLOCK,num_warps,M,time_ms\n64,4,8,0.02\n64,8,8,0.011\n64,4,9,5\n")
+    correct(found, [PROBLEM], read(path), path)
+    assert found.ranked[0][0].config == {"BLOCK": 64, "num_warps": 8}
+    assert found.ranked[0][0].time_us == pytest.approx(11, rel=0.1)
+    assert any("num_warps=4 takes" in line for line in found.learned[0])
+    assert "1 of 3 times are of no configuration in the ranking (line 4 first)" in found.learned[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("BLOCK\n64\n", "one column must be the time"),
+        ("us,ms\n1,2\n", "one column must be the time"),
+        ("BLOCK,us\n64,no\n", "no positive number"),
+        ("BLOCK,us\n64,-1\n", "no positive number"),
+        ("BLOCK,us\n64\n", "1 fields, the header has 2"),
+        ("BLOCK,us\n", "no times"),
+        ("", "one column must be the time"),
+    ],
+)
+def test_a_bad_file_is_told_with_its_place(tmp_path, text, why):
+    with pytest.raises(KprofError, match=why):
+        read(file(tmp_path, text))
+
+
+@pytest.mark.parametrize(
+    ("text", "why"), [("BLOC,us\n64,1\n", "BLOC: neither a knob nor a size"), ("BLOCK,us\n64,1\n", "fits 2 programs")]
+)
+def test_lines_that_mean_no_one_program_are_errors(tmp_path, text, why):
+    path = file(tmp_path, text)
+    with pytest.raises(KprofError, match=why):
+        correct(result(scored(64, 4, 10.0), scored(64, 8, 11.0)), [PROBLEM], read(path), path)
+
+
+def test_what_was_verified_corrects_the_rest():
+    found = result(scored(64, 4, 10.0, measured_ms=0.02), scored(128, 4, 10.0))
+    by_verified(found)
+    measured, other = found.ranked[0]
+    assert (measured.measured_ms, measured.time_us) == (0.02, 10.0)
+    assert other.time_us == pytest.approx(20, rel=0.15)
+    assert other.low_us < other.time_us < other.high_us
+    assert exp(log(2) * 0.8) < float(found.learned[0][0].split(": ")[1].split()[0]) < 2.1
