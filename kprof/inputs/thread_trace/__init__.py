@@ -13,6 +13,7 @@ from kprof.inputs import boundary
 from kprof.inputs.opening import head_of
 from kprof.inputs.thread_trace.content import content
 from kprof.inputs.thread_trace.model import DecodedThreadTrace, Dispatch, LineCost, TracedInstruction
+from kprof.inputs.thread_trace.raw import not_decoded, raw_files
 from kprof.inputs.thread_trace.timeline import Timeline
 
 __all__ = [
@@ -59,6 +60,8 @@ def read(path: str | Path) -> DecodedThreadTrace:
     place = Path(path)
     dispatches: tuple[Dispatch, ...] = ()
     left_out: tuple[str, ...] = ()
+    if not place.is_dir() and (raw := raw_files(place)) and not is_thread_trace(place):
+        raise not_decoded(str(path), raw)
     if place.is_dir():
         place, dispatches, left_out = _first(place)
     trace = _listing(place, str(path))
@@ -81,7 +84,9 @@ def _first(folder: Path) -> tuple[Path, tuple[Dispatch, ...], tuple[str, ...]]:
 
     found = listings(find(folder))
     if not found:
-        raise InputError("no decoded thread trace in this folder", path=str(folder))
+        raw = raw_files(folder)
+        nothing = InputError("no decoded thread trace in this folder", path=str(folder))
+        raise not_decoded(str(folder), raw) if raw else nothing
     if len(found) == 1:
         return found[0].path, (), ()
     told, issues, failed = summaries(found, lambda file: _listing(file, str(file)))
