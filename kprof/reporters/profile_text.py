@@ -41,8 +41,8 @@ def _called(row: "ProfiledRow", by: str) -> str:
     if by in {"module", "phase"}:
         name = (row.module or "(no module)") if by == "module" else (row.phase or "(not known)")
     else:
-        name = " ".join(filter(None, (row.name.removeprefix("aten::"), row.shapes)))
-        name += "  [triton]" if row.kind == "triton" else ""
+        name = row.name.removeprefix("aten::") + (" [triton]" if row.kind == "triton" else "")
+        name = f"{name} {row.shapes}".rstrip()
     return "  ".join(filter(None, (name, row.finding, row.why)))
 
 
