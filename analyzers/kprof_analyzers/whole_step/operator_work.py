@@ -31,16 +31,17 @@ _FILLS = (
     "nll_loss_backward", "new_zeros", "new_ones", "new_full", "linspace",
 )  # fmt: skip
 _ROWS = (
-    "_softmax_backward_data", "_log_softmax_backward_data", "_safe_softmax", "native_layer_norm_backward", "native_group_norm_backward",
+    "_softmax_backward_data", "_log_softmax_backward_data", "native_layer_norm_backward", "native_group_norm_backward",
     "native_batch_norm", "native_batch_norm_backward", "_fused_rms_norm_backward", "miopen_batch_norm",
-    "miopen_batch_norm_backward",
+    "miopen_batch_norm_backward", "_safe_softmax",
 )  # fmt: skip
 _MAPS = (
     "eq", "ne", "lt", "le", "gt", "ge", "bitwise_and", "bitwise_or", "bitwise_not", "logical_and", "logical_or",
     "logical_not", "masked_fill", "maximum", "minimum", "lerp", "floor", "ceil", "round", "sign", "erf", "exp2", "log2",
     "log1p", "expm1", "remainder", "softplus", "hardtanh", "elu", "mish", "isnan", "isinf", "square", "atan2",
     "native_dropout_backward", "relu_backward", "softplus_backward", "mse_loss", "mse_loss_backward", "floor_divide",
-    "rsub", "addcmul", "fill", "_amp_update_scale", "nan_to_num", "clamp_max", "log_sigmoid_forward", "log_sigmoid_backward",
+    "rsub", "addcmul", "fill", "nan_to_num", "clamp_max", "log_sigmoid_forward", "log_sigmoid_backward",
+    "_amp_update_scale",
 )  # fmt: skip
 _REDUCTIONS = ("any", "all", "prod", "var", "std", "var_mean", "argmin", "logsumexp", "linalg_vector_norm", "aminmax")
 
