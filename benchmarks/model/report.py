@@ -237,25 +237,7 @@ def write(
     goals_table = [[one["goal"], str(one["value"]), "yes" if one["reached"] else "**no**"] for one in extra["goals"]]
     parts += ["## Goals", "", *markdown(["goal", "found", "reached"], goals_table), ""]
     for family in chosen:
-        header, lines = table(family, results[family.name])
-        parts += [
-            f"## {heading(family, results[family.name])}",
-            "",
-            f"Ours differs: {family.differs}.",
-            "",
-            family.note,
-            "",
-        ]
-        if len(lines) <= LONG and not family.private:
-            parts += [*markdown(header, lines), ""]
-        parts += [f"Over all: {_words(summary(results[family.name]))}.", ""]
-        if family.question == "pair" and (own := tritons.by_own(folder, family.name, results[family.name])):
-            parts += [f"Each side from the code of its own Triton: {_words(summary(own))}.", ""]
-        for part, found in by_part(results[family.name]).items():
-            parts += [f"{part.capitalize()}: {_words(found)}.", ""]
-        if family.name == "tables":
-            (folder / "model.svg").write_text(plot.scatter(results[family.name]), encoding="utf-8")
-            parts += ["![Predicted against measured](model.svg)", ""]
+        parts += _section(folder, family, results[family.name])
     parts += sureness.section(extra.get("sureness", {}))
     parts += floor.section(extra.get("floor", {}))
     parts += att.section()
@@ -276,11 +258,69 @@ def write(
     parts += ["## Cost", "", f"{_words(extra['cost'])}.", ""]
     parts += [(here / "failures.md").read_text(encoding="utf-8").rstrip(), ""]
     (folder / "model.md").write_text("\n".join(parts), encoding="utf-8")
-    data = {
+    data = _data(chosen, results)
+    (folder / "model.json").write_text(json.dumps({**data, **extra}, indent=1) + "\n", encoding="utf-8")
+
+
+def update(folder: Path, chosen: Sequence[Family], results: Mapping[str, Sequence[Judged]], made: str) -> None:
+    """Replace the sections of some families in the page, or put them before the first that is no family's.
+
+    What the page draws from all families (goals, ranges, rows that were not used) stays as the last whole run left it.
+
+    Args:
+        folder: of the page.
+        chosen: families that were run.
+        results: theirs.
+        made: where the figures come from, told in each section: the commit.
+    """
+    path = folder / "model.md"
+    first, *rest = path.read_text(encoding="utf-8").split("\n## ")
+    for family in chosen:
+        found = results[family.name]
+        lines = _section(folder, family, found)
+        note = f"These figures are of commit {made}, not of the run that wrote the whole page."
+        told = [*lines[:2], note, "", *lines[2:]]
+        text = "\n".join(told).removeprefix("## ")
+        names = [one.partition("\n")[0] for one in rest]
+        if heading(family, found) in names:
+            rest[names.index(heading(family, found))] = text
+        else:
+            rest.insert(names.index(_AFTER), text)
+    path.write_text("\n## ".join([first, *rest]), encoding="utf-8")
+    whole = folder / "model.json"
+    data = json.loads(whole.read_text(encoding="utf-8"))
+    data |= {name: found | {"commit": made} for name, found in _data(chosen, results).items()}
+    whole.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+
+
+_AFTER = "How sure it is"
+"""The first section that is no family's."""
+
+
+def _section(folder: Path, family: Family, found: Sequence[Judged]) -> list[str]:
+    """A family's part of the page."""
+    header, lines = table(family, found)
+    parts = [f"## {heading(family, found)}", "", f"Ours differs: {family.differs}.", "", family.note, ""]
+    if len(lines) <= LONG and not family.private:
+        parts += [*markdown(header, lines), ""]
+    parts += [f"Over all: {_words(summary(found))}.", ""]
+    if family.question == "pair" and (own := tritons.by_own(folder, family.name, found)):
+        parts += [f"Each side from the code of its own Triton: {_words(summary(own))}.", ""]
+    for part, figures in by_part(found).items():
+        parts += [f"{part.capitalize()}: {_words(figures)}.", ""]
+    if family.name == "tables":
+        (folder / "model.svg").write_text(plot.scatter(found), encoding="utf-8")
+        parts += ["![Predicted against measured](model.svg)", ""]
+    return parts
+
+
+def _data(chosen: Sequence[Family], results: Mapping[str, Sequence[Judged]]) -> dict[str, dict[str, Any]]:
+    """Figures of families; single ones of the private data are left out."""
+    data: dict[str, dict[str, Any]] = {
         name: {"summary": summary(judged), "problems": {one.problem.name: one.figures for one in judged}}
         for name, judged in results.items()
     }
     for family in chosen:
         if family.private:
             data.get(family.name, {}).pop("problems", None)
-    (folder / "model.json").write_text(json.dumps({**data, **extra}, indent=1) + "\n", encoding="utf-8")
+    return data

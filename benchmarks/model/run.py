@@ -88,6 +88,8 @@ def main() -> None:
         tritons.keep(
             PAGES, {name: one | ({"times": sides[name]} if name in sides else {}) for name, one in each.items()}
         )
+    if options.update:
+        report.update(PAGES, [known[name] for name in names], results, options.update)
     if options.write:
         report.write(PAGES, [known[name] for name in names], results, extra)
 
@@ -123,6 +125,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--details", help="file for every prediction, as JSON")
     parser.add_argument("--keep", action="store_true", help="add to the figures of other Tritons that --write shows")
     parser.add_argument("--write", action="store_true", help="write docs/validation/model.md, .json and .svg")
+    parser.add_argument("--update", metavar="COMMIT", help="write the families' sections only, with the commit")
     return parser.parse_args()
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from kprof.errors import InputError
 from kprof.inputs.csv_records import records
-from kprof.tuning.candidates import Scored
+from kprof.tuning.candidates import TIE, Scored
 from kprof.tuning.residuals import Learned, learn
 
 if TYPE_CHECKING:
@@ -104,10 +104,22 @@ def _corrected(
     if not timings:
         return []
     learned = learn(timings)
-    found.ranked[index] = sorted((corrected(one, learned) for one in found.ranked[index]), key=lambda one: one.time_us)
+    us = {str(config): measured for config, measured, _ in timings}
+
+    def known(one: Scored) -> Scored:
+        measured = us.get(str(one.config))
+        return corrected(one, learned) if measured is None else _as_measured(one, measured)
+
+    found.ranked[index] = sorted(map(known, found.ranked[index]), key=lambda one: one.time_us)
     if (own := found.own[index]) is not None:
-        found.own[index] = corrected(own, learned)
+        found.own[index] = known(own)
     return learned.words()
+
+
+def _as_measured(one: Scored, us: float) -> Scored:
+    """A configuration whose time was given; repeated measurements differ by what two that tie do."""
+    parts = {name: time * us / one.time_us for name, time in one.parts.items()}
+    return replace(one, time_us=us, low_us=us * (1 - TIE), high_us=us * (1 + TIE), parts=parts)
 
 
 def corrected(one: Scored, learned: Learned) -> Scored:
