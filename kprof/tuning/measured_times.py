@@ -6,10 +6,10 @@ The header names knobs, sizes of the problem, and the time: ``time_us``, ``us``,
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kprof.errors import InputError
+from kprof.inputs.boundary import read_text
 from kprof.inputs.csv_records import records
 from kprof.tuning.candidates import TIE, Scored
 from kprof.tuning.residuals import Learned, learn
@@ -37,11 +37,7 @@ def read(path: str) -> list[MeasuredTime]:
     Raises:
         KprofError: it cannot be read, has no time, or a time that is no positive number.
     """
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot be read: {error}", path=path) from None
-    lines = records(text.splitlines(), path, skip_spaces=True)
+    lines = records(read_text(path).splitlines(), path, skip_spaces=True)
     header = [name.strip() for name in next(lines, [])]
     times = [name for name in header if name in _TIMES]
     if len(times) != 1 or len(set(header)) < len(header):

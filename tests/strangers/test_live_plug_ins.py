@@ -99,6 +99,8 @@ def test_a_watch_names_it_and_waits_for_the_next_save(raising):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        # Where tests are run in the background the signal is ignored, and processes inherit that.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509 - one thread
     ) as watching:
         assert watching.stdout is not None
         shown = []
@@ -107,7 +109,10 @@ def test_a_watch_names_it_and_waits_for_the_next_save(raising):
             if "waiting for the next save" in line:
                 break
         watching.send_signal(signal.SIGINT)
-        _, errors = watching.communicate(timeout=30)
+        try:
+            _, errors = watching.communicate(timeout=60)
+        finally:
+            watching.kill()
     text = "".join(shown)
     assert text.count("shaky.Shaky") == 1, text
     assert "gfx942" in text
