@@ -42,6 +42,7 @@ def summary(shown: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "launch_right": fmean([one["launch_right"] for one in shown]),
         "always_the_same_right": max(ran, 1 - ran),
         "not_compiled": len(shown) - len(made),
+        "of_these_errors_of_the_compiler": sum("compiler failed" in one["error"] for one in shown),
         "compiled_launch_right": fmean([one["launch_right"] for one in made]) if made else None,
         "with_lds": len(known),
         "lds_exact": fmean([one["lds_exact"] for one in known]) if known else None,
