@@ -4,6 +4,7 @@ It needs the official SDK, ``pip install kprof[mcp]``.
 """
 
 import asyncio
+import inspect
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import msgspec
@@ -21,6 +22,9 @@ from kprof.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
+
+    from mcp.server.mcpserver import Context
+    from mcp_types import InputRequiredResult, Tool
 
 INSTRUCTIONS = """\
 kprof compiles Triton kernels for AMD GPUs without a GPU and says what the compiled code will do. Registers, spills,
@@ -189,9 +193,34 @@ class Tools:
 NAMES = ("analyze", "compare", "advise", "rank", "occupancy", "explain_rule", "kernels", "capture")
 
 
-def server(session: Session, reach: Reach) -> "MCPServer[Any]":
+class StrictServer(MCPServer[Any]):
+    """Refuses arguments that a tool does not have: the SDK drops them, and the answer is to another question."""
+
+    async def list_tools(self) -> "list[Tool]":
+        """All tools; their schemas say that nothing else is taken."""
+        tools = await super().list_tools()
+        for tool in tools:
+            tool.input_schema["additionalProperties"] = False
+        return tools
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: "Context[Any, Any] | None" = None
+    ) -> "CallToolResult | InputRequiredResult":
+        """Ask a tool.
+
+        Raises:
+            ToolError: it does not have one of these arguments, or fails.
+        """
+        if name in NAMES:
+            known = [*inspect.signature(getattr(Tools, name)).parameters][1:]
+            if unknown := sorted(arguments.keys() - set(known)):
+                raise ToolError(f"{name} does not take {', '.join(unknown)}; it takes {', '.join(known)}")
+        return await super().call_tool(name, arguments, context)
+
+
+def server(session: Session, reach: Reach) -> StrictServer:
     """The server with all tools."""
-    made: MCPServer[Any] = MCPServer("kprof", instructions=INSTRUCTIONS, version=__version__, log_level="WARNING")
+    made = StrictServer("kprof", instructions=INSTRUCTIONS, version=__version__, log_level="WARNING")
     tools = Tools(session, reach)
     for name in NAMES:
         tool: Callable[..., Awaitable[Any]] = getattr(tools, name)

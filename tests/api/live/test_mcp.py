@@ -50,6 +50,7 @@ def test_tools_have_schemas(tmp_path):
     for tool in tools:
         assert tool.description
         assert tool.output_schema["properties"]
+        assert tool.input_schema["additionalProperties"] is False
         assert tool.annotations.read_only_hint is (tool.name != "capture")
 
 
@@ -75,6 +76,13 @@ def test_what_it_refuses(tmp_path):
         ("analyze", {"target": "k.py"}, "which this server does not run"),
         ("capture", {"program": ["true"], "output": "c"}, "this server runs no programs"),
         ("compare", {"target": "gemm", "old": {"jobs": 9}, "new": {}}, "compare does not take jobs"),
+        (
+            "analyze",
+            {"target": "gemm", "num_warps": 8},
+            "analyze does not take num_warps; it takes target, arch, config, ",
+        ),
+        ("kernels", {"b": 1, "a": 2}, "kernels does not take a, b; it takes arch"),
+        ("no_such_tool", {"a": 2}, "no_such_tool"),
         ("occupancy", {"arch": "gfx9999", "vgpr": 1}, "gfx9999"),
         ("advise", {"target": "gemm", "budget": 1e9}, "less than or equal to 600"),
     ]

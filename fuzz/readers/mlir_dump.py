@@ -1,0 +1,29 @@
+"""Modules of MLIR alone, and logs with the dumps of all passes."""
+
+from pathlib import Path
+
+from fuzz.target import Target
+from kprof.compiler.dumped import modules_of
+from kprof.errors import InputError
+from kprof.reporters.mlir_text import verdict
+
+
+def read(data: bytes, folder: Path) -> None:
+    """Every module with its passes, in words."""
+    del folder
+    modules = tuple(modules_of(data.decode(errors="replace"), "dump.log"))
+    if not modules:
+        raise InputError("no module of MLIR can be read", path="dump.log")
+    assert verdict(modules)
+
+
+TARGET = Target(
+    read,
+    ("mlir/*.ttgir", "mlir/*.ttir"),
+    words=(
+        "// -----// IR Dump Before ", "// -----// IR Dump After ", " ('builtin.module' operation) //----- //",
+        "tritonamdgpu-pipeline", "module attributes {", '"ttg.num-warps" = 4 : i32', '"ttg.target" = "hip:gfx942"',
+        "tt.func public @", "#ttg.blocked<{", "ttg.convert_layout", "ttg.local_alloc", "tt.dot", "scf.for", "loc(",
+    ),
+    runs=30,
+)  # fmt: skip
