@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from kprof.tuning.trials import Trial, Trials
 
 _SHOWN = 6
+_UNIT = "cycles an element"
 _DOMINATED = 3
 _HEADINGS = ("predicted", "spilled", "scratch", "VGPRs", "waves", "LDS KiB", "loads", "drains", "instr", "issue")
 # What is left out in a narrow terminal, the first first, and columns for the names of the knobs.
@@ -48,12 +49,15 @@ def show_trials(trials: "Trials", console: "Console") -> None:
     for reason, count in sorted(trials.failed.items(), key=lambda item: -item[1])[:3]:
         log(f"{plural(count, 'configuration')} left out: {reason}")
     if trials.why:
-        log(f"no times: {trials.why}. What is compared are resources and instructions")
+        instead = "" if trials.ranked_by == "cycles" else ". What is compared are resources and instructions"
+        log(f"no times: {trials.why}{instead}")
     why = "since the last ones brought nothing better" if trials.settled else "when the budget was spent"
     left = f", {trials.left} left out {why}" if trials.left else ""
     console.print(f"\n{plural(trials.tried, 'configuration')} compiled in {trials.seconds:.0f} s{left}.", style="dim")
     if trials.best:
-        predicted = " Predicted: time." if trials.ranked_by == "time" else ""
+        predicted = {"time": " Predicted: time.", "cycles": f" Predicted: {_UNIT} of {trials.start.axis}."}.get(
+            trials.ranked_by, ""
+        )
         console.print(f"Verified: resources and instructions.{predicted} Nothing was measured.", style="dim")
 
 
@@ -64,11 +68,11 @@ def verdict(trials: "Trials") -> str:
     if not trials.best:
         return "no change of knobs helps: " + (
             "none is predicted to be faster"
-            if trials.ranked_by == "time"
+            if trials.ranked_by != "resources"
             else "none is better without being worse elsewhere"
         )
     first = knobs(trials.best[0].change)
-    if trials.ranked_by != "time":
+    if trials.ranked_by == "resources":
         return f"{plural(len(trials.best), 'configuration')} worth a try; the first one: {first}"
     if not trials.told_apart:
         return f"no change of knobs is predicted to help enough to tell; the nearest: {first}{_gain(trials)}"
@@ -76,13 +80,15 @@ def verdict(trials: "Trials") -> str:
 
 
 def _gain(trials: "Trials") -> str:
-    """The predicted time of the first one beside that of the start."""
+    """What the first one is predicted to cost beside the start."""
     from kprof.reporters._model_text import duration
 
-    before, after, gain = trials.start.time_us, trials.best[0].time_us, trials.gain
-    if before is None or after is None or gain is None:
+    start, best, gain = trials.start, trials.best[0], trials.gain
+    if gain is None:
         return ""
-    return f" (predicted {duration(before)} → {duration(after)}, {gain:.2f} times as fast)"
+    if start.time_us is not None and best.time_us is not None:
+        return f" (predicted {duration(start.time_us)} → {duration(best.time_us)}, {gain:.2f} times as fast)"
+    return f" (predicted {start.cost:.3g} → {best.cost:.3g} {_UNIT} of {start.axis}, {gain:.2f} times as fast)"
 
 
 def _table(trials: "Trials", width: int) -> "tuple[Table, str]":
@@ -122,15 +128,21 @@ def _fitting(rows: list[list[str]], room: int) -> list[int]:
     return kept
 
 
-def _cells(trial: "Trial") -> list[str]:
+def _predicted(trial: "Trial") -> str:
     from kprof.reporters._model_text import duration
 
+    if trial.time_us is not None:
+        return duration(trial.time_us)
+    return "-" if trial.cost is None else f"{trial.cost:.3g} cyc"
+
+
+def _cells(trial: "Trial") -> list[str]:
     measure = trial.measure
     assert measure is not None
     loads = " ".join(f"{count}x{width}" for width, count in measure.loads.items())
     issue = "" if measure.issue_per_work == float("inf") else f"{measure.issue_per_work:.3g}"
     return [
-        "-" if trial.time_us is None else duration(trial.time_us),
+        _predicted(trial),
         f"{measure.vgpr_spills}",
         f"{measure.scratch}",
         f"{measure.vgprs}",

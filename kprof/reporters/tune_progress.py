@@ -61,15 +61,16 @@ def line(progress: "Progress") -> str:
 
     What matters most stands first: a narrow terminal cuts the end off.
     """
-    from kprof.reporters.tune_text import microseconds
+    from kprof.reporters.tune_text import element_cycles, microseconds
 
     parts = [f"{progress.done:,} of {progress.total:,}"]
     left = progress.left
     if left is not None:
         parts.append(f"{_clock(left)} left")
     if progress.best is not None:
-        name, time_us = progress.best
-        parts.append(f"best {microseconds(time_us)}" + (f" for {name}" if progress.problems > 1 else ""))
+        name, cost = progress.best
+        best = element_cycles(cost, progress.axis) if progress.axis else microseconds(cost)
+        parts.append(f"best {best}" + (f" for {name}" if progress.problems > 1 else ""))
     if progress.tiles_seen < progress.tiles:
         parts.append(f"{progress.tiles_seen:,} of {progress.tiles:,} tiles")
     parts.append(f"{progress.rate:.1f} compiles/s")

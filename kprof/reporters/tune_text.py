@@ -53,7 +53,7 @@ def verdict(report: "TuneReport") -> str:
         why = f": {example}" if example and not any(p.ranking for p in report.problems) else ""
         return f"tune {report.kernel} on {report.arch}: {report.verdict.summary}{ended}{why}"
     best = report.problems[0].ranking[0]
-    time = f"{microseconds(best.time_us)} predicted (likely {span(best.low_us, best.high_us)})"
+    time = f"{predicted(best)} predicted{_likely(best)}"
     if best.measured_ms is not None:
         time = f"{microseconds(1000 * best.measured_ms)} measured"
     gain = ""
@@ -61,7 +61,7 @@ def verdict(report: "TuneReport") -> str:
         close = 0.97 <= gains[0] <= 1.03
         gain = ", as good as the kernel's own" if close else f", {gains[0]:.2f}x as fast as the kernel's own"
         if gains[0] < 0.97:
-            gain = f", slower than the kernel's own, {microseconds(_own_time(report.problems[0]))}: keep that"
+            gain = f", slower than the kernel's own, {_own_time(report.problems[0])}: keep that"
     return f"tune {report.kernel} on {report.arch}: {time}{gain}{ended}: {knobs(best.config)}"
 
 
@@ -72,15 +72,31 @@ def _gain(problem: "TunedProblem") -> float | None:
     best = problem.ranking[0]
     if best.measured_ms is not None and problem.own.measured_ms is not None:
         return problem.own.measured_ms / best.measured_ms
-    return problem.own.time_us / best.time_us
+    return problem.own.cost / best.cost if best.cost else None
 
 
-def _own_time(problem: "TunedProblem") -> float:
-    """Microseconds of the kernel's own configuration, measured where the first one was."""
+def predicted(one: "Ranked") -> str:
+    """``210 µs``; ``3.1 cycles an element of n`` where no time is known."""
+    return element_cycles(one.cost, one.axis) if one.time_us is None else microseconds(one.time_us)
+
+
+def element_cycles(cycles: float, axis: str) -> str:
+    """``3.1 cycles an element of n``."""
+    return f"{cycles:.3g} cycles an element of {axis}"
+
+
+def _likely(one: "Ranked") -> str:
+    if one.low_us is None or one.high_us is None:
+        return ""
+    return f" (likely {span(one.low_us, one.high_us)})"
+
+
+def _own_time(problem: "TunedProblem") -> str:
+    """What the kernel's own configuration takes, measured where the first one was."""
     assert problem.own is not None
     best, own = problem.ranking[0], problem.own
     both = best.measured_ms is not None and own.measured_ms is not None
-    return 1000 * own.measured_ms if both and own.measured_ms is not None else own.time_us
+    return microseconds(1000 * own.measured_ms) if both and own.measured_ms is not None else predicted(own)
 
 
 def microseconds(value: float) -> str:
@@ -124,9 +140,11 @@ def _problem(console: "Console", problem: "TunedProblem") -> None:
         _fold(console, f"learned: {line}")
     timed = [one for one in ranking if one.measured_ms is not None]
     if len(timed) > 1:
-        first = min(timed, key=lambda one: one.time_us)
+        first = min(timed, key=lambda one: one.cost)
         ratio = (first.measured_ms or 0.0) / (timed[0].measured_ms or 1.0)
         _fold(console, f"of the {len(timed)} measured, the one predicted to be fastest takes {ratio:.2f}x the fastest")
+    if axis := next((one.axis for one in ranking if one.axis), ""):
+        _fold(console, f"no times: cycles of the busiest CU for each element of {axis}, whose extent is not known")
     parts = dict.fromkeys(name for one in ranking for name in one.parts)
     if parts:
         _fold(console, f"times include what is launched beside the kernel: {', '.join(parts)}")
@@ -174,7 +192,9 @@ def _speed(problem: "TunedProblem") -> str:
     if not problem.ranking:
         return ""
     best = problem.ranking[0]
-    seconds = best.time_us * 1e-6 if best.measured_ms is None else best.measured_ms * 1e-3
+    if best.measured_ms is None and best.time_us is None:
+        return ""
+    seconds = best.cost * 1e-6 if best.measured_ms is None else best.measured_ms * 1e-3
     flops, moved = problem.flops or 0, problem.bytes or 0
     if flops > 32 * moved:
         return f"   {flops / seconds / 1e12:,.3g} TFLOP/s"
@@ -192,8 +212,8 @@ def _cells(one: "Ranked", *, measured: bool) -> list[str]:
     lds = one.resources.lds_bytes
     return [
         *own,
-        microseconds(one.time_us),
-        span(one.low_us, one.high_us),
+        f"{one.cost:.3g} cycles" if one.time_us is None else microseconds(one.time_us),
+        "-" if one.low_us is None or one.high_us is None else span(one.low_us, one.high_us),
         one.bound,
         _count(one.resources.vgpr_allocated),
         _count(one.resources.vgpr_spills),
@@ -223,11 +243,9 @@ def _dispatch(console: "Console", report: "TuneReport") -> None:
             rows.append([problem.name, *["-"] * (4 + len(names))])
             continue
         best, own = problem.ranking[0], problem.own
-        time = best.measured_ms * 1000 if best.measured_ms is not None else best.time_us
-        figures = [microseconds(time), "?", "?", str(problem.ties)]
+        figures = [_taken(best), "?", "?", str(problem.ties)]
         if own is not None:
-            before = own.time_us if own.measured_ms is None else 1000 * own.measured_ms
-            figures[1:3] = [microseconds(before), f"{_gain(problem):.2f}x"]
+            figures[1:3] = [_taken(own), f"{_gain(problem):.2f}x"]
         rows.append([problem.name, *figures, *(str(best.config.get(name, "-")) for name in names)])
     lines = aligned(rows)
     if max(map(len, lines)) < console.width:
@@ -241,6 +259,10 @@ def _dispatch(console: "Console", report: "TuneReport") -> None:
             _fold(console, f"     {row[1]}, own {row[2]}, {row[3]}, {row[4]} tied: {said}", indent=5)
     if shared:
         _fold(console, f"all rows: {knobs(shared)}")
+
+
+def _taken(one: "Ranked") -> str:
+    return predicted(one) if one.measured_ms is None else microseconds(1000 * one.measured_ms)
 
 
 def _footer(console: "Console", report: "TuneReport") -> None:

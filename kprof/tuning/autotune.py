@@ -154,9 +154,14 @@ class Pruner:
 
     def _chosen(self, configs: Configs, answers: Sequence[TaskResult | None]) -> Configs:
         pairs = list(zip(configs, answers, strict=True))
-        judged = [(c, a.time_us) for c, a in pairs if a is not None and a.time_us is not None]
+        costs = _costs(answers)
+        judged = [(c, cost) for c, cost in zip(configs, costs, strict=True) if cost is not None]
         judged.sort(key=lambda pair: pair[1])
-        unknown = [c for c, a in pairs if a is None or (a.time_us is None and a.status not in _HOPELESS)]
+        unknown = [
+            config
+            for (config, answer), cost in zip(pairs, costs, strict=True)
+            if cost is None and (answer is None or answer.status not in _HOPELESS)
+        ]
         if not judged:
             reason = next((a.reason for _, a in pairs if a is not None and a.reason), "there was no time")
             _warn("prune_configs", reason, "no configuration could be judged, every one is kept")
@@ -182,11 +187,12 @@ class PerfModel:
             key = repr(sorted((name, _described(value)) for name, value in rest.items()))
             if key not in self._times:
                 answers = self._predictor.answers(tuner, tuner.configs, rest, {})
-                if not any(answer is not None and answer.time_us is not None for answer in answers):
+                costs = _costs(answers)
+                if all(cost is None for cost in costs):
                     reason = next((a.reason for a in answers if a is not None and a.reason), "there was no time")
                     _warn("perf_model", reason, "no configuration could be judged, every one counts alike")
-                pairs = zip(tuner.configs, answers, strict=True)
-                self._times[key] = [(dict(config.all_kwargs()), _milliseconds(answer)) for config, answer in pairs]
+                triples = zip(tuner.configs, answers, costs, strict=True)
+                self._times[key] = [(dict(c.all_kwargs()), _number(answer, cost)) for c, answer, cost in triples]
             found = (t for own, t in self._times[key] if all(kwargs.get(n) == v for n, v in own.items()))
             return next(found, 0.0)
         except Exception as error:  # noqa: BLE001 - as above
@@ -194,9 +200,17 @@ class PerfModel:
             return 0.0
 
 
-def _milliseconds(answer: TaskResult | None) -> float:
-    if answer is not None and answer.time_us is not None:
-        return answer.time_us / 1000
+def _costs(answers: Sequence[TaskResult | None]) -> list[float | None]:
+    """Predicted milliseconds; cycles for an element where a loop's bound is not known for any of them."""
+    if any(answer is not None and answer.time_us is not None for answer in answers):
+        return [a.time_us / 1000 if a is not None and a.time_us is not None else None for a in answers]
+    same = len({answer.axis for answer in answers if answer is not None and answer.cost is not None}) == 1
+    return [answer.cost if same and answer is not None else None for answer in answers]
+
+
+def _number(answer: TaskResult | None, cost: float | None) -> float:
+    if cost is not None:
+        return cost
     return float("inf") if answer is not None and answer.status in _HOPELESS else 0.0
 
 

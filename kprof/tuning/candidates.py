@@ -19,7 +19,10 @@ class Scored:
 
     Attributes:
         config: every knob.
-        time_us, low_us, high_us: predicted time of all that it launches, with bounds.
+        time_us, low_us, high_us: predicted time of all that it launches, with bounds; ``None`` where a loop's bound is
+            not known.
+        cycles_per_element: there, cycles for each element of ``axis``, of all launches with such a loop.
+        axis: what that bound depends on; empty where there is a time.
         bound: what limits the longest of its launches.
         resources: of the kernel itself.
         codes: hashes of the programs it launches; configurations with the same ones are one program.
@@ -31,9 +34,9 @@ class Scored:
     """
 
     config: Mapping[str, Any]
-    time_us: float
-    low_us: float
-    high_us: float
+    time_us: float | None
+    low_us: float | None
+    high_us: float | None
     bound: str
     resources: Mapping[str, Any]
     codes: tuple[str, ...]
@@ -42,6 +45,13 @@ class Scored:
     alike: tuple[Mapping[str, Any], ...] = ()
     measured_ms: float | None = None
     note: str = ""
+    cycles_per_element: float | None = None
+    axis: str = ""
+
+    @property
+    def cost(self) -> float:
+        """What configurations are ranked by: microseconds, or cycles an element where no time is known."""
+        return (self.cycles_per_element or 0.0) if self.time_us is None else self.time_us
 
 
 @dataclass(eq=False)
@@ -69,9 +79,11 @@ class Candidate:
     def score(self, answers: Mapping[str, TaskResult]) -> Scored | TaskResult:
         """The whole of its answers, or the first one that says it cannot be."""
         own = [answers[key] for key in self.keys]
-        bad = next((answer for answer in own if answer.status != "ok" or answer.time_us is None), None)
+        bad = next((answer for answer in own if answer.status != "ok" or answer.cost is None), None)
         if bad is not None:
             return bad
+        if any(answer.time_us is None for answer in own):
+            return self._by_element(own)
         main = own[0]
         longest = max(own, key=lambda answer: answer.time_us or 0.0)
         others = zip(self.names[1:], own[1:], strict=True)
@@ -87,12 +99,42 @@ class Candidate:
             assumptions=tuple(dict.fromkeys(said for answer in own for said in answer.assumptions)),
         )
 
+    def _by_element(self, own: Sequence[TaskResult]) -> "Scored | TaskResult":
+        """Launches whose time is known do the same whatever the extent is: they are left out."""
+        untimed = [answer for answer in own if answer.time_us is None]
+        axes = sorted({answer.axis for answer in untimed})
+        if len(axes) > 1:
+            return without_comparison(untimed[0], f"more than one extent is not known: {', '.join(axes)}")
+        said = [said for answer in own for said in answer.assumptions]
+        if len(untimed) < len(own):
+            said.append(f"launches that do not depend on {axes[0]} are left out")
+        longest = max(untimed, key=lambda answer: answer.cycles_per_element or 0.0)
+        return Scored(
+            config=self.config,
+            time_us=None,
+            low_us=None,
+            high_us=None,
+            bound=longest.bound,
+            resources=own[0].resources,
+            codes=tuple(answer.isa for answer in own),
+            assumptions=tuple(dict.fromkeys(said)),
+            cycles_per_element=sum(answer.cycles_per_element or 0.0 for answer in untimed),
+            axis=axes[0],
+        )
+
 
 def _bounds(answer: TaskResult) -> tuple[float, float]:
     time = answer.time_us or 0.0
     low = time if answer.low_us is None else answer.low_us
     high = time if answer.high_us is None else answer.high_us
     return low, high
+
+
+def without_comparison(answer: TaskResult, reason: str) -> TaskResult:
+    """The same as one that cannot be compared."""
+    import msgspec
+
+    return msgspec.structs.replace(answer, status="failed", reason=reason)
 
 
 def failure_reason(answer: TaskResult) -> str:
@@ -116,8 +158,8 @@ def merged(found: Sequence[Scored]) -> list[Scored]:
     from dataclasses import replace
 
     groups: dict[tuple[Any, ...], list[Scored]] = {}
-    for one in sorted(found, key=lambda one: (one.time_us, identity(one.config))):
-        groups.setdefault((one.codes, one.time_us), []).append(one)
+    for one in sorted(found, key=lambda one: (one.cost, identity(one.config))):
+        groups.setdefault((one.codes, one.cost), []).append(one)
     # In their first one's order, which is that of time and text.
     return [
         replace(group[0], alike=tuple(other.config for other in group[1:])) if len(group) > 1 else group[0]
@@ -147,6 +189,7 @@ def is_tie(best: Scored, other: Scored) -> bool:
     """
     if best.measured_ms is not None and other.measured_ms is not None:
         return other.measured_ms <= best.measured_ms * (1 + TIE)
-    if best.high_us > WIDE * best.low_us:
-        return other.low_us <= best.time_us
-    return other.time_us <= best.time_us * (1 + TIE)
+    bounds = (best.low_us, best.high_us, other.low_us)
+    if None not in bounds and (best.high_us or 0.0) > WIDE * (best.low_us or 0.0):
+        return (other.low_us or 0.0) <= best.cost
+    return other.cost <= best.cost * (1 + TIE)

@@ -57,7 +57,10 @@ class Ranked(msgspec.Struct, frozen=True, omit_defaults=True):
 
     Attributes:
         config: every knob.
-        time_us, low_us, high_us: predicted time with its bounds, microseconds; of all launches together.
+        time_us, low_us, high_us: predicted time with its bounds, microseconds; of all launches together. ``None`` where
+            a loop's bound is not known.
+        cycles_per_element: there, cycles for each element of ``axis``: the order of the ranking.
+        axis: what that bound depends on.
         bound: what limits it.
         resources: registers, spills, LDS, wavefronts per SIMD.
         tie: cannot be told from the first one.
@@ -70,9 +73,9 @@ class Ranked(msgspec.Struct, frozen=True, omit_defaults=True):
     """
 
     config: Config
-    time_us: float
-    low_us: float
-    high_us: float
+    time_us: float | None
+    low_us: float | None
+    high_us: float | None
     bound: str
     resources: CompiledResources
     tie: bool = False
@@ -81,6 +84,13 @@ class Ranked(msgspec.Struct, frozen=True, omit_defaults=True):
     variants: int = 0
     measured_ms: float | None = None
     note: str = ""
+    cycles_per_element: float | None = None
+    axis: str = ""
+
+    @property
+    def cost(self) -> float:
+        """Predicted microseconds, or cycles for an element where no time is known."""
+        return (self.cycles_per_element or 0.0) if self.time_us is None else self.time_us
 
 
 class TunedProblem(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -256,12 +266,18 @@ def _work(of: Callable[[Shape], int] | None, problem: Problem) -> int | None:
         return None
 
 
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 4)
+
+
 def _ranked(one: Scored, best: Scored) -> Ranked:
     return Ranked(
         config=dict(one.config),
-        time_us=round(one.time_us, 4),
-        low_us=round(one.low_us, 4),
-        high_us=round(one.high_us, 4),
+        time_us=_rounded(one.time_us),
+        low_us=_rounded(one.low_us),
+        high_us=_rounded(one.high_us),
+        cycles_per_element=_rounded(one.cycles_per_element),
+        axis=one.axis,
         bound=one.bound,
         resources=msgspec.convert(dict(one.resources), CompiledResources),
         tie=one is not best and is_tie(best, one),

@@ -136,4 +136,4 @@ def _allows(one: Scored, *asked: Any) -> bool:
 
 def _alike(one: Scored, other: Scored) -> bool:
     same = all(one.resources.get(name) == other.resources.get(name) for name in _RESOURCES)
-    return same and abs(one.time_us - other.time_us) <= SAME * min(one.time_us, other.time_us)
+    return same and abs(one.cost - other.cost) <= SAME * min(one.cost, other.cost)

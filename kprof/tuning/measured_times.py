@@ -87,6 +87,9 @@ def correct(found: "SearchResult", problems: "Sequence[Problem]", times: Sequenc
                 continue
             if fitting := _fitting(ranked, problem, time, path):
                 used.add(time.line)
+                if fitting.time_us is None:
+                    message = f"{problem.name} has no predicted time that could be corrected"
+                    raise InputError(message, path=path, place=f"line {time.line}")
                 timings.append((fitting.config, time.us, fitting.time_us))
         found.learned.append(_corrected(found, index, timings))
     if left := sorted({time.line for time in times} - used):
@@ -106,7 +109,7 @@ def _corrected(
         measured = us.get(str(one.config))
         return corrected(one, learned) if measured is None else _as_measured(one, measured)
 
-    found.ranked[index] = sorted(map(known, found.ranked[index]), key=lambda one: one.time_us)
+    found.ranked[index] = sorted(map(known, found.ranked[index]), key=lambda one: one.cost)
     if (own := found.own[index]) is not None:
         found.own[index] = known(own)
     return learned.words()
@@ -114,13 +117,15 @@ def _corrected(
 
 def _as_measured(one: Scored, us: float) -> Scored:
     """A configuration whose time was given; repeated measurements differ by what two that tie do."""
-    parts = {name: time * us / one.time_us for name, time in one.parts.items()}
+    parts = {name: time * us / (one.time_us or us) for name, time in one.parts.items()}
     return replace(one, time_us=us, low_us=us * (1 - TIE), high_us=us * (1 + TIE), parts=parts)
 
 
 def corrected(one: Scored, learned: Learned) -> Scored:
     """A configuration with its time and range as the measurements say."""
     change = learned.of(one.config)
+    if one.time_us is None:
+        return one
     return replace(
         one,
         time_us=one.time_us * change.factor,
@@ -133,14 +138,18 @@ def corrected(one: Scored, learned: Learned) -> Scored:
 def by_verified(found: "SearchResult") -> None:
     """Correct what was not measured by what ``--verify`` measured, problem by problem; the measured stay first."""
     for index, ranked in enumerate(found.ranked):
-        timings = [(one.config, one.measured_ms * 1e3, one.time_us) for one in ranked if one.measured_ms is not None]
+        timings = [
+            (one.config, one.measured_ms * 1e3, one.time_us)
+            for one in ranked
+            if one.measured_ms is not None and one.time_us is not None
+        ]
         if not timings:
             found.learned.append([])
             continue
         learned = learn(timings)
         first = [one for one in ranked if one.measured_ms is not None or one.note]
         rest = [corrected(one, learned) for one in ranked if one.measured_ms is None and not one.note]
-        found.ranked[index] = [*first, *sorted(rest, key=lambda one: one.time_us)]
+        found.ranked[index] = [*first, *sorted(rest, key=lambda one: one.cost)]
         found.learned.append(learned.words())
 
 

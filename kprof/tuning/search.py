@@ -77,6 +77,9 @@ class Search:
         self._fastest: dict[int, float] = {}
         self._scored: list[list[Scored]] = [[] for _ in subject.problems]
         self._own: list[Scored | None] = [None for _ in subject.problems]
+        self._own_problems = ["" for _ in subject.problems]
+        # What is compared, of the first configuration that has an answer: time, or cycles for each element of an axis.
+        self._axes: list[str | None] = [None for _ in subject.problems]
         self._pruned, self._failed = Pruned(), Counter[str]()
         self._lds = [LdsRule(subject.arch, subject.element_bytes(p)) for p in subject.problems]
         self._inert = [Inert(space.knobs) for _ in subject.problems]
@@ -199,7 +202,9 @@ class Search:
         try:
             jobs = self._subject.jobs(problem, config)
         except KprofError as error:
-            if not own:
+            if own:
+                self._own_problems[index] = error.message
+            else:
                 self._see(index, config)
                 self._fail(TaskResult("", "failed", reason=error.message))
                 self.progress.failed += 1
@@ -262,9 +267,10 @@ class Search:
         result = candidate.score(self._answers)
         if isinstance(result, TaskResult):
             self.progress.failed += 1
-        elif result.time_us < self._fastest.get(candidate.index, math.inf):
-            self._fastest[candidate.index] = result.time_us
-            self.progress.best = (candidate.problem.name, result.time_us)
+        elif result.cost < self._fastest.get(candidate.index, math.inf):
+            self._fastest[candidate.index] = result.cost
+            self.progress.best = (candidate.problem.name, result.cost)
+            self.progress.axis = result.axis
         self._end()
 
     def _learn(self, candidate: Candidate) -> None:
@@ -274,17 +280,30 @@ class Search:
         if isinstance(lds, int):
             self._lds[index].learn(config, lds)
         result = candidate.score(self._answers)
+        if isinstance(result, Scored):
+            result = self._comparable(index, result)
         if candidate.own:
             self._own[index] = result if isinstance(result, Scored) else None
+            self._own_problems[index] = "" if isinstance(result, Scored) else result.reason or result.status
         elif isinstance(result, TaskResult):
             self._fail(result)
         else:
             mine = self._scored[index]
-            faster = sum(other.time_us < result.time_us for other in mine)
+            faster = sum(other.cost < result.cost for other in mine)
             mine.append(result)
             self._inert[index].learn(result)
             if faster < NEAR_BEST:
-                self._queues[index].look_near(config, result.time_us)
+                self._queues[index].look_near(config, result.cost)
+
+    def _comparable(self, index: int, result: Scored) -> Scored | TaskResult:
+        """A time cannot be compared with cycles an element: what the first answer has is what counts."""
+        first = self._axes[index]
+        if first is None:
+            self._axes[index] = result.axis
+        elif result.axis != first:
+            here, there = (f"cycles an element of {axis}" if axis else "a time" for axis in (result.axis, first))
+            return TaskResult("", "failed", reason=f"not comparable: it has {here}, the first configuration {there}")
+        return result
 
     def _fail(self, bad: TaskResult) -> None:
         self._example = self._example or bad.reason or bad.status
@@ -315,6 +334,7 @@ class Search:
             compile_seconds=self._compile_seconds,
             seconds=time.monotonic() - self._began,
             ended=self._ended,
+            own_problems=list(self._own_problems),
             example=self._example,
             not_kept=self._not_kept,
             tiles=progress.tiles,

@@ -21,6 +21,7 @@ class Progress:
         seconds: since the start.
         budget: seconds that it may take, ``None``: no limit.
         best: name of the last problem that got a better configuration, and its time in microseconds.
+        axis: where there are no times, what the extent depends on; ``best`` is then in cycles for each element of it.
         problems: how many there are.
         tiles: different tiles (blocks and wavefronts) among the legal configurations, ``tiles_seen`` of them looked at.
     """
@@ -37,6 +38,7 @@ class Progress:
     problems: int = 1
     tiles: int = 0
     tiles_seen: int = 0
+    axis: str = ""
 
     @property
     def rate(self) -> float:
@@ -72,6 +74,7 @@ class SearchResult:
         compile_seconds: sum of the compiles of this run that did not come from the cache.
         seconds: wall time of this run.
         ended: ``complete``, ``budget`` or ``interrupted``.
+        own_problems: for each problem, why the kernel's own configuration is no good; empty where it is.
         example: the first reason why a configuration is no good, in full.
         tiles, tiles_seen: as :class:`Progress`.
         not_kept: why the journal ends before the search did; empty when it does not.
@@ -94,6 +97,7 @@ class SearchResult:
     compile_seconds: float = 0.0
     seconds: float = 0.0
     ended: Literal["complete", "budget", "interrupted"] = "complete"
+    own_problems: list[str] = field(default_factory=list)
     example: str = ""
     tiles: int = 0
     tiles_seen: int = 0

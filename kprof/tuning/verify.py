@@ -135,8 +135,9 @@ def _named(report: Callable[[str], None], name: str) -> Callable[[str], None]:
 def _told(one: Scored) -> str:
     if one.measured_ms is None:
         return one.note
-    return f"{one.measured_ms:.4f} ms measured, {one.time_us / 1000:.4f} ms predicted"
+    predicted = "no time predicted" if one.time_us is None else f"{one.time_us / 1000:.4f} ms predicted"
+    return f"{one.measured_ms:.4f} ms measured, {predicted}"
 
 
 def _order(one: Scored) -> tuple[bool, float]:
-    return one.measured_ms is None, one.measured_ms if one.measured_ms is not None else one.time_us
+    return one.measured_ms is None, one.measured_ms if one.measured_ms is not None else one.cost

@@ -61,6 +61,9 @@ class TaskResult(msgspec.Struct, frozen=True, omit_defaults=True):
             one program.
         resources: ``vgpr``, ``vgpr_spills``, ``lds_bytes``, ``num_warps``, ``waves_per_simd``, ...
         time_us, low_us, high_us: predicted time with its bounds, microseconds.
+        cycles_per_element: where there is no time because a loop's bound is not known: cycles for each element of
+            ``axis``.
+        axis: what that bound depends on.
         bound: what limits it.
         assumptions: what the prediction assumed.
         seconds: compile time, as it was when it was compiled.
@@ -76,11 +79,18 @@ class TaskResult(msgspec.Struct, frozen=True, omit_defaults=True):
     time_us: float | None = None
     low_us: float | None = None
     high_us: float | None = None
+    cycles_per_element: float | None = None
+    axis: str = ""
     bound: str = ""
     assumptions: list[str] = []
     seconds: float = 0.0
     cached: bool = False
     again: bool = False
+
+    @property
+    def cost(self) -> float | None:
+        """Microseconds, or cycles an element where no time is known; ``None`` without either."""
+        return self.cycles_per_element if self.time_us is None else self.time_us
 
 
 class Executor(Protocol):

@@ -107,6 +107,8 @@ def _timed(candidate: ConsideredImplementation, score: Scored | TaskResult, targ
         return replace(candidate, reason=score.reason or score.status)
     if guess := next((said for said in score.assumptions if any(word in said for word in _GUESSED)), None):
         return replace(candidate, reason=f"{_NOT_PREDICTED}: {guess}")
+    if score.time_us is None or score.low_us is None or score.high_us is None:
+        return replace(candidate, reason=f"{_NOT_PREDICTED}: {', '.join(score.assumptions[:1])}")
     parts = "".join(f", with {name.rpartition('::')[2]}" for name in score.parts)
     return replace(
         candidate,

@@ -22,7 +22,7 @@ class _Dispatch:
                     shape=dict(one.shape),
                     implementation=results.kernel,
                     config=dict(best.config),
-                    ms=best.measured_ms if measured else round(best.time_us / 1000, 6),
+                    ms=best.measured_ms if measured or best.time_us is None else round(best.time_us / 1000, 6),
                     device=results.device if measured else results.product.name if results.product else "",
                     versions={"triton": results.triton},
                     basis="measured" if measured else "predicted",

@@ -50,6 +50,8 @@ def _times(one: ProblemResult, scored: Any) -> str:
     sizes = " ".join(f"{n}={v}" for n, v in one.shape.items() if isinstance(v, int) and not isinstance(v, bool))
     if scored.measured_ms is not None:
         return f"{sizes}: {1000 * scored.measured_ms:.4g} us measured".replace("\n", " ")
+    if scored.time_us is None:
+        return f"{sizes}: {scored.cost:.4g} cycles an element of {scored.axis} predicted, no time".replace("\n", " ")
     return f"{sizes}: {scored.time_us:.4g} us predicted".replace("\n", " ")
 
 

@@ -171,7 +171,7 @@ def climb_around(
     if found.ended == "interrupted":
         raise KeyboardInterrupt
     if own is None:
-        return found.example or "the model cannot say how long it takes"
+        return found.own_problems[0] or "the model cannot say how long it takes"
     (waiting,) = orders
     return _trials(subject, start, own, found, waiting, use_cache=use_cache)
 
@@ -225,7 +225,8 @@ def _teller(progress: Callable[[int, str], None] | None) -> Callable[[Progress],
         return None
 
     def tell(now: Progress) -> None:
-        best = f"best {now.best[1]:,.4g} µs" if now.best is not None else "none predicted yet"
+        unit = f"cycles an element of {now.axis}" if now.axis else "µs"
+        best = f"best {now.best[1]:,.4g} {unit}" if now.best is not None else "none predicted yet"
         progress(now.done, best)
 
     return tell
@@ -238,12 +239,13 @@ def _trials(
     every = sorted((_trial(base, one) for one in found.ranked[0]), key=_order)
     everyone = preferred([trial for trial in every if trial.change])
     begun = _timed(start, own)
-    faster = [trial for trial in everyone if trial.time_us is not None and trial.time_us < own.time_us]
+    faster = [trial for trial in everyone if trial.cost is not None and trial.cost < own.cost]
     return Trials(
         start=begun,
         best=tuple(with_report(subject, trial, use_cache=use_cache) for trial in faster[:LOOKED_AT]),
         tried=found.looked_at,
-        ranked_by="time",
+        ranked_by="cycles" if own.axis else "time",
+        why="; ".join(own.assumptions[:1]) if own.axis else "",
         failed=found.failed,
         left=waiting.left,
         settled=waiting.settled,
@@ -253,16 +255,16 @@ def _trials(
 
 def _order(trial: Trial) -> tuple[float, int, str]:
     """Sort key that does not depend on the order in which compiles end."""
-    return (trial.time_us or 0.0, len(trial.change), repr(sorted(trial.config.items(), key=str)))
+    return (trial.cost or 0.0, len(trial.change), repr(sorted(trial.config.items(), key=str)))
 
 
 def preferred(ranked: Sequence[Trial]) -> list[Trial]:
     """The trials, fastest first, with the one of fewest changes before those that are hardly faster."""
-    if not ranked or ranked[0].time_us is None:
+    if not ranked or ranked[0].cost is None:
         return list(ranked)
-    limit = CLOSE * ranked[0].time_us
-    near = [trial for trial in ranked if trial.time_us is not None and trial.time_us <= limit]
-    first = min(near, key=lambda trial: (len(trial.change), trial.time_us or 0.0))
+    limit = CLOSE * ranked[0].cost
+    near = [trial for trial in ranked if trial.cost is not None and trial.cost <= limit]
+    first = min(near, key=lambda trial: (len(trial.change), trial.cost or 0.0))
     return [first, *(trial for trial in ranked if trial is not first)]
 
 
@@ -275,7 +277,10 @@ def _trial(base: Mapping[str, Any], one: Scored) -> Trial:
 
 
 def _timed(trial: Trial, one: Scored) -> Trial:
-    return replace(trial, time_us=one.time_us, low_us=one.low_us, high_us=one.high_us, parts=one.parts)
+    return replace(
+        trial, time_us=one.time_us, low_us=one.low_us, high_us=one.high_us, parts=one.parts,
+        cycles_per_element=one.cycles_per_element, axis=one.axis,
+    )  # fmt: skip
 
 
 def with_report(subject: TuningSubject, trial: Trial, *, use_cache: bool = True) -> Trial:

@@ -21,6 +21,8 @@ def document(trials: Trials) -> dict[str, Any]:
             "time_us": trial.time_us,
             "low_us": trial.low_us,
             "high_us": trial.high_us,
+            "cycles_per_element": trial.cycles_per_element,
+            "axis": trial.axis,
             "parts": dict(trial.parts),
         }
 
@@ -41,7 +43,13 @@ def document(trials: Trials) -> dict[str, Any]:
         "gain": trials.gain,
         "told_apart": trials.told_apart,
         "all": [
-            {"change": dict(t.change), "time_us": t.time_us, "low_us": t.low_us, "high_us": t.high_us}
+            {
+                "change": dict(t.change),
+                "time_us": t.time_us,
+                "low_us": t.low_us,
+                "high_us": t.high_us,
+                "cycles_per_element": t.cycles_per_element,
+            }
             for t in trials.all
         ],
         "tried": trials.tried,

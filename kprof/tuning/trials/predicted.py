@@ -92,10 +92,11 @@ def _judge(compiled: Compiled, argument: Mapping[str, Any]) -> dict[str, Any]:
 
     facts = facts_for(compiled, argument)
     prediction = predict(facts)
-    if prediction.time_us is None:
-        raise KprofError("the model cannot say how long it takes")
     if not argument.get("flops") and not trips_known(prediction):
-        raise KprofError(_unknown(prediction))
+        return _by_element(prediction, facts)
+    if prediction.time_us is None:
+        why = ": the grid is not given" if prediction.workgroups is None else ""
+        raise KprofError(f"the model cannot say how long it takes{why}")
     assumptions = [_LABEL.sub("a loop:", said) for said in prediction.assumptions]
     scale = work_scale(prediction, facts, argument.get("flops"))
     if scale != 1.0:
@@ -110,11 +111,33 @@ def _judge(compiled: Compiled, argument: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def _by_element(prediction: "Prediction", facts: "KernelFacts") -> dict[str, Any]:
+    """What there is instead of a time where it is not known how often a loop iterates.
+
+    Raises:
+        KprofError: there is nothing that configurations could be compared by.
+    """
+    from kprof_analyzers.model.per_element import element_cost
+
+    cost = element_cost(prediction, {loop.header: loop.depth for loop in facts.loops})
+    if isinstance(cost, str):
+        raise KprofError(f"{_unknown(prediction)}, and there are no cycles an element: {cost}")
+    return {
+        "resources": resources_of(facts),
+        "cycles_per_element": cost.cycles,
+        "axis": cost.axis,
+        "bound": str(prediction.bound),
+        "assumptions": [f"{_unknown(prediction)}; compared by cycles for each element of {cost.axis}"],
+    }
+
+
 def _unknown(prediction: "Prediction") -> str:
-    """Why there is no time, and what there is instead."""
+    """Why there is no time, and what would have to be known."""
+    from kprof_analyzers.model.per_element import VALUES
+
     unknown = [loop for loop in prediction.loops if not loop.trips_known]
     names = list(dict.fromkeys(name for loop in unknown for name in loop.missing))
-    given = " ".join(f"--value {name.removeprefix('values of ')}=N" for name in names)
+    given = " ".join(f"--value {n.removeprefix(VALUES)}={'FILE.json' if n.startswith(VALUES) else 'N'}" for n in names)
     why = f"not known: {', '.join(names)} ({given} supplies it)" if names else "its bounds depend on data"
     return f"the model cannot say how long it takes: how often a loop iterates is {why}"
 

@@ -256,6 +256,7 @@ def _with_advice(finding: Finding, trials: Trials) -> Finding:
 
 
 def _note(start: Trial, trial: Trial) -> str:
-    if start.time_us is None or trial.time_us is None:
+    if start.cost is None or trial.cost is None:
         return "which configuration is faster was not measured"
-    return f"predicted {start.time_us:.4g} µs before, {trial.time_us:.4g} µs after; not measured"
+    unit = "µs" if start.time_us is not None else f"cycles an element of {start.axis}"
+    return f"predicted {start.cost:.4g} {unit} before, {trial.cost:.4g} {unit} after; not measured"

@@ -20,6 +20,9 @@ class Trial:
         error: why it did not compile.
         time_us: predicted time of all that a call launches, in microseconds; ``None`` where the model has no answer.
         low_us, high_us: the range of that time.
+        cycles_per_element: where there is no time because a loop's bound is not known: cycles for each element of
+            ``axis``.
+        axis: what that bound depends on.
         parts: launches beside the kernel itself, with their times in microseconds; they are part of ``time_us``.
     """
 
@@ -31,7 +34,14 @@ class Trial:
     time_us: float | None = None
     low_us: float | None = None
     high_us: float | None = None
+    cycles_per_element: float | None = None
+    axis: str = ""
     parts: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def cost(self) -> float | None:
+        """What the order of trials rests on: microseconds, or cycles an element where no time is known."""
+        return self.cycles_per_element if self.time_us is None else self.time_us
 
 
 @dataclass(frozen=True)
@@ -44,8 +54,9 @@ class Trials:
             the one with the fewest changes comes first. Without predictions: trials that no other one dominates and
             that rank above the start by their resources, best first.
         tried: how many configurations were compiled.
-        ranked_by: what the order rests on.
-        why: why there are no predicted times; empty where there are.
+        ranked_by: what the order rests on: predicted times, cycles for each element of an axis whose extent is not
+            known, or resources.
+        why: why there are no predicted times, and what would have to be known; empty where there are.
         dominated: without predictions: trials that rank above the start without spill traffic, though another one is
             at least as good in every respect, best first.
         failed: reasons why configurations are no good, with how many there were of each.
@@ -58,7 +69,7 @@ class Trials:
     start: Trial
     best: tuple[Trial, ...]
     tried: int
-    ranked_by: Literal["time", "resources"] = "resources"
+    ranked_by: Literal["time", "cycles", "resources"] = "resources"
     why: str = ""
     dominated: tuple[Trial, ...] = ()
     failed: Mapping[str, int] = field(default_factory=dict)
@@ -69,10 +80,10 @@ class Trials:
 
     @property
     def gain(self) -> float | None:
-        """Predicted time of the start over that of the best trial; ``None`` without either."""
-        if not self.best or self.start.time_us is None or self.best[0].time_us is None:
+        """Predicted cost of the start over that of the best trial; ``None`` without either."""
+        if not self.best or self.start.cost is None or not self.best[0].cost:
             return None
-        return self.start.time_us / self.best[0].time_us
+        return self.start.cost / self.best[0].cost
 
     @property
     def told_apart(self) -> bool:
