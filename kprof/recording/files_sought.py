@@ -21,7 +21,10 @@ LIMIT = 10_000
 
 _LISTED = ("os.listdir", "os.scandir")
 # They look through every folder of the path, at what they find by name, or at what they take away.
-_LISTERS = ("importlib", "_frozen_importlib", "pkgutil", "pkg_resources", "site", "shutil", "tempfile", "kprof")
+_LISTERS = (
+    "importlib", "_frozen_importlib", "importlib_metadata", "importlib_resources", "pkgutil", "pkg_resources",
+    "setuptools", "site", "shutil", "tempfile", "kprof",
+)  # fmt: skip
 # The standard library's are asked for by hundreds, and a file that takes the place of one is soon noticed.
 _OTHERS = sys.stdlib_module_names | {"sitecustomize", "usercustomize", "kprof", "kprof_analyzers", "__main__", "org"}
 _SETS = ("supports_fd", "supports_dir_fd", "supports_follow_symlinks", "supports_effective_ids")

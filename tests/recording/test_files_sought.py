@@ -130,8 +130,14 @@ def test_a_folder_that_is_listed_is_noted_as_it_was(watched, lists):
     assert dict(reads.folders(root)) == {}
 
 
-def test_the_import_system_lists_for_itself(watched, monkeypatch):
-    """Each import looks through the folders of the path, which would make every new file a change."""
+@pytest.mark.parametrize("finder", [None, "importlib_metadata"])
+def test_the_import_system_lists_for_itself(watched, monkeypatch, finder):
+    """Each import looks through the folders of the path, which would make every new file a change.
+
+    Packages may put finders of their own beside Python's.
+    """
+    if finder is not None:
+        pytest.importorskip(finder)
     root = Path.cwd()
     (root / "some_module.py").write_text("")
     monkeypatch.syspath_prepend(str(root))
