@@ -103,13 +103,21 @@ def arguments_of(values: Sequence[Any]) -> tuple[Argument, ...]:
     return tuple(_argument(value) for value in values)
 
 
+_MOST = 1 << 50
+"""Elements that no tensor has: what says so is damaged."""
+
+
+def _possible(extents: Sequence[int]) -> bool:
+    return all(0 <= extent < _MOST for extent in extents) and math.prod(extents) < _MOST
+
+
 def _argument(value: Any) -> Argument:
     match value:
-        case TensorInfo():
+        case TensorInfo() if _possible(value.shape):
             return Argument(value.shape, _PROFILER_TYPES.get(value.dtype, value.dtype))
-        case TensorList():
+        case TensorList() if _possible((value.elements,)):
             return Argument((value.elements,), _PROFILER_TYPES.get(value.dtype, value.dtype))
-        case None:
+        case None | TensorInfo() | TensorList():
             return Argument((), "")
         case list():
             return Argument((), "scalarlist", str(value))

@@ -125,6 +125,17 @@ def test_lists_weigh_as_much_as_their_tensors(extents, count):
     assert many.work.bytes == count * single.work.bytes
 
 
+@given(
+    st.sampled_from(["aten::mm", "aten::mul", "aten::_foreach_mul_", "aten::embedding", "aten::sum", "aten::bmm"]),
+    st.lists(st.lists(st.integers(-(10**400), 10**400), max_size=4), min_size=1, max_size=3),
+)
+def test_impossible_extents_have_no_work(name, shapes):
+    """A capture may come from a stranger."""
+    inputs = tuple(TensorInfo("float32", tuple(shape), ()) for shape in shapes)
+    work = work_of_call(CapturedOperator(name, inputs, inputs))
+    assert work is None or 0.0 <= float(work.work.bytes) < math.inf
+
+
 def test_shapes_in_words():
     assert shapes_text((tensor(4, 2), None, 3, tensor())) == "4x2 scalar"
     assert shapes_text((TensorList("float32", 2, 4096),)) == "2 tensors of 4,096 in all"
