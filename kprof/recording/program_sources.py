@@ -13,8 +13,14 @@ _OURS = Path(__file__).resolve().parents[1]
 
 
 def of_command(root: Path, folder: Path, command: Sequence[str]) -> dict[str, str]:
-    """Files that a command line names: the program, and what it is given to read."""
-    return digests(root, (folder / part for part in command if part and (folder / part).is_file()))
+    """Files that a command line names: the program, and what it is given to read. Its interpreter is none of them."""
+    named = (folder / part for part in command if part and (folder / part).is_file())
+    return digests(root, (path for path in named if not _of_environment(path)))
+
+
+def _of_environment(path: Path) -> bool:
+    """Whether it belongs to a virtual environment, as ``.venv/bin/python`` does."""
+    return any((place / "pyvenv.cfg").is_file() for place in path.absolute().parents)
 
 
 def of_process(root: Path, reads: Reads | None = None, without: Sequence[str] = ()) -> dict[str, Any]:

@@ -175,3 +175,15 @@ def test_written_arguments_follow_pointers():
     """
     names = ["x", "out", "sums", "index", "handed", "n"]
     assert written_arguments(Jit(source, names)) == {"out", "sums", "handed", "n"}
+
+
+def test_an_interpreter_of_the_work_tree_is_no_source(tmp_path):
+    """A capture would be stale with every new Python."""
+    from kprof.recording.program_sources import of_command
+
+    python = tmp_path / ".venv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.symlink_to(sys.executable)
+    (tmp_path / ".venv" / "pyvenv.cfg").write_text("")
+    (tmp_path / "step.py").write_text("")
+    assert list(of_command(tmp_path, tmp_path, [str(python), "step.py"])) == ["step.py"]
