@@ -58,9 +58,12 @@ def test_advice_is_by_cycles_an_element(rows: Path) -> None:
 
 
 def test_the_order_is_that_of_a_long_extent(rows: Path) -> None:
-    """With the value supplied there are times: four of five pairs that these tell apart are in the order of cycles."""
+    """With the longest extent that a row has there are times: what they tell apart is in the order of cycles.
+
+    A longer one than the stride makes rows overlap, and the caches serve them.
+    """
     by_cycles = kprof.advise(f"{rows}::sums", budget=40, jobs=2).trials
-    by_time = kprof.advise(f"{rows}::sums", budget=40, jobs=2, values={"length": 1 << 20}).trials
+    by_time = kprof.advise(f"{rows}::sums", budget=40, jobs=2, values={"length": 4096}).trials
     assert by_cycles is not None
     assert by_time is not None
     assert by_time.ranked_by == "time"
@@ -69,7 +72,7 @@ def test_the_order_is_that_of_a_long_extent(rows: Path) -> None:
     pairs = [(a, b) for i, a in enumerate(both) for b in both[:i] if abs(a[1] - b[1]) > 0.1 * min(a[1], b[1])]
     assert pairs
     right = sum(((a[0] or 0) < (b[0] or 0)) == (a[1] < b[1]) for a, b in pairs)
-    assert right >= 0.8 * len(pairs)
+    assert right >= 0.9 * len(pairs)
 
 
 def test_tuning_says_the_same(rows: Path) -> None:
