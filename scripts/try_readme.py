@@ -1,10 +1,8 @@
 """Run every command of the README's table, placeholders filled in, with what ``make demo`` installed.
 
-None may ask for another package (torch for ``capture`` and ``bench`` apart; ``doctor`` names what is missing), end in a
-traceback, or with a code that its page does not promise. Needs Triton, no GPU and no network beyond what
-``kprof diff --triton`` fetches.
-
-    .venv/bin/python scripts/try_readme.py
+None may ask for another package (torch for ``capture``, ``profile`` and ``bench`` apart; ``doctor`` names what is
+missing), end in a traceback, or with a code that its page does not promise. Needs Triton, no GPU and no network
+beyond what ``kprof diff --triton`` fetches.      .venv/bin/python scripts/try_readme.py
 """
 
 import json
@@ -20,7 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 ARTIFACTS = ROOT / "tests" / "artifacts"
 ASKS = re.compile(r"pip install|is not installed|No module named")
-NEED_TORCH = ("kprof capture", "kprof bench")
+NEED_TORCH = ("kprof capture", "kprof profile", "kprof bench")
 NEED_OTHER_TRITONS = ("--triton",)
 # Naming the packages that a machine lacks is this command's job.
 MAY_ASK = ("kprof doctor",)
