@@ -2,7 +2,9 @@
 
 None may ask for another package (torch for ``capture``, ``profile`` and ``bench`` apart; ``doctor`` names what is
 missing), end in a traceback, or with a code that its page does not promise. Needs Triton, no GPU and no network
-beyond what ``kprof diff --triton`` fetches.      .venv/bin/python scripts/try_readme.py
+beyond what ``kprof diff --triton`` fetches.
+
+    .venv/bin/python scripts/try_readme.py
 """
 
 import json
