@@ -168,7 +168,9 @@ def test_a_module_that_is_not_there_and_one_that_could_be_shadowed(watched, monk
             with pytest.raises(ModuleNotFoundError):
                 importlib.import_module(name)
 
-    found = {path.relative_to(root).as_posix() for path in watched(run).absent(root)}
+    # Coverage, where it runs, asks for files of its own.
+    sought = [path for path in watched(run).absent(root) if path.is_relative_to(root)]
+    found = {path.relative_to(root).as_posix() for path in sought}
     for name in ("tile_of_two", "pkg_of_two"):
         del sys.modules[name]
     assert {"first/tile_of_two.py", "first/tile_of_two/__init__.py", "first/pkg_of_two.py"} <= found
