@@ -83,7 +83,7 @@ _CORE = (
     ("gate", "kprof.gate.judge", _JUDGE),
     ("gate", "kprof.gate.limits", ("tests/gate/test_limits.py",)),
     ("gate", "kprof.gate.verdict", ("tests/gate/test_verdict.py",)),
-    ("gate", "kprof.gate.nearest", ("tests/gate/test_without_baseline.py",)),
+    ("gate", "kprof.gate.nearest", ("tests/gate/test_nearest.py", "tests/gate/test_without_baseline.py")),
     ("gate", "kprof.gate.baseline", _JUDGE),
 )
 

@@ -53,7 +53,7 @@ class Profile(Result):
         return struct_frame(ProfiledRow, [({}, row) for row in self.document.rows], ())
 
     def to_kineto(self) -> str:
-        """The step as a trace in Kineto's form, marked as predicted: kprof's trace commands and Perfetto open it."""
+        """The step as a trace in Kineto's form, marked as predicted: kprof's trace commands read it."""
         from kprof.hardware.machine import find_product
         from kprof_analyzers.whole_step.kineto import kineto
 
@@ -126,13 +126,14 @@ def _of_capture(path: Path, arch: str, by: str, notes: list[str]) -> Profile:
 
     capture = read(path)
     product = _product(capture, arch)
-    calls = list(timed_calls(capture, operations(path), product))
-    if not calls:
+    made = list(operations(path))
+    if not made:
         raise TargetError("launched nothing and called no operator on the GPU", path=str(path))
-    if calls and not any(call.scope for call in calls):
+    if not any(one.scope for one in made):
         raise TargetError(
             "this capture holds launches alone", path=str(path), hint="Record it with kprof capture --operators."
         )
+    calls = list(timed_calls(capture, made, product))
     return Profile(_document(capture, product, calls, by, notes), calls)
 
 

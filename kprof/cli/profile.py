@@ -22,9 +22,9 @@ def command(
     arch: Annotated[str, typer.Option("--arch", "-a", help="Product: MI300X. The capture's own when not given.")] = "",
     by: Annotated[str, typer.Option("--by", help="A row for each: name, shapes, module or phase.")] = "name",
     limit: Annotated[int, typer.Option("-n", "--limit", help="Rows to show, 0 for all.", min=0)] = 20,
-    trace: Annotated[
+    output: Annotated[
         Path | None,
-        typer.Option("--trace", "-o", help="Write the step as a trace in Kineto's form.", metavar="FILE"),
+        typer.Option("--output", "-o", help="Write the step as a trace in Kineto's form.", metavar="FILE"),
     ] = None,
     time_limit: Annotated[
         float, typer.Option("--time-limit", help="Seconds that the program may run.", min=1)
@@ -52,5 +52,5 @@ def command(
     found = profile(program[0] if one else program, arch=arch, by=by, jobs=jobs, time_limit=time_limit)
     shown = [*([] if quiet else profile_text.lines(found.document, by, limit)), found.summary]
     outputs.write(found.document, lambda: print("\n".join(shown)))
-    if trace is not None:
-        write_output(str(trace), found.to_kineto())
+    if output is not None:
+        write_output(str(output), found.to_kineto())

@@ -305,31 +305,6 @@ def test_a_metric_is_told_where_a_rule_explains_it(tmp_path, rule, place, line):
     assert worse.location.line == line
 
 
-@pytest.mark.parametrize("value", ["ieee", 0, None])
-def test_what_is_no_positive_number_is_far_away(value):
-    """A word or a zero for a number counts for more than some doublings of a number."""
-    knobs = [{"precision": value}, {"precision": 8}]
-    now = _with(tile(), {"precision": 64})
-    base = accepted(*(_with(tile(bk=32), each) for each in knobs if each["precision"] is not None))
-    assert nearest(base, now).change == "precision 8 → 64"
-
-
-def _with(found, options):
-    """The same kernel with other options."""
-    spec = msgspec.structs.replace(found.report.specialization, options=options)
-    return CheckSubject(found.entry, msgspec.structs.replace(found.report, specialization=spec))
-
-
-def test_a_knob_that_was_left_out_is_a_change(tmp_path):
-    """From its value to none, and the other way round."""
-    plain, set_ = tile(), tile()
-    spec = set_.report.specialization
-    options = msgspec.structs.replace(spec, options={**spec.options, "waves_per_eu": 2})
-    set_ = CheckSubject(set_.entry, msgspec.structs.replace(set_.report, specialization=options))
-    assert nearest(accepted(set_), plain).change == "waves_per_eu 2 → unset"
-    assert nearest(accepted(plain), set_).change == "waves_per_eu unset → 2"
-
-
 def test_what_is_over_its_budget_is_told_once(tmp_path):
     """The budget's finding stands for the baseline's, and only for the same metric's."""
     document = judge(tmp_path, [tile(spills=3)], accepted(tile()), budget=Budget(max_vgpr_spills=0))
@@ -384,23 +359,3 @@ def test_a_rule_s_finding_of_a_launch_that_fails_is_an_error_whatever_fails(tmp_
     assert [f.severity for f in document.kernels[0].findings if f.rule == "KP401"] == [Severity.ERROR]
     passed = judge(tmp_path, [tile(lds=LIMIT + 1, findings=[OVER], optional=True)], fail_on="never")
     assert passed.verdict.status != "regression"
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "nearer"),
-    [
-        (1, 64, 1),  # two doublings to 4, not far away
-        ("ieee", 4 * 2**7, 4 * 2**7),  # a word is as far as eight doublings
-        ("ieee", 4 * 2**9, "ieee"),
-    ],
-)
-def test_how_far_a_value_is(one, other, nearer):
-    base = accepted(_with(tile(bk=32), {"depth": one}), _with(tile(bk=32), {"depth": other}))
-    assert nearest(base, _with(tile(bk=32), {"depth": 4})).change == f"depth {nearer} → 4"
-
-
-def test_of_two_that_are_as_near_the_first_by_name_is_taken():
-    """Whatever order the baseline has them in; all knobs that differ are named."""
-    found = {nearest(accepted(*pair), tile(bk=32)).change for pair in ((tile(16), tile(64)), (tile(64), tile(16)))}
-    assert len(found) == 1
-    assert nearest(accepted(tile(16, warps=2)), tile(32, warps=4)).change == "BK 16 → 32, num_warps 2 → 4"

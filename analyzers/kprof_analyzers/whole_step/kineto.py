@@ -1,4 +1,4 @@
-"""A predicted step as a trace in Kineto's form, which kprof's own trace commands and Perfetto open."""
+"""A predicted step as a trace in Kineto's form, which kprof's own trace commands read."""
 
 import json
 from collections.abc import Iterable, Iterator

@@ -40,7 +40,7 @@ _MAPS = (
     "logical_not", "masked_fill", "maximum", "minimum", "lerp", "floor", "ceil", "round", "sign", "erf", "exp2", "log2",
     "log1p", "expm1", "remainder", "softplus", "hardtanh", "elu", "mish", "isnan", "isinf", "square", "atan2",
     "native_dropout_backward", "relu_backward", "softplus_backward", "mse_loss", "mse_loss_backward", "floor_divide",
-    "rsub", "addcmul", "fill", "nan_to_num", "clamp_max", "log_sigmoid_forward", "log_sigmoid_backward",
+    "rsub", "fill", "nan_to_num", "clamp_max", "log_sigmoid_forward", "log_sigmoid_backward",
     "_amp_update_scale",
 )  # fmt: skip
 _REDUCTIONS = ("any", "all", "prod", "var", "std", "var_mean", "argmin", "logsumexp", "linalg_vector_norm", "aminmax")
@@ -49,17 +49,14 @@ _KINDS = {
     **dict.fromkeys(products.OPERATORS, "product"),
     **dict.fromkeys(attention.OPERATORS, "attention"),
     **dict.fromkeys(convolutions.OPERATORS, "convolution"),
-    **{f"aten::{name}": "reduction" for name in ("sum", "mean", "amax", "amin", "argmax", "max", "min", "norm")},
-    **{f"aten::{name}": "rows" for name in ("cumsum", *_ROWS)},
-    **{f"aten::{name}": "rows" for name in ("_softmax", "_log_softmax", "native_layer_norm", "native_group_norm")},
-    "aten::_fused_rms_norm": "rows",
+    **{f"aten::{name}": "rows" for name in (*elementwise.ROWS, *_ROWS)},
     "aten::copy_": "copy",
     "aten::fill_": "fill",
     "aten::zero_": "fill",
     **{f"aten::{name}": "gather" for name in _GATHERS},
     **{f"aten::{name}": "copy" for name in _COPIES},
     **{f"aten::{name}": "fill" for name in _FILLS},
-    **{f"aten::{name}": "reduction" for name in _REDUCTIONS},
+    **{f"aten::{name}": "reduction" for name in (*elementwise.REDUCTIONS, *_REDUCTIONS)},
     **{f"aten::{name}{end}": "elementwise" for name in _MAPS for end in ("", "_")},
     "aten::embedding_dense_backward": "gather",
 }

@@ -26,7 +26,6 @@ class TimedCall:
         us, low_us, high_us: ``None`` where the time cannot be told.
         why: why not.
         finding: the dearest finding of a Triton kernel, and what it costs in microseconds.
-        moved: bytes in memory that an operator's arguments and results take; 0 where not known.
         assumed: what was assumed.
     """
 
@@ -39,7 +38,6 @@ class TimedCall:
     bound: str = ""
     why: str = ""
     finding: tuple[str, float, bool] | None = None
-    moved: int = 0
     assumed: tuple[str, ...] = ()
 
 
@@ -104,13 +102,11 @@ class _Times:
             why = "its work cannot be told from its arguments" if kind else "kprof does not know what it does"
             return TimedCall(call.name, shapes, kind, why=why)
         time = operator_time(found.kind, found.work, self._limits)
-        moved, kind = found.work.bytes or 0, found.kind
+        kind = found.kind
         if time is None:
-            return TimedCall(call.name, shapes, kind, why=f"no peak of {self._product.name} for its type", moved=moved)
+            return TimedCall(call.name, shapes, kind, why=f"no peak of {self._product.name} for its type")
         assumed = (found.work.assumed,) if found.work.assumed else ()
-        return TimedCall(
-            call.name, shapes, kind, time.us, time.low_us, time.high_us, time.bound, moved=moved, assumed=assumed
-        )
+        return TimedCall(call.name, shapes, kind, time.us, time.low_us, time.high_us, time.bound, assumed=assumed)
 
     def launch(self, launch: CapturedLaunch) -> TimedCall:
         key = (launch.kernel, launch.grid, repr(launch.arguments))

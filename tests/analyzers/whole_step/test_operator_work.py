@@ -94,6 +94,8 @@ def test_bytes_of_what_only_moves_memory():
             64 + 2 * 8 * 64 * BF16,
         ),
         ("aten::_foreach_mul_", (TensorList("float32", 3, 1000), 0.9), (), 8000),
+        # Parameters, gradients and two moments of 4,000 bytes are read, all but the gradients written.
+        ("aten::_fused_adamw_", (*[TensorList("float32", 3, 1000)] * 4, 0.1), (), 28_000),
         ("aten::_foreach_sqrt", (TensorList("float32", 3, 1000),), (TensorList("float32", 3, 1000),), 8000),
     ):
         found = work_of_call(CapturedOperator(name, inputs, outputs))

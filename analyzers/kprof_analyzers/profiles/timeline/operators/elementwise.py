@@ -10,7 +10,10 @@ _MAPS = (
     "reciprocal", "pow", "abs", "clamp", "clamp_min", "where", "sin", "cos", "leaky_relu", "addcmul", "addcdiv",
     "native_dropout", "silu_backward", "gelu_backward", "sigmoid_backward", "tanh_backward", "threshold_backward",
 )  # fmt: skip
-_ROWS = ("_softmax", "_log_softmax", "native_layer_norm", "native_group_norm", "_fused_rms_norm", "cumsum")
+ROWS = ("_softmax", "_log_softmax", "native_layer_norm", "native_group_norm", "_fused_rms_norm", "cumsum")
+"""Softmax, norms and what else goes along rows."""
+
+REDUCTIONS = ("sum", "mean", "amax", "amin", "argmax", "max", "min", "norm")
 
 
 def _tensors(given: Sequence[Argument]) -> list[Argument]:
@@ -72,8 +75,8 @@ def _reduce(given: Sequence[Argument]) -> Work | None:
 OPERATORS: Mapping[str, Formula] = {
     **{f"aten::{name}": _map for name in _MAPS},
     **{f"aten::{name}_": _in_place for name in _MAPS},
-    **{f"aten::{name}": _rows for name in _ROWS},
-    **{f"aten::{name}": _reduce for name in ("sum", "mean", "amax", "amin", "argmax", "max", "min", "norm")},
+    **{f"aten::{name}": _rows for name in ROWS},
+    **{f"aten::{name}": _reduce for name in REDUCTIONS},
     "aten::copy_": _copy,
     "aten::fill_": _fill,
     "aten::zero_": _fill,
