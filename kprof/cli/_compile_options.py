@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from kprof.cli._completion import cases, targets
 from kprof.errors import KprofError
 
 TargetsArgument = Annotated[
@@ -12,9 +13,12 @@ TargetsArgument = Annotated[
         metavar="TARGET",
         help="A bundled kernel, FILE.py::FUNCTION, an .amdgcn or .s file, a .hsaco or .co file, HIP source, "
         "a Triton cache or -save-temps directory, or what kprof capture wrote.",
+        autocompletion=targets,
     ),
 ]
-CaseOption = Annotated[str | None, typer.Option("--case", help="One of the kernel's named shapes.")]
+CaseOption = Annotated[
+    str | None, typer.Option("--case", help="One of the kernel's named shapes.", autocompletion=cases)
+]
 AllConfigsOption = Annotated[bool, typer.Option("--all-configs", help="Each configuration that the kernel lists.")]
 SignatureOption = Annotated[
     str | None, typer.Option("--signature", help="Argument types of your own kernel: '*fp16:16,*fp16,i32'.")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kprof.cli._compile_options import ConstexprOption, CountersOption, SignatureOption, TraceOption
+from kprof.cli._completion import cases, targets
 from kprof.cli._format_options import format_options
 from kprof.cli._plug_ins import tell_broken
 from kprof.cli.common import ArchOption, ConfigOption, JobsOption, NoColorOption, ShapeOption, ValueOption
@@ -31,13 +32,17 @@ def command(
     targets: Annotated[
         list[str],
         typer.Argument(
-            metavar="KERNEL", help="A bundled kernel, a file with a KERNEL, CAPTURE[::KERNEL], or -- python program.py."
+            metavar="KERNEL",
+            help="A bundled kernel, a file with a KERNEL, CAPTURE[::KERNEL], or -- python program.py.",
+            autocompletion=targets,
         ),
     ],
     arch: ArchOption = "",
     config: ConfigOption = [],
     shape: ShapeOption = [],
-    case: Annotated[str | None, typer.Option("--case", help="One of the kernel's named shapes.")] = None,
+    case: Annotated[
+        str | None, typer.Option("--case", help="One of the kernel's named shapes.", autocompletion=cases)
+    ] = None,
     env: Annotated[
         list[str], typer.Option("--env", help="Triton's environment switches to start from.", metavar="K=V,...")
     ] = [],

@@ -71,7 +71,7 @@ def _help_line(name: str) -> str:
 
 app = typer.Typer(
     cls=CommandFolder,
-    add_completion=False,
+    add_completion=True,
     no_args_is_help=True,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},

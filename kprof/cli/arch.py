@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from kprof.cli._completion import architectures
 from kprof.cli._format_options import format_options
 from kprof.cli._groups import group
 from kprof.cli.common import VerboseOption
@@ -38,7 +39,9 @@ def list_architectures(outputs: Outputs = NO_OUTPUTS) -> None:
 @app.command()
 @format_options("architecture")
 def show(
-    name: Annotated[str, typer.Argument(help="Architecture or product: gfx942 or MI300X.")],
+    name: Annotated[
+        str, typer.Argument(help="Architecture or product: gfx942 or MI300X.", autocompletion=architectures)
+    ],
     outputs: Outputs = NO_OUTPUTS,
     verbose: VerboseOption = 0,
 ) -> None:

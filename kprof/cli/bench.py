@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kprof.cli._completion import cases, targets
 from kprof.cli._format_options import format_options
 from kprof.cli.common import ConfigOption, NoColorOption, QuietOption, ShapeOption
 from kprof.inputs.assignments import assignments
@@ -16,9 +17,14 @@ if TYPE_CHECKING:
 HELP = "Check and time a kernel on a real GPU, beside torch and other libraries."
 
 _OPTION = typer.Option
-KernelArgument = Annotated[str, typer.Argument(metavar="KERNEL", help="A bundled kernel, or a file with a KERNEL.")]
+KernelArgument = Annotated[
+    str, typer.Argument(metavar="KERNEL", help="A bundled kernel, or a file with a KERNEL.", autocompletion=targets)
+]
 CaseOption = Annotated[
-    list[str], _OPTION("--case", help="Named shapes: a case, the first part of several (llama405b), or all.")
+    list[str],
+    _OPTION(
+        "--case", help="Named shapes: a case, the first part of several (llama405b), or all.", autocompletion=cases
+    ),
 ]
 ProviderOption = Annotated[
     str,

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kprof.cli._completion import architectures
 from kprof.cli._format_options import format_options
 from kprof.cli.common import JobsOption, NoColorOption, QuietOption, VerboseOption
 from kprof.errors import KprofError
@@ -24,7 +25,10 @@ _INTERRUPTED = 130
 @format_options("capture")
 def command(
     program: Annotated[list[str], typer.Argument(metavar="PROGRAM", help="What to run: -- python train.py --steps 1")],
-    arch: Annotated[str, typer.Option("--arch", "-a", help="Architecture or product: gfx942 or MI300X.")] = "gfx942",
+    arch: Annotated[
+        str,
+        typer.Option("--arch", "-a", help="Architecture or product: gfx942 or MI300X.", autocompletion=architectures),
+    ] = "gfx942",
     output: Annotated[Path, typer.Option("--output", "-o", help="Directory to write.", metavar="DIR")] = Path(
         "kprof-capture"
     ),

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from kprof.cli._compile_options import CaseOption, ConstexprOption, SignatureOption
+from kprof.cli._completion import targets
 from kprof.cli.common import ArchOption, ConfigOption, ShapeOption
 from kprof.inputs.assignments import assignments
 from kprof.output.writing import write_output
@@ -13,7 +14,9 @@ HELP = "Draw the control flow of a kernel: blocks, loops, hot spots."
 
 
 def command(
-    target: Annotated[str, typer.Argument(metavar="TARGET", help="As for kprof analyze kernel.")],
+    target: Annotated[
+        str, typer.Argument(metavar="TARGET", help="As for kprof analyze kernel.", autocompletion=targets)
+    ],
     output: Annotated[
         str, typer.Option("--output", "-o", help="File: .svg is a picture, .dot is for Graphviz; - prints dot.")
     ] = "-",

@@ -4,6 +4,8 @@ from typing import Annotated
 
 import typer
 
+from kprof.cli._completion import architectures
+
 ArchOption = Annotated[
     str,
     typer.Option(
@@ -11,6 +13,7 @@ ArchOption = Annotated[
         "-a",
         help="Architectures or products, comma separated: gfx942,gfx950 or MI300X.",
         metavar="ARCH[,ARCH]",
+        autocompletion=architectures,
     ),
 ]
 ConfigOption = Annotated[

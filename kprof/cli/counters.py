@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kprof.cli._completion import architectures
 from kprof.cli._format_options import format_options
 from kprof.cli._groups import group
 from kprof.cli.common import QuietOption
@@ -28,6 +29,7 @@ Arch = Annotated[
         "-a",
         metavar="GPU",
         help="MI300X or gfx942, when the files do not say. A product gives peaks.",
+        autocompletion=architectures,
     ),
 ]
 KernelName = Annotated[

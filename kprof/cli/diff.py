@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kprof.cli._compile_options import AllConfigsOption, CaseOption, ConstexprOption, EnvOption, SignatureOption
+from kprof.cli._completion import targets
 from kprof.cli._format_options import format_options
 from kprof.cli._plug_ins import tell_broken
 from kprof.cli.common import (
@@ -38,6 +39,7 @@ TargetsArgument = Annotated[
         metavar="TARGET",
         help="Two of these, old and new: a --json report, a capture or Triton cache directory, an .amdgcn, .hsaco "
         "or .co file, a kernel. Or one kernel, or capture, with --triton; or --triton ... -- PROGRAM.",
+        autocompletion=targets,
     ),
 ]
 TritonOption = Annotated[

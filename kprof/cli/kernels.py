@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from kprof.cli._completion import architectures, targets
 from kprof.cli._format_options import format_options
 from kprof.cli._groups import group
 from kprof.cli.common import NoColorOption, QuietOption
@@ -20,6 +21,7 @@ ArchitecturesOption = Annotated[
         "-a",
         help="Architectures to speak of, comma separated [gfx90a,gfx942,gfx950,gfx1100,gfx1201].",
         metavar="ARCH[,ARCH]",
+        autocompletion=architectures,
     ),
 ]
 
@@ -49,7 +51,9 @@ def list_kernels(
 @app.command("show")
 @format_options("kernel")
 def show(
-    target: Annotated[str, typer.Argument(help="A bundled kernel, or file.py, or file.py::function.")],
+    target: Annotated[
+        str, typer.Argument(help="A bundled kernel, or file.py, or file.py::function.", autocompletion=targets)
+    ],
     arch: ArchitecturesOption = None,
     outputs: Outputs = NO_OUTPUTS,
     quiet: QuietOption = False,

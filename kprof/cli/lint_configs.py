@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from kprof.cli._compile_options import CaseOption
+from kprof.cli._completion import architectures, rules
 from kprof.cli._format_options import format_options
 from kprof.cli._plug_ins import tell_broken
 from kprof.cli.common import JobsOption, NoColorOption, QuietOption, ShapeOption, VerboseOption
@@ -24,7 +25,13 @@ PathsArgument = Annotated[
 ]
 ArchOption = Annotated[
     str | None,
-    typer.Option("--arch", "-a", help="The GPU of files that do not say for which one they are.", metavar="ARCH"),
+    typer.Option(
+        "--arch",
+        "-a",
+        help="The GPU of files that do not say for which one they are.",
+        metavar="ARCH",
+        autocompletion=architectures,
+    ),
 ]
 CompileOption = Annotated[
     bool, typer.Option("--compile", help="Compile the kernel for each bucket, where the kernel is known.")
@@ -42,7 +49,10 @@ ConstexprOption = Annotated[
     list[str], typer.Option("--constexpr", help="Compile-time arguments that are no knobs.", metavar="K=V,...")
 ]
 IgnoreOption = Annotated[
-    str, typer.Option("--ignore", help="Rules to leave out, by identifier or name.", metavar="RULE[,RULE]")
+    str,
+    typer.Option(
+        "--ignore", help="Rules to leave out, by identifier or name.", metavar="RULE[,RULE]", autocompletion=rules
+    ),
 ]
 FailOnOption = Annotated[
     str, typer.Option("--fail-on", help="Exit with 1 on a finding this bad: note, warning, error or never.")

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kprof.cli._compile_options import CaseOption, ConstexprOption, SignatureOption
+from kprof.cli._completion import targets
 from kprof.cli._format_options import format_options
 from kprof.cli.common import ArchOption, ConfigOption, NoColorOption, QuietOption, ShapeOption
 from kprof.inputs.assignments import assignments
@@ -31,6 +32,7 @@ def command(
             metavar="[TARGET]",
             help="A bundled kernel, FILE.py::FUNCTION, an .amdgcn or .s file, a .hsaco or .co file. "
             "Numbers given as options take the place of the target's.",
+            autocompletion=targets,
         ),
     ] = None,
     arch: ArchOption = "",

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from kprof.cli._completion import architectures
 from kprof.cli._format_options import format_options
 from kprof.cli.common import JobsOption, QuietOption
 from kprof.errors import KprofError
@@ -19,7 +20,12 @@ def command(
     program: Annotated[
         list[str], typer.Argument(metavar="CAPTURE | -- PROGRAM", help="A capture, or a program: -- python step.py")
     ],
-    arch: Annotated[str, typer.Option("--arch", "-a", help="Product: MI300X. The capture's own when not given.")] = "",
+    arch: Annotated[
+        str,
+        typer.Option(
+            "--arch", "-a", help="Product: MI300X. The capture's own when not given.", autocompletion=architectures
+        ),
+    ] = "",
     by: Annotated[str, typer.Option("--by", help="A row for each: name, shapes, module or phase.")] = "name",
     limit: Annotated[int, typer.Option("-n", "--limit", help="Rows to show, 0 for all.", min=0)] = 20,
     output: Annotated[

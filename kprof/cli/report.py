@@ -18,6 +18,7 @@ from kprof.cli._compile_options import (
     TraceOption,
     grid_of,
 )
+from kprof.cli._completion import targets
 from kprof.cli.common import ArchOption, ConfigOption, JobsOption, QuietOption, ShapeOption, ValueOption
 from kprof.inputs.assignments import assignments
 from kprof.inputs.supplied_values import supplied_values
@@ -31,7 +32,11 @@ _EXIT = {"ok": 0, "regression": 1, "cannot_tell": 2}
 def command(
     targets: Annotated[
         list[str],
-        typer.Argument(metavar="TARGET", help="As for kprof analyze kernel, or a report that it wrote with --json."),
+        typer.Argument(
+            metavar="TARGET",
+            help="As for kprof analyze kernel, or a report that it wrote with --json.",
+            autocompletion=targets,
+        ),
     ],
     output: Annotated[str, typer.Option("--output", "-o", help="The page; - is standard output.", metavar="FILE.html")],
     arch: ArchOption = "",

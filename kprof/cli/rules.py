@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kprof.cli._completion import rules
 from kprof.cli._format_options import format_options
 from kprof.cli._groups import group
 from kprof.cli._plug_ins import tell_broken
@@ -44,7 +45,9 @@ def _show(found: "list[RuleHelp]", *, no_color: bool) -> None:
 
 @app.command("show", hidden=True)
 @app.command()
-def explain(rule: Annotated[str, typer.Argument(help="Identifier or name: KP101 or narrow-global-load.")]) -> None:
+def explain(
+    rule: Annotated[str, typer.Argument(help="Identifier or name: KP101 or narrow-global-load.", autocompletion=rules)],
+) -> None:
     """What a rule looks for, why it matters, and what to try."""
     from kprof.api import rules
 

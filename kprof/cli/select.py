@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from kprof.cli._completion import architectures, targets
 from kprof.cli._format_options import format_options
 from kprof.cli.common import QuietOption, ShapeOption
 from kprof.inputs.assignments import assignments
@@ -14,9 +15,14 @@ HELP = "Say which implementation and configuration to use for a shape."
 
 @format_options("select")
 def command(
-    kernel: Annotated[str, typer.Argument(metavar="KERNEL", help="A bundled kernel, or a file with a KERNEL.")],
+    kernel: Annotated[
+        str, typer.Argument(metavar="KERNEL", help="A bundled kernel, or a file with a KERNEL.", autocompletion=targets)
+    ],
     shape: ShapeOption = [],
-    arch: Annotated[str, typer.Option("--arch", "-a", help="Architecture or product: gfx942 or MI300X.")] = "gfx942",
+    arch: Annotated[
+        str,
+        typer.Option("--arch", "-a", help="Architecture or product: gfx942 or MI300X.", autocompletion=architectures),
+    ] = "gfx942",
     table: Annotated[
         str | None,
         typer.Option("--table", help="Dispatch table; by default $KPROF_DISPATCH_TABLE, if set.", metavar="FILE"),

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kprof.cli._completion import architectures, cases, targets
 from kprof.cli._format_options import format_options
 from kprof.cli._plug_ins import tell_broken
 from kprof.cli.common import ConfigOption, NoColorOption, QuietOption, ValueOption
@@ -24,13 +25,21 @@ ShapesOption = Annotated[
     _OPTION("--shape", "-s", help="One problem: M=4096,N=4096,K=4096. Again for another problem.", metavar="K=V,..."),
 ]
 CasesOption = Annotated[
-    list[str], _OPTION("--case", help="One of the kernel's named problems. May be given again.", metavar="NAME")
+    list[str],
+    _OPTION(
+        "--case", help="One of the kernel's named problems. May be given again.", metavar="NAME", autocompletion=cases
+    ),
 ]
 ShapeFileOption = Annotated[
     str | None,
     _OPTION("--shapes", help="Problems from a YAML, JSON or TOML file: - {M: 4096, N: 4096, K: 4096}", metavar="FILE"),
 ]
-ArchOption = Annotated[str, _OPTION("--arch", "-a", help="Architecture or product: gfx942 or MI300X.", metavar="ARCH")]
+ArchOption = Annotated[
+    str,
+    _OPTION(
+        "--arch", "-a", help="Architecture or product: gfx942 or MI300X.", metavar="ARCH", autocompletion=architectures
+    ),
+]
 SpaceOption = Annotated[
     str | None,
     _OPTION("--space", help="Knobs with values (TOML, YAML, JSON) instead of the kernel's own.", metavar="FILE"),
@@ -86,7 +95,9 @@ def command(
     kernel: Annotated[
         str,
         typer.Argument(
-            metavar="KERNEL", help="A bundled kernel, a file with a KERNEL, FILE.py::FUNCTION or CAPTURE::KERNEL."
+            metavar="KERNEL",
+            help="A bundled kernel, a file with a KERNEL, FILE.py::FUNCTION or CAPTURE::KERNEL.",
+            autocompletion=targets,
         ),
     ],
     shape: ShapesOption = [],

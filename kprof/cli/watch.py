@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kprof.cli._compile_options import CaseOption, ConstexprOption, EnvOption, GridOption, SignatureOption, grid_of
+from kprof.cli._completion import targets
 from kprof.cli.common import ArchOption, ConfigOption, NoColorOption, ShapeOption, ValueOption, VerboseOption
 from kprof.inputs.assignments import assignments
 from kprof.inputs.supplied_values import supplied_values
@@ -18,7 +19,12 @@ HELP = "A kernel's first screen again at each save of its file, with what change
 
 
 def command(
-    target: Annotated[str, typer.Argument(metavar="TARGET", help="FILE.py::FUNCTION, an .amdgcn or .hsaco file, ...")],
+    target: Annotated[
+        str,
+        typer.Argument(
+            metavar="TARGET", help="FILE.py::FUNCTION, an .amdgcn or .hsaco file, ...", autocompletion=targets
+        ),
+    ],
     arch: ArchOption = "",
     config: ConfigOption = [],
     shape: ShapeOption = [],

@@ -1,6 +1,6 @@
 """Kernels by name: those that come with kprof, and those in a user's own file.
 
-A target is a bundled kernel's name (``gemm``), one of its further functions (``gemm_splitk::reduce``), or a Python
+A target is a bundled kernel's name (``gemm``), one of its further functions (``gemm::reduce``), or a Python
 file with a ``KERNEL`` or, as ``file.py::function``, any ``@triton.jit`` function.
 
 Loading a file runs it, as ``import`` does. Everything that :func:`catalogue` tells is read without running anything.
@@ -55,7 +55,7 @@ def load(target: str, *, interpret: bool = True) -> Kernel:
     """A kernel from its name or path.
 
     Args:
-        target: ``softmax``, ``gemm_splitk::reduce``, ``my.py`` or ``my.py::function``.
+        target: ``softmax``, ``gemm::reduce``, ``my.py`` or ``my.py::function``.
         interpret: see :func:`kprof.importing.loading.load_module`; false for what is to be compiled.
 
     Raises:

@@ -58,7 +58,7 @@ class Target:
 def resolve(target: TargetLike) -> Target:
     """What a target is. Nothing is imported, and of files no more is read than tells them apart.
 
-    A text is a bundled kernel's name (``gemm``, ``gemm_splitk::reduce``), a Python file with a ``KERNEL``,
+    A text is a bundled kernel's name (``gemm``, ``gemm::reduce``), a Python file with a ``KERNEL``,
     ``file.py::function``, an assembly file, a code object, HIP source, a directory that Triton, a compiler or
     ``kprof capture`` wrote, or ``capture::kernel``, with a name or an identifier of the capture. An object is a
     :class:`kprof.Kernel` or a ``@triton.jit`` function; one that is defined in a notebook, in ``__main__`` or inside

@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from kprof.cli._completion import architectures
 from kprof.cli._format_options import format_options
 from kprof.cli.common import JobsOption, QuietOption
 from kprof.cli.trace._shared import LimitOption, PathsArgument, SchedulerOption, answer
@@ -16,7 +17,10 @@ HELP = "Operators by shape: TFLOP/s, TB/s, and the time lost against the GPU's l
 def command(
     paths: PathsArgument,
     arch: Annotated[
-        str | None, typer.Option("--arch", help="The GPU, where the trace does not name it.", metavar="PRODUCT")
+        str | None,
+        typer.Option(
+            "--arch", help="The GPU, where the trace does not name it.", metavar="PRODUCT", autocompletion=architectures
+        ),
     ] = None,
     limit: LimitOption = 20,
     jobs: JobsOption = 1,

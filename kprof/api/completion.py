@@ -1,0 +1,46 @@
+"""What can be typed next: names for a shell's completion. Nothing is imported or compiled for them."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from kprof.targets.library import KernelSummary
+
+
+def kernels() -> dict[str, str]:
+    """The bundled kernels and their parts (``gemm::reduce``), to a line about each."""
+    from kprof.targets import library
+
+    found = {}
+    for kernel in library.catalogue():
+        found[kernel.name] = kernel.summary
+        found.update({f"{kernel.name}::{part}": f"a part of {kernel.name}" for part in kernel.parts})
+    return found
+
+
+def cases(target: str) -> tuple[str, ...]:
+    """The named shapes of a bundled kernel; none for any other target."""
+    kernel = _bundled(target)
+    return () if kernel is None else kernel.cases
+
+
+def architectures() -> dict[str, str]:
+    """Architectures to their families, and products to their architectures."""
+    from kprof.hardware import machine
+
+    families = {name: machine.load(name).family for name in machine.architectures()}
+    return {**families, **machine.products()}
+
+
+def rules() -> dict[str, str]:
+    """Identifiers of the rules to their names."""
+    from kprof.api.rules import rules as all_rules
+
+    return {rule.id: rule.name for rule in all_rules()}
+
+
+def _bundled(target: str) -> "KernelSummary | None":
+    from kprof.targets import library
+
+    name = target.partition("::")[0]
+    path = library.bundled().get(name)
+    return None if path is None else library.read_entry(name, path)
