@@ -63,7 +63,8 @@ def test_rules(offered):
 def test_no_compiler_is_loaded_to_complete_a_target(kprof_in_child):
     """Tab has to answer at once: neither Triton, torch nor pandas is needed for names."""
     code = (
-        "import os, sys; os.environ.update(_KPROF_COMPLETE='complete_bash', COMP_WORDS='kprof advise g', COMP_CWORD='2')\n"
+        "import os, sys\n"
+        "os.environ.update(_KPROF_COMPLETE='complete_bash', COMP_WORDS='kprof advise g', COMP_CWORD='2')\n"
         "from kprof.cli.app import main\n"
         "try: main()\n"
         "except SystemExit: pass\n"
