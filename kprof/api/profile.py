@@ -183,12 +183,14 @@ def _document(
 
 def _notes(capture: "Capture", product: "Product", calls: "Sequence[StepCall]") -> list[str]:
     """What was assumed, and what is outside, each in a sentence."""
-    from kprof_analyzers.whole_step.efficiency import fitted_gpus
+    from kprof_analyzers.whole_step.efficiency import measured_elsewhere
 
     found = []
-    operators = any(call.timed.kind != "triton" and call.timed.us is not None for call in calls)
-    if operators and product.name not in (gpus := fitted_gpus()):
-        found.append(f"torch's operators are taken to reach the shares of the peaks that they reach on {gpus[0]}")
+    timed = {call.timed.kind for call in calls if call.timed.us is not None} - {"triton"}
+    kinds, gpus = measured_elsewhere(timed, product.name)
+    if kinds:
+        which = "torch's operators" if len(kinds) == len(timed) else f"operators of the kinds {', '.join(kinds)}"
+        found.append(f"{which} are taken to reach the shares of the peaks that they reach on {' and '.join(gpus)}")
     if capture.unrun:
         found.append(f"{len(capture.unrun)} operators were answered without running; their own launches are not seen")
     if not capture.complete:

@@ -1,6 +1,7 @@
 """What share of a GPU's published peaks torch's own operators reach, fitted to public traces."""
 
 import sys
+from collections.abc import Iterable
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -19,6 +20,7 @@ class Efficiency(msgspec.Struct, frozen=True):
         floor_us: what a call takes at least, however little it does.
         low, high: the measured time lies between these multiples of the predicted one, nine times in ten.
         rows: operators with equal shapes that this was fitted to.
+        gpus: products on which they were measured.
     """
 
     share: float
@@ -26,6 +28,7 @@ class Efficiency(msgspec.Struct, frozen=True):
     low: float
     high: float
     rows: int
+    gpus: tuple[str, ...]
 
 
 class CallTime(msgspec.Struct, frozen=True):
@@ -44,11 +47,13 @@ class CallTime(msgspec.Struct, frozen=True):
 
 
 @cache
-def efficiencies() -> dict[str, Efficiency]:
-    """Kind of operator to its efficiency, as ``efficiency.toml`` has them."""
-    return msgspec.convert(_told()["kinds"], dict[str, Efficiency])
+def efficiencies(gpu: str = "") -> dict[str, Efficiency]:
+    """Kind of operator to its efficiency on a product, that of all products together where it has too few rows."""
+    told = _told()
+    return msgspec.convert({**told["kinds"], **told["gpus"].get(gpu, {})}, dict[str, Efficiency])
 
 
+@cache
 def _told() -> dict[str, Any]:
     if sys.version_info >= (3, 11):
         import tomllib
@@ -58,21 +63,28 @@ def _told() -> dict[str, Any]:
 
 
 def operator_time(kind: str, work: Work, limits: RooflineLimits) -> CallTime | None:
-    """Time of one call; ``None`` where the GPU's limit for it is not known.
-
-    Kinds that no trace has, fills and gathers, count as element-wise.
-    """
-    known = efficiencies()
-    fitted = known.get(kind, known["elementwise"])
+    """Time of one call; ``None`` where the GPU's limit for it is not known."""
     bound, least_ns = bound_of(work, limits)
     if least_ns is None:
         return None
+    fitted = _fitted(kind_at(kind, bound), limits.gpu)
     at_peak = least_ns / 1e3 / fitted.share
     us = fitted.floor_us + at_peak
     return CallTime(us, us * fitted.low, us * fitted.high, bound if at_peak > fitted.floor_us else "launch")
 
 
-@cache
-def fitted_gpus() -> tuple[str, ...]:
-    """Products that the shares were fitted on."""
-    return tuple(_told()["gpus"])
+def kind_at(kind: str, bound: str) -> str:
+    """The kind whose efficiency holds: products that memory limits, as those of few rows, are ``thin product``."""
+    return "thin product" if kind == "product" and bound == "HBM" else kind
+
+
+def _fitted(kind: str, gpu: str) -> Efficiency:
+    """Kinds that no trace has, fills, gathers and scatters, count as element-wise."""
+    known = efficiencies(gpu)
+    return known.get(kind, known["elementwise"])
+
+
+def measured_elsewhere(kinds: Iterable[str], gpu: str) -> tuple[list[str], list[str]]:
+    """Of some kinds those that were not measured on a product, and the products on which they were."""
+    found = {kind: one for kind in kinds if gpu not in (one := _fitted(kind, gpu)).gpus}
+    return sorted(found), sorted({name for one in found.values() for name in one.gpus})

@@ -10,7 +10,7 @@ import msgspec
 from kprof.captures.model import CapturedOperator, TensorInfo, TensorList
 from kprof_analyzers.profiles.timeline.operators import attention, convolutions, elementwise, products
 from kprof_analyzers.profiles.timeline.operators.arguments import Argument
-from kprof_analyzers.profiles.timeline.operators.work import Work
+from kprof_analyzers.profiles.timeline.operators.work import Work, matrix_unit
 
 _PROFILER_TYPES = {
     "float64": "double", "int64": "long int", "float32": "float", "int32": "int", "float16": "c10::half",
@@ -20,7 +20,10 @@ _PROFILER_TYPES = {
     "complex64": "c10::complex<float>", "complex128": "c10::complex<double>",
 }  # fmt: skip
 
-_GATHERS = ("index", "index_select", "embedding", "gather", "take", "take_along_dim", "nll_loss_forward")
+_GATHERS = (
+    "index", "index_select", "embedding", "gather", "take", "take_along_dim", "nll_loss_forward", "masked_select",
+)  # fmt: skip
+_SCATTERS = ("index_put", "_index_put_impl", "index_add", "index_copy", "scatter", "scatter_add", "scatter_reduce")
 _COPIES = (
     "_to_copy", "clone", "cat", "stack", "constant_pad_nd", "roll", "flip", "repeat", "contiguous", "slice_scatter",
     "select_scatter", "slice_backward", "select_backward", "_reshape_copy", "view_copy", "permute_copy", "triu", "tril",
@@ -46,7 +49,7 @@ _MAPS = (
 _REDUCTIONS = ("any", "all", "prod", "var", "std", "var_mean", "argmin", "logsumexp", "linalg_vector_norm", "aminmax")
 
 _KINDS = {
-    **dict.fromkeys(products.OPERATORS, "product"),
+    **dict.fromkeys((*products.OPERATORS, "aten::_grouped_mm"), "product"),
     **dict.fromkeys(attention.OPERATORS, "attention"),
     **dict.fromkeys(convolutions.OPERATORS, "convolution"),
     **{f"aten::{name}": "rows" for name in (*elementwise.ROWS, *_ROWS)},
@@ -54,6 +57,7 @@ _KINDS = {
     "aten::fill_": "fill",
     "aten::zero_": "fill",
     **{f"aten::{name}": "gather" for name in _GATHERS},
+    **{f"aten::{name}{end}": "scatter" for name in _SCATTERS for end in ("", "_")},
     **{f"aten::{name}": "copy" for name in _COPIES},
     **{f"aten::{name}": "fill" for name in _FILLS},
     **{f"aten::{name}": "reduction" for name in (*elementwise.REDUCTIONS, *_REDUCTIONS)},
@@ -67,8 +71,9 @@ class OperatorWork(msgspec.Struct, frozen=True):
     """Work of a call, and what kind of operator does it.
 
     Attributes:
-        kind: ``product``, ``thin product``, ``attention``, ``convolution``, ``elementwise``, ``rows`` (softmax and
-            norms), ``reduction``, ``copy``, ``fill``, ``gather``: operators that reach a like share of the GPU's peaks.
+        kind: ``product``, ``small products`` (a batch of them), ``attention``, ``convolution``, ``elementwise``,
+            ``rows`` (softmax and norms), ``reduction``, ``copy``, ``fill``, ``gather``, ``scatter``: operators that
+            reach a like share of the GPU's peaks.
         work: operations and bytes.
     """
 
@@ -85,14 +90,16 @@ def kind_of(name: str) -> str:
 
 
 def kind_of_shapes(name: str, shapes: Sequence[Sequence[int]]) -> str:
-    """The kind of an operator with these tensors: products with an extent below 64 are ``thin product``."""
+    """The kind of an operator with these tensors: batches of products below 64x64 each are ``small products``."""
     kind = kind_of(name)
-    thin = any(extent < _THIN for shape in shapes if len(shape) > 1 for extent in shape[-2:])
-    return "thin product" if kind == "product" and thin else kind
+    batched = [shape for shape in shapes if len(shape) == 3]
+    if kind == "product" and len(batched) >= 2 and max(batched[-2][-2], batched[-1][-1]) < _SMALL:
+        return "small products"
+    return kind
 
 
-_THIN = 64
-"""Extent of a product's rows, columns or sums below which a tile of a library's kernel is mostly padding."""
+_SMALL = 64
+"""Rows and columns of a product below which a tile of a library's kernel is mostly padding."""
 
 
 def arguments_of(values: Sequence[Any]) -> tuple[Argument, ...]:
@@ -136,7 +143,34 @@ def work_of_call(call: CapturedOperator) -> OperatorWork | None:
     return None if work is None else OperatorWork(kind_of_shapes(call.name, shapes), work)
 
 
-_FORMULAS = {**products.OPERATORS, **attention.OPERATORS, **convolutions.OPERATORS}
+def _grouped(given: Sequence[Argument]) -> Work | None:
+    """``_grouped_mm(a, b, offsets)``: rows of a by the matrix of their group, or groups of columns by groups of rows.
+
+    Which groups have rows is in a tensor: as many are read as there can be.
+    """
+    if len(given) < 2 or not (given[0].is_tensor and given[1].is_tensor) or not (given[0].dims and given[1].dims):
+        return None
+    a, b = given[:2]
+    *_, m, k = a.dims
+    *_, its, n = b.dims
+    if its != k:
+        return None
+    unit = matrix_unit(a)
+    match len(a.dims), len(b.dims):
+        case 2, 3:
+            read = min(b.dims[0], m) * k * n * b.element_bytes
+            return Work(2 * m * n * k, a.bytes + read + m * n * a.element_bytes, unit, "rows spread over all groups")
+        case 2, 2 if len(given) > 2 and given[2].is_tensor:
+            # The sum runs over the group's part of k, so all groups together do the work of one product.
+            groups = given[2].elements
+            return Work(2 * m * n * k, a.bytes + b.bytes + groups * m * n * a.element_bytes, unit)
+        case 3, 3 if a.dims[0] == b.dims[0]:
+            return products.OPERATORS["aten::bmm"](given)
+        case _:
+            return None
+
+
+_FORMULAS = {**products.OPERATORS, **attention.OPERATORS, **convolutions.OPERATORS, "aten::_grouped_mm": _grouped}
 
 
 def _moved(name: str, kind: str, given: Sequence[Argument], made: Sequence[Argument]) -> Work | None:
@@ -153,6 +187,11 @@ def _moved(name: str, kind: str, given: Sequence[Argument], made: Sequence[Argum
         case "gather":
             indices = sum(one.bytes for one in given[1:] if one.is_tensor and one.type in {"long int", "int"})
             return Work(None, 2 * written + indices, assumed="rows that are picked are read once")
+        case "scatter":
+            # Places that are not written stay: without a copy of the whole, only what is put is read and written.
+            whole = 0 if name.endswith("_") else 2 * written
+            put = sum(one.bytes for one in given[1:] if one.is_tensor)
+            return Work(None, whole + 2 * put, assumed="each place is written once")
         case "fill":
             return Work(None, written)
         case "copy" if name == "aten::copy_":

@@ -15,11 +15,16 @@ MOST_CHANGES = 5
 Key = tuple[str, ...]
 
 _KEYS: dict[str, Callable[[StepCall], Key]] = {
-    "name": lambda call: (call.timed.kind, call.timed.name),
-    "shapes": lambda call: (call.timed.kind, call.timed.name, call.timed.shapes),
+    "name": lambda call: (_maker(call), call.timed.name),
+    "shapes": lambda call: (_maker(call), call.timed.name, call.timed.shapes),
     "module": lambda call: (call.scope.module if call.scope else "",),
     "phase": lambda call: (call.scope.phase if call.scope else "",),
 }
+
+
+def _maker(call: StepCall) -> str:
+    """Kernels of Triton may be called as operators are."""
+    return "triton" if call.timed.kind == "triton" else ""
 
 
 def rows_of(calls: Iterable[StepCall], by: str) -> list[ProfiledRow]:

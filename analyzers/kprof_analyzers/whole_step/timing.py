@@ -89,7 +89,8 @@ class _Times:
     def operator(self, call: CapturedOperator) -> TimedCall:
         key = (call.name, repr(call.inputs), call.from_host)
         if key not in self._known:
-            self._known[key] = self._operator(call)
+            # The CPU's attention ran in place of the GPU's.
+            self._known[key] = replace(self._operator(call), name=call.name.replace("_for_cpu", ""))
         return self._known[key]
 
     def _operator(self, call: CapturedOperator) -> TimedCall:

@@ -7,17 +7,39 @@ from hypothesis import strategies as st
 from kprof.hardware.machine import find_product
 from kprof_analyzers.profiles.timeline.operators.rooflines import limits_of_product
 from kprof_analyzers.profiles.timeline.operators.work import Work
-from kprof_analyzers.whole_step.efficiency import efficiencies, fitted_gpus, operator_time
+from kprof_analyzers.whole_step.efficiency import efficiencies, measured_elsewhere, operator_time
 
 MI300X = limits_of_product(find_product("MI300X"))
 
 
-def test_fitted_figures_are_possible():
-    assert fitted_gpus() == ("MI300X",)
-    for kind, one in efficiencies().items():
+@pytest.mark.parametrize("gpu", ["", "MI300X", "MI355X", "MI250X"])
+def test_fitted_figures_are_possible(gpu):
+    for kind, one in efficiencies(gpu).items():
         assert 0 < one.share <= 1, kind
         assert 0 < one.low <= 1 <= one.high, kind
         assert one.rows > 0, kind
+        assert all(find_product(name) is not None for name in one.gpus), kind
+
+
+def test_a_gpu_with_measurements_of_its_own_has_its_own_figures():
+    assert efficiencies("MI355X")["product"].gpus == ("MI355X",)
+    assert efficiencies("MI355X")["copy"] == efficiencies("MI300X")["copy"]
+    assert efficiencies("MI250X") == efficiencies()
+
+
+def test_what_was_measured_elsewhere_is_told():
+    assert measured_elsewhere({"product", "thin product", "copy"}, "MI300X") == ([], [])
+    assert measured_elsewhere({"product", "copy"}, "MI355X") == (["copy"], ["MI300X"])
+    assert measured_elsewhere({"copy", "fill"}, "MI210") == (["copy", "fill"], ["MI300X"])
+
+
+def test_products_of_few_rows_are_limited_by_memory():
+    """AITER's llama405B_bf16_tuned_gemm.csv has 33.0 us for 1 x 16384 x 4608 in bfloat16 on an MI355X."""
+    limits = limits_of_product(find_product("MI355X"))
+    moved = 2 * (16384 + 16384 * 4608 + 4608)
+    time = operator_time("product", Work(2 * 16384 * 4608, moved, "matrix_bf16"), limits)
+    assert time.bound == "HBM"
+    assert time.low_us <= 33.0 <= time.high_us
 
 
 @pytest.mark.parametrize("kind", sorted(efficiencies()))

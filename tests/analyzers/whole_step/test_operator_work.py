@@ -103,10 +103,45 @@ def test_bytes_of_what_only_moves_memory():
         assert (found.work.flop, found.work.bytes) == (None, expected), name
 
 
-def test_thin_products_are_told_apart():
-    wide = CapturedOperator("aten::mm", (tensor(4096, 4096), tensor(4096, 4096)), ())
-    thin = CapturedOperator("aten::bmm", (tensor(99, 8, 64), tensor(99, 64, 8)), ())
-    assert [work_of_call(one).kind for one in (wide, thin)] == ["product", "thin product"]
+def test_batches_of_small_products_are_told_apart():
+    for shapes, kind in (
+        (((4096, 4096), (4096, 4096)), "product"),
+        (((1, 4096), (4096, 4096)), "product"),
+        (((99, 8, 64), (99, 64, 8)), "small products"),
+        (((99, 8, 64), (99, 64, 512)), "product"),
+    ):
+        name = "aten::mm" if len(shapes[0]) == 2 else "aten::bmm"
+        call = CapturedOperator(name, tuple(tensor(*shape) for shape in shapes), ())
+        assert work_of_call(call).kind == kind, shapes
+
+
+def test_grouped_products_do_as_many_operations_as_torch_counts():
+    torch = pytest.importorskip("torch")
+    experts, rows, k, n = 4, 64, 32, 16
+    a, b = (torch.ones(*shape, dtype=torch.bfloat16) for shape in ((rows, k), (experts, k, n)))
+    offsets = torch.tensor([16, 16, 48, 64], dtype=torch.int32)
+    calls, _ = recorded(torch._grouped_mm, a, b, offs=offsets)
+    (call,) = [one for one in calls if one.name == "aten::_grouped_mm"]
+    found = work_of_call(call)
+    # Each row meets the matrix of its group once, whichever that is.
+    _, counted = recorded(torch.mm, a, b[0])
+    assert found.work.flop == counted > 0
+    assert found.work.bytes == BF16 * (rows * k + experts * k * n + rows * n)
+
+
+def test_a_group_without_rows_is_not_read():
+    call = CapturedOperator("aten::_grouped_mm", (tensor(2, 32), tensor(128, 32, 16), tensor(128, dtype="int32")), ())
+    assert work_of_call(call).work.bytes == BF16 * (2 * 32 + 2 * 32 * 16 + 2 * 16)
+    assert work_of_call(CapturedOperator("aten::_grouped_mm", (tensor(2, 32), tensor(8, 31, 16)), ())) is None
+
+
+def test_what_is_put_into_a_tensor_leaves_the_rest_alone():
+    whole, rows, at = tensor(1000, 64), tensor(8, 64), tensor(8, dtype="int64")
+    inputs = (whole, 0, at, rows)
+    put = 2 * (8 * 8 + 8 * 64 * BF16)
+    assert work_of_call(CapturedOperator("aten::index_add_", inputs, (whole,))).work.bytes == put
+    copied = work_of_call(CapturedOperator("aten::index_add", inputs, (whole,))).work.bytes
+    assert copied == put + 2 * 1000 * 64 * BF16
 
 
 def test_what_is_not_known_has_no_work():
