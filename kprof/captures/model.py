@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from kprof.captures import layout, staleness
+from kprof.captures.installed import InstalledFiles
 from kprof.captures.records import CompileRecord, Head
 from kprof.captures.stages import read_metadata, read_stage
 from kprof.compiler.limits import LaunchProblem, launch_problems
@@ -288,6 +289,8 @@ class Capture:
         complete: whether every process closed its journal.
         sources: the program's own files to their SHA-256, named from :attr:`root`; ``None`` when that is not recorded.
         outside: those that do not lie below it, as a capture that was moved alone no longer finds them.
+        packages: those of installed packages that have kernels of it, from the folder that these are installed in.
+        packages_absent: what the program looked for in these packages and was not there.
         absent: what the program looked for and was not there, named from :attr:`root`.
         folders: folders that it listed, to the SHA-256 of the names in them.
     """
@@ -308,6 +311,8 @@ class Capture:
     complete: bool = True
     sources: Mapping[str, str] | None = None
     outside: Mapping[str, str] = field(default_factory=dict)
+    packages: Mapping[str, str] = field(default_factory=dict)
+    packages_absent: Sequence[str] = ()
     absent: Sequence[str] = ()
     folders: Mapping[str, str] = field(default_factory=dict)
 
@@ -326,13 +331,19 @@ class Capture:
         at = self.root if root is None else root
         changed = staleness.changed(at, self.sources or {})
         changed += staleness.changed(at, self.outside, follow=True) if follow else []
-        there = staleness.appeared(at, self.absent, follow=follow)
+        changed += self.installed.changed()
+        there = staleness.appeared(at, self.absent, follow=follow) + self.installed.appeared()
         listed = staleness.relisted(at, self.folders, follow=follow)
         return [
             *(f"{words} since it was recorded" for words in staleness.shortened(changed)),
             *(f"{words} not there when it was recorded" for words in staleness.shortened(there, ("was", "were"))),
             *(f"{words} held other files when it was recorded" for words in staleness.shortened(listed)),
         ]
+
+    @cached_property
+    def installed(self) -> InstalledFiles:
+        """The packages that it was made from, as this Python has them."""
+        return InstalledFiles(self.packages, self.packages_absent)
 
     @property
     def arch(self) -> str:

@@ -28,6 +28,17 @@ class ProgramFiles:
         return {name: content for one in reversed(self.records) for name, content in one.outside.items()}
 
     @cached_property
+    def packages(self) -> dict[str, str]:
+        """Files of installed packages."""
+        return {name: content for one in reversed(self.records) for name, content in one.packages.items()}
+
+    @cached_property
+    def packages_absent(self) -> list[str]:
+        """What one process looked for in them in vain, without what another had."""
+        sought = dict.fromkeys(name for one in self.records for name in one.packages_absent)
+        return [name for name in sought if name not in self.packages]
+
+    @cached_property
     def folders(self) -> dict[str, str]:
         """Folders that were listed, to the digests of the names in them."""
         return {name: had for one in reversed(self.records) for name, had in one.folders.items()}

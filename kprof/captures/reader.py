@@ -81,6 +81,8 @@ def read(path: str | Path) -> Capture:
         complete=gathered.complete,
         sources=sources if gathered.sources else None,
         outside=files.outside,
+        packages=files.packages,
+        packages_absent=files.packages_absent,
         absent=files.absent,
         folders=files.folders,
     )

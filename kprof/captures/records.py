@@ -238,6 +238,8 @@ class Sources(msgspec.Struct, frozen=True, tag_field="t", tag="sources"):
     Attributes:
         files: from the head's root.
         outside: the same for files that are not below it.
+        packages: the same for files of installed packages that have kernels, from the folder they are installed in.
+        packages_absent: what was looked for in these packages and was not there.
         absent: what the process looked for and was not there, below the root or not.
         folders: folders that it listed, to the SHA-256 of the names in them.
         written: what it wrote below the root, so that another process' looking for it says nothing.
@@ -245,6 +247,8 @@ class Sources(msgspec.Struct, frozen=True, tag_field="t", tag="sources"):
 
     files: dict[Name, Digest] = {}
     outside: dict[Name, Digest] = {}
+    packages: dict[Name, Digest] = {}
+    packages_absent: list[Name] = []
     absent: list[Name] = []
     folders: dict[Name, Digest] = {}
     written: list[Name] = []

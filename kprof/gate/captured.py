@@ -54,12 +54,18 @@ def captured(entry: KernelEntry, target: str, gpus: Sequence[str]) -> Iterator[C
 
 
 def _elsewhere(capture: "Capture", target: str) -> str:
-    """Names the sources outside the work tree, which are not compared."""
-    names = [*capture.outside]
-    if not names:
-        return ""
+    """Names the sources outside the work tree and the packages that are not here, which are not compared."""
+    told = []
+    if names := [*capture.outside]:
+        told.append(f"{_some(names)} outside the work tree")
+    if missing := capture.installed.missing:
+        told.append(f"{_some(missing)}, not installed here")
+    return f"{target} was made from {' and from '.join(told)}, which is not compared" if told else ""
+
+
+def _some(names: Sequence[str]) -> str:
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return f"{target} was made from {', '.join(names[:_SHOWN])}{more} outside the work tree, which is not compared"
+    return f"{', '.join(names[:_SHOWN])}{more}"
 
 
 def stale(capture: "Capture", target: str) -> str | None:

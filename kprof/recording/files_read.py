@@ -5,11 +5,12 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from kprof.captures.installed import name_in_package, package_of
 from kprof.captures.staleness import listing
 from kprof.recording.files_sought import SoughtFiles, places_before
 
@@ -17,6 +18,7 @@ MOST_BYTES = 1 << 20
 """Of a file that decides what is launched; what is larger is data that a kernel works on."""
 
 _LIMIT = 10_000
+_CODE = (".py", ".pyc", ".so", "__pycache__")
 _OURS = Path(__file__).resolve().parents[1]
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _SYSTEM = ("/proc", "/sys", "/dev", "/etc", "/usr", "/lib", "/lib64", "/opt", "/run", "/var/lib")
@@ -89,6 +91,26 @@ class Reads:
                 continue
             if found.st_mtime_ns < self.began and found.st_size <= MOST_BYTES:
                 yield Path(name)
+
+    def packaged(self, packages: Collection[str]) -> tuple[list[str], list[str]]:
+        """Data of installed packages that was only read and is small, and what was looked for there in vain.
+
+        Args:
+            packages: those that count, by their folder's name; what else is installed reads data of its own.
+        """
+        there, gone = [], []
+        for name in dict.fromkeys((*self.read, *self.sought.missing)):
+            inside = name_in_package(name)
+            if inside is None or package_of(inside) not in packages or inside.endswith(_CODE) or name in self.written:
+                continue
+            try:
+                found = os.stat(name)  # noqa: PTH116 - no error of any name
+            except OSError:
+                gone.append(inside)
+                continue
+            if found.st_mtime_ns < self.began and found.st_size <= MOST_BYTES:
+                there.append(name)
+        return there, gone
 
     def absent(self, root: Path, without: Sequence[str] = ()) -> Iterator[Path]:
         """What was looked for, is still not there and would have counted; modules that would have been imported, too.

@@ -6,10 +6,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from kprof.captures.installed import name_in_package, package_digests, package_of, packages_of
 from kprof.captures.staleness import LIMIT, digests, names_of, outside
 from kprof.recording.files_read import Reads
 
 _OURS = Path(__file__).resolve().parents[1]
+_OWN_PACKAGES = frozenset({"kprof", "kprof_analyzers", "triton"})
+"""Another Triton compiles again, whatever its files are; another kprof judges again."""
 
 
 def of_command(root: Path, folder: Path, command: Sequence[str]) -> dict[str, str]:
@@ -23,25 +26,34 @@ def _of_environment(path: Path) -> bool:
     return any((place / "pyvenv.cfg").is_file() for place in path.absolute().parents)
 
 
-def of_process(root: Path, reads: Reads | None = None, without: Sequence[str] = ()) -> dict[str, Any]:
+def of_process(
+    root: Path, reads: Reads | None = None, without: Sequence[str] = (), kernels: Iterable[str] = ()
+) -> dict[str, Any]:
     """Files of the modules that this process has imported and of what it has read, kprof's and Python's own left out.
 
     Args:
         root: the work tree.
         reads: what was opened and looked for.
         without: folders in which nothing that is read counts.
+        kernels: files of the kernels that were launched. Of installed packages those that have one count.
 
     Returns:
-        ``files`` below the root and ``outside`` of it, each to its digest; ``absent``, ``folders`` and ``written`` as
-        the journal's record has them.
+        ``files`` below the root and ``outside`` of it, each to its digest; ``packages``, ``absent``, ``folders`` and
+        ``written`` as the journal's record has them.
     """
+    packages = packages_of(kernels) - _OWN_PACKAGES
+    installed = [str(path) for path in _modules() if package_of(name_in_package(str(path)) or "") in packages]
     if reads is None:
         modules = list(_modules())
-        return {"files": digests(root, modules), "outside": outside(root, modules)}
+        of_packages = package_digests(installed)
+        return {"files": digests(root, modules), "outside": outside(root, modules), "packages": of_packages}
+    data, sought = reads.packaged(packages)
     paths = [*_modules(), *reads.files(root, without)]
     return {
         "files": digests(root, paths),
         "outside": outside(root, paths),
+        "packages": package_digests([*installed, *data]),
+        "packages_absent": sorted(sought)[:LIMIT],
         "absent": _names(root, reads.absent(root, without)),
         "folders": {name: had for path, had in reads.folders(root, without) for name in names_of(root, path)},
         "written": _names(root, reads.results(root, without)),

@@ -353,8 +353,7 @@ class Recorder:
 
     def finish(self, how: str = "exit") -> None:
         """Wait for the compiles, or end them when interrupted, and close the journal."""
-        totals = self.answers.totals()
-        if totals is not None:
+        if (totals := self.answers.totals()) is not None:
             self.start()
         if self._started:
             if how == "exit":
@@ -364,7 +363,9 @@ class Recorder:
             self._check_disk()
             if self.settings.root:
                 own = [place for place in (self.settings.folder, self.settings.cache) if place]
-                self.journal.write("sources", program_sources.of_process(Path(self.settings.root), self.files, own))
+                kernels = [function.fn.__code__.co_filename for function in self._functions.values()]
+                root = Path(self.settings.root)
+                self.journal.write("sources", program_sources.of_process(root, self.files, own, kernels))
                 if self.files is not None and self.files.sought.full:
                     self.journal.write("note", {"text": "more than 10,000 files were looked for: not all are compared"})
             if totals is not None:

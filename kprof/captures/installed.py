@@ -1,0 +1,88 @@
+"""Files of installed packages that a capture rests on, as this Python has them. Standard library only."""
+
+import os
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path, PurePosixPath
+
+from kprof.captures.staleness import LIMIT, digest
+
+_PLACES = frozenset({"site-packages", "dist-packages"})
+
+
+def name_in_package(path: str) -> str | None:
+    """A file's name from the folder that packages are installed in, ``vllm/configs/a.json``; ``None`` outside of it."""
+    parts = Path(path).parts
+    at = max((number for number, part in enumerate(parts) if part in _PLACES), default=None)
+    name = "/".join(parts[at + 1 :]) if at is not None else ""
+    return name or None
+
+
+def package_of(name: str) -> str:
+    """The package that such a name is of: its first folder, or a module's file."""
+    return name.partition("/")[0]
+
+
+def packages_of(files: Iterable[str]) -> frozenset[str]:
+    """The packages that files are in, those of no package left out."""
+    return frozenset(package_of(name) for name in map(name_in_package, files) if name is not None)
+
+
+def package_digests(paths: Iterable[str]) -> dict[str, str]:
+    """Files in packages by their name there, to their SHA-256."""
+    found: dict[str, str] = {}
+    for path in paths:
+        name = name_in_package(path)
+        content = digest(Path(path)) if name is not None and len(found) < LIMIT else None
+        if name is not None and content is not None:
+            found[name] = content
+    return dict(sorted(found.items()))
+
+
+class InstalledFiles:
+    """What this Python has installed of the packages that a capture was made from.
+
+    Args:
+        files: names in packages to their SHA-256 when the capture was recorded.
+        absent: names that were looked for there in vain.
+    """
+
+    def __init__(self, files: Mapping[str, str], absent: Iterable[str]) -> None:
+        self._files = {name: had for name, had in files.items() if _is_plain(name)}
+        self._absent = [name for name in absent if _is_plain(name)]
+        folders = [entry for entry in sys.path if os.path.basename(entry.rstrip(os.sep)) in _PLACES]  # noqa: PTH119 - as a text of the path
+        self._places = {package: _place(package, folders) for package in {package_of(n) for n in (*files, *absent)}}
+
+    @property
+    def missing(self) -> list[str]:
+        """Packages that are not installed here: nothing of them can be compared."""
+        return sorted(package for package, place in self._places.items() if place is None)
+
+    def changed(self) -> list[str]:
+        """What differs here, in words: ``liger_kernel/ops/swiglu.py changed``."""
+        found = []
+        for name, had in self._files.items():
+            place = self._places[package_of(name)]
+            if place is not None and (now := digest(place / name)) != had:
+                found.append(f"{name} {'is gone' if now is None else 'changed'}")
+        return found
+
+    def appeared(self) -> list[str]:
+        """Names of what is here now."""
+        found = []
+        for name in self._absent:
+            place = self._places[package_of(name)]
+            if place is not None and os.path.exists(place / name):  # noqa: PTH110 - no error of any name
+                found.append(name)
+        return found
+
+
+def _place(package: str, folders: Iterable[str]) -> Path | None:
+    """The folder that a package is installed in."""
+    return next((Path(folder) for folder in folders if os.path.lexists(os.path.join(folder, package))), None)  # noqa: PTH118 - no error of any name
+
+
+def _is_plain(name: str) -> bool:
+    """Whether it stays below a folder: captures come from strangers."""
+    pure = PurePosixPath(name)
+    return not pure.is_absolute() and ".." not in pure.parts and "\0" not in name

@@ -1,0 +1,128 @@
+"""Files of installed packages that a capture rests on: a tuned file put into one makes the capture stale."""
+
+import hashlib
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kprof.captures.installed import InstalledFiles, name_in_package, package_digests, packages_of
+from kprof.captures.reader import read
+from kprof.gate.captured import _elsewhere, stale
+from kprof.recording.files_read import Reads
+from tests.recording.conftest import kprof_environment
+
+KERNEL = """
+import json
+from pathlib import Path
+import triton
+import triton.language as tl
+
+@triton.jit
+def scale(x, y, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(y + at, tl.load(x + at, mask=at < n) * 2, mask=at < n)
+
+def run(n):
+    chosen = Path(__file__).parent / "configs" / "MI300X.json"
+    block = json.loads(chosen.read_text())["BLOCK"] if chosen.exists() else 256
+    scale.warmup(triton.MockTensor("fp32"), triton.MockTensor("fp32"), n, BLOCK=block, grid=(1,))
+"""
+
+
+@pytest.fixture
+def site(tmp_path, monkeypatch):
+    """A folder of installed packages, on the path, with one package in it."""
+    folder = tmp_path / "lib" / "site-packages"
+    package = folder / "tuned_package"
+    (package / "configs").mkdir(parents=True)
+    (package / "__init__.py").write_text(KERNEL)
+    monkeypatch.syspath_prepend(str(folder))
+    return folder
+
+
+@given(st.lists(st.text("abc.", min_size=1, max_size=5).filter(lambda n: n.strip(".")), min_size=1, max_size=4))
+def test_a_name_in_a_package_does_not_depend_on_where_it_is_installed(parts):
+    name = "/".join(parts)
+    for place in ("/usr/lib/python3/dist-packages", "/home/x/.venv/lib/python3.11/site-packages"):
+        assert name_in_package(f"{place}/{name}") == name
+        assert packages_of([f"{place}/{name}", "/home/x/own.py"]) == {parts[0]}
+    assert name_in_package(f"/home/x/{name}") is None
+
+
+def test_changed_gone_and_appeared_files_are_told(site):
+    init, config = site / "tuned_package/__init__.py", site / "tuned_package/configs/a.json"
+    config.write_text("{}")
+    known = package_digests([str(init), str(config), "/etc/hostname"])
+    assert known == {
+        "tuned_package/__init__.py": hashlib.sha256(init.read_bytes()).hexdigest(),
+        "tuned_package/configs/a.json": hashlib.sha256(b"{}").hexdigest(),
+    }
+    absent = ["tuned_package/configs/b.json"]
+    same = InstalledFiles(known, absent)
+    assert (same.changed(), same.appeared(), same.missing) == ([], [], [])
+    init.write_text("x = 1")
+    config.unlink()
+    (site / absent[0]).write_text("{}")
+    now = InstalledFiles(known, absent)
+    assert now.changed() == ["tuned_package/__init__.py changed", "tuned_package/configs/a.json is gone"]
+    assert now.appeared() == absent
+
+
+def test_a_package_that_is_not_installed_is_named_and_not_compared(site):
+    shutil.rmtree(site / "tuned_package")
+    found = InstalledFiles({"tuned_package/__init__.py": "0" * 64}, ["tuned_package/a.json"])
+    assert (found.changed(), found.appeared(), found.missing) == ([], [], ["tuned_package"])
+
+
+def test_names_that_lead_out_are_not_followed(site):
+    (site.parent / "secret.json").write_text("{}")
+    found = InstalledFiles({"../secret.json": "0" * 64}, ["../secret.json", "/etc/passwd"])
+    assert (found.changed(), found.appeared()) == ([], [])
+
+
+def test_only_data_of_packages_with_kernels_counts(site):
+    """What is read by those is kept, and what was looked for there; code is told by what was imported."""
+    config = site / "tuned_package/configs/a.json"
+    config.write_text("{}")
+    (site / "other").mkdir()
+    (site / "other/data.json").write_text("{}")
+    reads = Reads()
+    for name in ("tuned_package/configs/a.json", "tuned_package/b.json", "tuned_package/c.py", "other/data.json"):
+        reads.read[str(site / name)] = None
+    assert reads.packaged({"tuned_package"}) == ([str(config)], ["tuned_package/b.json"])
+    assert reads.packaged(set()) == ([], [])
+
+
+@pytest.mark.triton
+def test_a_tuned_file_put_into_a_package_makes_the_capture_stale(site, tmp_path):
+    """Recorded from a program that asks its package for tiles, as servers do; without the package that is told."""
+    program = tmp_path / "program.py"
+    program.write_text("import tuned_package\ntuned_package.run(4096)\n")
+    environment = kprof_environment()
+    environment["PYTHONPATH"] = f"{site}:{environment['PYTHONPATH']}"
+    output = tmp_path / "capture"
+    command = [sys.executable, "-m", "kprof", "capture", "-o", str(output), "--", sys.executable, str(program)]
+    subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, check=True)
+
+    def again():
+        return read(output)
+
+    assert list(again().packages) == ["tuned_package/__init__.py"]
+    assert "tuned_package/configs/MI300X.json" in again().packages_absent
+    assert stale(again(), "capture") is None
+    tiles = site / "tuned_package/configs/MI300X.json"
+    tiles.write_text('{"BLOCK": 1024}')
+    assert "tuned_package/configs/MI300X.json was not there when it was recorded" in stale(again(), "capture")
+    tiles.unlink()
+    (site / "tuned_package/__init__.py").write_text(KERNEL.replace("256", "512"))
+    assert "tuned_package/__init__.py changed since it was recorded" in stale(again(), "capture")
+    Path(site / "tuned_package").rename(tmp_path / "elsewhere")
+    assert stale(again(), "capture") is None
+    assert "tuned_package, not installed here" in _elsewhere(again(), "capture")
+    assert _elsewhere(replace(again(), packages={}, packages_absent=()), "capture") == ""
