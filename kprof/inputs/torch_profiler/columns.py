@@ -3,6 +3,7 @@
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import attrgetter
+from sys import byteorder
 from typing import Any, Generic, TypeVar, overload
 
 import msgspec
@@ -13,6 +14,8 @@ NOTHING = -(1 << 63)
 """Stands in a column of numbers for ``None``."""
 ELSEWHERE = NOTHING + 1
 """Stands in a column of numbers for one that does not fit 64 bits."""
+# What both marks have in memory, and no usual number.
+_LIKE_A_MARK = NOTHING.to_bytes(8, byteorder, signed=True)[1:] if byteorder == "little" else b"\x80" + bytes(6)
 _TOGETHER = 1 << 12
 
 
@@ -24,16 +27,36 @@ class OptionalIntegers:
         self._large: dict[int, int] = {}
         self._plain = True
 
-    def extend(self, values: list[int | None]) -> None:
+    def extend(self, values: "Sequence[int | None] | array[int]") -> None:
         """Add values."""
+        try:
+            plain = values if isinstance(values, array) else array("q", values)  # type: ignore[arg-type, type-var, unused-ignore]
+        except (TypeError, OverflowError):
+            self._extend_marked(values)
+            return
+        if _LIKE_A_MARK in plain.tobytes():
+            self._extend_marked(values)
+        else:
+            self.data += plain
+
+    def repeat(self, value: int | None, count: int) -> None:
+        """Add one value several times."""
+        mark = NOTHING if value is None else value
+        self._plain = self._plain and (value is not None or not count)
+        self.data += array("q", (mark,)) * count
+
+    def _extend_marked(self, values: "Sequence[int | None]") -> None:
         before = len(self.data)
+        if values.count(None) == len(values):
+            self.repeat(None, len(values))
+            return
         known = [value for value in values if value is not None] if None in values else values
         self._plain = self._plain and len(known) == len(values)
         if known and not (min(known) > ELSEWHERE and max(known) < -NOTHING):  # type: ignore[type-var, operator]
             self._plain = False
             self.data.extend([self._mark(row, value) for row, value in enumerate(values, before)])
         else:
-            self.data.extend([NOTHING if value is None else value for value in values])
+            self.data += array("q", [NOTHING if value is None else value for value in values])
 
     def _mark(self, row: int, value: int | None) -> int:
         if value is None:
@@ -95,11 +118,19 @@ class Words:
             self.words.append(value)
         return code
 
-    def extend(self, values: list[Any]) -> None:
+    def extend(self, values: Sequence[Any]) -> None:
         """Add values."""
-        for value in set(values):
-            self.code(value)
-        self.data.extend(map(self._codes.__getitem__, values))
+        try:
+            codes = list(map(self._codes.__getitem__, values))
+        except KeyError:
+            for value in set(values):
+                self.code(value)
+            codes = list(map(self._codes.__getitem__, values))
+        self.data += array("i", codes)
+
+    def repeat(self, value: Any, count: int) -> None:
+        """Add one value several times."""
+        self.data += array("i", (self.code(value),)) * count
 
     def __getitem__(self, row: int) -> Any:
         """The value of a row."""
@@ -127,6 +158,7 @@ class Records(Sequence[R], Generic[R]):
         self._columns: dict[str, OptionalIntegers | Words] = {
             f.name: OptionalIntegers() if _is_int(f.type) else Words() for f in fields
         }
+        self._defaults = {f.name: None if f.default is msgspec.NODEFAULT else f.default for f in fields}
         self._getters: list[Callable[[R], Any]] = [attrgetter(f.name) for f in fields]
         self._stored = 0
         self._new: list[R] = []
@@ -138,6 +170,17 @@ class Records(Sequence[R], Generic[R]):
         self._new.append(record)
         if len(self._new) >= _TOGETHER:
             self._store()
+
+    def extend(self, count: int, **fields: Sequence[Any] | None) -> None:
+        """Add records column by column; a field not given has its default in all of them, ``None`` if it has none."""
+        self._store()
+        for name, column in self._columns.items():
+            values = fields.get(name)
+            if values is not None:
+                column.extend(values)
+            else:
+                column.repeat(self._defaults[name], count)
+        self._stored += count
 
     def _store(self) -> None:
         if self._new:

@@ -1,14 +1,20 @@
 """A whole trace as linked tables."""
 
-from collections import Counter
-from functools import lru_cache
+from collections import Counter, defaultdict
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
-
-import msgspec
+from typing import Any, cast
 
 from kprof.errors import InputError
-from kprof.inputs import boundary
+from kprof.inputs.torch_profiler.bulk import (
+    add_frames,
+    add_gpu,
+    add_launches,
+    add_operators,
+    json_text,
+    needs_values,
+    size_from,
+)
 from kprof.inputs.torch_profiler.events import FullArgs, FullEvent
 from kprof.inputs.torch_profiler.grids import settle_grids
 from kprof.inputs.torch_profiler.link import link
@@ -19,11 +25,11 @@ from kprof.inputs.torch_profiler.model import (
     Operator,
     PythonFrame,
     RuntimeCall,
-    Size,
     info_from,
 )
 from kprof.inputs.torch_profiler.normalise import (
     GPU_KINDS,
+    Kind,
     integer,
     kind_of,
     rank_of,
@@ -31,13 +37,31 @@ from kprof.inputs.torch_profiler.normalise import (
     text,
 )
 from kprof.inputs.torch_profiler.plausible import drop_implausible, note_huge, note_oddities
+from kprof.inputs.torch_profiler.quick_full import (
+    MODULE_PREFIX,
+    AnyFullQuick,
+    CompleteEvent,
+    PassedOver,
+    full_quick_decoder,
+)
 from kprof.inputs.torch_profiler.reader import TraceReader
-from kprof.inputs.torch_profiler.times import MAX_MICROSECONDS, nanoseconds, usable
+from kprof.inputs.torch_profiler.times import MAX_MICROSECONDS, nanoseconds, sound, usable
 
-MODULE_PREFIX = "nn.Module: "
 _PYTHON = "python_function"
 _PHASES = frozenset({"X", "i"})
 _TIMED = GPU_KINDS | {"launch", "operator"}
+# Where the events of a kind go, and at once how many: a column's share of the work is then small.
+Adding = Callable[[LinkedTrace, list[CompleteEvent]], None]
+_ADDING: dict[Kind, Adding] = {
+    "kernel": add_gpu,
+    "copy": add_gpu,
+    "memset": add_gpu,
+    "launch": add_launches,
+    "operator": add_operators,
+    "annotation": add_operators,
+    "python": add_frames,
+}
+_TOGETHER = 256
 # Until the whole file is known.
 _UNKNOWN_RANK: Any = None
 
@@ -55,8 +79,13 @@ def load(path: Path | str, *, stacks: bool = False, memory: bool = False, rank: 
         KprofError: unreadable, or not a trace. Damage inside is in ``LinkedTrace.issues``.
     """
     loading = _Loading(path, stacks=stacks, memory=memory, rank=rank)
-    for events in loading.reader.events():
-        loading.take(events)
+    # Allocator events are few, and asked for seldom: the quick way has nothing for them.
+    quick = None if memory else full_quick_decoder(stacks=stacks)
+    for events in loading.reader.events() if quick is None else loading.reader.decoded_by(quick):
+        if isinstance(events[0], FullEvent):
+            loading.take(events)
+        else:
+            loading.take_quick(events)
     return loading.finish()
 
 
@@ -70,9 +99,44 @@ class _Loading:
         self._categories: Counter[str] = Counter()
         self._profiled = False
         self.trace = LinkedTrace(info_from({}, str(path)))
+        self._waiting: defaultdict[Adding, list[CompleteEvent]] = defaultdict(list)
+
+    def take_quick(self, events: list[AnyFullQuick]) -> None:
+        """Put events whose class is their category into the tables, table by table."""
+        classes: Counter[type[AnyFullQuick]] = Counter(map(type, events))
+        kept = {kind: _ADDING[kind.kind] for kind in classes if issubclass(kind, CompleteEvent)}
+        frames = {kind for kind, adding in kept.items() if adding is add_frames and not self._stacks}
+        # Most events are frames and arrows of flows: one pass leaves them out.
+        rest = [e for e in events if type(e) in kept and (type(e) not in frames or e.name.startswith(MODULE_PREFIX))]  # type: ignore[union-attr]
+        found: dict[Adding, list[CompleteEvent]] = {}
+        for adding in dict.fromkeys(kept.values()):
+            found[adding] = [event for event in rest if kept[type(event)] is adding]  # type: ignore[misc, index]
+        if not all(sound([e.ts for e in each], [e.dur for e in each]) for each in found.values() if each):
+            # What is left out is told in the order of the file.
+            self.take(cast("list[FullEvent]", events))
+            return
+        self._profiled = True
+        for kind, count in classes.items():
+            if issubclass(kind, PassedOver):
+                for phase, number in Counter([event.ph for event in events if type(event) is kind]).items():
+                    self._categories[_category(kind.cat, phase)] += number
+            else:
+                self._categories[kind.cat] += count
+        for adding, each in found.items():
+            waiting = self._waiting[adding]
+            waiting += each
+            if len(waiting) >= _TOGETHER:
+                self._add(adding)
+
+    def _add(self, adding: Adding) -> None:
+        waiting = self._waiting.pop(adding)
+        if waiting:
+            adding(self.trace, waiting)
 
     def take(self, events: list[FullEvent]) -> None:
-        """Put events into the tables they belong to."""
+        """Put events into the tables they belong to, one by one."""
+        for adding in list(self._waiting):
+            self._add(adding)
         if not self._stacks:
             # Most of a trace: left out before anything else is asked.
             kept = [e for e in events if e.cat != _PYTHON or e.ph not in _PHASES or e.name.startswith(MODULE_PREFIX)]
@@ -104,7 +168,7 @@ class _Loading:
             if times is not None:
                 self._record(event, kind, *map(nanoseconds, times))
         else:
-            self._categories[f"{event.cat} {event.ph}".strip()] += 1
+            self._categories[_category(event.cat, event.ph)] += 1
             if kind_of(event.cat, event.pid) in _TIMED:
                 self._unpaired()
 
@@ -142,6 +206,8 @@ class _Loading:
     def finish(self) -> LinkedTrace:
         """Ranks, plausibility, links and grids, when all of the file is known."""
         reader, trace = self.reader, self.trace
+        for adding in list(self._waiting):
+            self._add(adding)
         if reader.events_read == 0:
             reader.refuse_other_lists()
             self._log.add("no-events", "the trace holds no events")
@@ -166,6 +232,11 @@ class _Loading:
     def _check_is_a_trace(self) -> None:
         if self.reader.events_read and not self._profiled:
             raise InputError("the list holds no profiler events", path=str(self.reader.path))
+
+
+def _category(name: str, phase: str) -> str:
+    """As a category is counted: apart where its events are not complete."""
+    return name if phase in _PHASES else f"{name} {phase}".strip()
 
 
 def _rank_of(event: FullEvent) -> int:
@@ -223,9 +294,9 @@ def _operator(event: FullEvent, args: FullArgs, kind: str, rank: int, times: tup
         external_id=_external_id(args),
         sequence=integer(args.sequence),
         forward_thread=integer(args.forward_thread),
-        input_dims=_json_text(args.input_dims) or _json_text(args.input_dims_old),
-        input_types=_json_text(args.input_types),
-        concrete_inputs=_json_text(args.concrete_inputs) if _needs_values(event.name) else None,
+        input_dims=json_text(args.input_dims) or json_text(args.input_dims_old),
+        input_types=json_text(args.input_types),
+        concrete_inputs=json_text(args.concrete_inputs) if needs_values(event.name) else None,
         kernel_file=text(args.kernel_file),
         kernel_hash=text(args.kernel_hash),
         num_warps=integer(args.num_warps),
@@ -233,32 +304,6 @@ def _operator(event: FullEvent, args: FullArgs, kind: str, rank: int, times: tup
     )
 
 
-def _needs_values(name: str) -> bool:
-    """Whether the work of an operator depends on more than shapes: strides, paddings, masks."""
-    return "conv" in name or "attention" in name or "_attn" in name
-
-
 def _external_id(args: FullArgs) -> int | None:
     # Zero is what 2021's traces write for "none".
     return integer(args.external_id) or integer(args.external_id_old) or None
-
-
-def _json_text(raw: msgspec.Raw) -> str | None:
-    # A copy: the raw view would keep its whole block alive.
-    return bytes(raw).decode(errors="replace") or None
-
-
-def size_from(raw: msgspec.Raw) -> Size | None:
-    """Three extents from ``[x, y, z]``; ``None`` when they are not three positive integers."""
-    return _size(bytes(raw))
-
-
-@lru_cache(maxsize=1 << 14)
-def _size(raw: bytes) -> Size | None:
-    if not raw:
-        return None
-    try:
-        value = msgspec.json.decode(raw, type=tuple[int, int, int])
-    except boundary.JSON_ERRORS:
-        return None
-    return value if all(0 < v < 1 << 62 for v in value) else None

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Generic, TypeVar, cast
 
@@ -13,11 +13,12 @@ from kprof.inputs.torch_profiler.events import FullEvent, SlimEvent
 from kprof.inputs.torch_profiler.issues import IssueLog, TraceIssue
 from kprof.inputs.torch_profiler.opening import BLOCK, blocks
 from kprof.inputs.torch_profiler.pairing import Pairing
-from kprof.inputs.torch_profiler.quick import AnyQuick, Quick, quick_decoder
+from kprof.inputs.torch_profiler.quick import AnyQuick, quick_decoder
 from kprof.inputs.torch_profiler.repair import Repair
 from kprof.inputs.torch_profiler.scan import EVENT_START, last_boundary
 
 E = TypeVar("E", SlimEvent, FullEvent)
+Q = TypeVar("Q")
 
 MAX_HEADER = 64 << 20
 MAX_FOOTER = 64 << 20
@@ -46,7 +47,7 @@ class TraceReader(Generic[E]):
         self._decode_many = msgspec.json.Decoder(list[kind]).decode  # type: ignore[valid-type]
         self._repair = Repair(kind, self.log)
         self._is_list = False
-        self._quick: Quick | None = None
+        self._quick: Callable[[memoryview], list[Any]] | None = None
         self._wait, self._patience = 0, 1
 
     @property
@@ -66,10 +67,19 @@ class TraceReader(Generic[E]):
 
     def batches(self) -> Iterator[list[E] | list[AnyQuick]]:
         """As :meth:`events`; lists in which nothing is to be paired or mended hold slimmer events, told by category."""
-        self._quick = quick_decoder()
+        return self.decoded_by(quick_decoder())
+
+    def decoded_by(self, quick: Callable[[memoryview], list[Q]]) -> Iterator[list[E] | list[Q]]:
+        """As :meth:`events`; the lists that a decoder of your own takes are as it gives them.
+
+        Args:
+            quick: raises msgspec's errors for a list that it does not take. It may not take any that holds begins or
+                ends, as they have to be paired.
+        """
+        self._quick = quick
         return self._batches()
 
-    def _batches(self) -> Iterator[list[E] | list[AnyQuick]]:
+    def _batches(self) -> Iterator[list[E] | list[Any]]:
         pairing: Pairing[E] = Pairing(self.log)
         for events in self._as_written():
             if isinstance(events[0], SlimEvent | FullEvent):
@@ -78,7 +88,7 @@ class TraceReader(Generic[E]):
                 yield events
         pairing.finish()
 
-    def _as_written(self) -> Iterator[list[E] | list[AnyQuick]]:
+    def _as_written(self) -> Iterator[list[E] | list[Any]]:
         source = self._counted(blocks(self.path, self.log, self._block))
         carry = self._header(source)
         self._refuse_rocprof(carry)
@@ -167,7 +177,7 @@ class TraceReader(Generic[E]):
         self.metadata.update(header)
         return True
 
-    def _decode_quickly(self, data: memoryview) -> list[AnyQuick] | None:
+    def _decode_quickly(self, data: memoryview) -> list[Any] | None:
         """``None`` where the block is not of the kind, and for the next ones, as damage seldom comes alone."""
         if self._quick is None:
             return None
@@ -182,7 +192,7 @@ class TraceReader(Generic[E]):
         self._patience = 1
         return events
 
-    def _decode(self, data: bytearray, cut: int, offset: int) -> tuple[list[E] | list[AnyQuick], bytes | None, bytes]:
+    def _decode(self, data: bytearray, cut: int, offset: int) -> tuple[list[E] | list[Any], bytes | None, bytes]:
         """Events before ``cut``; what follows the list if its end was met; what to keep for the next block."""
         at_end = cut == len(data)
         if at_end:
@@ -197,7 +207,7 @@ class TraceReader(Generic[E]):
             data[cut] = replaced
             body = bytes(data[1:cut] if at_end else data[1:])
             repaired, end, kept = self._repair.events(body, offset, final=False)
-            return repaired, None if end is None else body[end + 1 :], body[kept:]  # type: ignore[return-value]
+            return repaired, None if end is None else body[end + 1 :], body[kept:]
         data[cut] = replaced
         # Only blanks stand between the cut and the comma.
         return events, None, b"" if at_end else bytes(data[data.find(b",", cut) + 1 :])

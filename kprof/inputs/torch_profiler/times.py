@@ -1,5 +1,7 @@
 """Which times of an event count: one rule for all who read traces."""
 
+from collections.abc import Sequence
+
 from kprof.inputs.torch_profiler.issues import IssueLog
 
 DAY_NS = 86_400 * 10**9
@@ -21,7 +23,7 @@ def nanoseconds(microseconds: float) -> int:
     return whole * 1000 + round((microseconds - whole) * 1000)
 
 
-def all_nanoseconds(times: list[float]) -> list[int]:
+def all_nanoseconds(times: Sequence[float]) -> list[int]:
     """:func:`nanoseconds` of each of one or more times."""
     if max(times) < _EXACT and min(times) > -_EXACT:
         return [round(time * 1000) for time in times]

@@ -1,0 +1,217 @@
+"""Many events of one kind into the columns of their table, field by field: what one record at a time would give."""
+
+from array import array
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, TypeAlias
+
+import msgspec
+
+from kprof.inputs import boundary
+from kprof.inputs.torch_profiler.model import LinkedTrace, Size
+from kprof.inputs.torch_profiler.normalise import RANK_OFFSET, integer, rank_of, text
+from kprof.inputs.torch_profiler.quick_full import (
+    MODULE_PREFIX,
+    CompleteEvent,
+    FrameArgs,
+    GpuArgs,
+    LaunchArgs,
+    OperatorArgs,
+)
+from kprof.inputs.torch_profiler.times import all_nanoseconds
+
+Values = Sequence[Any]
+Integers: TypeAlias = "Values | array[int] | None"
+_NUMBER, _TEXT = {int, type(None)}, {str, type(None)}
+
+
+def add_gpu(trace: LinkedTrace, events: list[CompleteEvent]) -> None:
+    """Kernels, copies and memsets with sound times."""
+    of = _Fields(events, GpuArgs())
+    trace.activities.extend(
+        len(events),
+        **of.common(),
+        kind=[event.kind for event in events],
+        device=_first_known(of.integers("device"), of.event["pid"]),
+        stream=_first_known(of.integers("stream"), of.event["tid"]),
+        correlation=of.integers("correlation"),
+        external_id=of.external_ids(),
+        workgroup_size=of.sizes("block"),
+        grid_as_written=of.sizes("grid"),
+        bytes=of.integers("bytes"),
+        lds_bytes=of.integers("shared_memory"),
+        registers=of.integers("registers"),
+        collective=of.texts("collective"),
+        group=of.texts("group_name"),
+        group_size=of.integers("group_size"),
+        elements=of.integers("in_elements"),
+        element_type=of.texts("element_type"),
+    )
+
+
+def add_launches(trace: LinkedTrace, events: list[CompleteEvent]) -> None:
+    """API calls with sound times."""
+    of = _Fields(events, LaunchArgs())
+    trace.launches.extend(
+        len(events),
+        **of.common(),
+        thread=integers(of.event["tid"]),
+        correlation=of.integers("correlation"),
+        external_id=of.external_ids(),
+        grid=of.sizes("grid"),
+        block=of.sizes("block"),
+        lds_bytes=of.integers("shared_memory"),
+    )
+
+
+def add_operators(trace: LinkedTrace, events: list[CompleteEvent]) -> None:
+    """Operators and annotations with sound times."""
+    of = _Fields(events, OperatorArgs())
+    dims = of.json("input_dims")
+    if None in dims:
+        dims = [dim or old for dim, old in zip(dims, of.json("input_dims_old"), strict=True)]
+    names = of.event["name"]
+    needed = {name for name in set(names) if needs_values(name)}
+    concrete: list[str | None] | None = None
+    if needed:
+        values = zip(names, of.arguments["concrete_inputs"], strict=True)
+        concrete = [json_text(value) if name in needed else None for name, value in values]
+    trace.operators.extend(
+        len(events),
+        **of.common(),
+        kind=[event.kind for event in events],
+        thread=integers(of.event["tid"]),
+        external_id=of.external_ids(),
+        sequence=of.integers("sequence"),
+        forward_thread=of.integers("forward_thread"),
+        input_dims=dims,
+        input_types=of.json("input_types"),
+        concrete_inputs=concrete,
+        kernel_file=of.texts("kernel_file"),
+        kernel_hash=of.texts("kernel_hash"),
+        num_warps=of.integers("num_warps"),
+        num_stages=of.integers("num_stages"),
+    )
+
+
+def add_frames(trace: LinkedTrace, events: list[CompleteEvent]) -> None:
+    """Python frames with sound times."""
+    of = _Fields(events, FrameArgs())
+    trace.frames.extend(
+        len(events),
+        **of.common(),
+        thread=integers(of.event["tid"]),
+        module=[name.startswith(MODULE_PREFIX) for name in of.event["name"]],
+    )
+
+
+class _Fields:
+    """Events and their arguments field by field; ``None`` stands for a column without any value."""
+
+    def __init__(self, events: list[CompleteEvent], nothing: msgspec.Struct) -> None:
+        self.event = _transposed(events)
+        self.arguments = _transposed([nothing if args is None else args for args in self.event["args"]])
+
+    def common(self) -> dict[str, Any]:
+        """Columns that every table has."""
+        return {
+            "name": self.event["name"],
+            "rank": self._ranks(),
+            "start_ns": all_nanoseconds(self.event["ts"]),
+            "duration_ns": all_nanoseconds(self.event["dur"]),
+        }
+
+    def _ranks(self) -> list[int | None] | None:
+        told, processes = self.arguments["rank"], self.event["pid"]
+        numbers = set(processes)
+        if _empty(told) and set(map(type, numbers)) == {int} and max(numbers) < RANK_OFFSET:
+            return None
+        return [rank_of(rank, pid) for rank, pid in zip(told, processes, strict=True)]
+
+    def integers(self, field: str) -> Integers:
+        """Numbers, where they were text, too."""
+        return integers(self.arguments[field])
+
+    def texts(self, field: str) -> Values | None:
+        """Values as text."""
+        values = self.arguments[field]
+        return None if _empty(values) else values if set(map(type, values)) <= _TEXT else list(map(text, values))
+
+    def external_ids(self) -> Integers:
+        """Zero is what 2021's traces write for "none"."""
+        ids = integers(self.arguments["external_id"])
+        if isinstance(ids, array) and 0 not in ids:
+            return ids
+        return [
+            integer(new) or integer(old) or None
+            for new, old in zip(self.arguments["external_id"], self.arguments["external_id_old"], strict=True)
+        ]
+
+    def json(self, field: str) -> list[str | None]:
+        """Nested values as JSON text."""
+        return [_json_text(bytes(raw)) for raw in self.arguments[field]]
+
+    def sizes(self, field: str) -> Sequence[Size | None] | None:
+        """Three extents."""
+        values = self.arguments[field]
+        return None if _empty(values) else values
+
+
+def _transposed(structs: Sequence[Any]) -> dict[str, Values]:
+    return dict(
+        zip(structs[0].__struct_fields__, zip(*map(msgspec.structs.astuple, structs), strict=True), strict=True)
+    )
+
+
+def _empty(values: Values) -> bool:
+    return values[0] is None and values.count(None) == len(values)
+
+
+def integers(values: Values) -> Integers:
+    """Numbers as an array where all are there and fit 64 bits; ``None`` where none is."""
+    if _empty(values):
+        return None
+    try:
+        return array("q", values)
+    except (TypeError, OverflowError):
+        return values if set(map(type, values)) <= _NUMBER else list(map(integer, values))
+
+
+def _first_known(values: Integers, others: Values) -> Integers:
+    if isinstance(values, array):
+        return values
+    if values is None:
+        return integers(others)
+    return [integer(other) if value is None else value for value, other in zip(values, others, strict=True)]
+
+
+def needs_values(name: str) -> bool:
+    """Whether the work of an operator depends on more than shapes: strides, paddings, masks."""
+    return "conv" in name or "attention" in name or "_attn" in name
+
+
+def json_text(raw: msgspec.Raw) -> str | None:
+    """A nested value as text, ``None`` for none."""
+    # A copy: the raw view would keep its whole block alive.
+    return _json_text(bytes(raw))
+
+
+def size_from(raw: msgspec.Raw | Size | None) -> Size | None:
+    """Three extents from ``[x, y, z]``, if not decoded yet; ``None`` when they are not three positive integers."""
+    return _size(bytes(raw)) if isinstance(raw, msgspec.Raw) else raw
+
+
+@lru_cache(maxsize=1 << 14)
+def _size(raw: bytes) -> Size | None:
+    if not raw:
+        return None
+    try:
+        value = msgspec.json.decode(raw, type=Size)
+    except boundary.JSON_ERRORS:
+        return None
+    return value if all(0 < extent < 1 << 62 for extent in value) else None
+
+
+@lru_cache(maxsize=1 << 12)
+def _json_text(raw: bytes) -> str | None:
+    return raw.decode(errors="replace") or None

@@ -1,0 +1,145 @@
+"""As :mod:`kprof.inputs.torch_profiler.quick`, with all that a linked table keeps of each kind, and no more.
+
+Python frames are most of a trace, and only those of modules are kept unless all are wanted. Where the mark of a module
+stands nowhere in a block, its frames are passed over: not even their names are decoded.
+"""
+
+from collections.abc import Callable
+from functools import cache
+from typing import Annotated, Any, ClassVar, Literal, Union
+
+import msgspec
+
+from kprof.inputs.torch_profiler.events import FullArgs, Loose
+from kprof.inputs.torch_profiler.normalise import KINDS, Kind
+
+MODULE_PREFIX = "nn.Module: "
+_MODULE_MARK = MODULE_PREFIX.encode().rstrip(b": ")
+# A name may be written with escapes, and the mark is then not to be found.
+_BACKSLASH = ord("\\")
+# Blocks that are not searched for the mark after one that has it: the next ones have it, too.
+_NOT_SEARCHED = 15
+
+_GPU_ARGS = (
+    "device", "stream", "rank", "correlation", "external_id", "external_id_old", "grid", "block", "bytes",
+    "shared_memory", "registers", "collective", "group_size", "group_name", "in_elements", "element_type",
+)  # fmt: skip
+_LAUNCH_ARGS = ("rank", "correlation", "external_id", "external_id_old", "grid", "block", "shared_memory")
+_OPERATOR_ARGS = (
+    "rank", "external_id", "external_id_old", "sequence", "forward_thread", "input_dims", "input_dims_old",
+    "input_types", "concrete_inputs", "kernel_file", "kernel_hash", "num_warps", "num_stages",
+)  # fmt: skip
+_Extent = Annotated[int, msgspec.Meta(gt=0, lt=1 << 62)]
+
+
+class PassedOver(msgspec.Struct, gc=False, kw_only=True):
+    """An event that is only counted. Its class is its category."""
+
+    # Begins and ends have to be paired, and are therefore not decoded this way.
+    ph: Literal["X", "i", "I", "s", "t", "f", "b", "n", "e", "C", "N", "O", "D"]
+
+    kind: ClassVar[Kind] = "other"
+    cat: ClassVar[str] = ""
+    pid: ClassVar[None] = None
+
+
+class CompleteEvent(msgspec.Struct, gc=False, kw_only=True):
+    """An event that a table keeps. Times in microseconds as written; ``args`` has the arguments of its kind."""
+
+    ph: Literal["X"]
+    name: str = ""
+    ts: int | float | None = None
+    dur: int | float | None = None
+    pid: Loose = None
+    tid: Loose = None
+
+    kind: ClassVar[Kind] = "other"
+    cat: ClassVar[str] = ""
+    args: Any
+
+
+def _subset(name: str, wanted: tuple[str, ...]) -> type[msgspec.Struct]:
+    """Some of the arguments of :class:`FullArgs`; a size that is not three extents is left to that one."""
+    fields = {field.name: field for field in msgspec.structs.fields(FullArgs)}
+    sizes = dict.fromkeys(("grid", "block"), (tuple[_Extent, _Extent, _Extent] | None, None))
+    return msgspec.defstruct(
+        name,
+        [(each, *sizes.get(each, (fields[each].type, fields[each].default))) for each in wanted],
+        rename={each: fields[each].encode_name for each in wanted},
+        namespace={"__doc__": "Arguments of one kind of events."},
+        gc=False,
+    )
+
+
+GpuArgs = _subset("GpuArgs", _GPU_ARGS)
+LaunchArgs = _subset("LaunchArgs", _LAUNCH_ARGS)
+OperatorArgs = _subset("OperatorArgs", _OPERATOR_ARGS)
+FrameArgs = _subset("FrameArgs", ("rank",))
+_ARGS: dict[Kind, type[msgspec.Struct]] = {
+    "kernel": GpuArgs,
+    "copy": GpuArgs,
+    "memset": GpuArgs,
+    "launch": LaunchArgs,
+    "operator": OperatorArgs,
+    "annotation": OperatorArgs,
+    "python": FrameArgs,
+}
+AnyFullQuick = PassedOver | CompleteEvent
+FullQuick = Callable[[memoryview], list[AnyFullQuick]]
+
+
+def full_quick_decoder(*, stacks: bool) -> FullQuick:
+    """Decodes a list of events; raises msgspec's errors when one of them is not of a known kind and phase.
+
+    Args:
+        stacks: whether frames that are no modules are wanted. If not, they may be there or be passed over.
+    """
+    whole = _decoder(frames=True)
+    return whole if stacks else _WithoutFrames(whole, _decoder(frames=False))
+
+
+class _WithoutFrames:
+    def __init__(self, whole: FullQuick, quicker: FullQuick) -> None:
+        self._whole, self._quicker = whole, quicker
+        self._wait = 0
+
+    def __call__(self, data: memoryview) -> list[AnyFullQuick]:
+        """Events of a block."""
+        if self._wait:
+            self._wait -= 1
+            return self._whole(data)
+        buffer: Any = data.obj
+        if _BACKSLASH in buffer or _MODULE_MARK in buffer:
+            self._wait = _NOT_SEARCHED
+            return self._whole(data)
+        return self._quicker(data)
+
+
+@cache
+def _decoder(*, frames: bool) -> FullQuick:
+    # 2021's traces write "Kernel" and "Operator".
+    categories = dict.fromkeys(spelling for name in KINDS for spelling in (name, name.capitalize()) if name)
+    made: list[Any] = [_class_of(category, KINDS[category.lower()], frames=frames) for category in categories]
+    decode: FullQuick = msgspec.json.Decoder(list[Union[tuple(made)]]).decode  # type: ignore[misc]  # noqa: UP007 - from a list
+    return decode
+
+
+def _class_of(category: str, kind: Kind, *, frames: bool) -> type[AnyFullQuick]:
+    fields: list[Any] = []
+    base: type[AnyFullQuick] = PassedOver
+    if kind in _ARGS and (frames or kind != "python"):
+        base = CompleteEvent
+        fields.append(("args", _ARGS[kind] | None, None))
+    elif kind in {"memory", "python"}:
+        # Other phases are looked at more closely.
+        fields.append(("ph", Literal["i" if kind == "memory" else "X"]))
+    return msgspec.defstruct(  # type: ignore[return-value]
+        f"Full_{category}",
+        fields,
+        bases=(base,),
+        namespace={"kind": kind, "cat": category, "__doc__": base.__doc__},
+        gc=False,
+        kw_only=True,
+        tag_field="cat",
+        tag=category,
+    )
