@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 
 NAME = "configs.csv.gz"
 LARGEST = 1 << 28
-_USUAL = {"gfx942": "MI300X", "gfx90a": "MI210", "gfx950": "MI355X"}
+_USUAL = {"gfx942": "MI300X", "gfx90a": "MI210", "gfx950": "MI355X", "gfx1250": "MI455X"}
 """The GPU meant where a row names several of an architecture, or one that the hardware files lack."""
 _Read = TypeVar("_Read")
 

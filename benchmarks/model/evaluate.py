@@ -106,7 +106,7 @@ class Model:
             str(longest.bound),
             resource_us(problem, candidate),
             sum(p.speed_of_light_us or 0.0 for p in predictions),
-            sort_of(longest),
+            sort_of(longest, facts[0].arch.name),
         )
 
     def predict(self, facts: "KernelFacts", repeated: float | None = None) -> Any:
@@ -133,13 +133,13 @@ class Model:
         return self._known[key]
 
 
-def sort_of(prediction: Any) -> str:
+def sort_of(prediction: Any, arch: str) -> str:
     """Which of the ranges a prediction has."""
     from kprof_analyzers.model import ranges
 
     known = all(loop.trips_known for loop in prediction.loops)
     light = prediction.speed_of_light_us or 0.0
-    return ranges.sort_of(prediction.time_us, light, prediction.shares, trips_known=known)
+    return ranges.sort_of(prediction.time_us, light, prediction.shares, trips_known=known, arch=arch)
 
 
 def points_of(problems: Sequence[Problem]) -> list[Point]:

@@ -1,12 +1,14 @@
 """How sure the model is: do the ranges hold the published times, and from where on does it tell two launches apart.
 
-The ranges' figures are in :mod:`kprof_analyzers.model.ranges`. Here each family's times are looked for in them,
-and in ranges that are fitted on the other families only.
+The ranges' figures are in ``ranges.toml`` beside :mod:`kprof_analyzers.model.ranges`. Here each family's times are
+looked for in them and in ranges that are fitted on the other families only, and the file is written.
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from pathlib import Path
 from statistics import median
 from typing import Any
 
@@ -14,8 +16,12 @@ from benchmarks.model import metrics
 from benchmarks.model.evaluate import Judged, Scored, distinct
 from benchmarks.model.problem import Family
 
+AIM = 0.9
+"""Share of a family's times that are to lie in ranges that are fitted on the other families, on average."""
+STEPS = tuple(step / 200 for step in range(1, 21))
+"""Shares of the times that a fitted range may leave out on each side."""
 OUTSIDE = 0.04
-"""Share of the times that a fitted range leaves out on each side."""
+"""Of these the usual one."""
 FEW = 10
 """A family with fewer times of a sort than this weighs less in the fit."""
 LEAST = 0.5
@@ -24,6 +30,12 @@ EDGES = (0.0, 0.01, 0.03, 0.05, 0.08, 0.12, 0.2, 0.5, float("inf"))
 """Bins of the share by which two predictions differ."""
 CREDIBLE_US = 5.0
 """Times of published winners below this are left out: some are shorter than the data sheet allows."""
+
+FILE = Path(__file__).parents[2] / "analyzers/kprof_analyzers/model/ranges.toml"
+_HEAD = """\
+# Factors of the predicted time between which measured times lie, by what a prediction rests on. Written by
+# python -m benchmarks.model --ranges COMMIT; outside: share of a family's times left out on each side, the largest with
+# which families that are left out of the fit still have nine of ten of their times in the ranges, on average."""
 
 Fitted = Mapping[str, tuple[float, float]]
 
@@ -52,9 +64,6 @@ class Point:
 def points(family: Family, results: Sequence[Judged]) -> list[Point]:
     """Every launch with a credible time, each machine code once in tables that order."""
     found: list[Point] = []
-    if family.question == "pair":
-        # They fit nothing: how many of their times lie in the ranges stands with them.
-        return found
     for judged in results:
         timed = [one for one in judged.scored if one.candidate.time_us and not one.candidate.suspect]
         if family.question == "order":
@@ -68,8 +77,13 @@ def points(family: Family, results: Sequence[Judged]) -> list[Point]:
     return found
 
 
-def fitted(by_family: Mapping[str, Sequence[Point]]) -> Fitted:
-    """The range of each sort, every family weighing alike."""
+def fitted(by_family: Mapping[str, Sequence[Point]], outside: float = OUTSIDE) -> Fitted:
+    """The range of each sort, every family weighing alike.
+
+    Args:
+        by_family: the times.
+        outside: share of them that a range leaves out on each side.
+    """
     sorts: dict[str, list[tuple[float, float]]] = {}
     for listed in by_family.values():
         counts: dict[str, int] = {}
@@ -79,7 +93,7 @@ def fitted(by_family: Mapping[str, Sequence[Point]]) -> Fitted:
             count = counts[point.one.sort]
             sorts.setdefault(point.one.sort, []).append((point.factor, min(1.0, count / FEW) / count))
     return {
-        sort: (min(1.0, _weighted(factors, OUTSIDE)), max(1.0, _weighted(factors, 1 - OUTSIDE)))
+        sort: (min(1.0, _weighted(factors, outside)), max(1.0, _weighted(factors, 1 - outside)))
         for sort, factors in sorts.items()
         # A time or two ask for no range.
         if sum(weight for _, weight in factors) >= LEAST
@@ -108,16 +122,63 @@ def covered(listed: Sequence[Point], ranges: Fitted) -> float:
     return right / len(listed)
 
 
+def apart(by_family: Mapping[str, Sequence[Point]], outside: float) -> dict[str, float]:
+    """For each family the share of its times in ranges that are fitted on the others."""
+    found = {}
+    for name, listed in by_family.items():
+        if others := fitted({other: there for other, there in by_family.items() if other != name}, outside):
+            found[name] = covered(listed, others)
+    return found
+
+
+def calibrated(by_family: Mapping[str, Sequence[Point]]) -> float:
+    """The largest share outside with which families left out still have :data:`AIM` of their times in the ranges."""
+    weights = {name: min(1.0, len(listed) / FEW) for name, listed in by_family.items()}
+
+    def mean(step: float) -> float:
+        shares = apart(by_family, step)
+        return sum(weights[name] * share for name, share in shares.items()) / sum(weights[name] for name in shares)
+
+    return max((step for step in STEPS if mean(step) >= AIM), default=STEPS[0])
+
+
+def write(chosen: Sequence[Family], results: Mapping[str, Sequence[Judged]], commit: str) -> None:
+    """Renew ``ranges.toml`` with the sorts that this run has times of; the others stay.
+
+    A sort that one family alone has (an architecture without times to fit on) leaves :data:`AIM`'s rest out.
+    """
+    from kprof_analyzers.model.ranges import told
+
+    every = {f.title: listed for f in chosen if f.name in results and (listed := points(f, results[f.name]))}
+    outside = calibrated(every) if len(every) > 1 else (1 - AIM) / 2
+    sorts, left = dict(told()["sorts"]), dict(told()["left_out"])
+    for sort, (low, high) in fitted(every, outside).items():
+        there = [sum(point.one.sort == sort for point in listed) for listed in every.values()]
+        sorts[sort] = {
+            "low": round(low, 2), "high": round(high, 2), "times": sum(there), "families": sum(map(bool, there)),
+            "outside": outside, "commit": commit,
+        }  # fmt: skip
+    left |= {name: round(share, 3) for name, share in apart(every, outside).items()} if len(every) > 1 else {}
+    lines = [_HEAD, f"architectures = {json.dumps(list(told()['architectures']))}", "", "[sorts]"]
+    for sort, fields in sorts.items():
+        inner = ", ".join(f"{key} = {json.dumps(value)}" for key, value in fields.items())
+        lines.append(f"{sort} = {{ {inner} }}")
+    lines += ["", "# Of each family's times the share in ranges that were fitted on the others.", "[left_out]"]
+    lines += [f"{json.dumps(name)} = {share}" for name, share in left.items()]
+    FILE.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
 def coverage(chosen: Sequence[Family], results: Mapping[str, Sequence[Judged]]) -> list[dict[str, Any]]:
     """For each family with times: how many lie in the ranges, as published, and when it is left out of the fit."""
-    from kprof_analyzers.model.ranges import RANGES
+    from kprof_analyzers.model.ranges import ranges, told
 
-    shipped: Fitted = {sort: (found.low, found.high) for sort, found in RANGES.items()}
+    shipped: Fitted = {sort: (found.low, found.high) for sort, found in ranges().items()}
+    outside = told()["sorts"]["near"]["outside"]
     every = {f.name: listed for f in chosen if f.name in results and (listed := points(f, results[f.name]))}
     titles = {family.name: family.title for family in chosen}
+    alone = apart(every, outside)
     lines = []
     for name, listed in every.items():
-        others = fitted({other: there for other, there in every.items() if other != name})
         plain = [Point(point.one, point.measured, point.measured) for point in listed]
         lines.append(
             {
@@ -125,7 +186,7 @@ def coverage(chosen: Sequence[Family], results: Mapping[str, Sequence[Judged]]) 
                 "times": len(listed),
                 "covered": covered(listed, shipped),
                 "as_published": covered(plain, shipped),
-                "left_out": covered(listed, others) if others else None,
+                "left_out": alone.get(name),
                 "width": median([point.one.high / point.one.low for point in listed]),
             }
         )
@@ -134,15 +195,15 @@ def coverage(chosen: Sequence[Family], results: Mapping[str, Sequence[Judged]]) 
 
 def sorts(chosen: Sequence[Family], results: Mapping[str, Sequence[Judged]]) -> list[dict[str, Any]]:
     """Each sort's range: as it is set, and as all families together ask for it."""
-    from kprof_analyzers.model.ranges import RANGES
+    from kprof_analyzers.model.ranges import ranges, told
 
     every = {f.name: listed for f in chosen if f.name in results and (listed := points(f, results[f.name]))}
-    asked = fitted(every)
+    asked = fitted(every, told()["sorts"]["near"]["outside"])
     counts = [point.one.sort for listed in every.values() for point in listed]
     return [
         {"sort": sort, "times": counts.count(sort), "low": found.low, "high": found.high,
          "asked": list(asked[sort]) if sort in asked else None}
-        for sort, found in RANGES.items()
+        for sort, found in ranges().items()
     ]  # fmt: skip
 
 

@@ -18,7 +18,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "analyzers")]
 
-from benchmarks.model import ablations, floor, report, sureness, tritons  # noqa: E402  # the path comes first
+from benchmarks.model import ablations, floor, ranges, report, sureness, tritons  # noqa: E402  # the path comes first
 from benchmarks.model.compiling import Facts  # noqa: E402
 from benchmarks.model.data import Rows, load  # noqa: E402
 from benchmarks.model.evaluate import Judged, Model, judge, points_of  # noqa: E402
@@ -88,6 +88,8 @@ def main() -> None:
         tritons.keep(
             PAGES, {name: one | ({"times": sides[name]} if name in sides else {}) for name, one in each.items()}
         )
+    if options.ranges:
+        ranges.write([known[name] for name in names], results, options.ranges)
     if options.update:
         report.update(PAGES, [known[name] for name in names], results, options.update)
     if options.write:
@@ -126,6 +128,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--keep", action="store_true", help="add to the figures of other Tritons that --write shows")
     parser.add_argument("--write", action="store_true", help="write docs/validation/model.md, .json and .svg")
     parser.add_argument("--update", metavar="COMMIT", help="write the families' sections only, with the commit")
+    parser.add_argument("--ranges", metavar="COMMIT", help="fit the ranges anew and write them, with the commit")
     return parser.parse_args()
 
 

@@ -8,7 +8,7 @@ from operator import sub
 from kprof.document import Bound, LoopPrediction, Prediction
 from kprof_analyzers.model.outline import LoopNode, Node
 from kprof_analyzers.model.program import DELAY, KIND, LDS, LOAD, SCRATCH, VMEM, WHICH
-from kprof_analyzers.model.ranges import RANGES, bounds, sort_of
+from kprof_analyzers.model.ranges import bounds, ranges, sort_of
 from kprof_analyzers.model.runs import KernelModel, Run, matrix_cycles
 from kprof_analyzers.model.simulate import CAUSE_COUNT, CAUSES
 
@@ -37,7 +37,8 @@ def explain(model: KernelModel, run: Run, cycles: float, loops: list[LoopPredict
         shares = _grown(shares, "memory bandwidth", us, light)
         us = light
     known = where.known and machine.product is not None
-    sure = RANGES[sort_of(us, light, shares, trips_known=all(loop.trips_known for loop in loops))]
+    known_trips = all(loop.trips_known for loop in loops)
+    sure = ranges()[sort_of(us, light, shares, trips_known=known_trips, arch=machine.arch.name)]
     low, high = bounds(us, light, sure.low, sure.high)
     bound: Bound = max(shares, key=shares.__getitem__) if shares else "issue"  # type: ignore[arg-type]
     return Prediction(

@@ -1,23 +1,28 @@
 """How far a prediction may be off.
 
-Among the published times of docs/validation/model.md the error depends on three things: whether wavefronts wait for
-spilled registers (the cost of scratch is the least certain), whether the launch itself is much of the time (it is the
-same for all kernels), and how far the prediction is from the speed of light: a kernel predicted at half of it can
-hardly be much faster, one predicted at a twentieth waits for latencies that are only roughly known. Occupancy and the
-number of loops add nothing to that. ``python -m benchmarks.model`` checks the figures below, and each
-family of kernels against those that the others ask for.
+Among the published times of docs/validation/model.md the error depends on four things: whether any time of the
+architecture was there to fit on, whether wavefronts wait for spilled registers (the cost of scratch is the least
+certain), whether the launch itself is much of the time (it is the same for all kernels), and how far the prediction is
+from the speed of light: a kernel predicted at half of it can hardly be much faster, one predicted at a twentieth waits
+for latencies that are only roughly known. Occupancy and the number of loops add nothing to that.
+
+The factors are in ``ranges.toml``, which ``python -m benchmarks.model --ranges COMMIT`` writes: as narrow as lets nine
+of ten times lie in ranges that are fitted on the other families of kernels, each family with the same weight.
 """
 
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from functools import cache
+from importlib import resources
+from typing import Any, Literal
 
-Sort = Literal["short", "near", "far", "scratch", "unknown"]
+Sort = Literal["short", "near", "far", "scratch", "foreign", "unknown"]
 
 
 @dataclass(frozen=True)
 class PredictionRange:
-    """Measured over predicted time: 93 % of the published times lie between ``low`` and ``high``.
+    """Measured over predicted time lies between ``low`` and ``high`` for most launches.
 
     Attributes:
         low, high: factors of the predicted time.
@@ -29,17 +34,34 @@ class PredictionRange:
     why: str
 
 
-RANGES: Mapping[Sort, PredictionRange] = {
-    "short": PredictionRange(0.7, 1.3, ""),
-    "near": PredictionRange(0.65, 1.4, ""),
-    "far": PredictionRange(0.5, 1.7, ""),
-    "scratch": PredictionRange(
-        0.18, 2.4, "much of the time is waiting for spilled registers, whose cost is the least sure of all"
-    ),
-    "unknown": PredictionRange(0.17, 5.0, "how often a loop iterates is not known"),
+_WHY: Mapping[Sort, str] = {
+    "short": "",
+    "near": "",
+    "far": "",
+    "scratch": "much of the time is waiting for spilled registers, whose cost is the least sure of all",
+    "foreign": "no time of this architecture was there to fit the model on",
+    "unknown": "how often a loop iterates is not known",
 }
-"""Fitted on the published times of docs/validation/model.md, each family of kernels with the same weight;
-``unknown`` (trip counts) is set to three times the width of ``far``."""
+
+
+@cache
+def ranges() -> Mapping[Sort, PredictionRange]:
+    """The ranges of ``ranges.toml``; that of unknown iterations is three times as wide as ``far`` each way."""
+    found = {sort: PredictionRange(one["low"], one["high"], _WHY[sort]) for sort, one in told()["sorts"].items()}
+    far = found["far"]
+    found["unknown"] = PredictionRange(round(far.low / 3, 2), round(far.high * 3, 2), _WHY["unknown"])
+    return found
+
+
+@cache
+def told() -> Mapping[str, Any]:
+    """All of ``ranges.toml``: ``architectures`` with times, ``sorts``, and of each family the share ``left_out``."""
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+    return tomllib.loads(resources.files(__package__).joinpath("ranges.toml").read_text(encoding="utf-8"))
+
 
 SCRATCH = 0.1
 """Share of the time from which spilled registers make it unsure."""
@@ -49,17 +71,20 @@ NEAR = 0.3
 """Share of the speed of light."""
 
 
-def sort_of(time_us: float, light_us: float, shares: Mapping[str, float], *, trips_known: bool) -> Sort:
-    """Which of :data:`RANGES` a prediction has.
+def sort_of(time_us: float, light_us: float, shares: Mapping[str, float], *, trips_known: bool, arch: str) -> Sort:
+    """Which of :func:`ranges` a prediction has.
 
     Args:
         time_us: predicted.
         light_us: the least time for the same work, 0 where it is not known.
         shares: cause to its share of the time.
         trips_known: whether the iterations of every loop are known.
+        arch: the architecture's name.
     """
     if not trips_known:
         return "unknown"
+    if arch not in told()["architectures"]:
+        return "foreign"
     if shares.get("scratch", 0.0) > SCRATCH:
         return "scratch"
     if shares.get("launch", 0.0) > SHORT:

@@ -1,6 +1,6 @@
 """Before and after: the same problem with the configuration that was used and with the one that a retune found."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from benchmarks.model.data import Row, UnusableError, each
@@ -9,6 +9,10 @@ from benchmarks.model.problem import Candidate, Family, Problem
 
 BEFORE, AFTER = "baseline_clean", "validate_final4"
 """Passes of AITER's retune: the configuration that was there, and the one that stayed."""
+AGAIN = "baseline_triton34"
+"""The first of them once more: with the same configuration, if what is told of it is true."""
+APART = 1.25
+"""Two times of one configuration that differ by more than this are not of one configuration."""
 _KERNELS = {"_gemm_a8w8_blockscale_kernel": "A8W8_BLOCKSCALE"}
 # A pass's name, and knobs that Triton's defaults stand for.
 _WHOLE = {"num_warps", "num_stages"}
@@ -29,9 +33,21 @@ def _side(row: Row) -> tuple[Product, dict[str, Any]]:
     return Product(*sides, KINDS[_KERNELS[row.kernel]], row.product), config
 
 
+def _contradicted(row: Row, again: Mapping[str, float | None]) -> bool:
+    """Whether the old configuration took quite another time when it was timed once more.
+
+    Then the problem was not timed with the configurations that are told of it, before or after.
+    """
+    once, twice = row.time_us, again.get(row.problem)
+    if not once or not twice or row.config["_pass"] != BEFORE:
+        return False
+    return max(once / twice, twice / once) > APART
+
+
 def retunes(rows: Sequence[Row], quick: bool) -> list[Problem]:
     """Pairs drawn from those of which both sides are known."""
     known: dict[str, dict[str, tuple[Row, Product, dict[str, Any]]]] = {}
+    again = {row.problem: row.time_us for row in rows if row.kind == "ab_pair" and row.config.get("_pass") == AGAIN}
     chosen = (row for row in rows if row.kind == "ab_pair" and row.time_us is not None)
     for row, (what, config) in each(rows, chosen, _side):
         known.setdefault(row.problem, {})[row.config["_pass"]] = row, what, config
@@ -39,7 +55,7 @@ def retunes(rows: Sequence[Row], quick: bool) -> list[Problem]:
     found = []
     for _, sides in whole[: 4 if quick else None]:
         candidates = [
-            Candidate(what.points(config), row.config, row.time_us, triton=row.triton)
+            Candidate(what.points(config), row.config, row.time_us, _contradicted(row, again), triton=row.triton)
             for row, what, config in (sides[BEFORE], sides[AFTER])
         ]
         what = sides[BEFORE][1]
