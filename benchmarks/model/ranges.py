@@ -22,6 +22,8 @@ STEPS = tuple(step / 200 for step in range(1, 21))
 """Shares of the times that a fitted range may leave out on each side."""
 OUTSIDE = 0.04
 """Of these the usual one."""
+GUESS = 3
+"""So many times as far off as others, either way, may a time be where the iterations of a loop are not known: assumed."""
 FEW = 10
 """A family with fewer times of a sort than this weighs less in the fit."""
 LEAST = 0.5
@@ -145,12 +147,13 @@ def calibrated(by_family: Mapping[str, Sequence[Point]]) -> float:
 def write(chosen: Sequence[Family], results: Mapping[str, Sequence[Judged]], commit: str) -> None:
     """Renew ``ranges.toml`` with the sorts that this run has times of; the others stay.
 
-    A sort that one family alone has (an architecture without times to fit on) leaves :data:`AIM`'s rest out.
+    A sort that one family alone has (an architecture without times to fit on) leaves :data:`AIM`'s rest out; where
+    iterations are not known the range is that of ``far``, wider by :data:`GUESS`.
     """
     from kprof_analyzers.model.ranges import told
 
     every = {f.title: listed for f in chosen if f.name in results and (listed := points(f, results[f.name]))}
-    outside = calibrated(every) if len(every) > 1 else (1 - AIM) / 2
+    outside = calibrated(every) if len(every) > 1 else round((1 - AIM) / 2, 3)
     sorts, left = dict(told()["sorts"]), dict(told()["left_out"])
     for sort, (low, high) in fitted(every, outside).items():
         there = [sum(point.one.sort == sort for point in listed) for listed in every.values()]
@@ -158,10 +161,15 @@ def write(chosen: Sequence[Family], results: Mapping[str, Sequence[Judged]], com
             "low": round(low, 2), "high": round(high, 2), "times": sum(there), "families": sum(map(bool, there)),
             "outside": outside, "commit": commit,
         }  # fmt: skip
+    low, high = (sorts["far"][end] for end in ("low", "high"))
+    sorts["unknown"] = {
+        "low": round(low / GUESS, 2), "high": round(high * GUESS, 2), "times": 0, "families": 0, "outside": None,
+        "commit": commit,
+    }  # fmt: skip
     left |= {name: round(share, 3) for name, share in apart(every, outside).items()} if len(every) > 1 else {}
     lines = [_HEAD, f"architectures = {json.dumps(list(told()['architectures']))}", "", "[sorts]"]
     for sort, fields in sorts.items():
-        inner = ", ".join(f"{key} = {json.dumps(value)}" for key, value in fields.items())
+        inner = ", ".join(f"{key} = {json.dumps(value)}" for key, value in fields.items() if value is not None)
         lines.append(f"{sort} = {{ {inner} }}")
     lines += ["", "# Of each family's times the share in ranges that were fitted on the others.", "[left_out]"]
     lines += [f"{json.dumps(name)} = {share}" for name, share in left.items()]

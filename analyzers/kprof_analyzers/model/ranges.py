@@ -46,11 +46,8 @@ _WHY: Mapping[Sort, str] = {
 
 @cache
 def ranges() -> Mapping[Sort, PredictionRange]:
-    """The ranges of ``ranges.toml``; that of unknown iterations is three times as wide as ``far`` each way."""
-    found = {sort: PredictionRange(one["low"], one["high"], _WHY[sort]) for sort, one in told()["sorts"].items()}
-    far = found["far"]
-    found["unknown"] = PredictionRange(round(far.low / 3, 2), round(far.high * 3, 2), _WHY["unknown"])
-    return found
+    """The ranges of ``ranges.toml``."""
+    return {sort: PredictionRange(one["low"], one["high"], _WHY[sort]) for sort, one in told()["sorts"].items()}
 
 
 @cache
