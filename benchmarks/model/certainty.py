@@ -56,7 +56,24 @@ def sentences(data: Mapping[str, Any]) -> dict[str, list[str]]:
             f"the one said to be faster was so in {tie} of the pairs",
             f"from 5 % on in {_percent(right(pairs, 0.05))}",
         ],
-        "analyzers/kprof_analyzers/model/ranges.py": [f"{inside} of the published times lie between"],
+    }
+
+
+def factors(sorts: Mapping[str, Mapping[str, Any]]) -> dict[str, list[str]]:
+    """File to the sentences that tell the ranges, as ``ranges.toml`` has them.
+
+    Args:
+        sorts: of the file.
+    """
+    low_high = {sort: f"{one['low']:g} to {one['high']:g}" for sort, one in sorts.items()}
+    return {
+        "docs/model.md": [
+            f"or more is the launch itself) {low_high['short']}; from 0.3 of the speed of light on {low_high['near']}; "
+            f"others {low_high['far']};",
+            f"is waiting for spilled registers {low_high['scratch']};",
+            f"(gfx1250, RDNA) {low_high['foreign']}, a note saying so;",
+            f"iterations of a loop are not known {low_high['unknown']}.",
+        ]
     }
 
 

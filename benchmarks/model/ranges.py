@@ -37,7 +37,7 @@ FILE = Path(__file__).parents[2] / "analyzers/kprof_analyzers/model/ranges.toml"
 _HEAD = """\
 # Factors of the predicted time between which measured times lie, by what a prediction rests on. Written by
 # python -m benchmarks.model --ranges COMMIT; outside: share of a family's times left out on each side, the largest with
-# which families that are left out of the fit still have nine of ten of their times in the ranges, on average."""
+# which families that are left out of the fit still have 90 % of their times in the ranges, on average."""
 
 Fitted = Mapping[str, tuple[float, float]]
 

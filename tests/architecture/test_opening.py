@@ -55,6 +55,7 @@ ALLOWED = {
     "kprof/tuning/trials/serve.py": WRITES,
     "kprof_analyzers/profiles/counters/catalogue.py": OWN,
     "kprof_analyzers/profiles/timeline/categories.py": OWN,
+    "kprof_analyzers/model/ranges.py": OWN,
     "kprof_analyzers/whole_step/efficiency.py": OWN,
 }
 

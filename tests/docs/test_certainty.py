@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.model.certainty import right, sentences
+from benchmarks.model.certainty import factors, right, sentences
+from kprof_analyzers.model.ranges import told
 
 ROOT = Path(__file__).parents[2]
 DATA = json.loads((ROOT / "docs/validation/model.json").read_text(encoding="utf-8"))
@@ -23,6 +24,12 @@ def test_sentences_have_the_numbers_of_the_page(path):
     text = plain((ROOT / path).read_text(encoding="utf-8"))
     for sentence in sentences(DATA)[path]:
         assert plain(sentence) in text, f"{path} must say: {sentence}"
+
+
+def test_the_ranges_told_are_those_of_the_file():
+    text = plain((ROOT / "docs/model.md").read_text(encoding="utf-8"))
+    for sentence in factors(told()["sorts"])["docs/model.md"]:
+        assert sentence in text, f"docs/model.md must say: {sentence}"
 
 
 def test_nothing_else_says_it_in_words():

@@ -6,8 +6,8 @@ certain), whether the launch itself is much of the time (it is the same for all 
 from the speed of light: a kernel predicted at half of it can hardly be much faster, one predicted at a twentieth waits
 for latencies that are only roughly known. Occupancy and the number of loops add nothing to that.
 
-The factors are in ``ranges.toml``, which ``python -m benchmarks.model --ranges COMMIT`` writes: as narrow as lets nine
-of ten times lie in ranges that are fitted on the other families of kernels, each family with the same weight.
+The factors are in ``ranges.toml``, which ``python -m benchmarks.model --ranges COMMIT`` writes: as narrow as lets 90 %
+of the times lie in ranges that are fitted on the other families of kernels, each family with the same weight.
 """
 
 import sys
