@@ -68,7 +68,7 @@ def factors(sorts: Mapping[str, Mapping[str, Any]]) -> dict[str, list[str]]:
     low_high = {sort: f"{one['low']:g} to {one['high']:g}" for sort, one in sorts.items()}
     return {
         "docs/model.md": [
-            f"or more is the launch itself) {low_high['short']}; from 0.3 of the speed of light on {low_high['near']}; "
+            f"or more is the launch itself) {low_high['short']}; from 0.3 of the speed of light on {low_high['near']};",
             f"others {low_high['far']};",
             f"is waiting for spilled registers {low_high['scratch']};",
             f"(gfx1250, RDNA) {low_high['foreign']}, a note saying so;",

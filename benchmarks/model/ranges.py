@@ -23,7 +23,7 @@ STEPS = tuple(step / 200 for step in range(1, 21))
 OUTSIDE = 0.04
 """Of these the usual one."""
 GUESS = 3
-"""So many times as far off as others, either way, may a time be where the iterations of a loop are not known: assumed."""
+"""So many times wider, either way, is the range where the iterations of a loop are not known: assumed."""
 FEW = 10
 """A family with fewer times of a sort than this weighs less in the fit."""
 LEAST = 0.5
