@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+from kprof.api.options import Names, names
 from kprof.api.result import Result
 from kprof.errors import KprofError, TargetError
 from kprof.hardware.default import DEFAULT_ARCH
@@ -40,23 +41,30 @@ class Profile(Result):
 
     @property
     def summary(self) -> str:
-        """The sum with its range, and what could not be told, in one line."""
+        """The sum with its range, and what could not be told, in a line for each GPU."""
         from kprof.reporters.profile_text import verdict
 
-        return verdict(self.document)
+        return "\n".join(verdict(one) for one in (self.document, *self.document.beside))
 
     def to_frame(self) -> "pd.DataFrame":
-        """A row a group of calls, with ``us``, ``low_us``, ``high_us`` and their ``share``."""
+        """A row a group of calls on a ``gpu``, with ``us``, ``low_us``, ``high_us`` and their ``share``."""
         from kprof.reporters._frames import struct_frame
         from kprof_analyzers.whole_step.document import ProfiledRow
 
-        return struct_frame(ProfiledRow, [({}, row) for row in self.document.rows], ())
+        every = (self.document, *self.document.beside)
+        return struct_frame(ProfiledRow, [({"gpu": one.gpu}, row) for one in every for row in one.rows], ("gpu",))
 
     def to_kineto(self) -> str:
-        """The step as a trace in Kineto's form, marked as predicted: kprof's trace commands read it."""
+        """The step as a trace in Kineto's form, marked as predicted: kprof's trace commands read it.
+
+        Raises:
+            KprofError: it was predicted for several GPUs, and a trace is of one.
+        """
         from kprof.hardware.machine import find_product
         from kprof_analyzers.whole_step.kineto import kineto
 
+        if self.document.beside:
+            raise KprofError("a trace is of one GPU", hint=f"name one: --arch {self.document.gpu}")
         product = find_product(self.document.gpu)
         assert product is not None
         return kineto(self.calls, product)
@@ -65,7 +73,7 @@ class Profile(Result):
 def profile(
     target: "str | os.PathLike[str] | Sequence[str]",
     *,
-    arch: str = "",
+    arch: Names = "",
     by: str = "name",
     jobs: int = 0,
     time_limit: float = TIME_LIMIT,
@@ -77,7 +85,8 @@ def profile(
 
     Args:
         target: a capture that was recorded with its operators, or a program to run: ``["python", "step.py"]``.
-        arch: the GPU; the capture's own when empty, else ``gfx942``'s usual one.
+        arch: the GPU; the capture's own when empty, else ``gfx942``'s usual one. For several a program runs once for
+            each, since what it launches may depend on the GPU; a capture is of one architecture.
         by: rows for each ``name``, ``shapes``, ``module`` or ``phase``.
         jobs: compiles at a time, 0 for one a core.
         time_limit: seconds that a program may run.
@@ -86,13 +95,21 @@ def profile(
         TargetError: the program launches nothing and calls no operator, or fails before it does.
         KprofError: the capture cannot be read, or has no operators; the architecture has no product with peaks.
     """
+    from msgspec.structs import replace
+
     from kprof_analyzers.whole_step.table import GROUPS
 
     if by not in GROUPS:
         raise KprofError(f"no rows by {by!r}", hint=f"They are {', '.join(GROUPS)}.")
-    if isinstance(target, str | os.PathLike):
-        return _of_capture(Path(target), arch, by, [])
-    return _of_program(list(target), arch or DEFAULT_ARCH, by, jobs, time_limit)
+    found = [
+        _of_capture(Path(target), gpu, by, [])
+        if isinstance(target, str | os.PathLike)
+        else _of_program(list(target), gpu or DEFAULT_ARCH, by, jobs, time_limit)
+        for gpu in names(arch) or ("",)
+    ]
+    if len(found) == 1:
+        return found[0]
+    return Profile(replace(found[0].document, beside=[one.document for one in found[1:]]), found[0].calls)
 
 
 def _of_program(program: list[str], arch: str, by: str, jobs: int, time_limit: float) -> Profile:
@@ -181,6 +198,10 @@ def _document(
     )
 
 
+def _listed(words: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
+
+
 def _notes(capture: "Capture", product: "Product", calls: "Sequence[StepCall]") -> list[str]:
     """What was assumed, and what is outside, each in a sentence."""
     from kprof_analyzers.whole_step.efficiency import measured_elsewhere
@@ -189,8 +210,8 @@ def _notes(capture: "Capture", product: "Product", calls: "Sequence[StepCall]") 
     timed = {call.timed.kind for call in calls if call.timed.us is not None} - {"triton"}
     kinds, gpus = measured_elsewhere(timed, product.name)
     if kinds:
-        which = "torch's operators" if len(kinds) == len(timed) else f"operators of the kinds {', '.join(kinds)}"
-        found.append(f"{which} are taken to reach the shares of the peaks that they reach on {' and '.join(gpus)}")
+        which = "torch's operators" if len(kinds) == len(timed) else f"operators of the kinds {_listed(kinds)}"
+        found.append(f"{which} are taken to reach the shares of the peaks that they reach on {_listed(gpus)}")
     if capture.unrun:
         found.append(f"{len(capture.unrun)} operators were answered without running; their own launches are not seen")
     if not capture.complete:

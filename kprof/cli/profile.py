@@ -23,7 +23,11 @@ def command(
     arch: Annotated[
         str,
         typer.Option(
-            "--arch", "-a", help="Product: MI300X. The capture's own when not given.", autocompletion=architectures
+            "--arch",
+            "-a",
+            help="Products, comma separated: MI300X,MI355X. The capture's own when not given.",
+            metavar="GPU[,GPU]",
+            autocompletion=architectures,
         ),
     ] = "",
     by: Annotated[str, typer.Option("--by", help="A row for each: name, shapes, module or phase.")] = "name",
@@ -46,12 +50,16 @@ def command(
 
     Exit codes: 0 predicted, 2 nothing could be, or the program failed before it did anything.
 
-    Example:  kprof profile --arch MI300X -- python step.py
+    For several GPUs the program runs once for each, and their times stand side by side.
+
+    Example:  kprof profile --arch MI300X,MI355X -- python step.py
     """
     from kprof.api.profile import profile
     from kprof.output.writing import write_output
     from kprof.reporters import profile_text
 
+    if output is not None and len(arch.strip(",").split(",")) > 1:
+        raise KprofError("--output writes a trace, which is of one GPU", hint="name one GPU with --arch")
     one = len(program) == 1 and not program[0].endswith(".py")
     if len(program) == 1 and program[0].endswith(".py"):
         raise KprofError("is a file, and a program is needed", path=program[0], hint=f"-- python {program[0]}")

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 from kprof.output.tables import rows_table
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from kprof_analyzers.whole_step.document import ProfileDocument, ProfiledRow
 
 
@@ -14,6 +16,8 @@ _NAMED = 3
 
 def lines(document: "ProfileDocument", by: str, limit: int) -> list[str]:
     """The table, all rows of it where ``limit`` is 0, what would pay, and what was assumed."""
+    if document.beside:
+        return _side_by_side(document, by, limit)
     rows = document.rows[:limit] if limit else document.rows
     heading = {"name": "kernel or operator", "shapes": "kernel or operator, and shapes"}.get(by, by)
     headings = ("ms", "share", "range ms", "calls", "mean us", "bound by", heading)
@@ -23,6 +27,39 @@ def lines(document: "ProfileDocument", by: str, limit: int) -> list[str]:
         text.append(f"and {left:,} more; -n 0 shows all")
     text += _changes(document)
     return [*text, *(f"Note: {note}." for note in document.notes), ""]
+
+
+def _side_by_side(document: "ProfileDocument", by: str, limit: int) -> list[str]:
+    """A column of milliseconds for each GPU, the rows in the first one's order; changes are in the JSON."""
+    every = (document, *document.beside)
+    found: dict[str, dict[str, ProfiledRow]] = {}
+    for one in every:
+        for row in one.rows:
+            found.setdefault("  ".join(filter(None, (_heading(row, by), row.why))), {})[one.gpu] = row
+    kept = list(found.items())[:limit] if limit else list(found.items())
+    cells = [(*(_on(rows, one.gpu) for one in every), _counted(rows, every), name) for name, rows in kept]
+    heading = {"name": "kernel or operator", "shapes": "kernel or operator, and shapes"}.get(by, by)
+    gpus = [f"ms {one.gpu}" for one in every]
+    text = rows_table((*gpus, "calls", heading), cells, wide=len(every) + 1).splitlines()
+    if len(kept) < len(found):
+        text.append(f"and {len(found) - len(kept):,} more; -n 0 shows all")
+    common = [note for note in document.notes if all(note in one.notes for one in every)]
+    own = [f"on {one.gpu}, {note}" for one in every for note in one.notes if note not in common]
+    return [*text, *(f"Note: {note}." for note in (*own, *common)), ""]
+
+
+def _on(rows: "Mapping[str, ProfiledRow]", gpu: str) -> str:
+    """Milliseconds on a GPU; ``-`` where they cannot be told, empty where nothing is called so there."""
+    row = rows.get(gpu)
+    if row is None:
+        return ""
+    return "-" if row.us is None else _ms(row.us)
+
+
+def _counted(rows: "Mapping[str, ProfiledRow]", every: "Sequence[ProfileDocument]") -> str:
+    """Calls, once where they are the same on each GPU."""
+    calls = [rows[one.gpu].calls if one.gpu in rows else 0 for one in every]
+    return f"{calls[0]:,}" if len(set(calls)) == 1 else "/".join(f"{count:,}" for count in calls)
 
 
 def _cells(row: "ProfiledRow", by: str) -> tuple[str, ...]:
@@ -38,12 +75,17 @@ def _cells(row: "ProfiledRow", by: str) -> tuple[str, ...]:
 
 
 def _called(row: "ProfiledRow", by: str) -> str:
+    return "  ".join(filter(None, (_heading(row, by), row.finding, row.why)))
+
+
+def _heading(row: "ProfiledRow", by: str) -> str:
+    """What a row is of."""
     if by in {"module", "phase"}:
         name = (row.module or "(no module)") if by == "module" else (row.phase or "(not known)")
     else:
         name = row.name.removeprefix("aten::") + (" [triton]" if row.kind == "triton" else "")
         name = f"{name} {row.shapes}".rstrip()
-    return "  ".join(filter(None, (name, row.finding, row.why)))
+    return name
 
 
 def _ms(us: float) -> str:

@@ -91,3 +91,41 @@ def test_programs_that_do_nothing(kprof, tmp_path):
     ran = kprof("profile", tmp_path / "none", "--by", "colour")
     assert ran.code == 2
     assert "name, shapes, module, phase" in ran.err
+
+
+def test_gpus_stand_side_by_side(profiled):
+    """Of a capture, with products of its architecture; each is what it would be alone."""
+    from msgspec.structs import replace
+
+    from kprof.reporters.profile_text import lines
+
+    other = replace(profiled.document, gpu="MI325X", us=1.0, rows=profiled.document.rows[1:])
+    both = type(profiled)(replace(profiled.document, beside=[other]), profiled.calls)
+    assert [line.split(" (")[0] for line in both.summary.splitlines()][1] == "0.001 ms of GPU time predicted on MI325X"
+    text = lines(both.document, "shapes", 0)
+    assert text[0].split()[:4] == ["ms", "MI300X", "ms", "MI325X"]
+    first, missing = profiled.document.rows[0], f"{profiled.document.rows[0].calls:,}/0"
+    assert missing in next(
+        line for line in text if line.endswith(f"{first.name.removeprefix('aten::')} {first.shapes}")
+    )
+    assert set(both.to_frame()["gpu"]) == {"MI300X", "MI325X"}
+    with pytest.raises(kp.KprofError, match="one GPU"):
+        both.to_kineto()
+
+
+def test_a_program_runs_once_for_each_gpu(kprof, tmp_path):
+    """What it launches may depend on the GPU: here its number of operators does."""
+    pytest.importorskip("torch")
+    program = tmp_path / "asks.py"
+    program.write_text(
+        "import torch\nx = torch.ones(1 << 20, device='cuda')\n"
+        "for _ in range(torch.cuda.get_device_properties(0).multi_processor_count // 100):\n    x = x * 2\n"
+    )
+    ran = kprof("profile", "--arch", "MI300X,MI308X", "--json", tmp_path / "p.json", "--", sys.executable, program)
+    assert ran.code == 0, ran.err
+    document = json.loads((tmp_path / "p.json").read_text())
+    calls = [{row["name"]: row["calls"] for row in one["rows"]} for one in (document, *document["beside"])]
+    assert [one.get("aten::mul", 0) for one in calls] == [304 // 100, 80 // 100]
+    refused = kprof("profile", "--arch", "MI300X,MI308X", "-o", tmp_path / "t.json", "--", sys.executable, program)
+    assert refused.code == 2
+    assert "one GPU" in refused.err
