@@ -7,8 +7,8 @@ from typing import Literal
 import msgspec
 
 from kprof.inputs.torch_profiler.issues import TraceIssue
-from kprof.inputs.torch_profiler.load import MODULE_PREFIX
 from kprof.inputs.torch_profiler.model import LinkedTrace, TraceInfo
+from kprof.inputs.torch_profiler.quick_full import MODULE_PREFIX
 
 By = Literal["modules", "operators", "both"]
 Path = tuple[str, ...]
